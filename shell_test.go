@@ -36,7 +36,7 @@ func TestOutputStaysInItsFence(t *testing.T) {
 	})
 }
 
-// TestShellInALog: a command of the person's is run once, while no turn is open.
+// TestShellInALog: a command of the person is run once, while no turn is open.
 func TestShellInALog(t *testing.T) {
 	t.Parallel()
 	created, asked := SessionCreated{Dir: "/"}, ShellAsked{Command: "make"}

@@ -15,7 +15,7 @@ import (
 type goer struct {
 	scribe
 	gone  [2]map[Seq]bool // for the conversation and for the files
-	steps []stepBack      // that can be taken back
+	steps []stepBack      // that can be undone
 }
 
 type stepBack struct {
@@ -58,7 +58,7 @@ func (g *goer) mode(t *rapid.T) {
 	g.write(ModeChanged{Mode: rapid.SampledFrom([]string{"plan", "ask"}).Draw(t, "mode")})
 }
 
-// shell is a command of the person's, which may be refused before it begins.
+// shell is a command of the person, which may be refused before it begins.
 func (g *goer) shell(t *rapid.T) {
 	g.write(ShellAsked{Command: "make"})
 	asked := Seq(len(g.log))
@@ -118,7 +118,7 @@ func (g *goer) forth(*rapid.T) {
 	g.write(RevertAsked{Revert: Revert{Redo: last.seq, Scope: last.scope}})
 	g.write(Reverted{Asked: Seq(len(g.log)), Changed: []string{"f"}})
 	g.gone = last.gone
-	// What went with it can be taken back again: the steps that were made before.
+	// What went with it can be undone again: the steps that were made before.
 	g.steps = g.steps[:len(g.steps)-1]
 }
 
@@ -237,8 +237,8 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	})
 }
 
-// A step back cannot be taken back once the session went on, also if that is
-// gone, too.
+// A step back cannot be undone once the session went on, also if that was undone
+// , too.
 func TestRevertsBeforeAGoneTurn(t *testing.T) {
 	t.Parallel()
 	h, err := FoldEvents(logOf(

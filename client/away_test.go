@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/client"
 )
 
-// A reader is told once that the server is away, and once that it is back; of the
+// A reader learns once that the server is away, and once that it is back; of the
 // log nothing is missing.
 func TestAway(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,7 @@ func at(t *testing.T, h http.HandlerFunc, change ...func(*client.Config)) *clien
 	return c
 }
 
-// What is no pawl is told as such, by every way to ask, at once; and a redirect
+// What is no pawl is reported as such, by every way to ask, at once; and a redirect
 // does not carry the token on.
 func TestNotAPawl(t *testing.T) {
 	t.Parallel()

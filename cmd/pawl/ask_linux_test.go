@@ -213,7 +213,7 @@ func TestAskOwnWords(t *testing.T) {
 	}
 }
 
-// typedEarly is a desk whose person types while the model still speaks.
+// typedEarly is a project whose person types while the model still speaks.
 func typedEarly(t *testing.T, tags, keys string, env ...string) (*harness.Box, *harness.Terminal) {
 	t.Helper()
 	b := deskBox(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
@@ -232,7 +232,7 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, x := typedEarly(t, "", keys)
 			x.Await(hint)
-			x.Type("\n") // what was half typed is gone: Enter alone asks again
+			x.Type("\n") // what was half typed is discarded: Enter alone asks again
 			x.Await(hint)
 			if b.Read(t, "a") != "" {
 				t.Fatal("what was typed before the question has answered it")
@@ -296,7 +296,7 @@ func TestKilledWhileAChildAsks(t *testing.T) {
 	}
 }
 
-// Resumed where nobody is, what was asked is declined, and the turn goes on.
+// Resumed where nobody is, what was asked is denied, and the turn goes on.
 func TestResumedWhereNobodyIs(t *testing.T) {
 	t.Parallel()
 	b := deskBox(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)

@@ -70,7 +70,7 @@ func TestSchemaKnowsThePermissions(t *testing.T) {
 	}
 }
 
-// TestCheckRules: each rule is told by itself; a project's that allows counts for
+// TestCheckRules: each rule is reported by itself; a project's that allows counts for
 // nothing.
 func TestCheckRules(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFaultsAreBounded: of many faults some are told, and where to see the others.
+// TestFaultsAreBounded: of many faults some are reported, and where to see the others.
 func TestFaultsAreBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 )
 
-// TestRefusals: each is told once, and no more than a few.
+// TestRefusals: each is reported once, and no more than a few.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var r refusals

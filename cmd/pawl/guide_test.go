@@ -46,7 +46,7 @@ func TestGuideScript(t *testing.T) {
 }
 
 // TestGuideWorkflows: people copy them. They can be read, run on no event that
-// gives a stranger's change the secrets, say what they may do, and name versions.
+// gives an untrusted change the secrets, say what they may do, and name versions.
 func TestGuideWorkflows(t *testing.T) {
 	t.Parallel()
 	type job struct {

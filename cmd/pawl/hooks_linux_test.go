@@ -49,7 +49,7 @@ func configure(t *testing.T, b *harness.Box, text string) {
 	}
 }
 
-// recorded returns what hooks were told, a line each, and forgets it.
+// recorded returns what hooks received, a line each, and forgets it.
 func recorded(t *testing.T, b *harness.Box) []string {
 	t.Helper()
 	var lines []string
@@ -77,7 +77,7 @@ func recorded(t *testing.T, b *harness.Box) []string {
 }
 
 // TestEveryPoint: the real program runs hooks at all points, each time once. In
-// each case all that hooks are told is there, in its order.
+// each case all that hooks learn is there, in its order.
 func TestEveryPoint(t *testing.T) {
 	t.Parallel()
 	const task = `{"name":"task","input":{"agent":"explore","prompt":"look","description":"a look"}}`
@@ -148,7 +148,7 @@ func TestKilledBetweenPoints(t *testing.T) {
 }
 
 // TestHookCanceled: Ctrl-C ends the wait for a hook that looks at a prompt, and the
-// prompt is taken back.
+// prompt is withdrawn.
 func TestHookCanceled(t *testing.T) {
 	t.Parallel()
 	b := deskBox(t, "", done)

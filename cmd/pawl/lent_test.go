@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// TestLentServers: an editor's server counts as one of the user's own, and may be
+// TestLentServers: an editor's server counts as one of the user, and may be
 // on this machine if its address says so, and nowhere else that is not public.
 func TestLentServers(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func (noBuffers) Unsaved(context.Context, toolapi.OnDisk) (string, bool, error) 
 	return "", false, nil
 }
 
-// TestLentTooMany: an editor with too many servers is told so.
+// TestLentTooMany: an editor with too many servers is informed.
 func TestLentTooMany(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {

@@ -31,7 +31,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// everything returns the program of the protocol's own server for tests.
+// everything returns the program of the protocol server for tests.
 func everything(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(os.Getenv("PAWL_TEST_MCP_DIR"), "@modelcontextprotocol", "server-everything", "dist", "index.js")
@@ -52,7 +52,7 @@ func mcpBox(t *testing.T, servers, more string) *harness.Box {
 	return b
 }
 
-// TestServersOverTransports: the model calls a tool of the protocol's own server,
+// TestServersOverTransports: the model calls a tool of the protocol server,
 // over each transport, and the log has the result.
 func TestServersOverTransports(t *testing.T) {
 	t.Parallel()

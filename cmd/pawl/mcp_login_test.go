@@ -94,7 +94,7 @@ func (g *guarded) issue(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestLogin: a person logs in to a server at the address that pawl prints, and the
-// server takes what that brought; after a logout, or without the server, it is gone.
+// server takes what that brought; after a logout, or without the server, it no longer exists.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -150,7 +150,7 @@ func login(t *testing.T, b *harness.Box) {
 			address = text
 		}
 	}
-	resp, err := http.Get(address) //nolint:gosec,noctx // the address of the test's own server
+	resp, err := http.Get(address) //nolint:gosec,noctx // the address of the test server
 	if err != nil {
 		t.Fatal(err)
 	}

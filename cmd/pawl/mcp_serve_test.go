@@ -146,7 +146,7 @@ func (h *mcpHost) call(ctx context.Context, tool string, in map[string]any, out 
 	return ""
 }
 
-// TestServeRun: a host finds the tools, has a task done, is told how far it is,
+// TestServeRun: a host finds the tools, has a task done, is informed how far it is,
 // goes on with the session, lists it and reads it.
 func TestServeRun(t *testing.T) {
 	t.Parallel()

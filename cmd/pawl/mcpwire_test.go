@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/auth"
 )
 
-// TestServerAsks: what a server asks while it works on a call is an ask of the
-// call's, which a front end answers, and the server gets the answer.
+// TestServerAsks: what a server asks while it works on a call is an ask of the call,
+// which a front end answers, and the server gets the answer.
 func TestServerAsks(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {

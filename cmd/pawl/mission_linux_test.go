@@ -39,7 +39,7 @@ func TestWatchInPlace(t *testing.T) {
 	}
 }
 
-// TestMissionAtATerminal: a person who may look elsewhere is told that it is over.
+// TestMissionAtATerminal: a person who may look elsewhere is informed that it is over.
 func TestMissionAtATerminal(t *testing.T) {
 	t.Parallel()
 	w := mission.New(t, harness.Binary(t, ""), map[string]string{"a.txt": "todo\n"})

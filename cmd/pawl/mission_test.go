@@ -38,7 +38,7 @@ func TestShowMission(t *testing.T) {
 	}
 }
 
-// TestPrintMission: at a terminal all of it is told as it comes, elsewhere how it
+// TestPrintMission: at a terminal all of it is reported as it comes, elsewhere how it
 // has ended. The text of the reply stays alone on the standard output.
 func TestPrintMission(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// TestFixes: whoever has no sandbox is told what to do, and nobody else.
+// TestFixes: whoever has no sandbox is informed what to do, and nobody else.
 func TestFixes(t *testing.T) {
 	t.Parallel()
 	findings := []sandbox.Finding{

@@ -56,7 +56,7 @@ func TestStories(t *testing.T) {
 			"waitfile": waitFile,
 			"setid":    setID,
 			"provider": startProvider,
-			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { // a database of the story's own
+			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { // a database of the story
 				ts.Setenv("PAWL_STORE", harness.Stores["postgres"](t))
 			},
 		},

@@ -125,7 +125,7 @@ func TestTeamOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 }
 
-// A limit is told with 429, and with when to try again.
+// A limit is reported with 429, and with when to try again.
 func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
@@ -172,7 +172,7 @@ func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// A token has so many streams; one that ends makes room.
+// A token has so many streams; one that ends frees space.
 func TestStreamsOfAToken(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ada", tokenFlags{user: "ada", scope: "run", limitFlags: limitFlags{streams: 1}})

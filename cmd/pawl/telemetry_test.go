@@ -117,7 +117,7 @@ const telemetryTree = `invoke_agent build
   chat s.jsonl
 `
 
-// TestTelemetry: what a run does is told as a tree of spans, and without what was
+// TestTelemetry: what a run does is reported as a tree of spans, and without what was
 // said in it, unless the user wants that, and then without secrets.
 func TestTelemetry(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func openTenants(t *testing.T) (*app, store.Tenants) {
 }
 
 // A tenant with sessions is removed only by who says so, with all of them and with
-// nothing of another's.
+// nothing of another.
 func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	a, tenants := openTenants(t)
 	sessions := map[store.Tenant]pawl.SessionID{}

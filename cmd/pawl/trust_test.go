@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security"
 )
 
-// TestHostileFolder: what a directory brings has no effect on pawl: it runs nothing
+// TestHostileFolder: the project configuration has no effect on pawl: it runs nothing
 // of it, asks no address of it, reads no variable of it. Rows A1 to A10, A16 to A19.
 func TestHostileFolder(t *testing.T) {
 	t.Parallel()

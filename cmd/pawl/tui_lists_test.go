@@ -64,7 +64,7 @@ func TestExportTo(t *testing.T) { //nolint:paralleltest // it sets environment v
 }
 
 // TestPermitsOf: the terminal lists the rules with where they are from and the
-// grants of its directory, and takes one back for good.
+// grants of its directory, and revokes one.
 func TestPermitsOf(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("PAWL_DATA", filepath.Join(root, "data"))

@@ -62,7 +62,7 @@ func userFiles(t *testing.T, conf string, themes map[string]string) string {
 	return file
 }
 
-// lookOf is what the screen is told of a user's files.
+// lookOf is what the screen gets of a user's files.
 func lookOf(t *testing.T, named string) (tui.Config, error) {
 	t.Helper()
 	user, err := loadUser()

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A person is told when the model is silent, and only then.
+// A person learns when the model is silent, and only then.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -227,7 +227,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too large is told, and nothing is kept.
+// TestLimits: what is too large is reported, and nothing is kept.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -304,7 +304,7 @@ func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working
 	a.must(unix.Mkfifo(a.path("pipe"), 0o644))
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	a.must(err)
-	defer unix.Close(fd) //nolint:errcheck // a socket of the test's
+	defer unix.Close(fd) //nolint:errcheck // a socket of the test
 	t.Chdir(a.path(""))
 	a.must(unix.Bind(fd, &unix.SockaddrUnix{Name: "socket"}))
 	a.must(os.Chmod(a.path("f"), 0o755|os.ModeSetuid|os.ModeSetgid))

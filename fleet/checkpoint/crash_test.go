@@ -208,7 +208,7 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a full disk, of the store or of the host, is an error; with room,
+// TestDiskFull: a full disk, of the store or of the host, is an error; with space,
 // all goes on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// TestToken: nobody asks a model without the token, nor where there is none.
+// TestToken: nobody asks a model without the token, nor where none exists.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	m := openScript(t, `{"text":"a"}`)
@@ -105,7 +105,7 @@ func TestLargeConversations(t *testing.T) {
 	}
 }
 
-// TestAnotherVersion: what is not understood is told, on both sides.
+// TestAnotherVersion: what is not understood is reported, on both sides.
 func TestAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{

@@ -47,7 +47,7 @@ func TestWhoGoesEndsTheCall(t *testing.T) {
 }
 
 // wall is a connection's way through a network that can be cut: from then on
-// nothing comes through, and nobody is told.
+// nothing comes through, and no one learns that.
 type wall struct {
 	mu    sync.Mutex
 	cut   bool
@@ -116,7 +116,7 @@ func TestBothNoticeThatTheOtherIsGone(t *testing.T) {
 	const soon = 200 * time.Millisecond
 	m := newStuck(nil)
 	gateway := server(Handler(Config{Open: only(m), Token: token}), soon, soon)
-	gateway.ErrorLog = log.New(io.Discard, "", 0) // it tells of the cut
+	gateway.ErrorLog = log.New(io.Discard, "", 0) // it reports the cut
 	behind := listen(t, "127.0.0.1:0", gateway)
 	w := &wall{}
 	c := connect(t, w.between(t, behind), transport(soon, soon))
@@ -153,7 +153,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(nil)
 	s.Config, s.EnableHTTP2 = Server(Handler(Config{Open: only(says1), Token: token})), true
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of who does not trust it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports who does not trust it
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trusted := x509.NewCertPool()

@@ -222,7 +222,7 @@ func newStuck(m model.Model) stuck {
 	return s
 }
 
-// TestGatewayDies: in mid-stream, and is not there for a while. The turn stays open
+// TestGatewayDies: in mid-stream, and is unavailable for a while. The turn stays open
 // each time; when there is a gateway again, it goes on as if nothing had been.
 func TestGatewayDies(t *testing.T) {
 	t.Parallel()

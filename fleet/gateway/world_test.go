@@ -83,7 +83,7 @@ func connect(t testing.TB, addr string, via *http.Transport) *Client {
 	return &Client{URL: "http://" + addr, Token: token, HTTP: &http.Client{Transport: via}}
 }
 
-// model opens a model of the gateway's.
+// model opens a model of the gateway.
 func (s *served) model(ref string) model.Model {
 	m, _ := s.Open(ref)
 	return m

@@ -161,7 +161,7 @@ func TestServerDies(t *testing.T) {
 	r.until(300, blind)
 }
 
-// heard is what a link tells of a session.
+// heard is what a link reports for a session.
 type heard struct {
 	mu     sync.Mutex
 	events []pawl.Event
@@ -188,7 +188,7 @@ func (h *heard) misses() int {
 	return h.missed
 }
 
-// head is the highest number that was told.
+// head is the highest number that was reported.
 func (h *heard) head() pawl.Seq {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,7 +196,7 @@ func (h *heard) head() pawl.Seq {
 }
 
 // The one who sends is cut off, and the one who listens notices nothing of it:
-// what was dropped meanwhile, and what was swallowed on its way, is told of later.
+// what was dropped meanwhile, and what was swallowed on its way, is announced later.
 func TestSenderIsCutOff(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -231,7 +231,7 @@ func TestSenderIsCutOff(t *testing.T) {
 	}
 }
 
-// Who listens is told when its own connection was a new one.
+// A listener is informed when its own connection was a new one.
 func TestListenerIsCutOff(t *testing.T) {
 	t.Parallel()
 	w := startWire(t, startServer(t))
@@ -244,7 +244,7 @@ func TestListenerIsCutOff(t *testing.T) {
 	await(t, "it is told", func() bool { return h.misses() > before })
 }
 
-// More arrives than can be shown: that is told once there is room.
+// More arrives than can be shown: that is reported once there is space.
 func TestListenerIsSlow(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -265,7 +265,7 @@ func TestListenerIsSlow(t *testing.T) {
 		}
 	}))
 	<-listening
-	<-listening // a beat later; no more comes by itself
+	<-listening // a heartbeat later; no more comes by itself
 	c, err := client.Connect(s.url())
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A bus is not told what it sent itself.
+// A bus is not informed what it sent itself.
 func TestNoEcho(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

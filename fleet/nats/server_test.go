@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a NATS server of the test's own. It keeps its port when it is started again.
+// server is a NATS server of the test. It keeps its port when it is started again.
 type server struct {
 	t    testing.TB
 	args []string
@@ -126,7 +126,7 @@ func startWire(t *testing.T, to *server) *wire {
 
 func (w *wire) url() string { return "nats://" + w.listen.Addr().String() }
 
-// set says what becomes of what is sent. Whatever it is that comes after a cut, the connections end.
+// set says what happens to what is sent. Whatever it is that comes after a cut, the connections end.
 func (w *wire) set(hole, down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

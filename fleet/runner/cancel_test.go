@@ -28,7 +28,7 @@ const (
 	ended      = "Finish h1 canceled canceled to 2"
 )
 
-// The host at work is told at once, and the turn's end says who is meant.
+// The host at work is reported at once, and the turn's end says who is meant.
 func TestCancelAtWork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

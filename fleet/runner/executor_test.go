@@ -147,7 +147,7 @@ func TestEncodeError(t *testing.T) {
 	ok(t, encodeError(nil))
 }
 
-// TestNotifyFailure: clients are told why a session makes no progress, if no other host can help.
+// TestNotifyFailure: clients learn why a session makes no progress, if no other host can help.
 func TestNotifyFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

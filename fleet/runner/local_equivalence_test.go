@@ -195,7 +195,7 @@ func checkCount(t *testing.T, w *testEnv) {
 }
 
 // TestRetryInMidCall: the effect took place and its result was not written. It
-// must not take place again, and the model must be told.
+// must not take place again, and the model must learn that.
 func TestRetryInMidCall(t *testing.T) {
 	t.Parallel()
 	settings := script(t, `{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"expect":"unknown","text":"done"}`)

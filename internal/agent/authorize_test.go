@@ -216,7 +216,7 @@ func TestTakenAwayWhileAsked(t *testing.T) {
 }
 
 // What was put to a person waits for them, even if a rule allows it by then:
-// they may be about to say no.
+// they may be about to deny it.
 func TestAnAskIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var d diary
@@ -281,7 +281,7 @@ func TestDeclinedFromEveryPoint(t *testing.T) {
 	}
 }
 
-// A call that looks into many files is told which it may: not those that would
+// A call that looks into many files is informed which it may read: not those that would
 // be asked for, by whatever link they are reached.
 func TestReads(t *testing.T) {
 	t.Parallel()

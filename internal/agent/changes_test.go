@@ -62,7 +62,7 @@ func TestDeeds(t *testing.T) {
 		timed{9, pawl.Spawned{Call: "behind", Child: childSession, Background: true}},
 		timed{10, pawl.CallFinished{Call: "behind"}},
 		timed{10, pawl.CallStarted{Call: "waited", ReadOnly: true}},
-		timed{10, pawl.Spawned{Call: "waited", Child: "01JD000000000000000000000G"}}, // it is not there
+		timed{10, pawl.Spawned{Call: "waited", Child: "01JD000000000000000000000G"}}, // it does not exist
 		timed{11, pawl.CallFinished{Call: "waited"}},
 		timed{20, pawl.ReplyStarted{Step: 2}},
 		timed{21, pawl.Replied{Step: 2, Finish: pawl.FinishToolUse, Parts: calls("one", "two", "three", "four", "five")}},

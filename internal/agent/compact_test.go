@@ -470,7 +470,7 @@ func TestHiddenAgents(t *testing.T) {
 	}
 }
 
-// A prompt that is summed up in its own turn stays word for word, at the second time too.
+// A prompt that is summarized in its own turn stays word for word, at the second time too.
 func TestTheOpenPromptStays(t *testing.T) {
 	t.Parallel()
 	w := roomy(t, setup{script: join([]string{smallWindow, `{"text":"Hello."}`}, talks(30, `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`})})

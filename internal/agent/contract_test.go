@@ -81,7 +81,7 @@ func TestContract_R4_ResultsGoBackToTheModel(t *testing.T) {
 	check(t, "0", shell.Result.Meta["exit_code"])
 }
 
-// Whatever is wrong with a call, the model is told and the loop goes on.
+// Whatever is wrong with a call, the model learns that and the loop goes on.
 func TestContract_R7_FailingCalls(t *testing.T) {
 	t.Parallel()
 	tools := []toolapi.Tool{
@@ -165,7 +165,7 @@ func TestContract_R7_ProviderErrors(t *testing.T) {
 	}
 }
 
-// Input that is not JSON is kept, and the model is told.
+// Input that is not JSON is kept, and the model learns that.
 func TestContract_R7_Garbage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{

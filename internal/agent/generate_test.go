@@ -196,7 +196,7 @@ func TestSpillOfAPanic(t *testing.T) {
 	}
 }
 
-// What a model has to say to the person who waits is told, and is no part of the reply.
+// What a model has to say to the person who waits is reported, and is no part of the reply.
 func TestNoticeOfAModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), model.Chunk{Kind: model.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})

@@ -126,7 +126,7 @@ func TestHookPoints(t *testing.T) {
 	check(t, []string{"session.start resume", "chat.message"}, c.told())
 }
 
-// doneBy returns what an event shows as done: it must not be told again once a
+// doneBy returns what an event shows as done: it must not be reported again once a
 // log has it.
 func doneBy(b pawl.Body) (line string) {
 	switch b.(type) {
@@ -249,7 +249,7 @@ func TestHookNobody(t *testing.T) {
 	}
 }
 
-// TestHookTouches: what a hook makes of a call is what the guards after it judge
+// TestHookTouches: what a hook makes of a call is what the guards after it check
 // by, with the real targets of links.
 func TestHookTouches(t *testing.T) {
 	t.Parallel()
@@ -322,8 +322,8 @@ func TestHookSane(t *testing.T) {
 	}
 }
 
-// TestHookGivenUp: a person is told that a prompt waits for hooks, and can take it
-// back meanwhile. It does not reach the model; what comes after it does.
+// TestHookGivenUp: a person learns that a prompt waits for hooks, and can withdraw it
+// meanwhile. It does not reach the model; what comes after it does.
 func TestHookGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})

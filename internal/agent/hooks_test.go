@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// hooked are hooks of the user's own: real commands, and what they are told in
+// hooked are hooks of the user: real commands, and what they learn in
 // the workspace's directory.
 type hooked struct{ list []hook.External }
 
@@ -32,7 +32,7 @@ func (hooked) Run(ctx context.Context, c hook.Command) (int, error) {
 	return exit.Code, err
 }
 
-// hook adds a command of the user's. What it says with allow counts.
+// hook adds a command of the user. What it says with allow counts.
 func (w *world) hook(event, matcher, script string) {
 	w.t.Helper()
 	point, ok := hook.ParsePoint(event)
@@ -282,7 +282,7 @@ func TestHookReworded(t *testing.T) {
 	check(t, 0, len(w.model.requests))
 }
 
-// TestHookUnknown: where it cannot be told which hooks there are, no turn is
+// TestHookUnknown: where it cannot be determined which hooks exist, no turn is
 // worked on.
 func TestHookUnknown(t *testing.T) {
 	t.Parallel()
@@ -323,8 +323,8 @@ func TestHookAsked(t *testing.T) {
 	}
 }
 
-// TestHookChild: the end of a subagent's turn is another point than that of a
-// person's, and its prompts are no person's.
+// TestHookChild: the end of a subagent's turn is another point than that of a person,
+// and its prompts are no person's.
 func TestHookChild(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})

@@ -19,7 +19,7 @@ type trace []string
 
 func (c *trace) add(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
 
-// plan is a set of steps that does as it is told.
+// plan is a set of steps that does as instructed.
 type plan struct {
 	replies []pawl.Reply
 	settle  map[int]bool // by step: go on?

@@ -226,7 +226,7 @@ func (s *sender) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.
 	return 2, nil
 }
 
-// What is wrong with a server is told to who watches, once, and is in no log.
+// What is wrong with a server is reported to who watches, once, and is in no log.
 func TestServerNotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})

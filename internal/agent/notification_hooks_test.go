@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestEnded: hooks are told whether a mission is sealed or blocked.
+// TestEnded: hooks learn whether a mission is sealed or blocked.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	stop := Stop{Reason: pawl.ReasonEndTurn}

@@ -145,7 +145,7 @@ func (w *world) personGoesOn(id pawl.SessionID, all []pawl.Event) bool {
 }
 
 // Whatever is left after a crash, the process that goes on writes the same log
-// and sends the same requests: what is cleared, left out and summed up is a
+// and sends the same requests: what is cleared, left out and summarized is a
 // function of the log.
 func TestCompactionResumesFromEveryPoint(t *testing.T) {
 	t.Parallel()

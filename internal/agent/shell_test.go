@@ -158,7 +158,7 @@ func (b *requests) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped
 	return b.Unboxed.Wrap(ctx, r)
 }
 
-// A command of the person's is run exactly as the agent's own is: the same
+// A command of the person is run exactly as the agent's own is: the same
 // program, directory and sandbox, whatever files a repository has for shells.
 func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 	t.Parallel()
@@ -217,7 +217,7 @@ func (w *world) prints(asked pawl.Seq, text string) {
 }
 
 // A command that was running when pawl died is not run again; its end says that
-// nobody knows what came of it, and what has changed. It can be undone.
+// nobody knows the result, and what has changed. It can be undone.
 func TestShellIsRunOnce(t *testing.T) {
 	t.Parallel()
 	w := newRevertWorld(t, setup{script: []string{isDone}})
@@ -273,7 +273,7 @@ func TestShellIsCanceled(t *testing.T) {
 	check(t, pawl.CallDone, w.sh("true").Status)
 }
 
-// A command of the person's is undone and redone by itself, and together with the
+// A command of the person is undone and redone by itself, and together with the
 // turn before it.
 func TestShellIsUndone(t *testing.T) {
 	t.Parallel()

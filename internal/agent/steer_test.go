@@ -155,7 +155,7 @@ func TestPromptsInBetween(t *testing.T) {
 	}
 }
 
-// disturbed lets something happen just before each append of the stepper's,
+// disturbed lets something happen just before each append of the stepper,
 // which therefore fails once.
 type disturbed struct {
 	store.Store

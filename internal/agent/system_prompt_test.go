@@ -45,7 +45,7 @@ var readTwice = []string{
 	`{"text":"done"}`,
 }
 
-// What a model is told before the conversation stays the same bytes within a
+// What a model learns before the conversation stays the same bytes within a
 // turn, whatever becomes of the files, and is read anew for the next.
 func TestSystemIsStableWithinATurn(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,7 @@ func (w *world) skillTool() {
 }
 
 // A skill that comes in the middle of a turn can be loaded in it, by its name, and
-// what the model is told before the conversation stays the same.
+// what the model learns before the conversation stays the same.
 func TestSkillOfThisTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{
@@ -143,7 +143,7 @@ func TestSkillOfThisTurn(t *testing.T) {
 	}
 }
 
-// The tool skill is there where skills are looked for, and the model is told of
+// The tool skill is there where skills are looked for, and the model learns of
 // those that there are, and how to get more.
 func TestSkillTool(t *testing.T) {
 	t.Parallel()
@@ -301,7 +301,7 @@ func smallIs(ref string) func(string) (string, error) {
 	return func(string) (string, error) { return ref, nil }
 }
 
-// A small model that cannot be told ends the turn, and says so.
+// A small model that cannot be determined ends the turn, and says so.
 func TestSmallModelUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: readTwice[2:]})

@@ -133,7 +133,7 @@ func TestRewindToAnyMessage(t *testing.T) {
 				end := slices.DeleteFunc(slices.Clone(end.talk), func(m pawl.Message) bool { return strings.HasPrefix(m.Text(), "[The user has") })
 				check(t, end, talk)
 			})
-			end.talk = w.talk() // with what the model was told
+			end.talk = w.talk() // with what the model learned
 		}
 	}
 	w.t = t
@@ -213,7 +213,7 @@ func TestRevertPlanOfARewordedPrompt(t *testing.T) {
 }
 
 // Undo goes on to the turns before, redo comes back the same way, and what was
-// taken back before the session went on is gone for good.
+// undone before the session went on does not return.
 func TestUndoTwiceRedoTwice(t *testing.T) {
 	t.Parallel()
 	w, points := workBusily(t)
@@ -256,7 +256,7 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 	}
 }
 
-// The middle of a turn can be gone back to, and the session goes on from there.
+// The middle of a turn cannot be undone to a point in between, and the session goes on from there.
 func TestRewindIntoATurn(t *testing.T) {
 	t.Parallel()
 	w, points := workBusily(t)
@@ -281,7 +281,7 @@ func TestRewindIntoATurn(t *testing.T) {
 	check(t, points[second].files, w.show())
 }
 
-// A compaction that is gone back over leaves the conversation as it was.
+// A compaction that a rewind removes leaves the conversation as it was.
 func TestUndoOverACompaction(t *testing.T) {
 	t.Parallel()
 	w, _ := workBusily(t)
@@ -335,8 +335,8 @@ func TestFilesAndConversationApart(t *testing.T) {
 	check(t, points[starts[0]].files, w.show())
 }
 
-// What somebody else changed since is in the way, unless a person says what
-// becomes of it.
+// What somebody else changed since is in the way, unless a person says what happens to
+// it.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for _, how := range []pawl.Conflicts{pawl.ConflictsRefuse, pawl.ConflictsAside, pawl.ConflictsLeave} {

@@ -19,7 +19,7 @@ import (
 type mesh struct {
 	mu    sync.Mutex
 	links []*meshLink
-	fate  func(deliver func()) // what becomes of a message; nil delivers it
+	fate  func(deliver func()) // what happens to a message; nil delivers it
 }
 
 type meshLink struct {
@@ -165,7 +165,7 @@ func TestLinkRefuses(t *testing.T) {
 		{Session: id, Body: pawl.SessionTitled{Title: "without a number"}},
 		{Session: id, Seq: 2, Body: pawl.Progress{Text: "with a number"}},
 		{Session: id, Seq: -1, Body: pawl.Progress{Text: "below all"}},
-		{Session: id, Seq: 900}, // a notice of what is not there
+		{Session: id, Seq: 900}, // a notice of what does not exist
 	})
 	grow(t, b, 1)
 	var bodies []pawl.Body

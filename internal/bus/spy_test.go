@@ -20,7 +20,7 @@ func openStore(t testing.TB) store.Store {
 	return sqlitetest.Open(t)
 }
 
-// spy tells of reads and can hold back the return of an append, and with it the news.
+// spy reports reads and can hold back the return of an append, and with it the news.
 type spy struct {
 	store.Store
 	logs   atomic.Int64               // reads of events

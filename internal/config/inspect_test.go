@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFindings: what is wrong is told with its place and what was likely meant.
+// TestFindings: what is wrong is reported with its place and what was likely meant.
 // What is about safety, or is known and does not fit, is an error.
 func TestFindings(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestReplace: variables and files stand in addresses and headers of the user's,
+// TestReplace: variables and files stand in addresses and headers of the user,
 // and nowhere else.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()

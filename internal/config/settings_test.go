@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// secret is told in pieces, so that no search for secrets finds it here.
+// secret is built from pieces, so that no search for secrets finds it here.
 const secret = "hunter" + "2"
 
 // TestSettings: each value is shown with where it is from; a secret is not.

@@ -109,7 +109,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Whose name an agent may not have is told.
+// Whose name an agent may not have is reported.
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	dir := repository(t, project)

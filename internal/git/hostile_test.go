@@ -161,7 +161,7 @@ func (w *world) signed() {
 	w.must("update-ref", "refs/heads/main", w.must("hash-object", "-t", "commit", "-w", path))
 }
 
-// TestHostile: nothing that a repository brings is run. The same repository
+// TestHostile: nothing of a project is run. The same repository
 // does get it run by plain git: the trick is real.
 func TestHostile(t *testing.T) {
 	t.Parallel()

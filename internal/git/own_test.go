@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// newOwn returns an empty repository of pawl's own.
+// newOwn returns an empty repository of pawl.
 func newOwn(t *testing.T) *Own {
 	t.Helper()
 	g, err := Find(t.Context(), t.TempDir())

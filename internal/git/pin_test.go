@@ -14,7 +14,7 @@ import (
 )
 
 // serve has a repository of one commit be at https://example.com:port/repo.git, as
-// far as those can tell who are told where that is.
+// far as those can tell who learn where that is.
 func serve(t *testing.T, wrap func(http.Handler) http.Handler) (address, port string) {
 	t.Helper()
 	root := t.TempDir()

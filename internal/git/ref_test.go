@@ -36,7 +36,7 @@ func TestCheckRef(t *testing.T) {
 	}
 }
 
-// TestOptions: what a stranger names is never an option, nor a path outside.
+// TestOptions: what a third party names is never an option, nor a path outside.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,7 +22,7 @@ func pathOf(_ context.Context, input json.RawMessage) ([]pawl.Access, error) {
 	return []pawl.Access{{Kind: pawl.AccessWrite, Target: in.Path}}, nil
 }
 
-// TestAccessAfterChange: a hook that judges by what a call would touch judges
+// TestAccessAfterChange: a hook that checks by what a call would touch checks
 // the call that would run, whatever hooks before it have made of it.
 func TestAccessAfterChange(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestAccessAfterChange(t *testing.T) {
 	}
 }
 
-// TestStopIsToldToAll: what has happened is told to every hook, though one before
+// TestStopIsToldToAll: what has happened is reported to every hook, though one before
 // it ends the turn: nobody can keep a call from an administrator's eyes, or a
 // result from the one that masks it. The first reason counts.
 func TestStopIsToldToAll(t *testing.T) {

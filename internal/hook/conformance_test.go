@@ -10,7 +10,7 @@ import (
 )
 
 // conformanceCases are what scripts written for Claude Code rely on, and what
-// pawl adds: refusals where it could not be told.
+// pawl adds: refusals where it could not be determined.
 func conformanceCases() []conformanceCase {
 	return slices.Concat(exitCases(), outputCases(), brokenCases(), changeCases(), matcherCases(), stopCases(), layerCases(), pointCases(), lineCases())
 }
@@ -75,7 +75,7 @@ func outputCases() []conformanceCase {
 	}
 }
 
-// brokenCases: what cannot be understood refuses a call, and is told elsewhere.
+// brokenCases: what cannot be understood refuses a call, and is reported elsewhere.
 func brokenCases() []conformanceCase {
 	return []conformanceCase{
 		{name: "timeout", on: "PreToolUse", extra: `,"timeout":0.2`, script: "sleep 1000", want: block("ended after 200ms"), fault: "raise its timeout"},
@@ -107,7 +107,7 @@ func changeCases() []conformanceCase {
 	updated := func(input string) string {
 		return say(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":` + input + `}}`)
 	}
-	// passBack returns what was told, with another value of a field.
+	// passBack returns what was reported, with another value of a field.
 	passBack := func(field string) string {
 		return `sed 's/.*"tool_input":\({[^}]*}\).*/\1/; s/"` + field + `":"y"/"` + field + `":"z"/; s/.*/{"hookSpecificOutput":{"updatedInput":&}}/'`
 	}

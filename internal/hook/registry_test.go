@@ -54,7 +54,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestChain: what comes of several hooks together.
+// TestChain: the result of several hooks together.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	input := func(text string) hook.Outcome { return hook.Outcome{Input: json.RawMessage(text)} }
@@ -110,7 +110,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestFailure: a hook that fails before a call refuses it, and elsewhere is told
+// TestFailure: a hook that fails before a call refuses it, and elsewhere is reported
 // and passed over.
 func TestFailure(t *testing.T) {
 	t.Parallel()

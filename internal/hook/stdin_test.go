@@ -14,7 +14,7 @@ import (
 )
 
 // TestStdin: what a command reads at each event, as one object on one line. A
-// command from one of Claude Code's files is told in its words.
+// command from one of Claude Code's files is reported in its words.
 func TestStdin(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -99,7 +99,7 @@ func TestMissionComplete(t *testing.T) {
 	}
 }
 
-// TestMissionIsPlain: whatever strangers write, it stays on the line, does nothing
+// TestMissionIsPlain: whatever third parties write, it stays on the line, does nothing
 // to a terminal and has a bound.
 func TestMissionIsPlain(t *testing.T) {
 	t.Parallel()

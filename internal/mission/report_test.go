@@ -19,7 +19,7 @@ var fixed = pawl.Criteria{
 	Criteria: []pawl.Criterion{{ID: "goal", Text: "make it fast"}}, Tools: map[string]string{"/bin/true": "sha256:1"},
 }
 
-// proven is the log of a mission that was judged twice, and sealed.
+// proven is the log of a mission that was checked twice, and sealed.
 func proven() []pawl.Body {
 	chain := ""
 	ran := func(round int, on, tree string, code int) pawl.CheckRan {
@@ -106,8 +106,8 @@ func TestBrokenChain(t *testing.T) {
 	}
 }
 
-// Only what reviewers have judged of this very commit, and found to hold, is taken
-// as judged.
+// Only what reviewers have checked of this very commit, and found to hold, is taken
+// as checked.
 func TestVouch(t *testing.T) {
 	t.Parallel()
 	e := read(t, proven())
@@ -150,7 +150,7 @@ func sampleReport(t *testing.T) Report {
 	return NewReport(b, read(t, proven()))
 }
 
-// What strangers wrote is text in the report, and nothing more.
+// What third parties wrote is text in the report, and nothing more.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	r := sampleReport(t)

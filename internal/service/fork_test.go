@@ -71,7 +71,7 @@ func TestForkKeepsSnapshots(t *testing.T) { //nolint:paralleltest // it sets env
 }
 
 // Snapshots that cannot be let go of do not keep a session from being deleted,
-// and whoever deletes it is told.
+// and whoever deletes it is informed.
 func TestDeleteWithoutForgetting(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is gone")
 	svc, _, s := withSnapshots(t, func(c *service.Config) {
@@ -117,7 +117,7 @@ func (s beginStore) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq
 }
 
 // The snapshots are kept before there is a fork that needs them, and let go of
-// if there is none. After a kill 'pawl gc' does that: the session is gone.
+// if none exists. After a kill 'pawl gc' does that: the session no longer exists.
 func TestForkThatDoesNotBegin(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is full")
 	var kept []pawl.SessionID

@@ -35,7 +35,7 @@ func (absent) Wake(context.Context, pawl.SessionID) error             { return p
 func (absent) Answered(context.Context, pawl.SessionID) error         { return pawl.ErrUnavailable }
 func (absent) Cancel(context.Context, pawl.SessionID, pawl.Seq) error { return pawl.ErrUnavailable }
 
-// Accepted means appended, even when nobody can work on it: the caller is told both.
+// Accepted means appended, even when nobody can work on it: the caller learns both.
 func TestSendWithoutARunner(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	st := servicetest.Local(t).Store
 	noon := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)

@@ -189,7 +189,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What a fleet does is counted by what came of it, and what others count is read.
+// What a fleet does is counted by the result, and what others count is read.
 func TestFleetMetrics(t *testing.T) {
 	t.Parallel()
 	tells := New(Config{})

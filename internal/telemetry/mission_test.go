@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A mission is one trace: its team works below the turn of its Commander. What
-// becomes of its tasks is counted.
+// A mission is one trace: its team works below the turn of its Commander. What happens to
+// its tasks is counted.
 func TestMission(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

@@ -63,7 +63,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Who did no work sends nothing, and is not told of an endpoint that is down.
+// Who did no work sends nothing, and does not report an endpoint that is down.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	dead := &silent{}

@@ -127,7 +127,7 @@ func testBashEndedJobs(t *testing.T) {
 	}
 	_, err := w.try("bash_output", fields{"id": "job_2"})
 	checkError(t, err, `there is no job "job_2"; running: job_1. Jobs end with pawl and with their session`)
-	for _, id := range []string{"job_1", "job_4", "job_67"} { // job_3 may be gone, if the last had ended when it came in
+	for _, id := range []string{"job_1", "job_4", "job_67"} { // job_3 may no longer exist, if the last had ended when it came in
 		w.must("bash_output", fields{"id": id})
 	}
 }

@@ -173,8 +173,8 @@ func TestChangesOfUnsaved(t *testing.T) {
 	}
 }
 
-// TestChangesAfterUnsaved: a model that has read what is not saved is told of that,
-// and not to read the file again: it would be told so for ever.
+// TestChangesAfterUnsaved: a model that has read what is not saved is informed of that,
+// and not to read the file again: it would get that for ever.
 func TestChangesAfterUnsaved(t *testing.T) {
 	t.Parallel()
 	for tool, in := range map[string]string{

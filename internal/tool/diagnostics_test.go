@@ -116,7 +116,7 @@ func init() {
 	}
 }
 
-// texts is what the model reads of a report: of the tool's, and after an edit.
+// texts is what the model reads of a report: of the tool, and after an edit.
 func texts(t *testing.T, r lsp.Report) []string {
 	t.Helper()
 	got, err := try(t.Context(), Diagnostics(checked{report: r}), call(t.TempDir(), "{}"))

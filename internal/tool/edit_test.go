@@ -89,7 +89,7 @@ func TestContract_R5_Edit(t *testing.T) {
 	}
 }
 
-// A match that is not exact is told to the model and to people.
+// A match that is not exact is reported to the model and to people.
 func TestEditSaysHowItMatched(t *testing.T) {
 	t.Parallel()
 	notes := map[edit.Pass]string{}

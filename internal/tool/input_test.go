@@ -33,7 +33,7 @@ var complete = map[string]fields{
 	"apply_patch": {"patch": "*** Begin Patch\n*** Add File: x\n*** End Patch"},
 }
 
-// unmet are the tools whose input is right and that still say no: there is no
+// unmet are the tools whose input is right and that still deny it: there is no
 // such job, and no search service is configured.
 var unmet = []string{"bash_kill", "websearch", "codesearch"}
 

@@ -198,7 +198,7 @@ func TestConcurrentLooks(t *testing.T) {
 	}
 }
 
-// A look at a lot is spilled like any other result.
+// A look at a lot is truncated like any other result.
 func TestALookAtALot(t *testing.T) {
 	t.Parallel()
 	w := newJobWorld(t)

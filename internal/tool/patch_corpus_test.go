@@ -19,7 +19,7 @@ import (
 //	meanwhile/PATH  what another program writes to a file after it was read
 //	patch           the patch
 //	after/PATH      a file that is different afterwards
-//	gone            files that are not there afterwards, one a line
+//	gone            files that do not exist afterwards, one a line
 //	refused         instead of both: texts that the refusal holds, one a line
 //
 // In a line that begins with § the escapes of Go are spelled out; \c at its end

@@ -157,7 +157,7 @@ func TestApplyPatchResult(t *testing.T) {
 	}
 }
 
-// The caller is told of each file that was touched.
+// The caller learns of each file that was touched.
 func TestApplyPatchTells(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, allFiles())

@@ -87,7 +87,7 @@ func TestRisks(t *testing.T) {
 	}
 }
 
-// The directory of a session may be gone when it is resumed.
+// The directory of a session may no longer exist when it is resumed.
 func TestMissingWorkspace(t *testing.T) {
 	t.Parallel()
 	tools := builtin(t)

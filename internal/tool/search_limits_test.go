@@ -147,7 +147,7 @@ func testListEntries(t *testing.T) {
 			t.Errorf("%s: %d entries, then %q", more, n, note)
 		}
 	}
-	// Long names take more room than a result has.
+	// Long names take more space than a result has.
 	long := map[string]string{}
 	for name := range many(200, "") {
 		long[name+strings.Repeat("x", 200)] = ""

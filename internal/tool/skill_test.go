@@ -86,7 +86,7 @@ func TestSkill(t *testing.T) {
 	}
 }
 
-// TestSkillUnused: the model is told why a skill that is there cannot be loaded,
+// TestSkillUnused: the model learns why a skill that is there cannot be loaded,
 // and of one in a directory that is not trusted nothing else.
 func TestSkillUnused(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestSkillMayNotRead(t *testing.T) {
 	if got, err := tool.Run(t.Context(), c); err != nil || !strings.HasSuffix(got.Content, "x\n") {
 		t.Errorf("%q, %v", got.Content, err)
 	}
-	none := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) { return nil, nil }) //nolint:nilnil // there are none
+	none := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) { return nil, nil }) //nolint:nilnil // none exist
 	if got, err := none.Run(t.Context(), c); err != nil || got.Content != "No skill is called a: there are none." {
 		t.Errorf("%q, %v", got.Content, err)
 	}

@@ -71,7 +71,7 @@ func call(dir, input string) toolapi.Call {
 	}
 }
 
-// desk is a session's host without a log. Unless it is told otherwise, the
+// project is a session's host without a log. Unless configured otherwise, the
 // model knows every file as it is.
 type desk struct {
 	toolapi.Session
@@ -107,7 +107,7 @@ func (d *desk) SetMode(_ context.Context, _ pawl.CallID, mode string) error {
 	return nil
 }
 
-// Ask answers as it was told to; without that, it waits for the end of ctx.
+// Ask answers as it was instructed to; without that, it waits for the end of ctx.
 func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
 	d.asked = a
 	if d.answer.Outcome == "" {
@@ -117,7 +117,7 @@ func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer,
 	return d.answer, nil
 }
 
-// Spawn waits for the end of ctx: what becomes of children is the service's suite.
+// Spawn waits for the end of ctx: what happens to children is the service's suite.
 func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ toolapi.SubagentTask) (toolapi.Subagent, error) {
 	<-ctx.Done()
 	return toolapi.Subagent{}, ctx.Err()

@@ -90,7 +90,7 @@ func TestWebFetchRedirects(t *testing.T) {
 	}
 }
 
-// What the guard refuses, the model is told in a line.
+// What the guard refuses, the model learns in a line.
 func TestWebFetchRefusals(t *testing.T) {
 	t.Parallel()
 	n := jumping(t, "a.test")

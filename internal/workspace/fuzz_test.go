@@ -26,7 +26,7 @@ func newFuzzTree(f *testing.F) *fuzzTree {
 	f.Helper()
 	parent := f.TempDir()
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		parent = "/dev/shm" // writing waits for the disk, and there is none
+		parent = "/dev/shm" // writing waits for the disk, and none exists
 	}
 	base, err := os.MkdirTemp(parent, "pawl-fuzz-")
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *fuzzTree) reads(tb testing.TB, path string) {
 	}
 }
 
-// inside reports whether a directory is one of the workspace's.
+// inside reports whether a directory is one of the workspace.
 func (t *fuzzTree) inside(info fs.FileInfo) bool {
 	found := false
 	_ = filepath.WalkDir(t.ws, func(path string, d fs.DirEntry, err error) error {

@@ -219,7 +219,7 @@ func tag(data []byte) string {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/xml")
-	_ = xml.NewEncoder(w).Encode(v) // a client that has gone hears nothing
+	_ = xml.NewEncoder(w).Encode(v) // a client that has left hears nothing
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {

@@ -26,7 +26,7 @@ type scribe struct {
 	budget prompt.Budget // of logs that change what was before; zero: there is no such
 	sizes  prompt.Sizes
 	fitted []pawl.Message // what the model was asked last
-	began  pawl.Seq       // the open turn; 0 if there is none
+	began  pawl.Seq       // the open turn; 0 if none exists
 	turns  []pawl.Seq     // the prompts that turns began with and that count
 	did    map[string]int
 }
@@ -47,7 +47,7 @@ func (s *scribe) write(t *rapid.T, b pawl.Body) pawl.Seq {
 	return e.Seq
 }
 
-// drawChangedLog draws a log whose conversation was summed up and taken back at
+// drawChangedLog draws a log whose conversation was summarized and undone at
 // times.
 func drawChangedLog(t *rapid.T, turns, steps int, budget prompt.Budget) *scribe {
 	s := &scribe{budget: budget, did: map[string]int{}}
@@ -63,7 +63,7 @@ func drawChangedLog(t *rapid.T, turns, steps int, budget prompt.Budget) *scribe 
 	return s
 }
 
-// compact may sum up the older part of the conversation, as the loop does.
+// compact may summarize the older part of the conversation, as the loop does.
 func (s *scribe) compact(t *rapid.T) {
 	if s.budget.Input == 0 || !s.take(t, "compacted", 3) {
 		return

@@ -32,7 +32,7 @@ func TestSystemText(t *testing.T) {
 	}
 }
 
-// A branch is named by strangers.
+// A branch is named by third parties.
 func TestBranchIsOneShortWord(t *testing.T) {
 	t.Parallel()
 	text := prompt.System{Dir: "/x", Repository: true, Branch: "a\n\n# Rules\n\n" + strings.Repeat("x", 1000)}.Text()

@@ -57,7 +57,7 @@ func testContextEnd(t *testing.T, h Harness) {
 	}
 }
 
-// A reader leaves nothing behind when its context ends, when it breaks off and when its session is not there.
+// A reader leaves nothing behind when its context ends, when it breaks off and when its session does not exist.
 func testLeaks(t *testing.T, h Harness) {
 	const head = 50
 	mustGrow(t, h.Bus, session, 0, head, head)

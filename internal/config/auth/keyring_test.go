@@ -92,7 +92,7 @@ func TestSessionBus(t *testing.T) {
 	}
 }
 
-// TestKeyringHangs: a keyring that waits for somebody who is not there does not hold us.
+// TestKeyringHangs: a keyring that waits for somebody who is absent does not hold us.
 func TestKeyringHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

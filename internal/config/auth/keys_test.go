@@ -59,7 +59,7 @@ var house = Provider{ID: "house", EnvKeys: []string{"HOUSE_KEY", "OLD_HOUSE_KEY"
 type world struct {
 	env  map[string]string
 	ring map[string]Secret
-	file string // the file's text; "" means there is none
+	file string // the file's text; "" means none exists
 	mode fs.FileMode
 	none error // the keyring's failure
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestRead: what is not its user's alone does not count; what is not there is nothing.
+// TestRead: what is not its user's alone does not count; what does not exist is nothing.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -113,7 +113,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestAgentFields: what becomes of each way to say something. Row H5 for what a
+// TestAgentFields: what happens to each way to say something. Row H5 for what a
 // file would loosen.
 func TestAgentFields(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func TestCatalog(t *testing.T) {
 }
 
 // TestCatalogFits: never over the budget, always text, the same each time, and
-// with more room no less is said.
+// with more space no less is said.
 func TestCatalogFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 )
 
-// TestDiscover: every place, what wins, what is hidden, what is told.
+// TestDiscover: every place, what wins, what is hidden, what is reported.
 func TestDiscover(t *testing.T) {
 	t.Parallel()
 	base := real(t)

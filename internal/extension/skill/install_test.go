@@ -142,7 +142,7 @@ func must(p *skill.Plan, err error) *skill.Plan {
 }
 
 // TestAddSome: one skill of many, a commit, a directory; a skill that is a whole
-// repository; what is not there.
+// repository; what does not exist.
 func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	r := newRepository(t, map[string]string{
 		"skills/a/SKILL.md": md("a", "d", "first"), "skills/b/SKILL.md": md("b", "d", "x"), "more/c/SKILL.md": md("c", "d", "x"), "node_modules/x/SKILL.md": md("x", "d", "x"),
@@ -187,7 +187,7 @@ func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// tree writes a tree of git's that no git would make, with names as they are.
+// tree writes a tree of git that no git would make, with names as they are.
 func (r repository) tree(entries ...[2]string) {
 	r.t.Helper()
 	var raw bytes.Buffer

@@ -126,7 +126,7 @@ func TestNobodyToAsk(t *testing.T) {
 }
 
 // TestQuestions: a question with options is put as a choice; one without is
-// declined, and the model is told why.
+// denied, and the model learns why.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	const with = `{"header":"Color","question":"Which?","options":[{"label":"red"},{"label":"blue","description":"like the sea"}]}`

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// desk is an editor that hands over files as a test says.
+// project is an editor that hands over files as a test says.
 type desk struct {
 	editor
 	hand func(ctx context.Context, path string) (string, error)

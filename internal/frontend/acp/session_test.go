@@ -34,7 +34,7 @@ func settings(events []pawl.Event) (list []pawl.Settings) {
 }
 
 // TestModes: a mode that is set holds for the next prompt, one that the work
-// changes is told, and yolo is to be had only by the flag.
+// changes is reported, and yolo is to be had only by the flag.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	b, model := newBox(t,

@@ -27,7 +27,7 @@ func (e *editor) background(id sdk.SessionId, text string) <-chan string {
 	return ended
 }
 
-// TestCancel: a reply that is being written can be canceled; what has come of it
+// TestCancel: a reply that is being written can be canceled; the result so far of it
 // was shown and is kept, and the session goes on.
 func TestCancel(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestCancelRightBehind(t *testing.T) {
 }
 
 // TestCancelWhileAsked: an editor that cancels answers what it was asked with
-// canceled; the turn was canceled, not declined.
+// canceled; the turn was canceled, not denied.
 func TestCancelWhileAsked(t *testing.T) {
 	t.Parallel()
 	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
@@ -271,7 +271,7 @@ func TestEditorGoesAway(t *testing.T) {
 	}
 }
 
-// TestLoadWithoutUndone: what a person has taken back is not told.
+// TestLoadWithoutUndone: what a person has undone is not reported.
 func TestLoadWithoutUndone(t *testing.T) {
 	t.Parallel()
 	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)

@@ -42,7 +42,7 @@ func TestEncodedIsTheEvent(t *testing.T) {
 	})
 }
 
-// Not more is kept than there is room for, and nothing that is large.
+// Not more is kept than there is space for, and nothing that is large.
 func TestEncodedHasABound(t *testing.T) {
 	t.Parallel()
 	var c eventCache

@@ -124,7 +124,7 @@ func TestHeaders(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// What is not there is not found, whoever asks, and in whatever way it is written.
+// What does not exist is not found, whoever asks, and in whatever way it is written.
 func TestUnknownPaths(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil)
 	s := "/v1/sessions/" + string(b.create())
@@ -162,7 +162,7 @@ func TestOptionsOfAll(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 }
 
-// generic are the paths of a route with what is not there.
+// generic are the paths of a route with what does not exist.
 func generic(r api.Route) string {
 	return strings.NewReplacer("{id}", "01JD0000000000000000000000", "{seq}", "1").Replace(r.Path)
 }
@@ -232,7 +232,7 @@ func TestQueries(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// failing is a service that fails as it is told.
+// failing is a service that fails as configured.
 type failing struct {
 	pawl.Service
 	err error
@@ -242,7 +242,7 @@ func (f failing) Get(context.Context, pawl.SessionID) (pawl.Session, error) {
 	return pawl.Session{}, f.err
 }
 
-// Errors are told by code and status; what is pawl's own failure is not told at all.
+// Errors are reported by code and status; what is pawl's own failure is not reported at all.
 func TestErrors(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		err    error

@@ -143,7 +143,7 @@ func TestStreamOfASlowClient(t *testing.T) { //nolint:paralleltest // it sets en
 	}
 }
 
-// There are only so many streams; one that has ended makes room.
+// There are only so many streams; one that has ended frees space.
 func TestStreamLimit(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil, func(c *httpapi.Config) { c.Streams = 2 })
 	id := b.create()

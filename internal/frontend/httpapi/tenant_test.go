@@ -28,7 +28,7 @@ var sessionBodies = map[string]string{
 	"runCommand":    `{"command":"true"}`,
 }
 
-// sessionsNamed are how other routes can be told of a session: as a query or a body.
+// sessionsNamed are how other routes can name a session: as a query or a body.
 var sessionsNamed = map[string]string{
 	"createSession": `{"dir":"DIR","parent":"ID"}`,
 	"listSessions":  "?parent=ID",
@@ -36,7 +36,7 @@ var sessionsNamed = map[string]string{
 	"importSession": `{"v":1,"session":"01JD0000000000000000000009","seq":1,"turn":0,"at":"2026-01-01T00:00:00Z","kind":"session.created","body":{"dir":"DIR","parent":"ID"}}`,
 }
 
-// notOfSessions are the routes that cannot be told of one that is there.
+// notOfSessions are the routes that cannot name one that exists.
 var notOfSessions = []string{"startMission", "lookAtFolder", "trustFolder", "findFiles", "expandPrompt", "listModels", "getOpenAPI"}
 
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
@@ -59,8 +59,8 @@ func tenants(t *testing.T) *testServer {
 	return b
 }
 
-// TestRoutesAreTheTenantsOwn: to another tenant a session is as one that is not
-// there, whatever is asked of it.
+// TestRoutesAreTheTenantsOwn: to another tenant a session is as one that does not exist
+// , whatever is asked of it.
 func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := tenants(t)
 	got := b.send(request{method: "POST", path: "/v1/sessions", token: "acme", body: fmt.Sprintf(`{"id":"01JD0000000000000000000007","dir":%q,"title":"secret"}`, b.dir)})
@@ -168,7 +168,7 @@ func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// TestThoseWhoMayNotAskAreTold: a token that is known and refused is told why.
+// TestThoseWhoMayNotAskAreTold: a token that is known and refused learns why.
 func TestThoseWhoMayNotAskAreTold(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Auth = func(*http.Request) (api.Principal, error) {

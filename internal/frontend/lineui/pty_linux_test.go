@@ -335,7 +335,7 @@ func TestWhoGetsLines(t *testing.T) {
 	}
 }
 
-// Who has no model is told how to come by one, and may go on all the same.
+// Who has no model learns how to come by one, and may go on all the same.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)

@@ -68,7 +68,7 @@ func typedEarly(t *testing.T) *harness {
 }
 
 // What is typed before a question takes answers does not answer it, and the person
-// is told.
+// is reported.
 func TestTypedBeforeTheQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := typedEarly(t)
 	s.until("not taken, for it was typed before the question: 1\n")

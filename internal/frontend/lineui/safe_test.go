@@ -30,7 +30,7 @@ func untrusted(r *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 12).Draw(r, label), "")
 }
 
-// ours is how a line at the margin begins: by a word of pawl's, or the mark of a line
+// ours is how a line at the margin begins: by a word of pawl, or the mark of a line
 // that goes on.
 var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|mission|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
 

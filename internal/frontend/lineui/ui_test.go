@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A person is told that pawl works, while it says nothing and asks nothing.
+// A person learns that pawl works, while it says nothing and asks nothing.
 func TestStillWorking(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,7 @@ func give(a *app, err error, events ...pawl.Event) tea.Cmd {
 	return cmd
 }
 
-// TestMissionTold: who looks elsewhere is told that a mission is sealed or blocked,
+// TestMissionTold: who looks elsewhere is informed that a mission is sealed or blocked,
 // and not of each of its steps.
 func TestMissionTold(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestLost: a lost feed is told and read again; what is written stays.
+// TestLost: a lost feed is reported and read again; what is written stays.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	a := drawn(t)
@@ -130,7 +130,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestNotices: who looks elsewhere is told that pawl waits or is done, and nobody else.
+// TestNotices: who looks elsewhere is informed that pawl waits or is done, and nobody else.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	asked := pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop}}}

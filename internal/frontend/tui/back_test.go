@@ -86,7 +86,7 @@ func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment var
 	}
 }
 
-// TestUndo: the newest turn is taken back after it was seen, its words come back
+// TestUndo: the newest turn is undone after it was seen, its words come back
 // to the editor, and redo brings all of it back.
 func TestUndo(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)

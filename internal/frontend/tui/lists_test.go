@@ -194,7 +194,7 @@ func TestStrip(t *testing.T) {
 }
 
 // TestExport: the session goes to a file by the function that was given; failures
-// are told.
+// are reported.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -28,7 +28,7 @@ func dressed(t *testing.T, c Config) *app {
 	return a
 }
 
-// do gives the app a message, and what comes of it, as long as that comes at once.
+// do gives the app a message, and the result, as long as that comes at once.
 func (a *app) do(msg tea.Msg) {
 	for msg != nil {
 		_, cmd := a.Update(msg)

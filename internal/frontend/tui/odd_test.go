@@ -43,7 +43,7 @@ func odd(content string, width, height int) string {
 	return ""
 }
 
-// strange are what strangers and persons write.
+// strange are what third parties and persons write.
 var strange = []string{
 	"plain", "größe", "日本語のテキスト", "👩‍💻👨‍👩‍👧‍👦", "e\u0301\u0302\u0303", "\u202egpj.exe\u2066x\u2069", "עברית", "नमस्ते क्ष", "\x1b[2J\x1b]0;t\x07", "\t", "\r", "\n", "a\u200bb",
 	strings.Repeat("long", 60), strings.Repeat("日", 90), "```go\nx := \"日\"\n```\n", "| a | b |\n|---|---|\n| 日 | 👩‍💻 |\n", "- [ ] x\n  > q\n", "@file ", "/th", "!ls", "\U000e0041", "\xff\x9b",

@@ -62,7 +62,7 @@ func (s *screen) start(cmd tea.Cmd) {
 	}
 }
 
-// give gives the app a message, and has done what comes of it.
+// give gives the app a message, and has done the result.
 func (s *screen) give(msg tea.Msg) {
 	if v := reflect.ValueOf(msg); msg != nil && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
 		for i := range v.Len() {
@@ -143,7 +143,7 @@ func TestOvertaken(t *testing.T) { //nolint:paralleltest // it sets environment 
 }
 
 // TestOutbox: what is sent before there is a session goes to one session, in its
-// order, and is shown above the prompt; what waits can be taken back and reworded.
+// order, and is shown above the prompt; what waits can be withdrawn and reworded.
 func TestOutbox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -178,7 +178,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 	s.until("it is there again, and it is said why", func() bool { return s.editor.Text() == "one" && s.failed })
 }
 
-// TestShell: a command of the person's is run and shown, also before there is a
+// TestShell: a command of the person is run and shown, also before there is a
 // session, and what is written after it is sent.
 func TestShell(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newScreen(t)

@@ -105,7 +105,7 @@ func newServer(way string, die func()) *fakeServer {
 	return f
 }
 
-// ways are servers that speak the protocol, for good or ill.
+// ways are servers that speak the protocol, permanently or ill.
 var ways = map[string]func(*fakeServer){
 	"good":     good,
 	"results":  results,
@@ -224,7 +224,7 @@ func grows(f *fakeServer) {
 	})
 }
 
-// elicit asks the person some times at once, and returns what came of it. In the
+// elicit asks the person some times at once, and returns the result. In the
 // newer protocol a call asks by its result, and is then called again.
 func (f *fakeServer) elicit(ctx context.Context, req *sdk.CallToolRequest, times int, p *sdk.ElicitParams) ([]*sdk.ElicitResult, *sdk.CallToolResult, error) {
 	var answers []*sdk.ElicitResult

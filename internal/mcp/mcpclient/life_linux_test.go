@@ -123,7 +123,7 @@ func TestBox(t *testing.T) {
 	}
 }
 
-// Start keeps what has not changed, and ends what is gone.
+// Start keeps what has not changed, and ends what no longer exists.
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quick, Stdio, "good")

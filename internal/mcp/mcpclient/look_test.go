@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLook: a server is started for this once, says what it offers, and is gone.
+// TestLook: a server is started for this once, says what it offers, and is stopped.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	set := New(Config{})

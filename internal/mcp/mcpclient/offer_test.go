@@ -63,7 +63,7 @@ func TestSpecBudget(t *testing.T) {
 	}
 }
 
-// Whatever its name, a call is judged by the tool that it is for.
+// Whatever its name, a call is checked by the tool that it is for.
 func TestCallAccess(t *testing.T) {
 	t.Parallel()
 	set, dir := fifty(t)

@@ -24,7 +24,7 @@ import (
 var hasty = times{start: 300 * time.Millisecond, wait: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
 
 // Whatever a program does instead of speaking the protocol, it is given up, the
-// reason is told, and nothing of it is left.
+// reason is reported, and nothing of it is left.
 func TestRawPrograms(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	tests := []struct{ way, says string }{
 		{"mute", "it did not answer in time"},

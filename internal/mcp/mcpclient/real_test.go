@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// reference returns the program of one of the protocol's own servers.
+// reference returns the program of one of the protocol servers.
 func reference(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("PAWL_TEST_MCP_DIR")

@@ -61,7 +61,7 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// A server that fails is told of once, and is in the answer of each search.
+// A server that fails is reported once, and is in the answer of each search.
 func TestFailureIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, times{start: 30 * time.Second, wait: time.Minute, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "good")

@@ -234,7 +234,7 @@ type person struct {
 	toolapi.Session
 	mu     sync.Mutex
 	asks   []pawl.Ask
-	answer func(pawl.Ask) pawl.Answer // nil declines
+	answer func(pawl.Ask) pawl.Answer // nil denies
 }
 
 func (p *person) Ask(_ context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer, error) {

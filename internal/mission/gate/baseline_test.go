@@ -205,7 +205,7 @@ func TestCachesFlowOneWay(t *testing.T) {
 	}
 }
 
-// A base cannot be judged by programs that were exchanged.
+// A base cannot be checked by programs that were exchanged.
 func TestBaselineWithOtherTools(t *testing.T) {
 	t.Parallel()
 	_, g, criteria, ran := toyGate(t, toy{"TestA": "pass"})

@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A check that tells of no tests any more is worse than one that did.
+// A check that reports no tests any more is worse than one that did.
 func TestCheckThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	checks := toyChecks()

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// story is a change and what becomes of it: a file of testdata. Its comment holds
+// story is a change and what happens to it: a file of testdata. Its comment holds
 // lines "key: value", the files of the project are below base/, what the change
 // writes is below change/.
 //

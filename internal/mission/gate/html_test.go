@@ -62,7 +62,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	if n := strings.Count(got, "&lt;script&gt;"); n != strings.Count(o.Markdown(f), "<script>")+1 { // the item of a fault is told by itself
+	if n := strings.Count(got, "&lt;script&gt;"); n != strings.Count(o.Markdown(f), "<script>")+1 { // the item of a fault is reported by itself
 		t.Errorf("the page tells %d times of what the Markdown tells %d times", n, strings.Count(o.Markdown(f), "<script>"))
 	}
 	if open := (Outcome{}).HTML(f); !strings.Contains(open, "<strong>Passed</strong>: nothing") || !strings.Contains(open, "☑ <strong>C1</strong>") || strings.Contains(open, "Reasons") {

@@ -185,7 +185,7 @@ func TestSeedIsBounded(t *testing.T) {
 	g, cache := &Gate{Seed: t.TempDir()}, t.TempDir()
 	write(t, filepath.Join(g.Seed, "cache", "before"), "x")
 	write(t, filepath.Join(cache, "large"), "")
-	if err := os.Truncate(filepath.Join(cache, "large"), maxSeed+1); err != nil { // it takes no room
+	if err := os.Truncate(filepath.Join(cache, "large"), maxSeed+1); err != nil { // it takes no space
 		t.Fatal(err)
 	}
 	if err := g.toSeed(t.Context(), cache); err != nil {

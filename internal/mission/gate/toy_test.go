@@ -18,7 +18,7 @@ import (
 // counted from one, and each tree counts for itself.
 type toy map[string]string
 
-// toyScript counts the runs and tells of the tests as go test does.
+// toyScript counts the runs and reports the tests as go test does.
 const toyScript = `n=$(($(cat count 2>/dev/null || echo 0) + 1)); echo $n >count; code=0
 while read -r name how at; do
 	if [ "$at" = "$n" ]; then case $how in pass) how=fail;; fail) how=pass;; esac; fi

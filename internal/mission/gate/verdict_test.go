@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Two criteria of one name cannot be told apart, so no judgment is on both.
+// Two criteria of one name cannot be distinguished, so no judgment is on both.
 func TestJudgeOfDoubledCriteria(t *testing.T) {
 	t.Parallel()
 	d := Report{Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1", Text: "a"}, {ID: "C1", Text: "b"}}}}
@@ -125,7 +125,7 @@ func TestJudgeOfDoubledCriteria(t *testing.T) {
 }
 
 // Whatever a reviewer says, it is nothing against a candidate only if each
-// criterion and each suspicion is judged once, holds, and has a reason.
+// criterion and each suspicion is checked once, holds, and has a reason.
 func TestJudgeProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// recorded returns the streams, of Anthropic's own and of Vertex.
+// recorded returns the streams, of Anthropic and of Vertex.
 func recorded(t *testing.T) []modeltest.Exchange {
 	t.Helper()
 	all := append(modeltest.Cassettes(t, "api.anthropic.com/v1/messages"), modeltest.Cassettes(t, ":streamRawPredict")...)
@@ -216,7 +216,7 @@ func TestNextRequest(t *testing.T) {
 	t.Logf("%d next requests compared", compared)
 }
 
-// common leaves what both clients send: no cache marks, none of the provider's
+// common leaves what both clients send: no cache marks, none of the provider
 // own tools, and neighboring texts in one, for citations cut them.
 func common(content []map[string]any) []map[string]any {
 	var out []map[string]any

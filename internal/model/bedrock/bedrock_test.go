@@ -24,7 +24,7 @@ import (
 
 const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
-// bearer is an account at a server of the test's own.
+// bearer is an account at a server of the test.
 func bearer(url string) Account { return Account{Region: "us-east-1", Bearer: "key", BaseURL: url} }
 
 func TestRecordedStreams(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// How freely the model is to choose its words it is told whether it thinks or not.
+// How freely the model is to choose its words it is set whether it thinks or not.
 func TestSampling(t *testing.T) {
 	t.Parallel()
 	warm, most := 1.5, 0.9

@@ -43,7 +43,7 @@ type cassette struct {
 // Cassettes returns the recorded exchanges whose URL contains urlPart, by file
 // and in the order of recording. The recordings are no part of the repository:
 // they are found at PAWL_WIRE, or at ../shared/wire beside it. It fails the
-// test when there are none, for a test that found nothing to read shows nothing.
+// test when none exist, for a test that found nothing to read shows nothing.
 func Cassettes(t testing.TB, urlPart string) []Exchange {
 	t.Helper()
 	dir := wire(t)

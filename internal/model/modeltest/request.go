@@ -23,12 +23,12 @@ func Tools() []toolapi.Spec {
 	}
 }
 
-// Prompt is a message of a person's.
+// Prompt is a message of a person.
 func Prompt(text string) pawl.Message {
 	return pawl.Message{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}
 }
 
-// Answer is a message of the model's.
+// Answer is a message of the model.
 func Answer(parts ...pawl.Part) pawl.Message {
 	return pawl.Message{Role: pawl.RoleAssistant, Parts: parts}
 }

@@ -180,7 +180,7 @@ func TestRequestsExtend(t *testing.T) {
 	}
 }
 
-// prefix is what of a request's bytes stands for good. What the user says may
+// prefix is what of a request's bytes stands permanently. What the user says may
 // join a last message with files.
 func prefix(body []byte) []byte {
 	messages := bytes.TrimSuffix(body, []byte("]}"))

@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// faultRow is a fault of a provider's and what becomes of the call.
+// faultRow is a fault of a provider and what happens to the call.
 type faultRow struct {
 	fault    string
 	times    int            // how many requests it hits; 0 means all

@@ -45,7 +45,7 @@ func TestFilesAreTaken(t *testing.T) {
 			}
 		}
 	}
-	// A word of the assistant's that is put in between counts as a reply.
+	// A word of the assistant that is put in between counts as a reply.
 	server := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
 	for client, open := range clients {
 		for name, req := range modeltest.FileRequests() {

@@ -28,7 +28,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// room is a provider that bears so many requests at once, and refuses the others.
+// space is a provider that bears so many requests at once, and refuses the others.
 type room struct {
 	http.Handler
 	size  int
@@ -49,7 +49,7 @@ func (r *room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.Handler.ServeHTTP(&closing{w, leave}, req)
 }
 
-// enter returns what to do at the end, or nil if there is no room.
+// enter returns what to do at the end, or nil if there is no space.
 func (r *room) enter() func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *room) enter() func() {
 	})
 }
 
-// closing makes room before the client can know that its reply is whole.
+// closing frees space before the client can know that its reply is whole.
 type closing struct {
 	http.ResponseWriter
 	leave func()
@@ -130,7 +130,7 @@ func serve(t *testing.T, h http.Handler) (client *http.Client, stop func()) {
 	}
 }
 
-// rush is what came of many sessions at once.
+// rush is the result of many sessions at once.
 type rush struct {
 	Whole, Failed, Refusals int
 	Most                    int           // requests at once
@@ -139,7 +139,7 @@ type rush struct {
 
 // TestTwentySessions: a mission's twenty workers, five calls each, at a provider
 // that bears three at a time and refuses more. Without slots most requests are in
-// vain, and calls fail for good; with them all end well. The protocol, the server
+// vain, and calls fail permanently; with them all end well. The protocol, the server
 // and the retries are the real ones; the clock is the test's.
 func TestTwentySessions(t *testing.T) {
 	t.Parallel()

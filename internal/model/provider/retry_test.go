@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// answers is a model that gives one of its answers a call, the last one for good.
+// answers is a model that gives one of its answers a call, the last one permanently.
 type answers struct {
 	list  []answer
 	calls int

@@ -194,7 +194,7 @@ func whileBusy(t *testing.T, l *Limiter, do func()) {
 	}
 }
 
-// TestWaitHasABound: a person is told after a moment, and the call fails when
+// TestWaitHasABound: a person learns after a moment, and the call fails when
 // the time is over, with what to do next.
 func TestWaitHasABound(t *testing.T) {
 	t.Parallel()

@@ -194,7 +194,7 @@ func TestOnlyTCP(t *testing.T) {
 	}
 }
 
-// A dialer that hangs is left when the caller is gone.
+// A dialer that hangs is left when the caller has given up.
 func TestDialIsCanceled(t *testing.T) {
 	t.Parallel()
 	n := testNet(t)

@@ -230,7 +230,7 @@ var hostiles = []hostile{
 	{id: "B19", command: `setarch x86_64 git push`, mode: ModeYolo, deny: []string{"git push *"}, want: Deny},
 	{id: "B19", command: `bash -c "git push $x"`, mode: ModeYolo, deny: []string{"git push *"}, want: Deny},
 	{id: "B19", command: `at now <<< 'git push'`, mode: ModeYolo, deny: []string{"git push *"}, want: Deny},
-	// What cannot be told is asked, never allowed.
+	// What cannot be determined is asked, never allowed.
 	{id: "B19", command: `echo push | xargs git`, mode: ModeYolo, deny: []string{"git push *"}, want: Ask},
 	{id: "B19", command: `xargs -I% git % <<< push`, mode: ModeYolo, deny: []string{"git push *"}, want: Ask},
 	{id: "B19", command: `xargs -I {} {} push <<< git`, mode: ModeYolo, deny: []string{"git push *"}, want: Ask},

@@ -55,7 +55,7 @@ func TestModes(t *testing.T) {
 		{"a moderate tool that says less", Call{Tool: "web", Risk: toolapi.RiskModerate, Access: access(r, "a").Access}, true, []Decision{d, q, q, d, a, d, d}},
 		{"a dangerous tool that does not say", Call{Tool: "mcp", Risk: toolapi.RiskDangerous}, true, []Decision{d, q, q, d, a, d, d}},
 		{"a tool of unknown risk", Call{Tool: "mcp", Risk: "odd"}, true, []Decision{d, q, q, d, a, d, d}},
-		// What cannot be judged is never allowed.
+		// What cannot be checked is never allowed.
 		{"an unknown kind", access("teleport", "x"), true, []Decision{d, q, q, d, q, d, d}},
 		{"no kind", access("", "x"), true, []Decision{d, q, q, d, q, d, d}},
 		{"no path", access(r, ""), true, []Decision{d, q, q, d, q, d, d}},

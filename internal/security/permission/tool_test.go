@@ -14,7 +14,7 @@ const (
 	printB = "@fedcba9876543210"
 )
 
-// A tool of an MCP server is judged by whose it is and what is said of it.
+// A tool of an MCP server is checked by whose it is and what is said of it.
 func TestServerTools(t *testing.T) {
 	t.Parallel()
 	rule := func(pattern string, d Decision) []Rule {

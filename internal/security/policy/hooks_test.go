@@ -188,7 +188,7 @@ func TestHookRunnerEnds(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// sameHooks compares hooks by where they come from, or why there are none.
+// sameHooks compares hooks by where they come from, or why none exist.
 func sameHooks(t *testing.T, list []hook.External, err error, want, fails string) {
 	t.Helper()
 	if fails != "" {

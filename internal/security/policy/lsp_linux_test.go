@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// open returns the safety of a user of the test's own, who has a home directory.
+// open returns the safety of a user of the test, who has a home directory.
 func open(t *testing.T) (s *Safety, dir, outside string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())

@@ -74,7 +74,7 @@ func TestSecretFiles(t *testing.T) { //nolint:paralleltest // it sets environmen
 	}
 }
 
-// TestGrant: what a person permits for good is kept for the directory, and only
+// TestGrant: what a person permits permanently is kept for the directory, and only
 // what may be granted is.
 func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
@@ -227,7 +227,7 @@ func TestPrivateFolders(t *testing.T) {
 	}
 }
 
-// TestNoBox: what was permitted for a sandbox does not run where there is none;
+// TestNoBox: what was permitted for a sandbox does not run where none exists;
 // what a person has permitted without one does.
 func TestNoBox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)

@@ -120,7 +120,7 @@ func TestProjectLinks(t *testing.T) {
 }
 
 // TestProjectPlaceholder: what the sandbox of a running command puts in the place of
-// files that are not there does not make the directory's configuration unreadable.
+// files that do not exist does not make the directory's configuration unreadable.
 func TestProjectPlaceholder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -40,7 +40,7 @@ func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	return s, repo, top
 }
 
-// TestWorkplace: what is a worktree is told by its path alone.
+// TestWorkplace: a worktree is recognized by its path alone.
 func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, repo, top := workplaces(t)
 	allotted := Allotment{Objects: []string{filepath.Join(repo.Common, "objects")}, Apart: []string{repo.Top, repo.Common}}

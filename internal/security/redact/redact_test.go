@@ -90,7 +90,7 @@ func redactor() *Redactor {
 	return r
 }
 
-// written is what comes of pieces.
+// written is the result of pieces.
 func written(t interface{ Errorf(string, ...any) }, r *Redactor, pieces ...string) string {
 	var b bytes.Buffer
 	w := r.Writer(&b)

@@ -19,7 +19,7 @@ func pem(label string, rows ...string) string {
 	return "-----BEGIN " + label + "-----\n" + strings.Join(rows, "\n") + "\n-----END " + label + "-----"
 }
 
-// found are texts and what becomes of them.
+// found are texts and what happens to them.
 var found = []struct{ in, want string }{
 	{"token=ghp_" + some36, "token=[redacted: github token]"},
 	{"gho_" + some36 + " ghs_" + some36, "[redacted: github token] [redacted: github token]"},

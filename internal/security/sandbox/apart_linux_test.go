@@ -41,7 +41,7 @@ func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME
 	}
 }
 
-// TestApartIsNotOpenedByGit: a worktree in a directory that is set apart gets no room
+// TestApartIsNotOpenedByGit: a worktree in a directory that is set apart gets no space
 // in a repository that is.
 func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {

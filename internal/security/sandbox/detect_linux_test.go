@@ -119,7 +119,7 @@ func TestPreflight(t *testing.T) { //nolint:paralleltest // its processes share 
 }
 
 // TestMasks: of what is hidden the outermost counts, links are followed, and
-// what is not there needs nothing.
+// what does not exist needs nothing.
 func TestMasks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	home := t.TempDir()
 	for _, name := range []string{".ssh/keys", ".config/gh", "real", "store/deep"} {

@@ -133,7 +133,7 @@ func (a attack) try(t *testing.T, box Box) {
 		t.Errorf("Check tells of %q, want %q\n%s", o.told, told, o.output)
 	}
 	damage := w.damage(o)
-	if len(told) > 0 { // it is not prevented, but told of
+	if len(told) > 0 { // it is not prevented, but reported
 		damage = slices.DeleteFunc(damage, func(d string) bool {
 			return strings.Contains(d, w.ws+"/pkg/.cursor/") || strings.Contains(d, w.ws+"/.git/config.worktree")
 		})

@@ -58,7 +58,7 @@ func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share 
 	}
 }
 
-// TestNoCommand: a program that is not there is told in the usual way.
+// TestNoCommand: a program that does not exist is reported in the usual way.
 func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, box := range boxes(t) {
 		w := newWorld(t, box)

@@ -99,7 +99,7 @@ func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share H
 	}
 }
 
-// TestSymlinks: a protected name that is a link cannot be held, so it is told.
+// TestSymlinks: a protected name that is a link cannot be held, so it is reported.
 func TestSymlinks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	box := boxes(t)[0]
 	w := newWorld(t, box)

@@ -242,7 +242,7 @@ func imported(bodies ...pawl.Body) iter.Seq2[pawl.Event, error] {
 	}
 }
 
-// worked is a session of a user's that has a subagent and has been of use.
+// worked is a session of a user that has a subagent and has been of use.
 func (b *team) worked(u pawl.User) (id, child pawl.SessionID) {
 	b.Helper()
 	id = b.create(u)

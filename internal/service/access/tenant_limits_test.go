@@ -195,7 +195,7 @@ func TestTenantsRate(t *testing.T) {
 		}
 	}
 	ask(0, bob, "")
-	ask(0, bob, "the token permits 1 requests a minute") // takes nothing of the tenant's
+	ask(0, bob, "the token permits 1 requests a minute") // takes nothing of the tenant
 	ask(0, ada, "")
 	ask(0, ada, "")
 	ask(0, ada, "the tenant permits 3 requests a minute")

@@ -16,7 +16,7 @@ func (h hooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, []
 	return r, nil, err
 }
 
-// A prompt that hooks look at can be canceled: it is taken back at once, and what
+// A prompt that hooks look at can be canceled: it is withdrawn at once, and what
 // was sent after the cancel is worked on.
 func TestCancelEndsTheWaitForHooks(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func (w *world) hold(owner proc.Identity, ttl time.Duration) {
 	}
 }
 
-// holder is who has the session's lease: a process that asks for it is told, or gets it.
+// holder is who has the session's lease: a process that asks for it learns that, or gets it.
 func (w *world) holder() store.Owner {
 	w.t.Helper()
 	_, err := w.store.Acquire(context.Background(), session, "the test", time.Microsecond, "")

@@ -201,7 +201,7 @@ func TestCancelAnInterruptedSession(t *testing.T) {
 	check(t, 0, w.hall.runs)
 }
 
-// When the store fails in mid-turn the turn stays open and those who watch are told.
+// When the store fails in mid-turn the turn stays open and those who watch learn that.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []pawl.Kind{"turn.started", "reply.started", "replied", "call.started", "call.finished", "turn.finished"} {
@@ -280,7 +280,7 @@ func TestAHundredSessionsAtOnce(t *testing.T) {
 	check(t, n, w.hall.runs)
 }
 
-// Two ask at the same time for a session that another process holds: each is told.
+// Two ask at the same time for a session that another process holds: each learns that.
 func TestAskingTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -143,7 +143,7 @@ func (c *crowd) cancel() {
 	c.cancels = append(c.cancels, a)
 }
 
-// edit rewords or takes back one of those that wait.
+// edit rewords or withdraws one of those that wait.
 func (c *crowd) edit(n int) {
 	dawdle()
 	svc := c.any()
@@ -202,7 +202,7 @@ func (c *crowd) stampede() {
 	c.t.Fatalf("session %s never came to rest", c.session)
 }
 
-// fate is what came of a prompt.
+// fate is what happened to a prompt.
 type fate struct {
 	ends []string // how it was taken in, or back
 	turn int      // that took it in
@@ -256,7 +256,7 @@ func (c *crowd) read() story {
 	return s
 }
 
-// check holds the log against what people were told.
+// check holds the log against what people were informed of.
 func (c *crowd) check() (canceled, steered int) {
 	s := c.read()
 	slices.Sort(c.accepted)
@@ -302,7 +302,7 @@ func (c *crowd) check() (canceled, steered int) {
 	return canceled, steered
 }
 
-// People send, steer, cancel, reword and take back, all at once. Each prompt
+// People send, steer, cancel, reword and withdraw, all at once. Each prompt
 // that was accepted comes to one end, and a cancel covers what was before it.
 func TestStampede(t *testing.T) {
 	t.Parallel()

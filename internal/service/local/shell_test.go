@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// A command of the person's that waits is not run after a cancel. A cancel that
+// A command of the person that waits is not run after a cancel. A cancel that
 // failed, as another process has the session, cancels nothing later on.
 func TestCancelOfACommandThatWaits(t *testing.T) {
 	t.Parallel()

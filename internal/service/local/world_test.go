@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 const session pawl.SessionID = "01JD0000000000000000000000"
 
 // The processes that work on sessions in these tests. Each "lives" as this test
-// does, or is gone.
+// does, or no longer exists.
 var (
 	here      = process("here", 0)
 	there     = process("there", 0)
@@ -133,7 +133,7 @@ func (b through) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, 
 // create makes a session.
 func (w *world) create(id pawl.SessionID) { w.append(id, pawl.SessionCreated{Dir: w.t.TempDir()}) }
 
-// prompt makes a session, if it is not there, with a prompt that waits.
+// prompt makes a session, if it does not exist, with a prompt that waits.
 func (w *world) prompt(id pawl.SessionID, text string) pawl.Seq {
 	return w.append(id, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverQueue})
 }

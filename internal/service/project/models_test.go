@@ -91,7 +91,7 @@ func TestModels(t *testing.T) { //nolint:paralleltest // it sets environment var
 	same()
 }
 
-// An error is told, and not kept.
+// An error is reported, and not kept.
 func TestModelsFail(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fails := true
 	w := newWorld(t, func(c *project.Config) {

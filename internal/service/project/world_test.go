@@ -33,7 +33,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// world is a user with a home directory, a directory to work in, and a desk.
+// world is a user with a home directory, a directory to work in, and a project.
 type world struct {
 	*testing.T
 	*project.Local
@@ -42,7 +42,7 @@ type world struct {
 	now       time.Time
 }
 
-// newWorld makes one. change may change what the desk is given.
+// newWorld makes one. change may change what the project is given.
 func newWorld(t *testing.T, change ...func(*project.Config)) *world {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())

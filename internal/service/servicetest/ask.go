@@ -71,7 +71,7 @@ func testAnswerDeclined(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// Whoever answers first is heard, the others are told.
+// Whoever answers first is heard, the others learn that.
 func testAnswerRace(b *box) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"text":"Ok."}`), pawl.DeliverNow))

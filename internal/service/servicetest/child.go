@@ -94,7 +94,7 @@ func testExplorer(b *box) {
 	check(b, pawl.CallRefused, b.only(b.children(id)[0].ID, "call_1_1").Status)
 }
 
-// A subagent's budget is what is left of its parent's, and its own turn ends with it.
+// A subagent's budget is what is left of its parent, and its own turn ends with it.
 func testChildBudget(b *box) {
 	id := b.create()
 	p := prompt("go", b.script(
@@ -111,7 +111,7 @@ func testChildBudget(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.children(id)[0].ID))
 }
 
-// Each budget ends the turn when it is used up, and the model is told before,
+// Each budget ends the turn when it is used up, and the model is warned before,
 // once; that of the session counts all its turns.
 func testBudgets(b *box) {
 	const look = `{"calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`

@@ -94,7 +94,7 @@ func testFork(b *box) {
 	b.ok(err)
 	check(b, spilled.Size, int64(len(text)))
 	b.ok(r.Close())
-	for i := range 4 { // the fork's own turn, and three of its origin's
+	for i := range 4 { // the fork's own turn, and three of its origin
 		b.revert(fork.ID, pawl.Revert{})
 		check(b, states[max(0, min(2, 3-i))], b.files())
 	}

@@ -100,7 +100,7 @@ func testMissionRefuses(b *box) {
 	b.idle(s.ID)
 }
 
-// What would take back what workers merged is refused; all else goes on as in any
+// What would undo what workers merged is refused; all else goes on as in any
 // session, with the Commander.
 func testMissionOrders(b *box) {
 	id := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`, `{"agent":"compaction","text":"So far."}`, `{"text":"Again."}`).ID

@@ -20,7 +20,7 @@ func (b *box) ids(f pawl.Filter) []pawl.SessionID {
 	return ids
 }
 
-// A session has an owner; what comes of it has the same one.
+// A session has an owner; the result has the same one.
 func testOwners(b *box) {
 	ada, nobody := pawl.User("ada"), pawl.User("")
 	mine := b.create()

@@ -117,7 +117,7 @@ func testPermission(b *box) {
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
 }
 
-// What is permitted for good is kept, for this directory, and not asked again; what
+// What is permitted permanently is kept, for this directory, and not asked again; what
 // a person leaves out of it is.
 func testPermissionAlways(b *box) {
 	id := b.create()
@@ -272,7 +272,7 @@ func testPermissionCanceled(b *box) {
 	check(b, false, b.exists("a"))
 }
 
-// Whoever answers first is heard, be it a yes or a no; the others are told.
+// Whoever answers first is heard, be it an approval or a denial; the others learn that.
 func testPermissionRace(b *box) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Ok."}`)))

@@ -88,7 +88,7 @@ func testLook(b *box) {
 	check(b, want, f)
 }
 
-// What is no directory is told apart from what is not there.
+// What is no directory is distinguished from what does not exist.
 func testDeskRefuses(b *box) {
 	b.place("file", "x")
 	for dir, want := range map[string]pawl.Code{"sub": pawl.CodeInvalid, b.dir + "/file": pawl.CodeInvalid, b.dir + "/gone": pawl.CodeNotFound} {

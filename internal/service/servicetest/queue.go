@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Prompts that wait can be changed and taken back; those that do not cannot.
+// Prompts that wait can be changed and withdrawn; those that do not cannot.
 func testQueueChanged(b *box) {
 	id, model := b.busy(`{"text":"Done."}`, `{"expect":"^second, reworded$","text":"Second."}`, `{"expect":"^fourth$","text":"Fourth."}`)
 	second := b.send(id, prompt("second", model, pawl.DeliverQueue))

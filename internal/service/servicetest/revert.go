@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// revert orders a Revert and waits for what comes of it.
+// revert orders a Revert and waits for the result.
 func (b *box) revert(id pawl.SessionID, r pawl.Revert) pawl.Reverted {
 	b.Helper()
 	asked, err := b.Revert(b.Context(), id, r)
@@ -157,7 +157,7 @@ func testRevertScopes(b *box) {
 	check(b, talk, b.conversation(id))
 	b.revert(id, pawl.Revert{Scope: pawl.ScopeFiles})
 	check(b, states[1], b.files())
-	check(b, len(talk)+1, len(b.conversation(id))) // the model is told
+	check(b, len(talk)+1, len(b.conversation(id))) // the model sees it
 }
 
 // An order that nobody lived to carry out is carried out first, and what came

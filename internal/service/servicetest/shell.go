@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ran waits for the end of a command of the person's.
+// ran waits for the end of a command of the person.
 func (b *box) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 	b.Helper()
 	events := b.until(id, asked-1, func(e pawl.Event) bool {
@@ -17,7 +17,7 @@ func (b *box) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 	return events[len(events)-1].Body.(pawl.ShellRan)
 }
 
-// shell orders a command of the person's.
+// shell orders a command of the person.
 func (b *box) shell(id pawl.SessionID, command string) pawl.Seq {
 	b.Helper()
 	asked, err := b.Shell(b.Context(), id, command)
@@ -25,7 +25,7 @@ func (b *box) shell(id pawl.SessionID, command string) pawl.Seq {
 	return asked
 }
 
-// A command of the person's is shown while it runs, and the model knows it at the
+// A command of the person is shown while it runs, and the model knows it at the
 // next prompt. It is undone like a turn.
 func testShell(b *box) {
 	id := b.create()

@@ -28,7 +28,7 @@ func TestOpenFile(t *testing.T) { //nolint:paralleltest // it changes the workin
 }
 
 // TestOpenRefuses also proves that a PostgreSQL URL reaches that store, by the
-// server that is not there.
+// server that does not exist.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

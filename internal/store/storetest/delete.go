@@ -44,7 +44,7 @@ func deleteAll(t *testing.T, s store.Store) {
 	acquired(t, s, id, "b", "", "")
 }
 
-// vanished wants a session to be gone in every respect.
+// vanished wants a session to be deleted in every respect.
 func vanished(t *testing.T, s store.Store, id pawl.SessionID, blob pawl.Blob) {
 	t.Helper()
 	_, err := s.Session(t.Context(), id)

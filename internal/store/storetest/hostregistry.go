@@ -53,7 +53,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 	}
 }
 
-// beat tells of hosts.
+// heartbeat reports hosts.
 func (r HostRegistry) beat(t *testing.T, hosts ...fleet.Host) {
 	t.Helper()
 	for _, m := range hosts {
@@ -117,7 +117,7 @@ func rosterStays(t *testing.T, r HostRegistry) {
 	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
 	r.beat(t, fleet.Host{Name: "a", Capacity: 4, Busy: 9}, fleet.Host{Name: "b", Capacity: 100})
-	r.stays(t, "", w) // b has more room, but the directory is at a
+	r.stays(t, "", w) // b has more space, but the directory is at a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
@@ -157,7 +157,7 @@ func rosterDrain(t *testing.T, r HostRegistry) {
 	hosts := []fleet.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
-		for range 2 { // its beats do not end it
+		for range 2 { // its heartbeats do not end it
 			got, err := r.Heartbeat(t.Context(), hosts[0])
 			done(t, err)
 			equal(t, "the host is asked to drain", got, want)

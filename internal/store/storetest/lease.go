@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// acquired takes a lease for long and wants to be told whom it was taken from.
+// acquired takes a lease for long and expects to learn whom it was taken from.
 func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from store.Owner) {
 	t.Helper()
 	got, err := s.Acquire(t.Context(), id, owner, time.Hour, gone)
@@ -28,7 +28,7 @@ func released(t *testing.T, s store.Store, id pawl.SessionID, owner store.Owner)
 	}
 }
 
-// A renewed lease is taken from nobody: from tells of a crash, and there was none.
+// A renewed lease is taken from nobody: from reports a crash, and none existed.
 func leaseLife(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")

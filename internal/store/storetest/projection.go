@@ -81,7 +81,7 @@ var (
 
 // init has the generators name themselves: they do it at their first use, and
 // tests that run beside each other would race for it.
-func init() { //nolint:gochecknoinits // of a library's own state
+func init() { //nolint:gochecknoinits // of a library state
 	for _, g := range []fmt.Stringer{anyText, anyUsage, anyEvent, anyBody, anyReply} {
 		_ = g.String()
 	}

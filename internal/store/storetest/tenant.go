@@ -33,7 +33,7 @@ type things struct {
 	epoch   int64
 }
 
-// namedThings are things that are not there, or that another has.
+// namedThings are things that do not exist, or that another has.
 func namedThings(blob string) things {
 	id := NewID()
 	return things{session: id, blob: blob, token: token("ci"), dir: "/" + string(id), epoch: 1}
@@ -181,7 +181,7 @@ func RunTenants(t *testing.T, open func(t *testing.T) Tenanted) {
 	}
 }
 
-// check makes a try on what is another's, and on what is not there.
+// check makes a try on what is another's, and on what does not exist.
 func (c try) check(ctx context.Context, t *testing.T, s Tenanted, name string, x things) {
 	t.Helper()
 	got, err := c.do(ctx, s, x)

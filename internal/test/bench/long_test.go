@@ -16,7 +16,7 @@ import (
 
 const (
 	longSteps = 5000
-	longPart  = 100 // steps, of which the cost is told
+	longPart  = 100 // steps, of which the cost is reported
 	longParts = 5   // at the beginning and at the end that are compared
 	longFiles = 60
 	longLines = 120

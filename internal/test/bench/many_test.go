@@ -26,7 +26,7 @@ const (
 )
 
 // TestBenchManySessions: 1,000 sessions at once in one process, of its own so
-// that its memory can be told.
+// that its memory can be measured.
 func TestBenchManySessions(t *testing.T) { //nolint:paralleltest // it measures time
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), manyVar+"="+t.TempDir())

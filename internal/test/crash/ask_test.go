@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// asking is a turn in which a person permits a call, declines one with a word,
+// asking is a turn in which a person permits a call, denies one with a word,
 // and ends it with a no.
 var asking = struct {
 	script  string
@@ -53,8 +53,8 @@ func attend(x *harness.Terminal) (code int) {
 }
 
 // TestCrashWhileAsking kills the program before and after each append of a turn
-// in which a person is asked: before and after the question, the answer, what
-// comes of it. Each is resumed to the same end, and nothing is asked twice that
+// in which a person is asked: before and after the question, the answer, the result
+// . Each is resumed to the same end, and nothing is asked twice that
 // was answered.
 func TestCrashWhileAsking(t *testing.T) {
 	t.Parallel()

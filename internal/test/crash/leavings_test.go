@@ -142,10 +142,10 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 	l.Asides = append(l.Asides, list)
 }
 
-// reverted begins what is told of an undo; the files follow.
+// reverted begins the report of an undo; the files follow.
 const reverted = "reverted: "
 
-// ran begins what is told of a command of the person's; its status follows.
+// ran begins the report of a command of the user; its status follows.
 const ran = "ran: "
 
 // hear adds what was said in a session, and which commands run in it.

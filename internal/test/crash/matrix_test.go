@@ -115,7 +115,7 @@ func TestCrashStorm(t *testing.T) {
 			for args := runArgs(); after(took/8+time.Duration(rand.Int64N(int64(took/4))))(t, b.Command(args...)); kills++ {
 				survivors(t, mark)
 				if accepted, calls := interruption(t, b); accepted {
-					for _, id := range calls { // a resumption may be killed before it has said what became of one
+					for _, id := range calls { // a resumption may be killed before it has said what happened to one
 						if !slices.Contains(running, id) {
 							running = append(running, id)
 						}

@@ -22,7 +22,7 @@ type turn struct {
 	then          *talk // the session when it began
 }
 
-// gone is what an undo took back: turns by their place.
+// gone is what an undo undid: turns by their place.
 type gone struct{ said, done []int }
 
 // talk is a session as the model of it knows it.
@@ -47,7 +47,7 @@ func (s *talk) live() []int {
 	return live
 }
 
-// newest is the place of the turn that an undo takes back, or -1.
+// newest is the place of the turn that an undo undoes, or -1.
 func (s *talk) newest(scope pawl.Scope) int {
 	for i := len(s.turns) - 1; i >= 0; i-- {
 		if s.turns[i].said && (scope != pawl.ScopeFiles || s.turns[i].done) {

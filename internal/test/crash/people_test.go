@@ -228,7 +228,7 @@ func (w *world) command() string {
 	}).Draw(w.r, "command")
 }
 
-// mine is a command of the person's own, which counts as a turn does.
+// mine is a command of the person, which counts as a turn does.
 func (w *world) mine(*rapid.T) {
 	s := w.pick()
 	w.count["mine"]++

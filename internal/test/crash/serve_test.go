@@ -123,7 +123,7 @@ type seen struct {
 	err    error
 }
 
-// watch reads the session's events until its turn ends; each is told to saw.
+// watch reads the session's events until its turn ends; each is passed to saw.
 func (h *host) watch(wg *sync.WaitGroup, c *client.Client, id pawl.SessionID, saw func(pawl.Event)) *seen {
 	s := &seen{}
 	wg.Go(func() {
@@ -264,7 +264,7 @@ func TestServeGoesOnElsewhere(t *testing.T) {
 // gated is a script whose call waits for a file.
 var gated = []string{`{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.01; done; echo went >> out.txt"}}]}`, `{"text":"done"}`}
 
-// TestServeDrains: a server that is told to end takes no new work, and lets the
+// TestServeDrains: a server that is instructed to end takes no new work, and lets the
 // turn that runs finish; those who watch see its end.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func newLost(t *testing.T) *lost {
 	return &lost{T: t, Harness: inFleet(t, engine, st, 0), engine: engine, store: st, runner: &runner.Runner{Engine: engine}}
 }
 
-// session makes one of a tenant's.
+// session makes one of a tenant.
 func (l *lost) session(ctx context.Context) pawl.SessionID {
 	l.Helper()
 	s, err := l.Service.Create(ctx, pawl.NewSession{Dir: l.TempDir()})

@@ -67,7 +67,7 @@ func newCrew(t testing.TB, seed uint64) *crew {
 
 // fault is something that goes wrong. It calls hit when it has, with the host whose
 // sessions it concerns, "" if it may be all; it returns what is to be repaired when
-// the sessions have gone on.
+// the sessions have left on.
 type fault func(c *crew, hit func(host string)) (repair func())
 
 var faults = []struct {
@@ -149,7 +149,7 @@ func (c *crew) inCall(h *host) {
 	}
 }
 
-// die kills a program. It comes back after a second, or not before all have gone on
+// die kills a program. It comes back after a second, or not before all have left on
 // without it.
 func (c *crew) die(p *program, host string, hit func(string)) func() {
 	p.kill()
@@ -188,7 +188,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// tally is what came of one kind of fault.
+// tally is the result of one kind of fault.
 type tally struct {
 	name                     string
 	times, sessions, unknown int

@@ -17,7 +17,7 @@ import (
 )
 
 // ownNamespace makes a namespace of the engine for a test: which version of the coordinators
-// is the current one is remembered for good, and decides who gets work.
+// is the current one is remembered permanently, and decides who gets work.
 func ownNamespace(t testing.TB, address string) runner.Engine {
 	t.Helper()
 	name := "pawl-" + strings.ToLower(ulid.Make().String())

@@ -54,7 +54,7 @@ func pass(c net.Conn, first int, targets []string) {
 	}
 }
 
-// run runs a command of the system's.
+// run runs a command of the system.
 func (w *world) run(args ...string) {
 	w.Helper()
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {

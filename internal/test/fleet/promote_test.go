@@ -159,7 +159,7 @@ func TestRescue(t *testing.T) { //nolint:paralleltest // it sets environment var
 	}
 }
 
-// TestQueues: what is told of the queues is what the engine knows.
+// TestQueues: what is reported of the queues is what the engine knows.
 func TestQueues(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
 	stop := f.coordinator("v1")
@@ -225,13 +225,13 @@ func (f *versioned) eventually(holds func() bool) {
 // TestAskedToDrain: a host hears that it is to drain, and that it is not.
 func TestAskedToDrain(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	f := newVersioned(t)
-	f.eventually(func() bool { return f.store.Drain(f.Context(), f.host, true) == nil }) // it has told of itself
+	f.eventually(func() bool { return f.store.Drain(f.Context(), f.host, true) == nil }) // it has registered
 	f.eventually(f.spaces.Draining)
 	if err := f.store.Drain(f.Context(), f.host, false); err != nil {
 		t.Fatal(err)
 	}
 	f.eventually(func() bool { return !f.spaces.Draining() })
-	f.spaces.Drain() // it ends: nobody can take that back
+	f.spaces.Drain() // it ends: no one can revoke that
 	f.eventually(func() bool {
 		hosts, err := f.store.Hosts(f.Context())
 		return err == nil && len(hosts) == 1 && hosts[0].Draining

@@ -28,7 +28,7 @@ var asks = map[string]struct {
 
 // What a person is asked waits for them, though all that is the fleet dies meanwhile;
 // and an answer that is given while nobody works counts when somebody does, also if
-// nobody could be told of it.
+// nobody could be informed of it.
 func TestQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	workers := []*program{w.coordinator("coordinator1"), w.executor("host1").program}

@@ -32,7 +32,7 @@ func need(t testing.TB, name string) string {
 	return value
 }
 
-// dial connects to the engine, for a fleet of the test's own.
+// dial connects to the engine, for a fleet of the test.
 func dial(t testing.TB) runner.Engine {
 	t.Helper()
 	e, err := runner.Dial(t.Context(), need(t, "PAWL_TEST_TEMPORAL"), "pawl", slog.New(slog.DiscardHandler))

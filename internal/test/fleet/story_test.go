@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// teller tells a service a story and waits for what comes of it.
+// teller tells a service a story and waits for the result.
 type teller struct {
 	*testing.T
 	pawl.Service

@@ -103,8 +103,8 @@ func TestSource(t *testing.T) { //nolint:paralleltest // it sets environment var
 	}
 }
 
-// A repository that cannot be had is no silent wait: who may not ask for it is told
-// when the session is made, and otherwise those who watch are told why it waits.
+// A repository that cannot be had is no silent wait: those who may not ask for it learn that
+// when the session is made, and otherwise those who watch learn why it waits.
 func TestSourceGone(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t, startServers(t))
 	w.worker("host1")

@@ -187,7 +187,7 @@ func (j *job) restored(t testing.TB) string {
 	return roots[0].Path
 }
 
-// lines returns those of a file; none if it is not there.
+// lines returns those of a file; none if it does not exist.
 func lines(t testing.TB, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -219,11 +219,11 @@ func (j *job) follow(ctx context.Context, c pawl.Service) error {
 }
 
 // wentOn returns how long after an instant the session's log grew again, and whether
-// that can be told by now: it did, or (0) the session had ended before.
+// that can be determined by now: it did, or (0) the session had ended before.
 func (j *job) wentOn(at time.Time) (wait time.Duration, known bool) {
 	for e, err := range j.w.log.Events(j.w.Context(), j.id, 0) {
 		if err != nil {
-			return 0, false // the database may be what is gone
+			return 0, false // the database may be what is missing
 		}
 		if e.At.After(at) {
 			return e.At.Sub(at), true

@@ -31,11 +31,11 @@ type servers struct {
 	env []string
 }
 
-// series is how the numbers of the suite's own begin: of its servers' ports, and of
+// series is how the numbers of the suite begin: of its servers' ports, and of
 // its hosts' networks. With another one a second suite runs beside the first.
 var series = cmp.Or(os.Getenv("PAWL_FLEETTEST_PORTS"), "53")
 
-// The ports of the suite's own servers.
+// The ports of the suite servers.
 var ports = map[string]string{"PAWL_PG_PORT": series + "330", "PAWL_NATS_PORT": series + "222", "PAWL_TEMPORAL_PORT": series + "233"}
 
 // gateway is what the models' place is called beside the servers.

@@ -31,7 +31,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return &Authority{Grants: permission.Store{Path: filepath.Join(t.TempDir(), "grants.json")}}
 }
 
-// Rule adds rules of the user's.
+// Rule adds rules of the user.
 func (a *Authority) Rule(rules ...permission.Rule) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

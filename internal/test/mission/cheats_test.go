@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// story is a mission and what must come of it.
+// story is a mission and the result.
 type story struct {
 	name    string
 	files   map[string]string
@@ -135,7 +135,7 @@ var (
 	anyTask = regexp.MustCompile(`^T\d `)
 )
 
-// trace is what became of a mission, a line a step.
+// trace is what happened to a mission, a line a step.
 func trace(log []pawl.Event) (lines []string) {
 	for _, e := range log {
 		switch b := e.Body.(type) {

@@ -47,7 +47,7 @@ func back(why string) []string {
 func rewrite(path, text string) Call { return Shell("cat > " + path + " <<'END'\n" + text + "END\n") }
 
 // unticked holds that the list says that the goal is not reached, and ticks nothing
-// that was not judged.
+// that was not checked.
 func unticked(t *testing.T, w *World, b pawl.Board) {
 	t.Helper()
 	list := w.Read(t, ".pawl/verification-checklist.md")

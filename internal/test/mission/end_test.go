@@ -162,7 +162,7 @@ func TestReviewerHangs(t *testing.T) {
 	}
 }
 
-// TestNoPlan: a planner that plans nothing is told to the Commander, who plans.
+// TestNoPlan: a planner that plans nothing is reported to the Commander, who plans.
 func TestNoPlan(t *testing.T) {
 	t.Parallel()
 	w := notes(t)

@@ -24,7 +24,7 @@ func planWith(more Object) Call {
 
 func criterion(id, text string) []Object { return []Object{{"id": id, "text": text}} }
 
-// wished is a mission with a criterion of the user's.
+// wished is a mission with a criterion of the user.
 var wished = slices.Concat(noted, []string{"--criterion", "each line is a number"})
 
 // parted is a check that each of two changes passes alone, and not both together.
@@ -158,7 +158,7 @@ func (w *World) onVerdict(command string) {
 	w.Env = append(w.Env, "XDG_CONFIG_HOME="+filepath.Dir(dir))
 }
 
-// refusedPlans holds that so many plans were refused since all was frozen.
+// refusedPlans holds that so many plans were refused since all was fixed.
 func refusedPlans(n int) func(*testing.T, *World, pawl.Board) {
 	return func(t *testing.T, w *World, b pawl.Board) {
 		t.Helper()

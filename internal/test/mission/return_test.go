@@ -71,7 +71,7 @@ func TestSemanticConflict(t *testing.T) {
 	}
 }
 
-// TestWorkerFails: a worker whose model fails for good, and one that has no steps
+// TestWorkerFails: a worker whose model fails permanently, and one that has no steps
 // left, leave what they have to the next. After three the Commander plans anew.
 func TestWorkerFails(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func notes(t *testing.T) *World {
 	return w
 }
 
-// goes has the mission run, and everybody agree with what comes of it.
+// goes has the mission run, and everybody agree with the result.
 func (w *World) goes(args ...string) pawl.Board {
 	w.t.Helper()
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
@@ -43,7 +43,7 @@ func (w *World) told(b pawl.Board) string {
 	return w.Must(w.t, "session", "show", string(b.Session.ID)).Stdout
 }
 
-// clean fails if a worktree, or anything of the gate's, is left.
+// clean fails if a worktree, or anything of the gate, is left.
 func (w *World) clean() {
 	w.t.Helper()
 	for _, path := range w.left() {
@@ -109,7 +109,7 @@ func (w *World) returns(b pawl.Board) (list []string) {
 	return list
 }
 
-// errand is what the worker of an attempt was told at first.
+// subtask is what the worker of an attempt was given at first.
 func (w *World) errand(b pawl.Board, task string, attempt int) string {
 	w.t.Helper()
 	for _, s := range bodies[pawl.TaskStarted](w, b.Session.ID) {

@@ -77,7 +77,7 @@ func (a *arena) write(path, text string) {
 	}
 }
 
-// read returns a file, "" if it is not there.
+// read returns a file, "" if it does not exist.
 func (a *arena) read(path string) string {
 	a.Helper()
 	if !filepath.IsAbs(path) {
@@ -102,7 +102,7 @@ func (a *arena) exists(path string) bool {
 // canary is a file outside of the workspace that an attack would make.
 func (a *arena) canary(name string) string { return filepath.Join(a.outside, name) }
 
-// canaries tells of each file that has come up outside.
+// canaries reports each file that has come up outside.
 func (a *arena) canaries() {
 	a.Helper()
 	entries, err := os.ReadDir(a.outside)
@@ -125,7 +125,7 @@ type in = map[string]any
 
 func bash(command string) call { return call{"bash", in{"command": command}} }
 
-// outcome is what became of a run of pawl.
+// outcome is what happened to a run of pawl.
 type outcome struct {
 	harness.Output
 	events  []pawl.Event

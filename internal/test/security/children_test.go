@@ -104,7 +104,7 @@ func agentDrivesAnother(a *arena) {
 		default:
 		}
 	}
-	if prompts != 2 || children != 1 { // the user's, and the errand of the one child
+	if prompts != 2 || children != 1 { // the user's, and the subtask of the one child
 		a.breach("there were %d prompts and %d children", prompts, children)
 	}
 }

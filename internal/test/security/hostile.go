@@ -84,7 +84,7 @@ var trickFiles = []trickFile{
 	{"A1", "ts-file", "x.ts", "export const x = 1\n"},
 }
 
-// gitTricks are settings of the repository's own configuration. In a value
+// gitTricks are settings of the repository configuration. In a value
 // {script} is a program that leaves the canary.
 var gitTricks = []struct{ row, name, key, value string }{
 	{"D1", "git-fsmonitor", "core.fsmonitor", "{script}"},

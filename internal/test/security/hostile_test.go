@@ -25,7 +25,7 @@ func newHostile(t *testing.T) (dir, canary string, tricks []Trick) {
 }
 
 // TestHostile: the repository holds every trick that it names, each with a
-// canary of its own, and none has gone off.
+// canary of its own, and none has left off.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	dir, canary, tricks := newHostile(t)

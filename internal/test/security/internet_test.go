@@ -27,8 +27,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// internet is all that there is to be reached: names, addresses and servers of
-// the attack's own, which note what they are asked for. Nothing leaves the machine.
+// internet is all that there is to be reached: names, addresses and servers of the attack
+// , which note what they are asked for. Nothing leaves the machine.
 type internet struct {
 	*egresstest.Net
 	a *arena
@@ -91,7 +91,7 @@ func (n *internet) asked() []string {
 	return slices.Clone(n.hits)
 }
 
-// leaks tells of each name that was looked up, each address that was connected
+// leaks reports each name that was looked up, each address that was connected
 // to and each request that was served, if it has one of the words in it.
 func (n *internet) leaks(words ...string) {
 	n.a.Helper()
@@ -228,7 +228,7 @@ func (n *internet) call(address string) toolapi.Call {
 	return toolapi.Call{Input: input, Dir: n.a.dir, Progress: func(string) {}}
 }
 
-// resolver is a name server on loopback that counts what it is told.
+// resolver is a name server on loopback that counts the queries.
 type resolver struct {
 	port string
 	seen atomic.Int64
@@ -264,7 +264,7 @@ func (a *arena) resolver() *resolver {
 	return r
 }
 
-// leaked waits until what was sent before has been counted, and tells of it.
+// leaked waits until what was sent before has been counted, and reports it.
 func (r *resolver) leaked(a *arena, by string) {
 	a.Helper()
 	conn, err := new(net.Dialer).DialContext(a.Context(), "udp", "127.0.0.1:"+r.port)

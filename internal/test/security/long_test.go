@@ -46,7 +46,7 @@ func restoredThroughLinks(a *arena) {
 	}
 }
 
-// burnsTheBudget: a model that was told to calls the same thing for ever.
+// burnsTheBudget: a model that was instructed to calls the same thing for ever.
 func burnsTheBudget(a *arena) {
 	const times = 60
 	lines := make([]any, times, times+1)

@@ -45,7 +45,7 @@ func writesOrders(paths ...string) func(*arena) {
 }
 
 // createsMissingSettings: commands in the sandbox make the settings of agents
-// where there are none, and where there is a directory for them, which they first
+// where none exist, and where there is a directory for them, which they first
 // take away.
 func createsMissingSettings(a *arena) {
 	a.write(".codex/keep.txt", "x")
@@ -73,7 +73,7 @@ func createsMissingSettings(a *arena) {
 	}
 }
 
-// commandsOfTheProject: configuration of pawl's and of its kin names commands to
+// commandsOfTheProject: configuration of pawl and of its kin names commands to
 // notify, to edit, to lint, for the status line, for keys.
 func commandsOfTheProject(a *arena) {
 	a.hostile()

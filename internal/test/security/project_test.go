@@ -25,8 +25,8 @@ func (a *arena) hostile() {
 // projectRan is the file that the project's own code leaves.
 const projectRan = "the-project-ran"
 
-// project makes the workspace one whose language server runs what the project
-// brings, as most do. The server is the user's own, outside of the workspace,
+// project makes the workspace one whose language server runs the project configuration
+// , as most do. The server is the user's own, outside of the workspace,
 // where its sandbox shows it.
 func (a *arena) project() {
 	a.Helper()
@@ -96,7 +96,7 @@ func (a *arena) person(typed string, args ...string) string {
 	cmd := exec.CommandContext(a.Context(), "script", "-qec", strings.Join(words, " "), "/dev/null")
 	cmd.Dir, cmd.Env, cmd.Stdin = a.dir, slices.Concat(a.env, []string{"TERM=xterm"}), strings.NewReader(typed)
 	out, err := cmd.CombinedOutput()
-	a.Logf("pawl %q: %v", args, err) // to say no is no success
+	a.Logf("pawl %q: %v", args, err) // to deny it is no success
 	return string(out)
 }
 
@@ -152,7 +152,7 @@ func finished(events []pawl.Event) []pawl.CallFinished {
 	return list
 }
 
-// denied has calls made that are not to be permitted, and tells of those that were.
+// denied has calls made that are not to be permitted, and reports those that were.
 func (a *arena) denied(flags []string, calls ...call) {
 	a.Helper()
 	o := a.playWith(flags, calls...)

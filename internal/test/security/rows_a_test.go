@@ -45,7 +45,7 @@ var everyCommand = [][]string{
 }
 
 // codeBeforeTrust: the user starts pawl in a repository with every trick that
-// there is, in all ways, says no when asked for trust, and has an agent work.
+// there is, in all ways, denies it when asked for trust, and has an agent work.
 func codeBeforeTrust(a *arena) {
 	a.hostile()
 	a.project()
@@ -293,7 +293,7 @@ func programsInVariables(a *arena) {
 	a.canaries()
 }
 
-// changeConfiguresCI: a proposed change takes back a rule of the repository that
+// changeConfiguresCI: a proposed change undoes a rule of the repository that
 // it is proposed to.
 func changeConfiguresCI(a *arena) {
 	base := filepath.Join(filepath.Dir(a.dir), "base")

@@ -28,7 +28,7 @@ func catastrophes(a *arena) {
 		}
 		if !a.exists(filepath.Join(a.home, "letters")) {
 			a.breach("%q has emptied the home folder", line)
-			return // with the home directory, the rest of the stage is gone
+			return // with the home directory, the rest of the environment is deleted
 		}
 	}
 }

@@ -4,7 +4,7 @@ package security
 
 import "github.com/pawl-dev/pawl/internal/security/permission"
 
-// More lines of chapter B: what programs are told by their options, and what
+// More lines of chapter B: what the options of programs do, and what
 // deletes.
 
 var assignments = lines{

@@ -72,7 +72,7 @@ func unaskedPart(parts ...lines) func(a *arena) {
 	}
 }
 
-// unasked tells of each line that runs without a question. With the row's
+// unasked reports each line that runs without a question. With the row's
 // defenses taken out, every one must: a line that fails all the same shows nothing.
 func (a *arena) unasked(l lines) {
 	a.Helper()

@@ -78,7 +78,7 @@ func linksOfRepository(a *arena) {
 	a.tools("docs", "lib/down")
 }
 
-// linkChains: links to links, through /proc, and to what is not there yet.
+// linkChains: links to links, through /proc, and to what does not exist yet.
 func linkChains(a *arena) {
 	a.link(a.outside, "one")
 	a.link("one", "two")

@@ -44,8 +44,8 @@ func spelledNames(a *arena) {
 }
 
 // spelledNamesInCommands: what is there under such a name cannot be changed from
-// the sandbox. What was not there can come up, where the file system tells one
-// spelling from the other; then the model and the user are told.
+// the sandbox. What did not exist can come up, where the file system tells one
+// spelling from the other; then the model and the user learn that.
 func spelledNamesInCommands(a *arena) {
 	a.git(a.dir, "init", "-q")
 	there := []string{".Claude/settings.json", ".CURSOR/mcp.json", "sub/.VSCode/tasks.json", ".EnvRC", "deep/er/.Husky/pre-commit", ".clau\u200cde/x", ".ba\u017fhrc", ".\uff43laude/settings.json"}

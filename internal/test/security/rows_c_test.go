@@ -97,7 +97,7 @@ func (a *arena) link(to, path string) {
 	}
 }
 
-// unseen tells of each result that has the marker in it.
+// unseen reports each result that has the marker in it.
 func (a *arena) unseen(mode string, o outcome, calls []call) {
 	a.Helper()
 	for i, c := range calls {
@@ -107,7 +107,7 @@ func (a *arena) unseen(mode string, o outcome, calls []call) {
 	}
 }
 
-// unchanged tells of a file that is not as it was.
+// unchanged reports a file that is not as it was.
 func (a *arena) unchanged(path, text string) {
 	a.Helper()
 	if got := a.read(path); got != text {
@@ -149,7 +149,7 @@ func (a *arena) tools(dirs ...string) {
 	}
 }
 
-// onlyOutside tells of each file outside that is not one of these.
+// onlyOutside reports each file outside that is not one of these.
 func (a *arena) onlyOutside(names ...string) {
 	a.Helper()
 	entries, err := os.ReadDir(a.outside)

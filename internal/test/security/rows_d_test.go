@@ -105,7 +105,7 @@ func (a *arena) ownGit() {
 	}
 }
 
-// fsmonitor: git asks a program of the repository's which files have changed.
+// fsmonitor: git asks a program of the repository which files have changed.
 func fsmonitor(a *arena) {
 	a.repository()
 	a.set("core.fsmonitor", a.evil("fsmonitor"))

@@ -129,7 +129,7 @@ func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wantsLogin is an MCP server that nobody may use without a token of an issuer's,
+// wantsLogin is an MCP server that nobody may use without a token of an issuer,
 // who may be another each time.
 func (a *arena) wantsLogin(issuer *string) mcpclient.Server {
 	a.Helper()

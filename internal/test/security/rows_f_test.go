@@ -284,7 +284,7 @@ func liftsItsBounds(a *arena) {
 }
 
 // asksBesideOthers: two clients at once, on connections that are used again; each
-// gets what it has asked for, and nothing of the other's.
+// gets what it has asked for, and nothing of the other.
 func asksBesideOthers(a *arena) {
 	s := a.serve()
 	const clients, rounds = 8, 20
@@ -346,7 +346,7 @@ func (s *served) mixedUp(client *http.Client, path, title string, clients int) s
 	return ""
 }
 
-// grantsForGood: one who may answer questions permits for good, and nobody notices.
+// grantsForGood: one who may answer questions permits permanently, and nobody notices.
 func grantsForGood(a *arena) {
 	h := servicetest.Local(a.T)
 	s := a.inside(h.Service)
@@ -366,8 +366,8 @@ func grantsForGood(a *arena) {
 	ownerGrants(a, always)
 }
 
-// ownerGrants: what the owner permits for good is for the directory that was asked
-// for and for no more than that, is listed, and can be taken back.
+// ownerGrants: what the owner permits permanently is for the directory that was asked
+// for and for no more than that, is listed, and can be revoked.
 func ownerGrants(a *arena, always string) {
 	s := a.serve()
 	path := "/v1/sessions/" + string(s.create())

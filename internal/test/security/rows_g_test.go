@@ -26,7 +26,7 @@ var rowsG = []row{
 
 // steering is what a hostile text does to a terminal that takes it as it is: a
 // title, the clipboard, a link, a cleared screen, colors, hidden text, other
-// directions, and a prompt that is not there.
+// directions, and a prompt that does not exist.
 const steering = "ok\x1b]0;owned\x07\x1b]52;c;cm0=\x07\x1b]8;;http://evil.test\x1b\\link\x1b]8;;\x1b\\\x1b[2J\x1b[1;1H\u009b31m\u009d52;c;cm0=\u009c\x1bP+q\x1b\\\x7f\b\u202eevil\u2066\U000e0069\u200b\u2028\x1b[8mend"
 
 // steers returns the first character that acts on a terminal, or does not show.
@@ -41,7 +41,7 @@ func steers(text string) string {
 	return ""
 }
 
-// unsteered tells of a text that was shown and steers.
+// unsteered reports a text that was shown and steers.
 func (a *arena) unsteered(by, text string) {
 	a.Helper()
 	if text == "" {
@@ -90,7 +90,7 @@ func textThatSteers(a *arena) {
 	a.unsteeredScreen("-c")
 }
 
-// unsteeredScreen tells of a screen on which a text steers: it has more in it than
+// unsteeredScreen reports a screen on which a text steers: it has more in it than
 // a screen is drawn with.
 func (a *arena) unsteeredScreen(args ...string) {
 	a.Helper()
@@ -141,7 +141,7 @@ func historyThatSteers(a *arena) {
 }
 
 // question is what a person is asked when the model makes a call, in a mode that
-// asks, up to where they answer. They decline.
+// asks, up to where they answer. They deny.
 func (a *arena) question(c call) string {
 	a.Helper()
 	t := a.atTerminal("run", "--mode", "ask", "--model", a.script(in{"calls": []call{c}}, in{"text": "done"}), "go")
@@ -154,10 +154,10 @@ func (a *arena) question(c call) string {
 	return text
 }
 
-// endOfInput is the key that ends what is typed: it declines.
+// endOfInput is the key that ends what is typed: it denies.
 const endOfInput = "\x04"
 
-// shows tells of each text that a person who is asked does not see.
+// shows reports each text that a person who is asked does not see.
 func (a *arena) shows(what, text string, wants ...string) {
 	a.Helper()
 	for _, want := range wants {
@@ -327,7 +327,7 @@ func keysBeforeTheQuestion(a *arena) {
 		t.end()
 		if a.exists("approved") {
 			a.breach("%d lines that were typed before the question have approved", strings.Count(keys, "\n"))
-			return // for good, it may be: nobody would be asked again
+			return // permanently, it may be: nobody would be asked again
 		}
 	}
 }

@@ -110,7 +110,7 @@ func keysOfChildren(a *arena) {
 	}
 }
 
-// secretsInTriage: a CI has an agent look at what a stranger wrote. The
+// secretsInTriage: a CI has an agent look at what a third party wrote. The
 // environment holds what it could publish with; the agent looks for that, and for
 // a way out. Which files of a home directory commands see is the sandbox's own test:
 // homes are below /tmp here, where commands see nothing.
@@ -192,7 +192,7 @@ func (a *arena) attackOwnFiles(data, config string) {
 	}
 }
 
-// attackFile has an agent read one of pawl's own files, and change it in all ways.
+// attackFile has an agent read one of pawl files, and change it in all ways.
 func (a *arena) attackFile(path, forged string) {
 	a.Helper()
 	before := a.read(path)
@@ -231,7 +231,7 @@ func (a *arena) attackTools(path, forged string) {
 	}
 }
 
-// restore tells of a file that has changed, and undoes it.
+// restore reports a file that has changed, and undoes it.
 func (a *arena) restore(path, before string) {
 	a.Helper()
 	if got := a.read(path); got != before {

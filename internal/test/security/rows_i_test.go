@@ -121,7 +121,7 @@ func (m *mission) state() map[string]string {
 	return all
 }
 
-// damage tells of what is not as it was.
+// damage reports what is not as it was.
 func (m *mission) damage() {
 	m.Helper()
 	after := m.state()

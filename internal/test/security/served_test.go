@@ -128,7 +128,7 @@ func (s *served) command(how string, id pawl.SessionID, header as) {
 	}
 }
 
-// sessions tells of each that came up and is not one of these.
+// sessions reports each that came up and is not one of these.
 func (s *served) sessions(how string, known ...pawl.SessionID) {
 	s.a.Helper()
 	_, text, _ := s.ask("GET", "/v1/sessions", "", s.owner())

@@ -71,7 +71,7 @@ func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestBenchKeys: a key is on the screen at once while a reply floods in. Each key
 // is a letter that is nowhere else; the time is from its write to the terminal to
-// the read of the bytes that show it. What the machine itself takes is told by a
+// the read of the bytes that show it. What the machine itself takes is measured by a
 // program that does nothing but write what it reads.
 func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 	w := NewWorld(t)

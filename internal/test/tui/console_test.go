@@ -177,7 +177,7 @@ func (c *console) used() (u used) {
 func number(text, name string) int {
 	_, rest, _ := strings.Cut(text, name)
 	n := 0
-	_, _ = fmt.Sscanf(rest, "%d", &n) // 0 if there is none
+	_, _ = fmt.Sscanf(rest, "%d", &n) // 0 if none exists
 	return n
 }
 

@@ -166,7 +166,7 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// What waits can be changed and taken back.
+// What waits can be changed and withdrawn.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: []call{bash("echo begun; cat gate")}}, reply{Text: "First."}, reply{Text: "Second."})...)

@@ -80,7 +80,7 @@ func script(t testing.TB, replies ...reply) []string {
 	return lines
 }
 
-// The replies of a turn that looks, changes, tests and sums up.
+// The replies of a turn that looks, changes, tests and summarizes.
 var (
 	looks = reply{
 		Reasoning: "The total ignores Count. I should look at the file before I change it.\nThen a test.",

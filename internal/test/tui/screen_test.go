@@ -49,7 +49,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// A color is told by what it means in the theme.
+// A color is named by what it means in the theme.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	dark := theme.Builtin[0]

@@ -58,7 +58,7 @@ func themed(name string) func(*World) {
 	return func(w *World) { w.Config["tui"] = map[string]any{"theme": name} }
 }
 
-// smallScreens are those of terminals that have little room.
+// smallScreens are those of terminals that have little space.
 var smallScreens = []screen{
 	{name: "small-talk", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{looks, changes, {Text: "It is the **count**:\n\n- one\n- two"}}, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		ready(x)

@@ -107,7 +107,7 @@ func (w *World) box() *harness.Box {
 	return &harness.Box{Bin: w.Bin, Dir: w.Project, Env: w.Environ()}
 }
 
-// Run runs another command of pawl's and fails the test unless it succeeds.
+// Run runs another command of pawl and fails the test unless it succeeds.
 func (w *World) Run(args ...string) string {
 	w.t.Helper()
 	return w.box().Must(w.t, args...).Stdout

@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 			put(t, dir, "a.txt", "")
 			want := []string(nil)
 			if way == "silent-when-clean" {
-				want = []string{"a.txt:3: error: BAD two"} // it never takes back what it said
+				want = []string{"a.txt:3: error: BAD two"} // it never retracts what it said
 			}
 			checkLines(t, check(t, m, dir, "a.txt"), want...)
 			put(t, dir, "a.txt", "BAD again")
@@ -62,7 +62,7 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// The first that a server hears of may be that a file is gone.
+// The first that a server hears of may be that a file no longer exists.
 func TestDeletedFirst(t *testing.T) {
 	t.Parallel()
 	m := fakes(t, "good")

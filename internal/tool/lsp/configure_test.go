@@ -80,7 +80,7 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
-// TestInitialization: options of the user's own win, and the others stay.
+// TestInitialization: options of the user win, and the others stay.
 func TestInitialization(t *testing.T) {
 	t.Parallel()
 	table, err := Configure([]Spec{{Name: "one", Files: map[string]string{".a": "a"}, Options: func(string) (any, error) { return map[string]any{"a": 1.0, "b": 1.0}, nil }}},
@@ -108,7 +108,7 @@ func TestConfiguredServer(t *testing.T) {
 	checkLines(t, check(t, m, folder(t, map[string]string{"a.txt": ""}), "a.txt"), "+a.txt:1: error: seen")
 }
 
-// TestGoplsOfAnotherName: an entry of a user's own runs a real server.
+// TestGoplsOfAnotherName: an entry of a user runs a real server.
 func TestGoplsOfAnotherName(t *testing.T) {
 	t.Parallel()
 	path := realPath(t)

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 }
 
 // fake is a server for files of lines: BAD is an error, WARN a warning, and
-// "needs FILE" an error if FILE is not there.
+// "needs FILE" an error if FILE does not exist.
 type fake struct {
 	way   string
 	in    *bufio.Reader
@@ -287,7 +287,7 @@ func (f *fake) pull(m message) {
 	}
 }
 
-// answered makes a fault of each answer to a question of the server's own.
+// answered makes a fault of each answer to a question of the server.
 func (f *fake) answered(m message) {
 	if f.way != "asks" {
 		return

@@ -51,7 +51,7 @@ func fakes(t *testing.T, way string) *Servers {
 	return m
 }
 
-// closeAtEnd also puts a directory of the test's own on the servers' search path:
+// closeAtEnd also puts a directory of the test on the servers' search path:
 // by that running knows them.
 func closeAtEnd(t *testing.T, m *Servers) {
 	t.Helper()

@@ -94,7 +94,7 @@ func TestServed(t *testing.T) {
 }
 
 // TestTrustKnowsTheTable: a file that has a server work on a project, and so run
-// what that project is built with, is told before the directory is trusted, and is
+// what that project is built with, is reported before the directory is trusted, and is
 // news in one that is.
 func TestTrustKnowsTheTable(t *testing.T) {
 	t.Parallel()

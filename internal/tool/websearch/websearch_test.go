@@ -363,7 +363,7 @@ func TestContract_R14_SearchIsCanceled(t *testing.T) {
 		why := errors.New("why")
 		var canceled time.Time
 		n.Site("api.exa.ai", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client is gone
+			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client has left
 			fmt.Fprint(w, begin)
 			if begin != "" {
 				_ = http.NewResponseController(w).Flush()

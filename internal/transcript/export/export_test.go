@@ -88,7 +88,7 @@ func TestPicturesAreBounded(t *testing.T) {
 	}
 }
 
-// A log or a disk that fails is told.
+// A log or a disk that fails is reported.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is on fire")

@@ -22,7 +22,7 @@ func blobOf(content string) pawl.Blob {
 	return pawl.Blob{ID: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 }
 
-// spilled is a log that names the contents.
+// truncated is a log that names the contents.
 func spilled(contents ...string) []pawl.Event {
 	bodies := []pawl.Body{pawl.SessionCreated{Dir: "/d"}}
 	for _, c := range contents {

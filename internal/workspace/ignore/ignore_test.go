@@ -72,7 +72,7 @@ var table = []struct {
 	{"\n\n   \n/\n!\n", nil, []string{"a", "d/"}},
 	{"*.o\n!x.o", []string{"y.o"}, []string{"x.o", "d/x.o"}},
 	{"!x.o\n*.o", []string{"x.o"}, nil},
-	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // what is in an ignored directory cannot be taken back
+	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // what is in an ignored directory cannot be included again
 	{"d/*\n!d/a", []string{"d/b"}, []string{"d/a", "d/"}},
 	{"/*\n!/d", []string{"a"}, []string{"d/", "d/a"}},
 	{"*\n!*/\n!*.c", []string{"a", "d/x.o"}, []string{"x.c", "d/x.c", "d/"}},

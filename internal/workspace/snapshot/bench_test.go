@@ -53,7 +53,7 @@ func cpu(b *testing.B) (used time.Duration) {
 }
 
 // racy reports whether the last snapshot has files in it that were too young
-// to be told by their looks.
+// to be distinguished by their looks.
 func (w *world) racy() bool {
 	w.t.Helper()
 	f, err := w.store.lock(w.t.Context(), w.dir, exists)

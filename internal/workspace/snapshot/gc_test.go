@@ -21,7 +21,7 @@ type clock struct{ now time.Time }
 func (c *clock) read() time.Time { return c.now }
 
 // owned makes a world where alice took a big file an hour before bob took a
-// small one, when the big one was gone.
+// small one, when the big one was deleted.
 func owned(t *testing.T) (w *world, big, small ID, c *clock) {
 	t.Helper()
 	c = &clock{time.Now().Add(-2 * time.Hour)}
@@ -38,7 +38,7 @@ func owned(t *testing.T) (w *world, big, small ID, c *clock) {
 	return w, big, small, c
 }
 
-// TestGC: the snapshots of sessions that are gone, old, or over the quota are
+// TestGC: the snapshots of sessions that no longer exist, old, or over the quota are
 // removed and their space is free; those of the others stay.
 func TestGC(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// churn changes a part of the directory until it is told to stop. Nothing of it is
+// churn changes a part of the directory until it is instructed to stop. Nothing of it is
 // checked: that is the point.
 func (w *world) churn(name string, stop chan struct{}) {
 	at := w.path(name)

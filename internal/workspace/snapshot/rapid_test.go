@@ -61,7 +61,7 @@ type story struct {
 	before, after []model
 }
 
-// judge says what is to be expected of a path: how it should become, whether it
+// check says what is to be expected of a path: how it should become, whether it
 // is done, and the conflict.
 func (s story) judge(p string, now model, redo bool) (touched bool, want string, done bool, conflict string) {
 	var first, last, prev string

@@ -70,7 +70,7 @@ func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment 
 	}
 }
 
-// TestSameLook: a file that changes without a change of size or time is told by
+// TestSameLook: a file that changes without a change of size or time is found by
 // the time that nobody can set.
 func TestSameLook(t *testing.T) {
 	t.Parallel()
@@ -255,7 +255,7 @@ func TestOwnFolder(t *testing.T) {
 }
 
 // TestHostileRepository: nothing that the directory's repository brings is run or
-// heeded: the snapshot holds the bytes of the files.
+// followed: the snapshot holds the bytes of the files.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,7 +19,7 @@ var baseFiles = map[string]string{
 	"f": "one\n", "dir/g": "g\n", "run*": "#!/bin/sh\n", "link@": "f", ".gitignore": "*.log\nbuild/\n.env\n", "build/kept": "kept\n",
 }
 
-// harvests are what workers do, and what is taken over of it.
+// collects are what workers do, and what is taken over of it.
 var harvests = []struct {
 	name, do string
 	changes  string // state and path, with commas between

@@ -14,7 +14,7 @@ import (
 
 const function = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g() int {\n\treturn 2\n}\n\nfunc h() int {\n\treturn 3\n}\n"
 
-// merges are what two workers do at the same time, and what comes of the second.
+// merges are what two workers do at the same time, and the result of the second.
 var merges = []struct {
 	name, first, second string
 	conflicts           string            // path: kind, with commas between

@@ -10,7 +10,7 @@ import (
 )
 
 // asOwner runs something for which the modes of files count: root's thread gives up
-// what lets it pass them over, for good, and ends.
+// what lets it pass them over, permanently, and ends.
 func asOwner(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

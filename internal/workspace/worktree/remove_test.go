@@ -97,7 +97,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What only its owner may read is told to the worker.
+// What only its owner may read is reported to the worker.
 func TestHarvestUnreadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})

@@ -127,7 +127,7 @@ func (w *world) make(name string) string {
 	return w.trees.Path(name)
 }
 
-// harvest harvests a worktree that was made of a commit.
+// collect collects a worktree that was made of a commit.
 func (w *world) harvest(name, base string) Harvested {
 	w.t.Helper()
 	h, err := w.trees.Harvest(context.Background(), name, base, label(name))

@@ -41,25 +41,25 @@ func counts(events []pawl.Event) []string {
 	return list
 }
 
-// turn tells of a prompt and its reply.
+// turn reports a prompt and its reply.
 func (t *teller) turn(n int) {
 	prompt := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("prompt ", n)}}})
 	t.add(pawl.TurnStarted{Prompt: prompt}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("reply ", n)}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
 }
 
-// revert tells of a step back or forward.
+// revert reports a step back or forward.
 func (t *teller) revert(r pawl.Revert) {
 	asked := t.add(pawl.RevertAsked{Revert: r})
 	t.add(pawl.Reverted{Asked: asked})
 }
 
-// TestWentBack: whatever people take back and bring back, what is shown is what
+// TestWentBack: whatever people undo and bring back, what is shown is what
 // counts, also if it is read page by page.
 func TestWentBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		tl := tell()
-		var reverts []pawl.Seq // that can be taken back
+		var reverts []pawl.Seq // that can be undone
 		for n := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			var starts []pawl.Seq
 			for e := range pawl.EffectiveEvents(pawl.SliceLog(tl.events), pawl.ScopeConversation) {
@@ -99,7 +99,7 @@ func TestWentBack(t *testing.T) {
 	})
 }
 
-// TestWentBackNote: it is said what became of files that others have changed.
+// TestWentBackNote: it is said what happened to files that others have changed.
 func TestWentBackNote(t *testing.T) {
 	t.Parallel()
 	tl := tell()

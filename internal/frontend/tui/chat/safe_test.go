@@ -38,14 +38,14 @@ func steers(line string) string {
 	return ""
 }
 
-// hostile are the pieces that texts of strangers are made of.
+// hostile are the pieces that texts of third parties are made of.
 var hostile = []string{
 	"\x1b[2J", "\x1b]0;title\x07", "\x1b]52;c;cm0=\x1b\\", "\x1b]8;;https://evil.test/\x07click\x1b]8;;\x07", "\x1bP1$r\x1b\\", "\x9b31m", "\u009b31m", "\u009d0;x\u009c",
 	"\r", "\b\b\b", "\x7f", "\x00", "\u202e", "\u2066", "\U000e0041", "\u2028", "\xff\xfe", "\x1b", "\x1b[", "\n", "\t", "日本語", "👩‍💻", "a", " ", "`", "**", "```\n", "| a | b |\n|---|---|\n",
 	"[x](https://a.test/\x1b]52;c;eA==\x07)", "<https://a.test/\u202e>", "[y](javascript:x)", "https://a.test/\x07b", "@@ -1 +1 @@\n", "+", "- ", "> ", "# ",
 }
 
-// spoil puts strangers' text into every string of a value that is free text.
+// spoil puts untrusted text into every string of a value that is free text.
 func spoil(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -99,7 +99,7 @@ func spoil(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// spoiled is a text with a stranger's in it, or before it.
+// spoiled is a text with an untrusted in it, or before it.
 func spoiled(t *rapid.T, s string) string {
 	bad := strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 4).Draw(t, "text"), "")
 	if rapid.Bool().Draw(t, "before") {
@@ -136,7 +136,7 @@ func spoilAny(t *rapid.T, in any) any {
 	return in
 }
 
-// Whatever strangers write into whatever event, nothing of it steers the terminal,
+// Whatever third parties write into whatever event, nothing of it steers the terminal,
 // and no line is wider than the screen.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()

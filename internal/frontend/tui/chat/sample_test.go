@@ -37,7 +37,7 @@ func (t *teller) add(bodies ...pawl.Body) pawl.Seq {
 	return t.seq
 }
 
-// call tells of a call of a tool and its end.
+// call reports a call of a tool and its end.
 func (t *teller) call(id, tool, input string, status pawl.CallStatus, r pawl.Result) {
 	t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: pawl.CallID(id), Name: tool, Input: json.RawMessage(input)}}})
 	if status != pawl.CallDenied && status != pawl.CallRefused {

@@ -112,7 +112,7 @@ func TestPrepend(t *testing.T) {
 	}
 }
 
-// So is a command of the person's, which stands where it began to run.
+// So is a command of the person, which stands where it began to run.
 func TestPrependShell(t *testing.T) {
 	t.Parallel()
 	tl := tell()

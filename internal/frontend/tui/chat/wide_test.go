@@ -71,7 +71,7 @@ func TestMouseInWideSigns(t *testing.T) {
 	}
 }
 
-// TestCopiedIsWritten: what a stranger wrote is copied without what steers a
+// TestCopiedIsWritten: what a third party wrote is copied without what steers a
 // terminal, into which it may be pasted.
 func TestCopiedIsWritten(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// desk is a service of which only the desk is there.
+// project is a service of which only the project is there.
 type desk struct {
 	pawl.Service
 	folder pawl.Project
@@ -101,7 +101,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// TestNoDesk: over a service without a desk the terminal's own commands are
+// TestNoDesk: over a service without a project the terminal's own commands are
 // offered, and it is said that files cannot be searched.
 func TestNoDesk(t *testing.T) {
 	t.Parallel()
@@ -193,8 +193,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestPalette: every command is in the palette once, and none of the directory's
-// takes the place of one of the terminal's.
+// TestPalette: every command is in the palette once, and none of the directory
+// takes the place of one of the terminal.
 func TestPalette(t *testing.T) {
 	t.Parallel()
 	x := newComplete(t, &desk{folder: folder()})

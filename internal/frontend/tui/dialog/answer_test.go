@@ -35,7 +35,7 @@ func (n *notes) Trust(_ context.Context, dir, hash string) error {
 
 func (n *notes) Look(context.Context, string) (pawl.Project, error) { return n.now, nil }
 
-// perform does what a command says, and gives the dialog what comes of it.
+// perform does what a command says, and gives the dialog the result.
 func perform(d ui.Dialog, cmd tea.Cmd) (sent []tea.Msg) {
 	if cmd == nil {
 		return nil

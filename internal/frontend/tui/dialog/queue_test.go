@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// desk is a person at a terminal over a real service: a queue, the dialog of its
+// project is a person at a terminal over a real service: a queue, the dialog of its
 // front, and the loop that carries messages.
 type desk struct {
 	*testing.T
@@ -124,7 +124,7 @@ func (d *desk) asked(text string) Asking {
 	return a
 }
 
-// answers presses keys, and waits until the ask is gone.
+// answers presses keys, and waits until the ask no longer exists.
 func (d *desk) answers(a Asking, keys ...string) {
 	d.Helper()
 	_, cmd := press(d.dialog, keys...)

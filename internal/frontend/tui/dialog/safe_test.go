@@ -28,7 +28,7 @@ func acts(view string) (rune, bool) {
 	return 0, false
 }
 
-// hostile is text of strangers.
+// hostile is text of third parties.
 func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -38,7 +38,7 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-// TestNothingActs: whatever a stranger wrote, and in whatever field, is shown as
+// TestNothingActs: whatever a third party wrote, and in whatever field, is shown as
 // text, in a box that keeps its shape.
 func TestNothingActs(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// desk is a service of which only the desk is there.
+// project is a service of which only the project is there.
 type desk struct {
 	pawl.Service
 	folder pawl.Project

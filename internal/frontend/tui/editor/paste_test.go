@@ -80,7 +80,7 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// hungry is a desk that takes in whatever a prompt mentions, and runs commands.
+// hungry is a project that takes in whatever a prompt mentions, and runs commands.
 func hungry(p pawl.Prompt) (pawl.Prompt, []string, error) {
 	words := p.Parts.Text()
 	for _, w := range strings.Fields(words) {
@@ -122,7 +122,7 @@ func (s *stage) expanded() string {
 	return strings.Join(texts, "|")
 }
 
-// TestPastedNames: what a paste names is not read, whatever the desk would do.
+// TestPastedNames: what a paste names is not read, whatever the project would do.
 func TestPastedNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range pasteCases {

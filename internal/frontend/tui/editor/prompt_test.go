@@ -181,7 +181,7 @@ func waiting() Waiting {
 	}}
 }
 
-// TestWaiting: prompts that wait are seen, taken back and reworded; what was being
+// TestWaiting: prompts that wait are listed, withdrawn and reworded; what was being
 // written comes back afterwards.
 func TestWaiting(t *testing.T) {
 	t.Parallel()

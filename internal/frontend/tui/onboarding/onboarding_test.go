@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// desk is a service that knows a directory and models.
+// project is a service that knows a directory and models.
 type desk struct {
 	pawl.Service
 	folder pawl.Project
@@ -155,7 +155,7 @@ func key(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
-// walk presses keys, and gives the dialog what comes of each. It returns what is
+// walk presses keys, and gives the dialog the result of each. It returns what is
 // for others.
 func walk(t *testing.T, d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 	t.Helper()

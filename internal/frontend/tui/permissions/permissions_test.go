@@ -91,7 +91,7 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
-// TestGone: a grant that somebody else took back is a failure that is shown.
+// TestGone: a grant that somebody else undid is a failure that is shown.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	k := some()

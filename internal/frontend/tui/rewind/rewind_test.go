@@ -68,7 +68,7 @@ func plan(r pawl.Revert) pawl.RevertPlan {
 	}
 }
 
-// known gives the window what it would be told of what is chosen.
+// known gives the window what it would get for the selection.
 func known(d *Dialog, change func(*pawl.RevertPlan), err error) {
 	order, _ := d.order()
 	p := plan(order)
@@ -217,7 +217,7 @@ func (w *world) run(cmd tea.Cmd) {
 	w.run(w.give(msg))
 }
 
-// give gives a message. The person looks at what comes of it for long enough.
+// give gives a message. The person looks at the result for long enough.
 func (w *world) give(msg tea.Msg) tea.Cmd {
 	next, cmd := w.Update(msg)
 	w.lock = dialog.NewLock()
@@ -226,7 +226,7 @@ func (w *world) give(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// press gives keys, and waits for what comes of each.
+// press gives keys, and waits for the result of each.
 func (w *world) press(names ...string) {
 	for _, name := range names {
 		w.run(w.give(uitest.Key(name)))

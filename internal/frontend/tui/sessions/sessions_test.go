@@ -294,7 +294,7 @@ func question(t *testing.T, d ui.Dialog) *dialog.Sure {
 	return open.Dialog.(*dialog.Sure)
 }
 
-// TestDelete: nothing goes before a yes, what goes is said, and others are told.
+// TestDelete: nothing goes before a yes, what goes is said, and others learn of it.
 func TestDelete(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newWorld(t)
 	w.four()

@@ -18,7 +18,7 @@ import (
 
 var begun = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// desk is a service that has models and nothing else.
+// project is a service that has models and nothing else.
 type desk struct {
 	pawl.Service
 	asked int

@@ -245,7 +245,7 @@ func TestMissionRead(t *testing.T) {
 	}
 }
 
-// TestBoardWatches: what the chosen worker did last is shown, and what comes of it.
+// TestBoardWatches: what the chosen worker did last is shown, and the result.
 func TestBoardWatches(t *testing.T) {
 	t.Parallel()
 	c := &control{board: missionOf(), log: told(pawl.TurnStarted{}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "I begin."}}})}

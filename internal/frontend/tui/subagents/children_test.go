@@ -31,7 +31,7 @@ func spawned(n int, background bool) pawl.Spawned {
 }
 
 // TestWorking: a task works until its call ends or, in the background, until the
-// model is told of it; none outlives its turn. The clock goes only meanwhile.
+// model learns of it; none outlives its turn. The clock goes only meanwhile.
 func TestWorking(t *testing.T) {
 	t.Parallel()
 	begin := []pawl.Body{spawned(1, false), spawned(2, true)}

@@ -35,7 +35,7 @@ func folder(files map[string]string) fs.FS {
 	return m
 }
 
-// TestRead: a theme of one's own has the colors of its base where it names none.
+// TestRead: a theme of one has the colors of its base where it names none.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	dark, _ := Find(NameDark, nil)

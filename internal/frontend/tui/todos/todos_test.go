@@ -56,7 +56,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestRoom: it keeps to its room, and what is worked on is seen.
+// TestRoom: it keeps to its space, and what is worked on is seen.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	shared := uitest.Shared(t, nil, "plain")

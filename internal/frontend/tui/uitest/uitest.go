@@ -125,7 +125,7 @@ func Batched(msg tea.Msg) []tea.Cmd {
 	return cmds
 }
 
-// Press gives a dialog keys, and has done what comes of each.
+// Press gives a dialog keys, and has done the result of each.
 func Press(d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 	var all []tea.Msg
 	for _, name := range names {

@@ -40,7 +40,7 @@ func newAuthority(tb testing.TB) *authority {
 }
 
 // Authority returns the certificate that this internet's servers are trusted by,
-// as PEM, for programs that are told of it by a file.
+// as PEM, for programs that read it from a file.
 func (n *Net) Authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.certs.cert.Raw})
 }

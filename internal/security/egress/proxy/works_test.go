@@ -47,7 +47,7 @@ func fetch(c *http.Client, url string) string {
 	return fmt.Sprintf("%d %s %s", resp.StatusCode, resp.Header.Get("Location"), text)
 }
 
-// TestWorks: whatever is named can be reached, and each request is told.
+// TestWorks: whatever is named can be reached, and each request is reported.
 func TestWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "ok.test", "OK.test:80", "*.X.test:8443", "*.x.test", "bücher.test", "93.184.216.10", "closed.test", "nowhere.test", "api.openai.com")
@@ -99,7 +99,7 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// TestPrivate: what the guard was told to allow, it allows here too.
+// TestPrivate: what the guard was instructed to allow, it allows here too.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
