@@ -63,7 +63,7 @@ type Outcome string
 // The outcomes. A person can give only the first two.
 const (
 	OutcomeAnswered Outcome = "answered"
-	OutcomeDeclined Outcome = "declined"
+	OutcomeDenied   Outcome = "denied"
 	OutcomeTimeout  Outcome = "timeout"
 	OutcomeCanceled Outcome = "canceled"
 	OutcomeAbsent   Outcome = "absent" // the prompt said that nobody can be asked
@@ -72,7 +72,7 @@ const (
 // Check returns what is wrong with a person's answer.
 func (a Ask) Check(answer Answer) error {
 	switch answer.Outcome {
-	case OutcomeDeclined:
+	case OutcomeDenied:
 		if len(answer.Always) > 0 {
 			return errors.New("what is declined cannot be permitted for good")
 		}

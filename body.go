@@ -28,15 +28,15 @@ var kinds = map[Kind]kind{
 	"session.summarized": durable[SessionSummarized](),
 	"compaction.asked":   durable[CompactionAsked](),
 	"compacted":          durable[Compacted](),
-	"revert.asked":       durable[RevertAsked](),
-	"reverted":           durable[Reverted](),
+	"undo.asked":         durable[UndoAsked](),
+	"undone":             durable[Undone](),
 	"shell.asked":        durable[ShellAsked](),
 	"shell.started":      durable[ShellStarted](),
 	"shell.ran":          durable[ShellRan](),
 
 	"mission.started":   durable[MissionStarted](),
 	"mission.planned":   durable[Planned](),
-	"mission.frozen":    durable[CriteriaFrozen](),
+	"mission.criteria":  durable[CriteriaSet](),
 	"mission.delegated": durable[Delegated](),
 	"task.started":      durable[TaskStarted](),
 	"task.merged":       durable[TaskMerged](),
@@ -44,7 +44,7 @@ var kinds = map[Kind]kind{
 	"check.ran":         durable[CheckRan](),
 	"review.started":    durable[ReviewStarted](),
 	"reviewed":          durable[Reviewed](),
-	"mission.judged":    durable[GateResult](),
+	"gate.finished":     durable[GateResult](),
 	"mission.sealed":    durable[Sealed](),
 	"mission.blocked":   durable[Blocked](),
 
@@ -113,17 +113,17 @@ type Compacted struct {
 	ModelUsage
 }
 
-// RevertAsked is a person's order to go back to before a message, or to take
-// such a step back. It is carried out while no turn is open, and [Reverted] says
+// UndoAsked is a person's order to go back to before a message, or to take
+// such a step back. It is carried out while no turn is open, and [Undone] says
 // what came of it.
-type RevertAsked struct {
-	Revert
+type UndoAsked struct {
+	Undo
 	By Actor `json:"by,omitzero"`
 }
 
-// Reverted says what came of a [RevertAsked]. Unless it was refused, the
+// Undone says what came of a [UndoAsked]. Unless it was refused, the
 // conversation, if it was to go back, is the one before the message.
-type Reverted struct {
+type Undone struct {
 	Asked   Seq               `json:"asked"`
 	Refused string            `json:"refused,omitempty"` // why nothing was changed
 	Changed []string          `json:"changed,omitempty"` // files that were put back
@@ -222,7 +222,7 @@ type ModeChanged struct {
 // made, so that a call that runs again finds it.
 type Spawned struct {
 	Call       CallID    `json:"call"`
-	Child      SessionID `json:"child"`
+	Subagent   SessionID `json:"subagent"`
 	Agent      string    `json:"agent"`
 	Title      string    `json:"title"`
 	Background bool      `json:"background,omitempty"`
@@ -240,10 +240,10 @@ type CallFinished struct {
 // Injected put a text into the conversation in mid-turn: a person's steering
 // (Prompt names it) or a word of the system's (Text).
 type Injected struct {
-	Source string    `json:"source"` // user, max_steps, budget, task, loop, hook
-	Prompt Seq       `json:"prompt,omitempty"`
-	Child  SessionID `json:"child,omitempty"` // whose end this is
-	Text   string    `json:"text,omitempty"`
+	Source   string    `json:"source"` // user, max_steps, budget, task, loop, hook
+	Prompt   Seq       `json:"prompt,omitempty"`
+	Subagent SessionID `json:"subagent,omitempty"` // whose end this is
+	Text     string    `json:"text,omitempty"`
 }
 
 // TurnFinished ended the turn. Usage is the sum over its replies, reported here once.
@@ -300,8 +300,8 @@ func (SessionShared) kind() Kind     { return "session.shared" }
 func (SessionSummarized) kind() Kind { return "session.summarized" }
 func (CompactionAsked) kind() Kind   { return "compaction.asked" }
 func (Compacted) kind() Kind         { return "compacted" }
-func (RevertAsked) kind() Kind       { return "revert.asked" }
-func (Reverted) kind() Kind          { return "reverted" }
+func (UndoAsked) kind() Kind         { return "undo.asked" }
+func (Undone) kind() Kind            { return "undone" }
 func (ShellAsked) kind() Kind        { return "shell.asked" }
 func (ShellStarted) kind() Kind      { return "shell.started" }
 func (ShellRan) kind() Kind          { return "shell.ran" }

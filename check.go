@@ -67,7 +67,7 @@ type Criteria struct {
 	Checks    []Check           `json:"checks"`
 	Criteria  []Criterion       `json:"criteria,omitempty"`
 	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
-	Agreed    Approval          `json:"agreed"`
+	Approval  Approval          `json:"approval"`
 	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
 }
 

@@ -2,16 +2,16 @@ package pawl
 
 import "fmt"
 
-// ChildOf returns the subagent that a body announces, as Spawned does: a task's or, of
+// SubagentOf returns the subagent that a body announces, as Spawned does: a task's or, of
 // a mission, a worker or a reviewer. It may ask something before its parent goes on.
-func ChildOf(b Body) (c Spawned, ok bool) {
+func SubagentOf(b Body) (c Spawned, ok bool) {
 	switch b := b.(type) {
 	case Spawned:
 		return b, true
 	case TaskStarted:
-		return Spawned{Child: b.Child, Agent: "worker", Title: b.Task, Background: true}, true
+		return Spawned{Subagent: b.Worker, Agent: "worker", Title: b.Task, Background: true}, true
 	case ReviewStarted:
-		return Spawned{Child: b.Child, Agent: "reviewer", Title: fmt.Sprintf("review of round %d", b.Round), Background: true}, true
+		return Spawned{Subagent: b.Reviewer, Agent: "reviewer", Title: fmt.Sprintf("review of round %d", b.Round), Background: true}, true
 	default:
 		return Spawned{}, false
 	}

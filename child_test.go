@@ -11,18 +11,18 @@ import (
 // TestChildOf: whoever hears what subagents ask hears a mission's team too.
 func TestChildOf(t *testing.T) {
 	t.Parallel()
-	task := pawl.Spawned{Call: "c1", Child: "a", Agent: "explore", Title: "look"}
+	task := pawl.Spawned{Call: "c1", Subagent: "a", Agent: "explore", Title: "look"}
 	for _, c := range []struct {
 		body pawl.Body
 		want pawl.Spawned
 	}{
 		{task, task},
-		{pawl.TaskStarted{Task: "T1", Attempt: 2, Child: "b"}, pawl.Spawned{Child: "b", Agent: "worker", Title: "T1", Background: true}},
-		{pawl.ReviewStarted{Round: 3, Child: "c"}, pawl.Spawned{Child: "c", Agent: "reviewer", Title: "review of round 3", Background: true}},
+		{pawl.TaskStarted{Task: "T1", Attempt: 2, Worker: "b"}, pawl.Spawned{Subagent: "b", Agent: "worker", Title: "T1", Background: true}},
+		{pawl.ReviewStarted{Round: 3, Reviewer: "c"}, pawl.Spawned{Subagent: "c", Agent: "reviewer", Title: "review of round 3", Background: true}},
 		{pawl.TaskMerged{Task: "T1"}, pawl.Spawned{}},
 	} {
-		got, ok := pawl.ChildOf(c.body)
-		if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want.Child != "") {
+		got, ok := pawl.SubagentOf(c.body)
+		if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want.Subagent != "") {
 			t.Errorf("%T: %v\n%s", c.body, ok, diff)
 		}
 	}

@@ -25,17 +25,17 @@ type History struct {
 	seen     map[string]string
 
 	orders      []Order
-	reverts     []UndoneRevert
+	undos       []RedoableUndo
 	compactions int
 	compaction  *Compaction
 
-	undone  undone
+	undone  undoneSpans
 	scanned Seq  // undone knows all events up to here
 	skipped bool // the newest event applied does not count
 }
 
 // Order is what a person has ordered to be done to the session and that is not
-// done yet: a CompactionAsked, a RevertAsked or a ShellAsked.
+// done yet: a CompactionAsked, a UndoAsked or a ShellAsked.
 type Order struct {
 	Seq  Seq
 	Body Body
@@ -44,10 +44,10 @@ type Order struct {
 	Started *ShellStarted // likewise
 }
 
-// UndoneRevert is a [Revert] that was carried out and can be redone.
-type UndoneRevert struct {
-	Seq    Seq // its Reverted event
-	Revert Revert
+// RedoableUndo is a [Undo] that was carried out and can be redone.
+type RedoableUndo struct {
+	Seq  Seq // its Undone event
+	Undo Undo
 }
 
 // Compaction is the newest compaction of a session.
@@ -66,23 +66,23 @@ type Waiting struct {
 
 // OpenTurn is a turn that has started and not finished.
 type OpenTurn struct {
-	Number   int
-	Prompt   Seq
-	Began    time.Time
-	Settings Settings
-	Warned   bool      // the model was told that a budget is running out
-	Steps    []Step    // Steps[i] is step i+1
-	Steered  []Waiting // the prompts that were taken in since it began
-	Injected []string  // the sources of what was injected since the newest step began
-	Asked    *OpenAsk  // what the turn itself asked since then, or nil
-	Kept     int       // how often hooks kept it going when it would have ended
-	Children []SpawnedChild
-	Workers  []SessionID // of a mission: the workers and reviewers that began in this turn
-	Usage    Usage
+	Number    int
+	Prompt    Seq
+	Began     time.Time
+	Settings  Settings
+	Warned    bool      // the model was told that a budget is running out
+	Steps     []Step    // Steps[i] is step i+1
+	Steered   []Waiting // the prompts that were taken in since it began
+	Injected  []string  // the sources of what was injected since the newest step began
+	Asked     *OpenAsk  // what the turn itself asked since then, or nil
+	Kept      int       // how often hooks kept it going when it would have ended
+	Subagents []SpawnedSubagent
+	Workers   []SessionID // of a mission: the workers and reviewers that began in this turn
+	Usage     Usage
 }
 
-// SpawnedChild is a subagent session of the open turn.
-type SpawnedChild struct {
+// SpawnedSubagent is a subagent session of the open turn.
+type SpawnedSubagent struct {
 	Spawned Spawned
 	Told    bool // the conversation has what came of it
 }
@@ -143,9 +143,9 @@ func (h *History) Replies() int { return h.replies }
 // Orders lists what is to be done to the session, oldest first.
 func (h *History) Orders() []Order { return h.orders }
 
-// Reverts lists what can be taken back, oldest first: only the newest can be,
+// Undos lists what can be taken back, oldest first: only the newest can be,
 // and none once the session went on.
-func (h *History) Reverts() []UndoneRevert { return h.reverts }
+func (h *History) Redoable() []RedoableUndo { return h.undos }
 
 // Compactions is the number of summaries that a model wrote for the session.
 func (h *History) Compactions() int { return h.compactions }
@@ -247,7 +247,7 @@ func (h *History) skip(e Event) {
 	switch b := e.Body.(type) {
 	case TurnStarted:
 		h.turns++
-		h.reverts = nil // what was taken back before it stays so
+		h.undos = nil // what was taken back before it stays so
 	case Replied:
 		h.replies++
 		for _, c := range b.Parts.Calls() {
@@ -281,16 +281,16 @@ func (h *History) apply(e Event) error {
 	case SessionTitled, SessionShared, SessionSummarized, Retried:
 	case MissionStarted:
 		return h.startMission(e, b)
-	case Planned, CriteriaFrozen, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, GateResult, Sealed, Blocked:
+	case Planned, CriteriaSet, Delegated, TaskStarted, TaskMerged, TaskReturned, CheckRan, ReviewStarted, Reviewed, GateResult, Sealed, Blocked:
 		return h.ofMission(e)
 	case CompactionAsked:
 		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	case Compacted:
 		return h.compact(e, b)
-	case RevertAsked:
-		return h.askRevert(e, b)
-	case Reverted:
-		return h.revert(e, b)
+	case UndoAsked:
+		return h.askUndo(e, b)
+	case Undone:
+		return h.undo(e, b)
 	case ShellAsked:
 		h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	case ShellStarted:

@@ -105,6 +105,6 @@ func (h *History) spawn(b Spawned) error {
 		return fmt.Errorf("call %s has a child already", b.Call)
 	}
 	call.Spawned = &b
-	h.open.Children = append(h.open.Children, SpawnedChild{Spawned: b, Told: !b.Background})
+	h.open.Subagents = append(h.open.Subagents, SpawnedSubagent{Spawned: b, Told: !b.Background})
 	return nil
 }

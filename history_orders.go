@@ -44,7 +44,7 @@ func (h *History) compact(e Event, b Compacted) error {
 	return nil
 }
 
-func (h *History) askRevert(e Event, b RevertAsked) error {
+func (h *History) askUndo(e Event, b UndoAsked) error {
 	switch {
 	case h.open != nil || len(h.waiting) > 0 || len(h.orders) > 0:
 		return fmt.Errorf("the session is not idle")
@@ -55,14 +55,14 @@ func (h *History) askRevert(e Event, b RevertAsked) error {
 	return nil
 }
 
-// revert notes what can be taken back. What the conversation is after it, Fold
+// undo notes what can be taken back. What the conversation is after it, Fold
 // has seen to.
-func (h *History) revert(e Event, b Reverted) error {
+func (h *History) undo(e Event, b Undone) error {
 	taken, err := h.takeOrder(b.Asked)
 	if err != nil {
 		return err
 	}
-	order, ok := taken.Body.(RevertAsked)
+	order, ok := taken.Body.(UndoAsked)
 	if !ok {
 		return fmt.Errorf("the order %d is another one", b.Asked)
 	}
@@ -70,16 +70,16 @@ func (h *History) revert(e Event, b Reverted) error {
 		return nil
 	}
 	if order.Redo == 0 {
-		h.reverts = append(h.reverts, UndoneRevert{e.Seq, order.Revert})
+		h.undos = append(h.undos, RedoableUndo{e.Seq, order.Undo})
 	} else {
-		last := len(h.reverts) - 1
-		if last < 0 || h.reverts[last].Seq != order.Redo {
+		last := len(h.undos) - 1
+		if last < 0 || h.undos[last].Seq != order.Redo {
 			return fmt.Errorf("%d is not what was done last", order.Redo)
 		}
-		h.reverts = h.reverts[:last:last]
+		h.undos = h.undos[:last:last]
 	}
 	if order.Scope == ScopeFiles && len(b.Changed) > 0 {
-		h.add(e.Seq, RoleUser, Parts{Text{putBack(order.Revert, b.Changed)}})
+		h.add(e.Seq, RoleUser, Parts{Text{putBack(order.Undo, b.Changed)}})
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (h *History) revert(e Event, b Reverted) error {
 const namedFiles = 50
 
 // putBack tells the model that files are not as it left them.
-func putBack(r Revert, files []string) string {
+func putBack(r Undo, files []string) string {
 	what := "put these files back to what they were at an earlier point of this conversation"
 	if r.Redo != 0 {
 		what = "brought the changes to these files back"

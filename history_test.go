@@ -82,11 +82,11 @@ func TestHistoryRefuses(t *testing.T) {
 		{"a child of an unknown call", after(replied, Spawned{Call: "b"}), "event 6, spawned: call b is not of the open turn"},
 		{"a second child of a call", after(replied, Spawned{Call: "a"}, Spawned{Call: "a"}), "event 7, spawned: call a has a child already"},
 		{
-			"the end of a child that was waited for", after(replied, Spawned{Call: "a", Child: "c"}, finished("a", "1"), Injected{Child: "c"}),
+			"the end of a child that was waited for", after(replied, Spawned{Call: "a", Subagent: "c"}, finished("a", "1"), Injected{Subagent: "c"}),
 			"event 8, injected: nobody waits for the child c",
 		},
 		{
-			"the end of a child, twice", after(replied, Spawned{Call: "a", Child: "c", Background: true}, finished("a", "1"), Injected{Child: "c"}, Injected{Child: "c"}),
+			"the end of a child, twice", after(replied, Spawned{Call: "a", Subagent: "c", Background: true}, finished("a", "1"), Injected{Subagent: "c"}, Injected{Subagent: "c"}),
 			"event 9, injected: nobody waits for the child c",
 		},
 		{"a reply outside of turns", logOf(Replied{Step: 1}), "event 2, replied: step 1 does not wait for a reply"},
@@ -199,11 +199,11 @@ func TestHistoryOfCalls(t *testing.T) {
 	apply(Answered{Ask: 6, Answer: answer})
 	check("the answer", &answer, h.Ask(6).Answer)
 
-	waited := Spawned{Call: "b", Child: "s1"}
-	behind := Spawned{Call: "c", Child: "s2", Background: true}
+	waited := Spawned{Call: "b", Subagent: "s1"}
+	behind := Spawned{Call: "c", Subagent: "s2", Background: true}
 	apply(waited, behind)
 	check("a child", &waited, h.Call("b").Spawned)
-	check("children", []SpawnedChild{{waited, true}, {behind, false}}, h.Open().Children)
+	check("children", []SpawnedSubagent{{waited, true}, {behind, false}}, h.Open().Subagents)
 
 	todos := []Todo{{ID: "1", Content: "x"}}
 	apply(TodosSet{Todos: todos}, ModeChanged{Mode: "guard"})
@@ -217,8 +217,8 @@ func TestHistoryOfCalls(t *testing.T) {
 	)
 	check("what was seen", []string{"", "2", ""}, []string{h.Seen("x"), h.Seen("y"), h.Seen("z")})
 	check("files go with the result", image, h.Messages()[1].Parts[0].(ToolResult).Files)
-	apply(Injected{Source: "task", Child: "s2", Text: "done"})
-	check("children", []SpawnedChild{{waited, true}, {behind, true}}, h.Open().Children)
+	apply(Injected{Source: "task", Subagent: "s2", Text: "done"})
+	check("children", []SpawnedSubagent{{waited, true}, {behind, true}}, h.Open().Subagents)
 
 	apply(TurnFinished{})
 	check("an ask of a turn that is over", (*OpenAsk)(nil), h.Ask(6))

@@ -17,7 +17,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 		return fmt.Errorf("a command of the person's has no end")
 	}
 	h.turns++
-	h.reverts = nil
+	h.undos = nil
 	if h.mission != nil {
 		h.mission.Blocked, h.mission.Nudges = nil, 0
 	}
@@ -31,12 +31,12 @@ func (h *History) inject(e Event, b Injected) error {
 		return err
 	}
 	parts := Parts{Text{b.Text}}
-	if b.Child != "" {
-		i := slices.IndexFunc(h.open.Children, func(c SpawnedChild) bool { return c.Spawned.Child == b.Child && !c.Told })
+	if b.Subagent != "" {
+		i := slices.IndexFunc(h.open.Subagents, func(c SpawnedSubagent) bool { return c.Spawned.Subagent == b.Subagent && !c.Told })
 		if i < 0 {
-			return fmt.Errorf("nobody waits for the child %s", b.Child)
+			return fmt.Errorf("nobody waits for the child %s", b.Subagent)
 		}
-		h.open.Children[i].Told = true
+		h.open.Subagents[i].Told = true
 	}
 	if b.Prompt != 0 {
 		prompt, err := h.take(b.Prompt)

@@ -9,7 +9,7 @@ type MissionOrder struct {
 	Criteria  []Criterion   `json:"criteria,omitempty"`  // the Planner may add to them, and nobody takes one away
 	Checks    []Check       `json:"checks,omitempty"`    // none means those that the project brings
 	Protected []string      `json:"protected,omitempty"` // patterns of files that must stay as they are
-	Agreed    Approval      `json:"agreed,omitzero"`
+	Approval  Approval      `json:"approval,omitzero"`
 	Workers   int           `json:"workers,omitempty"`   // at once
 	Model     string        `json:"model,omitempty"`     // of the workers; "" means that of the Commander
 	Reviewers []string      `json:"reviewers,omitempty"` // their models, one each; none means one with the Commander's
@@ -43,11 +43,11 @@ type Planned struct {
 	By   string `json:"by"` // commander, planner or user
 }
 
-// CriteriaFrozen records the criteria of a mission. It occurs once, before any work.
-type CriteriaFrozen struct {
-	Frozen Criteria `json:"frozen"`
-	Hash   string   `json:"hash"`
-	Branch string   `json:"branch"` // where the work is put together; it begins at the base
+// CriteriaSet records the criteria of a mission. It occurs once, before any work.
+type CriteriaSet struct {
+	Criteria Criteria `json:"criteria"`
+	Hash     string   `json:"hash"`
+	Branch   string   `json:"branch"` // where the work is put together; it begins at the base
 }
 
 // Delegated says which tasks may be worked on, once what they come after is merged.
@@ -60,9 +60,9 @@ type Delegated struct {
 type TaskStarted struct {
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`
-	Child   SessionID `json:"child"` // the worker's session; its worktree has the same name
-	Base    string    `json:"base"`  // the commit that its work is compared with
-	From    string    `json:"from"`  // the commit whose files it finds; the base, or what an attempt before has left
+	Worker  SessionID `json:"worker"` // the worker's session; its worktree has the same name
+	Base    string    `json:"base"`   // the commit that its work is compared with
+	From    string    `json:"from"`   // the commit whose files it finds; the base, or what an attempt before has left
 }
 
 // TaskMerged says that the work on a task is on the mission's branch.
@@ -116,17 +116,17 @@ func (c CheckRan) Link(prev string) CheckRan {
 
 // ReviewStarted has a reviewer look at a candidate.
 type ReviewStarted struct {
-	Round int       `json:"round"`
-	Child SessionID `json:"child"`
-	Model string    `json:"model,omitempty"`
+	Round    int       `json:"round"`
+	Reviewer SessionID `json:"reviewer"`
+	Model    string    `json:"model,omitempty"`
 }
 
 // Reviewed is what a reviewer found. A verdict that nobody can read is a fault.
 type Reviewed struct {
-	Round  int         `json:"round"`
-	Child  SessionID   `json:"child"`
-	Holds  []Judgment  `json:"holds,omitempty"` // a word to each criterion and suspicion
-	Faults []GateFault `json:"faults,omitempty"`
+	Round    int         `json:"round"`
+	Reviewer SessionID   `json:"reviewer"`
+	Holds    []Judgment  `json:"holds,omitempty"` // a word to each criterion and suspicion
+	Faults   []GateFault `json:"faults,omitempty"`
 }
 
 // Judgment is a reviewer's word to one criterion or suspicion.
@@ -152,8 +152,8 @@ type Sealed struct {
 	Round     int    `json:"round"`
 	Candidate string `json:"candidate"` // the commit
 	Tree      string `json:"tree"`
-	Frozen    string `json:"frozen"` // the hash of what had to hold
-	Chain     string `json:"chain"`  // the hash of the newest CheckRan
+	Criteria  string `json:"criteria"` // the hash of what had to hold
+	Chain     string `json:"chain"`    // the hash of the newest CheckRan
 }
 
 // Blocked says why a mission cannot go on by itself. A prompt makes it go on.
@@ -164,7 +164,7 @@ type Blocked struct {
 
 func (MissionStarted) kind() Kind { return "mission.started" }
 func (Planned) kind() Kind        { return "mission.planned" }
-func (CriteriaFrozen) kind() Kind { return "mission.frozen" }
+func (CriteriaSet) kind() Kind    { return "mission.criteria" }
 func (Delegated) kind() Kind      { return "mission.delegated" }
 func (TaskStarted) kind() Kind    { return "task.started" }
 func (TaskMerged) kind() Kind     { return "task.merged" }
@@ -172,7 +172,7 @@ func (TaskReturned) kind() Kind   { return "task.returned" }
 func (CheckRan) kind() Kind       { return "check.ran" }
 func (ReviewStarted) kind() Kind  { return "review.started" }
 func (Reviewed) kind() Kind       { return "reviewed" }
-func (GateResult) kind() Kind     { return "mission.judged" }
+func (GateResult) kind() Kind     { return "gate.finished" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 

@@ -13,8 +13,8 @@ import (
 type Mission struct {
 	Order    MissionOrder `json:"order"`
 	Began    time.Time    `json:"began"`
-	Frozen   *Criteria    `json:"frozen,omitempty"` // nil until it is
-	Hash     string       `json:"hash,omitempty"`   // of that
+	Criteria *Criteria    `json:"criteria,omitempty"` // nil until it is
+	Hash     string       `json:"hash,omitempty"`     // of that
 	Branch   string       `json:"branch,omitempty"`
 	Tip      string       `json:"tip,omitempty"` // the newest commit on the branch
 	Plans    int          `json:"plans"`         // how often it was planned
@@ -23,13 +23,13 @@ type Mission struct {
 	Round    int          `json:"round"`         // how often the gate was asked
 	Runs     []CheckRan   `json:"runs,omitempty"`
 	Reviews  []Reviewed   `json:"reviews,omitempty"` // of the newest round, as the runs are
-	Judged   *GateResult  `json:"judged,omitempty"`  // nil once the branch has moved: then it proves nothing
+	Gate     *GateResult  `json:"gate,omitempty"`    // nil once the branch has moved: then it proves nothing
 	Sealed   *Sealed      `json:"sealed,omitempty"`
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
 	Nudges   int          `json:"nudges,omitempty"`
 	News     []string     `json:"-"` // the tasks that the Commander was not told the newest of
-	Children []SessionID  `json:"-"` // all workers and reviewers there ever were
+	Team     []SessionID  `json:"-"` // all workers and reviewers there ever were
 }
 
 // TaskState is how far a task has come.
@@ -38,7 +38,7 @@ type TaskState struct {
 	Phase   TaskPhase    `json:"phase"`
 	Attempt int          `json:"attempt,omitempty"`
 	Returns int          `json:"returns,omitempty"` // since it was last planned
-	Child   SessionID    `json:"child,omitempty"`   // the newest worker
+	Worker  SessionID    `json:"worker,omitempty"`  // the newest worker
 	Base    string       `json:"base,omitempty"`    // of the newest attempt, or the one that comes next
 	From    string       `json:"from,omitempty"`    // likewise
 	Commit  string       `json:"commit,omitempty"`  // by which it was merged
@@ -119,7 +119,7 @@ func (m *Mission) Issues() []TaskState {
 func (m *Mission) Clone() *Mission {
 	c := *m
 	c.Tasks, c.Runs, c.Reviews = slices.Clone(m.Tasks), slices.Clone(m.Runs), slices.Clone(m.Reviews)
-	c.News, c.Children = slices.Clone(m.News), slices.Clone(m.Children)
+	c.News, c.Team = slices.Clone(m.News), slices.Clone(m.Team)
 	return &c
 }
 
@@ -143,7 +143,7 @@ func (m *Mission) apply(e Event) error {
 	switch b := e.Body.(type) {
 	case Planned:
 		err = m.plan(b)
-	case CriteriaFrozen:
+	case CriteriaSet:
 		err = m.freeze(b)
 	case Delegated:
 		err = m.delegate(b)
@@ -156,7 +156,7 @@ func (m *Mission) apply(e Event) error {
 	case CheckRan:
 		err = m.ran(b)
 	case ReviewStarted:
-		m.Children = append(m.Children, b.Child)
+		m.Team = append(m.Team, b.Reviewer)
 	case Reviewed:
 		m.Reviews = append(m.Reviews, b)
 	case GateResult:
@@ -206,14 +206,14 @@ func (m *Mission) plan(b Planned) error {
 	return nil
 }
 
-func (m *Mission) freeze(b CriteriaFrozen) error {
+func (m *Mission) freeze(b CriteriaSet) error {
 	switch {
-	case m.Frozen != nil:
+	case m.Criteria != nil:
 		return errors.New("what must hold is frozen already")
-	case b.Hash != b.Frozen.Hash():
+	case b.Hash != b.Criteria.Hash():
 		return errors.New("what is frozen is not what its hash says")
 	}
-	m.Frozen, m.Hash, m.Branch, m.Tip = &b.Frozen, b.Hash, b.Branch, b.Frozen.Base
+	m.Criteria, m.Hash, m.Branch, m.Tip = &b.Criteria, b.Hash, b.Branch, b.Criteria.Base
 	return nil
 }
 
@@ -231,16 +231,16 @@ func (m *Mission) delegate(b Delegated) error {
 func (m *Mission) start(e Event, b TaskStarted) error {
 	t := m.Task(b.Task)
 	switch {
-	case m.Frozen == nil:
+	case m.Criteria == nil:
 		return errors.New("nobody works before it is frozen what must hold")
 	case t == nil || t.Phase != PhaseQueued:
 		return fmt.Errorf("the task %s does not wait for a worker", b.Task)
 	case b.Attempt != t.Attempt+1:
 		return fmt.Errorf("attempt %d at the task %s follows attempt %d", b.Attempt, b.Task, t.Attempt)
 	}
-	t.Phase, t.Attempt, t.Child, t.Base, t.From, t.Began = PhaseRunning, b.Attempt, b.Child, b.Base, b.From, e.At
+	t.Phase, t.Attempt, t.Worker, t.Base, t.From, t.Began = PhaseRunning, b.Attempt, b.Worker, b.Base, b.From, e.At
 	m.Attempts++
-	m.Children = append(m.Children, b.Child)
+	m.Team = append(m.Team, b.Worker)
 	return nil
 }
 
@@ -260,7 +260,7 @@ func (m *Mission) merge(e Event, b TaskMerged) error {
 	}
 	t.Phase, t.Commit, t.Ended, t.Why, t.Text = PhaseMerged, b.Commit, e.At, "", ""
 	if b.Commit != m.Tip {
-		m.Tip, m.Judged = b.Commit, nil
+		m.Tip, m.Gate = b.Commit, nil
 	}
 	m.tell(b.Task)
 	return nil
@@ -299,7 +299,7 @@ func (m *Mission) ran(b CheckRan) error {
 	}
 	m.Chain = b.Hash
 	if b.Round > m.Round {
-		m.Round, m.Runs, m.Reviews, m.Judged = b.Round, nil, nil, nil
+		m.Round, m.Runs, m.Reviews, m.Gate = b.Round, nil, nil, nil
 	}
 	if b.Round == m.Round && b.Round > 0 || b.On == "base" && m.Round == 0 {
 		m.Runs = append(m.Runs, b)
@@ -308,10 +308,10 @@ func (m *Mission) ran(b CheckRan) error {
 }
 
 func (m *Mission) judge(b GateResult) error {
-	if m.Frozen == nil || b.Round < m.Round || b.Candidate != m.Tip {
+	if m.Criteria == nil || b.Round < m.Round || b.Candidate != m.Tip {
 		return errors.New("this is not what the gate was asked about")
 	}
-	m.Round, m.Judged = b.Round, &b
+	m.Round, m.Gate = b.Round, &b
 	return nil
 }
 
@@ -319,9 +319,9 @@ func (m *Mission) judge(b GateResult) error {
 // log, by checks that passed on this very tree, and nothing is left to do.
 func (m *Mission) seal(b Sealed) error {
 	switch {
-	case m.Judged == nil || len(m.Judged.Faults) > 0 || m.Judged.Round != b.Round || m.Judged.Tree != b.Tree || m.Judged.Candidate != b.Candidate:
+	case m.Gate == nil || len(m.Gate.Faults) > 0 || m.Gate.Round != b.Round || m.Gate.Tree != b.Tree || m.Gate.Candidate != b.Candidate:
 		return errors.New("the gate has not found this to be done")
-	case b.Candidate != m.Tip || b.Frozen != m.Hash || b.Chain != m.Chain || !m.proven(b):
+	case b.Candidate != m.Tip || b.Criteria != m.Hash || b.Chain != m.Chain || !m.proven(b):
 		return errors.New("this is not what the evidence is about")
 	case len(m.Open()) > 0:
 		return errors.New("there are tasks that are not merged")
@@ -336,7 +336,7 @@ func (m *Mission) proven(b Sealed) bool {
 	ran := func(holds func(CheckRan) bool) bool {
 		return slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.Tree == b.Tree && r.Round == b.Round && holds(r) })
 	}
-	for _, c := range m.Frozen.Checks {
+	for _, c := range m.Criteria.Checks {
 		if !ran(func(r CheckRan) bool { return r.Check == c.ID }) {
 			return false
 		}
@@ -367,9 +367,9 @@ func (h *History) ofMission(e Event) error {
 	}
 	switch b := e.Body.(type) {
 	case TaskStarted:
-		h.open.Workers = append(h.open.Workers, b.Child)
+		h.open.Workers = append(h.open.Workers, b.Worker)
 	case ReviewStarted:
-		h.open.Workers = append(h.open.Workers, b.Child)
+		h.open.Workers = append(h.open.Workers, b.Reviewer)
 	default:
 	}
 	return nil

@@ -21,9 +21,9 @@ func evidence(round int, tree string) CheckRan {
 	return CheckRan{CheckRun: CheckRun{Check: "test", On: "candidate", Tree: tree, Args: []string{"/bin/true"}}, Round: round}
 }
 
-func frozenGate() CriteriaFrozen {
+func frozenGate() CriteriaSet {
 	f := Criteria{Base: "c0", Checks: []Check{{ID: "test", Kind: CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:0"}}
-	return CriteriaFrozen{Frozen: f, Hash: f.Hash(), Branch: "pawl/x"}
+	return CriteriaSet{Criteria: f, Hash: f.Hash(), Branch: "pawl/x"}
 }
 
 // sealed is a whole mission, from its beginning to its end.
@@ -40,15 +40,15 @@ func sealedMission() []Body {
 		gate,                                            // 4
 		base,                                            // 5
 		Planned{Plan: Plan{Tasks: []Task{{ID: "one", Title: "One"}, {ID: "two", Title: "Two"}}}, By: "commander"}, // 6
-		Delegated{Tasks: []string{"one", "two"}},                                    // 7
-		TaskStarted{Task: "one", Attempt: 1, Child: childA, Base: "c0", From: "c0"}, // 8
-		TaskStarted{Task: "two", Attempt: 1, Child: childB, Base: "c0", From: "c0"}, // 9
+		Delegated{Tasks: []string{"one", "two"}},                                     // 7
+		TaskStarted{Task: "one", Attempt: 1, Worker: childA, Base: "c0", From: "c0"}, // 8
+		TaskStarted{Task: "two", Attempt: 1, Worker: childB, Base: "c0", From: "c0"}, // 9
 		merge, // 10
 		TaskMerged{Task: "one", Attempt: 1, Commit: "c1"}, // 11
 		TaskMerged{Task: "two", Attempt: 1, Commit: "c2"}, // 12
 		last, // 13
-		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                  // 14
-		Sealed{Round: 1, Candidate: "c2", Tree: "t2", Frozen: gate.Hash, Chain: last.Hash}, // 15
+		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                    // 14
+		Sealed{Round: 1, Candidate: "c2", Tree: "t2", Criteria: gate.Hash, Chain: last.Hash}, // 15
 	}
 }
 
@@ -70,7 +70,7 @@ func TestMissionSealed(t *testing.T) {
 	if m.Sealed == nil || len(m.Open()) > 0 || m.Tip != "c2" || m.Round != 1 || m.Attempts != 2 || len(m.Issues()) > 0 {
 		t.Errorf("got %+v", m)
 	}
-	if diff := cmp.Diff([]SessionID{childA, childB}, m.Children); diff != "" {
+	if diff := cmp.Diff([]SessionID{childA, childB}, m.Team); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]SessionID{childA, childB}, h.Open().Workers); diff != "" {
@@ -120,7 +120,7 @@ func TestMissionRefuses(t *testing.T) {
 		"sealed in another round":            {change(15, func(b *Sealed) { b.Round = 2 }), "has not found this"},
 		"sealed as another tree":             {change(15, func(b *Sealed) { b.Tree = "t1" }), "has not found this"},
 		"sealed as another candidate":        {change(15, func(b *Sealed) { b.Candidate = "c1" }), "has not found this"},
-		"sealed by another gate":             {change(15, func(b *Sealed) { b.Frozen = "sha256:x" }), "not what the evidence"},
+		"sealed by another gate":             {change(15, func(b *Sealed) { b.Criteria = "sha256:x" }), "not what the evidence"},
 		"sealed by other evidence":           {change(15, func(b *Sealed) { b.Chain = link(10) }), "not what the evidence"},
 		"sealed before newer evidence":       {insert(15, again), "not what the evidence"},
 		"sealed by evidence of another tree": {proving(func(b *CheckRan) { b.Tree = "t1" }), "not what the evidence"},
@@ -142,8 +142,8 @@ func TestMissionRefuses(t *testing.T) {
 		"evidence that is left out":         {without(10), "chain of evidence"},
 		"evidence that is put in":           {insert(13, other), "chain of evidence"},
 		"evidence in another order":         {func(b []Body) []Body { b[5], b[10] = b[10], b[5]; return b }, "chain of evidence"},
-		"a hash that is not of it":          {change(4, func(b *CriteriaFrozen) { b.Hash = "sha256:x" }), "not what its hash says"},
-		"a gate that is changed":            {change(4, func(b *CriteriaFrozen) { b.Frozen.Checks[0].Args = []string{"/bin/false"} }), "not what its hash says"},
+		"a hash that is not of it":          {change(4, func(b *CriteriaSet) { b.Hash = "sha256:x" }), "not what its hash says"},
+		"a gate that is changed":            {change(4, func(b *CriteriaSet) { b.Criteria.Checks[0].Args = []string{"/bin/false"} }), "not what its hash says"},
 		"frozen twice":                      {insert(5, whole[4]), "frozen already"},
 		"work before it is frozen":          {without(4), "frozen"},
 		"a task nobody asked for":           {without(7), "does not wait for a worker"},
@@ -198,7 +198,7 @@ func TestMissionReturns(t *testing.T) {
 	t.Parallel()
 	bodies := sealedMission()[:8]
 	attempt := func(n int, why ReturnReason) {
-		bodies = append(bodies, TaskStarted{Task: "one", Attempt: n, Child: childA, Base: "c0", From: "c0"},
+		bodies = append(bodies, TaskStarted{Task: "one", Attempt: n, Worker: childA, Base: "c0", From: "c0"},
 			TaskReturned{Task: "one", Attempt: n, Why: why, Text: "no", Base: "c0", From: "c1"})
 	}
 	phase := func() (TaskPhase, int) {
@@ -265,8 +265,8 @@ func TestEvidenceIsKept(t *testing.T) {
 	for _, text := range []string{"", "plain", "<a> & b", "\x00\x1b[0m", "\u2028", "caf\xe9", "\xff\xfe", "�"} {
 		ran := CheckRan{CheckRun: CheckRun{Check: "test", On: "base", Tail: text, Fault: text, Args: []string{"echo", text}}}.Link("")
 		gate := frozenGate()
-		gate.Frozen.Protected = []string{text}
-		gate.Hash = gate.Frozen.Hash()
+		gate.Criteria.Protected = []string{text}
+		gate.Hash = gate.Criteria.Hash()
 		var read []Event
 		for _, e := range eventsOf(slices.Concat(sealedMission()[:4], []Body{gate, ran, ran.Link(ran.Hash)})...) {
 			data, err := encode(e)

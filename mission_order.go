@@ -51,7 +51,7 @@ func (o MissionOrder) Check() error {
 	if o.Stuck < 0 {
 		fault("a worker cannot be stuck after %s: name a time from now on", o.Stuck)
 	}
-	if n := max(len(o.Criteria), len(o.Checks), len(o.Protected), len(o.Agreed.Files), len(o.Agreed.Tests)); n > maxTaskList {
+	if n := max(len(o.Criteria), len(o.Checks), len(o.Protected), len(o.Approval.Files), len(o.Approval.Tests)); n > maxTaskList {
 		fault("a list of it has %d entries, of %d that are possible: make it shorter", n, maxTaskList)
 	}
 	faults = append(faults, o.checkChecks()...)

@@ -44,17 +44,17 @@ func (d *draftsman) body() Body {
 	}
 	var moves []func() Body
 	for _, m := range []move{
-		{1 + 5*boolInt(d.m.Frozen == nil), d.freeze},
+		{1 + 5*boolInt(d.m.Criteria == nil), d.freeze},
 		{1 + 5*boolInt(len(d.m.Tasks) == 0), d.plan},
 		{4 * boolInt(len(d.m.In(PhasePlanned)) > 0), d.delegate},
 		{1 + 4*len(d.m.In(PhaseQueued)), d.start},
 		{1 + 3*len(d.m.In(PhaseRunning)), d.merge},
 		{1 + len(d.m.In(PhaseRunning)), d.giveBack},
 		{3, d.ran},
-		{1, func() Body { return ReviewStarted{Round: d.m.Round, Child: childA} }},
-		{1, func() Body { return Reviewed{Round: d.m.Round, Child: childA} }},
+		{1, func() Body { return ReviewStarted{Round: d.m.Round, Reviewer: childA} }},
+		{1, func() Body { return Reviewed{Round: d.m.Round, Reviewer: childA} }},
 		{3, d.judge},
-		{1 + 6*boolInt(d.m.Judged != nil), d.seal},
+		{1 + 6*boolInt(d.m.Gate != nil), d.seal},
 		{1, func() Body { return Blocked{Reason: "no"} }},
 	} {
 		for range m.likely {
@@ -91,7 +91,7 @@ func (d *draftsman) delegate() Body { return Delegated{Tasks: []string{d.task(Ph
 
 func (d *draftsman) start() Body {
 	t := d.task(PhaseQueued)
-	return TaskStarted{Task: t.Task.ID, Attempt: d.number("attempt", t.Attempt+1), Child: childA, Base: d.m.Tip, From: d.m.Tip}
+	return TaskStarted{Task: t.Task.ID, Attempt: d.number("attempt", t.Attempt+1), Worker: childA, Base: d.m.Tip, From: d.m.Tip}
 }
 
 func (d *draftsman) merge() Body {
@@ -127,7 +127,7 @@ func (d *draftsman) judge() Body {
 }
 
 func (d *draftsman) seal() Body {
-	s := Sealed{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip, Frozen: d.m.Hash, Chain: d.m.Chain}
+	s := Sealed{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip, Criteria: d.m.Hash, Chain: d.m.Chain}
 	if d.chance("another tree") {
 		s.Tree = "t0"
 	}
@@ -197,8 +197,8 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 			t.Fatalf("%s comes after the seal", KindOf(e.Body))
 		}
 		switch b := e.Body.(type) {
-		case CriteriaFrozen:
-			tip = b.Frozen.Base
+		case CriteriaSet:
+			tip = b.Criteria.Base
 		case TaskStarted:
 			attempts++
 		case TaskMerged:
@@ -226,8 +226,8 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 	if m.Tip != tip || m.Chain != chain || m.Attempts != attempts || (m.Sealed != nil) != sealed {
 		t.Fatalf("the tip is %s, the chain %s, attempts %d, and the mission says %+v", tip, chain, attempts, m)
 	}
-	if m.Judged != nil && m.Judged.Candidate != tip {
-		t.Fatalf("a judgment is kept that is about %s, and the tip is %s", m.Judged.Candidate, tip)
+	if m.Gate != nil && m.Gate.Candidate != tip {
+		t.Fatalf("a judgment is kept that is about %s, and the tip is %s", m.Gate.Candidate, tip)
 	}
 	for _, s := range m.Tasks {
 		if sealed && s.Phase != PhaseMerged && s.Phase != PhaseDropped {

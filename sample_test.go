@@ -18,7 +18,7 @@ func samples() []Event {
 		IsError: true,
 		Files:   []File{{Name: "a.png", MediaType: "image/png", Data: []byte{1}}},
 		Seen:    map[string]string{"a.go": "5891b5b522d5df086d0ff0b110fbd9d2"},
-		Spill:   &Blob{ID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Size: 70_000},
+		Full:    &Blob{ID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Size: 70_000},
 	}
 	bodies := []Body{
 		SessionCreated{Dir: "/home/ada/engine", Parent: "01JCZ8Q4T0ABCDEFGHJKMNPQRS", ParentCall: "call_1_1", Forked: &Origin{Session: "01JCZ8Q4T0ABCDEFGHJKMNPQRT", At: 12}, Owner: "ada"},
@@ -56,14 +56,14 @@ func samples() []Event {
 		Answered{Ask: 9, By: by, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick.", Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}}},
 		TodosSet{Call: "call_1_3", Todos: []Todo{{ID: "1", Content: "Fix it", Status: TodoInProgress, Priority: PriorityHigh}}},
 		ModeChanged{Call: "call_1_4", Mode: "guard"},
-		Spawned{Call: "call_1_5", Child: "01JD0000000000000000000001", Agent: "explore", Title: "Find it", Background: true},
+		Spawned{Call: "call_1_5", Subagent: "01JD0000000000000000000001", Agent: "explore", Title: "Find it", Background: true},
 		CallFinished{
 			Call:     "call_1_1",
 			Status:   CallDone,
 			Result:   result,
 			Snapshot: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
 		},
-		Injected{Source: "user", Prompt: 9, Child: "01JD0000000000000000000001", Text: "Wrap up."},
+		Injected{Source: "user", Prompt: 9, Subagent: "01JD0000000000000000000001", Text: "Wrap up."},
 		TurnFinished{Reason: ReasonError, Fault: FaultModel, Message: "the provider is overloaded", Steps: 2, Usage: usage},
 		SessionShared{With: []User{"bob", "eve@example.com"}, By: by},
 		SessionSummarized{Summary: "The typo is fixed.", ModelUsage: spent},
@@ -72,8 +72,8 @@ func samples() []Event {
 			Asked: 20, Keep: 7, Text: "So far: all is well.", Task: "Fix the typo.", Files: []string{"a.go"}, Before: 90_000, After: 12_000,
 			Message: "it freed less than a fifth", ModelUsage: spent,
 		},
-		RevertAsked{Revert{To: 4, Redo: 30, Scope: ScopeFiles, Conflicts: ConflictsAside}, by},
-		Reverted{Asked: 22, Refused: "a.go was changed since", Changed: []string{"a.go"}, Aside: map[string]string{"b.go": "/home/ada/b.go"}, Left: []string{"c.go"}},
+		UndoAsked{Undo{To: 4, Redo: 30, Scope: ScopeFiles, Conflicts: ConflictsAside}, by},
+		Undone{Asked: 22, Refused: "a.go was changed since", Changed: []string{"a.go"}, Aside: map[string]string{"b.go": "/home/ada/b.go"}, Left: []string{"c.go"}},
 		ShellAsked{Command: "go test ./...", By: by},
 		ShellStarted{Asked: 26, Snapshot: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Unsafe: "the folder is too large"},
 		ShellRan{

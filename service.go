@@ -71,15 +71,15 @@ type Service interface {
 	// what came of it, and the model knows it from the next prompt on. Cancel ends it.
 	Shell(ctx context.Context, id SessionID, command string) (Seq, error)
 
-	// Preview says what a Revert would do. Of a Revert without To and Redo it is
+	// Preview says what a Undo would do. Of a Undo without To and Redo it is
 	// the undo of the newest turn, or of the person's command after it. ErrNotFound if there is no such message, or
 	// nothing to undo or redo.
-	Preview(ctx context.Context, id SessionID, r Revert) (RevertPlan, error)
+	Preview(ctx context.Context, id SessionID, r Undo) (UndoPlan, error)
 
-	// Revert orders to go back to before a message, or forward again, as Preview
-	// showed it, and returns the Seq of its RevertAsked event; the Reverted event
+	// Undo orders to go back to before a message, or forward again, as Preview
+	// showed it, and returns the Seq of its UndoAsked event; the Undone event
 	// says what came of it. ErrBusy unless the session is idle.
-	Revert(ctx context.Context, id SessionID, r Revert) (Seq, error)
+	Undo(ctx context.Context, id SessionID, r Undo) (Seq, error)
 
 	// Fork makes a session that begins as this one was before an event: at is
 	// the Seq of a message, or 0 for all of it. The files stay as they are.

@@ -31,7 +31,7 @@ type ShellRan struct {
 }
 
 // ShellCall names a command of the person's where calls are named: in [Progress]
-// and [RevertPlan.Blind].
+// and [UndoPlan.Blind].
 func ShellCall(asked Seq) CallID { return CallID(fmt.Sprintf("shell_%d", asked)) }
 
 // startShell notes that a command of the person's has begun.
@@ -51,7 +51,7 @@ func (h *History) startShell(e Event, b ShellStarted) error {
 
 // goOn notes that a command of the person's changes what undo and redo refer to.
 func (h *History) goOn(asked Seq) {
-	h.reverts = nil
+	h.undos = nil
 	h.useCallID(ShellCall(asked), nil)
 }
 

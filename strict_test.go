@@ -70,7 +70,7 @@ func TestDecodeEventRefuses(t *testing.T) {
 			`decode call.finished: decode patch part: unknown key "text"`,
 		},
 		{"an unknown key in a list of structs", line("call.started", `{"access":[{"kind":"read","path":"a"}]}`), `decode call.started: unknown key "path"`},
-		{"an unknown key behind a pointer", line("call.finished", `{"result":{"spill":{"sha":"a"}}}`), `decode call.finished: unknown key "sha"`},
+		{"an unknown key behind a pointer", line("call.finished", `{"result":{"full":{"sha":"a"}}}`), `decode call.finished: unknown key "sha"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ type Result struct {
 	Display Parts             `json:"display,omitempty"`
 	Meta    map[string]string `json:"meta,omitempty"` // e.g. exit_code
 	IsError bool              `json:"is_error,omitempty"`
-	Spill   *Blob             `json:"spill,omitempty"` // the whole content, when Content is only its head and tail
-	Seen    map[string]string `json:"seen,omitempty"`  // files whose content the model knows now: path to hash; "" if it is gone
+	Full    *Blob             `json:"full,omitempty"` // the whole content, when Content is only its head and tail
+	Seen    map[string]string `json:"seen,omitempty"` // files whose content the model knows now: path to hash; "" if it is gone
 }
 
 // CallStatus says how a call came to its result.

@@ -64,7 +64,7 @@ func SliceLog(events []Event) func(after Seq) iter.Seq2[Event, error] {
 // otherwise the events of the conversation: each can be undone without the other.
 func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var u undone
+		var u undoneSpans
 		for e, err := range events(0) {
 			if err != nil {
 				yield(Event{}, err)
@@ -89,10 +89,10 @@ func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope)
 
 // undone says which parts of a log do not count any more, because a person went
 // back to before them.
-type undone struct {
-	orders map[Seq]Revert // by their RevertAsked
-	spans  map[Seq]span   // of the conversation, by their Reverted
-	files  map[Seq]span   // likewise: what was done to the files there was taken back
+type undoneSpans struct {
+	orders map[Seq]Undo // by their UndoAsked
+	spans  map[Seq]span // of the conversation, by their Undone
+	files  map[Seq]span // likewise: what was done to the files there was taken back
 }
 
 // span is a part of a log, from its first event to its last.
@@ -100,14 +100,14 @@ type span struct{ first, last Seq }
 
 // add takes in the next event of the log. It reports whether parts of the
 // conversation count now that did not before, or the reverse.
-func (u *undone) add(e Event) (changed bool) {
+func (u *undoneSpans) add(e Event) (changed bool) {
 	switch b := e.Body.(type) {
-	case RevertAsked:
+	case UndoAsked:
 		if u.orders == nil {
-			u.orders, u.spans, u.files = map[Seq]Revert{}, map[Seq]span{}, map[Seq]span{}
+			u.orders, u.spans, u.files = map[Seq]Undo{}, map[Seq]span{}, map[Seq]span{}
 		}
-		u.orders[e.Seq] = b.Revert
-	case Reverted:
+		u.orders[e.Seq] = b.Undo
+	case Undone:
 		order, ok := u.orders[b.Asked]
 		if !ok || b.Refused != "" {
 			return false
@@ -132,7 +132,7 @@ func (u *undone) add(e Event) (changed bool) {
 }
 
 // has reports whether an event does not count any more for the conversation.
-func (u *undone) has(seq Seq) bool { return within(u.spans, seq) }
+func (u *undoneSpans) has(seq Seq) bool { return within(u.spans, seq) }
 
 func within(spans map[Seq]span, seq Seq) bool {
 	for _, s := range spans {
@@ -141,4 +141,72 @@ func within(spans map[Seq]span, seq Seq) bool {
 		}
 	}
 	return false
+}
+
+// Undo says what to go back to, and with what.
+type Undo struct {
+	To    Seq   `json:"to,omitempty"`   // back to before this message
+	Redo  Seq   `json:"redo,omitempty"` // or: take this Undone event back
+	Scope Scope `json:"scope,omitempty"`
+	// Conflicts says what becomes of files that somebody else has changed since.
+	Conflicts Conflicts `json:"conflicts,omitempty"`
+}
+
+// LastUndo as [Undo.Redo] means the newest one that can be taken back.
+const LastUndo Seq = -1
+
+// Scope says what goes back.
+type Scope string
+
+// The scopes.
+const (
+	ScopeBoth         Scope = "" // the files and the conversation
+	ScopeFiles        Scope = "files"
+	ScopeConversation Scope = "conversation"
+)
+
+// Conversation reports whether the conversation goes back.
+func (s Scope) Conversation() bool { return s != ScopeFiles }
+
+// Files reports whether the files go back.
+func (s Scope) Files() bool { return s != ScopeConversation }
+
+// Conflicts says what becomes of a file that is not as a session left it.
+type Conflicts string
+
+// What becomes of it.
+const (
+	ConflictsRefuse Conflicts = ""      // nothing goes back at all
+	ConflictsAside  Conflicts = "aside" // it is kept in another place, and goes back
+	ConflictsLeave  Conflicts = "leave" // it stays as it is
+)
+
+// UndoPlan is what a [Undo] would do.
+type UndoPlan struct {
+	Undo
+	Prompt   Parts        `json:"prompt,omitempty"` // the person's words that would be taken back first
+	Messages int          `json:"messages"`         // that would be taken back, or come back
+	Files    []FileChange `json:"files,omitempty"`  // that would be changed
+	Diff     string       `json:"diff,omitempty"`   // what would be changed in them, bounded
+	Blind    []CallID     `json:"blind,omitempty"`  // calls that no snapshot was taken of: what they did stays
+}
+
+// FileChange is what would be done to a file.
+type FileChange struct {
+	Path     string `json:"path"`
+	Kind     string `json:"kind"` // create, modify, delete, chmod
+	Added    int    `json:"added,omitempty"`
+	Deleted  int    `json:"deleted,omitempty"`
+	Conflict string `json:"conflict,omitempty"` // why that would undo what somebody else did
+}
+
+// Conflicting lists the files that somebody else has changed.
+func (p UndoPlan) Conflicting() []string {
+	var paths []string
+	for _, f := range p.Files {
+		if f.Conflict != "" {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
 }

@@ -19,12 +19,12 @@ type goer struct {
 }
 
 type stepBack struct {
-	seq   Seq // its Reverted
+	seq   Seq // its Undone
 	scope Scope
 	gone  [2]map[Seq]bool // before it
 }
 
-func drawReverts(t *rapid.T) *goer {
+func drawUndos(t *rapid.T) *goer {
 	g := &goer{scribe: scribe{results: map[CallID]string{}}, gone: [2]map[Seq]bool{{}, {}}}
 	g.write(SessionCreated{Dir: "/project"})
 	for range rapid.IntRange(0, 80).Draw(t, "events") {
@@ -93,11 +93,11 @@ func (g *goer) back(t *rapid.T) {
 	if len(list) == 0 {
 		return
 	}
-	r := Revert{To: rapid.SampledFrom(list).Draw(t, "to"), Scope: rapid.SampledFrom([]Scope{ScopeBoth, ScopeFiles, ScopeConversation}).Draw(t, "scope")}
-	g.write(RevertAsked{Revert: r})
+	r := Undo{To: rapid.SampledFrom(list).Draw(t, "to"), Scope: rapid.SampledFrom([]Scope{ScopeBoth, ScopeFiles, ScopeConversation}).Draw(t, "scope")}
+	g.write(UndoAsked{Undo: r})
 	asked := Seq(len(g.log))
 	if rapid.IntRange(0, 4).Draw(t, "refused") == 0 {
-		g.write(Reverted{Asked: asked, Refused: "no"})
+		g.write(Undone{Asked: asked, Refused: "no"})
 		return
 	}
 	before := [2]map[Seq]bool{maps.Clone(g.gone[0]), maps.Clone(g.gone[1])}
@@ -109,14 +109,14 @@ func (g *goer) back(t *rapid.T) {
 			g.gone[1][seq] = true
 		}
 	}
-	g.write(Reverted{Asked: asked, Changed: []string{"f"}})
+	g.write(Undone{Asked: asked, Changed: []string{"f"}})
 	g.steps = append(g.steps, stepBack{Seq(len(g.log)), r.Scope, before})
 }
 
 func (g *goer) forth(*rapid.T) {
 	last := g.steps[len(g.steps)-1]
-	g.write(RevertAsked{Revert: Revert{Redo: last.seq, Scope: last.scope}})
-	g.write(Reverted{Asked: Seq(len(g.log)), Changed: []string{"f"}})
+	g.write(UndoAsked{Undo: Undo{Redo: last.seq, Scope: last.scope}})
+	g.write(Undone{Asked: Seq(len(g.log)), Changed: []string{"f"}})
 	g.gone = last.gone
 	// What went with it can be undone again: the steps that were made before.
 	g.steps = g.steps[:len(g.steps)-1]
@@ -131,10 +131,10 @@ func (g *goer) plainLog(t *rapid.T) []Event {
 	neutral := map[Seq]bool{}
 	for i, e := range g.log {
 		b := e.Body
-		if r, ok := b.(RevertAsked); ok && r.Scope.Conversation() {
+		if r, ok := b.(UndoAsked); ok && r.Scope.Conversation() {
 			neutral[e.Seq] = true
 		}
-		if r, ok := b.(Reverted); ok && neutral[r.Asked] {
+		if r, ok := b.(Undone); ok && neutral[r.Asked] {
 			neutral[e.Seq] = true
 		}
 		if g.gone[0][e.Seq] {
@@ -208,7 +208,7 @@ func viewOf(h *History) view {
 func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := drawReverts(t)
+		g := drawUndos(t)
 		got, err := FoldEvents(g.log)
 		if err != nil {
 			t.Fatal(err)
@@ -226,11 +226,11 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 				steps = append(steps, s.seq)
 			}
 		}
-		var reverts []Seq
-		for _, r := range got.Reverts() {
-			reverts = append(reverts, r.Seq)
+		var undos []Seq
+		for _, r := range got.Redoable() {
+			undos = append(undos, r.Seq)
 		}
-		if diff := cmp.Diff(steps, reverts); diff != "" {
+		if diff := cmp.Diff(steps, undos); diff != "" {
 			t.Fatalf("what can be taken back: want -, got +: %s", diff)
 		}
 		checkUsedUp(t, g.log, got)
@@ -239,18 +239,18 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 
 // A step back cannot be undone once the session went on, also if that was undone
 // , too.
-func TestRevertsBeforeAGoneTurn(t *testing.T) {
+func TestUndosBeforeAGoneTurn(t *testing.T) {
 	t.Parallel()
 	h, err := FoldEvents(logOf(
 		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
-		RevertAsked{Revert: Revert{To: 3, Scope: ScopeFiles}}, Reverted{Asked: 5},
+		UndoAsked{Undo: Undo{To: 3, Scope: ScopeFiles}}, Undone{Asked: 5},
 		prompted("two"), TurnStarted{Prompt: 7}, TurnFinished{},
-		RevertAsked{Revert: Revert{To: 8}}, Reverted{Asked: 10},
+		UndoAsked{Undo: Undo{To: 8}}, Undone{Asked: 10},
 	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]UndoneRevert{{11, Revert{To: 8}}}, h.Reverts()); diff != "" {
+	if diff := cmp.Diff([]RedoableUndo{{11, Undo{To: 8}}}, h.Redoable()); diff != "" {
 		t.Error(diff)
 	}
 	var gone []Seq
@@ -291,7 +291,7 @@ func checkUsedUp(t *rapid.T, log []Event, h *History) {
 func TestGoingBackGrowsAsItFolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := drawReverts(t)
+		g := drawUndos(t)
 		h := &History{}
 		for i, e := range g.log {
 			err := h.Apply(e)
@@ -308,7 +308,7 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 			if diff := cmp.Diff(viewOf(want), viewOf(h)); diff != "" {
 				t.Fatalf("after event %d: %s", e.Seq, diff)
 			}
-			if diff := cmp.Diff(want.Reverts(), h.Reverts()); diff != "" {
+			if diff := cmp.Diff(want.Redoable(), h.Redoable()); diff != "" {
 				t.Fatalf("after event %d: %s", e.Seq, diff)
 			}
 			checkUsedUp(t, g.log[:i+1], h)
@@ -320,7 +320,7 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 func TestLive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := drawReverts(t)
+		g := drawUndos(t)
 		for i, what := range []Scope{ScopeConversation, ScopeFiles} {
 			var want, got []Seq
 			for _, e := range g.log {

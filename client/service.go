@@ -143,14 +143,14 @@ func (c *Client) Shell(ctx context.Context, id pawl.SessionID, command string) (
 	return c.accepted(ctx, id, path(id, "/shell"), api.Shell{Command: command})
 }
 
-// Preview says what a Revert would do.
-func (c *Client) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (p pawl.RevertPlan, err error) {
-	return p, c.ask(ctx, id, http.MethodPost, path(id, "/revert/preview"), nil, r, &p)
+// Preview says what a Undo would do.
+func (c *Client) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (p pawl.UndoPlan, err error) {
+	return p, c.ask(ctx, id, http.MethodPost, path(id, "/undo/preview"), nil, r, &p)
 }
 
-// Revert orders to go back to before a message, or forward again.
-func (c *Client) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
-	return c.accepted(ctx, id, path(id, "/revert"), r)
+// Undo orders to go back to before a message, or forward again.
+func (c *Client) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
+	return c.accepted(ctx, id, path(id, "/undo"), r)
 }
 
 // Fork makes a session that begins as this one was.

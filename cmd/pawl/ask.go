@@ -98,7 +98,7 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 			cancel()
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
+		c, _ := pawl.SubagentOf(b)
 		go a.child(ctx, c)
 	default: // asks nothing
 	}
@@ -107,13 +107,13 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 // subagent hears what a subagent asks, as long as its parent is followed.
 func (a *asker) child(ctx context.Context, c pawl.Spawned) {
 	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
-	row, err := a.svc.Get(ctx, c.Child)
+	row, err := a.svc.Get(ctx, c.Subagent)
 	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(50 * time.Millisecond):
-			row, err = a.svc.Get(ctx, c.Child)
+			row, err = a.svc.Get(ctx, c.Subagent)
 		}
 	}
 	if err == nil {
@@ -169,7 +169,7 @@ func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 			return
 		}
 		if err != nil {
-			answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
+			answer = pawl.Answer{Outcome: pawl.OutcomeDenied}
 		}
 		err = a.svc.Answer(ctx, id.session, id.seq, answer)
 		if err == nil || errors.Is(err, pawl.ErrConflict) || ctx.Err() != nil {
@@ -193,7 +193,7 @@ func wholly(text string) string {
 // put shows what is asked and returns the answer.
 func (a *asker) put(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
 	if a.in == nil {
-		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "nobody is there to be asked"}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "nobody is there to be asked"}, nil
 	}
 	fmt.Fprintln(a.out)
 	if who != "" {
@@ -247,9 +247,9 @@ func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 		case word == "a" || word == "always":
 			fmt.Fprintln(a.out, "  always is not offered for this")
 		case word == "n" || word == "no":
-			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 		default:
-			return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: typed}, nil
+			return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: typed}, nil
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (a *asker) goOn(ctx context.Context) (pawl.Answer, error) {
 		case "y", "yes":
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
 		case "n", "no":
-			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 		default:
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: typed}, nil
 		}

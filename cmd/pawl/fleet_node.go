@@ -57,7 +57,7 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		front.Check = func(ctx context.Context, _ string, s pawl.Settings) error { return models.Check(ctx, s.Model) }
 		front.Adopt, front.Forget = nil, nil
-		front.Plan = func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (plan pawl.RevertPlan, err error) {
+		front.Plan = func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (plan pawl.UndoPlan, err error) {
 			row, err := a.store.Session(ctx, id)
 			if err != nil {
 				return plan, err
@@ -87,7 +87,7 @@ func (a *app) checkTenancy(ctx context.Context) error {
 
 type planAsk struct {
 	Session pawl.SessionID `json:"session"`
-	Revert  pawl.Revert    `json:"revert"`
+	Undo    pawl.Undo      `json:"undo"`
 }
 
 // modelLister knows the models that can be asked, with their keys.

@@ -369,8 +369,8 @@ func errands(a *app, s *agent.Stepper) map[string]func(context.Context, string, 
 			out, notes, err := a.desk.Expand(ctx, dir, p)
 			return expanded{out, notes}, err
 		}),
-		errandPlan: errand(func(ctx context.Context, _ string, q planAsk) (pawl.RevertPlan, error) {
-			return s.Plan(ctx, q.Session, q.Revert)
+		errandPlan: errand(func(ctx context.Context, _ string, q planAsk) (pawl.UndoPlan, error) {
+			return s.Plan(ctx, q.Session, q.Undo)
 		}),
 	}
 }

@@ -117,7 +117,7 @@ func watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 		switch b := e.Body.(type) {
 		case pawl.TurnFinished:
 			end = b
-		case pawl.Reverted, pawl.Compacted, pawl.ShellRan: // there may have been nothing else to do
+		case pawl.Undone, pawl.Compacted, pawl.ShellRan: // there may have been nothing else to do
 			if end.Reason == "" {
 				end.Reason = pawl.ReasonEndTurn
 			}

@@ -133,7 +133,7 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	if len(status.Files) > 0 {
 		fmt.Fprintf(notes, "pawl: note: %d files differ from what is committed: they are not looked at\n", len(status.Files))
 	}
-	frozen, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Agreed: f.agreed})
+	frozen, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Approval: f.agreed})
 	if err != nil {
 		return nil, frozen, "", err
 	}

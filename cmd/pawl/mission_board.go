@@ -62,7 +62,7 @@ func (b board) tasks(w io.Writer) {
 	for _, s := range b.Mission.Tasks {
 		try, who, long := "-", "-", "-"
 		if s.Attempt > 0 {
-			try, who = fmt.Sprint(s.Attempt), string(s.Child)
+			try, who = fmt.Sprint(s.Attempt), string(s.Worker)
 		}
 		switch {
 		case s.Phase == pawl.PhaseRunning:
@@ -111,7 +111,7 @@ func (b board) checks(w io.Writer) {
 
 // faults are those of the newest judgment.
 func (b board) faults(w io.Writer) {
-	j := b.Mission.Judged
+	j := b.Mission.Gate
 	if j == nil {
 		return
 	}

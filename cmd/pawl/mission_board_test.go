@@ -24,15 +24,15 @@ func TestBoard(t *testing.T) {
 	b.Mission = pawl.Mission{
 		Order: pawl.MissionOrder{Goal: "make it \x1b[2Jfast"}, Began: at(0), Branch: "pawl/mission-m", Tip: "1a2b3c4d5e6f", Round: 1,
 		Tasks: []pawl.TaskState{
-			{Task: pawl.Task{ID: "T1", Title: "one"}, Phase: pawl.PhaseMerged, Attempt: 1, Child: "W1", Began: at(0), Ended: at(5)},
-			{Task: pawl.Task{ID: "T2", Title: "two\x1b[2J"}, Phase: pawl.PhaseRunning, Attempt: 2, Child: "W2", Began: at(80), Ended: at(70), Why: pawl.ReturnCheck, Text: "it fails\nhere"},
+			{Task: pawl.Task{ID: "T1", Title: "one"}, Phase: pawl.PhaseMerged, Attempt: 1, Worker: "W1", Began: at(0), Ended: at(5)},
+			{Task: pawl.Task{ID: "T2", Title: "two\x1b[2J"}, Phase: pawl.PhaseRunning, Attempt: 2, Worker: "W2", Began: at(80), Ended: at(70), Why: pawl.ReturnCheck, Text: "it fails\nhere"},
 			{Task: pawl.Task{ID: "T3", Title: "three"}, Phase: pawl.PhasePlanned},
 		},
 		Runs: []pawl.CheckRan{
 			{Round: 1, CheckRun: pawl.CheckRun{Check: "go-test", On: "base"}},
 			{Round: 1, CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Code: 1}},
 		},
-		Judged: &pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "test-deleted", Item: "TestA", Text: "TestA is gone:\nput it back"}}},
+		Gate: &pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "test-deleted", Item: "TestA", Text: "TestA is gone:\nput it back"}}},
 	}
 	want := `M  working  1h 30m
 make it \u{1b}[2Jfast

@@ -47,7 +47,7 @@ Exit codes: 0 it holds, 1 error, 2 usage, 6 something differs, 130 canceled.`,
 // verifyMission tells all that speaks against what the log says.
 func verifyMission(ctx context.Context, cmd *cobra.Command, a *app, b pawl.Board, e mission.Evidence) error {
 	m := b.Mission
-	if m.Frozen == nil {
+	if m.Criteria == nil {
 		return &exitError{code: exitGate, err: errors.New("nothing is frozen yet, so there is nothing to verify: 'pawl mission status' says how far it is")}
 	}
 	repo, err := repoOf(ctx, b.Session.Dir)
@@ -89,7 +89,7 @@ func (v *verification) log() {
 	if v.evidence.Chain.Fault != "" {
 		v.differs("chain-broken", "%s", v.evidence.Chain.Fault)
 	}
-	if m.Frozen.Hash() != m.Hash || m.Sealed != nil && m.Sealed.Frozen != m.Hash {
+	if m.Criteria.Hash() != m.Hash || m.Sealed != nil && m.Sealed.Criteria != m.Hash {
 		v.differs("frozen-changed", "what had to hold is not what its hash says")
 	}
 }
@@ -124,7 +124,7 @@ func (v *verification) judge(ctx context.Context, a *app, repo *git.Repo, candid
 		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
 		return err
 	}
-	o, err := g.Run(ctx, *v.mission.Frozen, candidate)
+	o, err := g.Run(ctx, *v.mission.Criteria, candidate)
 	if err != nil {
 		return err
 	}

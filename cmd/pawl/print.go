@@ -57,8 +57,8 @@ func (r *result) add(e pawl.Event) {
 			r.tools[c.ID] = c.Name
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
-		r.children = append(r.children, c.Child)
+		c, _ := pawl.SubagentOf(b)
+		r.children = append(r.children, c.Subagent)
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {
 			r.Denials = append(r.Denials, denial{Tool: r.tools[b.Call], Reason: b.Result.Content})

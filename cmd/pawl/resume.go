@@ -113,7 +113,7 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app, s pawl.Session) error {
 	}
 	idle := func(e pawl.Event) bool {
 		switch e.Body.(type) {
-		case pawl.TurnFinished, pawl.Reverted, pawl.Compacted, pawl.ShellRan:
+		case pawl.TurnFinished, pawl.Undone, pawl.Compacted, pawl.ShellRan:
 		default:
 			return false
 		}

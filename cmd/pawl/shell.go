@@ -103,7 +103,7 @@ func showRan(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id pawl.
 	if err != nil { // it could not be begun, or has not ended
 		return errors.New(sanitize.Text(r.Result.Content))
 	}
-	if err := printRan(ctx, cmd.OutOrStdout(), svc, id, r.Result.Spill, output); err != nil {
+	if err := printRan(ctx, cmd.OutOrStdout(), svc, id, r.Result.Full, output); err != nil {
 		return err
 	}
 	if note != "" && note != "done, no output" && note != fmt.Sprintf("exit code %d", code) {

@@ -19,7 +19,7 @@ func showSession(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Sess
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", firstLine(name, 100))
 	}
-	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Revert{}, shells: map[pawl.Seq]string{}}
+	v := shown{w: w, calls: map[pawl.CallID]pawl.ToolCall{}, prompts: map[pawl.Seq]pawl.Parts{}, orders: map[pawl.Seq]pawl.Undo{}, shells: map[pawl.Seq]string{}}
 	for e, err := range logOf(ctx, svc, s) {
 		if err != nil {
 			return err
@@ -44,13 +44,13 @@ type shown struct {
 	w       io.Writer
 	calls   map[pawl.CallID]pawl.ToolCall
 	prompts map[pawl.Seq]pawl.Parts
-	orders  map[pawl.Seq]pawl.Revert
+	orders  map[pawl.Seq]pawl.Undo
 	shells  map[pawl.Seq]string // the person's commands
 	reply   pawl.Seq            // the reply that was started and has not ended
 }
 
-// reverted says that a part of what stands above does not count any more.
-func (v *shown) reverted(b pawl.Reverted) {
+// undone says that a part of what stands above does not count any more.
+func (v *shown) undone(b pawl.Undone) {
 	order := v.orders[b.Asked]
 	what := map[pawl.Scope]string{pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation"}[order.Scope]
 	switch {
@@ -103,17 +103,17 @@ func (v *shown) event(e pawl.Event) {
 			fmt.Fprintf(v.w, "\n-- compacted: about %d tokens became %d\n", b.Before, b.After)
 			v.block("summary", b.Text)
 		}
-	case pawl.RevertAsked:
-		v.orders[e.Seq] = b.Revert
-	case pawl.Reverted:
-		v.reverted(b)
+	case pawl.UndoAsked:
+		v.orders[e.Seq] = b.Undo
+	case pawl.Undone:
+		v.undone(b)
 	case pawl.ShellAsked:
 		v.shells[e.Seq] = b.Command
 	case pawl.ShellRan:
 		v.finished("you ran: "+firstLine(v.shells[b.Asked], 200), b.Status, b.Result)
 	case pawl.SessionShared:
 		fmt.Fprintf(v.w, "\n-- %s\n", sanitize.Line(sharedText(b)))
-	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaSet, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		v.mission(b)
 	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.ShellStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,

@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// revertFlags are the flags of undo, redo and rewind.
-type revertFlags struct {
+// undoFlags are the flags of undo, redo and rewind.
+type undoFlags struct {
 	files, conversation bool
 	aside, leave        bool
 	yes, dry, asJSON    bool
 	diff                bool
 }
 
-func (f *revertFlags) add(cmd *cobra.Command) {
+func (f *undoFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.files, "files", false, "only the files: the conversation stays as it is")
 	cmd.Flags().BoolVar(&f.conversation, "conversation", false, "only the conversation: the files stay as they are")
 	cmd.Flags().BoolVar(&f.aside, "keep-aside", false, "files that somebody else changed since are kept in another place, and put back")
@@ -35,8 +35,8 @@ func (f *revertFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
 }
 
-func (f *revertFlags) order() pawl.Revert {
-	var r pawl.Revert
+func (f *undoFlags) order() pawl.Undo {
+	var r pawl.Undo
 	switch {
 	case f.files:
 		r.Scope = pawl.ScopeFiles
@@ -53,7 +53,7 @@ func (f *revertFlags) order() pawl.Revert {
 }
 
 func sessionUndoCommand() *cobra.Command {
-	var f revertFlags
+	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [id|last]",
 		Short: "Take back the newest turn, its changes to files included",
@@ -77,7 +77,7 @@ folders) stays as it is. 'pawl session redo' brings it back, until the session g
 }
 
 func sessionRedoCommand() *cobra.Command {
-	var f revertFlags
+	var f undoFlags
 	cmd := &cobra.Command{
 		Use:     "redo [id|last]",
 		Short:   "Bring back what undo or rewind took back",
@@ -90,7 +90,7 @@ func sessionRedoCommand() *cobra.Command {
 			}
 			return withSession(cmd, sessionName(args), func(ctx context.Context, a *app, s pawl.Session) error {
 				r := f.order()
-				r.Redo = pawl.LastRevert
+				r.Redo = pawl.LastUndo
 				return f.run(ctx, cmd, a, s, r)
 			})
 		},
@@ -100,7 +100,7 @@ func sessionRedoCommand() *cobra.Command {
 }
 
 func sessionRewindCommand() *cobra.Command {
-	var f revertFlags
+	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "rewind id|last [message]",
 		Short: "Go back to before any message",
@@ -139,7 +139,7 @@ func sessionName(args []string) string {
 }
 
 // run shows what would be done, asks, and does it.
-func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s pawl.Session, r pawl.Revert) error {
+func (f *undoFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s pawl.Session, r pawl.Undo) error {
 	plan, err := a.Preview(ctx, s.ID, r)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s paw
 	if !f.asJSON {
 		f.show(cmd.OutOrStdout(), plan)
 	}
-	if way := plan.InTheWay(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse {
+	if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse {
 		return fmt.Errorf("%d files were changed by somebody else since: --keep-aside keeps them in another place, --leave leaves them as they are", len(way))
 	}
 	if f.dry {
@@ -162,12 +162,12 @@ func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s paw
 			return err
 		}
 	}
-	asked, err := a.Revert(ctx, s.ID, plan.Revert)
+	asked, err := a.Undo(ctx, s.ID, plan.Undo)
 	if err != nil {
 		return err
 	}
-	done, err := awaitOrder(ctx, a, s.ID, asked, func(b pawl.Body) (pawl.Reverted, bool) {
-		r, ok := b.(pawl.Reverted)
+	done, err := awaitOrder(ctx, a, s.ID, asked, func(b pawl.Body) (pawl.Undone, bool) {
+		r, ok := b.(pawl.Undone)
 		return r, ok && r.Asked == asked
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (f *revertFlags) run(ctx context.Context, cmd *cobra.Command, a *app, s paw
 		return fmt.Errorf("nothing was changed: %s", sanitize.Line(done.Refused))
 	}
 	if !f.asJSON {
-		showReverted(cmd.OutOrStdout(), plan, done)
+		showUndone(cmd.OutOrStdout(), plan, done)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.Sess
 }
 
 // show prints what would be done.
-func (f *revertFlags) show(w io.Writer, p pawl.RevertPlan) {
+func (f *undoFlags) show(w io.Writer, p pawl.UndoPlan) {
 	verb := "taken back"
 	if p.Redo != 0 {
 		verb = "brought back"
@@ -239,8 +239,8 @@ func inTheWay(c pawl.FileChange) string {
 	return "  (" + sanitize.Line(c.Conflict) + ")"
 }
 
-// showReverted prints what was done.
-func showReverted(w io.Writer, p pawl.RevertPlan, done pawl.Reverted) {
+// showUndone prints what was done.
+func showUndone(w io.Writer, p pawl.UndoPlan, done pawl.Undone) {
 	what := "undone"
 	if p.Redo != 0 {
 		what = "redone"

@@ -250,7 +250,7 @@ func TestDeclinedFromEveryPoint(t *testing.T) {
 		store: func(st store.Store) store.Store { return &heads{Store: st} },
 	})
 	begins := w.prompt("go", inMode("ask"))
-	go w.answerAll(t.Context(), pawl.Answer{Outcome: pawl.OutcomeDeclined})
+	go w.answerAll(t.Context(), pawl.Answer{Outcome: pawl.OutcomeDenied})
 	w.mustTurn(pawl.ReasonPermissionDenied)
 	want := w.events()
 	answered := false

@@ -29,8 +29,8 @@ func (s *Stepper) budgets(ctx context.Context, j *journal) ([]budget, error) {
 	}
 	spent := open.Usage
 	children := slices.Clone(open.Workers)
-	for _, c := range open.Children {
-		children = append(children, c.Spawned.Child)
+	for _, c := range open.Subagents {
+		children = append(children, c.Spawned.Subagent)
 	}
 	for _, id := range children {
 		row, err := s.Store.Session(ctx, id)

@@ -95,7 +95,7 @@ func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq
 	if seq < to && !c.Background {
 		return nil
 	}
-	row, err := d.s.Store.Session(ctx, c.Child)
+	row, err := d.s.Store.Session(ctx, c.Subagent)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound):
 		d.add(snapshot.Span{}, c.Call) // it was deleted, or never created
@@ -103,9 +103,9 @@ func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq
 	case err != nil:
 		return &internalError{err}
 	case row.State() != pawl.StateIdle:
-		return &pawl.BusyError{Session: c.Child}
+		return &pawl.BusyError{Session: c.Subagent}
 	}
-	log, err := d.s.readLog(ctx, c.Child, 0)
+	log, err := d.s.readLog(ctx, c.Subagent, 0)
 	if err != nil {
 		return err
 	}

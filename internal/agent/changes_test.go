@@ -59,10 +59,10 @@ func TestDeeds(t *testing.T) {
 		timed{6, pawl.CallStarted{Call: "early", Snapshot: "e0"}},
 		timed{7, pawl.CallFinished{Call: "early", Snapshot: "e1"}},
 		timed{8, pawl.CallStarted{Call: "behind", ReadOnly: true}},
-		timed{9, pawl.Spawned{Call: "behind", Child: childSession, Background: true}},
+		timed{9, pawl.Spawned{Call: "behind", Subagent: childSession, Background: true}},
 		timed{10, pawl.CallFinished{Call: "behind"}},
 		timed{10, pawl.CallStarted{Call: "waited", ReadOnly: true}},
-		timed{10, pawl.Spawned{Call: "waited", Child: "01JD000000000000000000000G"}}, // it does not exist
+		timed{10, pawl.Spawned{Call: "waited", Subagent: "01JD000000000000000000000G"}}, // it does not exist
 		timed{11, pawl.CallFinished{Call: "waited"}},
 		timed{20, pawl.ReplyStarted{Step: 2}},
 		timed{21, pawl.Replied{Step: 2, Finish: pawl.FinishToolUse, Parts: calls("one", "two", "three", "four", "five")}},
@@ -110,7 +110,7 @@ func TestDeeds(t *testing.T) {
 		},
 	} {
 		t.Run(fmt.Sprint(tt.to), func(t *testing.T) {
-			back, err := w.resolveUndo(t.Context(), session, pawl.Revert{To: tt.to}, 0)
+			back, err := w.resolveUndo(t.Context(), session, pawl.Undo{To: tt.to}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,10 +121,10 @@ func TestDeeds(t *testing.T) {
 
 	// While a subagent works, nothing goes back under its feet.
 	w.logAt(childSession, timed{40, pawl.Prompted{}})
-	if _, err := w.resolveUndo(t.Context(), session, pawl.Revert{}, 0); !errors.Is(err, pawl.ErrBusy) {
+	if _, err := w.resolveUndo(t.Context(), session, pawl.Undo{}, 0); !errors.Is(err, pawl.ErrBusy) {
 		t.Errorf("with a child at work: %v", err)
 	}
-	if _, err := w.resolveUndo(t.Context(), session, pawl.Revert{Scope: pawl.ScopeConversation}, 0); err != nil {
+	if _, err := w.resolveUndo(t.Context(), session, pawl.Undo{Scope: pawl.ScopeConversation}, 0); err != nil {
 		t.Errorf("the conversation alone: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func shuffled(line string, n int) string {
 // todo is a tool that sets todos.
 func todo() toolapi.Tool {
 	return newTool("todo", pawl.AccessRead, func(ctx context.Context, c toolapi.Call) (pawl.Result, error) {
-		return pawl.Result{Content: "noted"}, c.Host.SetTodos(ctx, c.ID, []pawl.Todo{
+		return pawl.Result{Content: "noted"}, c.Caller.SetTodos(ctx, c.ID, []pawl.Todo{
 			{ID: "1", Content: "done already", Status: pawl.TodoCompleted}, {ID: "2", Content: "mind the gap", Status: pawl.TodoInProgress},
 		})
 	})

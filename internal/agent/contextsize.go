@@ -79,7 +79,7 @@ func (t *contextFold) apply(e pawl.Event) {
 		if files := b.Result.Meta[metaRules]; files != "" {
 			t.addRules(strings.Split(files, "\n"))
 		}
-	case pawl.Reverted:
+	case pawl.Undone:
 		t.rules = nil
 	case pawl.Compacted:
 		t.rules = nil

@@ -223,10 +223,10 @@ func panicked(tool string, v any) error {
 // head and tail with a note on how to read the rest. Some tools have done so already.
 func (s *Stepper) truncateResult(ctx context.Context, p plannedCall, r pawl.Result) pawl.Result {
 	limit := tool.ContentBytes(p.started.Tool)
-	if len(r.Content) <= limit || r.Spill != nil {
+	if len(r.Content) <= limit || r.Full != nil {
 		return r
 	}
 	// What the tool did is kept even if the turn is canceled right now.
-	r.Content, r.Spill = tool.Spill(context.WithoutCancel(ctx), s.Store, p.call.Session, strings.NewReader(r.Content), limit)
+	r.Content, r.Full = tool.Spill(context.WithoutCancel(ctx), s.Store, p.call.Session, strings.NewReader(r.Content), limit)
 	return r
 }

@@ -139,13 +139,13 @@ func TestSpill(t *testing.T) {
 				check(t, pawl.Result{Content: test.content}, got)
 				return
 			}
-			if got.Spill == nil || got.Spill.Size != int64(len(test.content)) {
-				t.Fatalf("spill: %+v", got.Spill)
+			if got.Full == nil || got.Full.Size != int64(len(test.content)) {
+				t.Fatalf("spill: %+v", got.Full)
 			}
 			head, rest, _ := strings.Cut(got.Content, "\n… ")
 			note, tail, _ := strings.Cut(rest, " …\n")
 			left := len(test.content) - len(head) - len(tail)
-			check(t, fmt.Sprintf("%d bytes left out: read blob:%s to see all", left, got.Spill.ID), note)
+			check(t, fmt.Sprintf("%d bytes left out: read blob:%s to see all", left, got.Full.ID), note)
 			if !strings.HasPrefix(test.content, head) || !strings.HasSuffix(test.content, tail) || !utf8.ValidString(got.Content) {
 				t.Error("head and tail are not those of the content")
 			}
@@ -153,7 +153,7 @@ func TestSpill(t *testing.T) {
 				t.Errorf("%d bytes are left", n)
 			}
 			read, err := tool.Read(w.Store).Run(t.Context(), toolapi.Call{
-				Session: session, Input: json.RawMessage(`{"path":"blob:` + got.Spill.ID + `","limit":1}`),
+				Session: session, Input: json.RawMessage(`{"path":"blob:` + got.Full.ID + `","limit":1}`),
 			})
 			if err != nil || !strings.Contains(read.Content, "\n     1\t"+test.content[:5]) {
 				t.Errorf("the blob reads %.90q, %v", read.Content, err)
@@ -173,11 +173,11 @@ func TestReadIsNotSpilled(t *testing.T) {
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	results := w.results()
-	if results[0].Result.Spill == nil {
+	if results[0].Result.Full == nil {
 		t.Error("588 KB of output were not spilled")
 	}
 	page := results[2].Result
-	if page.Spill != nil || len(page.Content) <= tool.ResultBytes || strings.Contains(page.Content, "left out") {
+	if page.Full != nil || len(page.Content) <= tool.ResultBytes || strings.Contains(page.Content, "left out") {
 		t.Errorf("a page of %d bytes was cut, or is none: …%q", len(page.Content), page.Content[len(page.Content)-60:])
 	}
 }
@@ -191,8 +191,8 @@ func TestSpillOfAPanic(t *testing.T) {
 	w := newWorld(t, setup{tools: []toolapi.Tool{loud}, script: []string{`{"calls":[{"name":"loud"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	if got := w.results()[0].Result; got.Spill == nil || !got.IsError || len(got.Content) > tool.ResultBytes+200 {
-		t.Errorf("%d bytes, spill %v", len(got.Content), got.Spill)
+	if got := w.results()[0].Result; got.Full == nil || !got.IsError || len(got.Content) > tool.ResultBytes+200 {
+		t.Errorf("%d bytes, spill %v", len(got.Content), got.Full)
 	}
 }
 

@@ -190,7 +190,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 		for _, e := range between {
 			switch e.Body.(type) {
 			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.SessionTitled, pawl.SessionShared, pawl.SessionSummarized, pawl.Answered,
-				pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
+				pawl.CompactionAsked, pawl.UndoAsked, pawl.ShellAsked:
 			default:
 				return nil, fmt.Errorf("append %s: found %s at %d: %w", pawl.KindOf(bodies[0]), pawl.KindOf(e.Body), e.Seq, errTakenOver)
 			}

@@ -149,7 +149,7 @@ func TestAskedToGoOn(t *testing.T) {
 	}{
 		"yes":            {pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.ReasonEndTurn, 8, []string{repeats}},
 		"yes, but":       {pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: " look in docs\n"}, pawl.ReasonEndTurn, 8, []string{repeats, word}},
-		"no":             {pawl.Answer{Outcome: pawl.OutcomeDeclined}, pawl.ReasonLoop, 6, []string{repeats}},
+		"no":             {pawl.Answer{Outcome: pawl.OutcomeDenied}, pawl.ReasonLoop, 6, []string{repeats}},
 		"nobody in time": {pawl.Answer{}, pawl.ReasonLoop, 6, []string{repeats}},
 		"from beyond":    {pawl.Answer{Outcome: "maybe"}, pawl.ReasonLoop, 6, []string{repeats}},
 	} {
@@ -242,7 +242,7 @@ func TestCirclesFromEveryPoint(t *testing.T) {
 		reasons []pawl.Reason
 	}{
 		"asked, yes":      {yes, func(*pawl.Prompted) {}, false, []pawl.Reason{pawl.ReasonEndTurn}},
-		"asked, no":       {pawl.Answer{Outcome: pawl.OutcomeDeclined}, func(*pawl.Prompted) {}, false, []pawl.Reason{pawl.ReasonLoop}},
+		"asked, no":       {pawl.Answer{Outcome: pawl.OutcomeDenied}, func(*pawl.Prompted) {}, false, []pawl.Reason{pawl.ReasonLoop}},
 		"nobody is there": {pawl.Answer{}, absent, false, []pawl.Reason{pawl.ReasonLoop}},
 		"gone back":       {pawl.Answer{}, absent, true, []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonLoop}},
 	} {
@@ -260,8 +260,8 @@ func TestCirclesFromEveryPoint(t *testing.T) {
 			if tt.before {
 				to := w.prompt("something else", absent)
 				w.mustTurn(pawl.ReasonEndTurn)
-				w.append(pawl.RevertAsked{Revert: pawl.Revert{To: to, Scope: pawl.ScopeConversation}})
-				w.append(pawl.Reverted{Asked: pawl.Seq(len(w.events()))})
+				w.append(pawl.UndoAsked{Undo: pawl.Undo{To: to, Scope: pawl.ScopeConversation}})
+				w.append(pawl.Undone{Asked: pawl.Seq(len(w.events()))})
 			}
 			begins := w.prompt("go", tt.settle)
 			w.mustTurn(tt.reasons[len(tt.reasons)-1])

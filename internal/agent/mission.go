@@ -114,7 +114,7 @@ type missionJournal struct {
 var _ missionapi.Journal = missionJournal{}
 
 // Bridge returns the session for mission control, or nil if it has no mission.
-func (h toolSession) Bridge() missionapi.Journal {
+func (h toolSession) Journal() missionapi.Journal {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	if h.j.history.Mission() == nil {

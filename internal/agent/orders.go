@@ -13,8 +13,8 @@ func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error 
 	switch b := o.Body.(type) {
 	case pawl.CompactionAsked:
 		return s.compact(ctx, j, compaction{order: o.Seq, instructions: b.Instructions})
-	case pawl.RevertAsked:
-		return s.undo(ctx, j, o.Seq, b.Revert)
+	case pawl.UndoAsked:
+		return s.undo(ctx, j, o.Seq, b.Undo)
 	case pawl.ShellAsked:
 		return s.shell(ctx, j, o, b)
 	default:

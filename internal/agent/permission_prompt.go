@@ -63,7 +63,7 @@ func answerError(tool string, a pawl.Answer) error {
 		return &internalError{&Stop{Reason: pawl.ReasonCanceled}}
 	case a.Outcome == pawl.OutcomeTimeout:
 		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("nobody said in time whether %s may run", tool)}
-	case a.Outcome == pawl.OutcomeDeclined && strings.TrimSpace(a.Text) != "":
+	case a.Outcome == pawl.OutcomeDenied && strings.TrimSpace(a.Text) != "":
 		return denied("the user declined, and says: %s", a.Text)
 	default:
 		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("%s was declined", tool)}

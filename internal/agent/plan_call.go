@@ -41,7 +41,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t Turn, c *pawl.Call
 		Boxed:    policy.Boxed,
 		Reads:    readable(policy, tool.Name),
 		Progress: show,
-		Host:     toolSession{s, j},
+		Caller:   toolSession{s, j},
 	}
 	if s.Buffers != nil && !j.inMissionTeam() { // a worker has a worktree of its own
 		call.Buffers = s.Buffers(j.rootSession())

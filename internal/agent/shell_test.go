@@ -66,10 +66,10 @@ func TestShellSpills(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setup{script: []string{isDone}})
 	r := w.sh("seq 1 20000")
-	if r.Result.Spill == nil || len(r.Result.Content) > tool.ResultBytes+1000 {
+	if r.Result.Full == nil || len(r.Result.Content) > tool.ResultBytes+1000 {
 		t.Fatalf("%d bytes are in the log", len(r.Result.Content))
 	}
-	blob, err := w.Store.OpenBlob(t.Context(), session, r.Result.Spill.ID)
+	blob, err := w.Store.OpenBlob(t.Context(), session, r.Result.Full.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func (w *world) prints(asked pawl.Seq, text string) {
 // nobody knows the result, and what has changed. It can be undone.
 func TestShellIsRunOnce(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{isDone}})
+	w := newUndoWorld(t, setup{script: []string{isDone}})
 	w.write("a", "before\n")
 	asked := w.append(pawl.ShellAsked{Command: "echo run >> a; echo begun; exec sleep 1000"})
 	ctx, die := context.WithCancelCause(t.Context())
@@ -243,7 +243,7 @@ func TestShellIsRunOnce(t *testing.T) {
 	}
 	check(t, map[string]string{"a": "-rw-r--r-- before\nrun\n"}, w.show())
 	check(t, 1, len(w.conversation()))
-	check(t, []string{"a"}, w.order(pawl.Revert{}).Changed)
+	check(t, []string{"a"}, w.order(pawl.Undo{}).Changed)
 	check(t, map[string]string{"a": "-rw-r--r-- before\n"}, w.show())
 	check(t, 0, len(w.conversation()))
 }
@@ -252,7 +252,7 @@ func TestShellIsRunOnce(t *testing.T) {
 // ordered after the cancel is.
 func TestShellIsCanceled(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{isDone}})
+	w := newUndoWorld(t, setup{script: []string{isDone}})
 	first := w.append(pawl.ShellAsked{Command: "echo half > a; echo begun; exec sleep 1000"})
 	second := w.append(pawl.ShellAsked{Command: "touch second"})
 	w.append(pawl.ShellAsked{Command: "touch third"})
@@ -277,31 +277,31 @@ func TestShellIsCanceled(t *testing.T) {
 // turn before it.
 func TestShellIsUndone(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, isDone}})
+	w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, isDone}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	before := w.conversation()
 	w.sh("printf 2 > a; touch b")
 	after := w.conversation()
-	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, w.newest(pawl.ShellStarted{}), plan.To)
 	check(t, "!printf 2 > a; touch b", plan.Prompt.Text())
 	check(t, 1, plan.Messages)
-	w.order(pawl.Revert{})
+	w.order(pawl.Undo{})
 	check(t, map[string]string{"a": "-rw-r--r-- 1"}, w.show())
 	check(t, before, w.conversation())
-	w.order(pawl.Revert{Redo: pawl.LastRevert})
+	w.order(pawl.Undo{Redo: pawl.LastUndo})
 	check(t, map[string]string{"a": "-rw-r--r-- 2", "b": "-rw-r--r-- "}, w.show())
 	check(t, after, w.conversation())
 
-	w.order(pawl.Revert{To: w.newest(pawl.TurnStarted{})})
+	w.order(pawl.Undo{To: w.newest(pawl.TurnStarted{})})
 	check(t, map[string]string{}, w.show())
 	check(t, 0, len(w.conversation()))
 	w.sh("touch c") // the session went on
-	if _, err := w.Plan(t.Context(), session, pawl.Revert{Redo: pawl.LastRevert}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a redo would undo what the person did: %v", err)
 	}
 	check(t, true, slices.ContainsFunc(w.conversation(), func(m pawl.Message) bool { return strings.Contains(m.Text(), "touch c") }))

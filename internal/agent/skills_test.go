@@ -100,7 +100,7 @@ func TestSkillsOfADigestAreTheConversations(t *testing.T) {
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("Load it.")
 	w.mustTurn(pawl.ReasonEndTurn)
-	check(t, "", w.order(pawl.Revert{To: w.newest(pawl.TurnStarted{}), Scope: pawl.ScopeConversation}).Refused)
+	check(t, "", w.order(pawl.Undo{To: w.newest(pawl.TurnStarted{}), Scope: pawl.ScopeConversation}).Refused)
 	w.prompt("Go on.")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.append(pawl.CompactionAsked{})

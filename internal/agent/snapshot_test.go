@@ -22,7 +22,7 @@ import (
 // comes of them; others have none.
 func TestSnapshotsOfCalls(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{
+	w := newUndoWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `,{"name":"list"},` + bash("exit 1") + `,{"name":"write","input":{"path":"/nowhere/else","content":""}},` + bash("printf 2 > a; exit 1") + `]}`,
 		`{"text":"Ok."}`,
 	}})
@@ -75,7 +75,7 @@ func writes(name, text string) func(dir string) error {
 func TestSnapshotOfACanceledCall(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []toolapi.Tool{stuck(t, began, writes("a", "half"))}})
+	w := newUndoWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []toolapi.Tool{stuck(t, began, writes("a", "half"))}})
 	w.prompt("go")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -86,7 +86,7 @@ func TestSnapshotOfACanceledCall(t *testing.T) {
 		t.Fatalf("got %v, %v", stop, err)
 	}
 	check(t, []pawl.CallStatus{pawl.CallCanceled}, []pawl.CallStatus{w.results()[0].Status})
-	check(t, []string{"a"}, w.order(pawl.Revert{}).Changed)
+	check(t, []string{"a"}, w.order(pawl.Undo{}).Changed)
 	check(t, map[string]string{}, w.show())
 }
 
@@ -95,7 +95,7 @@ func TestSnapshotOfACanceledCall(t *testing.T) {
 func dieInACall(t *testing.T, change func(dir string) error) *world {
 	t.Helper()
 	began := make(chan struct{}, 1)
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []toolapi.Tool{stuck(t, began, change)}})
+	w := newUndoWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []toolapi.Tool{stuck(t, began, change)}})
 	w.write("a", "before\n")
 	w.prompt("go")
 	ctx, die := context.WithCancelCause(t.Context())
@@ -189,7 +189,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 				if !tt.canUndo {
 					return
 				}
-				check(t, "", w.order(pawl.Revert{}).Refused)
+				check(t, "", w.order(pawl.Undo{}).Refused)
 				check(t, map[string]string{"a": "-rw-r--r-- before\n"}, w.show())
 			})
 		}
@@ -214,7 +214,7 @@ func (c *counting) Take(ctx context.Context, dir string, owner pawl.SessionID) (
 // is not found out again for each of them.
 func TestFolderThatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{
+	w := newUndoWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > x") + `,` + bash("printf 2 > x") + `]}`, `{"text":"Ok."}`, `{"calls":[` + bash("rm ?; printf 3 > x") + `]}`, `{"text":"Ok."}`,
 	}})
 	for i := range 5 {
@@ -232,14 +232,14 @@ func TestFolderThatIsTooLarge(t *testing.T) {
 		}
 	}
 	check(t, "-rw-r--r-- 2", w.show()["x"])
-	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.RevertPlan{
-		Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go"}}, Messages: 3, Blind: []pawl.CallID{"call_1_1", "call_1_2"},
+	check(t, pawl.UndoPlan{
+		Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go"}}, Messages: 3, Blind: []pawl.CallID{"call_1_1", "call_1_2"},
 	}, plan)
-	w.order(pawl.Revert{})
+	w.order(pawl.Undo{})
 	check(t, "-rw-r--r-- 2", w.show()["x"])
 	check(t, 0, len(w.talk()))
 
@@ -252,7 +252,7 @@ func TestFolderThatIsTooLarge(t *testing.T) {
 
 // Without a way to read snapshots the files do not go back, and nothing does
 // that should go back with them.
-func TestRevertWithoutSnapshots(t *testing.T) {
+func TestUndoWithoutSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -267,22 +267,22 @@ func TestRevertWithoutSnapshots(t *testing.T) {
 		}, "pawl gc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
+			w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
 			talk := w.talk()
 			tt.lose(w)
-			_, err := w.Plan(t.Context(), session, pawl.Revert{})
+			_, err := w.Plan(t.Context(), session, pawl.Undo{})
 			if !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), tt.want) {
 				t.Errorf("got %v", err)
 			}
-			w.append(pawl.RevertAsked{Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}})
+			w.append(pawl.UndoAsked{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}})
 			if done := w.carriedOut(); !strings.Contains(done.Refused, tt.want) || !strings.Contains(done.Refused, "the conversation can go back alone") {
 				t.Errorf("got %+v", done)
 			}
 			check(t, talk, w.talk())
 			check(t, map[string]string{"a": "-rw-r--r-- 1"}, w.show())
-			w.order(pawl.Revert{Scope: pawl.ScopeConversation})
+			w.order(pawl.Undo{Scope: pawl.ScopeConversation})
 			check(t, 0, len(w.talk()))
 			check(t, map[string]string{"a": "-rw-r--r-- 1"}, w.show())
 		})
@@ -301,28 +301,28 @@ func (e *endsIn) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Con
 }
 
 // An undo that the process does not live to end stays ordered.
-func TestRevertTakenAway(t *testing.T) {
+func TestUndoTakenAway(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
+	w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	w.append(pawl.RevertAsked{Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}})
+	w.append(pawl.UndoAsked{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}})
 	ctx, die := context.WithCancelCause(t.Context())
 	snapshots := w.Snapshots.(*snapshot.Store)
 	w.Snapshots = &endsIn{snapshots, die}
 	if _, _, err := w.Begin(ctx, session); err == nil {
 		t.Error("no error")
 	}
-	check(t, 0, len(w.bodies(pawl.Reverted{})))
+	check(t, 0, len(w.bodies(pawl.Undone{})))
 	w.Snapshots = snapshots
 	check(t, []string{"a"}, w.carriedOut().Changed)
 	check(t, map[string]string{}, w.show())
 }
 
 // A clock that is set back does not turn the order of what was done around.
-func TestRevertWithAClockSetBack(t *testing.T) {
+func TestUndoWithAClockSetBack(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{
+	w := newUndoWorld(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `]}`, `{"calls":[` + bash("printf 2 > a") + `]}`, `{"text":"Ok."}`,
 	}})
 	now := noon
@@ -333,6 +333,6 @@ func TestRevertWithAClockSetBack(t *testing.T) {
 	w.write("a", "0")
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	check(t, "", w.order(pawl.Revert{}).Refused)
+	check(t, "", w.order(pawl.Undo{}).Refused)
 	check(t, map[string]string{"a": "-rw-r--r-- 0"}, w.show())
 }

@@ -38,7 +38,7 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task toolapi.S
 	spawned := h.call(call).Spawned
 	if spawned == nil {
 		body := pawl.Spawned{
-			Call: call, Child: pawl.SessionID(ulid.Make().String()), Agent: task.Agent, Title: task.Title, Background: task.Background,
+			Call: call, Subagent: pawl.SessionID(ulid.Make().String()), Agent: task.Agent, Title: task.Title, Background: task.Background,
 		}
 		free := func() bool { return !task.Background || len(unreported(h.j.history.Open())) < maxBackground }
 		stored, err := h.j.appendIf(ctx, free, body)
@@ -54,12 +54,12 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task toolapi.S
 		return toolapi.Subagent{}, err
 	}
 	if task.Background {
-		return toolapi.Subagent{Session: spawned.Child}, nil
+		return toolapi.Subagent{Session: spawned.Subagent}, nil
 	}
-	child, err := h.s.awaitSubagent(ctx, spawned.Child)
+	child, err := h.s.awaitSubagent(ctx, spawned.Subagent)
 	if err != nil && ctx.Err() != nil && lostSession(ctx) == nil {
 		// The turn is canceled: cancel the subagent too, and wait for it to end.
-		return child, errors.Join(ctx.Err(), h.s.cancelSubagent(context.WithoutCancel(ctx), spawned.Child))
+		return child, errors.Join(ctx.Err(), h.s.cancelSubagent(context.WithoutCancel(ctx), spawned.Subagent))
 	}
 	return child, err
 }
@@ -80,10 +80,10 @@ func (s *Stepper) checkTask(j *journal, task toolapi.SubagentTask) error {
 // attempt did. It resumes a subagent that was interrupted.
 func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task toolapi.SubagentTask) error {
 	svc := h.s.Service
-	row, err := svc.Get(ctx, c.Child)
+	row, err := svc.Get(ctx, c.Subagent)
 	if errors.Is(err, pawl.ErrNotFound) {
 		row, err = svc.Create(ctx, pawl.NewSession{
-			ID: c.Child, Dir: h.j.history.Created().Dir, Title: task.Title, Parent: h.j.id, ParentCall: c.Call,
+			ID: c.Subagent, Dir: h.j.history.Created().Dir, Title: task.Title, Parent: h.j.id, ParentCall: c.Call,
 		})
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task too
 			return fmt.Errorf("spawn: %w", err)
 		}
 		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: task.Prompt}}, Settings: settings}
-		if _, err := svc.Send(ctx, c.Child, prompt); err != nil {
+		if _, err := svc.Send(ctx, c.Subagent, prompt); err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
 		return nil
@@ -103,7 +103,7 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task too
 	if row.State() == pawl.StateIdle {
 		return nil
 	}
-	return h.s.resumeSubagent(ctx, c.Child)
+	return h.s.resumeSubagent(ctx, c.Subagent)
 }
 
 // subagentSettings returns the settings of a subagent: those of its parent, restricted. A
@@ -183,11 +183,11 @@ func (s *Stepper) cancelSubagent(ctx context.Context, id pawl.SessionID) error {
 // cancelSubagents cancels the subagents and workers whose results the turn has not
 // received.
 func (s *Stepper) cancelSubagents(ctx context.Context, j *journal) error {
-	for _, c := range j.history.Open().Children {
+	for _, c := range j.history.Open().Subagents {
 		if call := j.history.Call(c.Spawned.Call); c.Told && call.Finished {
 			continue
 		}
-		if err := s.cancelSubagent(ctx, c.Spawned.Child); err != nil {
+		if err := s.cancelSubagent(ctx, c.Spawned.Subagent); err != nil {
 			return err
 		}
 	}
@@ -202,9 +202,9 @@ func (s *Stepper) cancelSubagents(ctx context.Context, j *journal) error {
 // unreported returns the background subagents whose results the model has not received.
 func unreported(open *pawl.OpenTurn) []pawl.SessionID {
 	var ids []pawl.SessionID
-	for _, c := range open.Children {
+	for _, c := range open.Subagents {
 		if !c.Told {
-			ids = append(ids, c.Spawned.Child)
+			ids = append(ids, c.Spawned.Subagent)
 		}
 	}
 	return ids
@@ -229,7 +229,7 @@ func (s *Stepper) finishedSubagents(ctx context.Context, open *pawl.OpenTurn) ([
 		if err != nil {
 			return nil, err
 		}
-		bodies = append(bodies, pawl.Injected{Source: "task", Child: id, Text: tool.Report(child)})
+		bodies = append(bodies, pawl.Injected{Source: "task", Subagent: id, Text: tool.Report(child)})
 	}
 	return bodies, nil
 }

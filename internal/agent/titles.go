@@ -75,7 +75,7 @@ func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 		switch e.Body.(type) {
 		case pawl.SessionSummarized:
 			return e.Turn >= t.Number
-		case pawl.RevertAsked:
+		case pawl.UndoAsked:
 			return true
 		default:
 			return false

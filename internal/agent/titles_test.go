@@ -293,7 +293,7 @@ func TestSummarizeLate(t *testing.T) {
 	}{
 		{"a later turn's came", 2, later, []pawl.Body{later}},
 		{"an earlier turn's came", 0, earlier, []pawl.Body{earlier, mine}},
-		{"it was undone", 0, pawl.RevertAsked{Revert: pawl.Revert{To: 3}}, nil},
+		{"it was undone", 0, pawl.UndoAsked{Undo: pawl.Undo{To: 3}}, nil},
 		{"a person asks on", 0, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "and?"}}}, []pawl.Body{mine}},
 	}
 	for _, test := range tests {

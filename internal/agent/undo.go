@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxUndoDiff bounds the diff of a [pawl.RevertPlan], in bytes.
+	// maxUndoDiff bounds the diff of a [pawl.UndoPlan], in bytes.
 	maxUndoDiff = 64 << 10
 	// maxRestoreTries bounds how often files are restored again because somebody else changes
 	// them at the same time.
@@ -19,22 +19,22 @@ const (
 )
 
 // Plan returns what an undo or redo would do; see [pawl.Service].
-func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	target, err := s.resolveUndo(ctx, id, r, 0)
 	var fault *internalError
 	switch {
 	case errors.As(err, &fault):
-		return pawl.RevertPlan{}, fault.err
+		return pawl.UndoPlan{}, fault.err
 	case err != nil || len(target.spans) == 0:
 		return target.plan, err
 	}
 	files, err := s.planFiles(ctx, target)
 	if err != nil {
-		return pawl.RevertPlan{}, err
+		return pawl.UndoPlan{}, err
 	}
 	diff, lines, err := s.Snapshots.Show(ctx, files, maxUndoDiff)
 	if err != nil {
-		return pawl.RevertPlan{}, snapshotError(err)
+		return pawl.UndoPlan{}, snapshotError(err)
 	}
 	target.plan.Diff = diff
 	for _, f := range files.Files {
@@ -72,8 +72,8 @@ func snapshotError(err error) error {
 
 // undo carries out an undo or redo and logs the outcome. An attempt that was cut short is
 // repeated: files that are restored already stay so, and the logged outcome is the same.
-func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Revert) error {
-	done := pawl.Reverted{Asked: asked}
+func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Undo) error {
+	done := pawl.Undone{Asked: asked}
 	target, err := s.resolveUndo(ctx, j.id, r, asked)
 	if err == nil && len(target.spans) > 0 {
 		err = s.restoreFiles(ctx, target, &done)
@@ -85,7 +85,7 @@ func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.R
 	case errors.As(err, &fault):
 		return fault.err
 	case err != nil:
-		done = pawl.Reverted{Asked: asked, Refused: err.Error()}
+		done = pawl.Undone{Asked: asked, Refused: err.Error()}
 	}
 	// The files are restored: that must be logged even if the process is shutting down.
 	_, err = j.append(context.WithoutCancel(ctx), done)
@@ -93,7 +93,7 @@ func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.R
 }
 
 // restoreFiles restores the files and records the outcome in done.
-func (s *Stepper) restoreFiles(ctx context.Context, target undoTarget, done *pawl.Reverted) error {
+func (s *Stepper) restoreFiles(ctx context.Context, target undoTarget, done *pawl.Undone) error {
 	how, restored := conflictsOf(target.plan.Conflicts), false
 	for tries := 1; ; tries++ {
 		plan, err := s.planFiles(ctx, target)
@@ -156,13 +156,13 @@ func conflictsOf(c pawl.Conflicts) snapshot.Conflicts {
 
 // undoTarget is an undo or redo, resolved against the log.
 type undoTarget struct {
-	plan  pawl.RevertPlan // without its files
+	plan  pawl.UndoPlan // without its files
 	dir   string
 	spans []snapshot.Span // the changes to undo or redo
 }
 
 // resolveUndo resolves an undo or redo against the log before an event; 0 means the whole log.
-func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Revert, before pawl.Seq) (undoTarget, error) {
+func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Undo, before pawl.Seq) (undoTarget, error) {
 	events, err := s.readLog(ctx, id, before)
 	if err != nil {
 		return undoTarget{}, err
@@ -177,20 +177,20 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Rev
 	}
 	to := r.To
 	if r.Redo != 0 {
-		undone, err := newestRevert(h, r.Redo)
+		undone, err := newestUndo(h, r.Redo)
 		if err != nil {
 			return undoTarget{}, err
 		}
 		// The events right before it are what it undid.
 		events = events[:undone.Seq-1]
-		r.Redo, r.Scope, to = undone.Seq, undone.Revert.Scope, undone.Revert.To
+		r.Redo, r.Scope, to = undone.Seq, undone.Undo.Scope, undone.Undo.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
 			return undoTarget{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
 		}
 		r.To = to
 	}
-	target := undoTarget{plan: pawl.RevertPlan{Revert: r}, dir: created.Dir}
+	target := undoTarget{plan: pawl.UndoPlan{Undo: r}, dir: created.Dir}
 	if err := target.messages(events, to); err != nil {
 		return undoTarget{}, err
 	}
@@ -220,15 +220,15 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 	return events, nil
 }
 
-// newestRevert returns the undo to redo: the newest one. A request for another is an error.
-func newestRevert(h *pawl.History, redo pawl.Seq) (pawl.UndoneRevert, error) {
-	reverts := h.Reverts()
-	if len(reverts) == 0 {
-		return pawl.UndoneRevert{}, fmt.Errorf("there is nothing to redo: nothing was taken target, or the session went on since: %w", pawl.ErrNotFound)
+// newestUndo returns the undo to redo: the newest one. A request for another is an error.
+func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.RedoableUndo, error) {
+	undos := h.Redoable()
+	if len(undos) == 0 {
+		return pawl.RedoableUndo{}, fmt.Errorf("there is nothing to redo: nothing was taken target, or the session went on since: %w", pawl.ErrNotFound)
 	}
-	newest := reverts[len(reverts)-1]
-	if redo != pawl.LastRevert && redo != newest.Seq {
-		return pawl.UndoneRevert{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest.Seq, pawl.ErrConflict)
+	newest := undos[len(undos)-1]
+	if redo != pawl.LastUndo && redo != newest.Seq {
+		return pawl.RedoableUndo{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest.Seq, pawl.ErrConflict)
 	}
 	return newest, nil
 }

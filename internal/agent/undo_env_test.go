@@ -29,8 +29,8 @@ func withSnapshots(t *testing.T, w *world, c snapshot.Config) *snapshot.Store {
 	return store
 }
 
-// newRevertWorld is a world whose calls can be undone, with a clock that goes on.
-func newRevertWorld(t *testing.T, s setup) *world {
+// newUndoWorld is a world whose calls can be undone, with a clock that goes on.
+func newUndoWorld(t *testing.T, s setup) *world {
 	t.Helper()
 	now := noon
 	s.clock = func() time.Time {
@@ -42,25 +42,25 @@ func newRevertWorld(t *testing.T, s setup) *world {
 	return w
 }
 
-// order has a Revert carried out as the service and a runner do.
-func (w *world) order(r pawl.Revert) pawl.Reverted {
+// order has a Undo carried out as the service and a runner do.
+func (w *world) order(r pawl.Undo) pawl.Undone {
 	w.t.Helper()
 	plan, err := w.Plan(w.t.Context(), session, r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.append(pawl.RevertAsked{Revert: plan.Revert})
+	w.append(pawl.UndoAsked{Undo: plan.Undo})
 	return w.carriedOut()
 }
 
 // carriedOut has the order that waits carried out.
-func (w *world) carriedOut() pawl.Reverted {
+func (w *world) carriedOut() pawl.Undone {
 	w.t.Helper()
 	if _, ok, err := w.Begin(w.t.Context(), session); ok || err != nil {
 		w.t.Fatalf("want nothing left to do, got %v, %v", ok, err)
 	}
-	all := w.bodies(pawl.Reverted{})
-	return all[len(all)-1].(pawl.Reverted)
+	all := w.bodies(pawl.Undone{})
+	return all[len(all)-1].(pawl.Undone)
 }
 
 // show is all that is in the workspace.

@@ -42,7 +42,7 @@ type point struct {
 // workBusily plays the script and returns what was before each message.
 func workBusily(t *testing.T) (*world, map[pawl.Seq]point) {
 	t.Helper()
-	w := newRevertWorld(t, setup{script: busyScript})
+	w := newUndoWorld(t, setup{script: busyScript})
 	w.write("old.txt", "old\n")
 	w.write("mod.txt", "mod ")
 	points := map[pawl.Seq]point{}
@@ -107,7 +107,7 @@ func TestRewindToAnyMessage(t *testing.T) {
 		for _, scope := range []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles, pawl.ScopeConversation} {
 			t.Run(fmt.Sprintf("%d %s", to, scope), func(t *testing.T) {
 				w.t = t
-				done := w.order(pawl.Revert{To: to, Scope: scope})
+				done := w.order(pawl.Undo{To: to, Scope: scope})
 				check(t, "", done.Refused)
 				want := before
 				if !scope.Files() {
@@ -127,7 +127,7 @@ func TestRewindToAnyMessage(t *testing.T) {
 				}
 				check(t, want.talk, talk, cmpopts.EquateEmpty())
 
-				check(t, "", w.order(pawl.Revert{Redo: pawl.LastRevert}).Refused)
+				check(t, "", w.order(pawl.Undo{Redo: pawl.LastUndo}).Refused)
 				check(t, end.files, w.show())
 				talk = slices.DeleteFunc(w.talk(), func(m pawl.Message) bool { return strings.HasPrefix(m.Text(), "[The user has") })
 				end := slices.DeleteFunc(slices.Clone(end.talk), func(m pawl.Message) bool { return strings.HasPrefix(m.Text(), "[The user has") })
@@ -142,10 +142,10 @@ func TestRewindToAnyMessage(t *testing.T) {
 }
 
 // What a preview says is what is done.
-func TestRevertPlan(t *testing.T) {
+func TestUndoPlan(t *testing.T) {
 	t.Parallel()
 	w, points := workBusily(t)
-	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestRevertPlan(t *testing.T) {
 	if !strings.Contains(plan.Diff, "+made\n") || !strings.Contains(plan.Diff, "deleted file mode 120000") || strings.Contains(plan.Diff, "mod.txt b/mod.txt") {
 		t.Errorf("the diff is %s", plan.Diff)
 	}
-	check(t, points[plan.To].files, func() map[string]string { w.order(plan.Revert); return w.show() }())
+	check(t, points[plan.To].files, func() map[string]string { w.order(plan.Undo); return w.show() }())
 	steered := pawl.Seq(0)
 	for _, e := range w.events() {
 		if _, ok := e.Body.(pawl.Injected); ok {
@@ -171,45 +171,45 @@ func TestRevertPlan(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		r    pawl.Revert
+		r    pawl.Undo
 		want pawl.Code
 	}{
-		{"no message", pawl.Revert{To: 2}, pawl.CodeNotFound},
-		{"one that is gone", pawl.Revert{To: steered}, pawl.CodeNotFound},
-		{"beyond the end", pawl.Revert{To: 1000}, pawl.CodeNotFound},
-		{"below the beginning", pawl.Revert{To: -3}, pawl.CodeNotFound},
-		{"not the newest", pawl.Revert{Redo: 4}, pawl.CodeConflict},
+		{"no message", pawl.Undo{To: 2}, pawl.CodeNotFound},
+		{"one that is gone", pawl.Undo{To: steered}, pawl.CodeNotFound},
+		{"beyond the end", pawl.Undo{To: 1000}, pawl.CodeNotFound},
+		{"below the beginning", pawl.Undo{To: -3}, pawl.CodeNotFound},
+		{"not the newest", pawl.Undo{Redo: 4}, pawl.CodeConflict},
 	} {
 		if _, err := w.Plan(t.Context(), session, tt.r); err == nil || pawl.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	plan, err = w.Plan(t.Context(), session, pawl.Revert{Redo: pawl.LastRevert, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave})
+	plan, err = w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.Revert{Redo: w.newest(pawl.Reverted{}), Conflicts: pawl.ConflictsLeave}, plan.Revert)
+	check(t, pawl.Undo{Redo: w.newest(pawl.Undone{}), Conflicts: pawl.ConflictsLeave}, plan.Undo)
 	check(t, 5, plan.Messages)
 	check(t, 5, len(plan.Files))
 }
 
 // The words that an undo gives back to the person are the ones that counted.
-func TestRevertPlanOfARewordedPrompt(t *testing.T) {
+func TestUndoPlanOfARewordedPrompt(t *testing.T) {
 	t.Parallel()
-	w := newRevertWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+	w := newUndoWorld(t, setup{script: []string{`{"text":"Ok."}`}})
 	seq := w.prompt("go west", queue)
 	w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "go east"}}})
 	w.mustTurn(pawl.ReasonEndTurn)
-	plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.RevertPlan{Revert: pawl.Revert{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go east"}}, Messages: 2}, plan)
-	plan, err = w.Plan(t.Context(), session, pawl.Revert{To: w.newest(pawl.Replied{})})
+	check(t, pawl.UndoPlan{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go east"}}, Messages: 2}, plan)
+	plan, err = w.Plan(t.Context(), session, pawl.Undo{To: w.newest(pawl.Replied{})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pawl.RevertPlan{Revert: pawl.Revert{To: w.newest(pawl.Replied{})}, Messages: 1}, plan)
+	check(t, pawl.UndoPlan{Undo: pawl.Undo{To: w.newest(pawl.Replied{})}, Messages: 1}, plan)
 }
 
 // Undo goes on to the turns before, redo comes back the same way, and what was
@@ -224,33 +224,33 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 		}
 	}
 	end := point{w.show(), w.talk()}
-	w.order(pawl.Revert{})
-	first := w.newest(pawl.Reverted{})
+	w.order(pawl.Undo{})
+	first := w.newest(pawl.Undone{})
 	check(t, points[starts[1]].files, w.show())
-	w.order(pawl.Revert{})
+	w.order(pawl.Undo{})
 	check(t, points[starts[0]].files, w.show())
 	check(t, 0, len(w.talk()))
-	if _, err := w.Plan(t.Context(), session, pawl.Revert{}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.Plan(t.Context(), session, pawl.Undo{}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a third undo: %v", err)
 	}
-	if _, err := w.Plan(t.Context(), session, pawl.Revert{Redo: first}); !errors.Is(err, pawl.ErrConflict) {
+	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: first}); !errors.Is(err, pawl.ErrConflict) {
 		t.Errorf("a redo of the first: %v", err)
 	}
-	w.order(pawl.Revert{Redo: pawl.LastRevert})
+	w.order(pawl.Undo{Redo: pawl.LastUndo})
 	check(t, points[starts[1]].files, w.show())
 	check(t, points[starts[1]].talk, w.talk())
-	check(t, "", w.order(pawl.Revert{Redo: first}).Refused)
+	check(t, "", w.order(pawl.Undo{Redo: first}).Refused)
 	check(t, end, point{w.show(), w.talk()}, cmpopts.EquateEmpty(), cmp.AllowUnexported(point{}))
-	if _, err := w.Plan(t.Context(), session, pawl.Revert{Redo: pawl.LastRevert}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a third redo: %v", err)
 	}
 
-	w.order(pawl.Revert{})
-	undone := w.newest(pawl.Reverted{})
+	w.order(pawl.Undo{})
+	undone := w.newest(pawl.Undone{})
 	w.prompt("another way")
 	w.mustTurn(pawl.ReasonEndTurn)
-	for _, redo := range []pawl.Seq{pawl.LastRevert, undone} {
-		if _, err := w.Plan(t.Context(), session, pawl.Revert{Redo: redo}); !errors.Is(err, pawl.ErrNotFound) {
+	for _, redo := range []pawl.Seq{pawl.LastUndo, undone} {
+		if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: redo}); !errors.Is(err, pawl.ErrNotFound) {
 			t.Errorf("a redo after the session went on: %v", err)
 		}
 	}
@@ -267,7 +267,7 @@ func TestRewindIntoATurn(t *testing.T) {
 			break
 		}
 	}
-	w.order(pawl.Revert{To: second})
+	w.order(pawl.Undo{To: second})
 	check(t, points[second].files, w.show())
 	w.prompt("then this")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -289,7 +289,7 @@ func TestUndoOverACompaction(t *testing.T) {
 	second := w.newest(pawl.TurnStarted{})
 	w.append(pawl.Compacted{Keep: second, Text: "a summary"})
 	check(t, "a summary", w.talk()[0].Text())
-	w.order(pawl.Revert{To: second, Scope: pawl.ScopeConversation})
+	w.order(pawl.Undo{To: second, Scope: pawl.ScopeConversation})
 	var want []pawl.Message
 	for _, m := range before {
 		if m.Seq < second {
@@ -297,7 +297,7 @@ func TestUndoOverACompaction(t *testing.T) {
 		}
 	}
 	check(t, want, w.talk())
-	w.order(pawl.Revert{Redo: pawl.LastRevert})
+	w.order(pawl.Undo{Redo: pawl.LastUndo})
 	check(t, "a summary", w.talk()[0].Text())
 }
 
@@ -314,24 +314,24 @@ func TestFilesAndConversationApart(t *testing.T) {
 	end := w.show()
 
 	// The files of a turn that are back already do not go back again.
-	w.order(pawl.Revert{Scope: pawl.ScopeFiles})
+	w.order(pawl.Undo{Scope: pawl.ScopeFiles})
 	check(t, points[starts[1]].files, w.show())
-	plan, err := w.Plan(t.Context(), session, pawl.Revert{Scope: pawl.ScopeFiles})
+	plan, err := w.Plan(t.Context(), session, pawl.Undo{Scope: pawl.ScopeFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, starts[0], plan.To)
-	check(t, "", w.order(pawl.Revert{To: starts[0]}).Refused)
+	check(t, "", w.order(pawl.Undo{To: starts[0]}).Refused)
 	check(t, points[starts[0]].files, w.show())
-	check(t, "", w.order(pawl.Revert{Redo: pawl.LastRevert}).Refused)
+	check(t, "", w.order(pawl.Undo{Redo: pawl.LastUndo}).Refused)
 	check(t, points[starts[1]].files, w.show())
-	check(t, "", w.order(pawl.Revert{Redo: pawl.LastRevert}).Refused)
+	check(t, "", w.order(pawl.Undo{Redo: pawl.LastUndo}).Refused)
 	check(t, end, w.show())
 
 	// What was done in a turn that only the conversation forgot goes back too.
-	w.order(pawl.Revert{Scope: pawl.ScopeConversation})
+	w.order(pawl.Undo{Scope: pawl.ScopeConversation})
 	check(t, end, w.show())
-	check(t, "", w.order(pawl.Revert{To: starts[0]}).Refused)
+	check(t, "", w.order(pawl.Undo{To: starts[0]}).Refused)
 	check(t, points[starts[0]].files, w.show())
 }
 
@@ -341,7 +341,7 @@ func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for _, how := range []pawl.Conflicts{pawl.ConflictsRefuse, pawl.ConflictsAside, pawl.ConflictsLeave} {
 		t.Run("way "+string(how), func(t *testing.T) {
-			w := newRevertWorld(t, setup{script: []string{
+			w := newUndoWorld(t, setup{script: []string{
 				`{"calls":[` + bash("printf changed > a; printf changed > b; printf made > c") + `]}`, `{"text":"Ok."}`,
 			}})
 			w.write("a", "first")
@@ -350,12 +350,12 @@ func TestConflicts(t *testing.T) {
 			w.mustTurn(pawl.ReasonEndTurn)
 			before := w.talk()
 			w.write("a", "mine")
-			plan, err := w.Plan(t.Context(), session, pawl.Revert{})
+			plan, err := w.Plan(t.Context(), session, pawl.Undo{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, []string{"a"}, plan.InTheWay())
-			done := w.order(pawl.Revert{Conflicts: how})
+			check(t, []string{"a"}, plan.Conflicting())
+			done := w.order(pawl.Undo{Conflicts: how})
 			now := w.show()
 			switch how {
 			case pawl.ConflictsRefuse:
@@ -372,7 +372,7 @@ func TestConflicts(t *testing.T) {
 				check(t, nil, err)
 			case pawl.ConflictsLeave:
 				check(t, map[string]string{"a": "-rw-r--r-- mine", "b": "-rw-r--r-- first"}, now)
-				check(t, pawl.Reverted{Asked: done.Asked, Changed: []string{"b", "c"}, Left: []string{"a"}}, done)
+				check(t, pawl.Undone{Asked: done.Asked, Changed: []string{"b", "c"}, Left: []string{"a"}}, done)
 			}
 			if how != pawl.ConflictsRefuse {
 				check(t, 0, len(w.talk()))
@@ -399,23 +399,23 @@ func (c *cutShort) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.C
 
 // An undo that is killed at any point ends the same when it is made again, and a
 // prompt that came meanwhile is worked on after it.
-func TestRevertKilled(t *testing.T) {
+func TestUndoKilled(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles} {
 		for after := -1; after <= 3; after++ { // files that were put back; -1: it is not killed
 			t.Run(fmt.Sprintf("%s %d", scope, after), func(t *testing.T) {
-				w := newRevertWorld(t, setup{script: []string{
+				w := newUndoWorld(t, setup{script: []string{
 					`{"calls":[` + bash("printf changed > a; printf changed > b; printf made > c") + `]}`, `{"text":"Ok."}`, `{"text":"More."}`,
 				}})
 				w.write("a", "first")
 				w.write("b", "first")
 				w.prompt("go")
 				w.mustTurn(pawl.ReasonEndTurn)
-				plan, err := w.Plan(t.Context(), session, pawl.Revert{Scope: scope})
+				plan, err := w.Plan(t.Context(), session, pawl.Undo{Scope: scope})
 				if err != nil {
 					t.Fatal(err)
 				}
-				asked := w.append(pawl.RevertAsked{Revert: plan.Revert})
+				asked := w.append(pawl.UndoAsked{Undo: plan.Undo})
 				if after >= 0 {
 					snapshots := w.Snapshots.(*snapshot.Store)
 					w.Snapshots = &cutShort{snapshots, after}
@@ -425,7 +425,7 @@ func TestRevertKilled(t *testing.T) {
 				}
 				w.prompt("more", queue)
 				w.mustTurn(pawl.ReasonEndTurn)
-				check(t, []pawl.Body{pawl.Reverted{Asked: asked, Changed: []string{"a", "b", "c"}}}, w.bodies(pawl.Reverted{}))
+				check(t, []pawl.Body{pawl.Undone{Asked: asked, Changed: []string{"a", "b", "c"}}}, w.bodies(pawl.Undone{}))
 				check(t, map[string]string{"a": "-rw-r--r-- first", "b": "-rw-r--r-- first"}, w.show())
 				talk := w.conversation()
 				check(t, []pawl.Message{user("more"), says(pawl.Text{Text: "More."})}, talk[len(talk)-2:])

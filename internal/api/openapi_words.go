@@ -30,7 +30,7 @@ var tagged = []struct{ end, tag string }{
 	{"/answer", "turns"}, {"/cancel", "turns"}, {"/resume", "turns"},
 	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
-	{"/shell", "turns"}, {"/compact", "history"}, {"/revert", "history"}, {"/preview", "history"}, {"/fork", "history"},
+	{"/shell", "turns"}, {"/compact", "history"}, {"/undo", "history"}, {"/preview", "history"}, {"/fork", "history"},
 }
 
 func (r Route) tag() string {
@@ -72,9 +72,9 @@ var more = map[string]string{
 	"compactSession": "It is done before the next step; the event `compacted` says what came of it.",
 	"runCommand": "It runs as the agent's commands run, and waits until no turn is open. Events `progress` have its output as it comes, " +
 		"and the event `shell.ran` says what came of it.",
-	"previewRevert": "Without `to` and `redo` it is the undo of the newest turn, or of the person's command after it.",
-	"revertSession": "The event `reverted` says what came of it. It is busy unless the session is idle.",
-	"forkSession":   "The files stay as they are.",
+	"previewUndo": "Without `to` and `redo` it is the undo of the newest turn, or of the person's command after it.",
+	"undoSession": "The event `undone` says what came of it. It is busy unless the session is idle.",
+	"forkSession": "The files stay as they are.",
 }
 
 // faultWords say what a code means.
@@ -103,7 +103,7 @@ var examples = map[string]any{
 	"answer":         pawl.Answer{Outcome: pawl.OutcomeAnswered},
 	"compactSession": Instructions{Instructions: "Keep the names of the tests."},
 	"runCommand":     Shell{Command: "go test ./..."},
-	"previewRevert":  pawl.Revert{To: 12},
-	"revertSession":  pawl.Revert{To: 12, Conflicts: pawl.ConflictsAside},
+	"previewUndo":    pawl.Undo{To: 12},
+	"undoSession":    pawl.Undo{To: 12, Conflicts: pawl.ConflictsAside},
 	"forkSession":    Fork{At: 12},
 }

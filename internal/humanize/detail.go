@@ -20,11 +20,11 @@ func MissionDetail(b pawl.Body) string {
 		for _, t := range b.Plan.Tasks {
 			lines = append(lines, taskLine(t))
 		}
-	case pawl.CriteriaFrozen:
-		for _, c := range b.Frozen.Checks {
+	case pawl.CriteriaSet:
+		for _, c := range b.Criteria.Checks {
 			lines = append(lines, c.ID+": "+c.String())
 		}
-		lines = append(lines, criterionLines(b.Frozen.Criteria)...)
+		lines = append(lines, criterionLines(b.Criteria.Criteria)...)
 	case pawl.TaskReturned:
 		lines = beyond(b.Text)
 	case pawl.CheckRan:

@@ -28,8 +28,8 @@ func Mission(b pawl.Body) (line string, level Level) {
 		return "the goal: " + part(b.Order.Goal), Quiet
 	case pawl.Planned:
 		return fmt.Sprintf("planned by the %s: %s", part(b.By), Plural(len(b.Plan.Tasks), "task")), Quiet
-	case pawl.CriteriaFrozen:
-		return fmt.Sprintf("frozen: %s and %s must hold, from %s on", Plural(len(b.Frozen.Checks), "check"), criteria(len(b.Frozen.Criteria)), Commit(b.Frozen.Base)), Quiet
+	case pawl.CriteriaSet:
+		return fmt.Sprintf("frozen: %s and %s must hold, from %s on", Plural(len(b.Criteria.Checks), "check"), criteria(len(b.Criteria.Criteria)), Commit(b.Criteria.Base)), Quiet
 	case pawl.Delegated:
 		return "may begin: " + list(b.Tasks), Quiet
 	case pawl.TaskStarted:

@@ -35,10 +35,10 @@ func TestMission(t *testing.T) {
 			"planned by the commander: 2 tasks", Quiet, "T1: one\nT2: two, after T1",
 		},
 		{
-			pawl.CriteriaFrozen{Frozen: pawl.Criteria{Base: hash, Checks: []pawl.Check{{ID: "go-test", Args: []string{"go", "test"}}}, Criteria: []pawl.Criterion{{ID: "C1", Text: "fast"}}}},
+			pawl.CriteriaSet{Criteria: pawl.Criteria{Base: hash, Checks: []pawl.Check{{ID: "go-test", Args: []string{"go", "test"}}}, Criteria: []pawl.Criterion{{ID: "C1", Text: "fast"}}}},
 			"frozen: 1 check and 1 criterion must hold, from 1a2b3c4d on", Quiet, "go-test: go test\nC1: fast",
 		},
-		{pawl.CriteriaFrozen{}, "frozen: 0 checks and 0 criteria must hold, from  on", Quiet, ""},
+		{pawl.CriteriaSet{}, "frozen: 0 checks and 0 criteria must hold, from  on", Quiet, ""},
 		{pawl.Delegated{Tasks: []string{"T1", "T2"}}, "may begin: T1, T2", Quiet, ""},
 		{pawl.Delegated{Tasks: []string{"1", "2", "3", "4", "5", "6", "7"}}, "may begin: 1, 2, 3, 4, 5 and 2 more", Quiet, ""},
 		{pawl.TaskStarted{Task: "T1", Attempt: 1}, "T1 began", Quiet, ""},
@@ -110,7 +110,7 @@ func TestMissionIsPlain(t *testing.T) {
 		for _, b := range []pawl.Body{
 			pawl.MissionStarted{Order: pawl.MissionOrder{Goal: s("goal")}},
 			pawl.Planned{By: s("by"), Plan: pawl.Plan{Tasks: []pawl.Task{{ID: s("id"), Title: s("title")}}}},
-			pawl.CriteriaFrozen{Frozen: pawl.Criteria{Base: s("base"), Checks: []pawl.Check{{ID: s("check"), Args: []string{s("arg")}}}}},
+			pawl.CriteriaSet{Criteria: pawl.Criteria{Base: s("base"), Checks: []pawl.Check{{ID: s("check"), Args: []string{s("arg")}}}}},
 			pawl.Delegated{Tasks: []string{s("task")}},
 			pawl.TaskStarted{Task: s("task"), Attempt: 2},
 			pawl.TaskMerged{Task: s("task"), Commit: s("commit")},

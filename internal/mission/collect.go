@@ -26,10 +26,10 @@ func (c *Control) supervise(ctx context.Context, b missionapi.Journal, f *resour
 	if err := c.ensure(ctx, b, f, t); err != nil {
 		return err
 	}
-	if f.live[t.Child] == nil {
-		f.live[t.Child] = &liveness{at: c.Clock()}
+	if f.live[t.Worker] == nil {
+		f.live[t.Worker] = &liveness{at: c.Clock()}
 	}
-	row, err := c.Sessions.Get(ctx, t.Child)
+	row, err := c.Sessions.Get(ctx, t.Worker)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, worktreeName(t.Child), t.Base, label)
+	got, err := f.trees.Harvest(ctx, worktreeName(t.Worker), t.Base, label)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -109,7 +109,7 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 	case got.Commit == "":
 		return c.merged(ctx, b, f, t, b.Mission().Tip) // the worker says that nothing had to change; the gate verifies that
 	}
-	if touched := protected(*b.Mission().Frozen, got.Changes); len(touched) > 0 {
+	if touched := protected(*b.Mission().Criteria, got.Changes); len(touched) > 0 {
 		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
 	}
 	switch marked, err := f.marked(ctx, t, got); {
@@ -128,7 +128,7 @@ func (c *Control) fetch(ctx context.Context, f *resources, t pawl.TaskState) err
 	if c.Fetch == nil {
 		return nil
 	}
-	return c.Fetch(ctx, f.trees.Path(worktreeName(t.Child)))
+	return c.Fetch(ctx, f.trees.Path(worktreeName(t.Worker)))
 }
 
 // conflictMark matches a conflict marker as git writes it in a merge of two commits.
@@ -206,7 +206,7 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources,
 // check runs the checks on a merged commit.
 func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
 	f.recordRuns(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
-	o, err := f.gate.Check(ctx, *b.Mission().Frozen, commit)
+	o, err := f.gate.Check(ctx, *b.Mission().Criteria, commit)
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
 	}
@@ -233,7 +233,7 @@ func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *resources
 	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
 		return err
 	}
-	return c.removeWorktree(ctx, f, t.Child)
+	return c.removeWorktree(ctx, f, t.Worker)
 }
 
 // returnTask records that an attempt has failed.
@@ -247,7 +247,7 @@ func (c *Control) returnTask(ctx context.Context, b missionapi.Journal, f *resou
 	if err := b.Record(ctx, r); err != nil {
 		return err
 	}
-	return c.removeWorktree(ctx, f, t.Child)
+	return c.removeWorktree(ctx, f, t.Worker)
 }
 
 // returnPartial is returnTask for interrupted work: it keeps the partial result for the next attempt if it still
@@ -257,8 +257,8 @@ func (c *Control) returnPartial(ctx context.Context, b missionapi.Journal, f *re
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, worktreeName(t.Child), t.Base, label)
-	if err == nil && got.Commit != "" && len(protected(*b.Mission().Frozen, got.Changes)) == 0 {
+	got, err := f.trees.Harvest(ctx, worktreeName(t.Worker), t.Base, label)
+	if err == nil && got.Commit != "" && len(protected(*b.Mission().Criteria, got.Changes)) == 0 {
 		if put, err := f.trees.Merge(ctx, b.Mission().Branch, got.Commit, label); err == nil && len(put.Conflicts) == 0 {
 			r.Base, r.From = put.Onto, put.Commit
 		}

@@ -118,7 +118,7 @@ func (c *Control) Leave(ctx context.Context, b missionapi.Journal) error {
 	}
 	m := b.Mission()
 	err := c.writeFiles(b, m)
-	for _, id := range m.Children {
+	for _, id := range m.Team {
 		if m.Sealed == nil && isRunning(m, id) {
 			continue
 		}
@@ -143,7 +143,7 @@ func (c *Control) removeWorktree(ctx context.Context, f *resources, id pawl.Sess
 // isRunning reports whether a worker has a task that is not collected yet.
 func isRunning(m *pawl.Mission, id pawl.SessionID) bool {
 	for _, t := range m.In(pawl.PhaseRunning) {
-		if t.Child == id {
+		if t.Worker == id {
 			return true
 		}
 	}
@@ -162,7 +162,7 @@ func (c *Control) Advance(ctx context.Context, b missionapi.Journal) (string, er
 	switch {
 	case err != nil:
 		return "", err
-	case b.Mission().Frozen == nil: // before the plan, check only that there is a commit to start from
+	case b.Mission().Criteria == nil: // before the plan, check only that there is a commit to start from
 		return "", f.hasCommit(ctx)
 	}
 	edits, err := c.step(ctx, b, f)
@@ -205,7 +205,7 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 	if why := limitReached(m); why != "" {
 		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: why})
 	}
-	if len(m.Tasks) == 0 || m.Frozen == nil {
+	if len(m.Tasks) == 0 || m.Criteria == nil {
 		return noPlan, nil
 	}
 	f, err := c.open(ctx, b)

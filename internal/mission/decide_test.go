@@ -123,7 +123,7 @@ func TestChosen(t *testing.T) {
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	judged := mission(3, at("T1", pawl.PhaseMerged))
-	judged.Judged = &pawl.GateResult{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
+	judged.Gate = &pawl.GateResult{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
 	back := at("T2", pawl.PhaseReturned)
 	back.Why, back.Text, back.Attempt = pawl.ReturnCheck, "it fails", 3
 	told := mission(3, at("T1", pawl.PhaseMerged), back, at("T3", pawl.PhaseQueued, "T1", "T2"))
@@ -159,7 +159,7 @@ func TestChecklist(t *testing.T) {
 	if diff := cmp.Diff(head, Checklist(m)); diff != "" {
 		t.Error(diff)
 	}
-	m.Frozen = &pawl.Criteria{
+	m.Criteria = &pawl.Criteria{
 		Checks:   []pawl.Check{{ID: "build", Args: []string{"make"}}, {ID: "test", Args: []string{"make", "test"}}},
 		Criteria: []pawl.Criterion{{ID: "goal", Text: "it\nworks"}, {ID: "C1", Text: "quickly", Category: "Speed"}, {ID: "C2", Text: "always", Category: "Speed"}},
 	}
@@ -182,7 +182,7 @@ func TestChecklist(t *testing.T) {
 		{"the last run counts", list(" ", "x", " "), &pawl.GateResult{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("build", "t", 1), ran("test", "t", 0)}},
 		{"without a fault", list("x", "x", "x"), &pawl.GateResult{Tree: "t"}, nil},
 	} {
-		m.Judged, m.Runs = test.judged, test.runs
+		m.Gate, m.Runs = test.judged, test.runs
 		if diff := cmp.Diff(test.want, Checklist(m)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}

@@ -36,8 +36,8 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			return e, err
 		}
 		switch b := event.Body.(type) {
-		case pawl.CriteriaFrozen:
-			fixed = b.Frozen
+		case pawl.CriteriaSet:
+			fixed = b.Criteria
 		case pawl.CheckRan:
 			e.Chain.add(event.Seq, b)
 			switch {

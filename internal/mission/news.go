@@ -52,7 +52,7 @@ func openWork(m *pawl.Mission) string {
 	b.WriteString(paragraphs(news(m), "The mission is not done."))
 	if len(open) == 0 {
 		b.WriteString(" All tasks are merged: call seal, or plan what is missing.")
-		if m.Judged != nil && len(m.Judged.Faults) > 0 {
+		if m.Gate != nil && len(m.Gate.Faults) > 0 {
 			b.WriteString(" The gate has found faults in what is merged: mend them first.")
 		}
 		return b.String()

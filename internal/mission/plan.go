@@ -86,7 +86,7 @@ func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.
 	if err := in.replaces(m.Order); err != nil {
 		return "", err
 	}
-	if m.Frozen != nil && !hasCriteria(*m.Frozen, in) {
+	if m.Criteria != nil && !hasCriteria(*m.Criteria, in) {
 		return "", errCriteriaFixed
 	}
 	if m.Plans == 0 || !reflect.DeepEqual(m.Plan(), in.plan()) {
@@ -99,7 +99,7 @@ func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.
 		return "", err
 	}
 	text := fmt.Sprintf("The plan has %d tasks.", len(in.Tasks))
-	if m.Frozen == nil {
+	if m.Criteria == nil {
 		more, err := c.fixCriteria(ctx, call, b, f, in)
 		if err != nil {
 			return "", err
@@ -132,7 +132,7 @@ func hasCriteria(f pawl.Criteria, in planInput) bool {
 			return false
 		}
 	}
-	return within(in.AgreeFiles, f.Agreed.Files) && within(in.AgreeTests, f.Agreed.Tests)
+	return within(in.AgreeFiles, f.Approval.Files) && within(in.AgreeTests, f.Approval.Tests)
 }
 
 // runs reports whether a command is that of a fixed check, whose program is an absolute path.
@@ -157,11 +157,11 @@ func allCriteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
 // fixCriteria fixes the criteria, runs the checks on the base commit, and creates the mission's branch.
 func (c *Control) fixCriteria(ctx context.Context, call toolapi.Call, b missionapi.Journal, f *resources, in planInput) (string, error) {
 	m := b.Mission()
-	approval, err := c.askApproval(ctx, call, m.Order.Agreed, in)
+	approval, err := c.askApproval(ctx, call, m.Order.Approval, in)
 	if err != nil {
 		return "", err
 	}
-	fixed := pawl.Criteria{Criteria: allCriteria(m.Order, in), Protected: m.Order.Protected, Agreed: approval}
+	fixed := pawl.Criteria{Criteria: allCriteria(m.Order, in), Protected: m.Order.Protected, Approval: approval}
 	fixed, err = c.fixChecks(ctx, f, m.Order.Checks, in.Checks, fixed)
 	switch {
 	case errors.Is(err, pawl.ErrInvalid) && len(m.Order.Checks)+len(in.Checks) == 0:
@@ -176,7 +176,7 @@ func (c *Control) fixCriteria(ctx context.Context, call toolapi.Call, b missiona
 	if err := b.Keep(ctx); err != nil {
 		return "", err
 	}
-	if err := b.Record(ctx, pawl.CriteriaFrozen{Frozen: fixed, Hash: fixed.Hash(), Branch: name}); err != nil {
+	if err := b.Record(ctx, pawl.CriteriaSet{Criteria: fixed, Hash: fixed.Hash(), Branch: name}); err != nil {
 		return "", err
 	}
 	f.recordRuns(ctx, b, pawl.CheckRan{}, call.Progress)
@@ -226,7 +226,7 @@ func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval p
 	}
 	question := fmt.Sprintf("The plan wants to change what is protected. Files: %s. Tests: %s. May it?",
 		strings.Join(in.AgreeFiles, ", "), strings.Join(in.AgreeTests, ", "))
-	answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
+	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
 		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "No"}},
 	}}})
 	if err != nil {

@@ -45,11 +45,11 @@ type TaskReport struct {
 func NewReport(b pawl.Board, e Evidence) Report {
 	m := b.Mission
 	r := Report{
-		Mission: b.Session.ID, State: b.State, Goal: m.Order.Goal, Branch: m.Branch, Commit: m.Tip, Tasks: []TaskReport{}, Checks: m.Frozen,
+		Mission: b.Session.ID, State: b.State, Goal: m.Order.Goal, Branch: m.Branch, Commit: m.Tip, Tasks: []TaskReport{}, Checks: m.Criteria,
 		Evidence: e, Team: len(b.Team), Usage: b.Usage, CostUSD: b.Usage.Cost.Dollars(), Began: m.Began,
 	}
-	if m.Frozen != nil {
-		r.Base = m.Frozen.Base
+	if m.Criteria != nil {
+		r.Base = m.Criteria.Base
 	}
 	if m.Sealed != nil {
 		r.Commit = m.Sealed.Candidate
@@ -117,7 +117,7 @@ func (r Report) Markdown() string {
 	}
 	for _, v := range r.Evidence.Reviews {
 		line, _ := humanize.Mission(v)
-		fmt.Fprintf(&b, "\n%s (session %s)\n\n", title(line), v.Child)
+		fmt.Fprintf(&b, "\n%s (session %s)\n\n", title(line), v.Reviewer)
 		for _, j := range v.Holds {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", cell(j.ID), holds(j), cell(j.Why))
 		}

@@ -34,13 +34,13 @@ func proven() []pawl.Body {
 	}
 	suspicion := pawl.GateFault{Rule: "ends-early", Item: "a.go", Text: attack}
 	list := []pawl.Body{
-		pawl.CriteriaFrozen{Frozen: fixed, Hash: fixed.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
+		pawl.CriteriaSet{Criteria: fixed, Hash: fixed.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
 		pawl.GateResult{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
 		ran(2, "candidate", "t2", 0),
-		pawl.Reviewed{Round: 2, Child: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
+		pawl.Reviewed{Round: 2, Reviewer: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
 		pawl.GateResult{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
 	}
-	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Frozen: fixed.Hash(), Chain: chain})
+	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Criteria: fixed.Hash(), Chain: chain})
 }
 
 func logged(bodies []pawl.Body) iter.Seq2[pawl.Event, error] {
@@ -139,7 +139,7 @@ func sampleReport(t *testing.T) Report {
 	b := pawl.Board{
 		Session: pawl.Session{ID: "M"}, State: pawl.MissionSealed, Team: make([]pawl.Session, 3), Usage: pawl.Usage{Input: 1200, Cost: pawl.MoneyOf(0.5)},
 		Mission: pawl.Mission{
-			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Frozen: &fixed, Branch: "pawl/mission-m", Tip: "c2",
+			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Criteria: &fixed, Branch: "pawl/mission-m", Tip: "c2",
 			Tasks: []pawl.TaskState{
 				{Task: pawl.Task{ID: "T1", Title: "one " + attack}, Phase: pawl.PhaseMerged, Attempt: 2, Commit: "c2aaaaaaaaaa"},
 				{Task: pawl.Task{ID: "T2", Title: "two"}, Phase: pawl.PhaseDropped, Attempt: 1, Why: pawl.ReturnCheck},

@@ -19,12 +19,12 @@ import (
 func notReady(m *pawl.Mission) string {
 	var b strings.Builder
 	switch {
-	case m.Frozen == nil:
+	case m.Criteria == nil:
 		return noPlan
 	case m.Round >= pawl.MissionRounds:
 		return fmt.Sprintf("The gate was asked %d times: that is the most. Call block and say what is missing.", m.Round)
-	case m.Judged != nil && m.Judged.Candidate == m.Tip:
-		return "The gate has judged this very commit, and nothing has changed since. Mend first what it found:\n" + listed(m.Judged.Faults)
+	case m.Gate != nil && m.Gate.Candidate == m.Tip:
+		return "The gate has judged this very commit, and nothing has changed since. Mend first what it found:\n" + listed(m.Gate.Faults)
 	case len(m.Open()) == 0:
 		return ""
 	}
@@ -57,7 +57,7 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 		progress("reviewers look at it\n")
 		return c.review(ctx, b, f, d, round)
 	}
-	o, err := f.gate.Run(ctx, *m.Frozen, m.Tip)
+	o, err := f.gate.Run(ctx, *m.Criteria, m.Tip)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 		return "", err
 	}
 	if o.Passed() {
-		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Frozen: m.Hash, Chain: b.Mission().Chain})
+		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Criteria: m.Hash, Chain: b.Mission().Chain})
 	}
 	if err := b.Record(ctx, bodies...); err != nil {
 		return "", err
@@ -125,8 +125,8 @@ func (c *Control) review(ctx context.Context, b missionapi.Journal, f *resources
 
 func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *resources, d gate.Report, round, n int, model string) (pawl.Reviewed, error) {
 	child := pawl.SessionID(ulid.Make().String())
-	r := pawl.Reviewed{Round: round, Child: child}
-	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Child: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
+	r := pawl.Reviewed{Round: round, Reviewer: child}
+	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Reviewer: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
 		return r, err
 	}
 	err := c.startSession(ctx, b, f, assignment{

@@ -45,7 +45,7 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *resources) error {
 	for _, t := range ready(b.Mission()) {
 		tip := b.Mission().Tip
-		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Child: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
+		started := pawl.TaskStarted{Task: t.Task.ID, Attempt: t.Attempt + 1, Worker: pawl.SessionID(ulid.Make().String()), Base: tip, From: tip}
 		if t.Base == tip && t.From != "" { // the previous attempt's work is still based on the tip
 			started.From = t.From
 		}
@@ -62,19 +62,19 @@ func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *resou
 // ensure creates the worker of a task and sends it the prompt, unless that was done before a crash, and resumes
 // it if it was interrupted.
 func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {
-	row, err := c.Sessions.Get(ctx, t.Child)
+	row, err := c.Sessions.Get(ctx, t.Worker)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err
 	}
 	if row.Turns == 0 && row.Queued == 0 {
 		return c.startSession(ctx, b, f, assignment{
-			child: t.Child, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
+			child: t.Worker, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
 			title: t.Task.ID + ": " + t.Task.Title, call: callID(t.Task.ID, t.Attempt), prompt: taskPrompt(b.Mission(), t, b.Rules()), known: err == nil,
 		})
 	}
-	if row.State() != pawl.StateIdle && f.live[t.Child] == nil {
-		if err := c.Sessions.Resume(ctx, t.Child); err != nil && !errors.Is(err, pawl.ErrBusy) {
-			return fmt.Errorf("go on with the worker %s: %w", t.Child, err)
+	if row.State() != pawl.StateIdle && f.live[t.Worker] == nil {
+		if err := c.Sessions.Resume(ctx, t.Worker); err != nil && !errors.Is(err, pawl.ErrBusy) {
+			return fmt.Errorf("go on with the worker %s: %w", t.Worker, err)
 		}
 	}
 	return nil

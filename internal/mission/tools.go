@@ -45,7 +45,7 @@ var errNotHere = errors.New("this is for the Commander of a mission alone")
 // commander returns the mission's journal and resources, or an error if the caller is not the Commander of an
 // open mission.
 func (c *Control) commander(ctx context.Context, call toolapi.Call) (missionapi.Journal, *resources, error) {
-	b := call.Host.Bridge()
+	b := call.Caller.Journal()
 	if b == nil {
 		return nil, nil, errNotHere
 	}
@@ -59,7 +59,7 @@ func (c *Control) commander(ctx context.Context, call toolapi.Call) (missionapi.
 func textResult(text string, err error) (pawl.Result, error) { return pawl.Result{Content: text}, err }
 
 func (c *Control) runPlan(ctx context.Context, call toolapi.Call, in planInput) (pawl.Result, error) {
-	if call.Host.Bridge() == nil { // a planner's call: delegate takes the plan from its log
+	if call.Caller.Journal() == nil { // a planner's call: delegate takes the plan from its log
 		return textResult("The plan is noted.", in.check())
 	}
 	b, _, err := c.commander(ctx, call)
@@ -83,7 +83,7 @@ func (c *Control) runDelegate(ctx context.Context, call toolapi.Call, in delegat
 		return textResult(c.callPlanner(ctx, call, b, in.Planner))
 	}
 	m := b.Mission()
-	if m.Frozen == nil {
+	if m.Criteria == nil {
 		return pawl.Result{}, errors.New("there is no plan yet: plan first")
 	}
 	ids, err := selectTasks(m, in.Tasks)
@@ -103,7 +103,7 @@ func (c *Control) runDelegate(ctx context.Context, call toolapi.Call, in delegat
 
 // callPlanner runs a planner and takes over its plan.
 func (c *Control) callPlanner(ctx context.Context, call toolapi.Call, b missionapi.Journal, prompt string) (string, error) {
-	child, err := call.Host.Spawn(ctx, call.ID, toolapi.SubagentTask{Agent: missionapi.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
+	child, err := call.Caller.Spawn(ctx, call.ID, toolapi.SubagentTask{Agent: missionapi.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +151,7 @@ func selectTasks(m *pawl.Mission, ids []string) ([]string, error) {
 type nothing struct{}
 
 func (c *Control) runStatus(_ context.Context, call toolapi.Call, _ nothing) (pawl.Result, error) {
-	b := call.Host.Bridge()
+	b := call.Caller.Journal()
 	if b == nil {
 		return pawl.Result{}, errNotHere
 	}
@@ -199,10 +199,10 @@ func (c *Control) runResult(ctx context.Context, call toolapi.Call, in taskNamed
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	if t.Child == "" {
+	if t.Worker == "" {
 		return textResult(fmt.Sprintf("The task %s is %s: nobody has worked on it.", in.Task, t.Phase), nil)
 	}
-	row, err := c.Sessions.Get(ctx, t.Child)
+	row, err := c.Sessions.Get(ctx, t.Worker)
 	if err != nil {
 		return pawl.Result{}, err
 	}
@@ -241,7 +241,7 @@ func (c *Control) runMessage(ctx context.Context, call toolapi.Call, in messageI
 	if strings.TrimSpace(in.Text) == "" {
 		return pawl.Result{}, errors.New("say something")
 	}
-	return textResult("Sent.", c.steer(ctx, t.Child, in.Text))
+	return textResult("Sent.", c.steer(ctx, t.Worker, in.Text))
 }
 
 func (c *Control) runCancel(ctx context.Context, call toolapi.Call, in taskNamed) (pawl.Result, error) {
@@ -254,7 +254,7 @@ func (c *Control) runCancel(ctx context.Context, call toolapi.Call, in taskNamed
 	case t.Phase != pawl.PhaseRunning:
 		return pawl.Result{}, fmt.Errorf("the task %s is %s: only one that is being worked on can be taken back", in.Task, t.Phase)
 	}
-	if _, err := c.cancelAndWait(ctx, t.Child); err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.cancelAndWait(ctx, t.Worker); err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
 		return pawl.Result{}, err
 	}
 	return textResult("It is taken back.", c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCanceled, Text: "The Commander took it back."}))
@@ -274,7 +274,7 @@ type blockInput struct {
 }
 
 func (c *Control) runBlock(ctx context.Context, call toolapi.Call, in blockInput) (pawl.Result, error) {
-	b := call.Host.Bridge()
+	b := call.Caller.Journal()
 	switch {
 	case b == nil:
 		return pawl.Result{}, errNotHere

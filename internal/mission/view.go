@@ -136,10 +136,10 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 func Checklist(m *pawl.Mission) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by pawl from what it has checked itself. An edit changes nothing. -->\n")
-	if m.Frozen == nil {
+	if m.Criteria == nil {
 		return b.String()
 	}
-	holds := m.Judged != nil && len(m.Judged.Faults) == 0
+	holds := m.Gate != nil && len(m.Gate.Faults) == 0
 	box := func(ok bool) string {
 		if ok {
 			return "x"
@@ -147,11 +147,11 @@ func Checklist(m *pawl.Mission) string {
 		return " "
 	}
 	b.WriteString("\n## Checks\n\n")
-	for _, c := range m.Frozen.Checks {
+	for _, c := range m.Criteria.Checks {
 		fmt.Fprintf(&b, "- [%s] **%s**: %s\n", box(holds || passed(m, c.ID)), c.ID, oneLine(c.String()))
 	}
 	category := ""
-	for _, c := range m.Frozen.Criteria {
+	for _, c := range m.Criteria.Criteria {
 		if head := oneLine(c.Category); category == "" || head != category && head != "" {
 			category = head
 			if category == "" {
@@ -166,12 +166,12 @@ func Checklist(m *pawl.Mission) string {
 
 // passed reports whether a check passed in the latest gate run.
 func passed(m *pawl.Mission, check string) bool {
-	if m.Judged == nil {
+	if m.Gate == nil {
 		return false
 	}
 	ok := false
 	for _, r := range m.Runs {
-		if r.Check == check && r.Tree == m.Judged.Tree {
+		if r.Check == check && r.Tree == m.Gate.Tree {
 			ok = r.OK()
 		}
 	}

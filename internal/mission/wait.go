@@ -25,7 +25,7 @@ func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *resources, 
 	defer cancel()
 	heard := make(chan activity, 64)
 	for _, t := range m.In(pawl.PhaseRunning) {
-		if err := c.follow(ctx, t.Child, heard); err != nil {
+		if err := c.follow(ctx, t.Worker, heard); err != nil {
 			return false, err
 		}
 	}
@@ -56,7 +56,7 @@ func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *resources, 
 				return false, err
 			}
 			for _, t := range m.In(pawl.PhaseRunning) {
-				if f.idleFor(t.Child, c.Clock()) > stuckAfter(m) {
+				if f.idleFor(t.Worker, c.Clock()) > stuckAfter(m) {
 					return false, nil // step asks or stops it
 				}
 			}
@@ -150,16 +150,16 @@ const pingText = "There was no sign of you for a while. If you wait for somethin
 
 // checkStuck asks a stuck worker for a sign of life, and stops it if it stays stuck.
 func (c *Control) checkStuck(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {
-	s := f.live[t.Child]
+	s := f.live[t.Worker]
 	if c.Clock().Sub(s.at) <= stuckAfter(b.Mission()) {
 		return nil
 	}
 	if !s.pinged {
-		err := c.steer(ctx, t.Child, pingText)
+		err := c.steer(ctx, t.Worker, pingText)
 		*s = liveness{at: c.Clock(), pinged: true} // any later activity counts as an answer
 		return err
 	}
-	end, err := c.cancelAndWait(ctx, t.Child)
+	end, err := c.cancelAndWait(ctx, t.Worker)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, e := range events {
-			spill := store.SpillOf(e.Body)
+			spill := store.FullOutput(e.Body)
 			if spill == nil {
 				continue
 			}
@@ -161,7 +161,7 @@ func ends(h *pawl.History) []pawl.Body {
 			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
 				"The session was forked here. What came of this command, the session that it was forked from knows.")})
 		default:
-			bodies = append(bodies, pawl.Reverted{Asked: o.Seq, Refused: "the session was forked before it was done"})
+			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "the session was forked before it was done"})
 		}
 	}
 	for _, w := range h.Waiting() {

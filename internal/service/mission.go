@@ -172,7 +172,7 @@ func until(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Ev
 // may name any session: only those below the mission's are its team.
 func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) ([]pawl.Session, error) {
 	team := []pawl.Session{}
-	for _, child := range m.Children {
+	for _, child := range m.Team {
 		row, err := s.Store.Session(ctx, child)
 		switch {
 		case errors.Is(err, pawl.ErrNotFound): // it was not made yet, or is deleted

@@ -44,11 +44,11 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	return s.order(ctx, id, order)
 }
 
-// Revert orders to go back to before a message, or forward again.
-func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
+// Undo orders to go back to before a message, or forward again.
+func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if err := noMission(row); err != nil {
-			return nil, fmt.Errorf("revert: %w", err)
+			return nil, fmt.Errorf("undo: %w", err)
 		}
 		if row.State() != pawl.StateIdle {
 			return nil, &pawl.BusyError{Session: id}
@@ -57,30 +57,30 @@ func (s *Service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) 
 		if err != nil {
 			return nil, err
 		}
-		if way := plan.InTheWay(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
-			return nil, fmt.Errorf("revert: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
+		if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
+			return nil, fmt.Errorf("undo: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
 		}
-		return pawl.RevertAsked{Revert: plan.Revert, By: access.ActorOf(ctx)}, nil
+		return pawl.UndoAsked{Undo: plan.Undo, By: access.ActorOf(ctx)}, nil
 	}
 	return s.order(ctx, id, order)
 }
 
-// Preview says what a Revert would do.
-func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+// Preview says what a Undo would do.
+func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	switch {
 	case r.Scope != pawl.ScopeBoth && r.Scope != pawl.ScopeFiles && r.Scope != pawl.ScopeConversation:
-		return pawl.RevertPlan{}, fmt.Errorf("revert: unknown scope %q: %w", r.Scope, pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fmt.Errorf("undo: unknown scope %q: %w", r.Scope, pawl.ErrInvalid)
 	case r.Conflicts != pawl.ConflictsRefuse && r.Conflicts != pawl.ConflictsAside && r.Conflicts != pawl.ConflictsLeave:
-		return pawl.RevertPlan{}, fmt.Errorf("revert: unknown way with conflicts %q: %w", r.Conflicts, pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fmt.Errorf("undo: unknown way with conflicts %q: %w", r.Conflicts, pawl.ErrInvalid)
 	case r.To != 0 && r.Redo != 0:
-		return pawl.RevertPlan{}, fmt.Errorf("revert: either to a message or forward again: %w", pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fmt.Errorf("undo: either to a message or forward again: %w", pawl.ErrInvalid)
 	}
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
-		return pawl.RevertPlan{}, err
+		return pawl.UndoPlan{}, err
 	}
 	if err := noMission(row); err != nil {
-		return pawl.RevertPlan{}, fmt.Errorf("revert: %w", err)
+		return pawl.UndoPlan{}, fmt.Errorf("undo: %w", err)
 	}
 	return s.Plan(ctx, id, r)
 }

@@ -48,8 +48,8 @@ type Config struct {
 	// Model names the model of a session's first prompt when that does not; nil
 	// means that it must.
 	Model func() (string, error)
-	// Plan says what a Revert would do.
-	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error)
+	// Plan says what a Undo would do.
+	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error)
 	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
 	Adopt func(ctx context.Context, dir string, from, to pawl.SessionID) error
 	// Forget lets go of a session's snapshots; nil if there are none.

@@ -46,9 +46,9 @@ func ChangeOf(events []pawl.Event) Change {
 		case pawl.SessionSummarized:
 			c.Usage = c.Usage.Add(b.Usage)
 			touched = false
-		case pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
+		case pawl.CompactionAsked, pawl.UndoAsked, pawl.ShellAsked:
 			c.Queued++
-		case pawl.Reverted, pawl.ShellRan:
+		case pawl.Undone, pawl.ShellRan:
 			c.Queued--
 		case pawl.Compacted:
 			c.Usage = c.Usage.Add(b.Usage)
@@ -86,7 +86,7 @@ func ChangeOf(events []pawl.Event) Change {
 			c.Mission = ptr(pawl.MissionSealed)
 		case pawl.Blocked:
 			c.Mission = ptr(pawl.MissionBlocked)
-		case pawl.CriteriaFrozen, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.Asked, pawl.Answered, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
+		case pawl.CriteriaSet, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.Asked, pawl.Answered, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
 			touched = false
 		}
 		if touched {

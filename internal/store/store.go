@@ -100,13 +100,13 @@ type Blobs interface {
 	OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error)
 }
 
-// SpillOf returns where the whole of the result is that a body has, or nil.
-func SpillOf(b pawl.Body) *pawl.Blob {
+// FullOutput returns where the whole of the result is that a body has, or nil.
+func FullOutput(b pawl.Body) *pawl.Blob {
 	switch b := b.(type) {
 	case pawl.CallFinished:
-		return b.Result.Spill
+		return b.Result.Full
 	case pawl.ShellRan:
-		return b.Result.Spill
+		return b.Result.Full
 	default: // has no result
 		return nil
 	}

@@ -20,8 +20,8 @@ func TestMission(t *testing.T) {
 	w.write(session, 1,
 		pawl.TurnStarted{Prompt: 3},
 		pawl.CheckRan{CheckRun: pawl.CheckRun{Code: 1}},
-		pawl.TaskStarted{Task: "one", Attempt: 1, Child: child},
-		pawl.ReviewStarted{Round: 1, Child: "01JD0000000000000000000002"},
+		pawl.TaskStarted{Task: "one", Attempt: 1, Worker: child},
+		pawl.ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002"},
 	)
 	for _, id := range []pawl.SessionID{child, "01JD0000000000000000000002"} {
 		w.write(id, 0, pawl.SessionCreated{Dir: "/w", Parent: session}, pawl.Prompted{Parts: said("work")})

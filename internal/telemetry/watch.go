@@ -101,14 +101,14 @@ func (w *watcher) take(e pawl.Event) {
 		w.callFinished(e, b)
 	case pawl.Spawned:
 		t := w.open(e)
-		t.children = append(t.children, b.Child)
-		w.parents[b.Child] = parent{t.Trace, callSpan(e.Session, b.Call)}
+		t.children = append(t.children, b.Subagent)
+		w.parents[b.Subagent] = parent{t.Trace, callSpan(e.Session, b.Call)}
 	case pawl.TurnFinished:
 		w.finished(e, b)
 	case pawl.TaskStarted:
-		w.works(e, b.Child)
+		w.works(e, b.Worker)
 	case pawl.ReviewStarted:
-		w.works(e, b.Child)
+		w.works(e, b.Reviewer)
 	case pawl.SessionTitled:
 		w.spent(b.ModelUsage)
 	case pawl.SessionSummarized:

@@ -33,7 +33,7 @@ func (w *world) work() {
 		pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "it has s3cret in it"}},
 		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: toolapi.ErrorResult("not permitted")},
 		pawl.CallStarted{Call: "c3", Tool: "task"},
-		pawl.Spawned{Call: "c3", Child: child, Agent: "explore", Title: "look"},
+		pawl.Spawned{Call: "c3", Subagent: child, Agent: "explore", Title: "look"},
 	)
 	w.write(child, 0, pawl.SessionCreated{Dir: "/w", Parent: session, ParentCall: "c3"}, pawl.Prompted{Parts: said("look")})
 	w.write(child, 1,

@@ -201,8 +201,8 @@ func TestBashSpills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Spill == nil || got.Spill.Size != test.size {
-				t.Fatalf("it is kept as %+v", got.Spill)
+			if got.Full == nil || got.Full.Size != test.size {
+				t.Fatalf("it is kept as %+v", got.Full)
 			}
 			if !strings.HasPrefix(got.Content, test.head) || !strings.HasSuffix(got.Content, test.tail) {
 				t.Errorf("%.20q … %q", got.Content, got.Content[len(got.Content)-30:])
@@ -210,10 +210,10 @@ func TestBashSpills(t *testing.T) {
 			if n := len(got.Content); n > ResultBytes+200 || n < ResultBytes-200 || !utf8.ValidString(got.Content) {
 				t.Errorf("%d bytes", n)
 			}
-			if !strings.Contains(got.Content, fmt.Sprintf(" bytes left out: read blob:%s to see all …\n", got.Spill.ID)) {
+			if !strings.Contains(got.Content, fmt.Sprintf(" bytes left out: read blob:%s to see all …\n", got.Full.ID)) {
 				t.Error("the model is not told of the rest")
 			}
-			page, err := try(t.Context(), Read(jobs.blobs), call("/", input(t, fields{"path": "blob:" + got.Spill.ID, "limit": 1})))
+			page, err := try(t.Context(), Read(jobs.blobs), call("/", input(t, fields{"path": "blob:" + got.Full.ID, "limit": 1})))
 			if err != nil || !strings.HasPrefix(page.Content, blobNote+"     1\t"+strings.SplitAfter(test.head, "\n")[0]) {
 				t.Errorf("the blob reads %.30q, %v", page.Content, err)
 			}
@@ -244,8 +244,8 @@ func TestBashHugeOutputIsBounded(t *testing.T) { //nolint:paralleltest // it mea
 	if len(got.Content) > ResultBytes+200 || !strings.HasPrefix(got.Content, "xxx") || !strings.HasSuffix(got.Content, "xxx\nthe end\n") {
 		t.Errorf("%d bytes: %.20q … %q", len(got.Content), got.Content, got.Content[len(got.Content)-20:])
 	}
-	if got.Spill == nil || got.Spill.Size > BashSpillBytes+100 || got.Spill.Size < BashSpillBytes {
-		t.Errorf("it is kept as %+v", got.Spill)
+	if got.Full == nil || got.Full.Size > BashSpillBytes+100 || got.Full.Size < BashSpillBytes {
+		t.Errorf("it is kept as %+v", got.Full)
 	}
 	if grown := int64(peak - before.HeapAlloc); grown > 16<<20 {
 		t.Errorf("%d MiB of memory were used", grown>>20)

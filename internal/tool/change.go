@@ -51,7 +51,7 @@ func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewri
 	if old, err = current(w, rel); err != nil {
 		return old, "", err
 	}
-	old.seen = call.Host.Seen(rel)
+	old.seen = call.Caller.Seen(rel)
 	if text, err = next(old); err == nil && len(text) > EditBytes {
 		err = tooLarge(rel, len(text))
 	}

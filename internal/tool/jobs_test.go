@@ -213,8 +213,8 @@ func TestALookAtALot(t *testing.T) {
 		return end == 6888896
 	})
 	got := w.must("bash_output", fields{"id": "job_1"})
-	if got.Spill == nil || got.Spill.Size != 6888896 || !strings.HasPrefix(got.Content, "1\n2\n") || !strings.Contains(got.Content, "\n1000000\n(job_1: running") {
-		t.Errorf("%+v, %d bytes", got.Spill, len(got.Content))
+	if got.Full == nil || got.Full.Size != 6888896 || !strings.HasPrefix(got.Content, "1\n2\n") || !strings.Contains(got.Content, "\n1000000\n(job_1: running") {
+		t.Errorf("%+v, %d bytes", got.Full, len(got.Content))
 	}
 	w.say("go", "\n")
 	wait.Until(t, "it has ended", func() bool { return w.overJob("job_1") })

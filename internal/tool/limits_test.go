@@ -101,7 +101,7 @@ var limits = map[string]func(*testing.T){
 		}{{Question(), "question", QuestionTimeout}, {PlanExit(), "plan_exit", 0}} { // a plan waits until it is read
 			c := call(t.TempDir(), with(t, test.name, "", "", nil))
 			d := &desk{answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}}
-			c.Host = d
+			c.Caller = d
 			got, err := try(t.Context(), test.tool, c)
 			checkError(t, err, "")
 			if d.asked.Timeout != test.wait || !strings.Contains(got.Content, "null (nobody answered in time") {

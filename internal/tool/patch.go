@@ -167,7 +167,7 @@ func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := planPatch(ctx, w, p, call.Host.Seen)
+	plan, err := planPatch(ctx, w, p, call.Caller.Seen)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("no file was changed: %w", err), w.Close())
 	}

@@ -184,7 +184,7 @@ func neverSeen(string) string { return "" }
 
 // knowing is a call of a session whose model knows of files what seen says.
 func knowing(dir string, seen func(path string) string) toolapi.Call {
-	return toolapi.Call{Dir: dir, Host: knowledge{seen: seen}}
+	return toolapi.Call{Dir: dir, Caller: knowledge{seen: seen}}
 }
 
 type knowledge struct {
@@ -211,7 +211,7 @@ func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f": "one\ntwo  \nthree\n"})
 			c := call(dir, input(t, fields{"patch": patchOf(test.sections)}))
-			c.Host = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
+			c.Caller = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
 			got, err := try(t.Context(), ApplyPatch(nil), c)
 			checkError(t, err, test.error)
 			if test.error != "" {

@@ -49,7 +49,7 @@ func runPlanExit(ctx context.Context, call toolapi.Call, in planExitInput) (pawl
 	for _, a := range planAnswers {
 		q.Options = append(q.Options, a.Option)
 	}
-	answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{
+	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{
 		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, // no timeout: reading a plan can take long
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func runPlanExit(ctx context.Context, call toolapi.Call, in planExitInput) (pawl
 	if answer.Outcome == pawl.OutcomeAnswered {
 		for _, a := range planAnswers {
 			if a.mode != "plan" && answer.Answers[0][0] == a.Label {
-				if err := call.Host.SetMode(ctx, call.ID, a.mode); err != nil {
+				if err := call.Caller.SetMode(ctx, call.ID, a.mode); err != nil {
 					return pawl.Result{}, err
 				}
 				result.Content = strings.TrimSpace("The user agrees: plan mode is over, begin. " + answer.Text)

@@ -40,7 +40,7 @@ func Question() toolapi.Tool {
 		access:      func(_ toolapi.Call, in questionInput) ([]pawl.Access, error) { return nil, in.check() },
 		run: func(ctx context.Context, call toolapi.Call, in questionInput) (pawl.Result, error) {
 			questions := in.questions()
-			answer, err := call.Host.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Questions: questions, Timeout: QuestionTimeout})
+			answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Questions: questions, Timeout: QuestionTimeout})
 			if err != nil {
 				return pawl.Result{}, err
 			}
@@ -88,7 +88,7 @@ func (in questionInput) questions() []pawl.Question {
 // noAnswer explains to the model why the user did not answer and how to
 // continue.
 var noAnswer = map[pawl.Outcome]string{
-	pawl.OutcomeDeclined: "null (the user does not want to answer)",
+	pawl.OutcomeDenied:   "null (the user does not want to answer)",
 	pawl.OutcomeTimeout:  "null (nobody answered in time: decide yourself, and say what you assumed)",
 	pawl.OutcomeAbsent:   "null (nobody is there to be asked: decide yourself, and say what you assumed)",
 	pawl.OutcomeCanceled: "null (canceled)",

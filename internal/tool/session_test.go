@@ -53,7 +53,7 @@ func TestWriteKnowsWhatItReplaces(t *testing.T) {
 			seen := test.prepare(t, dir)
 			before := files(t, dir)["f"]
 			c := call(dir, input(t, fields{"path": "f", "content": test.content}))
-			c.Host = &desk{dir: dir, seen: seen}
+			c.Caller = &desk{dir: dir, seen: seen}
 			_, err := try(t.Context(), Write(nil), c)
 			checkError(t, err, test.error)
 			want := test.content
@@ -163,13 +163,13 @@ func TestPlanExit(t *testing.T) {
 		{"ask", pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Begin, and ask"}}}, "ask", "The user agrees"},
 		{"keep planning", pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Keep planning"}}}, "", "Plan mode stays: nothing may be changed.\nPlan: Keep planning"},
 		{"in own words", pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"begin with the docs"}}}, "", "Plan mode stays: nothing may be changed.\nPlan: begin with the docs"},
-		{"declined", pawl.Answer{Outcome: pawl.OutcomeDeclined}, "", "Plan mode stays"},
+		{"declined", pawl.Answer{Outcome: pawl.OutcomeDenied}, "", "Plan mode stays"},
 		{"nobody is there", pawl.Answer{Outcome: pawl.OutcomeAbsent}, "", "Plan mode stays"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := &desk{answer: test.answer}
 			c := call(t.TempDir(), `{"plan":"# Plan"}`)
-			c.Host = d
+			c.Caller = d
 			got, err := try(t.Context(), PlanExit(), c)
 			checkError(t, err, "")
 			if d.mode != test.mode || got.IsError != (test.mode == "") || !strings.HasPrefix(got.Content, test.says) {
@@ -231,7 +231,7 @@ func TestEditKnowsWhatItChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f": "say “hi”\n"})
 			c := call(dir, input(t, fields{"path": "f", "old": test.old, "new": "x"}))
-			c.Host = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
+			c.Caller = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
 			_, err := try(t.Context(), Edit(nil), c)
 			checkError(t, err, test.error)
 			if changed := files(t, dir)["f"] == "x\n"; changed != (test.error == "") {

@@ -36,7 +36,7 @@ func Task() toolapi.Tool {
 			return nil, nil // the subagent's calls are authorized in its own session
 		},
 		run: func(ctx context.Context, call toolapi.Call, in taskInput) (pawl.Result, error) {
-			child, err := call.Host.Spawn(ctx, call.ID, toolapi.SubagentTask{
+			child, err := call.Caller.Spawn(ctx, call.ID, toolapi.SubagentTask{
 				Agent: in.Agent, Title: in.Description, Prompt: in.Prompt, Background: in.Background,
 			})
 			if err != nil {

@@ -26,7 +26,7 @@ func TodoRead() toolapi.Tool {
 		risk:        toolapi.RiskSafe,
 		access:      func(toolapi.Call, struct{}) ([]pawl.Access, error) { return nil, nil },
 		run: func(_ context.Context, call toolapi.Call, _ struct{}) (pawl.Result, error) {
-			return pawl.Result{Content: todoText(call.Host.Todos())}, nil
+			return pawl.Result{Content: todoText(call.Caller.Todos())}, nil
 		},
 	})
 }
@@ -57,7 +57,7 @@ func TodoWrite() toolapi.Tool {
 			if err != nil {
 				return pawl.Result{}, err
 			}
-			if err := call.Host.SetTodos(ctx, call.ID, todos); err != nil {
+			if err := call.Caller.SetTodos(ctx, call.ID, todos); err != nil {
 				return pawl.Result{}, err
 			}
 			return pawl.Result{Content: todoText(todos)}, nil

@@ -67,7 +67,7 @@ func files(t *testing.T, dir string) map[string]string {
 
 func call(dir, input string) toolapi.Call {
 	return toolapi.Call{
-		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Host: &desk{dir: dir},
+		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Caller: &desk{dir: dir},
 	}
 }
 

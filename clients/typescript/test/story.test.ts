@@ -97,7 +97,7 @@ for (const way of ["socket", "address"] as const) {
       assert.deepEqual([done.body.status, done.body.result.is_error ?? false], ["done", false], done.body.result.content);
       assert.equal((await until(pawl, id, "turn.finished")).body.reason, "end_turn");
       assert.equal(readFileSync(join(server.workspace, "out.txt"), "utf8"), "done\n");
-      await refused("conflict", 409, ok(pawl.api.POST("/v1/sessions/{id}/asks/{seq}/answer", { params, body: { outcome: "declined" } })));
+      await refused("conflict", 409, ok(pawl.api.POST("/v1/sessions/{id}/asks/{seq}/answer", { params, body: { outcome: "denied" } })));
     });
 
     test("what waits is reworded and withdrawn, and the turn canceled", async () => {
@@ -117,7 +117,7 @@ for (const way of ["socket", "address"] as const) {
       assert.equal((await until(pawl, id, "turn.finished")).body.reason, "canceled");
     });
 
-    test("fork, compact, preview, revert, export and import", async () => {
+    test("fork, compact, preview, undo, export and import", async () => {
       const write = { name: "write", input: { path: "note.txt", content: "new\n" } };
       const model = server.script("writes", { calls: [write] }, { text: "Written." }, { agent: "compaction", text: "A note was written." });
       const { id } = await create("Notes");
@@ -126,7 +126,7 @@ for (const way of ["socket", "address"] as const) {
       assert.equal(end.body.reason, "end_turn", end.body.message);
 
       const path = { id };
-      const plan = await ok(pawl.api.POST("/v1/sessions/{id}/revert/preview", { params: { path }, body: {} }));
+      const plan = await ok(pawl.api.POST("/v1/sessions/{id}/undo/preview", { params: { path }, body: {} }));
       assert.deepEqual(plan.files?.map((f) => [f.path, f.kind]), [["note.txt", "delete"]]);
       const copy = await ok(pawl.api.POST("/v1/sessions/{id}/fork", { params: { path }, body: {} }));
       assert.notEqual(copy.id, id);
@@ -134,9 +134,9 @@ for (const way of ["socket", "address"] as const) {
       assert.equal((await until(pawl, copy.id, "compacted")).body.asked, order.seq);
 
       const body = { to: plan.to ?? 0 };
-      const back = await ok(pawl.api.POST("/v1/sessions/{id}/revert", { params: { path }, body }));
-      const reverted = await until(pawl, id, "reverted");
-      assert.deepEqual([reverted.body.asked, reverted.body.refused, reverted.body.changed], [back.seq, undefined, ["note.txt"]]);
+      const back = await ok(pawl.api.POST("/v1/sessions/{id}/undo", { params: { path }, body }));
+      const undone = await until(pawl, id, "undone");
+      assert.deepEqual([undone.body.asked, undone.body.refused, undone.body.changed], [back.seq, undefined, ["note.txt"]]);
       assert(!existsSync(join(server.workspace, "note.txt")));
 
       const lines = await pawl.exportLog(id);

@@ -284,7 +284,7 @@ func TestApply(t *testing.T) {
 		third   Severity
 	}{
 		"yes": {pawl.AskLoop, pawl.OutcomeAnswered, Warn},
-		"no":  {pawl.AskLoop, pawl.OutcomeDeclined, Stop},
+		"no":  {pawl.AskLoop, pawl.OutcomeDenied, Stop},
 	} {
 		asked := slices.Concat(begin, same(1, 6, 0))
 		asked = append(asked, pawl.Asked{Ask: pawl.Ask{Kind: tt.kind}})

@@ -82,7 +82,7 @@ func TestRequestsFitWhateverTheLog(t *testing.T) {
 			did[what] += n
 		}
 	})
-	for _, what := range []string{"compacted", "reverted", "fitted"} {
+	for _, what := range []string{"compacted", "undone", "fitted"} {
 		if did[what] < 20 {
 			t.Errorf("%s %d times: that shows little", what, did[what])
 		}

@@ -22,7 +22,7 @@ func (c *Counted) Apply(e pawl.Event) {
 		if b.Keep != 0 {
 			*c = Counted{}
 		}
-	case pawl.Reverted:
+	case pawl.Undone:
 		if b.Refused == "" {
 			*c = Counted{}
 		}

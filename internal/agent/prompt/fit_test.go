@@ -142,9 +142,9 @@ func TestCounted(t *testing.T) {
 		void bool
 	}{
 		{pawl.Compacted{Message: "failed"}, false},
-		{pawl.Reverted{Refused: "no"}, false},
+		{pawl.Undone{Refused: "no"}, false},
 		{pawl.Compacted{Keep: 3}, true},
-		{pawl.Reverted{}, true},
+		{pawl.Undone{}, true},
 	} {
 		c := c
 		if c.Apply(pawl.Event{Seq: 10, Body: test.body}); (c == prompt.Counted{}) != test.void {

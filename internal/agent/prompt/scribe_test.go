@@ -57,7 +57,7 @@ func drawChangedLog(t *rapid.T, turns, steps int, budget prompt.Budget) *scribe 
 		s.turn(t, steps, i == n-1)
 		if i < n-1 {
 			s.compact(t)
-			s.revert(t)
+			s.undo(t)
 		}
 	}
 	return s
@@ -86,17 +86,17 @@ func (s *scribe) compact(t *rapid.T) {
 	s.did["compacted"]++
 }
 
-// revert may take the session back to before one of its turns, and forward again.
-func (s *scribe) revert(t *rapid.T) {
-	if len(s.turns) == 0 || !s.take(t, "reverted", 4) {
+// undo may take the session back to before one of its turns, and forward again.
+func (s *scribe) undo(t *rapid.T) {
+	if len(s.turns) == 0 || !s.take(t, "undone", 4) {
 		return
 	}
 	i := rapid.IntRange(0, len(s.turns)-1).Draw(t, "to")
-	asked := s.write(t, pawl.RevertAsked{Revert: pawl.Revert{To: s.turns[i]}})
-	reverted := s.write(t, pawl.Reverted{Asked: asked})
-	s.did["reverted"]++
+	asked := s.write(t, pawl.UndoAsked{Undo: pawl.Undo{To: s.turns[i]}})
+	undone := s.write(t, pawl.Undone{Asked: asked})
+	s.did["undone"]++
 	if s.take(t, "redone", 3) {
-		s.write(t, pawl.Reverted{Asked: s.write(t, pawl.RevertAsked{Revert: pawl.Revert{Redo: reverted}})})
+		s.write(t, pawl.Undone{Asked: s.write(t, pawl.UndoAsked{Undo: pawl.Undo{Redo: undone}})})
 		return
 	}
 	s.turns = s.turns[:i]

@@ -77,7 +77,7 @@ func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pa
 		return // the end of the turn reports it
 	}
 	if err != nil {
-		answer = pawl.Answer{Outcome: pawl.OutcomeDeclined}
+		answer = pawl.Answer{Outcome: pawl.OutcomeDenied}
 		s.showNote(ctx, fmt.Sprintf("The editor could not ask, so it counts as declined: %v", err))
 	}
 	err = s.svc.Answer(ctx, id.session, id.seq, answer)
@@ -106,7 +106,7 @@ func outcome(yes bool) pawl.Outcome {
 	if yes {
 		return pawl.OutcomeAnswered
 	}
-	return pawl.OutcomeDeclined
+	return pawl.OutcomeDenied
 }
 
 // askContent returns the text that the user decides about, with nothing hidden in it.
@@ -142,9 +142,9 @@ func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (
 	case chosen == "always" && len(ask.Offer) > 0:
 		return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
 	case chosen == "no":
-		return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: rejectAndContinue}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: rejectAndContinue}, nil
 	default:
-		return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 	}
 }
 
@@ -169,7 +169,7 @@ const noOptions = "(from pawl: the editor shows only questions with options; ask
 func (s *session) questions(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	for _, q := range ask.Questions {
 		if len(q.Options) == 0 {
-			return pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: noOptions}, nil
+			return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: noOptions}, nil
 		}
 	}
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
@@ -182,7 +182,7 @@ func (s *session) questions(ctx context.Context, toolCall call, ask pawl.Ask) (p
 		case err != nil:
 			return pawl.Answer{}, err
 		case bad != nil || n < 0 || n >= len(q.Options):
-			return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 		}
 		answer.Answers = append(answer.Answers, []string{q.Options[n].Label})
 	}
@@ -213,13 +213,13 @@ const createPoll = 50 * time.Millisecond
 
 // followSubagent presents the asks of a subagent until ctx, that of its parent, ends.
 func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
-	row, err := a.svc.Get(ctx, c.Child)
+	row, err := a.svc.Get(ctx, c.Subagent)
 	for errors.Is(err, pawl.ErrNotFound) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(createPoll):
-			row, err = a.svc.Get(ctx, c.Child)
+			row, err = a.svc.Get(ctx, c.Subagent)
 		}
 	}
 	if err == nil {
@@ -247,7 +247,7 @@ func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) 
 				calls[c.ID] = newCall(row.Dir, c)
 			}
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := pawl.ChildOf(b)
+			c, _ := pawl.SubagentOf(b)
 			a.running.Go(func() { own.followSubagent(ctx, c) })
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)

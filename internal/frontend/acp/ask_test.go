@@ -48,11 +48,11 @@ func TestPermissions(t *testing.T) {
 		{"once", []string{"Allow once", "Allow once"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}, {Outcome: "answered"}}},
 		{"always", []string{"Always allow"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}}},
 		{"reject", []string{"Reject, and go on", "Reject, and go on"}, "end_turn", "", []pawl.Answer{
-			{Outcome: "declined", Text: "not this; go on without it"}, {Outcome: "declined", Text: "not this; go on without it"},
+			{Outcome: "denied", Text: "not this; go on without it"}, {Outcome: "declined", Text: "not this; go on without it"},
 		}},
-		{"stop", []string{"Reject, and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "declined"}}},
-		{"canceled", []string{""}, "end_turn", "", []pawl.Answer{{Outcome: "declined"}}},
-		{"nonsense", []string{"yes please"}, "end_turn", "", []pawl.Answer{{Outcome: "declined"}}},
+		{"stop", []string{"Reject, and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
+		{"canceled", []string{""}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
+		{"nonsense", []string{"yes please"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, model := newBox(t,

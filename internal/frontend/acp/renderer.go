@@ -117,12 +117,12 @@ func (r *renderer) event(ctx context.Context, e pawl.Event) {
 		r.show(ctx, titleUpdated{b.Title})
 	case pawl.TurnFinished:
 		r.turnFinished(ctx, e, b)
-	case pawl.Compacted, pawl.Reverted, pawl.Status:
+	case pawl.Compacted, pawl.Undone, pawl.Status:
 		r.sessionEvent(ctx, e.Body)
-	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaSet, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		r.missionEvent(ctx, e)
-	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.RevertAsked: // not shown
+	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.UndoAsked: // not shown
 	}
 }
 
@@ -249,7 +249,7 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 		if b.Message != "" {
 			r.note(ctx, "%s", b.Message)
 		}
-	case pawl.Reverted:
+	case pawl.Undone:
 		if b.Refused != "" {
 			r.note(ctx, "Not undone: %s", b.Refused)
 		} else if r.replayed {
@@ -265,7 +265,7 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 func (r *renderer) missionEvent(ctx context.Context, e pawl.Event) {
 	text, _ := humanize.Mission(e.Body)
 	r.note(ctx, "%s", strings.ReplaceAll(text, "`", "'"))
-	if c, ok := pawl.ChildOf(e.Body); ok {
+	if c, ok := pawl.SubagentOf(e.Body); ok {
 		r.followSubagent(ctx, c)
 	}
 }

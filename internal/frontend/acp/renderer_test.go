@@ -106,12 +106,12 @@ func TestPut(t *testing.T) {
 		want   pawl.Answer
 	}{
 		{"go on", loop, "yes", pawl.Answer{Outcome: pawl.OutcomeAnswered}},
-		{"end", loop, "no", pawl.Answer{Outcome: pawl.OutcomeDeclined}},
-		{"nothing", loop, "", pawl.Answer{Outcome: pawl.OutcomeDeclined}},
-		{"always where it is not offered", always, "always", pawl.Answer{Outcome: pawl.OutcomeDeclined}},
+		{"end", loop, "no", pawl.Answer{Outcome: pawl.OutcomeDenied}},
+		{"nothing", loop, "", pawl.Answer{Outcome: pawl.OutcomeDenied}},
+		{"always where it is not offered", always, "always", pawl.Answer{Outcome: pawl.OutcomeDenied}},
 		{"an option", question, "1", pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"blue"}}}},
-		{"no such option", question, "2", pawl.Answer{Outcome: pawl.OutcomeDeclined}},
-		{"none before the first", question, "-1", pawl.Answer{Outcome: pawl.OutcomeDeclined}},
+		{"no such option", question, "2", pawl.Answer{Outcome: pawl.OutcomeDenied}},
+		{"none before the first", question, "-1", pawl.Answer{Outcome: pawl.OutcomeDenied}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &session{editor: &paper{answer: c.chosen}}

@@ -55,7 +55,7 @@ func (s *Server) serve(route api.Route, do handlerFunc) http.Handler {
 // drains; running work can still be answered and canceled.
 var startsWork = map[string]bool{
 	"createSession": true, "startMission": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
-	"compactSession": true, "revertSession": true, "forkSession": true, "runCommand": true,
+	"compactSession": true, "undoSession": true, "forkSession": true, "runCommand": true,
 }
 
 func (s *Server) handle(w *response, r *http.Request, route api.Route, do handlerFunc) (any, error) {

@@ -116,19 +116,19 @@ var handlers = map[string]handlerFunc{
 		seq, err := r.service.Shell(r.Context(), r.id, in.Command)
 		return api.Accepted{Seq: seq}, err
 	},
-	"previewRevert": func(w *response, r *request) (any, error) {
-		in, err := decode[pawl.Revert](w, r)
+	"previewUndo": func(w *response, r *request) (any, error) {
+		in, err := decode[pawl.Undo](w, r)
 		if err != nil {
 			return nil, err
 		}
 		return r.service.Preview(r.Context(), r.id, in)
 	},
-	"revertSession": func(w *response, r *request) (any, error) {
-		in, err := decode[pawl.Revert](w, r)
+	"undoSession": func(w *response, r *request) (any, error) {
+		in, err := decode[pawl.Undo](w, r)
 		if err != nil {
 			return nil, err
 		}
-		seq, err := r.service.Revert(r.Context(), r.id, in)
+		seq, err := r.service.Undo(r.Context(), r.id, in)
 		return api.Accepted{Seq: seq}, err
 	},
 	"forkSession": func(w *response, r *request) (any, error) {
@@ -286,7 +286,7 @@ func (r *request) sessionDir(in *api.NewSession) (string, error) {
 // worksInDir lists the routes that make a session do something in its directory.
 var worksInDir = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
-	"previewRevert": true, "revertSession": true, "forkSession": true, "runCommand": true,
+	"previewUndo": true, "undoSession": true, "forkSession": true, "runCommand": true,
 }
 
 // checkSessionDir rejects work in a session whose directory the principal may not use.
@@ -443,8 +443,8 @@ func (r *request) event(text []byte) (pawl.Event, error) {
 		return e, r.checkSettings(b.Settings)
 	case pawl.MissionStarted:
 		return e, r.checkMissionChecks(b.Order.Checks)
-	case pawl.CriteriaFrozen:
-		return e, r.checkMissionChecks(b.Frozen.Checks)
+	case pawl.CriteriaSet:
+		return e, r.checkMissionChecks(b.Criteria.Checks)
 	default:
 		return e, nil
 	}

@@ -103,7 +103,7 @@ func TestRoots(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	for _, q := range [][3]string{
 		{"POST", "/prompts", prompt(b.script(`{"text":"Done."}`), "")}, {"PUT", "/prompts/1", `{"parts":[]}`},
 		{"POST", "/asks/1/answer", `{"outcome":"answered"}`}, {"POST", "/resume", ""}, {"POST", "/compact", `{}`},
-		{"POST", "/revert", `{}`}, {"POST", "/revert/preview", `{}`}, {"POST", "/fork", `{}`},
+		{"POST", "/undo", `{}`}, {"POST", "/undo/preview", `{}`}, {"POST", "/fork", `{}`},
 	} {
 		b.refused(403, pawl.CodeDenied, q[0], s+q[1], q[2])
 	}

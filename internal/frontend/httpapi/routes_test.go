@@ -255,8 +255,8 @@ var routes = map[string]func(b *testServer){
 		b.refused(400, pawl.CodeInvalid, "POST", s+"/shell", `{"command":" "}`)
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/shell", `{"command":"true"}`)
 	},
-	"previewRevert": revert,
-	"revertSession": revert,
+	"previewUndo": undo,
+	"undoSession": undo,
 	"forkSession": func(b *testServer) {
 		id := b.create()
 		var s pawl.Session
@@ -349,22 +349,22 @@ func waiting(b *testServer) {
 	b.finished(id)
 }
 
-// revert goes back to before a turn that wrote a file.
-func revert(b *testServer) {
+// undo goes back to before a turn that wrote a file.
+func undo(b *testServer) {
 	id := b.create()
 	s := "/v1/sessions/" + string(id)
-	b.refused(404, pawl.CodeNotFound, "POST", s+"/revert/preview", `{}`)
-	b.refused(404, pawl.CodeNotFound, "POST", nobody+"/revert", `{}`)
+	b.refused(404, pawl.CodeNotFound, "POST", s+"/undo/preview", `{}`)
+	b.refused(404, pawl.CodeNotFound, "POST", nobody+"/undo", `{}`)
 	b.ask(202, "POST", s+"/prompts", prompt(b.script(`{"calls":[{"name":"write","input":{"path":"new.txt","content":"x"}}]}`, `{"text":"Done."}`), ""), new(api.Accepted))
 	b.finished(id)
-	var plan pawl.RevertPlan
-	b.ask(200, "POST", s+"/revert/preview", `{}`, &plan)
-	order, err := json.Marshal(pawl.Revert{To: plan.To})
+	var plan pawl.UndoPlan
+	b.ask(200, "POST", s+"/undo/preview", `{}`, &plan)
+	order, err := json.Marshal(pawl.Undo{To: plan.To})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ask(202, "POST", s+"/revert", string(order), new(api.Accepted))
-	b.until(id, is[pawl.Reverted])
+	b.ask(202, "POST", s+"/undo", string(order), new(api.Accepted))
+	b.until(id, is[pawl.Undone])
 	if _, err := os.Stat(filepath.Join(b.dir, "new.txt")); !os.IsNotExist(err) {
 		b.Errorf("the file is still there: %v", err)
 	}

@@ -197,7 +197,7 @@ func TestDrain(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	b.Drain()
 	for path, body := range map[string]string{
 		"/v1/sessions": `{"dir":"` + b.dir + `"}`, s + "/prompts": prompt(model, ""), s + "/resume": "", s + "/fork": `{}`,
-		s + "/compact": `{}`, s + "/revert": `{}`,
+		s + "/compact": `{}`, s + "/undo": `{}`,
 	} {
 		if got := b.refuses(503, pawl.CodeUnavailable, request{method: "POST", path: path, body: body}); got.header.Get("Retry-After") == "" {
 			t.Errorf("%s does not say when to come again", path)

@@ -24,7 +24,7 @@ var sessionBodies = map[string]string{
 	"shareSession":  `{"with":["eve"]}`,
 	"sendPrompt":    `{"parts":[{"type":"text","text":"x"}]}`,
 	"rewordPrompt":  `{"parts":[{"type":"text","text":"x"}]}`,
-	"answer":        `{"outcome":"declined"}`,
+	"answer":        `{"outcome":"denied"}`,
 	"runCommand":    `{"command":"true"}`,
 }
 

@@ -36,8 +36,8 @@ func (u *ui) trackAsks(ctx context.Context, e pawl.Event, asker string) {
 	case pawl.TurnFinished:
 		u.dropAsks(func(a pendingAsk) bool { return a.id.session == e.Session })
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
-		u.followSubagent(ctx, c.Child, fmt.Sprintf("the task %q (%s)", sanitizeLine(c.Title), sanitizeLine(c.Agent)))
+		c, _ := pawl.SubagentOf(b)
+		u.followSubagent(ctx, c.Subagent, fmt.Sprintf("the task %q (%s)", sanitizeLine(c.Title), sanitizeLine(c.Agent)))
 	default: // no effect on asks
 	}
 }
@@ -89,9 +89,9 @@ func (u *ui) permission(a pendingAsk) *question {
 		choices = append(choices, choice{number: "2", words: "a always", text: "yes, and always, by the rule that is said above", do: u.answerWith(a, always)})
 	}
 	choices = append(choices,
-		choice{number: "3", words: "n no", text: "no, and stop", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDeclined})},
+		choice{number: "3", words: "n no", text: "no, and stop", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
 		choice{number: "4", words: "but", text: "no, and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
-			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: words})
+			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
 		}})
 	return u.forAsk(a, u.menu(func() { u.heading(a, "may this run?") }, choices))
 }
@@ -104,7 +104,7 @@ func (u *ui) confirmContinue(a pendingAsk) *question {
 		{number: "2", words: "but", text: "yes, and say what to do otherwise", then: "otherwise", do: func(ctx context.Context, words string) {
 			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: words})
 		}},
-		{number: "3", words: "n no", text: "no, end the turn", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDeclined})},
+		{number: "3", words: "n no", text: "no, end the turn", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
 	}))
 }
 
@@ -140,7 +140,7 @@ func (u *ui) form(a pendingAsk, at int, before [][]string) *question {
 	return u.forAsk(a, &question{hint: hint, print: print, take: func(ctx context.Context, line string) {
 		if line == "0" {
 			u.question = nil
-			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDeclined})
+			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied})
 			return
 		}
 		chosen, err := choose(q, line)

@@ -113,7 +113,7 @@ func TestForm(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		{"by numbers", []string{"2", "1, 2"}, pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"blue"}, {"small", "large"}}}},
 		{"in words", []string{"green, rather", "2"}, pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"green, rather"}, {"large"}}}},
 		{"Enter alone and slips decide nothing", []string{"", "7", "/again", "1", "1,9", "1"}, pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"red"}, {"small"}}}},
-		{"no answer", []string{"1", "0"}, pawl.Answer{Outcome: pawl.OutcomeDeclined}},
+		{"no answer", []string{"1", "0"}, pawl.Answer{Outcome: pawl.OutcomeDenied}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newHarness(t, asksColor, bye)
@@ -143,7 +143,7 @@ func (a *answered) Answer(_ context.Context, _ pawl.SessionID, _ pawl.Seq, answe
 
 func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	rule := `{"tool":"bash"}`
-	yes, no := pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.Answer{Outcome: pawl.OutcomeDeclined}
+	yes, no := pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.Answer{Outcome: pawl.OutcomeDenied}
 	always, but, goOn := yes, no, yes
 	always.Always = append(always.Always, []byte(rule))
 	but.Text, goOn.Text = "use b", "use b"

@@ -32,7 +32,7 @@ type renderer struct {
 
 	prompts       map[pawl.Seq]string // accepted prompts that the model has not read yet
 	typedHere     map[pawl.Seq]bool   // prompts that were typed in this process
-	reverts       map[pawl.Seq]pawl.Revert
+	undos         map[pawl.Seq]pawl.Undo
 	pendingOrders map[pawl.Seq]bool      // orders of this process that have no result yet
 	calls         map[pawl.CallID]string // tool names of the current turn's calls
 	shells        map[pawl.Seq]string    // the user's commands that wait or run
@@ -44,7 +44,7 @@ type renderer struct {
 }
 
 func newRenderer(v *printer, dir string) *renderer {
-	return &renderer{out: v, dir: dir, prompts: map[pawl.Seq]string{}, typedHere: map[pawl.Seq]bool{}, reverts: map[pawl.Seq]pawl.Revert{}, pendingOrders: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{}}
+	return &renderer{out: v, dir: dir, prompts: map[pawl.Seq]string{}, typedHere: map[pawl.Seq]bool{}, undos: map[pawl.Seq]pawl.Undo{}, pendingOrders: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{}}
 }
 
 // working reports whether the user waits for something: a turn, a prompt or a command.
@@ -105,8 +105,8 @@ func (r *renderer) skip(e pawl.Event) {
 		delete(r.prompts, b.Prompt)
 	case pawl.Injected:
 		delete(r.prompts, b.Prompt)
-	case pawl.RevertAsked:
-		r.reverts[e.Seq] = b.Revert
+	case pawl.UndoAsked:
+		r.undos[e.Seq] = b.Undo
 	case pawl.ShellAsked:
 		r.shells[e.Seq] = b.Command
 	case pawl.ShellRan:
@@ -131,7 +131,7 @@ func (r *renderer) injected(b pawl.Injected) {
 	switch {
 	case b.Prompt != 0:
 		r.promptTaken(b.Prompt, "read")
-	case b.Child != "":
+	case b.Subagent != "":
 		r.out.printf("task: one in the background came back")
 	default:
 		r.out.printf("note: the model was told (%s): %s", sanitizeLine(b.Source), sanitizeLine(b.Text))
@@ -252,10 +252,10 @@ func (r *renderer) sessionEvent(e pawl.Event) {
 		if b.Keep != 0 {
 			r.out.printf("compacted: the conversation before this is a summary; about %d tokens are now %d", b.Before, b.After)
 		}
-	case pawl.RevertAsked:
-		r.reverts[e.Seq] = b.Revert
-	case pawl.Reverted:
-		r.reverted(b)
+	case pawl.UndoAsked:
+		r.undos[e.Seq] = b.Undo
+	case pawl.Undone:
+		r.undone(b)
 	case pawl.Status:
 		r.status(b)
 	default:
@@ -279,15 +279,15 @@ func (r *renderer) status(b pawl.Status) {
 	clear(r.pendingOrders)
 }
 
-// reverted prints the result of an undo or redo.
-func (r *renderer) reverted(b pawl.Reverted) {
+// undone prints the result of an undo or redo.
+func (r *renderer) undone(b pawl.Undone) {
 	delete(r.pendingOrders, b.Asked)
 	if b.Refused != "" {
 		r.out.printf("not undone: %s", sanitizeLine(b.Refused))
 		return
 	}
 	what := "undone"
-	if r.reverts[b.Asked].Redo != 0 {
+	if r.undos[b.Asked].Redo != 0 {
 		what = "redone"
 	}
 	r.out.printf("%s: %s put back", what, humanize.Plural(len(b.Changed), "file"))
@@ -340,8 +340,8 @@ func (r *renderer) callFinished(e pawl.Event, b pawl.CallFinished) {
 	}
 	r.keepOutput(output{e.Session, tool, b.Result})
 	lines := lineCount(b.Result.Content)
-	if b.Result.Spill != nil {
-		lines = fmt.Sprintf("%d bytes of output", b.Result.Spill.Size)
+	if b.Result.Full != nil {
+		lines = fmt.Sprintf("%d bytes of output", b.Result.Full.Size)
 	}
 	switch b.Status {
 	case pawl.CallDone:

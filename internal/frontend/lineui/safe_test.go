@@ -76,7 +76,7 @@ func untrustedEvents(r *rapid.T) []pawl.Body {
 		pawl.Status{State: "notice", Message: s("notice")},
 		pawl.Replied{Parts: pawl.Parts{pawl.Reasoning{Text: s("thought")}, pawl.Text{Text: s("text")}, pawl.ToolCall{ID: "b", Name: s("tool")}}},
 		pawl.CallStarted{Call: "a", Tool: s("tool"), Access: []pawl.Access{{Target: s("target")}, {Target: s("target")}}},
-		pawl.Spawned{Call: "a", Child: "c", Agent: s("agent"), Title: s("title")},
+		pawl.Spawned{Call: "a", Subagent: "c", Agent: s("agent"), Title: s("title")},
 		pawl.TodosSet{Todos: []pawl.Todo{{Content: s("todo"), Status: pawl.TodoInProgress}}},
 		pawl.CallFinished{Call: "a", Status: pawl.CallDone, Result: pawl.Result{Content: s("content"), IsError: true, Meta: map[string]string{"exit_code": s("code")}}},
 		pawl.CallFinished{Call: "b", Status: pawl.CallRefused, Result: pawl.Result{Content: s("content")}},
@@ -87,8 +87,8 @@ func untrustedEvents(r *rapid.T) []pawl.Body {
 		pawl.ModeChanged{Mode: s("mode")},
 		pawl.Injected{Source: s("source"), Text: s("text")},
 		pawl.Compacted{Keep: 1, Message: s("message")},
-		pawl.Reverted{Changed: []string{"x"}, Aside: map[string]string{s("path"): s("kept")}, Left: []string{s("left")}},
-		pawl.Reverted{Refused: s("refused")},
+		pawl.Undone{Changed: []string{"x"}, Aside: map[string]string{s("path"): s("kept")}, Left: []string{s("left")}},
+		pawl.Undone{Refused: s("refused")},
 		pawl.TurnFinished{Reason: pawl.ReasonError, Message: s("message")},
 		pawl.Status{State: "interrupted", Message: s("message")},
 	}
@@ -149,7 +149,7 @@ func TestAsksAreWhole(t *testing.T) {
 			}
 		}
 		u.present(u.trust(pawl.Project{Dir: s("dir"), Trust: pawl.TrustInfo{Parts: []string{s("part"), s("part")}}}, ""))
-		u.printPlan(pawl.RevertPlan{Prompt: pawl.Parts{pawl.Text{Text: s("prompt")}}, Diff: s("diff"), Files: []pawl.FileChange{{Path: s("path"), Kind: "modify", Conflict: s("conflict")}}})
+		u.printPlan(pawl.UndoPlan{Prompt: pawl.Parts{pawl.Text{Text: s("prompt")}}, Diff: s("diff"), Files: []pawl.FileChange{{Path: s("path"), Kind: "modify", Conflict: s("conflict")}}})
 		if why := wrong(out.String()); why != "" {
 			r.Fatalf("%s in\n%s", why, out.String())
 		}

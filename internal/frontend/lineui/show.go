@@ -43,7 +43,7 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 			text = strings.TrimRight(text, "\n") + "\n" + patch.Diff
 		}
 	}
-	if out.result.Spill != nil {
+	if out.result.Full != nil {
 		if text, err = u.readSpill(ctx, out); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 // readSpill reads an output that is stored beside the log.
 func (u *ui) readSpill(ctx context.Context, out output) (text string, err error) {
 	err = u.runInterruptible(ctx, func(ctx context.Context) error {
-		r, err := u.Service.Output(ctx, out.session, out.result.Spill.ID)
+		r, err := u.Service.Output(ctx, out.session, out.result.Full.ID)
 		if err != nil {
 			return err
 		}

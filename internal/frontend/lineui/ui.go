@@ -261,7 +261,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 			continue
 		}
 		u.renderer.event(e)
-		if _, ok := pawl.ChildOf(e.Body); !ok { // unfinished subagents are followed below
+		if _, ok := pawl.SubagentOf(e.Body); !ok { // unfinished subagents are followed below
 			u.trackAsks(ctx, e, "")
 		}
 	}
@@ -316,7 +316,7 @@ func lastTurnStart(events []pawl.Event) int {
 		switch b := e.Body.(type) {
 		case pawl.TurnStarted:
 			from = i
-		case pawl.Reverted:
+		case pawl.Undone:
 			if b.Refused == "" {
 				from = i
 			}

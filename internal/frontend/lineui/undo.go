@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-func (u *ui) undo(ctx context.Context, _ string) error { return u.revert(ctx, pawl.Revert{}) }
+func (u *ui) undo(ctx context.Context, _ string) error { return u.confirmUndo(ctx, pawl.Undo{}) }
 
 func (u *ui) redo(ctx context.Context, _ string) error {
-	return u.revert(ctx, pawl.Revert{Redo: pawl.LastRevert})
+	return u.confirmUndo(ctx, pawl.Undo{Redo: pawl.LastUndo})
 }
 
 // maxRewindList is how many of the user's messages /rewind lists.
@@ -35,7 +35,7 @@ func (u *ui) rewind(ctx context.Context, argument string) error {
 	if err != nil {
 		return err
 	}
-	return u.revert(ctx, pawl.Revert{To: messages[n].Seq})
+	return u.confirmUndo(ctx, pawl.Undo{To: messages[n].Seq})
 }
 
 // userMessages returns the user's messages, newest first, at most maxRewindList.
@@ -87,9 +87,9 @@ func (u *ui) userMessages(ctx context.Context) ([]pawl.Message, error) {
 	return messages, nil
 }
 
-// revert shows what an undo or redo would change, and asks for confirmation.
-func (u *ui) revert(ctx context.Context, r pawl.Revert) error {
-	var plan pawl.RevertPlan
+// confirmUndo shows what an undo or redo would change, and asks for confirmation.
+func (u *ui) confirmUndo(ctx context.Context, r pawl.Undo) error {
+	var plan pawl.UndoPlan
 	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) (err error) {
 		plan, err = u.Service.Preview(ctx, id, r)
 		return err
@@ -100,11 +100,11 @@ func (u *ui) revert(ctx context.Context, r pawl.Revert) error {
 	doing := func(c pawl.Conflicts) func(context.Context, string) {
 		return func(ctx context.Context, _ string) {
 			plan.Conflicts = c
-			u.applyRevert(ctx, plan.Revert)
+			u.applyUndo(ctx, plan.Undo)
 		}
 	}
 	choices := []choice{{number: "1", words: "y yes", text: "yes", do: doing(pawl.ConflictsRefuse)}}
-	if len(plan.InTheWay()) > 0 {
+	if len(plan.Conflicting()) > 0 {
 		choices = []choice{
 			{number: "1", words: "aside", text: "yes, and keep what somebody else changed in another place", do: doing(pawl.ConflictsAside)},
 			{number: "2", words: "leave", text: "yes, and leave those files as they are", do: doing(pawl.ConflictsLeave)},
@@ -115,10 +115,10 @@ func (u *ui) revert(ctx context.Context, r pawl.Revert) error {
 	return nil
 }
 
-// applyRevert starts an undo or redo. The session's events report the result.
-func (u *ui) applyRevert(ctx context.Context, r pawl.Revert) {
+// applyUndo starts an undo or redo. The session's events report the result.
+func (u *ui) applyUndo(ctx context.Context, r pawl.Undo) {
 	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
-		seq, err := u.Service.Revert(ctx, id, r)
+		seq, err := u.Service.Undo(ctx, id, r)
 		if err == nil {
 			u.renderer.pendingOrders[seq] = true
 		}
@@ -130,7 +130,7 @@ func (u *ui) applyRevert(ctx context.Context, r pawl.Revert) {
 }
 
 // printPlan prints what an undo or redo would change.
-func (u *ui) printPlan(p pawl.RevertPlan) {
+func (u *ui) printPlan(p pawl.UndoPlan) {
 	verb := "taken back"
 	if p.Redo != 0 {
 		verb = "brought back"

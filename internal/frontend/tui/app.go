@@ -397,7 +397,7 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 		a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
 		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.tell(e), a.refreshed(e))
-		if r, ok := e.Body.(pawl.Reverted); ok && r.Refused == "" {
+		if r, ok := e.Body.(pawl.Undone); ok && r.Refused == "" {
 			reload = true
 		}
 	}

@@ -144,7 +144,7 @@ func TestNoWayBack(t *testing.T) { //nolint:paralleltest // it sets environment 
 	s.until("it works", func() bool { return s.view.Log.Working() })
 	s.typed("/rewind\r")
 	s.until("it is busy", s.shows("wait until the work is done"))
-	if _, err := s.shared.Service.Revert(t.Context(), s.session.ID, pawl.Revert{}); pawl.CodeOf(err) != pawl.CodeBusy {
+	if _, err := s.shared.Service.Undo(t.Context(), s.session.ID, pawl.Undo{}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("it was not: %v", err)
 	}
 }

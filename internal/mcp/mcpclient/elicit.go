@@ -53,7 +53,7 @@ func (l *link) elicit(ctx context.Context, s *session, p *sdk.ElicitParams) (*sd
 		case <-ctx.Done():
 		}
 	}()
-	answer, err := r.call.Host.Ask(ctx, r.call.ID, form.ask(l.server.Name, p.Message))
+	answer, err := r.call.Caller.Ask(ctx, r.call.ID, form.ask(l.server.Name, p.Message))
 	if err != nil {
 		return canceled, nil //nolint:nilerr // the call has ended, or the log: the server need not know which
 	}
@@ -73,7 +73,7 @@ func (l *link) asker(ctx context.Context) *running {
 		}
 		r = l.running[i]
 	}
-	if r.asked || r.call.Host == nil {
+	if r.asked || r.call.Caller == nil {
 		return nil
 	}
 	r.asked = true

@@ -125,7 +125,7 @@ func testEverything(t *testing.T, transport string) int {
 		t.Errorf("resource %s: %v", first, err)
 	}
 	if slices.Contains(status.Tools, "mcp__fake__trigger-elicitation-request") {
-		w.host.answer = func(a pawl.Ask) pawl.Answer { return pawl.Answer{Outcome: pawl.OutcomeDeclined} }
+		w.host.answer = func(a pawl.Ask) pawl.Answer { return pawl.Answer{Outcome: pawl.OutcomeDenied} }
 		n += w.play([]step{{"trigger-elicitation-request", `{}`, "decline"}})
 	}
 	if slices.ContainsFunc(status.Tools, func(name string) bool { return strings.Contains(name, "sampling") }) {

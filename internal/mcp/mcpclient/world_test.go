@@ -176,7 +176,7 @@ func (w *world) input(text string) toolapi.Call {
 	*count++
 	return toolapi.Call{
 		Session: "s", ID: pawl.CallID(fmt.Sprintf("call%d", *count)), Input: json.RawMessage(text), Dir: w.dir,
-		Progress: func(string) {}, Host: w.host,
+		Progress: func(string) {}, Caller: w.host,
 	}
 }
 
@@ -242,7 +242,7 @@ func (p *person) Ask(_ context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer,
 	defer p.mu.Unlock()
 	p.asks = append(p.asks, a)
 	if p.answer == nil {
-		return pawl.Answer{Outcome: pawl.OutcomeDeclined}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 	}
 	answer := p.answer(a)
 	return answer, a.Check(answer)

@@ -49,7 +49,7 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 			cancel()
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
+		c, _ := pawl.SubagentOf(b)
 		go f.child(ctx, c)
 	default: // no ask
 	}
@@ -58,10 +58,10 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 // child follows the asks of a subagent as long as its parent is followed.
 func (f *follower) child(ctx context.Context, c pawl.Spawned) {
 	who := fmt.Sprintf("The task %q (%s) asks:\n", sanitize.Line(c.Title), sanitize.Line(c.Agent))
-	for e, err := range f.events(ctx, c.Child) {
+	for e, err := range f.events(ctx, c.Subagent) {
 		if err != nil {
 			if ctx.Err() == nil {
-				f.Log.Warn("what a task asks cannot be heard", "session", c.Child, "error", err)
+				f.Log.Warn("what a task asks cannot be heard", "session", c.Subagent, "error", err)
 			}
 			return
 		}
@@ -95,7 +95,7 @@ var form = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"s
 // put shows an ask to the user. Everything except a clear yes means no; a yes
 // allows once.
 func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answer {
-	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
+	no := pawl.Answer{Outcome: pawl.OutcomeDenied}
 	question := "Permit this, once?"
 	switch ask.Kind {
 	case pawl.AskPermission:

@@ -101,8 +101,8 @@ func (f *follower) take(body pawl.Body) {
 			f.out.Denials = append(f.out.Denials, denial{Tool: f.tools[b.Call], Reason: b.Result.Content})
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
-		f.children = append(f.children, c.Child)
+		c, _ := pawl.SubagentOf(b)
+		f.children = append(f.children, c.Subagent)
 	case pawl.TurnFinished:
 		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps
 		f.out.CostUSD = b.Usage.Cost.Dollars()

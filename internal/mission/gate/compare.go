@@ -128,19 +128,19 @@ func (c *comparison) addTextFaults(f *faults) {
 		switch {
 		case Protects(c.criteria, name):
 			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
-		case !fileApproved(c.criteria.Agreed, name) && partsDiffer(name, c.before[name], c.after[name]):
+		case !fileApproved(c.criteria.Approval, name) && partsDiffer(name, c.before[name], c.after[name]):
 			f.add("protected-changed", name, "%s was changed where it says how this project is checked or what stands in for its parts: take that back, or have it agreed on in the plan", name)
 		}
 	}
 	for _, change := range c.changes {
 		for _, s := range spot(evasions, change) {
-			if !fileApproved(c.criteria.Agreed, change.file) {
+			if !fileApproved(c.criteria.Approval, change.file) {
 				f.add(s.rule, change.file, "%s: %q: %s", change.file, s.first(change), s.text)
 			}
 		}
 	}
 	for _, b := range c.freshTests() {
-		if b.assertsNothing() && !testApproved(c.criteria.Agreed, b.Name) {
+		if b.assertsNothing() && !testApproved(c.criteria.Approval, b.Name) {
 			f.add("test-idle", b.Name, "the test %s in %s asks nothing, so it cannot fail: have it look at what it tests", b.Name, b.File)
 		}
 	}

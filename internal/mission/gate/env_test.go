@@ -151,7 +151,7 @@ func (w *testRepo) play(s story) Outcome {
 	base := w.commit(s.base)
 	var approved pawl.Approval
 	approved.Tests, approved.Files = s.keys["agree-tests"], s.keys["agree-files"]
-	g, criteria := w.gate(base, pawl.Criteria{Agreed: approved}, s.checks())
+	g, criteria := w.gate(base, pawl.Criteria{Approval: approved}, s.checks())
 	if s.base["go.mod"] != "" {
 		g.Seed = seed(w.t)
 	}

@@ -34,7 +34,7 @@ type evidence struct {
 // newEvidence returns the evidence known before the candidate is checked.
 func newEvidence(f pawl.Criteria, b *baseline) *evidence {
 	proofs := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Kind == pawl.CheckSetup })
-	return &evidence{checks: proofs, approved: f.Agreed, base: b.ran, flaky: map[string]bool{}}
+	return &evidence{checks: proofs, approved: f.Approval, base: b.ran, flaky: map[string]bool{}}
 }
 
 // faults collects the reasons why a candidate does not pass.

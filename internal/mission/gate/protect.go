@@ -41,7 +41,7 @@ func Protects(f pawl.Criteria, name string) bool {
 	if !filepath.IsLocal(name) {
 		return true
 	}
-	return !fileApproved(f.Agreed, name) && slices.ContainsFunc(slices.Concat(protected, f.Protected), func(pattern string) bool { return protects(pattern, name) })
+	return !fileApproved(f.Approval, name) && slices.ContainsFunc(slices.Concat(protected, f.Protected), func(pattern string) bool { return protects(pattern, name) })
 }
 
 func protects(pattern, name string) bool {

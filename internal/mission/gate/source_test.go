@@ -98,7 +98,7 @@ func TestProtected(t *testing.T) {
 	if !Protects(pawl.Criteria{Protected: []string{"Makefile"}}, "x/Makefile") {
 		t.Error("what a gate adds is not protected")
 	}
-	approved := pawl.Criteria{Agreed: pawl.Approval{Files: []string{".ci/*"}}}
+	approved := pawl.Criteria{Approval: pawl.Approval{Files: []string{".ci/*"}}}
 	for name, want := range map[string]bool{".ci/run": false, "a/../.ci/run": false, ".cirun": false, "a/.ci/run": true, ".ci/../vendor/x": true, ".ci/../../x": true} {
 		if got := Protects(approved, name); got != want {
 			t.Errorf("%s, with .ci/* agreed on: %v", name, got)

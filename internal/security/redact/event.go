@@ -42,9 +42,9 @@ func (m *masker) event(e pawl.Event) (pawl.Event, error) {
 // not hold before does not hold afterwards either.
 func (m *masker) prove(was, is pawl.Body) pawl.Body {
 	switch is := is.(type) {
-	case pawl.CriteriaFrozen:
-		if old, ok := was.(pawl.CriteriaFrozen); ok && old.Hash == old.Frozen.Hash() {
-			is.Hash = m.move(old.Hash, is.Frozen.Hash())
+	case pawl.CriteriaSet:
+		if old, ok := was.(pawl.CriteriaSet); ok && old.Hash == old.Criteria.Hash() {
+			is.Hash = m.move(old.Hash, is.Criteria.Hash())
 		}
 		return is
 	case pawl.CheckRan:
@@ -54,7 +54,7 @@ func (m *masker) prove(was, is pawl.Body) pawl.Body {
 		}
 		return is
 	case pawl.Sealed:
-		is.Frozen, is.Chain = m.now(is.Frozen), m.now(is.Chain)
+		is.Criteria, is.Chain = m.now(is.Criteria), m.now(is.Chain)
 		return is
 	default:
 		return is

@@ -18,7 +18,7 @@ func proven(secret string) []pawl.Body {
 		Base: "c0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}, Env: []string{"KEY=" + secret}}},
 		Tools: map[string]string{"/bin/true": "sha256:0"},
 	}
-	gate := pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: "pawl/x"}
+	gate := pawl.CriteriaSet{Criteria: frozen, Hash: frozen.Hash(), Branch: "pawl/x"}
 	run := func(round int, prev, tail string) pawl.CheckRan {
 		return pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "test", On: "candidate", Tree: "t0", Args: []string{"/bin/true"}, Tail: tail}, Round: round}.Link(prev)
 	}
@@ -32,7 +32,7 @@ func proven(secret string) []pawl.Body {
 		pawl.TurnStarted{Prompt: 3},
 		gate, first, second, third,
 		pawl.GateResult{Round: 1, Candidate: "c0", Tree: "t0"},
-		pawl.Sealed{Round: 1, Candidate: "c0", Tree: "t0", Frozen: gate.Hash, Chain: third.Hash},
+		pawl.Sealed{Round: 1, Candidate: "c0", Tree: "t0", Criteria: gate.Hash, Chain: third.Hash},
 	}
 }
 
@@ -77,8 +77,8 @@ func TestEvidenceHolds(t *testing.T) {
 			return b
 		},
 		"a gate": func(b pawl.Body) pawl.Body {
-			if gate, ok := b.(pawl.CriteriaFrozen); ok {
-				gate.Branch, gate.Frozen.Base = "pawl/x", "c1"
+			if gate, ok := b.(pawl.CriteriaSet); ok {
+				gate.Branch, gate.Criteria.Base = "pawl/x", "c1"
 				return gate
 			}
 			return b

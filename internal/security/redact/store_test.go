@@ -194,7 +194,7 @@ func TestResult(t *testing.T) {
 	blob := &pawl.Blob{ID: "ab", Size: 9}
 	in := pawl.Result{
 		Content: text, Files: []pawl.File{{Name: "a", MediaType: "text/plain", Data: []byte(text)}, {Name: "b", Data: []byte("\xff" + text)}},
-		Meta: map[string]string{"a": text}, IsError: true, Spill: blob, Seen: map[string]string{"a": "b"},
+		Meta: map[string]string{"a": text}, IsError: true, Full: blob, Seen: map[string]string{"a": "b"},
 		Display: pawl.Parts{
 			pawl.Text{Text: text}, pawl.Reasoning{Text: text, Signature: "s"}, pawl.Patch{Path: "a", Diff: text}, pawl.File{Name: "a", Data: []byte(text)},
 			pawl.ToolCall{ID: "c", Input: json.RawMessage(`{"a":"` + text + `"}`)}, pawl.ToolResult{Call: "c", Content: text},
@@ -203,7 +203,7 @@ func TestResult(t *testing.T) {
 	before := encodedResult(t, in)
 	want := pawl.Result{
 		Content: masked, Files: []pawl.File{{Name: "a", MediaType: "text/plain", Data: []byte(masked)}, {Name: "b", Data: []byte("\xff" + text)}},
-		Meta: map[string]string{"a": masked}, IsError: true, Spill: blob, Seen: map[string]string{"a": "b"},
+		Meta: map[string]string{"a": masked}, IsError: true, Full: blob, Seen: map[string]string{"a": "b"},
 		Display: pawl.Parts{
 			pawl.Text{Text: masked}, pawl.Reasoning{Text: masked, Signature: "s"}, pawl.Patch{Path: "a", Diff: masked}, pawl.File{Name: "a", Data: []byte(masked)},
 			pawl.ToolCall{ID: "c", Input: json.RawMessage(`{"a":"` + masked + `"}`)}, pawl.ToolResult{Call: "c", Content: masked},

@@ -198,11 +198,11 @@ func (s *service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 	return s.next.Waiting(ctx, id)
 }
 
-// Preview says what a Revert would do. It shows files of the directory as they are
+// Preview says what a Undo would do. It shows files of the directory as they are
 // now, which are not part of what is shared.
-func (s *service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+func (s *service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	if err := s.own(ctx, id); err != nil {
-		return pawl.RevertPlan{}, err
+		return pawl.UndoPlan{}, err
 	}
 	return s.next.Preview(ctx, id, r)
 }

@@ -174,7 +174,7 @@ func (b *team) attempts() map[string]attempt {
 		"Withdraw": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error { return s.Withdraw(ctx, id, 2) }},
 		"Resume":   {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error { return s.Resume(ctx, id) }},
 		"Answer": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
-			return s.Answer(ctx, id, 2, pawl.Answer{Outcome: pawl.OutcomeDeclined})
+			return s.Answer(ctx, id, 2, pawl.Answer{Outcome: pawl.OutcomeDenied})
 		}},
 		"Cancel": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error { return s.Cancel(ctx, id) }},
 		"Compact": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
@@ -186,11 +186,11 @@ func (b *team) attempts() map[string]attempt {
 			return err
 		}},
 		"Preview": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
-			_, err := s.Preview(ctx, id, pawl.Revert{})
+			_, err := s.Preview(ctx, id, pawl.Undo{})
 			return err
 		}},
-		"Revert": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
-			_, err := s.Revert(ctx, id, pawl.Revert{})
+		"Undo": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
+			_, err := s.Undo(ctx, id, pawl.Undo{})
 			return err
 		}},
 		"Fork": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {

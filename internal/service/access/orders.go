@@ -101,12 +101,12 @@ func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	return seq, err
 }
 
-// Revert orders to go back to before a message, or forward again.
-func (s *service) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
+// Undo orders to go back to before a message, or forward again.
+func (s *service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
 	if err := s.own(ctx, id); err != nil {
 		return 0, err
 	}
-	return s.next.Revert(s.by(ctx), id, r)
+	return s.next.Undo(s.by(ctx), id, r)
 }
 
 // Fork makes a session that begins as this one was, of the same owner. So it is
@@ -191,7 +191,7 @@ func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) 
 	case pawl.Answered:
 		b.By = ActorOf(ctx)
 		return b, nil
-	case pawl.RevertAsked:
+	case pawl.UndoAsked:
 		b.By = ActorOf(ctx)
 		return b, nil
 	case pawl.ShellAsked:

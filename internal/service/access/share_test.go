@@ -174,7 +174,7 @@ func TestWhoDidIt(t *testing.T) { //nolint:paralleltest // it sets environment v
 			t.Fatal(err)
 		}
 		if _, ok := e.Body.(pawl.Asked); ok {
-			if err := b.as("").Answer(t.Context(), id, e.Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}); err != nil {
+			if err := b.as("").Answer(t.Context(), id, e.Seq, pawl.Answer{Outcome: pawl.OutcomeDenied}); err != nil {
 				t.Fatal(err)
 			}
 		}

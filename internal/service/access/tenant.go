@@ -86,12 +86,12 @@ func (s tenanted) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	return s.next.Shell(s.of(ctx), id, command)
 }
 
-func (s tenanted) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+func (s tenanted) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	return s.next.Preview(s.of(ctx), id, r)
 }
 
-func (s tenanted) Revert(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.Seq, error) {
-	return s.next.Revert(s.of(ctx), id, r)
+func (s tenanted) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
+	return s.next.Undo(s.of(ctx), id, r)
 }
 
 func (s tenanted) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {

@@ -66,7 +66,7 @@ func testAnswer(b *box) {
 func testAnswerDeclined(b *box) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"expect":"^null \\(the user does not want to answer\\)\\s+The user adds: guess","text":"Ok."}`), pawl.DeliverNow))
-	b.ok(b.Answer(b.Context(), id, b.asked(id).Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "guess"}))
+	b.ok(b.Answer(b.Context(), id, b.asked(id).Seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "guess"}))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
@@ -200,7 +200,7 @@ func testPlanWith(b *box, s pawl.Settings) {
 	b.send(id, p)
 	first := b.asked(id)
 	check(b, "1. write a.txt", first.Body.(pawl.Asked).Text)
-	b.ok(b.Answer(b.Context(), id, first.Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "shorter"}))
+	b.ok(b.Answer(b.Context(), id, first.Seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "shorter"}))
 	events := b.until(id, first.Seq, is[pawl.Asked])
 	b.ok(b.Answer(b.Context(), id, events[len(events)-1].Seq, answer([]string{"Begin"})))
 	b.idle(id)

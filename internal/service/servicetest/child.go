@@ -221,7 +221,7 @@ func testChildAfterACrash(b *box) {
 			pawl.ToolCall{ID: "call_1_1", Name: "task", Input: []byte(`{"agent":"general","prompt":"x","description":"a task"}`)},
 		}},
 		pawl.CallStarted{Call: "call_1_1", Tool: "task", ReadOnly: true},
-		pawl.Spawned{Call: "call_1_1", Child: child, Agent: "general", Title: "a task"},
+		pawl.Spawned{Call: "call_1_1", Subagent: child, Agent: "general", Title: "a task"},
 	)
 	s := b.importLog(log)
 	childLog := b.events(

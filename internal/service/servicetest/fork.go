@@ -87,7 +87,7 @@ func testFork(b *box) {
 	_, gotReplies = b.totals()
 	check(b, replies+2, gotReplies)
 	b.remove(id)
-	spilled := b.only(fork.ID, "call_5_1").Result.Spill
+	spilled := b.only(fork.ID, "call_5_1").Result.Full
 	r, err := b.store.OpenBlob(b.Context(), fork.ID, spilled.ID)
 	b.ok(err)
 	text, err := io.ReadAll(r)
@@ -95,7 +95,7 @@ func testFork(b *box) {
 	check(b, spilled.Size, int64(len(text)))
 	b.ok(r.Close())
 	for i := range 4 { // the fork's own turn, and three of its origin
-		b.revert(fork.ID, pawl.Revert{})
+		b.undo(fork.ID, pawl.Undo{})
 		check(b, states[max(0, min(2, 3-i))], b.files())
 	}
 }
@@ -103,7 +103,7 @@ func testFork(b *box) {
 // Before each message, and each other event, a session can be forked.
 func testForkAtAnyPoint(b *box) {
 	id, _ := b.twoTurns()
-	b.revert(id, pawl.Revert{Scope: pawl.ScopeConversation})
+	b.undo(id, pawl.Undo{Scope: pawl.ScopeConversation})
 	head := b.get(id).Head
 	for at := pawl.Seq(2); at <= head+1; at++ {
 		want, err := pawl.Conversation(b.log(id)[:at-1])
@@ -157,7 +157,7 @@ func testForkWithAnAsk(b *box) {
 // What a session that was interrupted was ordered to do is not done in its fork.
 func testForkWithOrders(b *box) {
 	model := b.script(`{"text":"One."}`)
-	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "revert": pawl.RevertAsked{Revert: pawl.Revert{To: 3}}, "shell": pawl.ShellAsked{Command: "true"}} {
+	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "undo": pawl.UndoAsked{Undo: pawl.Undo{To: 3}}, "shell": pawl.ShellAsked{Command: "true"}} {
 		log := b.events(
 			pawl.SessionCreated{Dir: b.dir},
 			pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one"}}, Settings: pawl.Settings{Model: model}},
@@ -183,11 +183,11 @@ func testForkWithOrders(b *box) {
 func testForkOfAFork(b *box) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
-	b.revert(id, pawl.Revert{})
+	b.undo(id, pawl.Undo{})
 	first := b.fork(id, 0)
 	check(b, talk[:4], b.conversation(first.ID))
 	second := b.fork(first.ID, 0)
-	b.revert(second.ID, pawl.Revert{Redo: pawl.LastRevert})
+	b.undo(second.ID, pawl.Undo{Redo: pawl.LastUndo})
 	check(b, talk, b.conversation(second.ID))
 	check(b, states[2], b.files())
 	check(b, talk[:4], b.conversation(first.ID))
@@ -201,7 +201,7 @@ func testForkOfAFork(b *box) {
 	b.idle(parent)
 	child := b.fork(b.children(parent)[0].ID, 0)
 	b.goOn(child.ID)
-	b.revert(child.ID, pawl.Revert{})
-	b.revert(child.ID, pawl.Revert{}) // which its origin must not
+	b.undo(child.ID, pawl.Undo{})
+	b.undo(child.ID, pawl.Undo{}) // which its origin must not
 	check(b, false, b.exists("by a child"))
 }

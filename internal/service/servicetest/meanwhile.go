@@ -166,7 +166,7 @@ func testPermissionOfAnEndedCall(b *box) {
 // A no holds wherever pawl dies after it, whatever is permitted by then.
 func testPermissionNoAfterACrash(b *box) {
 	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }
-	no := pawl.Answer{Outcome: pawl.OutcomeDeclined}
+	no := pawl.Answer{Outcome: pawl.OutcomeDenied}
 	denied := pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("declined")}
 	for name, test := range map[string]struct {
 		more   []pawl.Body
@@ -177,8 +177,8 @@ func testPermissionNoAfterACrash(b *box) {
 		"declined, with result":  {[]pawl.Body{answered(no), denied}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
 		"timeout":                {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeTimeout})}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
 		"canceled":               {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeCanceled})}, pawl.ReasonCanceled, pawl.CallCanceled, pawl.CallCanceled},
-		"declined with a word":   {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "no"})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
-		"… and with its result":  {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "no"}), denied}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
+		"declined with a word":   {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "no"})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
+		"… and with its result":  {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "no"}), denied}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
 		"nobody was there":       {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeAbsent})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
 		"an outcome from beyond": {[]pawl.Body{answered(pawl.Answer{Outcome: "maybe"})}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
 	} {
@@ -210,7 +210,7 @@ func testPermissionOfAChild(b *box) {
 	p.AskTimeout = patience
 	b.send(id, p)
 	events := b.until(id, 0, is[pawl.Spawned])
-	child := events[len(events)-1].Body.(pawl.Spawned).Child
+	child := events[len(events)-1].Body.(pawl.Spawned).Subagent
 	b.eventually("the child is there", func(ctx context.Context) bool {
 		_, err := b.Get(ctx, child)
 		return err == nil
@@ -220,7 +220,7 @@ func testPermissionOfAChild(b *box) {
 	b.code(pawl.CodeNotFound, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 	seq, _ = b.permission(child, 2)
-	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "enough"}))
+	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "enough"}))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDenied}, b.statuses(child))

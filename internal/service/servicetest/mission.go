@@ -52,7 +52,7 @@ func testMission(b *box) {
 
 	check(b, pawl.MissionWorking, b.board(s.ID).State)
 	check(b, nil, b.board(s.ID).Ended)
-	b.ok(b.Answer(b.Context(), s.ID, log[len(log)-1].Seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.ok(b.Answer(b.Context(), s.ID, log[len(log)-1].Seq, pawl.Answer{Outcome: pawl.OutcomeDenied}))
 	b.idle(s.ID)
 	want := pawl.Board{
 		Session: b.get(s.ID), State: pawl.MissionStopped, Team: []pawl.Session{}, Usage: pawl.Usage{Input: 3},
@@ -110,9 +110,9 @@ func testMissionOrders(b *box) {
 	b.code(pawl.CodeInvalid, err)
 	_, err = b.Shell(b.Context(), id, "true")
 	b.code(pawl.CodeInvalid, err)
-	_, err = b.Preview(b.Context(), id, pawl.Revert{})
+	_, err = b.Preview(b.Context(), id, pawl.Undo{})
 	b.code(pawl.CodeInvalid, err)
-	_, err = b.Revert(b.Context(), id, pawl.Revert{})
+	_, err = b.Undo(b.Context(), id, pawl.Undo{})
 	b.code(pawl.CodeInvalid, err)
 	p := prompt("on", "", pawl.DeliverNow)
 	p.Agent = "build"
@@ -159,12 +159,12 @@ func testMissionBoard(b *box) {
 	frozen := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
 	task := func(id string) pawl.Task { return pawl.Task{ID: id, Title: "Do " + id} }
 	start := func(task string, child pawl.SessionID) pawl.Body {
-		return pawl.TaskStarted{Task: task, Attempt: 1, Child: child, Base: "b0", From: "b0"}
+		return pawl.TaskStarted{Task: task, Attempt: 1, Worker: child, Base: "b0", From: "b0"}
 	}
 	row, err := b.Import(b.Context(), events(id,
 		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}, pawl.TurnStarted{Prompt: 3},
-		pawl.CriteriaFrozen{Frozen: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
+		pawl.CriteriaSet{Criteria: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{task("one"), task("two"), task("three")}}, By: "commander"},
 		pawl.Delegated{Tasks: []string{"one", "two", "three"}},
 		start("one", worker), start("two", stranger), start("three", gone),

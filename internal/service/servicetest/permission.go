@@ -165,7 +165,7 @@ func testPermissionGrants(b *box) {
 	}
 	good := `{"tool":"bash","pattern":"touch a","decision":"allow"}`
 	declined := always(good)
-	declined.Outcome = pawl.OutcomeDeclined
+	declined.Outcome = pawl.OutcomeDenied
 	for name, a := range map[string]pawl.Answer{
 		"all commands":         always(`{"tool":"bash","pattern":"*","decision":"allow"}`),
 		"a shell":              always(good, `{"tool":"bash","pattern":"bash *","decision":"allow"}`),
@@ -204,7 +204,7 @@ func testPermissionDeclined(b *box) {
 	b.send(id, inMode("ask", b.script(reply(`{"name":"list"}`, bash("touch a"), bash("touch b"), bash("touch c")), `{"text":"went on"}`)))
 	b.permit(id, 1)
 	seq, _ := b.permission(id, 2)
-	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied}))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonPermissionDenied}, b.reasons(id))
 	check(b, map[pawl.CallID]pawl.CallStatus{
@@ -223,7 +223,7 @@ func testPermissionWord(b *box) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
-	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "use the other one"}))
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "use the other one"}))
 	b.permit(id, 2)
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
@@ -277,7 +277,7 @@ func testPermissionRace(b *box) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
-	outcomes := []pawl.Outcome{pawl.OutcomeAnswered, pawl.OutcomeDeclined, pawl.OutcomeAnswered, pawl.OutcomeDeclined}
+	outcomes := []pawl.Outcome{pawl.OutcomeAnswered, pawl.OutcomeDenied, pawl.OutcomeAnswered, pawl.OutcomeDenied}
 	errs := make([]error, len(outcomes))
 	var wg sync.WaitGroup
 	for i, o := range outcomes {
@@ -312,7 +312,7 @@ func testPermissionOfAQuestion(b *box) {
 	events := b.until(id, seq, is[pawl.Asked])
 	second := events[len(events)-1]
 	check(b, pawl.AskQuestion, second.Body.(pawl.Asked).Kind)
-	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDeclined}))
+	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied}))
 	b.ok(b.Answer(b.Context(), id, second.Seq, answer([]string{"SQLite"}, []string{"docs"})))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))

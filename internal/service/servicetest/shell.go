@@ -54,7 +54,7 @@ func testShell(b *box) {
 	rm := b.shell(id, "rm kept made")
 	b.ran(id, rm)
 	check(b, map[string]string{}, b.files())
-	check(b, []string{"kept", "made"}, b.revert(id, pawl.Revert{}).Changed)
+	check(b, []string{"kept", "made"}, b.undo(id, pawl.Undo{}).Changed)
 	check(b, map[string]string{"kept": "kept", "made": ""}, b.files())
 	check(b, talk, b.conversation(id))
 }

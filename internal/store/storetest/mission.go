@@ -13,26 +13,26 @@ var missionSamples = []pawl.Body{
 	pawl.MissionStarted{By: pawl.Actor{User: "ada"}, Order: pawl.MissionOrder{
 		Goal: "see <a> & b", Criteria: []pawl.Criterion{{ID: "AC-1", Category: "c", Text: "t", Checks: []string{"go-test"}}},
 		Checks:    []pawl.Check{{ID: "go-test", Kind: pawl.CheckTest, Args: []string{"go", "test"}, Dir: "d", Env: []string{"A=b"}, Network: []string{"h"}, Timeout: time.Second, Tests: "gotest", Report: "r"}},
-		Protected: []string{"*.mk"}, Agreed: pawl.Approval{Files: []string{"f"}, Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
+		Protected: []string{"*.mk"}, Approval: pawl.Approval{Files: []string{"f"}, Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
 	}},
 	pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "one", Title: "t", Detail: "d", Files: []string{"a/"}, After: []string{"zero"}, Accept: []string{"x"}, Size: "S"}}}},
-	pawl.CriteriaFrozen{Hash: "sha256:ab", Branch: "pawl/b", Frozen: pawl.Criteria{Base: "c0", Checks: []pawl.Check{}, Tools: map[string]string{"/bin/go": "sha256:cd"}}},
+	pawl.CriteriaSet{Hash: "sha256:ab", Branch: "pawl/b", Criteria: pawl.Criteria{Base: "c0", Checks: []pawl.Check{}, Tools: map[string]string{"/bin/go": "sha256:cd"}}},
 	pawl.Delegated{Tasks: []string{"one"}},
-	pawl.TaskStarted{Task: "one", Attempt: 1, Child: "01JD0000000000000000000001", Base: "c0", From: "c1"},
+	pawl.TaskStarted{Task: "one", Attempt: 1, Worker: "01JD0000000000000000000001", Base: "c0", From: "c1"},
 	pawl.TaskMerged{Task: "one", Attempt: 1, Commit: "c2"},
 	pawl.TaskReturned{Task: "one", Attempt: 1, Why: pawl.ReturnCheck, Text: "it fails", Base: "c0", From: "c1"},
 	pawl.CheckRan{Round: 1, Task: "one", CheckRun: pawl.CheckRun{
 		Check: "go-test", On: "candidate", Tree: "t1", Args: []string{"go"}, Env: "sha256:e", Code: 1, Fault: "f", Duration: time.Second,
 		Output: "sha256:o", Tail: "FAIL", Tests: &pawl.TestCount{Passed: 1, Failed: 2, Skipped: 3, Broken: 4},
 	}}.Link("sha256:p"),
-	pawl.ReviewStarted{Round: 1, Child: "01JD0000000000000000000002", Model: "m"},
-	pawl.Reviewed{Round: 1, Child: "01JD0000000000000000000002", Holds: []pawl.Judgment{{ID: "AC-1", Holds: true, Why: "w"}}, Faults: []pawl.GateFault{{Rule: "r", Item: "i", Text: "t"}}},
+	pawl.ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002", Model: "m"},
+	pawl.Reviewed{Round: 1, Reviewer: "01JD0000000000000000000002", Holds: []pawl.Judgment{{ID: "AC-1", Holds: true, Why: "w"}}, Faults: []pawl.GateFault{{Rule: "r", Item: "i", Text: "t"}}},
 	pawl.GateResult{
 		Round: 1, Candidate: "c2", Tree: "t1", Faults: []pawl.GateFault{{Rule: "r", Text: "t"}}, Suspicions: []pawl.GateFault{{Rule: "s", Text: "t"}},
 		Flaky: []string{"a"}, Before: []string{"b"},
 	},
 	pawl.Blocked{Reason: "no key", By: "commander"},
-	pawl.Sealed{Round: 1, Candidate: "c2", Tree: "t1", Frozen: "sha256:ab", Chain: "sha256:ef"},
+	pawl.Sealed{Round: 1, Candidate: "c2", Tree: "t1", Criteria: "sha256:ab", Chain: "sha256:ef"},
 }
 
 // listMissions wants lists to know which sessions command a mission.

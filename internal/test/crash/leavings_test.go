@@ -103,8 +103,8 @@ func (s scenario) leaves(t *testing.T, b *harness.Box, v *visit) leavings {
 			case pawl.TurnFinished:
 				l.Reasons = append(l.Reasons, body.Reason)
 			case pawl.Spawned:
-				if out := b.Run(t, "session", "export", string(body.Child)); out.Code == 0 { // it may not be made yet
-					s.hear(t, &l, b.Export(t, string(body.Child)))
+				if out := b.Run(t, "session", "export", string(body.Subagent)); out.Code == 0 { // it may not be made yet
+					s.hear(t, &l, b.Export(t, string(body.Subagent)))
 				}
 			default: // told in the conversation
 			}
@@ -129,11 +129,11 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 			l.Summaries = append(l.Summaries, summary)
 		case pawl.Compacted:
 			list = append(list, fmt.Sprintf("compacted, %t: %s", body.Keep > 0, body.Message))
-		case pawl.Reverted:
+		case pawl.Undone:
 			if body.Refused != "" {
 				t.Errorf("what was ordered was not done: %s", body.Refused)
 			}
-			list = append(list, reverted+strings.Join(body.Changed, " "))
+			list = append(list, undone+strings.Join(body.Changed, " "))
 		case pawl.ShellRan:
 			list = append(list, ran+string(body.Status))
 		default: // told in the conversation
@@ -142,8 +142,8 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 	l.Asides = append(l.Asides, list)
 }
 
-// reverted begins the report of an undo; the files follow.
-const reverted = "reverted: "
+// undone begins the report of an undo; the files follow.
+const undone = "undone: "
 
 // ran begins the report of a command of the user; its status follows.
 const ran = "ran: "
@@ -218,7 +218,7 @@ func (l leavings) without(running []string, uncrashed leavings) leavings {
 	for i, list := range l.Asides {
 		l.Asides[i] = slices.Clone(list)
 		for k, what := range list {
-			for _, order := range []string{reverted, ran} {
+			for _, order := range []string{undone, ran} {
 				if len(running) > 0 && strings.HasPrefix(what, order) {
 					l.Asides[i][k] = order
 				}

@@ -305,7 +305,7 @@ func (w *world) back(s *talk, to int, scope pawl.Scope, args ...string) {
 	if to >= 0 {
 		g = s.since(to, scope)
 	}
-	if w.revert(s, to >= 0, g, false, args) {
+	if w.runUndo(s, to >= 0, g, false, args) {
 		s.mark(g, false)
 		s.undone = append(slices.Clone(s.undone), g)
 	}
@@ -319,16 +319,16 @@ func (w *world) redo(*rapid.T) {
 	if last >= 0 {
 		g = s.undone[last]
 	}
-	if w.revert(s, last >= 0, g, true, []string{"session", "redo", s.id, "--yes", "--json"}) {
+	if w.runUndo(s, last >= 0, g, true, []string{"session", "redo", s.id, "--yes", "--json"}) {
 		s.mark(g, true)
 		s.undone = slices.Clone(s.undone[:last])
 	}
 }
 
-// revert runs the program to take turns back, or bring them back, and reports
+// runUndo runs the program to take turns back, or bring them back, and reports
 // whether that was done. It is refused if it is not possible, or if somebody
 // else's change is in the way.
-func (w *world) revert(s *talk, possible bool, g gone, redo bool, args []string) bool {
+func (w *world) runUndo(s *talk, possible bool, g gone, redo bool, args []string) bool {
 	now, head := w.scan(), w.head(s.id)
 	then, ok := plan(s.at(g.done), now, redo)
 	out, killed := w.pawl(args...)

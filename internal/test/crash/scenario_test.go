@@ -211,7 +211,7 @@ func (s scenario) orders(t *testing.T, b *harness.Box) (n int) {
 				if body.Forked != nil {
 					n++
 				}
-			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.CompactionAsked, pawl.RevertAsked, pawl.ShellAsked:
+			case pawl.Prompted, pawl.Reworded, pawl.Withdrawn, pawl.CompactionAsked, pawl.UndoAsked, pawl.ShellAsked:
 				n++
 			default: // pawl's own
 			}

@@ -81,7 +81,7 @@ var scenarios = []scenario{
 			{"session", "undo", "last", "--yes", "--files"}, {"session", "undo", "last", "--yes", "--conversation"}},
 		reasons: ended(2), from: 1, kills: 15,
 		check: func(t *testing.T, l leavings) {
-			happened(t, l, "reverted: gone made other sub/made tool.sh", "reverted: gone made other sub/made tool.sh", "reverted: gone made other sub/made tool.sh", "reverted: ")
+			happened(t, l, "undone: gone made other sub/made tool.sh", "undone: gone made other sub/made tool.sh", "undone: gone made other sub/made tool.sh", "undone: ")
 			was, is := l.Folders[0], l.Folders[2]
 			want := []map[string]string{was, was, is, was, is, was, was}
 			if diff := cmp.Diff(want, l.Folders); diff != "" || len(is) != 5 {
@@ -96,7 +96,7 @@ var scenarios = []scenario{
 		commands: [][]string{runArgs(), {"session", "rewind", "last", "{reply 2}", "--yes"}, again("another way")},
 		reasons:  ended(2), from: 1, kills: 9,
 		check: func(t *testing.T, l leavings) {
-			happened(t, l, "reverted: a")
+			happened(t, l, "undone: a")
 			if got := l.Folders[len(l.Folders)-1]["a"]; got != "-rw-r--r-- 1 and 4" {
 				t.Errorf("a is %q", got)
 			}
@@ -110,7 +110,7 @@ var scenarios = []scenario{
 			{"session", "shell", "last", "--", "printf 4 > a; exit 7"}, {"session", "undo", "last", "--yes", "--files"}},
 		reasons: ended(2), out: "1\n2\n3\n", from: 1, kills: 14,
 		check: func(t *testing.T, l leavings) {
-			happened(t, l, "ran: done", "ran: done", "reverted: a")
+			happened(t, l, "ran: done", "ran: done", "undone: a")
 			if diff := cmp.Diff([]int{0, 0, 0, 7, 0}, l.Codes); diff != "" || !strings.Contains(strings.Join(l.Said[0], ""), "\nseen\n") {
 				t.Errorf("it said %q, and ended (-want, +got):\n%s", l.Said, diff)
 			}
@@ -129,7 +129,7 @@ var scenarios = []scenario{
 			append(runArgs()[:5], "--session", "{fork}", "go on"), {"session", "undo", "{fork}", "--yes", "--files"}, {"session", "undo", "{fork}", "--yes", "--files"}},
 		reasons: ended(3), from: 1, kills: 14,
 		check: func(t *testing.T, l leavings) {
-			if diff := cmp.Diff([][]string{{"reverted: a", "reverted: a"}, nil}, l.Asides); diff != "" {
+			if diff := cmp.Diff([][]string{{"undone: a", "undone: a"}, nil}, l.Asides); diff != "" {
 				t.Errorf("beside the conversations (-want, +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(l.Folders[0], l.Folders[5]); diff != "" || len(l.Said) != 2 || !strings.Contains(strings.Join(l.Said[0], ""), "30000\n") {

@@ -145,7 +145,7 @@ func TestAdoption(t *testing.T) { //nolint:paralleltest // it sets environment v
 				t.Fatal("nobody took it up")
 			}
 		}
-		answer := pawl.Answer{Outcome: pawl.OutcomeDeclined}
+		answer := pawl.Answer{Outcome: pawl.OutcomeDenied}
 		if err := l.Service.Answer(ctx, cut[i], asking[i], answer); err != nil {
 			t.Fatal(err)
 		}

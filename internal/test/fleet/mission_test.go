@@ -260,7 +260,7 @@ func (c *staff) sealed(b pawl.Board) map[string]string {
 	if tip := git("rev-parse", b.Mission.Branch); tip != b.Mission.Sealed.Candidate {
 		c.t.Errorf("the branch is at %s, sealed is %s", tip, b.Mission.Sealed.Candidate)
 	}
-	merges := strings.Fields(git("log", "--format=%(trailers:key=Pawl-Task,valueonly)", b.Mission.Frozen.Base+".."+b.Mission.Branch))
+	merges := strings.Fields(git("log", "--format=%(trailers:key=Pawl-Task,valueonly)", b.Mission.Criteria.Base+".."+b.Mission.Branch))
 	slices.Sort(merges)
 	if diff := cmp.Diff(taskIDs, merges); diff != "" {
 		c.t.Errorf("merged (-want +got):\n%s", diff)

@@ -118,18 +118,18 @@ func tell(t *testing.T, h servicetest.Harness) string {
 	s.idle()
 	s.send("ask me", pawl.DeliverNow, guarded)
 	seq := s.answer(0, pawl.Answer{Outcome: pawl.OutcomeAnswered})
-	s.answer(seq, pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: "not that one"})
+	s.answer(seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "not that one"})
 	s.idle()
 	row, err := s.Get(t.Context(), s.id)
 	s.ok(err)
 	s.send("again", pawl.DeliverNow, guarded)
-	s.answer(row.Head, pawl.Answer{Outcome: pawl.OutcomeDeclined})
+	s.answer(row.Head, pawl.Answer{Outcome: pawl.OutcomeDenied})
 	s.idle()
 	s.send("a child", pawl.DeliverNow, plain)
 	s.idle()
-	asked, err := s.Revert(t.Context(), s.id, pawl.Revert{}) // the last turn
+	asked, err := s.Undo(t.Context(), s.id, pawl.Undo{}) // the last turn
 	s.ok(err)
-	s.until(asked, func(e pawl.Event) bool { _, is := e.Body.(pawl.Reverted); return is })
+	s.until(asked, func(e pawl.Event) bool { _, is := e.Body.(pawl.Undone); return is })
 	asked, err = s.Compact(t.Context(), s.id, "keep the names")
 	s.ok(err)
 	s.until(asked, func(e pawl.Event) bool { _, is := e.Body.(pawl.Compacted); return is })
@@ -169,7 +169,7 @@ func (s *teller) log(script string) string {
 // TestSameLogAsLocal: what a fleet writes is what one process writes.
 func TestSameLogAsLocal(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	want := tell(t, servicetest.Local(t))
-	for _, kind := range []pawl.Kind{"answered", "spawned", "compacted", "reverted", "injected"} {
+	for _, kind := range []pawl.Kind{"answered", "spawned", "compacted", "undone", "injected"} {
 		if !strings.Contains(want, "\n"+string(kind)+" ") {
 			t.Errorf("there is no %s in the story", kind)
 		}

@@ -75,7 +75,7 @@ func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		}
 	}
 	defer w.checkDropped(c, id, row.Dir)
-	plan, err := c.Preview(t.Context(), id, pawl.Revert{To: began})
+	plan, err := c.Preview(t.Context(), id, pawl.Undo{To: began})
 	if err != nil || len(plan.Files) == 0 {
 		t.Errorf("the first turn cannot be undone: %+v, %v", plan, err)
 	}

@@ -110,8 +110,8 @@ func (w *World) logs(b pawl.Board) [][]pawl.Event {
 	w.t.Helper()
 	list := [][]pawl.Event{w.Export(w.t, string(b.Session.ID))}
 	for _, e := range list[0] {
-		if child, ok := pawl.ChildOf(e.Body); ok {
-			list = append(list, w.Export(w.t, string(child.Child)))
+		if child, ok := pawl.SubagentOf(e.Body); ok {
+			list = append(list, w.Export(w.t, string(child.Subagent)))
 		}
 	}
 	return list

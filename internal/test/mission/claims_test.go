@@ -51,7 +51,7 @@ func rewrite(path, text string) Call { return Shell("cat > " + path + " <<'END'\
 func unticked(t *testing.T, w *World, b pawl.Board) {
 	t.Helper()
 	list := w.Read(t, ".pawl/verification-checklist.md")
-	if !strings.Contains(list, "- [ ] **goal**") || b.Mission.Judged == nil && strings.Contains(list, "[x]") {
+	if !strings.Contains(list, "- [ ] **goal**") || b.Mission.Gate == nil && strings.Contains(list, "[x]") {
 		t.Errorf("the list says:\n%s", list)
 	}
 }

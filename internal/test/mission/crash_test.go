@@ -148,7 +148,7 @@ func (w *World) result() []string {
 	for _, t := range b.Mission.Tasks {
 		lines = append(lines, fmt.Sprintf("%s %s", t.Task.ID, t.Phase))
 	}
-	merges := strings.Fields(w.Git("log", "--format=%(trailers:key=Pawl-Task,valueonly)", b.Mission.Frozen.Base+".."+b.Mission.Branch))
+	merges := strings.Fields(w.Git("log", "--format=%(trailers:key=Pawl-Task,valueonly)", b.Mission.Criteria.Base+".."+b.Mission.Branch))
 	slices.Sort(merges) // those that run side by side end in any order
 	lines = append(lines, "merged: "+strings.Join(merges, " "))
 	for _, name := range strings.Fields(w.Git("ls-tree", "--name-only", b.Mission.Branch)) {

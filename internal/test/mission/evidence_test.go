@@ -54,8 +54,8 @@ var evidence = []story{
 		want: []string{"T1 merged", "fault: review goal", "T2 merged", "blocked by pawl"},
 		holds: func(t *testing.T, w *World, b pawl.Board) {
 			t.Helper()
-			if unticked(t, w, b); b.Mission.Judged != nil {
-				t.Errorf("a judgment outlived a merge: %+v", b.Mission.Judged)
+			if unticked(t, w, b); b.Mission.Gate != nil {
+				t.Errorf("a judgment outlived a merge: %+v", b.Mission.Gate)
 			}
 		},
 	},
@@ -168,8 +168,8 @@ func refusedPlans(n int) func(*testing.T, *World, pawl.Board) {
 				got++
 			}
 		}
-		if got != n || len(b.Mission.Frozen.Agreed.Tests)+len(b.Mission.Frozen.Agreed.Files) > 0 {
-			t.Errorf("%d of %d plans were refused, and agreed is %+v", got, n, b.Mission.Frozen.Agreed)
+		if got != n || len(b.Mission.Criteria.Approval.Tests)+len(b.Mission.Criteria.Approval.Files) > 0 {
+			t.Errorf("%d of %d plans were refused, and agreed is %+v", got, n, b.Mission.Criteria.Approval)
 		}
 	}
 }

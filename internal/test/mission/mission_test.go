@@ -158,7 +158,7 @@ func told(t *testing.T, w *World, b pawl.Board) {
 		switch body := e.Body.(type) {
 		case pawl.TaskReturned:
 			t.Errorf("%s came back, %s: %s", body.Task, body.Why, body.Text)
-		case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
+		case pawl.MissionStarted, pawl.Planned, pawl.CriteriaSet, pawl.Delegated, pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 			story = append(story, string(pawl.KindOf(body)))
 		case pawl.TaskStarted, pawl.TaskMerged:
 			if kind := string(pawl.KindOf(body)); len(story) == 0 || story[len(story)-1] != kind {
@@ -168,7 +168,7 @@ func told(t *testing.T, w *World, b pawl.Board) {
 		}
 	}
 	text := strings.Join(story, " ")
-	first, last := "mission.started mission.planned mission.frozen mission.delegated task.started task.merged", "task.started task.merged review.started reviewed mission.judged mission.sealed"
+	first, last := "mission.started mission.planned mission.criteria mission.delegated task.started task.merged", "task.started task.merged review.started reviewed gate.finished mission.sealed"
 	if !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
 		t.Errorf("the log tells: %s", text)
 	}

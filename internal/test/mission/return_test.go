@@ -135,7 +135,7 @@ func TestWorkerHangs(t *testing.T) {
 		t.Errorf("came back: %q", got)
 	}
 	w.has(b, "a.txt", "a")
-	first := bodies[pawl.TaskStarted](w, b.Session.ID)[0].Child
+	first := bodies[pawl.TaskStarted](w, b.Session.ID)[0].Worker
 	if prompts := bodies[pawl.Prompted](w, first); len(prompts) != 2 || !strings.Contains(prompts[1].Parts.Text(), "no sign of you") {
 		t.Errorf("it was told %d times: %+v", len(prompts), prompts)
 	}

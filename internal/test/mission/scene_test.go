@@ -114,7 +114,7 @@ func (w *World) errand(b pawl.Board, task string, attempt int) string {
 	w.t.Helper()
 	for _, s := range bodies[pawl.TaskStarted](w, b.Session.ID) {
 		if s.Task == task && s.Attempt == attempt {
-			return bodies[pawl.Prompted](w, s.Child)[0].Parts.Text()
+			return bodies[pawl.Prompted](w, s.Worker)[0].Parts.Text()
 		}
 	}
 	w.t.Fatalf("there was no attempt %d at %s", attempt, task)

@@ -238,7 +238,7 @@ func TestSteerWhileMerging(t *testing.T) {
 		b := w.Board()
 		one := b.Mission.Task("T1")
 		for _, s := range b.Team {
-			if s.ID == one.Child && s.Turns > 0 && s.State() == pawl.StateIdle {
+			if s.ID == one.Worker && s.Turns > 0 && s.State() == pawl.StateIdle {
 				return true
 			}
 		}

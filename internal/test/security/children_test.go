@@ -32,7 +32,7 @@ func (a *arena) withChild(mode, agent, says string, calls ...call) (parent, chil
 		}
 		parent = append(parent, e)
 		if s, ok := e.Body.(pawl.Spawned); ok {
-			child = a.exported(s.Child)
+			child = a.exported(s.Subagent)
 		}
 	}
 	if len(finished(parent)) != 1 || len(finished(child)) != len(calls) {
@@ -61,7 +61,7 @@ func childEscapesMode(a *arena) {
 				a.breach("the child %s works in the mode %s", agent, p.Mode)
 			}
 			if s, ok := e.Body.(pawl.Spawned); ok {
-				a.breach("the child %s has a child, %s", agent, s.Child)
+				a.breach("the child %s has a child, %s", agent, s.Subagent)
 			}
 		}
 		if a.exists("x") || a.read("there") != "a\n" {

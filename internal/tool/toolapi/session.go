@@ -48,7 +48,7 @@ type Session interface {
 
 	// Bridge returns the journal for mission control, nil unless the session
 	// commands a mission.
-	Bridge() missionapi.Journal
+	Journal() missionapi.Journal
 }
 
 // SubagentTask is the task of a subagent session.

@@ -74,7 +74,7 @@ type Call struct {
 	Boxed    bool                   // it was allowed in a sandbox only: without one, its command must not run
 	Reads    func(path string) bool // whether a file of the workspace may be read; calls that read many files skip the others; nil means all
 	Progress func(text string)      // reports output while the call runs; never nil
-	Host     Session                // what the call may ask of its session
+	Caller   Session                // what the call may ask of its session
 	Buffers  Buffers                // files that are open in an editor; nil means none
 }
 

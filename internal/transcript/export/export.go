@@ -136,8 +136,8 @@ func headerOf(d Document) (header, error) {
 		case pawl.SessionSummarized:
 			h.Summary = line(b.Summary, 2000)
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := pawl.ChildOf(b)
-			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Child, c.Agent, c.Title), 300))
+			c, _ := pawl.SubagentOf(b)
+			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
 		default: // told below
 		}
 	}

@@ -36,7 +36,7 @@ type Outputs struct {
 
 // Add takes in what an event names.
 func (o *Outputs) Add(e pawl.Event) {
-	spill := store.SpillOf(e.Body)
+	spill := store.FullOutput(e.Body)
 	if spill == nil || o.has[*spill] {
 		return
 	}

@@ -27,7 +27,7 @@ func spilled(contents ...string) []pawl.Event {
 	bodies := []pawl.Body{pawl.SessionCreated{Dir: "/d"}}
 	for _, c := range contents {
 		blob := blobOf(c)
-		bodies = append(bodies, pawl.CallFinished{Call: "c", Result: pawl.Result{Spill: &blob}})
+		bodies = append(bodies, pawl.CallFinished{Call: "c", Result: pawl.Result{Full: &blob}})
 	}
 	return events(bodies...)
 }

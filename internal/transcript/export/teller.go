@@ -20,14 +20,14 @@ type teller struct {
 	w       writer
 	prompts map[pawl.Seq]pawl.Parts
 	by      map[pawl.Seq]pawl.Actor // who sent them, and gave the orders
-	orders  map[pawl.Seq]pawl.Revert
+	orders  map[pawl.Seq]pawl.Undo
 	turns   map[pawl.Seq]int // by their TurnStarted
 	calls   []pawl.ToolCall
 	shells  map[pawl.Seq]string // the person's commands that have no end
 }
 
 func newTeller(w writer) *teller {
-	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Revert{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
+	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Undo{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
 }
 
 // shown is a text as a document has it: nothing in it steers or deceives.
@@ -71,7 +71,7 @@ func (t *teller) event(e pawl.Event) error {
 	case pawl.ModeChanged:
 		return t.note("The mode is now", b.Mode)
 	case pawl.Spawned:
-		return t.note("Child session", fmt.Sprintf("%s %s: %s", b.Child, b.Agent, b.Title))
+		return t.note("Child session", fmt.Sprintf("%s %s: %s", b.Subagent, b.Agent, b.Title))
 	case pawl.CallFinished:
 		return t.finished(b)
 	case pawl.TurnFinished:
@@ -80,17 +80,17 @@ func (t *teller) event(e pawl.Event) error {
 		return t.note("You asked for a smaller conversation", b.Instructions)
 	case pawl.Compacted:
 		return t.compacted(b)
-	case pawl.RevertAsked:
-		t.orders[e.Seq], t.by[e.Seq] = b.Revert, b.By
-	case pawl.Reverted:
-		return t.reverted(b)
+	case pawl.UndoAsked:
+		t.orders[e.Seq], t.by[e.Seq] = b.Undo, b.By
+	case pawl.Undone:
+		return t.undone(b)
 	case pawl.ShellAsked:
 		t.shells[e.Seq], t.by[e.Seq] = b.Command, b.By
 	case pawl.ShellRan:
 		return t.ran(b)
 	case pawl.SessionShared:
 		return t.shared(b)
-	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaFrozen, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
+	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaSet, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		return t.mission(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
@@ -297,7 +297,7 @@ func markOf(status pawl.CallStatus, r pawl.Result) string {
 func (bl block) with(r pawl.Result) block {
 	bl.Failed = bl.Mark != string(pawl.CallDone)
 	result := part{Label: "Result", Text: cut(r.Content, maxDetail)}
-	if s := r.Spill; s != nil {
+	if s := r.Full; s != nil {
 		result.Label = fmt.Sprintf("Result: the head and tail of %d bytes", s.Size)
 	}
 	bl.Parts = append(bl.Parts, result)
@@ -336,8 +336,8 @@ func (t *teller) compacted(b pawl.Compacted) error {
 	return t.fold(label, "", part{Text: cut(b.Text, maxDetail)})
 }
 
-// reverted says that a part of what stands above does not count any more.
-func (t *teller) reverted(b pawl.Reverted) error {
+// undone says that a part of what stands above does not count any more.
+func (t *teller) undone(b pawl.Undone) error {
 	order := t.orders[b.Asked]
 	what := map[pawl.Scope]string{
 		pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation",

@@ -74,10 +74,10 @@ func (l *Log) beside(e pawl.Event) {
 			text += "; " + b.Message
 		}
 		l.note(e, Quiet, "%s", text)
-	case pawl.RevertAsked:
-		l.orders[e.Seq] = b.Revert
-	case pawl.Reverted:
-		l.reverted(e, b)
+	case pawl.UndoAsked:
+		l.orders[e.Seq] = b.Undo
+	case pawl.Undone:
+		l.applyUndone(e, b)
 	case pawl.Status:
 		if b.State == "interrupted" {
 			l.note(e, Bad, "%s", b.Message).Next = "The session is kept: send a prompt, or run pawl resume, to go on."
@@ -151,8 +151,8 @@ func (l *Log) take(ev pawl.Event, prompt pawl.Seq, steered bool) {
 }
 
 func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
-	if c := l.children[b.Child]; b.Child != "" && c != nil {
-		c.Call.end(b.Child)
+	if c := l.children[b.Subagent]; b.Subagent != "" && c != nil {
+		c.Call.end(b.Subagent)
 		c.changed()
 	}
 	switch {

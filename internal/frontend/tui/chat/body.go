@@ -168,7 +168,7 @@ func (v *View) children(c *CallView) []layout.Line {
 		if child.Background {
 			state = "works in the background"
 		}
-		if c.Over[child.Child] {
+		if c.Over[child.Subagent] {
 			mark, ink, state = "●", v.ink.good, "done"
 		}
 		lines = append(lines, v.one(margin, layout.Span{Text: mark + " ", Ink: ink}, layout.Span{Text: sanitize.Line(child.Agent), Ink: v.ink.bold},
@@ -288,7 +288,7 @@ func (v *View) rest(c *CallView) []layout.Line {
 	for _, f := range c.Result.Files {
 		lines = append(lines, v.one(margin, layout.Span{Text: attachment(f), Ink: v.ink.muted}))
 	}
-	if s := c.Result.Spill; s != nil {
+	if s := c.Result.Full; s != nil {
 		lines = append(lines, v.one(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), Ink: v.ink.muted}))
 	}
 	return lines

@@ -21,7 +21,7 @@ func (l *Log) ofCall(ev pawl.Event) {
 	case pawl.Spawned:
 		if c := l.calls[b.Call]; c != nil {
 			c.Call.Children = append(c.Call.Children, b)
-			l.children[b.Child] = c
+			l.children[b.Subagent] = c
 			c.changed()
 		}
 	}
@@ -53,7 +53,7 @@ func (l *Log) finished(ev pawl.Event, b pawl.CallFinished) {
 	e.Call.Status, e.Call.Result, e.Call.Ended, e.Call.Asking = b.Status, b.Result, ev.At, nil
 	for _, child := range e.Call.Children {
 		if !child.Background {
-			e.Call.end(child.Child)
+			e.Call.end(child.Subagent)
 		}
 	}
 	delete(l.running, b.Call)

@@ -20,7 +20,7 @@ type Log struct {
 	asks     map[pawl.Seq]pawl.Asked // that wait for an answer
 	undone   []span                  // what does not count any more
 	redone   map[pawl.Seq]bool       // the steps back that were taken back
-	orders   map[pawl.Seq]pawl.Revert
+	orders   map[pawl.Seq]pawl.Undo
 
 	reply   pawl.Seq  // the ReplyStarted of what is being written
 	missed  bool      // a piece of it did not come
@@ -46,7 +46,7 @@ type Log struct {
 func NewLog() *Log {
 	return &Log{
 		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, children: map[pawl.SessionID]*Entry{},
-		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Revert{}, redone: map[pawl.Seq]bool{},
+		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Undo{}, redone: map[pawl.Seq]bool{},
 		growing: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
 	}
 }

@@ -122,7 +122,7 @@ var scenes = map[string]func(*teller){
 		t.call("c3", "bash", `{"command":"rm -rf /"}`, pawl.CallDenied, pawl.Result{Content: "the rule deny rm says no", IsError: true})
 		t.call("c4", "bash", `{"command":"sleep 100"}`, pawl.CallCanceled, pawl.Result{Content: "canceled"})
 		t.call("c5", "bash", `{"command":"server"}`, pawl.CallUnknown, pawl.Result{Content: "pawl died while it ran", IsError: true})
-		t.call("c6", "bash", `{"command":"long"}`, pawl.CallDone, pawl.Result{Content: "head … tail", Meta: map[string]string{"exit_code": "0"}, Spill: &pawl.Blob{ID: "b", Size: 1234567}})
+		t.call("c6", "bash", `{"command":"long"}`, pawl.CallDone, pawl.Result{Content: "head … tail", Meta: map[string]string{"exit_code": "0"}, Full: &pawl.Blob{ID: "b", Size: 1234567}})
 		t.call("c7", "bash", `{"command":"watch"}`, "", pawl.Result{})
 		t.add(pawl.Progress{Call: "c7", Text: "a\nb\nc\nd\ne\nf\n"}, pawl.Progress{Call: "c7", Text: "g\n"})
 	},
@@ -167,10 +167,10 @@ var scenes = map[string]func(*teller){
 	"work": func(t *teller) {
 		t.call("c1", "todowrite", `{"items":[{"content":"Fix","status":"completed"},{"content":"Test","status":"in_progress"},{"content":"Ship","status":"pending"},{"content":"Sing","status":"canceled"}]}`, pawl.CallDone, pawl.Result{Content: "ok"})
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c2", Name: "task", Input: json.RawMessage(`{"agent":"explore","description":"Find the callers","prompt":"Who calls it?"}`)}}})
-		t.add(pawl.CallStarted{Call: "c2", Tool: "task"}, pawl.Spawned{Call: "c2", Child: "k1", Agent: "explore", Title: "Find the callers"})
+		t.add(pawl.CallStarted{Call: "c2", Tool: "task"}, pawl.Spawned{Call: "c2", Subagent: "k1", Agent: "explore", Title: "Find the callers"})
 		t.add(pawl.CallFinished{Call: "c2", Status: pawl.CallDone, Result: pawl.Result{Content: "Task k1 ended"}})
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c3", Name: "task", Input: json.RawMessage(`{"description":"Write docs"}`)}}})
-		t.add(pawl.CallStarted{Call: "c3", Tool: "task"}, pawl.Spawned{Call: "c3", Child: "k2", Agent: "general", Title: "Write docs", Background: true})
+		t.add(pawl.CallStarted{Call: "c3", Tool: "task"}, pawl.Spawned{Call: "c3", Subagent: "k2", Agent: "general", Title: "Write docs", Background: true})
 		t.add(pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: pawl.Result{Content: "works"}})
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c4", Name: "question", Input: json.RawMessage(`{"questions":[{"header":"Store","question":"Which store?"}]}`)}}})
 		t.add(pawl.CallStarted{Call: "c4", Tool: "question"})
@@ -189,12 +189,12 @@ var scenes = map[string]func(*teller){
 		hash := "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 		t.add(pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "Make it fast.\nAnd \x1b[2Jsmall."}})
 		t.add(pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}})
-		t.add(pawl.CriteriaFrozen{Frozen: pawl.Criteria{Base: hash, Checks: []pawl.Check{{ID: "go-test"}}}}, pawl.Delegated{Tasks: []string{"T1", "T2"}})
-		t.add(pawl.TaskStarted{Task: "T1", Attempt: 1, Child: "c"}, pawl.TaskReturned{Task: "T1", Attempt: 1, Why: pawl.ReturnConflict, Text: "a\x1b[2J.go does not fit\nb.go"})
-		t.add(pawl.TaskStarted{Task: "T1", Attempt: 2, Child: "d"}, pawl.TaskMerged{Task: "T1", Attempt: 2, Commit: hash})
+		t.add(pawl.CriteriaSet{Criteria: pawl.Criteria{Base: hash, Checks: []pawl.Check{{ID: "go-test"}}}}, pawl.Delegated{Tasks: []string{"T1", "T2"}})
+		t.add(pawl.TaskStarted{Task: "T1", Attempt: 1, Worker: "c"}, pawl.TaskReturned{Task: "T1", Attempt: 1, Why: pawl.ReturnConflict, Text: "a\x1b[2J.go does not fit\nb.go"})
+		t.add(pawl.TaskStarted{Task: "T1", Attempt: 2, Worker: "d"}, pawl.TaskMerged{Task: "T1", Attempt: 2, Commit: hash})
 		t.add(pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Tests: &pawl.TestCount{Passed: 12}}, Round: 1})
 		t.add(pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "lint", On: "candidate", Code: 1}, Round: 1})
-		t.add(pawl.ReviewStarted{Round: 1, Child: "e"}, pawl.Reviewed{Round: 1, Child: "e"})
+		t.add(pawl.ReviewStarted{Round: 1, Reviewer: "e"}, pawl.Reviewed{Round: 1, Reviewer: "e"})
 		t.add(pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "lint", Text: "mend it"}}})
 		t.add(pawl.Blocked{Reason: "The linter is not installed.\nInstall it\x07."}, pawl.Sealed{Candidate: hash})
 	},

@@ -169,5 +169,5 @@ func (v *View) Spill() (*pawl.Blob, string) {
 		return nil, ""
 	}
 	c := v.selected.Call
-	return c.Result.Spill, toolName(c) + " " + parseInput(c).subject(c)
+	return c.Result.Full, toolName(c) + " " + parseInput(c).subject(c)
 }

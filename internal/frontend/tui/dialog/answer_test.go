@@ -58,7 +58,7 @@ func perform(d ui.Dialog, cmd tea.Cmd) (sent []tea.Msg) {
 // TestAnswers says which keys give which answer.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	yes, no := pawl.OutcomeAnswered, pawl.OutcomeDeclined
+	yes, no := pawl.OutcomeAnswered, pawl.OutcomeDenied
 	both := permit(command, testRule, tailRule)
 	own := twoQuestions
 	own.Ask.Questions = []pawl.Question{{Header: "Name", Question: "What is it called?"}}

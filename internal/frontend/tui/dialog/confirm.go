@@ -46,7 +46,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 	case keys.Approve:
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
 	case keys.Decline:
-		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
 		c.field = newField(c.shared, "go on, but", "")
 	default:

@@ -72,7 +72,7 @@ func (f *form) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch f.shared.Keys.Action(keys.Dialog, name) {
 	case keys.Close:
-		return f.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: f.word})
+		return f.answer(pawl.Answer{Outcome: pawl.OutcomeDenied, Text: f.word})
 	case keys.Choose:
 		return f.enter()
 	case keys.Up:

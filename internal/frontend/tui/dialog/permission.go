@@ -64,7 +64,7 @@ func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
 			p.rules, p.field = true, newField(p.shared, "the rules, one a line; an empty line adds none", ruleText(p.offer))
 		}
 	case keys.Decline:
-		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined})
+		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
 		p.rules, p.field = false, newField(p.shared, "no, but", "")
 	default:
@@ -110,7 +110,7 @@ func (p *permission) written() tea.Cmd {
 		return nil
 	}
 	p.field = nil
-	return p.answer(pawl.Answer{Outcome: pawl.OutcomeDeclined, Text: text})
+	return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied, Text: text})
 }
 
 // ruleText is rules as a person edits them.

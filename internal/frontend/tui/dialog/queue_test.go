@@ -173,8 +173,8 @@ func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment
 	}
 	want := []pawl.Answer{
 		{Outcome: pawl.OutcomeAnswered, Always: rules(`{"tool":"bash","pattern":"touch one *","decision":"allow"}`)},
-		{Outcome: pawl.OutcomeDeclined, Text: "not that"},
-		{Outcome: pawl.OutcomeDeclined},
+		{Outcome: pawl.OutcomeDenied, Text: "not that"},
+		{Outcome: pawl.OutcomeDenied},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -247,12 +247,12 @@ func waitForAsk(d *desk) pawl.Session {
 		if !ok {
 			continue
 		}
-		c := &child{id: s.Child}
+		c := &child{id: s.Subagent}
 		row, err := c.born(d.Context(), d.Service)
 		if err != nil {
 			d.Fatal(err)
 		}
-		for e, err := range d.Service.Events(d.Context(), s.Child, 0) {
+		for e, err := range d.Service.Events(d.Context(), s.Subagent, 0) {
 			if err != nil {
 				d.Fatal(err)
 			}
@@ -292,12 +292,12 @@ func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if q.Len() != 1 || !q.Has(ID{"c", 3}) {
 		t.Errorf("after the turn: %v", q.open)
 	}
-	q.Apply(pawl.Event{Seq: 9, Body: pawl.Spawned{Child: "d", Agent: "\x1b[2J", Title: "a\nb\u202e"}})
+	q.Apply(pawl.Event{Seq: 9, Body: pawl.Spawned{Subagent: "d", Agent: "\x1b[2J", Title: "a\nb\u202e"}})
 	if r, bad := acts(q.heard["d"].who); bad || strings.Contains(q.heard["d"].who, "\n") {
 		t.Errorf("%U is in the name of who asks: %q", r, q.heard["d"].who)
 	}
-	q.Apply(pawl.Event{Seq: 10, Body: pawl.TaskStarted{Task: "T1", Child: "w"}})
-	q.Apply(pawl.Event{Seq: 11, Body: pawl.ReviewStarted{Round: 1, Child: "r"}})
+	q.Apply(pawl.Event{Seq: 10, Body: pawl.TaskStarted{Task: "T1", Worker: "w"}})
+	q.Apply(pawl.Event{Seq: 11, Body: pawl.ReviewStarted{Round: 1, Reviewer: "r"}})
 	if q.heard["w"] == nil || q.heard["w"].who != `the task "T1" (worker)` || q.heard["r"] == nil {
 		t.Error("a mission's team is not heard")
 	}

@@ -16,9 +16,9 @@ import (
 // Ended says what came of it. The dialog does not close itself.
 type Ended struct {
 	Dialog  *Dialog
-	Session pawl.SessionID  // that went back, or the new one
-	Plan    pawl.RevertPlan // as it was shown
-	Done    pawl.Reverted
+	Session pawl.SessionID // that went back, or the new one
+	Plan    pawl.UndoPlan  // as it was shown
+	Done    pawl.Undone
 	Forked  bool
 	Prompt  pawl.Parts // the person's words that were taken back, to be written anew
 	Err     error      // nothing was done
@@ -37,10 +37,10 @@ func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
 	d.stop()
 	svc, ctx, end := d.shared.Service, d.shared.Context, Ended{Dialog: d, Session: d.session, Plan: shown.plan}
 	return func() tea.Msg {
-		order := end.Plan.Revert
+		order := end.Plan.Undo
 		order.Conflicts = c
 		if end.Err = unchanged(ctx, svc, end); end.Err == nil {
-			end.Done, end.Err = revert(ctx, svc, end.Session, order)
+			end.Done, end.Err = undo(ctx, svc, end.Session, order)
 		}
 		if end.Plan.Redo == 0 && end.Plan.Scope.Conversation() {
 			end.Prompt = end.Plan.Prompt
@@ -52,25 +52,25 @@ func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
 // unchanged looks again. Somebody else may have gone on with the session, or
 // changed a file.
 func unchanged(ctx context.Context, svc pawl.Service, end Ended) error {
-	now, err := svc.Preview(ctx, end.Session, end.Plan.Revert)
+	now, err := svc.Preview(ctx, end.Session, end.Plan.Undo)
 	if err == nil && !reflect.DeepEqual(now, end.Plan) {
 		return errChanged
 	}
 	return err
 }
 
-// revert orders it and waits for what comes of it.
-func revert(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Revert) (pawl.Reverted, error) {
-	asked, err := svc.Revert(ctx, id, r)
+// undo orders it and waits for what comes of it.
+func undo(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Undo) (pawl.Undone, error) {
+	asked, err := svc.Undo(ctx, id, r)
 	if err != nil {
-		return pawl.Reverted{}, err
+		return pawl.Undone{}, err
 	}
 	for e, err := range svc.Events(ctx, id, asked) {
 		if err != nil {
-			return pawl.Reverted{}, fmt.Errorf("it is ordered, and what came of it is not known: %w", err)
+			return pawl.Undone{}, fmt.Errorf("it is ordered, and what came of it is not known: %w", err)
 		}
 		switch b := e.Body.(type) {
-		case pawl.Reverted:
+		case pawl.Undone:
 			switch {
 			case b.Asked != asked:
 			case b.Refused != "":
@@ -80,12 +80,12 @@ func revert(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Rev
 			}
 		case pawl.Status:
 			if b.State == "interrupted" {
-				return pawl.Reverted{}, fmt.Errorf("it is ordered, and the work was interrupted: %s: 'pawl resume %s' goes on", b.Message, id)
+				return pawl.Undone{}, fmt.Errorf("it is ordered, and the work was interrupted: %s: 'pawl resume %s' goes on", b.Message, id)
 			}
 		default:
 		}
 	}
-	return pawl.Reverted{}, context.Cause(ctx)
+	return pawl.Undone{}, context.Cause(ctx)
 }
 
 // fork makes another session that ends before the chosen message.

@@ -17,9 +17,9 @@ const pause = 150 * time.Millisecond
 // maxLooks bounds the plans that are kept.
 const maxLooks = 60
 
-// look is what a Revert would do, or why nobody knows.
+// look is what a Undo would do, or why nobody knows.
 type look struct {
-	plan pawl.RevertPlan
+	plan pawl.UndoPlan
 	err  error
 }
 
@@ -32,22 +32,22 @@ type restedMsg struct {
 // lookedMsg is a plan that was made.
 type lookedMsg struct {
 	dialog *Dialog
-	order  pawl.Revert
+	order  pawl.Undo
 	look
 }
 
 // order is what would be done as things are chosen. It returns false if nothing is.
-func (d *Dialog) order() (pawl.Revert, bool) {
+func (d *Dialog) order() (pawl.Undo, bool) {
 	switch d.kind {
 	case Undo:
-		return pawl.Revert{Scope: d.scope}, true
+		return pawl.Undo{Scope: d.scope}, true
 	case Redo:
-		return pawl.Revert{Redo: pawl.LastRevert}, true
+		return pawl.Undo{Redo: pawl.LastUndo}, true
 	case Fork:
-		return pawl.Revert{}, false
+		return pawl.Undo{}, false
 	default:
 		m, ok := d.message()
-		return pawl.Revert{To: m.Seq, Scope: d.scope}, ok
+		return pawl.Undo{To: m.Seq, Scope: d.scope}, ok
 	}
 }
 
@@ -103,7 +103,7 @@ func (d *Dialog) rested(m restedMsg) tea.Cmd {
 // take keeps a plan.
 func (d *Dialog) take(m lookedMsg) {
 	if d.looks == nil || len(d.looks) >= maxLooks {
-		d.looks = map[pawl.Revert]*look{}
+		d.looks = map[pawl.Undo]*look{}
 	}
 	d.looks[m.order] = &m.look
 	d.pane.Renew()

@@ -45,7 +45,7 @@ func read(ctx context.Context, svc pawl.Service, id pawl.SessionID) ([]Message, 
 // matters reports whether an event says what the person's messages are.
 func matters(b pawl.Body) bool {
 	switch b.(type) {
-	case pawl.Prompted, pawl.Reworded, pawl.TurnStarted, pawl.Injected, pawl.RevertAsked, pawl.Reverted:
+	case pawl.Prompted, pawl.Reworded, pawl.TurnStarted, pawl.Injected, pawl.UndoAsked, pawl.Undone:
 		return true
 	default:
 		return false

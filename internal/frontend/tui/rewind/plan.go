@@ -19,7 +19,7 @@ import (
 const maxFiles = 200
 
 // summary are the lines that say what a plan would do.
-func summary(s *theme.Styles, p pawl.RevertPlan, width int) []string {
+func summary(s *theme.Styles, p pawl.UndoPlan, width int) []string {
 	verb := "taken back"
 	if p.Redo != 0 {
 		verb = "brought back"

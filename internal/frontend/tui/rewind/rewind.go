@@ -42,7 +42,7 @@ type Dialog struct {
 	closely  bool      // one of them is looked at closely
 	scope    pawl.Scope
 
-	looks  map[pawl.Revert]*look
+	looks  map[pawl.Undo]*look
 	round  int                // of looks
 	cancel context.CancelFunc // of the one that is under way
 	lock   *dialog.Lock
@@ -271,7 +271,7 @@ func (d *Dialog) ready() bool {
 // conflicts reports whether files are in the way: then it must be said what
 // becomes of them.
 func (d *Dialog) conflicts() bool {
-	return d.ready() && len(d.looked().plan.InTheWay()) > 0
+	return d.ready() && len(d.looked().plan.Conflicting()) > 0
 }
 
 func (d *Dialog) wheel(m tea.MouseWheelMsg) tea.Cmd {

@@ -61,15 +61,15 @@ index 45b983b..0000000
 `
 
 // plan is one of a session that has changed two files.
-func plan(r pawl.Revert) pawl.RevertPlan {
-	return pawl.RevertPlan{
-		Revert: r, Prompt: said("fix the parser"), Messages: 7, Blind: []pawl.CallID{"c1"}, Diff: patchText,
+func plan(r pawl.Undo) pawl.UndoPlan {
+	return pawl.UndoPlan{
+		Undo: r, Prompt: said("fix the parser"), Messages: 7, Blind: []pawl.CallID{"c1"}, Diff: patchText,
 		Files: []pawl.FileChange{{Path: "parse.go", Kind: "modify", Added: 1, Deleted: 2}, {Path: "a/very/long/way/to/" + strings.Repeat("folders/", 9) + "notes\x1b[2J.txt", Kind: "delete", Deleted: 1}},
 	}
 }
 
 // known gives the window what it would get for the selection.
-func known(d *Dialog, change func(*pawl.RevertPlan), err error) {
+func known(d *Dialog, change func(*pawl.UndoPlan), err error) {
 	order, _ := d.order()
 	p := plan(order)
 	if order.Redo != 0 {
@@ -81,7 +81,7 @@ func known(d *Dialog, change func(*pawl.RevertPlan), err error) {
 	d.came(lookedMsg{d, order, look{p, err}})
 }
 
-func conflicting(p *pawl.RevertPlan) { p.Files[0].Conflict = "changed since" }
+func conflicting(p *pawl.UndoPlan) { p.Files[0].Conflict = "changed since" }
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestGolden(t *testing.T) {
 		"conversation": func(look string) *Dialog {
 			d := sample(t, look, Undo)
 			d.scope = pawl.ScopeConversation
-			known(d, func(p *pawl.RevertPlan) { p.Files, p.Diff, p.Blind, p.Messages = nil, "", nil, 1 }, nil)
+			known(d, func(p *pawl.UndoPlan) { p.Files, p.Diff, p.Blind, p.Messages = nil, "", nil, 1 }, nil)
 			return d
 		},
 		"unavailable": func(look string) *Dialog {
@@ -148,7 +148,7 @@ type counted struct {
 	previews atomic.Int64
 }
 
-func (c *counted) Preview(ctx context.Context, id pawl.SessionID, r pawl.Revert) (pawl.RevertPlan, error) {
+func (c *counted) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	c.previews.Add(1)
 	return c.Service.Preview(ctx, id, r)
 }

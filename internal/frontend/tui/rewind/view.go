@@ -203,7 +203,7 @@ func (d *Dialog) closeFoot(width int) []string {
 	}
 	switch {
 	case d.conflicts():
-		n := len(d.looked().plan.InTheWay())
+		n := len(d.looked().plan.Conflicting())
 		foot = append(foot, s.Warn.Render(ansi.Truncate(fmt.Sprintf("changed by somebody else since: %s. What becomes of that?", humanize.Plural(n, "file")), width, "…")))
 		hints = append(hints, dialog.Hint{Key: k.Key(keys.KeepAside), Does: "keep aside, " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "leave it, " + does})
 	case d.ready():

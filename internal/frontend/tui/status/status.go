@@ -71,10 +71,10 @@ func (l *Line) Apply(e pawl.Event) {
 		}
 	case pawl.Spawned:
 		if b.Background {
-			l.tasks[b.Child] = true
+			l.tasks[b.Subagent] = true
 		}
 	case pawl.Injected:
-		delete(l.tasks, b.Child)
+		delete(l.tasks, b.Subagent)
 	default: // changes nothing that is shown
 	}
 }

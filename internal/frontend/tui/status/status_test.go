@@ -67,7 +67,7 @@ func TestWidths(t *testing.T) {
 		now  func(*Line) Now
 	}{
 		{"works", func(l *Line) Now {
-			told(l, pawl.TurnStarted{}, pawl.Spawned{Child: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
+			told(l, pawl.TurnStarted{}, pawl.Spawned{Subagent: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
 			return busy()
 		}},
 		{"mission", func(l *Line) Now {
@@ -202,11 +202,11 @@ func TestCost(t *testing.T) {
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, "plain", nil)
-	told(l, pawl.Spawned{Child: "a", Background: true}, pawl.Spawned{Child: "b", Background: true}, pawl.Spawned{Child: "c"})
+	told(l, pawl.Spawned{Subagent: "a", Background: true}, pawl.Spawned{Subagent: "b", Background: true}, pawl.Spawned{Subagent: "c"})
 	if got := l.View(80, Now{}); !strings.Contains(got, "2 tasks") {
 		t.Errorf("%q", got)
 	}
-	told(l, pawl.Injected{Source: "task", Child: "a"}, pawl.Injected{Source: "user", Prompt: 1})
+	told(l, pawl.Injected{Source: "task", Subagent: "a"}, pawl.Injected{Source: "user", Prompt: 1})
 	if got := l.View(80, Now{}); !strings.Contains(got, "1 task ") {
 		t.Errorf("%q", got)
 	}

@@ -99,11 +99,11 @@ func (b *Board) watch() tea.Cmd {
 	case t == nil || t.Phase != pawl.PhaseRunning:
 		b.unwatch()
 		return nil
-	case b.watched != nil && b.watched.id == t.Child:
+	case b.watched != nil && b.watched.id == t.Worker:
 		return nil
 	}
 	b.unwatch()
-	w := &watched{id: t.Child}
+	w := &watched{id: t.Worker}
 	b.watched = w
 	svc, ctx := b.shared.Service, b.ctx
 	return func() tea.Msg {
@@ -227,13 +227,13 @@ func (b *Board) open() tea.Cmd {
 	switch {
 	case t == nil:
 		return nil
-	case t.Child == "":
+	case t.Worker == "":
 		b.fault = "nobody has worked on it yet"
 		return nil
-	case !slices.ContainsFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Child }):
+	case !slices.ContainsFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Worker }):
 		b.fault = "its worker is not made yet, or is deleted"
 		return nil
 	}
-	b.child = newConversation(b.shared, b.ctx, t.Child, t.Task.ID+" "+t.Task.Title)
+	b.child = newConversation(b.shared, b.ctx, t.Worker, t.Task.ID+" "+t.Task.Title)
 	return b.child.read()
 }

@@ -35,16 +35,16 @@ func missionOf() pawl.Board {
 			Order: pawl.MissionOrder{Goal: "Make it \x1b[2Jfast, and keep it so.\nMore."}, Began: noon, Branch: "pawl/m\u202e1", Tip: commit,
 			Tasks: []pawl.TaskState{
 				{Task: task("T1", "read the \x1b]0;clock only once, in all of the places where it is read now"), Phase: pawl.PhaseMerged, Attempt: 1, Commit: commit, Began: noon, Ended: noon.Add(95 * time.Second)},
-				{Task: task("T2", "keep what was computed"), Phase: pawl.PhaseRunning, Attempt: 2, Child: "w1", Began: noon.Add(time.Minute)},
-				{Task: task("T3", "ask once"), Phase: pawl.PhaseRunning, Attempt: 1, Child: "w2", Began: noon.Add(2 * time.Minute)},
-				{Task: task("T4", "a table"), Phase: pawl.PhaseReturned, Attempt: 3, Returns: 3, Child: "w0", Why: pawl.ReturnConflict, Text: "a\x07.go does not fit\nb.go"},
+				{Task: task("T2", "keep what was computed"), Phase: pawl.PhaseRunning, Attempt: 2, Worker: "w1", Began: noon.Add(time.Minute)},
+				{Task: task("T3", "ask once"), Phase: pawl.PhaseRunning, Attempt: 1, Worker: "w2", Began: noon.Add(2 * time.Minute)},
+				{Task: task("T4", "a table"), Phase: pawl.PhaseReturned, Attempt: 3, Returns: 3, Worker: "w0", Why: pawl.ReturnConflict, Text: "a\x07.go does not fit\nb.go"},
 				{Task: task("T5", "the docs", "T2", "T3"), Phase: pawl.PhasePlanned},
 				{Task: task("T6", "the tests"), Phase: pawl.PhaseQueued},
 				{Task: task("T0", "old"), Phase: pawl.PhaseDropped, Attempt: 1},
 			},
 			Runs:    []pawl.CheckRan{run("build", "candidate", 0, 0, 0), run("go-test", "base", 0, 40, 0), run("go-test", "candidate", 1, 40, 2)},
 			Reviews: []pawl.Reviewed{{Round: 1}},
-			Judged:  &pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "go-test", Text: "2 tests fail:\nmend them"}, {Rule: "test-deleted", Item: "TestA", Text: "put it back"}}},
+			Gate:    &pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "go-test", Text: "2 tests fail:\nmend them"}, {Rule: "test-deleted", Item: "TestA", Text: "put it back"}}},
 		},
 	}
 }
@@ -78,7 +78,7 @@ func TestBoardGolden(t *testing.T) {
 		},
 		"sealed": func(b *Board) {
 			m := b.mission.board
-			m.State, m.Mission.Judged, m.Mission.Sealed = pawl.MissionSealed, &pawl.GateResult{}, &pawl.Sealed{Candidate: commit}
+			m.State, m.Mission.Gate, m.Mission.Sealed = pawl.MissionSealed, &pawl.GateResult{}, &pawl.Sealed{Candidate: commit}
 			m.Mission.Tasks, m.Mission.Runs = m.Mission.Tasks[:1], m.Mission.Runs[:2]
 		},
 		"blocked": func(b *Board) {
@@ -290,8 +290,8 @@ func TestMissionTasks(t *testing.T) {
 	k := New(uitest.Shared(t, nil, "plain"))
 	for _, e := range told(
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}},
-		pawl.TaskStarted{Task: "T1", Attempt: 1, Child: "a"}, pawl.TaskStarted{Task: "T2", Attempt: 1, Child: "b"}, pawl.TaskStarted{Task: "T3", Attempt: 1, Child: "c"},
-		pawl.TaskReturned{Task: "T2", Attempt: 1}, pawl.TaskMerged{Task: "T3", Attempt: 1}, pawl.ReviewStarted{Round: 1, Child: "d"}, pawl.ReviewStarted{Round: 1, Child: "e"}, pawl.Reviewed{Round: 1, Child: "e"},
+		pawl.TaskStarted{Task: "T1", Attempt: 1, Worker: "a"}, pawl.TaskStarted{Task: "T2", Attempt: 1, Worker: "b"}, pawl.TaskStarted{Task: "T3", Attempt: 1, Worker: "c"},
+		pawl.TaskReturned{Task: "T2", Attempt: 1}, pawl.TaskMerged{Task: "T3", Attempt: 1}, pawl.ReviewStarted{Round: 1, Reviewer: "d"}, pawl.ReviewStarted{Round: 1, Reviewer: "e"}, pawl.Reviewed{Round: 1, Reviewer: "e"},
 	) {
 		k.Apply(e)
 	}

@@ -207,11 +207,11 @@ func (b *Board) facts(t pawl.TaskState) []string {
 
 // worker says how the worker of a task is.
 func (b *Board) worker(t pawl.TaskState) string {
-	i := slices.IndexFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Child })
+	i := slices.IndexFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Worker })
 	switch w := b.watched; {
 	case i < 0:
 		return "starts"
-	case w != nil && w.id == t.Child:
+	case w != nil && w.id == t.Worker:
 		word, works := w.tail.state(b.mission.board.Team[i])
 		if !works {
 			word = "merging"
@@ -225,7 +225,7 @@ func (b *Board) worker(t pawl.TaskState) string {
 
 // last is what the worker of a task did last, or why the task came back.
 func (b *Board) last(t pawl.TaskState) string {
-	if w := b.watched; w != nil && t.Phase == pawl.PhaseRunning && w.id == t.Child {
+	if w := b.watched; w != nil && t.Phase == pawl.PhaseRunning && w.id == t.Worker {
 		return w.tail.line
 	}
 	if t.Why != "" {
@@ -251,9 +251,9 @@ func (b *Board) evidence(width int) []string {
 		line, level := humanize.Mission(body)
 		lines = append(lines, tones[level].Render(ansi.Truncate(marks[level]+line, width, "…")))
 	}
-	if m.Judged != nil {
-		say(*m.Judged)
-		for _, f := range m.Judged.Faults[:min(len(m.Judged.Faults), maxFaults)] {
+	if m.Gate != nil {
+		say(*m.Gate)
+		for _, f := range m.Gate.Faults[:min(len(m.Gate.Faults), maxFaults)] {
 			text := fmt.Sprintf("    %s: %s", strings.TrimSpace(f.Rule+" "+f.Item), f.Text)
 			lines = append(lines, s.Text.Render(ansi.Truncate(sanitize.Line(text), width, "…")))
 		}
@@ -281,7 +281,7 @@ func (b *Board) faults(width int) []string {
 func (b *Board) hints(width int) []string {
 	k := b.shared.Keys
 	var hints []dialog.Hint
-	if t := b.task(); t != nil && t.Child != "" {
+	if t := b.task(); t != nil && t.Worker != "" {
 		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read its worker"})
 	}
 	return dialog.Hints(b.shared.Styles, width, true, append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close"})...)

@@ -27,7 +27,7 @@ func told(bodies ...pawl.Body) []pawl.Event {
 }
 
 func spawned(n int, background bool) pawl.Spawned {
-	return pawl.Spawned{Call: pawl.CallID(fmt.Sprint("c", n)), Child: pawl.SessionID(fmt.Sprint("child", n)), Agent: "explore", Title: fmt.Sprint("task ", n), Background: background}
+	return pawl.Spawned{Call: pawl.CallID(fmt.Sprint("c", n)), Subagent: pawl.SessionID(fmt.Sprint("child", n)), Agent: "explore", Title: fmt.Sprint("task ", n), Background: background}
 }
 
 // TestWorking: a task works until its call ends or, in the background, until the
@@ -42,7 +42,7 @@ func TestWorking(t *testing.T) {
 		"both":         {nil, []string{"task 1", "task 2"}},
 		"another call": {[]pawl.Body{pawl.CallFinished{Call: "x"}}, []string{"task 1", "task 2"}},
 		"the call":     {[]pawl.Body{pawl.CallFinished{Call: "c1"}, pawl.CallFinished{Call: "c2"}}, []string{"task 2"}},
-		"told":         {[]pawl.Body{pawl.Injected{Source: "task", Child: "child2"}}, []string{"task 1"}},
+		"told":         {[]pawl.Body{pawl.Injected{Source: "task", Subagent: "child2"}}, []string{"task 1"}},
 		"a word":       {[]pawl.Body{pawl.Injected{Source: "loop", Text: "hm"}}, []string{"task 1", "task 2"}},
 		"the turn":     {[]pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled}}, nil},
 	} {
@@ -87,7 +87,7 @@ func TestClock(t *testing.T) {
 		t.Errorf("%d tasks", len(got))
 	}
 	for i := range 3 * maxTasks {
-		k.Apply(pawl.Event{Body: pawl.Spawned{Call: "x", Child: pawl.SessionID(fmt.Sprint("many", i))}})
+		k.Apply(pawl.Event{Body: pawl.Spawned{Call: "x", Subagent: pawl.SessionID(fmt.Sprint("many", i))}})
 		k.Apply(pawl.Event{Body: pawl.CallFinished{Call: "x"}})
 	}
 	if n := len(k.list); n > maxTasks+4 || len(k.Working()) != 2 {

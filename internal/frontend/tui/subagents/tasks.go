@@ -104,12 +104,12 @@ func (t *Tasks) Apply(e pawl.Event) tea.Cmd {
 func (t *Tasks) take(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Spawned:
-		t.list = append(t.list, &Task{ID: b.Child, Title: b.Title, Agent: b.Agent, Call: b.Call, Background: b.Background, Began: e.At})
+		t.list = append(t.list, &Task{ID: b.Subagent, Title: b.Title, Agent: b.Agent, Call: b.Call, Background: b.Background, Began: e.At})
 		t.forget()
 	case pawl.CallFinished:
 		t.end(func(k *Task) bool { return k.Call == b.Call && !k.Background })
 	case pawl.Injected:
-		t.end(func(k *Task) bool { return b.Child != "" && k.ID == b.Child })
+		t.end(func(k *Task) bool { return b.Subagent != "" && k.ID == b.Subagent })
 	case pawl.TurnFinished:
 		t.end(func(*Task) bool { return true }) // no turn ends before its tasks have
 	default:
@@ -126,8 +126,8 @@ func (t *Tasks) takeMission(e pawl.Event) {
 			t.titles[k.ID] = k.Title
 		}
 	case pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.ChildOf(b)
-		work := &Task{ID: c.Child, Title: c.Title, Agent: c.Agent, Background: true, Began: e.At}
+		c, _ := pawl.SubagentOf(b)
+		work := &Task{ID: c.Subagent, Title: c.Title, Agent: c.Agent, Background: true, Began: e.At}
 		if started, ok := b.(pawl.TaskStarted); ok {
 			work.Work, work.Title = started.Task, strings.TrimSpace(started.Task+" "+t.titles[started.Task])
 		}
@@ -138,7 +138,7 @@ func (t *Tasks) takeMission(e pawl.Event) {
 	case pawl.TaskReturned:
 		t.end(func(k *Task) bool { return k.Work == b.Task })
 	case pawl.Reviewed:
-		t.end(func(k *Task) bool { return k.ID == b.Child })
+		t.end(func(k *Task) bool { return k.ID == b.Reviewer })
 	default:
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// revert orders a Revert and waits for the result.
-func (b *box) revert(id pawl.SessionID, r pawl.Revert) pawl.Reverted {
+// undo orders a Undo and waits for the result.
+func (b *box) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
 	b.Helper()
-	asked, err := b.Revert(b.Context(), id, r)
+	asked, err := b.Undo(b.Context(), id, r)
 	if err != nil {
 		b.Fatal(err)
 	}
 	events := b.until(id, asked-1, func(e pawl.Event) bool {
-		done, ok := e.Body.(pawl.Reverted)
+		done, ok := e.Body.(pawl.Undone)
 		return ok && done.Asked == asked
 	})
-	return events[len(events)-1].Body.(pawl.Reverted)
+	return events[len(events)-1].Body.(pawl.Undone)
 }
 
 // files are the regular files of the workspace.
@@ -62,84 +62,84 @@ func (b *box) twoTurns(more ...string) (id pawl.SessionID, states []map[string]s
 	return id, states
 }
 
-func testRevert(b *box) {
+func testUndo(b *box) {
 	id, states := b.twoTurns(`{"expect":"^three$","text":"Three."}`)
 	talk := b.conversation(id)
-	plan, err := b.Preview(b.Context(), id, pawl.Revert{})
+	plan, err := b.Preview(b.Context(), id, pawl.Undo{})
 	b.ok(err)
 	check(b, pawl.Parts{pawl.Text{Text: "two"}}, plan.Prompt)
 	check(b, 3, plan.Messages)
 	check(b, []pawl.FileChange{{Path: "a", Kind: "create", Added: 1}, {Path: "c", Kind: "delete", Deleted: 1}}, plan.Files)
 	check(b, states[2], b.files()) // nothing was done yet
 
-	check(b, pawl.Reverted{Changed: []string{"a", "c"}}, b.revert(id, plan.Revert), cmpopts.IgnoreFields(pawl.Reverted{}, "Asked"))
+	check(b, pawl.Undone{Changed: []string{"a", "c"}}, b.undo(id, plan.Undo), cmpopts.IgnoreFields(pawl.Undone{}, "Asked"))
 	check(b, states[1], b.files())
 	check(b, talk[:4], b.conversation(id))
 	check(b, pawl.StateIdle, b.get(id).State())
-	b.revert(id, pawl.Revert{})
+	b.undo(id, pawl.Undo{})
 	check(b, states[0], b.files())
 	check(b, 0, len(b.conversation(id)))
-	_, err = b.Revert(b.Context(), id, pawl.Revert{})
+	_, err = b.Undo(b.Context(), id, pawl.Undo{})
 	b.code(pawl.CodeNotFound, err)
 
-	b.revert(id, pawl.Revert{Redo: pawl.LastRevert})
+	b.undo(id, pawl.Undo{Redo: pawl.LastUndo})
 	check(b, states[1], b.files())
-	b.revert(id, pawl.Revert{Redo: pawl.LastRevert})
+	b.undo(id, pawl.Undo{Redo: pawl.LastUndo})
 	check(b, states[2], b.files())
 	check(b, talk, b.conversation(id))
-	_, err = b.Revert(b.Context(), id, pawl.Revert{Redo: pawl.LastRevert})
+	_, err = b.Undo(b.Context(), id, pawl.Undo{Redo: pawl.LastUndo})
 	b.code(pawl.CodeNotFound, err)
 
-	b.revert(id, plan.Revert)
+	b.undo(id, plan.Undo)
 	b.send(id, prompt("three", "", pawl.DeliverNow))
 	b.idle(id)
 	check(b, append(talk[:4:4], says(pawl.RoleUser, "three"), says(pawl.RoleAssistant, "Three.")), b.conversation(id))
-	_, err = b.Revert(b.Context(), id, pawl.Revert{Redo: pawl.LastRevert})
+	_, err = b.Undo(b.Context(), id, pawl.Undo{Redo: pawl.LastUndo})
 	b.code(pawl.CodeNotFound, err)
 }
 
-func testRevertRefuses(b *box) {
+func testUndoRefuses(b *box) {
 	id := b.create()
-	for _, r := range []pawl.Revert{{Scope: "x"}, {Conflicts: "x"}, {To: 1, Redo: 1}} {
+	for _, r := range []pawl.Undo{{Scope: "x"}, {Conflicts: "x"}, {To: 1, Redo: 1}} {
 		_, err := b.Preview(b.Context(), id, r)
 		b.code(pawl.CodeInvalid, err)
-		_, err = b.Revert(b.Context(), id, r)
+		_, err = b.Undo(b.Context(), id, r)
 		b.code(pawl.CodeInvalid, err)
 	}
-	for _, r := range []pawl.Revert{{}, {To: 1}, {To: 99}, {Redo: pawl.LastRevert}} {
-		_, err := b.Revert(b.Context(), id, r)
+	for _, r := range []pawl.Undo{{}, {To: 1}, {To: 99}, {Redo: pawl.LastUndo}} {
+		_, err := b.Undo(b.Context(), id, r)
 		b.code(pawl.CodeNotFound, err)
 	}
 	check(b, 1, b.get(id).Head)
-	_, err := b.Preview(b.Context(), "01JD0000000000000000000000", pawl.Revert{})
+	_, err := b.Preview(b.Context(), "01JD0000000000000000000000", pawl.Undo{})
 	b.code(pawl.CodeNotFound, err)
-	_, err = b.Revert(b.Context(), "01JD0000000000000000000000", pawl.Revert{})
+	_, err = b.Undo(b.Context(), "01JD0000000000000000000000", pawl.Undo{})
 	b.code(pawl.CodeNotFound, err)
 }
 
-func testRevertBusy(b *box) {
+func testUndoBusy(b *box) {
 	id, _ := b.busy(`{"text":"Done."}`)
 	head := b.get(id).Head
-	_, err := b.Revert(b.Context(), id, pawl.Revert{})
+	_, err := b.Undo(b.Context(), id, pawl.Undo{})
 	b.code(pawl.CodeBusy, err)
 	check(b, head, b.get(id).Head)
 	b.release("go")
 	b.idle(id)
-	b.revert(id, pawl.Revert{})
+	b.undo(id, pawl.Undo{})
 	check(b, 0, len(b.conversation(id)))
 }
 
 // What a person did in the meantime is not lost.
-func testRevertConflict(b *box) {
+func testUndoConflict(b *box) {
 	id, states := b.twoTurns()
 	b.put("c", "mine")
 	talk, head := b.conversation(id), b.get(id).Head
-	_, err := b.Revert(b.Context(), id, pawl.Revert{})
+	_, err := b.Undo(b.Context(), id, pawl.Undo{})
 	b.code(pawl.CodeConflict, err)
 	check(b, head, b.get(id).Head)
 	check(b, talk, b.conversation(id))
 
-	done := b.revert(id, pawl.Revert{Conflicts: pawl.ConflictsAside})
+	done := b.undo(id, pawl.Undo{Conflicts: pawl.ConflictsAside})
 	check(b, states[1], b.files())
 	kept, err := os.ReadFile(done.Aside["c"])
 	b.ok(err)
@@ -147,22 +147,22 @@ func testRevertConflict(b *box) {
 }
 
 // The conversation and the files go back apart from each other.
-func testRevertScopes(b *box) {
+func testUndoScopes(b *box) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
-	b.revert(id, pawl.Revert{Scope: pawl.ScopeConversation})
+	b.undo(id, pawl.Undo{Scope: pawl.ScopeConversation})
 	check(b, talk[:4], b.conversation(id))
 	check(b, states[2], b.files())
-	b.revert(id, pawl.Revert{Redo: pawl.LastRevert})
+	b.undo(id, pawl.Undo{Redo: pawl.LastUndo})
 	check(b, talk, b.conversation(id))
-	b.revert(id, pawl.Revert{Scope: pawl.ScopeFiles})
+	b.undo(id, pawl.Undo{Scope: pawl.ScopeFiles})
 	check(b, states[1], b.files())
 	check(b, len(talk)+1, len(b.conversation(id))) // the model sees it
 }
 
 // An order that nobody lived to carry out is carried out first, and what came
 // after it is worked on then.
-func testRevertInterrupted(b *box) {
+func testUndoInterrupted(b *box) {
 	model := b.script(`{"text":"One."}`, `{"expect":"^more$","text":"More."}`)
 	s := b.importLog(b.events(
 		pawl.SessionCreated{Dir: b.dir},
@@ -171,22 +171,22 @@ func testRevertInterrupted(b *box) {
 		pawl.ReplyStarted{Step: 1, Model: model},
 		pawl.Replied{Step: 1, Finish: pawl.FinishEndTurn, Parts: pawl.Parts{pawl.Text{Text: "One."}}},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 1},
-		pawl.RevertAsked{Revert: pawl.Revert{To: 3}},
+		pawl.UndoAsked{Undo: pawl.Undo{To: 3}},
 	))
 	check(b, pawl.StateQueued, s.State())
 	_, err := b.Send(b.Context(), s.ID, prompt("more", model, pawl.DeliverNow))
 	b.code(pawl.CodeBusy, err)
-	_, err = b.Revert(b.Context(), s.ID, pawl.Revert{})
+	_, err = b.Undo(b.Context(), s.ID, pawl.Undo{})
 	b.code(pawl.CodeBusy, err)
 	b.send(s.ID, prompt("more", model, pawl.DeliverQueue))
 	b.idle(s.ID)
 	check(b, []pawl.Message{says(pawl.RoleUser, "more"), says(pawl.RoleAssistant, "More.")}, b.conversation(s.ID))
 	check(b, 2, b.get(s.ID).Turns)
-	check(b, []pawl.Kind{"revert.asked", "prompted", "reverted", "turn.started"}, kinds(b.log(s.ID)[6:10]))
+	check(b, []pawl.Kind{"undo.asked", "prompted", "undone", "turn.started"}, kinds(b.log(s.ID)[6:10]))
 }
 
 // What subagents did goes back with the call that spawned them, and only there.
-func testRevertOfChildren(b *box) {
+func testUndoOfChildren(b *box) {
 	for _, more := range []string{"", `,"background":true`} {
 		b.put("a", "first")
 		id := b.create()
@@ -198,13 +198,13 @@ func testRevertOfChildren(b *box) {
 		b.idle(id)
 		check(b, map[string]string{"a": "child", "b": "made", "p": "parent"}, b.files())
 		child := b.children(id)[0].ID
-		_, err := b.Revert(b.Context(), child, pawl.Revert{})
+		_, err := b.Undo(b.Context(), child, pawl.Undo{})
 		b.code(pawl.CodeInvalid, err)
-		check(b, []string{"a", "b", "p"}, b.revert(id, pawl.Revert{}).Changed)
+		check(b, []string{"a", "b", "p"}, b.undo(id, pawl.Undo{}).Changed)
 		check(b, map[string]string{"a": "first"}, b.files())
-		b.revert(id, pawl.Revert{Redo: pawl.LastRevert})
+		b.undo(id, pawl.Undo{Redo: pawl.LastUndo})
 		check(b, map[string]string{"a": "child", "b": "made", "p": "parent"}, b.files())
-		b.revert(id, pawl.Revert{})
+		b.undo(id, pawl.Undo{})
 	}
 }
 

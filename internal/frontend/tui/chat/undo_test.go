@@ -47,10 +47,10 @@ func (t *teller) turn(n int) {
 	t.add(pawl.TurnStarted{Prompt: prompt}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("reply ", n)}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
 }
 
-// revert reports a step back or forward.
-func (t *teller) revert(r pawl.Revert) {
-	asked := t.add(pawl.RevertAsked{Revert: r})
-	t.add(pawl.Reverted{Asked: asked})
+// undo reports a step back or forward.
+func (t *teller) undo(r pawl.Undo) {
+	asked := t.add(pawl.UndoAsked{Undo: r})
+	t.add(pawl.Undone{Asked: asked})
 }
 
 // TestWentBack: whatever people undo and bring back, what is shown is what
@@ -59,7 +59,7 @@ func TestWentBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		tl := tell()
-		var reverts []pawl.Seq // that can be undone
+		var undos []pawl.Seq // that can be undone
 		for n := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			var starts []pawl.Seq
 			for e := range pawl.EffectiveEvents(pawl.SliceLog(tl.events), pawl.ScopeConversation) {
@@ -69,14 +69,14 @@ func TestWentBack(t *testing.T) {
 			}
 			switch what := rapid.IntRange(0, 3).Draw(rt, "what"); {
 			case what == 1 && len(starts) > 0:
-				tl.revert(pawl.Revert{To: rapid.SampledFrom(starts).Draw(rt, "to"), Scope: rapid.SampledFrom([]pawl.Scope{"", pawl.ScopeFiles}).Draw(rt, "scope")})
-				reverts = append(reverts, tl.seq)
-			case what == 2 && len(reverts) > 0:
-				tl.revert(pawl.Revert{Redo: reverts[len(reverts)-1]})
-				reverts = reverts[:len(reverts)-1]
+				tl.undo(pawl.Undo{To: rapid.SampledFrom(starts).Draw(rt, "to"), Scope: rapid.SampledFrom([]pawl.Scope{"", pawl.ScopeFiles}).Draw(rt, "scope")})
+				undos = append(undos, tl.seq)
+			case what == 2 && len(undos) > 0:
+				tl.undo(pawl.Undo{Redo: undos[len(undos)-1]})
+				undos = undos[:len(undos)-1]
 			default:
 				tl.turn(n)
-				reverts = nil
+				undos = nil
 			}
 		}
 		want := counts(tl.events)
@@ -86,7 +86,7 @@ func TestWentBack(t *testing.T) {
 			rt.Fatalf("read at once: %s", diff)
 		}
 		at := rapid.IntRange(0, len(tl.events)-1).Draw(rt, "page")
-		if _, ok := tl.events[at].Body.(pawl.Reverted); ok {
+		if _, ok := tl.events[at].Body.(pawl.Undone); ok {
 			at++
 		}
 		l = NewLog()
@@ -104,8 +104,8 @@ func TestWentBackNote(t *testing.T) {
 	t.Parallel()
 	tl := tell()
 	tl.turn(1)
-	asked := tl.add(pawl.RevertAsked{Revert: pawl.Revert{To: 2, Conflicts: pawl.ConflictsAside}})
-	tl.add(pawl.Reverted{Asked: asked, Changed: []string{"a", "b"}, Aside: map[string]string{"b": "/kept/b"}, Left: []string{"c"}})
+	asked := tl.add(pawl.UndoAsked{Undo: pawl.Undo{To: 2, Conflicts: pawl.ConflictsAside}})
+	tl.add(pawl.Undone{Asked: asked, Changed: []string{"a", "b"}, Aside: map[string]string{"b": "/kept/b"}, Left: []string{"c"}})
 	got := text(all(viewOf(t, tl, "plain", 120, 20)))
 	for _, want := range []string{"2 files put back", "b as it was is kept as /kept/b", "left as they are: c"} {
 		if !strings.Contains(got, want) {

@@ -19,12 +19,12 @@ func (s span) has(seq pawl.Seq) bool { return seq >= s.from && seq <= s.to }
 // Read takes the events of a page, in order. A step back that is taken back in the
 // same page, or a newer one, hides nothing.
 func (l *Log) Read(events []pawl.Event) {
-	orders := map[pawl.Seq]pawl.Revert{}
+	orders := map[pawl.Seq]pawl.Undo{}
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case pawl.RevertAsked:
-			orders[e.Seq] = b.Revert
-		case pawl.Reverted:
+		case pawl.UndoAsked:
+			orders[e.Seq] = b.Undo
+		case pawl.Undone:
 			if r := orders[b.Asked]; r.Redo != 0 && b.Refused == "" {
 				l.redone[r.Redo] = true
 			}
@@ -36,9 +36,9 @@ func (l *Log) Read(events []pawl.Event) {
 	}
 }
 
-// reverted hides what was undone. What comes back by a redo is read anew by
+// applyUndone hides what was undone. What comes back by a redo is read anew by
 // whoever shows it.
-func (l *Log) reverted(ev pawl.Event, b pawl.Reverted) {
+func (l *Log) applyUndone(ev pawl.Event, b pawl.Undone) {
 	r, known := l.orders[b.Asked]
 	switch {
 	case b.Refused != "":
