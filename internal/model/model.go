@@ -1,3 +1,4 @@
+// Package model defines what a language model is to the agent: requests, streamed chunks and provider errors.
 package model
 
 import (
@@ -11,48 +12,45 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Model writes replies.
+// Model is a language model.
 type Model interface {
-	// Stream sends the request and yields the reply as it comes. The last chunk
-	// is a ChunkFinish; a stream that ends without one, or yields an error, has
-	// failed and what it yielded is void; so is all that came before a
-	// ChunkRetry. Errors of the provider's are a *ProviderError. It stops when ctx
-	// ends or the caller breaks off. The request is only read, and not after
-	// Stream has ended.
+	// Stream sends the request and yields the reply as it arrives. The last chunk is a ChunkFinish. A stream
+	// that ends without one, or yields an error, has failed, and its chunks are void; so are all chunks before
+	// a ChunkRetry. Errors of the provider are a *ProviderError. It stops when ctx ends or the caller breaks.
+	// The request is only read, and not after Stream has ended.
 	Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error]
 }
 
-// Window is how much a model takes, in tokens. Zero means that it is not known.
+// Window is the context window of a model, in tokens. Zero means unknown.
 type Window struct {
-	Context int `json:"context"` // in all, the reply included
-	Output  int `json:"output"`  // of a reply
+	Context int `json:"context"` // total, including the reply
+	Output  int `json:"output"`  // maximum length of a reply
 }
 
-// Request is what a model is asked, built from the log.
+// Request is a model request, built from the log.
 type Request struct {
 	Session    pawl.SessionID
-	Parent     pawl.SessionID // set in a subagent session: the session it belongs to
-	ParentCall pawl.CallID    // and the call it was spawned by
+	Parent     pawl.SessionID // in a subagent session: the session it belongs to
+	ParentCall pawl.CallID    // in a subagent session: the call that spawned it
 	Agent      string
-	Replies    int // how many replies the session's log holds
+	Replies    int // number of replies in the session's log
 	System     string
 	Messages   []pawl.Message
-	Tools      []toolapi.Spec  // none: the model must not call any
-	Prefill    string          // the beginning of the reply, where the model takes one
-	Schema     json.RawMessage // the reply's text must be JSON of this schema; nil means any text
-	Effort     string          // how much to think: "" (the model's default), low, medium, high
-	MaxTokens  int             // bounds the reply; 0 means the model's own limit
+	Tools      []toolapi.Spec  // if empty, the model must not call tools
+	Prefill    string          // start of the reply, if the model supports it
+	Schema     json.RawMessage // JSON schema of the reply's text; nil means any text
+	Effort     string          // reasoning effort: "" (the model's default), low, medium, high
+	MaxTokens  int             // limit of the reply; 0 means the model's own limit
 
-	// How freely the model chooses its words; nil means its own default. They are
-	// wishes: what the model would refuse is left out.
+	// Sampling parameters; nil means the model's default. They are left out if the model does not support them.
 	Temperature, TopP *float64
 }
 
-// Chunk is a piece of a reply. Which fields count depends on its kind.
+// Chunk is a part of a streamed reply. Kind determines which fields are set.
 type Chunk struct {
 	Kind      ChunkKind
 	Text      string        // ChunkText, ChunkReasoning, ChunkNotice
-	Signature string        // ChunkReasoning: seals the reasoning so far and ends that part
+	Signature string        // ChunkReasoning: signs the reasoning so far and ends that part
 	Call      pawl.ToolCall // ChunkCall
 	Usage     pawl.Usage    // ChunkUsage: the total so far, replaces an earlier one
 	Finish    pawl.Finish   // ChunkFinish
@@ -66,19 +64,19 @@ type ChunkKind int
 const (
 	ChunkText ChunkKind = iota
 	ChunkReasoning
-	ChunkCall // a whole call; its ID may be empty or used before, the loop makes it unique
+	ChunkCall // a complete call; its ID may be empty or a duplicate, the loop makes it unique
 	ChunkUsage
 	ChunkFinish
-	ChunkRetry  // the call failed and is made again: forget what came before
-	ChunkNotice // something for the person who waits, no part of the reply
+	ChunkRetry  // the call failed and is retried: discard the chunks before
+	ChunkNotice // a message for the user, not part of the reply
 )
 
-// ProviderError is a provider's failure, or a reply that makes no sense.
+// ProviderError is an error of a provider, or an invalid reply.
 type ProviderError struct {
 	Kind       pawl.ErrorKind
-	Status     int           // the HTTP status; 0 if it is not about one
-	Message    string        // what the provider said, or what is wrong
-	RetryAfter time.Duration // the provider asks to wait at least so long
+	Status     int           // HTTP status; 0 if there is none
+	Message    string        // of the provider, or what is wrong
+	RetryAfter time.Duration // minimum wait requested by the provider
 }
 
 func (e *ProviderError) Error() string {
@@ -88,7 +86,7 @@ func (e *ProviderError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
 }
 
-// The agents that write beside the conversation.
+// The agents that write titles and summaries.
 const (
 	AgentTitle      = "title"
 	AgentSummary    = "summary"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Seal marks a provider's signature with the protocol it came over, so that it
-// never goes to another: a session may change its model in mid-conversation.
+// Seal prefixes a provider's signature with the protocol, so that it is never sent over another one: a session
+// may switch models in mid-conversation.
 func Seal(protocol, signature string) string {
 	if signature == "" {
 		return ""
@@ -14,7 +14,7 @@ func Seal(protocol, signature string) string {
 	return protocol + ":" + signature
 }
 
-// Unseal returns a signature of this protocol's own; "" for any other.
+// Unseal returns a signature of this protocol, or "" if it is of another one.
 func Unseal(protocol, signature string) string {
 	own, ok := strings.CutPrefix(signature, protocol+":")
 	if !ok {
@@ -23,8 +23,8 @@ func Unseal(protocol, signature string) string {
 	return own
 }
 
-// Input returns a call's input as the JSON object that providers insist on. An
-// input that is none, because the model garbled it, comes back as what it was.
+// Input returns a call's input as a JSON object, which providers require. Malformed input is wrapped in an
+// object.
 func Input(raw json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) == nil && object != nil {

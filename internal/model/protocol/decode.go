@@ -10,21 +10,20 @@ import (
 
 // Decoder turns the events of one reply into chunks.
 type Decoder interface {
-	// Next takes an event's data and emits what it means.
+	// Next decodes an event and emits its chunks.
 	Next(data []byte, emit func(model.Chunk)) error
-	// Done reports whether the reply is whole. The finish was emitted then.
+	// Done reports whether the reply is complete and its finish was emitted.
 	Done() bool
 }
 
-// Ender is a Decoder of a protocol whose streams have no last event.
+// Ender is a Decoder for a protocol whose streams have no final event.
 type Ender interface {
-	// End tells it that the stream has ended, and emits the finish of a reply
-	// that is whole.
+	// End is called at the end of the stream, and emits the finish of a complete reply.
 	End(emit func(model.Chunk))
 }
 
-// Ask sends a request, as JSON, and yields what a new decoder makes of the
-// answer: all that a client's Stream does.
+// Ask sends a request as JSON and yields the decoded chunks of the response. It implements the Stream method of
+// clients.
 func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder func() Decoder) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
 		body, err := Marshal(request)
@@ -36,8 +35,8 @@ func (e Endpoint) Ask(ctx context.Context, path string, request any, newDecoder 
 	}
 }
 
-// decode feeds a stream's events to a decoder until it is done or the caller
-// has had enough. A stream that ends before the decoder is done broke off.
+// decode passes events to a decoder until it is done or the caller stops. A stream that ends earlier is an
+// error.
 func decode(events iter.Seq2[Event, error], d Decoder, yield func(model.Chunk, error) bool) {
 	enough := false
 	emit := func(c model.Chunk) { enough = enough || !yield(c, nil) }

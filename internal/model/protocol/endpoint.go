@@ -15,21 +15,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// DefaultIdle is how long a provider may be silent.
+// DefaultIdle is how long a provider may send nothing.
 const DefaultIdle = 120 * time.Second
 
-// Endpoint is where a provider's requests go.
+// Endpoint is the address of a provider's API.
 type Endpoint struct {
 	BaseURL string
-	Header  http.Header   // sent with each request: the key, among others
-	Client  *http.Client  // nil means http.DefaultClient; cloud sign-in is its transport's job
+	Header  http.Header   // sent with each request, such as the API key
+	Client  *http.Client  // nil means http.DefaultClient; its transport signs in to clouds
 	Idle    time.Duration // 0 means DefaultIdle
 }
 
 var errIdle = errors.New("idle")
 
-// events posts a JSON body and yields the events of the answer. Every failure is
-// a *model.ProviderError, but for the end of ctx, which yields ctx.Err().
+// events posts a JSON body and yields the events of the response. Every error is a *model.ProviderError, except
+// ctx.Err().
 func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		idle := e.Idle
@@ -54,7 +54,7 @@ func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq
 	}
 }
 
-// post sends the request and passes the events on. alive is called whenever bytes come.
+// post sends the request and passes the events on. It calls alive whenever data arrives.
 func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func(), pass func(Event) bool) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
@@ -94,7 +94,7 @@ func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func
 	}
 }
 
-// beating calls alive whenever bytes come.
+// beating calls alive whenever data is read.
 type beating struct {
 	r     io.Reader
 	alive func()
@@ -108,8 +108,7 @@ func (b *beating) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Unmarshal reads a piece of JSON that a provider sent. What it does not know
-// it passes over: providers add fields at will.
+// Unmarshal decodes JSON of a provider. It ignores unknown fields, because providers add fields at any time.
 func Unmarshal(data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("%v in %.200q", err, data)}
@@ -117,8 +116,8 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// Marshal writes a request's body: no HTML escapes, fields in the order of the
-// struct, so that a request that extends another begins with the same bytes.
+// Marshal encodes a request without HTML escapes and with fields in struct order, so that a request that
+// extends another one starts with the same bytes, for the prompt cache.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

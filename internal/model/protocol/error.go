@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// maxErrorBody bounds how much of an error's body is read.
+// maxErrorBody bounds how much of an error response is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// connectionError is the failure to reach a provider or to read on.
+// connectionError wraps a failure to reach a provider or to continue reading.
 func connectionError(err error) error {
 	var known *model.ProviderError
 	if errors.As(err, &known) {
@@ -26,16 +26,15 @@ func connectionError(err error) error {
 	return &model.ProviderError{Kind: pawl.ErrorConnection, Message: err.Error()}
 }
 
-// statusError reads an answer that is not a reply.
+// statusError decodes an error response.
 func statusError(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what could be read is better than nothing
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a partial message is better than none
 	e := ErrorOf(resp.StatusCode, body)
 	e.RetryAfter = max(e.RetryAfter, retryAfter(resp.Header))
 	return e
 }
 
-// ErrorOf classifies an error by its HTTP status (0 for one inside of a stream)
-// and by what its body says.
+// ErrorOf classifies an error by its HTTP status (0 for an error within a stream) and its body.
 func ErrorOf(status int, body []byte) *model.ProviderError {
 	code, message := describe(body)
 	reason, wait := googleDetails(body)
@@ -45,8 +44,7 @@ func ErrorOf(status int, body []byte) *model.ProviderError {
 	return &model.ProviderError{Kind: kindOf(status, strings.TrimSpace(reason+" "+code), message), Status: status, Message: message, RetryAfter: wait}
 }
 
-// googleDetails reads what Google puts into an error's details: a reason that
-// says more than the status, and how long to wait.
+// googleDetails returns the reason and the retry delay in the details of a Google error.
 func googleDetails(body []byte) (reason string, wait time.Duration) {
 	var outer struct {
 		Error struct {
@@ -68,8 +66,7 @@ func googleDetails(body []byte) (reason string, wait time.Duration) {
 	return reason, wait
 }
 
-// firstOf returns the only element of a list, as Gemini sends its errors, or
-// the body itself.
+// firstOf returns the single element of a list, as in Gemini's errors, or the body itself.
 func firstOf(body []byte) []byte {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -78,8 +75,8 @@ func firstOf(body []byte) []byte {
 	return body
 }
 
-// describe finds the error's code and message. Providers agree on {"error":
-// {"message": …}} and on little else.
+// describe returns the code and message of an error. Providers have {"error": {"message": …}} in common, and
+// little else.
 func describe(body []byte) (code, message string) {
 	body = firstOf(body)
 	var outer struct {
@@ -111,14 +108,14 @@ func describe(body []byte) (code, message string) {
 	return strings.ToLower(strings.Join([]string{inner.Type, inner.Status, strings.Trim(string(inner.Code), `"`), outer.Type, strings.Trim(string(outer.Code), `"`)}, " ")), message
 }
 
-// overflows are what providers say when a request is too large for the model.
+// overflows are messages for a request that exceeds the context window.
 var overflows = []string{
 	"context_length_exceeded", "request_too_large", "string_above_max_length", "exceed_context_size",
 	"prompt is too long", "maximum context length", "context window", "context length", "context size",
 	"input token count", "exceeds the maximum number of tokens", "too many tokens", "reduce the length", "input is too long",
 }
 
-// kinds are the codes that say more than the status, in order.
+// kinds maps error codes that are more specific than the status, in order.
 var kinds = []struct {
 	word string
 	kind pawl.ErrorKind
@@ -151,7 +148,7 @@ func kindOf(status int, code, message string) pawl.ErrorKind {
 	if status == 0 {
 		status = statusIn(code)
 	}
-	switch status { // those that say all
+	switch status { // unambiguous statuses
 	case http.StatusRequestEntityTooLarge:
 		return pawl.ErrorOverflow
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden:
@@ -181,11 +178,10 @@ func kindOf(status int, code, message string) pawl.ErrorKind {
 	}
 }
 
-// statusOverloaded is Anthropic's own.
+// statusOverloaded is a non-standard status of Anthropic.
 const statusOverloaded = 529
 
-// statusIn finds the HTTP status that an error inside of a stream tells as its
-// code; 0 for none.
+// statusIn returns the HTTP status in the code of an error within a stream; 0 for none.
 func statusIn(code string) int {
 	for word := range strings.FieldsSeq(code) {
 		if n, err := strconv.Atoi(word); err == nil && n >= 400 && n < 600 {
@@ -195,7 +191,7 @@ func statusIn(code string) int {
 	return 0
 }
 
-// retryAfter reads how long the provider asks to wait.
+// retryAfter returns the Retry-After of a response.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -8,19 +8,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// PDF is the media type of the documents that models read.
+// PDF is the media type of documents that models read.
 const PDF = "application/pdf"
 
-// Takes is what a model takes beside text: the media types of images, and PDF.
-// The zero value takes no file.
+// Takes lists the media types of files that a model supports. The zero value supports none.
 type Takes []string
 
-// Fit returns the conversation with every file in words that the model does not
-// take, in prompts and in results. Clients are given no other conversation: each
-// file that they meet is an image or a PDF.
+// Fit replaces every unsupported file in prompts and results by text, without changing the conversation itself.
+// Clients only get conversations whose files are images or PDFs.
 //
-// A message's words depend on nothing but the message, so a session's requests
-// begin alike. The conversation itself is not changed.
+// The text depends only on the message, so that successive requests of a session start with the same bytes.
 func (t Takes) Fit(conversation []pawl.Message) []pawl.Message {
 	fitted := slices.Clone(conversation)
 	for i := range fitted {
@@ -45,7 +42,7 @@ func (t Takes) fit(part pawl.Part) pawl.Part {
 	return part
 }
 
-// fitResult puts the words after what the result says.
+// fitResult appends the text to the content of the result.
 func (t Takes) fitResult(r pawl.ToolResult) pawl.ToolResult {
 	var taken []pawl.File
 	for _, f := range r.Files {
@@ -62,12 +59,12 @@ func (t Takes) fitResult(r pawl.ToolResult) pawl.ToolResult {
 	return r
 }
 
-// takes reports whether the model takes the file. Providers refuse an empty one.
+// takes reports whether the model supports the file. Providers reject empty files.
 func (t Takes) takes(f pawl.File) bool {
 	return len(f.Data) > 0 && slices.Contains(t, f.MediaType)
 }
 
-// words is a file in words: its text, or why the model does not see it.
+// words describes a file: its text, or why the model does not see it.
 func (t Takes) words(f pawl.File) string {
 	if strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" || f.MediaType == "image/svg+xml" {
 		return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, f.Data)
@@ -100,9 +97,8 @@ func size(n int) string {
 	}
 }
 
-// Beside returns the files of a message's results as a user's parts, each after
-// a word on where it belongs, for a protocol whose results are text alone. It is
-// nil if there are none.
+// Beside returns the files of a message's results as user parts, each introduced by its origin, for protocols
+// whose results can only be text. It returns nil if there are none.
 func Beside(results []pawl.ToolResult) pawl.Parts {
 	var parts pawl.Parts
 	for i, r := range results {

@@ -1,5 +1,5 @@
-// Package protocol is what the clients of the providers' protocols share: one
-// reader of server-sent events, one way to send a request, one reading of errors.
+// Package protocol contains what the clients of all wire protocols share: server-sent events, HTTP requests and
+// error classification.
 package protocol
 
 import (
@@ -13,29 +13,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// maxLine bounds a line of a stream. An image in a reply is the largest thing that comes in one.
+// maxLine bounds a line of a stream, in bytes. The largest are images.
 const maxLine = 16 << 20
 
-// Event is one server-sent event. Its bytes are the reader's own and hold until
-// the next one is read.
+// Event is a server-sent event. Its bytes are valid until the next one is read.
 type Event struct {
-	Name []byte // of its event field; empty if it has none
-	Data []byte // of its data fields, joined by line feeds
+	Name []byte // event field; may be empty
+	Data []byte // data fields, joined by line feeds
 }
 
-// Reader reads server-sent events. It allocates nothing per event once its
-// buffers have grown.
+// Reader reads server-sent events. It does not allocate per event once its buffers have grown.
 type Reader struct {
 	r          *bufio.Reader
 	line       []byte
 	name, data []byte
 }
 
-// NewReader returns a reader of r.
+// NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 16<<10)} }
 
-// Next returns the next event that has data, or io.EOF at the stream's end. An
-// event that the stream's end cut off before its data was whole is not returned.
+// Next returns the next event with data, or io.EOF at the end of the stream. It does not return an event with
+// incomplete data.
 func (r *Reader) Next() (Event, error) {
 	r.name, r.data = r.name[:0], r.data[:0]
 	hasData := false
@@ -43,7 +41,7 @@ func (r *Reader) Next() (Event, error) {
 		line, err := r.readLine()
 		switch {
 		case errors.Is(err, io.EOF) && hasData && len(line) == 0:
-			return Event{r.name, r.data}, nil // the last blank line is missing: some servers leave it out
+			return Event{r.name, r.data}, nil // some servers leave out the last blank line
 		case err != nil:
 			return Event{}, err
 		case len(line) == 0 && hasData:
@@ -63,19 +61,19 @@ func (r *Reader) Next() (Event, error) {
 			}
 			r.data = append(r.data, value...)
 			hasData = true
-		default: // id, retry and comments mean nothing here
+		default: // id, retry and comments are ignored
 		}
 	}
 }
 
-// readLine returns the next line without its end, LF or CR LF. At the stream's
-// end it returns what is left with io.EOF.
+// readLine returns the next line without its LF or CR LF. At the end of the stream it returns the rest with
+// io.EOF.
 func (r *Reader) readLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {
 		piece, err := r.r.ReadSlice('\n')
 		if err == nil && len(r.line) == 0 {
-			return trimEnd(piece), nil // the usual case: no copy
+			return trimEnd(piece), nil // the common case: no copy
 		}
 		r.line = append(r.line, piece...)
 		switch {

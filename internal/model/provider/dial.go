@@ -19,8 +19,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/vertex"
 )
 
-// dial returns the client that speaks the provider's protocol. A cloud's has its
-// own way to sign in; any other needs a key, but for a server on this machine.
+// dial returns a client for the provider's protocol. Cloud providers have their own sign-in; the others need a
+// key, except for local servers.
 func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) {
 	switch p.Protocol {
 	case catalog.ProtocolBedrock:
@@ -34,7 +34,7 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) 
 		if err != nil {
 			return nil, err
 		}
-		if isClaude(m) { // the publisher is part of the address
+		if isClaude(m) { // the publisher is part of the URL
 			return claude(account.Claude(m.ID), m), nil
 		}
 		return googles(account.Gemini(m.ID), m), nil
@@ -54,7 +54,7 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) 
 	return client(p, m, protocol.Endpoint{BaseURL: base, Header: headers(p, key, own)})
 }
 
-// headers are what goes with each request. The user's own win over pawl's.
+// headers returns the headers of each request. The user's override Pawl's.
 func headers(p catalog.Provider, key string, own http.Header) http.Header {
 	header := http.Header{}
 	switch {
@@ -92,17 +92,17 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Mo
 	}
 }
 
-// isClaude reports whether a model of a cloud that serves several vendors' is Anthropic's.
+// isClaude reports whether a model is by Anthropic, on a cloud that serves several vendors.
 func isClaude(m catalog.Model) bool { return strings.HasPrefix(m.ID, "claude-") }
 
-// claude tells a client what the catalog knows of its model. Those that take an
-// effort and no prefill think as much as they see fit.
+// claude configures a client with what the catalog knows about its model. Models that support an effort but no
+// prefill use adaptive thinking.
 func claude(c *anthropic.Client, m catalog.Model) model.Model {
 	c.Output, c.Adaptive = m.Output, len(m.Efforts) > 0 && !m.Prefill
 	return c
 }
 
-// googles does the same for Gemini: those that take an effort take it as a level.
+// googles does the same for Gemini: models that support an effort take it as a level.
 func googles(c *gemini.Client, m catalog.Model) model.Model {
 	c.Output, c.Levels = m.Output, len(m.Efforts) > 0
 	return c

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// fitted is a model that is sent the files that it takes, and the others in words.
+// fitted replaces files that the model does not support by text.
 type fitted struct {
 	model.Model
 	takes protocol.Takes
@@ -21,9 +21,9 @@ func (f fitted) Stream(ctx context.Context, req model.Request) iter.Seq2[model.C
 	return f.Model.Stream(ctx, req)
 }
 
-// takes returns which files the catalog's model takes, and of images the types
-// that its provider lists. It takes none that the catalog does not know of: for
-// one file too many a provider refuses the request, and all later ones of the session.
+// takes returns the file types that a model supports, and of images those that its provider lists. Unknown
+// types are left out: for one unsupported file a provider rejects the request, and all later ones of the
+// session.
 func takes(p catalog.Provider, m catalog.Model) protocol.Takes {
 	var types protocol.Takes
 	switch {

@@ -1,4 +1,5 @@
-// Package provider opens models by name.
+// Package provider opens models by reference, such as anthropic/claude-sonnet-4-5. It combines the clients of
+// the wire protocols with retries, fallbacks, rate limits and costs.
 package provider
 
 import (
@@ -15,36 +16,34 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// Config is what it takes to reach providers.
+// Config holds what is needed to reach providers.
 type Config struct {
-	Catalog   func() (*catalog.Catalog, error)         // asked for when a provider's model is opened
-	Key       func(p catalog.Provider) (string, error) // the provider's key
-	Endpoints map[string]Endpoint                      // by provider, over the catalog's
-	Fallback  []string                                 // models to turn to when the one asked for stays down
-	Slots     *ratelimit.Limiter                       // how many calls run at once; nil means any number
-	SmallRef  *string                                  // the user's choice of a small model; nil means that there is none, see Opener.Small
+	Catalog   func() (*catalog.Catalog, error)         // called when a model of a provider is opened
+	Key       func(p catalog.Provider) (string, error) // returns the API key of a provider
+	Endpoints map[string]Endpoint                      // by provider; overrides the catalog
+	Fallback  []string                                 // models to fall back to when the requested one stays unavailable
+	Slots     *ratelimit.Limiter                       // limits concurrent calls; nil means no limit
+	SmallRef  *string                                  // the user's choice of a small model; nil means unset, see Opener.Small
 }
 
-// Endpoint is where and how a user wants a provider to be asked.
+// Endpoint holds the user's settings for reaching a provider.
 type Endpoint struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// Opener opens models and keeps them open. It is safe for concurrent use; the
-// zero value opens scripts only.
+// Opener opens models and caches them. It is safe for concurrent use; the zero value opens scripts only.
 type Opener struct {
 	Config
 	mu   sync.Mutex
 	open map[string]model.Model
 }
 
-// scripted is the provider of scripts. Their calls are not limited unless the
-// user says so: there is nobody who could have too many.
+// scripted is the provider of scripts. Their calls are only limited if the user sets a limit.
 const scripted = "script"
 
-// Open returns the model that ref names: script:FILE, or a model of the
-// catalog's (anthropic/claude-sonnet-4-5, sonnet, …).
+// Open returns the model of ref: script:FILE, or a model of the catalog (anthropic/claude-sonnet-4-5, sonnet,
+// …).
 func (o *Opener) Open(ref string) (model.Model, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +93,7 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	return p, nil
 }
 
-// script returns the script that ref names, whether its calls are limited or not.
+// script returns the scripted model of ref, without its rate limit.
 func (o *Opener) script(ref string) (*script.Model, error) {
 	m, err := o.Open(ref)
 	if err != nil {
@@ -106,7 +105,7 @@ func (o *Opener) script(ref string) (*script.Model, error) {
 	return m.(*script.Model), nil
 }
 
-// client makes the client of a catalog's model.
+// client creates the client of a model in the catalog.
 func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error) {
 	m, err := known.Lookup(name)
 	if err != nil {
@@ -127,7 +126,7 @@ func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error
 	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
 }
 
-// endpoint returns where the provider is, and the user's own headers for it.
+// endpoint returns the base URL of a provider, and the user's headers for it.
 func (o *Opener) endpoint(p catalog.Provider) (base string, header http.Header, err error) {
 	own := o.Endpoints[p.ID]
 	base = own.BaseURL

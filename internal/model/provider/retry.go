@@ -14,24 +14,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
-// The bounds of retrying.
+// Bounds of retries.
 const (
-	maxRetries   = 5                // of one model
-	emptyRetries = 1                // of a reply that says nothing
-	firstWait    = time.Second      // doubled with each retry
-	longestWait  = time.Minute      // unless the provider asks for more
-	maxAsked     = 10 * time.Minute // a provider that asks for more than this is given up
+	maxRetries   = 5                // for each model
+	emptyRetries = 1                // after an empty reply
+	firstWait    = time.Second      // first backoff, doubled with each retry
+	longestWait  = time.Minute      // maximum backoff, unless the provider asks for more
+	maxAsked     = 10 * time.Minute // a provider that asks to wait longer is given up
 )
 
-// patient is a model that makes a call again when it failed for a reason that
-// may pass, and turns to the next model when the first one stays down. Every
-// wait is told by a ChunkRetry; what came before it is void.
+// patient is a model that retries temporary failures with exponential backoff, and falls back to the next model
+// when the current one stays unavailable. It announces each wait with a ChunkRetry, which voids the chunks
+// before it.
 type patient struct {
 	models []named
-	first  time.Duration // the first wait; 0 means firstWait
+	first  time.Duration // first backoff; 0 means firstWait
 }
 
-// named is a model with the name that people know it by.
+// named is a model with its reference.
 type named struct {
 	ref string
 	model.Model
@@ -49,7 +49,7 @@ func (p patient) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 					return
 				}
 				next, wait := m.ref, p.waitFor(failed, retries)
-				if wait < 0 { // this model is given up
+				if wait < 0 { // give up this model
 					if i+1 == len(p.models) || !passes(failed.ProviderError) {
 						yield(model.Chunk{}, failed.ProviderError)
 						return
@@ -72,19 +72,19 @@ func (p patient) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	}
 }
 
-// failure is how a try failed. A final one gives this model up at once.
+// failure is a failed attempt. If it is final, the model is not retried.
 type failure struct {
 	*model.ProviderError
 	final bool
 }
 
-// try makes the call once. over means that there is no more to do: the reply
-// was whole, the caller has had enough, or the error is no model's.
+// try makes the call once. over means that nothing is left to do: the reply is complete, the caller has
+// stopped, or the error is not a provider error.
 func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk, error) bool) (failed failure, over bool) {
 	said := false
 	for c, err := range m.Stream(ctx, req) {
 		if err != nil {
-			var full *ratelimit.FullError // it has waited for its turn long enough
+			var full *ratelimit.FullError // it has waited for its turn already
 			if failed.final = errors.As(err, &full); errors.As(err, &failed.ProviderError) {
 				return failed, false
 			}
@@ -99,7 +99,7 @@ func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk
 				failed.ProviderError = &model.ProviderError{Kind: pawl.ErrorEmpty, Message: "the model's reply is empty"}
 				return failed, false
 			}
-		default: // says nothing by itself
+		default: // not content by itself
 		}
 		if !yield(c, nil) || c.Kind == model.ChunkFinish {
 			return failed, true
@@ -112,9 +112,8 @@ func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk
 // passes reports whether another model may succeed where this one failed.
 func passes(e *model.ProviderError) bool { return e.Kind.Temporary() || e.Kind == pawl.ErrorAuth }
 
-// waitFor returns how long to wait before the next try, or less than 0 if there
-// should be none: 1, 2, 4, … seconds, a quarter more or less so that many do
-// not come back at once, and never less than the provider asks for.
+// waitFor returns the backoff before the next attempt, or a negative value to give up: 1, 2, 4, … seconds with
+// 25 % jitter, so that clients do not retry in step, and at least what the provider asks for.
 func (p patient) waitFor(e failure, retries int) time.Duration {
 	limit := maxRetries
 	if e.Kind == pawl.ErrorEmpty {
@@ -128,7 +127,7 @@ func (p patient) waitFor(e failure, retries int) time.Duration {
 	return max(wait, e.RetryAfter)
 }
 
-// sleep waits, unless ctx ends first.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -140,7 +139,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// priced is a model whose usage carries its cost.
+// priced adds the cost to a model's usage.
 type priced struct {
 	model.Model
 	cost func(pawl.Usage) pawl.Money

@@ -7,16 +7,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// noModel is how a user says that titles and summaries are not wanted.
+// noModel is the user's setting to disable titles and summaries.
 const noModel = "none"
 
-// Small returns the ref of the model that writes titles and summaries for
-// sessions with a given one: the user's choice, or the one that the catalog has
-// for the same provider, so that nobody else gets to read what is said. "" means
-// none: of servers on this machine none is known, and it would be in their way.
+// Small returns the model that writes titles and summaries for sessions with the given one: the user's choice,
+// or the catalog's small model of the same provider, so that no other provider reads the conversation. "" means
+// none, as for local servers, which would be kept busy.
 //
-// A script stays by itself unless the choice is a script too: who runs one counts
-// on it that nobody else is asked.
+// A script only uses another script: whoever runs one relies on no other model being called.
 func (o *Opener) Small(ref string) (string, error) {
 	path, scripted := strings.CutPrefix(ref, "script:")
 	if own := o.SmallRef; own != nil {
@@ -33,9 +31,8 @@ func (o *Opener) Small(ref string) (string, error) {
 	return o.Sibling(ref)
 }
 
-// Sibling returns the ref of the small model that the catalog has for the provider
-// of a given one, whatever the user's choice for titles: so a file that asks for a
-// small model does not say who gets to read the work. "" means none.
+// Sibling returns the small model of the same provider, whatever the user's choice for titles: an agent file
+// that requests a small model must not choose which provider reads the work. "" means none.
 func (o *Opener) Sibling(ref string) (string, error) {
 	if ref == "" || strings.HasPrefix(ref, "script:") || o.Catalog == nil {
 		return "", nil
@@ -55,7 +52,7 @@ func (o *Opener) Sibling(ref string) (string, error) {
 	return small.Ref, nil
 }
 
-// smallScript returns a script that has lines for titles or summaries.
+// smallScript returns ref if the script has lines for titles or summaries, else "".
 func (o *Opener) smallScript(ref string) (string, error) {
 	m, err := o.script(ref)
 	if err != nil {

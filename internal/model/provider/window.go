@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// Window returns how much the model that ref names takes; zero if that is not known.
+// Window returns the context window of a model; zero if it is unknown.
 func (o *Opener) Window(ref string) (model.Window, error) {
 	if strings.HasPrefix(ref, "script:") {
 		m, err := o.script(ref)

@@ -10,15 +10,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// call is a model call that waits for its slots or has them. All but ready is
-// its provider's to lock.
+// call is a model call that waits for its slots or holds them. The provider's lock guards all fields except
+// ready.
 type call struct {
 	provider *provider
 	model    *pool
 	state    state
-	began    struct{ all, model int } // the cuts of the pools when it began
-	line     *line                    // that it waits in
-	ready    chan struct{}            // closed once it has its slots; nil if it had them at once
+	began    struct{ all, model int } // cut counts of the pools when it began
+	line     *line                    // the queue it waits in
+	ready    chan struct{}            // closed when it gets its slots; nil if it got them at once
 }
 
 type state int
@@ -29,7 +29,7 @@ const (
 	over
 )
 
-// errLate: the time to wait is over, and the call waits still.
+// errLate means that the wait timed out.
 var errLate = errors.New("late")
 
 // begin takes the slots.
@@ -41,8 +41,7 @@ func (c *call) begin() {
 	c.model.running++
 }
 
-// await returns once the call has its slots, or errLate after a time, or with
-// the end of ctx.
+// await waits until the call has its slots. It returns errLate after d, or the error of ctx.
 func (c *call) await(ctx context.Context, d time.Duration) error {
 	if c.ready == nil {
 		return nil
@@ -66,8 +65,7 @@ func (c *call) await(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// leave gives the slots back, or the place in the line, and lets the limits
-// follow what came of the call.
+// leave releases the slots, or the place in the queue, and adapts the limits to the outcome.
 func (c *call) leave(o outcome) {
 	p := c.provider
 	p.mu.Lock()
@@ -96,7 +94,7 @@ func (c *call) leave(o outcome) {
 	p.dispatch()
 }
 
-// why says what the call waits for.
+// why describes what the call waits for.
 func (c *call) why() string {
 	p := c.provider
 	p.mu.Lock()
@@ -111,15 +109,15 @@ func (c *call) why() string {
 	return fmt.Sprintf("%d calls to %s run at once, of at most %d for now, and %d wait", tight.running, tight.name, tight.limit, p.waiting)
 }
 
-// outcome is what a call says about how many the provider bears. The zero value
-// says nothing: the call was broken off, or failed for another reason.
+// outcome is what a call reveals about the provider's capacity. The zero value reveals nothing: the call was
+// aborted, or failed for another reason.
 type outcome struct {
 	good    bool
-	refused bool          // there were too many
-	pause   time.Duration // that the provider asks for
+	refused bool          // the provider rejected it as one too many
+	pause   time.Duration // requested by the provider
 }
 
-// outcomeOf is the outcome so far, with a further piece of the stream.
+// outcomeOf updates the outcome with another chunk or error of the stream.
 func outcomeOf(o outcome, c model.Chunk, err error) outcome {
 	var failure *model.ProviderError
 	switch {

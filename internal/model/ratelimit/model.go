@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// Model is a model whose calls are limited.
+// Model is a model with limited concurrency.
 type Model struct {
 	model.Model
 	provider *provider
@@ -20,9 +20,8 @@ type Model struct {
 
 var _ model.Model = (*Model)(nil)
 
-// Stream implements [model.Model]. The call has its slots from the first chunk of
-// the reply until the stream ends, in whatever way. Whoever reads it must not
-// make another call meanwhile and wait for that.
+// Stream implements [model.Model]. The call holds its slots from the first chunk until the stream ends. The
+// consumer must not wait for another call in the meantime, which could deadlock.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
 		c, err := m.provider.enter(m.pool, group(req))
@@ -31,7 +30,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.C
 			return
 		}
 		var o outcome
-		defer func() { c.leave(o) }() // also if the reader panics
+		defer func() { c.leave(o) }() // also if the consumer panics
 		if !m.begin(ctx, c, yield) {
 			return
 		}
@@ -44,8 +43,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.C
 	}
 }
 
-// begin waits for the slots, and says so if it takes long. false means that
-// there is no more to do.
+// begin waits for the slots, and yields a notice if that takes long. It returns false if the call cannot
+// proceed.
 func (m *Model) begin(ctx context.Context, c *call, yield func(model.Chunk, error) bool) bool {
 	bound := m.provider.bounds.Wait
 	first := min(quiet, bound)
@@ -65,6 +64,5 @@ func (m *Model) begin(ctx context.Context, c *call, yield func(model.Chunk, erro
 	return err == nil
 }
 
-// group is who takes turns with others: a mission and its workers together, or
-// a session by itself.
+// group returns who takes turns with others: a mission with its workers, or a single session.
 func group(req model.Request) pawl.SessionID { return cmp.Or(req.Parent, req.Session) }

@@ -2,34 +2,32 @@ package ratelimit
 
 import "time"
 
-// pool counts the calls of a provider, or of one of its models. Its limit adapts:
-// it grows by one at a time and shrinks by half, so it comes near to what the
-// provider bears and soon leaves what it does not.
+// pool counts the running calls of a provider, or of one of its models. Its limit adapts by additive increase
+// and multiplicative decrease (AIMD): it grows by one and shrinks by half.
 type pool struct {
 	name                 string
 	most, limit, running int
 
 	cuts  int       // how often the limit was halved
-	good  int       // calls that went well since the limit last changed
-	until time.Time // no call begins before
+	good  int       // successful calls since the limit last changed
+	until time.Time // no call starts before
 }
 
 func newPool(name string, most int) *pool { return &pool{name: name, most: most, limit: most} }
 
-// open reports whether a call may begin.
+// open reports whether a call may start.
 func (p *pool) open() bool { return p.running < p.limit && p.pause() <= 0 }
 
-// pause is how long no call may begin.
+// pause returns how long no call may start.
 func (p *pool) pause() time.Duration {
-	if p.until.IsZero() { // as it mostly is: then nobody looks at the clock
+	if p.until.IsZero() { // the common case: do not read the clock
 		return 0
 	}
 	return time.Until(p.until)
 }
 
-// cut halves the limit, after a call that began when there had been so many cuts.
-// If there was one since, the call says nothing new: calls that run at once are
-// refused together, and that is one reason to go slower, not many.
+// cut halves the limit after a rejected call, given the number of cuts when the call began. If there was a cut
+// since, it does nothing: concurrent calls are rejected together, which is a single reason to slow down.
 func (p *pool) cut(began int) {
 	if began != p.cuts {
 		return
@@ -39,8 +37,8 @@ func (p *pool) cut(began int) {
 	p.good = 0
 }
 
-// grow counts a call that went well, and adds one to the limit after a limit's
-// worth of them. One that began before the last cut ran under another limit.
+// grow counts a successful call, and raises the limit by one after as many calls as the limit. It ignores calls
+// that began before the last cut.
 func (p *pool) grow(began int) {
 	if began != p.cuts || p.limit == p.most {
 		return

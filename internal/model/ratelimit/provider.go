@@ -11,13 +11,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// provider has the slots of one provider and of its models, and those who wait.
+// provider holds the slots of a provider and its models, and the waiting calls.
 //
-// Whoever waits stands in the line of its group and model, behind those who came
-// before. The lines take turns: one whose first call begins goes behind all
-// others. So of the lines whose call could begin, none is passed over by another
-// twice. It would be if a group had one line for all models: what it waits for
-// could then be passed over forever while its other calls take its turns.
+// Calls wait in the queue of their group and model, in order. The queues take turns (round robin): when the
+// first call of a queue starts, the queue moves to the end. So no queue whose call could start is overtaken
+// twice by another. With one queue per group for all models, a call could wait forever while other calls of its
+// group take its turns.
 type provider struct {
 	id     string
 	bounds Bounds
@@ -25,11 +24,11 @@ type provider struct {
 	mu      sync.Mutex
 	all     *pool
 	models  map[string]*pool
-	lines   []*line // in the order of their turns; none is empty
-	waiting int     // in all lines
+	lines   []*line // in the order of their turns; never empty ones
+	waiting int     // total of all queues
 }
 
-// line is the calls of one group for one model that wait, the oldest first.
+// line is the queue of one group for one model, oldest call first.
 type line struct {
 	group pawl.SessionID
 	model *pool
@@ -41,7 +40,7 @@ func newProvider(id string, b Bounds) *provider {
 	return &provider{id: id, bounds: b, all: newPool(id, b.Calls), models: map[string]*pool{}}
 }
 
-// model returns the pool of one of the provider's models.
+// model returns the pool of a model.
 func (p *provider) model(name string) *pool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +52,7 @@ func (p *provider) model(name string) *pool {
 	return m
 }
 
-// enter lets a call begin, or wait for its turn. Whoever enters leaves, too.
+// enter starts a call, or queues it. Call leave after it.
 func (p *provider) enter(m *pool, group pawl.SessionID) (*call, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +71,7 @@ func (p *provider) enter(m *pool, group pawl.SessionID) (*call, error) {
 	return c, nil
 }
 
-// lineOf finds the line of a group, or makes one behind all others.
+// lineOf returns the queue of a group, creating it at the end if needed.
 func (p *provider) lineOf(m *pool, group pawl.SessionID) *line {
 	i := slices.IndexFunc(p.lines, func(l *line) bool { return l.group == group && l.model == m })
 	if i >= 0 {
@@ -88,7 +87,7 @@ func (l *line) add(c *call) {
 	l.calls = append(l.calls, c)
 }
 
-// dispatch lets calls begin for as long as one may.
+// dispatch starts waiting calls as long as possible.
 func (p *provider) dispatch() {
 	for len(p.lines) > 0 && p.all.open() {
 		i := slices.IndexFunc(p.lines, func(l *line) bool { return l.model.open() })
@@ -106,7 +105,7 @@ func (p *provider) dispatch() {
 	}
 }
 
-// drop takes a call out of its line, and a line that is empty out of the order.
+// drop removes a call from its queue, and the queue if it is empty.
 func (p *provider) drop(c *call) {
 	l := c.line
 	l.calls = slices.DeleteFunc(l.calls, func(other *call) bool { return other == c })
@@ -116,8 +115,8 @@ func (p *provider) drop(c *call) {
 	p.waiting--
 }
 
-// pause lets no call of the model begin for a time. Other models of the provider
-// go on: such limits are mostly a model's own, and a fallback may be one of them.
+// pause keeps calls of the model from starting for d. Other models of the provider continue: such limits are
+// usually per model, and a fallback may be one of them.
 func (p *provider) pause(m *pool, d time.Duration) {
 	until := time.Now().Add(d)
 	if d <= 0 || d > mostPause || !until.After(m.until) {
@@ -131,14 +130,14 @@ func (p *provider) pause(m *pool, d time.Duration) {
 	})
 }
 
-// full is the failure of a call that got no slot.
+// full returns the error of a call that got no slot.
 func (p *provider) full(m *pool, when, why string) error {
 	return &FullError{model.ProviderError{Kind: pawl.ErrorRateLimited, Message: fmt.Sprintf(
 		"the call to %s could not begin %s: %s; try again later, or raise providers.%s.calls in the configuration if the provider bears more", m.name, when, why, p.id)}}
 }
 
-// FullError is a call that got no slot in time. It is a [model.ProviderError] of our
-// own: to try again at once would only be to wait as long again.
+// FullError means that a call got no slot in time. It wraps a [model.ProviderError], but must not be retried:
+// that would only wait as long again.
 type FullError struct{ model.ProviderError }
 
 // Unwrap makes errors.As find the [model.ProviderError].

@@ -1,9 +1,7 @@
-// Package ratelimit says how many model calls run at once. Many sessions work in one
-// process and ask the same provider; each call takes a slot of its provider and
-// one of its model for as long as its stream lasts. How many slots there are
-// follows what the provider answers: half as many when it says that it is too
-// much, one more after as many calls went well. Those who wait take turns, so
-// that many workers do not keep one person waiting.
+// Package ratelimit limits concurrent model calls. Each call takes a slot of its provider and of its model
+// while its stream lasts. The number of slots adapts to the provider: it is halved when the provider reports a
+// rate limit, and grows by one after as many successful calls. Waiting sessions take turns, so that many
+// workers do not keep one person waiting.
 package ratelimit
 
 import (
@@ -17,26 +15,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// The bounds.
+// Bounds.
 const (
 	DefaultCalls = 8                // of a provider at once
 	DefaultWait  = 10 * time.Minute // of a call for its slots
 
-	mostCalls   = 1000             // that may be configured
-	mostWait    = 24 * time.Hour   // that may be configured
-	mostWaiting = 1000             // calls that wait for one provider
-	mostPause   = 10 * time.Minute // a provider that asks for more is out of service, not busy: each call hears it by itself
-	quiet       = 2 * time.Second  // of waiting before a person is told
+	mostCalls   = 1000             // maximum of the configuration
+	mostWait    = 24 * time.Hour   // maximum of the configuration
+	mostWaiting = 1000             // calls waiting for one provider
+	mostPause   = 10 * time.Minute // a longer pause means out of service, not busy; calls then fail individually
+	quiet       = 2 * time.Second  // waiting time before the user is notified
 )
 
-// Bounds are the user's limits for one provider. The zero value is the defaults.
+// Bounds are the user's limits for one provider. The zero value means the defaults.
 type Bounds struct {
-	Calls  int            // at once at most; 0 means DefaultCalls
-	Models map[string]int // the same for single models, by their names; one that is not named may have them all
+	Calls  int            // maximum at once; 0 means DefaultCalls
+	Models map[string]int // the same for single models, by name; others are limited by Calls only
 	Wait   time.Duration  // how long a call waits for its slots; 0 means DefaultWait
 }
 
-// Limiter gives out the slots. It is safe for concurrent use.
+// Limiter manages the slots of all providers. It is safe for concurrent use.
 type Limiter struct {
 	bounds map[string]Bounds
 
@@ -44,7 +42,7 @@ type Limiter struct {
 	providers map[string]*provider
 }
 
-// New returns a limiter. A provider that is not named has the defaults.
+// New returns a Limiter. Providers without bounds get the defaults.
 func New(bounds map[string]Bounds) (*Limiter, error) {
 	for _, id := range slices.Sorted(maps.Keys(bounds)) {
 		if err := bounds[id].check(id); err != nil {
@@ -54,7 +52,7 @@ func New(bounds map[string]Bounds) (*Limiter, error) {
 	return &Limiter{bounds: maps.Clone(bounds), providers: map[string]*provider{}}, nil
 }
 
-// check refuses what makes no sense. The names are those of the configuration.
+// check validates the bounds. Error messages use the names of the configuration.
 func (b Bounds) check(id string) error {
 	bad := func(key string, value, most int) error {
 		return fmt.Errorf("providers.%s.calls.%s is %d: use 1 to %d, or leave it out: %w", id, key, value, most, pawl.ErrInvalid)
@@ -79,8 +77,7 @@ func (l *Limiter) Bounded(id string) bool {
 	return ok
 }
 
-// Model returns m with its calls limited. All that are of one provider, and of
-// one of its models, share the slots.
+// Model returns m with limited concurrency. Models with the same provider and name share their slots.
 func (l *Limiter) Model(id, name string, m model.Model) *Model {
 	l.mu.Lock()
 	defer l.mu.Unlock()
