@@ -1,4 +1,4 @@
-// Package anthropic speaks Anthropic's Messages protocol.
+// Package anthropic implements Anthropic's Messages API.
 package anthropic
 
 import (
@@ -11,28 +11,26 @@ import (
 
 var _ model.Model = (*Client)(nil)
 
-// Version is the protocol's, for the anthropic-version header.
+// Version is the value of the anthropic-version header.
 const Version = "2023-06-01"
 
-// Client is a model behind the protocol. Its endpoint's headers carry the key
-// (x-api-key) and the version.
+// Client is a model of the API. The headers of its endpoint contain the key (x-api-key) and the version.
 type Client struct {
 	protocol.Endpoint
 	Model  string
-	Output int    // the most tokens that the model writes; 0 means 8192
-	Cloud  *Cloud // nil means Anthropic itself
+	Output int    // maximum tokens of a reply; 0 means 8192
+	Cloud  *Cloud // nil means Anthropic's own API
 
-	// Adaptive is for models that decide themselves how much to think: they take
-	// an effort, and refuse a budget and a prefill.
+	// Adaptive is set for models with adaptive thinking: they support an effort, but no budget and no prefill.
 	Adaptive bool
 }
 
-// Cloud is the protocol as another company's cloud speaks it: the model is
-// named in the path, the version in the body.
+// Cloud is the variant of the API on another company's cloud: the model is in the path, the version in the
+// body.
 type Cloud struct {
 	Path    string
 	Version string
-	Stream  bool // the body says that the answer is to be streamed; else the path does
+	Stream  bool // the body requests streaming; otherwise the path does
 }
 
 func (c *Client) path() string {

@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// name is what this protocol's signatures are sealed with.
+// name prefixes the signatures of this protocol; see protocol.Seal.
 const name = "anthropic"
 
-// request is the body of a Messages call. The messages come last: what goes
-// before them is the same in every request of a session.
+// request is the body of a Messages request. The messages come last: everything before them is the same in
+// every request of a session, for the prompt cache.
 type request struct {
 	Model       string      `json:"model,omitempty"`
-	Version     string      `json:"anthropic_version,omitempty"` // Bedrock and Vertex want it here
+	Version     string      `json:"anthropic_version,omitempty"` // required by Bedrock and Vertex
 	MaxTokens   int         `json:"max_tokens"`
 	Stream      bool        `json:"stream,omitempty"`
 	Temperature *float64    `json:"temperature,omitempty"`
@@ -48,7 +48,7 @@ type message struct {
 	Content []block   `json:"content"`
 }
 
-// block is a piece of content; which fields count depends on its type.
+// block is a content block; its type determines which fields are set.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -59,7 +59,7 @@ type block struct {
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   any             `json:"content,omitempty"` // of a result: a string or []block; nil for none
+	Content   any             `json:"content,omitempty"` // of a tool result: a string or []block; nil for none
 	IsError   bool            `json:"is_error,omitempty"`
 	Source    *source         `json:"source,omitempty"`
 	Title     string          `json:"title,omitempty"`
@@ -76,11 +76,11 @@ type cache struct {
 	Type string `json:"type"`
 }
 
-// ephemeral ends a prefix that the provider should keep. There may be four in
-// a request: the tools, the system prompt and the last two messages of a person's side.
+// ephemeral marks a cache breakpoint. A request may have four: the tools, the system prompt and the last two
+// user messages.
 var ephemeral = &cache{"ephemeral"}
 
-// answerTool is the tool by which a reply of a given schema is asked for.
+// answerTool is the tool that a reply with a given schema is forced to call.
 const answerTool = "answer"
 
 func (c *Client) build(req model.Request) request {
@@ -114,11 +114,10 @@ func (c *Client) build(req model.Request) request {
 	return r
 }
 
-// maxTemperature is the most that the provider takes.
+// maxTemperature is the maximum of the API.
 const maxTemperature = 1
 
-// sample says how freely the model chooses its words, where it lets itself be
-// told: not if it thinks, and of the two numbers it takes one.
+// sample sets the temperature or top_p where the API allows it: not with thinking, and only one of the two.
 func (c *Client) sample(r *request, req model.Request) {
 	switch {
 	case c.Adaptive, r.Thinking != nil:
@@ -131,8 +130,8 @@ func (c *Client) sample(r *request, req model.Request) {
 	}
 }
 
-// messages turns the conversation into turns of two sides, as the protocol has
-// it: results and prompts are both a person's side, and stand in one message.
+// messages converts the conversation to alternating user and assistant messages: results and prompts are both
+// user content, and are combined in one message.
 func messages(conversation []pawl.Message) []message {
 	var out []message
 	for _, m := range conversation {
@@ -152,7 +151,7 @@ func messages(conversation []pawl.Message) []message {
 	return out
 }
 
-// blocks returns the parts as blocks, without those that the provider must not see.
+// blocks converts parts to blocks, without those that the provider must not see.
 func blocks(parts pawl.Parts) []block {
 	var list []block
 	for _, p := range parts {
@@ -163,8 +162,7 @@ func blocks(parts pawl.Parts) []block {
 	return list
 }
 
-// besideFailures returns the files of results that failed: the provider refuses
-// a failure that is more than text.
+// besideFailures returns the files of failed results: the API only accepts text in a failure.
 func besideFailures(parts pawl.Parts) pawl.Parts {
 	results := protocol.Results(parts)
 	for i := range results {
@@ -175,7 +173,7 @@ func besideFailures(parts pawl.Parts) pawl.Parts {
 	return protocol.Beside(results)
 }
 
-// blockOf returns a part as a block; false for one that the provider must not see.
+// blockOf converts a part to a block; false if the provider must not see it.
 func blockOf(part pawl.Part) (block, bool) {
 	switch p := part.(type) {
 	case pawl.Text:
@@ -197,8 +195,7 @@ func blockOf(part pawl.Part) (block, bool) {
 	return block{}, false
 }
 
-// resultContent returns what a result holds. A blank text would be refused in a
-// list, where an empty result is none.
+// resultContent returns the content of a result. Blank text is left out, because the API rejects it in a list.
 func resultContent(r pawl.ToolResult) any {
 	if r.IsError || len(r.Files) == 0 {
 		if r.Content == "" {
@@ -221,8 +218,8 @@ func fileBlock(f pawl.File) block {
 	return block{Type: "image", Source: src}
 }
 
-// markLast marks the ends of the last two messages of the person's side: the
-// next request finds the longer prefix, and after a retry the shorter.
+// markLast marks the last two user messages as cache breakpoints: the next request uses the later one, and a
+// retry the earlier one.
 func markLast(list []message) {
 	marks := 2
 	for i := len(list) - 1; i >= 0 && marks > 0; i-- {

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// redactedPrefix marks a thought that came encrypted, in its signature.
+// redactedPrefix marks the signature of an encrypted thinking block.
 const redactedPrefix = "redacted:"
 
-// event is what comes on the stream; which fields count depends on its type.
+// event is a stream event; its type determines which fields are set.
 type event struct {
 	Type    string `json:"type"`
 	Message struct {
@@ -53,7 +53,7 @@ type usage struct {
 
 // decoder turns events into chunks.
 type decoder struct {
-	answer    bool // the text comes as the input of the answer tool
+	answer    bool // the text is the input of the answer tool
 	block     string
 	call      pawl.ToolCall
 	input     []byte
@@ -96,7 +96,7 @@ func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 		emit(model.Chunk{Kind: model.ChunkFinish, Finish: d.finish})
 	case "error":
 		return protocol.ErrorOf(0, data)
-	default: // ping, and what is yet to come
+	default: // ping, and future types
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (d *decoder) start(e *event, emit func(model.Chunk)) {
 	case "tool_use":
 		d.call = pawl.ToolCall{ID: pawl.CallID(b.ID), Name: b.Name, Input: b.Input}
 		d.input = d.input[:0]
-	default: // the provider's own tools: their text is what counts
+	default: // the provider's own tools: only their text counts
 	}
 }
 
@@ -141,7 +141,7 @@ func (d *decoder) delta(e *event, emit func(model.Chunk)) {
 	}
 }
 
-// stop ends a block. A call and a thought's seal are passed on when they are whole.
+// stop ends a block. It emits complete calls and signatures.
 func (d *decoder) stop(emit func(model.Chunk)) error {
 	block := d.block
 	d.block = ""
@@ -161,7 +161,7 @@ func (d *decoder) stop(emit func(model.Chunk)) error {
 	return nil
 }
 
-// count takes in usage: each number is a total that replaces an earlier one.
+// count updates the usage: each number is a total that replaces an earlier one.
 func (d *decoder) count(u usage) {
 	for _, n := range []struct {
 		from *int64

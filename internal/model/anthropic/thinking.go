@@ -5,21 +5,21 @@ import "github.com/pawl-dev/pawl/internal/model"
 type thinking struct {
 	Type    string `json:"type"`
 	Budget  int    `json:"budget_tokens,omitempty"`
-	Display string `json:"display,omitempty"` // the newest models hide their thoughts unless asked
+	Display string `json:"display,omitempty"` // recent models hide their thinking by default
 }
 
 type config struct {
 	Effort string `json:"effort"`
 }
 
-// budgets are the tokens to think with, by effort.
+// budgets are the thinking tokens for each effort.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 
-// minBudget is the least that the provider takes.
+// minBudget is the minimum of the API.
 const minBudget = 1024
 
-// think asks for thinking where the request has an effort and the protocol
-// permits it: not with a forced call, not before a prefill.
+// think enables thinking if the request has an effort and the API allows it: not with a forced call, and not
+// with a prefill.
 func (c *Client) think(r *request, req model.Request) {
 	budget := min(budgets[req.Effort], r.MaxTokens/2)
 	switch {
@@ -32,10 +32,10 @@ func (c *Client) think(r *request, req model.Request) {
 	}
 }
 
-// inThoughtlessTurn reports whether the turn goes on from calls that were made
-// without thinking, by another model: a turn that began so must end so.
+// inThoughtlessTurn reports whether the turn continues calls that another model made without thinking: the API
+// requires that such a turn ends without thinking.
 func inThoughtlessTurn(list []message) bool {
-	first := len(list) // the turn's first reply
+	first := len(list) // the first reply of the turn
 	for n := len(list) - 1; n > 0 && list[n].Content[0].Type == "tool_result"; n -= 2 {
 		first = n - 1
 	}

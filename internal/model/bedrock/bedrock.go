@@ -1,4 +1,4 @@
-// Package bedrock reaches Claude by way of Amazon Bedrock.
+// Package bedrock gives access to Claude on Amazon Bedrock.
 package bedrock
 
 import (
@@ -14,22 +14,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// anthropicVersion is what Claude's requests say here.
+// anthropicVersion is the version in the body of requests to Claude.
 const anthropicVersion = "bedrock-2023-05-31"
 
-// Account is an AWS account whose models are asked, by a bearer token or by
-// signed requests.
+// Account is an AWS account, with a bearer token or credentials for signing requests.
 type Account struct {
 	Region      string
-	Bearer      string // a Bedrock API key; goes before Credentials
+	Bearer      string // Bedrock API key; takes precedence over Credentials
 	Credentials aws.CredentialsProvider
-	BaseURL     string            // "" means Amazon's for the region
+	BaseURL     string            // "" means the AWS endpoint of the region
 	Base        http.RoundTripper // nil means http.DefaultTransport
 }
 
-// Environment returns the account that the variables of AWS's own tools name:
-// AWS_REGION or AWS_DEFAULT_REGION, and AWS_BEARER_TOKEN_BEDROCK, or
-// AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
+// Environment returns the account in the environment variables of AWS tools: AWS_REGION or AWS_DEFAULT_REGION,
+// and AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
 func Environment(getenv func(string) string) (Account, error) {
 	a := Account{Region: getenv("AWS_REGION"), Bearer: getenv("AWS_BEARER_TOKEN_BEDROCK")}
 	if a.Region == "" {
@@ -51,7 +49,7 @@ func Environment(getenv func(string) string) (Account, error) {
 	return a, nil
 }
 
-// Claude returns a model of Anthropic's: its id, an inference profile's id, or an ARN.
+// Claude returns an Anthropic model by its id, the id of an inference profile, or an ARN.
 func (a Account) Claude(model string) *anthropic.Client {
 	base := a.BaseURL
 	if base == "" {
@@ -61,7 +59,7 @@ func (a Account) Claude(model string) *anthropic.Client {
 		Endpoint: protocol.Endpoint{BaseURL: base, Client: &http.Client{Transport: &transport{a}}},
 		Model:    model,
 		Cloud: &anthropic.Cloud{
-			Path:    "/model/" + url.QueryEscape(model) + "/invoke-with-response-stream", // a path segment with its colons escaped, too
+			Path:    "/model/" + url.QueryEscape(model) + "/invoke-with-response-stream", // a path segment with escaped colons
 			Version: anthropicVersion,
 		},
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 )
 
-// contentType is that of an answer in frames.
+// contentType is the content type of a framed response.
 const contentType = "application/vnd.amazon.eventstream"
 
-// events reads frames as server-sent events.
+// events converts frames to server-sent events.
 type events struct {
 	body    io.ReadCloser
 	frames  *bufio.Reader
 	decoder *eventstream.Decoder
-	payload []byte // the decoder's, used again for each frame
+	payload []byte // buffer of the decoder, reused for each frame
 	unread  bytes.Buffer
 }
 
@@ -61,7 +61,7 @@ func (e *events) next() error {
 	return nil
 }
 
-// eventOf returns the event that is in a frame, nil if there is none.
+// eventOf returns the event in a frame, or nil if there is none.
 func eventOf(frame eventstream.Message) ([]byte, error) {
 	header := func(name string) string {
 		if v := frame.Headers.Get(name); v != nil {
@@ -91,14 +91,14 @@ func eventOf(frame eventstream.Message) ([]byte, error) {
 	return chunk.Bytes, err
 }
 
-// failures are Anthropic's words for Amazon's.
+// failures maps AWS exceptions to Anthropic's error types.
 var failures = map[string]string{
 	"throttlingException":         "rate_limit_error",
 	"serviceUnavailableException": "overloaded_error",
 	"validationException":         "invalid_request_error",
 }
 
-// failure is an exception as Anthropic's own error event.
+// failure encodes an exception as an Anthropic error event.
 func failure(kind, message string) ([]byte, error) {
 	known, ok := failures[kind]
 	if !ok {

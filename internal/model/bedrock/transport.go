@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// transport signs requests, and turns the answer's frames into the server-sent
-// events that they would be at Anthropic's own.
+// transport signs requests, and converts the frames of the response to server-sent events as Anthropic's own
+// API sends them.
 type transport struct{ account Account }
 
 // RoundTrip implements [http.RoundTripper].

@@ -1,4 +1,4 @@
-// Package gemini speaks Google's Gemini protocol.
+// Package gemini implements Google's Gemini API.
 package gemini
 
 import (
@@ -12,20 +12,18 @@ import (
 
 var _ model.Model = (*Client)(nil)
 
-// DefaultPath is where the models are in the Gemini API.
+// DefaultPath is the path of the models in the Gemini API.
 const DefaultPath = "/v1beta/models"
 
-// Client is a model behind the protocol. Its endpoint's headers carry the key
-// (x-goog-api-key).
+// Client is a model of the API. The headers of its endpoint contain the key (x-goog-api-key).
 type Client struct {
 	protocol.Endpoint
 	Model  string
-	Path   string // where the models are, below the base URL; "" means DefaultPath
-	Output int    // the most tokens that the model writes; 0 means its own limit
+	Path   string // path of the models below the base URL; "" means DefaultPath
+	Output int    // maximum tokens of a reply; 0 means the model's own limit
 
-	// Levels is for models that take a level of thinking, where the ones before
-	// took a number of tokens, that insist on signatures, and that take files in a
-	// result: Gemini 3 and later.
+	// Levels is set for Gemini 3 and later: they take a thinking level instead of a token budget, require
+	// signatures, and accept files in results.
 	Levels bool
 }
 

@@ -7,21 +7,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// The sides of a conversation.
+// The roles of a conversation.
 const (
 	roleUser  = "user"
 	roleModel = "model"
 )
 
-// unsigned stands for the signature of a call that another model made: Google's
-// own word for it. Without one Gemini 3 refuses the request.
+// unsigned stands in for the signature of a call by another model, as documented by Google. Gemini 3 rejects
+// requests without one.
 const unsigned = "skip_thought_signature_validator"
 
-// contents turns the conversation into turns of two sides, as the protocol has
-// it: results and prompts are both the user's side, and stand in one content.
+// contents converts the conversation to alternating user and model contents: results and prompts are both user
+// content, and are combined.
 func (c *Client) contents(conversation []pawl.Message) []content {
 	out := []content{}
-	calls := map[pawl.CallID]call{} // results name their call's function
+	calls := map[pawl.CallID]call{} // results refer to the function name of their call
 	for _, m := range conversation {
 		role := roleUser
 		if m.Role == pawl.RoleAssistant {
@@ -39,9 +39,8 @@ func (c *Client) contents(conversation []pawl.Message) []content {
 	return out
 }
 
-// appendContent adds parts to the last content if it is of the same side. Files
-// never join results: where a reply has several calls, the provider counts what
-// stands beside their results and refuses it.
+// appendContent adds parts to the last content if it has the same role. Files are never combined with results:
+// if a reply has several calls, the API counts the parts beside their results and rejects the request.
 func appendContent(out []content, role string, parts []part) []content {
 	n := len(out)
 	switch {
@@ -103,8 +102,8 @@ func (c *Client) appendPart(parts []part, p pawl.Part, calls map[pawl.CallID]cal
 	return parts
 }
 
-// appendSigned adds a signed thought, or gives the text before it back the
-// signature that came with it. Thoughts without one are for people only.
+// appendSigned adds a signed thought, or restores the signature of the text before it. Thoughts without a
+// signature are not sent.
 func appendSigned(parts []part, r pawl.Reasoning) []part {
 	length, signature, ok := textSeal(r.Signature)
 	n := len(parts)
@@ -125,8 +124,7 @@ func appendSigned(parts []part, r pawl.Reasoning) []part {
 	return append(parts, part{Text: &own, Signature: signature})
 }
 
-// signFirst sees to it that the first of a reply's calls is signed, which is
-// the one that Gemini 3 signs and looks at.
+// signFirst makes sure that the first call of a reply is signed, which Gemini 3 requires.
 func signFirst(parts []part) {
 	for i := range parts {
 		if parts[i].Call == nil {

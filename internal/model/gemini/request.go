@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// request is the body of a streamGenerateContent call. The contents come last:
-// what goes before them is the same in every request of a session.
+// request is the body of a streamGenerateContent request. The contents come last: everything before them is the
+// same in every request of a session, for the prompt cache.
 type request struct {
 	System   *content  `json:"systemInstruction,omitempty"`
 	Tools    []tools   `json:"tools,omitempty"`
@@ -20,8 +20,8 @@ type tools struct {
 	Functions []function `json:"functionDeclarations"`
 }
 
-// function is a tool. Its schema goes as JSON Schema: the older "parameters"
-// field refuses keywords such as additionalProperties.
+// function is a tool. Its schema is sent as JSON Schema, because the older "parameters" field rejects keywords
+// such as additionalProperties.
 type function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -48,7 +48,7 @@ type content struct {
 	Parts []part `json:"parts"`
 }
 
-// part is a piece of content: one of text, call, response and data.
+// part is a content part: one of text, call, response and data.
 type part struct {
 	Text      *string   `json:"text,omitempty"`
 	Thought   bool      `json:"thought,omitempty"`
@@ -68,7 +68,7 @@ type response struct {
 	ID     string `json:"id,omitempty"`
 	Name   string `json:"name"`
 	Result result `json:"response"`
-	Parts  []part `json:"parts,omitempty"` // its files, where the model takes them in it
+	Parts  []part `json:"parts,omitempty"` // files of the result, if the model supports them there
 }
 
 type result struct {
@@ -81,7 +81,7 @@ type data struct {
 	Data     []byte `json:"data"`
 }
 
-// budgets are the tokens to think with, by effort.
+// budgets are the thinking tokens for each effort.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 
 func (c *Client) build(req model.Request) request {
@@ -89,7 +89,7 @@ func (c *Client) build(req model.Request) request {
 	if req.System != "" {
 		r.System = &content{Parts: []part{{Text: &req.System}}}
 	}
-	if len(req.Tools) > 0 && req.Schema == nil { // Gemini 2.5 refuses both in one request
+	if len(req.Tools) > 0 && req.Schema == nil { // Gemini 2.5 rejects both in one request
 		var list []function
 		for _, t := range req.Tools {
 			list = append(list, function(t))
@@ -111,7 +111,7 @@ func (c *Client) config(req model.Request) *config {
 	case budget == 0:
 	case c.Levels:
 		cfg.Thinking = &thinking{IncludeThoughts: true, Level: strings.ToUpper(req.Effort)}
-	case cfg.MaxOutputTokens > 0: // thoughts count as output: leave room for the reply
+	case cfg.MaxOutputTokens > 0: // thoughts count as output: leave half for the reply
 		cfg.Thinking = &thinking{IncludeThoughts: true, Budget: min(budget, cfg.MaxOutputTokens/2)}
 	default:
 		cfg.Thinking = &thinking{IncludeThoughts: true, Budget: budget}

@@ -7,13 +7,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// name is what this protocol's signatures are sealed with.
+// name prefixes the signatures of this protocol; see protocol.Seal.
 const name = "gemini"
 
-// Signatures come on parts of every kind and must go back on the same part. A
-// call's is kept with the id that the provider gave it, if any: the log's own
-// may differ. A text's is kept as a thought after the text, with the length of
-// the part that it stood on.
+// Signatures occur on parts of every kind, and must be sent back on the same part. That of a call is stored
+// with the provider's id for it, because the id in the log may differ. That of a text is stored as a thought
+// after the text, with the length of its part.
 
 func sealCall(id, signature string) string {
 	if id == "" && signature == "" {
@@ -35,7 +34,7 @@ func sealText(length int, signature string) string {
 	return protocol.Seal(name, strconv.Itoa(length)+" "+signature)
 }
 
-// textSeal returns a signature, and if it is a text's the length of its part.
+// textSeal returns a signature, and the length of the part if it is a text's.
 func textSeal(sealed string) (length int, signature string, ok bool) {
 	own := protocol.Unseal(name, sealed)
 	digits, signature, ok := strings.Cut(own, " ")

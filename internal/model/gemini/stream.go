@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// event is what comes on the stream: a whole answer with a piece of the reply.
+// event is a stream event: a complete response object with a part of the reply.
 type event struct {
 	Candidates []struct {
 		Content struct {
@@ -26,9 +26,9 @@ type event struct {
 }
 
 type usage struct {
-	Prompt     int64 `json:"promptTokenCount"` // those from the cache included
+	Prompt     int64 `json:"promptTokenCount"` // including cached tokens
 	Cached     int64 `json:"cachedContentTokenCount"`
-	Candidates int64 `json:"candidatesTokenCount"` // thoughts not included
+	Candidates int64 `json:"candidatesTokenCount"` // excluding thoughts
 	Thoughts   int64 `json:"thoughtsTokenCount"`
 }
 
@@ -82,8 +82,7 @@ func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	return nil
 }
 
-// End implements [protocol.Ender]: the stream has no last event, but a reply
-// that is whole gave its finish.
+// End implements [protocol.Ender]: the stream has no final event, but a complete reply has a finish reason.
 func (d *decoder) End(emit func(model.Chunk)) {
 	if d.finish == "" {
 		return
@@ -108,7 +107,7 @@ func (d *decoder) part(p *part, emit func(model.Chunk)) error {
 		c.Signature = sealCall(p.Call.ID, p.Signature)
 		d.called = true
 		emit(model.Chunk{Kind: model.ChunkCall, Call: c})
-	case p.Text == nil: // the provider's own tools, and what is yet to come
+	case p.Text == nil: // the provider's own tools, and future types
 	case p.Thought:
 		emit(model.Chunk{Kind: model.ChunkReasoning, Text: *p.Text, Signature: protocol.Seal(name, p.Signature)})
 	default:
@@ -131,7 +130,7 @@ func (u *usage) tokens() pawl.Usage {
 	}
 }
 
-// finishOf reads why the model stopped: a finish, or what went wrong.
+// finishOf maps the finish reason to a finish, or to the kind of the error.
 func finishOf(reason string) (pawl.Finish, pawl.ErrorKind) {
 	switch reason {
 	case "STOP":
@@ -145,7 +144,7 @@ func finishOf(reason string) (pawl.Finish, pawl.ErrorKind) {
 		return "", pawl.ErrorMalformed
 	case "MISSING_THOUGHT_SIGNATURE":
 		return "", pawl.ErrorInvalid
-	default: // OTHER, and what is yet to come: no reply ends so
+	default: // OTHER and future values: not a complete reply
 		return "", pawl.ErrorServer
 	}
 }

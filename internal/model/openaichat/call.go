@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// callDelta is a piece of a call.
+// callDelta is a fragment of a call.
 type callDelta struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
@@ -33,7 +33,7 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// calls puts the pieces of a reply's calls together.
+// calls assembles the calls of a reply from fragments.
 type calls struct{ list []call }
 
 type call struct {
@@ -42,8 +42,8 @@ type call struct {
 	arguments []byte
 }
 
-// add takes in a piece. The first of a call brings its id and name; what names
-// neither belongs to a call that has begun.
+// add adds a fragment. The first fragment of a call has its id and name; one with neither belongs to an earlier
+// call.
 func (c *calls) add(d *callDelta) {
 	to := c.find(d)
 	if to == nil {
@@ -63,7 +63,7 @@ func (c *calls) add(d *callDelta) {
 	to.arguments = append(to.arguments, d.Function.Arguments...)
 }
 
-// find returns the call that a piece belongs to, nil if it begins one.
+// find returns the call that a fragment belongs to, or nil if it starts one.
 func (c *calls) find(d *callDelta) *call {
 	var last *call
 	for i := range c.list {
@@ -82,9 +82,9 @@ func (c *calls) find(d *callDelta) *call {
 	return last
 }
 
-// begins reports whether a piece, by its name and id, is of another call than
-// the one it would belong to: some servers give every call the index 0, or none.
-// An id alone proves nothing, for some make up a new one with each piece.
+// begins reports whether a fragment starts another call than the one at its index, by name and id: some servers
+// use index 0 for every call, or none. An id alone is not enough, because some servers generate a new one for
+// each fragment.
 func (d *callDelta) begins(have *call) bool {
 	switch {
 	case d.Function.Name == "" || have.name == "":
@@ -93,12 +93,12 @@ func (d *callDelta) begins(have *call) bool {
 		return d.ID != have.id
 	case d.Index != nil:
 		return false
-	default: // neither is told: a whole call is over
+	default: // without name and id: the call is over if its arguments are complete
 		return d.Function.Name != have.name || json.Valid(have.arguments)
 	}
 }
 
-// flush emits the calls in order and forgets them.
+// flush emits the calls in order and resets the list.
 func (c *calls) flush(emit func(model.Chunk)) error {
 	slices.SortStableFunc(c.list, func(a, b call) int { return a.index - b.index })
 	for _, whole := range c.list {

@@ -1,4 +1,4 @@
-// Package openaichat speaks OpenAI's Chat Completions protocol and its dialects.
+// Package openaichat implements OpenAI's Chat Completions API and its dialects.
 package openaichat
 
 import (
@@ -11,13 +11,13 @@ import (
 
 var _ model.Model = (*Client)(nil)
 
-// Client is a model behind the protocol. Its endpoint's headers carry the key
-// (Authorization, or Azure's api-key).
+// Client is a model of the API. The headers of its endpoint contain the key (Authorization, or Azure's
+// api-key).
 type Client struct {
 	protocol.Endpoint
 	Model   string
 	Dialect Dialect
-	Reasons bool // the model thinks before it replies: many of those refuse a temperature, so none is sent
+	Reasons bool // reasoning model: no temperature is sent, because many of them reject it
 }
 
 // Stream implements [model.Model].

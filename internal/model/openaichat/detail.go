@@ -7,15 +7,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// detail is a piece of reasoning as gateways pass it on: an object with a type
-// (reasoning.text, .summary or .encrypted), an index and fields of the model's
-// vendor, which pawl does not judge.
+// detail is a fragment of reasoning_details as gateways send it: an object with a type (reasoning.text,
+// .summary or .encrypted), an index, and opaque fields of the model's vendor.
 type detail map[string]json.RawMessage
 
-// grown are the fields that come in pieces; which one a detail has depends on its type.
+// grown are the fields that are sent in fragments, depending on the type.
 var grown = []string{"text", "summary"}
 
-// words returns the piece's readable text.
+// words returns the readable text of a fragment.
 func (d detail) words() string {
 	for _, key := range grown {
 		if s := d.str(key); s != "" {
@@ -33,22 +32,21 @@ func (d detail) str(key string) string {
 	return s
 }
 
-// thought is a detail while it comes: its first piece with the later ones'
-// fields, and its text.
+// thought is a detail that is being assembled: the fields of all fragments, and the text.
 type thought struct {
 	detail
-	key  string // of the text: "" for one that comes whole
+	key  string // field of the text; "" if it is not fragmented
 	text []byte
 }
 
-// goesOn reports whether a piece belongs to the thought: it has the same type,
-// index and id, and the thought is not yet signed.
+// goesOn reports whether a fragment belongs to the thought: type, index and id are the same, and the thought is
+// not signed yet.
 func (t *thought) goesOn(piece detail) bool {
 	return t.key != "" && t.str("signature") == "" && len(piece["data"]) == 0 &&
 		t.same(piece, "type") && t.same(piece, "index") && t.same(piece, "id")
 }
 
-// same reports whether a field of the piece is the thought's, or missing.
+// same reports whether a field of the fragment is equal to the thought's, or missing.
 func (t *thought) same(piece detail, key string) bool {
 	return len(piece[key]) == 0 || string(piece[key]) == string(t.detail[key])
 }
@@ -64,7 +62,7 @@ func (t *thought) add(piece detail) {
 	}
 }
 
-// details are the pieces of a reply's reasoning, put together.
+// details assembles the reasoning_details of a reply.
 type details struct{ list []*thought }
 
 func (ds *details) add(piece detail) {
@@ -83,7 +81,7 @@ func (ds *details) add(piece detail) {
 	ds.list = append(ds.list, t)
 }
 
-// take returns what has come as a JSON array and forgets it; "" for nothing.
+// take returns the details as a JSON array and resets them; "" for none.
 func (ds *details) take() (string, error) {
 	if len(ds.list) == 0 {
 		return "", nil

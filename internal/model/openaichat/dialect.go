@@ -1,50 +1,50 @@
 package openaichat
 
-// Dialect is how a provider's protocol differs from the plain one, which every
-// server takes: that is the zero value.
+// Dialect describes how a provider differs from the basic API that every server supports, which is the zero
+// value.
 type Dialect struct {
-	SystemRole          string // of the system prompt; "" means system
-	MaxCompletionTokens bool   // the reply is bounded by max_completion_tokens, not by max_tokens
+	SystemRole          string // role of the system prompt; "" means system
+	MaxCompletionTokens bool   // limit the reply by max_completion_tokens instead of max_tokens
 	Effort              Effort
 	Reasoning           Reasoning
 	Schema              Schema
-	ParallelCalls       bool   // several calls in a reply have to be asked for
-	Prefill             bool   // goes on where a last message of the assistant's stops
-	Marked              string // models whose name begins so want Anthropic's cache marks; "" means none
+	ParallelCalls       bool   // several calls in a reply must be requested
+	Prefill             bool   // continues a final assistant message
+	Marked              string // prefix of the models that take Anthropic's cache breakpoints; "" means none
 }
 
-// Effort says how the effort is asked for.
+// Effort is the way to request a reasoning effort.
 type Effort int
 
-// The ways to ask for effort.
+// The ways to request an effort.
 const (
 	EffortField     Effort = iota // reasoning_effort
 	EffortReasoning               // reasoning: {effort}
-	EffortThinking                // thinking: {type: enabled}: there is one effort only
+	EffortThinking                // thinking: {type: enabled}: there is only one effort
 )
 
-// Reasoning says in which field an assistant's message brings its reasoning back.
+// Reasoning is the field of an assistant message that returns its reasoning to the model.
 type Reasoning int
 
-// The ways to bring reasoning back.
+// The ways to return reasoning.
 const (
 	ReasoningDropped Reasoning = iota
-	ReasoningContent           // reasoning_content; a message with calls and without it is refused
+	ReasoningContent           // reasoning_content; required in a message with calls
 	ReasoningText              // reasoning
-	ReasoningDetails           // reasoning_details, as they came
+	ReasoningDetails           // reasoning_details, unchanged
 )
 
-// Schema says how a reply of a given schema is asked for.
+// Schema is the way to request a reply with a schema.
 type Schema int
 
-// The ways to ask for a schema.
+// The ways to request a schema.
 const (
-	SchemaStrict Schema = iota // json_schema, held to the letter
-	SchemaLoose                // json_schema, as a wish
-	SchemaTold                 // json_object, and the schema in words
+	SchemaStrict Schema = iota // json_schema, strictly enforced
+	SchemaLoose                // json_schema, not enforced
+	SchemaTold                 // json_object, and the schema in the prompt
 )
 
-// Dialects are the known ones, by provider.
+// Dialects are the known dialects, by provider.
 var Dialects = map[string]Dialect{
 	"openai":      {SystemRole: "developer", MaxCompletionTokens: true},
 	"azure":       {MaxCompletionTokens: true},

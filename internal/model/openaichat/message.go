@@ -9,24 +9,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// ephemeral ends a prefix that Anthropic should keep. There may be four in a
-// request: the system prompt, which the tools go before, and the last two
-// messages of a person's side.
+// ephemeral marks a cache breakpoint for Anthropic models. A request may have four: the system prompt, which
+// includes the tools, and the last two user messages.
 var ephemeral = &typed{"ephemeral"}
 
-// strictModels are Mistral's, whoever serves them: between a result and what the
-// user says next they want a word of the assistant's.
+// strictModels matches Mistral models, on any provider: they require an assistant message between a result and
+// the next user message.
 var strictModels = regexp.MustCompile(`(?i)[sx]tral`)
 
 const bridge = "I have the results."
 
-// writer writes the conversation. What a message adds depends on nothing that
-// comes later, cache marks apart: so a session's requests begin alike.
+// writer converts the conversation. Except for cache breakpoints, the output of a message does not depend on
+// later messages, so that successive requests start with the same bytes.
 type writer struct {
 	dialect Dialect
-	marked  bool // the model wants cache marks: texts are written as parts, which can carry one
-	strict  bool // the model refuses a user's message after a result
-	beside  bool // the last message holds the files of results: what the user says next joins it
+	marked  bool // the model takes cache breakpoints: texts are written as parts, which can carry one
+	strict  bool // the model rejects a user message after a result
+	beside  bool // the last message has files of results; the next user message is added to it
 	out     []message
 }
 
@@ -37,7 +36,7 @@ func (w *writer) add(m message) {
 	w.out, w.beside = append(w.out, m), false
 }
 
-// text returns a message's content that is one text.
+// text returns the content of a message with a single text.
 func (w *writer) text(s string) any {
 	if w.marked {
 		return []part{{Type: "text", Text: s}}
@@ -71,8 +70,8 @@ func (w *writer) message(m pawl.Message) {
 	}
 }
 
-// results writes each result, which can be text alone, and then the files of all
-// as one message of the user's: nothing may stand between the results.
+// results writes each result as text, followed by the files of all in one user message: nothing may stand
+// between the results.
 func (w *writer) results(list []pawl.ToolResult) {
 	for _, r := range list {
 		w.add(message{Role: "tool", Content: r.Content, ToolCallID: string(r.Call)})
@@ -87,17 +86,17 @@ func (w *writer) user(parts pawl.Parts) {
 	content := userParts(parts)
 	switch {
 	case len(content) == 0:
-	case w.beside: // some servers refuse two of the user's in a row
+	case w.beside: // some servers reject two user messages in a row
 		last := &w.out[len(w.out)-1]
 		last.Content = append(last.Content.([]part), content...)
 	case len(content) == 1 && content[0].Type == "text":
-		w.add(message{Role: "user", Content: w.text(content[0].Text)}) // a server without parts takes this
+		w.add(message{Role: "user", Content: w.text(content[0].Text)}) // also accepted by servers without support for parts
 	default:
 		w.add(message{Role: "user", Content: content})
 	}
 }
 
-// userParts returns what a user says and attaches.
+// userParts converts the text and files of a user message.
 func userParts(parts pawl.Parts) []part {
 	var content []part
 	for _, p := range parts {
@@ -108,7 +107,7 @@ func userParts(parts pawl.Parts) []part {
 			}
 		case pawl.File:
 			content = append(content, filePart(p))
-		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult, pawl.Patch: // not a user's words
+		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult, pawl.Patch: // not user content
 		}
 	}
 	return content
@@ -130,13 +129,13 @@ func (w *writer) assistant(parts pawl.Parts) {
 		m.ToolCalls = append(m.ToolCalls, toolCall{string(c.ID), "function", calledObject{c.Name, string(protocol.Input(c.Input))}})
 	}
 	if m.Content == nil && m.ToolCalls == nil {
-		return // a thought alone is no message
+		return // reasoning alone is not a message
 	}
 	w.reasoning(&m, parts)
 	w.add(m)
 }
 
-// reasoning brings the reasoning back with the message that it led to.
+// reasoning returns the reasoning with the message that it led to.
 func (w *writer) reasoning(m *message, parts pawl.Parts) {
 	var text strings.Builder
 	for _, p := range parts {
@@ -161,18 +160,17 @@ func (w *writer) reasoning(m *message, parts pawl.Parts) {
 	}
 }
 
-// sealedDetails returns the details that a decoder sealed a thought with.
+// sealedDetails returns the reasoning details in a thought's signature.
 func sealedDetails(r pawl.Reasoning) []json.RawMessage {
 	var details []json.RawMessage
 	if json.Unmarshal([]byte(protocol.Unseal(name, r.Signature)), &details) != nil {
-		return nil // another protocol's seal, or none
+		return nil // of another protocol, or none
 	}
 	return details
 }
 
-// mark marks the last two ends of the person's side, before which the
-// assistant spoke: the next request finds the longer prefix, and after a retry
-// the shorter.
+// mark sets cache breakpoints at the last two user messages that follow an assistant message: the next request
+// uses the later one, and a retry the earlier one.
 func (w *writer) mark() {
 	marks, end := 2, true
 	for i := len(w.out) - 1; i >= 0 && marks > 0; i-- {
@@ -185,8 +183,8 @@ func (w *writer) mark() {
 	}
 }
 
-// setMark ends a prefix with a message: in its last part, or if it has none, as
-// a tool's result, in itself.
+// setMark sets a breakpoint in the last part of a message or, if it has no parts, as a tool result, in the
+// message itself.
 func setMark(m *message) {
 	if parts, ok := m.Content.([]part); ok {
 		parts[len(parts)-1].Cache = ephemeral

@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// name is what this protocol's signatures are sealed with.
+// name prefixes the signatures of this protocol; see protocol.Seal.
 const name = "chat"
 
-// request is the body of a call. The messages come last: what goes before them
-// is the same in every request of a session.
+// request is the body of a request. The messages come last: everything before them is the same in every request
+// of a session, for the prompt cache.
 type request struct {
 	Model               string          `json:"model"`
 	Stream              bool            `json:"stream"`
@@ -65,10 +65,10 @@ type function struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// message is one of the conversation; which fields count depends on its role.
+// message is a message of the conversation; its role determines which fields are set.
 type message struct {
 	Role             string            `json:"role"`
-	Content          any               `json:"content"` // a string, []part, or nil for none
+	Content          any               `json:"content"` // a string, []part, or nil
 	ReasoningContent *string           `json:"reasoning_content,omitempty"`
 	Reasoning        string            `json:"reasoning,omitempty"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
@@ -148,7 +148,7 @@ func (c *Client) build(req model.Request) request {
 	return r
 }
 
-// ask asks for effort in the dialect's way.
+// ask requests an effort in the way of the dialect.
 func (r *request) ask(way Effort, much string) {
 	switch way {
 	case EffortField:
@@ -167,7 +167,7 @@ func (s Schema) format(schema json.RawMessage) *responseFormat {
 	return &responseFormat{"json_schema", &jsonSchema{Name: "answer", Strict: s == SchemaStrict, Schema: schema}}
 }
 
-// dataURL is a file's content as a URL.
+// dataURL returns the content of a file as a data URL.
 func dataURL(f pawl.File) string {
 	return "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
 }

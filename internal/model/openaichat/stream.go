@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// event is what comes on the stream.
+// event is a stream event.
 type event struct {
 	Object  string          `json:"object"`
 	Choices []choice        `json:"choices"`
@@ -33,19 +33,19 @@ type delta struct {
 	ToolCalls        []callDelta `json:"tool_calls"`
 }
 
-// doneMark is the data of a stream's last event.
+// doneMark is the data of the last event.
 var doneMark = []byte("[DONE]")
 
 var _ protocol.Ender = (*decoder)(nil)
 
 // decoder turns events into chunks.
 type decoder struct {
-	seal    bool // reasoning is sealed with its details, to go back with them
+	seal    bool // sign reasoning with its details, which must be sent back
 	details details
 	calls   calls
 	refusal []byte
 	usage   *usage
-	finish  pawl.Finish // "" until the content has ended; usage comes after it
+	finish  pawl.Finish // "" until the content has ended; usage follows it
 	done    bool
 }
 
@@ -70,7 +70,7 @@ func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	for i := range e.Choices {
 		c := &e.Choices[i]
 		if c.Index != 0 {
-			continue // another reply to the same request; one was asked for
+			continue // a further choice; only one was requested
 		}
 		if isSet(c.Error) {
 			return protocol.ErrorOf(0, append([]byte(`{"error":`), append(c.Error, '}')...))
@@ -87,9 +87,9 @@ func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 	return nil
 }
 
-// finished takes in [DONE]: usage came before it, if at all.
+// finished handles [DONE]: usage comes before it, if at all.
 func (d *decoder) finished(emit func(model.Chunk)) error {
-	if d.finish == "" { // no reason was given, but the server says that this is all
+	if d.finish == "" { // the server gave no finish reason, but says that the reply is complete
 		if err := d.stop("stop", emit); err != nil {
 			return err
 		}
@@ -122,8 +122,7 @@ func (d *decoder) delta(delta *delta, emit func(model.Chunk)) error {
 	return nil
 }
 
-// thought returns the delta's reasoning. Servers that say it in two fields say
-// the same in both.
+// thought returns the reasoning of a delta. Servers with two fields send the same text in both.
 func (d *delta) thought() string {
 	if d.ReasoningContent != "" {
 		return d.ReasoningContent
@@ -138,7 +137,7 @@ func (d *delta) thought() string {
 	return text
 }
 
-// sealReasoning ends the reasoning so far, if it has details to be sealed with.
+// sealReasoning ends the reasoning so far, if it has details to sign it with.
 func (d *decoder) sealReasoning(emit func(model.Chunk)) error {
 	sealed, err := d.details.take()
 	if err == nil && sealed != "" {
@@ -147,7 +146,7 @@ func (d *decoder) sealReasoning(emit func(model.Chunk)) error {
 	return err
 }
 
-// stop ends the reply's content. Servers may say it twice.
+// stop ends the content of the reply. Servers may send the reason twice.
 func (d *decoder) stop(reason string, emit func(model.Chunk)) error {
 	finish, err := finishOf(reason)
 	if err != nil {
@@ -163,8 +162,8 @@ func (d *decoder) stop(reason string, emit func(model.Chunk)) error {
 	return d.calls.flush(emit)
 }
 
-// End implements [protocol.Ender]: some servers leave [DONE] out. The finish
-// reason says then that nothing is missing.
+// End implements [protocol.Ender]: some servers leave out [DONE]. The finish reason then shows that the reply
+// is complete.
 func (d *decoder) End(emit func(model.Chunk)) {
 	if d.finish == "" {
 		return
@@ -188,7 +187,7 @@ func finishOf(reason string) (pawl.Finish, error) {
 		return "", &model.ProviderError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of room while it replied"}
 	case "error", "network_error":
 		return "", &model.ProviderError{Kind: pawl.ErrorServer, Message: "the provider failed while it replied"}
-	default: // stop, and what servers make up for it
+	default: // stop, and non-standard values for it
 		return pawl.FinishEndTurn, nil
 	}
 }

@@ -2,7 +2,7 @@ package openaichat
 
 import "github.com/pawl-dev/pawl"
 
-// usage is what a reply consumed, as servers count it.
+// usage is the token usage of a reply, in the fields of various servers.
 type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
@@ -21,8 +21,8 @@ type usage struct {
 	Written int64 `json:"cache_creation_input_tokens"` // Vercel
 }
 
-// total returns the usage in pawl's terms: the prompt's tokens include those of
-// the cache, and the completion's should include the reasoning's.
+// total returns the usage in Pawl's terms: prompt tokens include those of the cache, and completion tokens
+// should include reasoning.
 func (u *usage) total() pawl.Usage {
 	cached := max(u.PromptDetails.Cached, u.Cached, u.Hit)
 	written := max(u.PromptDetails.Written, u.Written)
@@ -35,8 +35,8 @@ func (u *usage) total() pawl.Usage {
 	}
 }
 
-// output returns what was written. xAI counts the reasoning apart and adds it
-// to the total only; Vercel with Gemini counts it nowhere else. It is paid for.
+// output returns the billed output tokens. xAI includes reasoning only in the total; Vercel with Gemini reports
+// it only separately.
 func (u *usage) output() int64 {
 	written := max(u.Completion, u.Total-u.Prompt)
 	if u.CompletionDetails.Reasoning > written {

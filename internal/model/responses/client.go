@@ -1,4 +1,4 @@
-// Package responses speaks OpenAI's Responses protocol, which Azure speaks too.
+// Package responses implements OpenAI's Responses API, which Azure offers too.
 package responses
 
 import (
@@ -11,15 +11,14 @@ import (
 
 var _ model.Model = (*Client)(nil)
 
-// Client is a model behind the protocol. Its endpoint's headers carry the key:
-// Authorization for OpenAI, api-key for Azure. Nothing is left with the
-// provider: each request holds the whole conversation.
+// Client is a model of the API. The headers of its endpoint contain the key: Authorization for OpenAI, api-key
+// for Azure. The provider stores nothing: each request contains the whole conversation.
 //
-// The protocol has no way to begin a reply: a request's Prefill is ignored.
+// The API cannot start a reply: the Prefill of a request is ignored.
 type Client struct {
 	protocol.Endpoint
 	Model string
-	Plain bool // the model does not reason, and refuses requests that speak of reasoning
+	Plain bool // the model does not reason, and rejects reasoning parameters
 }
 
 // Stream implements [model.Model].

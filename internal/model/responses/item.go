@@ -14,7 +14,7 @@ type message struct {
 	Content []content `json:"content"`
 }
 
-// content is a piece of a message; which fields count depends on its type.
+// content is a part of a message; its type determines which fields are set.
 type content struct {
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
@@ -33,10 +33,10 @@ type call struct {
 type output struct {
 	Type   string      `json:"type"`
 	CallID pawl.CallID `json:"call_id"`
-	Output any         `json:"output"` // a string, or []content for one with files
+	Output any         `json:"output"` // a string, or []content if it has files
 }
 
-// reasoning is the item that a signature holds, as the provider wrote it.
+// reasoning is a reasoning item as the provider sent it, stored in a signature.
 type reasoning struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -44,8 +44,8 @@ type reasoning struct {
 	Encrypted string          `json:"encrypted_content"`
 }
 
-// items turns the conversation into the protocol's flat list. A message's items
-// depend on nothing but itself, so a longer conversation only appends.
+// items converts the conversation to a flat list. The items of a message depend only on the message, so that a
+// longer conversation only appends.
 func items(conversation []pawl.Message) []any {
 	list := []any{}
 	for _, m := range conversation {
@@ -54,9 +54,8 @@ func items(conversation []pawl.Message) []any {
 	return list
 }
 
-// itemsOf returns one message's items. Texts and files that stand side by side
-// are one item. A thought goes only with what it led to: the provider refuses
-// one that nothing follows, which is what a reply cut off in thinking leaves.
+// itemsOf converts one message. Adjacent texts and files become one item. Reasoning is only sent with what it
+// led to: the API rejects reasoning that nothing follows, as in an interrupted reply.
 func itemsOf(m pawl.Message) []any {
 	role, text := m.Role, "input_text"
 	switch role {
@@ -97,7 +96,7 @@ func itemsOf(m pawl.Message) []any {
 			add(call{"function_call", p.ID, p.Name, string(protocol.Input(p.Input))})
 		case pawl.ToolResult:
 			add(output{"function_call_output", p.Call, outputOf(p)})
-		case pawl.Patch: // for people only
+		case pawl.Patch: // not for the model
 			continue
 		}
 		open = nil
@@ -105,7 +104,7 @@ func itemsOf(m pawl.Message) []any {
 	return list
 }
 
-// outputOf returns what a result holds: text, or a list if it has files.
+// outputOf returns the content of a result: text, or a list if it has files.
 func outputOf(r pawl.ToolResult) any {
 	if len(r.Files) == 0 {
 		return r.Content

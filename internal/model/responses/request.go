@@ -6,15 +6,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// name is what this protocol's signatures are sealed with.
+// name prefixes the signatures of this protocol; see protocol.Seal.
 const name = "responses"
 
-// request is the body of a call. The input comes last: what goes before it is
-// the same in every request of a session.
+// request is the body of a request. The input comes last: everything before it is the same in every request of
+// a session, for the prompt cache.
 type request struct {
 	Model           string        `json:"model"`
 	Stream          bool          `json:"stream"`
-	Store           bool          `json:"store"` // false: the provider keeps nothing
+	Store           bool          `json:"store"` // false: the provider stores nothing
 	Include         []string      `json:"include,omitempty"`
 	Reasoning       *effort       `json:"reasoning,omitempty"`
 	Text            *textSettings `json:"text,omitempty"`
@@ -25,7 +25,7 @@ type request struct {
 	Instructions    string        `json:"instructions,omitempty"`
 	ParallelCalls   bool          `json:"parallel_tool_calls,omitempty"`
 	Tools           []tool        `json:"tools,omitempty"`
-	Input           []any         `json:"input"` // message, call, output, or a reasoning item as it came
+	Input           []any         `json:"input"` // message, call, output, or an unchanged reasoning item
 }
 
 type effort struct {
@@ -48,7 +48,7 @@ type tool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Strict      bool            `json:"strict"` // false is not the protocol's default
+	Strict      bool            `json:"strict"` // the API's default is true
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
@@ -62,7 +62,7 @@ func (c *Client) build(req model.Request) request {
 		ParallelCalls:   len(req.Tools) > 0,
 		Input:           items(req.Messages),
 	}
-	if c.Plain { // one that reasons refuses them
+	if c.Plain { // reasoning models reject them
 		r.Temperature, r.TopP = req.Temperature, req.TopP
 	} else {
 		r.Include = []string{"reasoning.encrypted_content"}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// node is what of a JSON schema decides whether it may be strict.
+// node is the part of a JSON schema that decides whether it can be strict.
 type node struct {
 	Type       json.RawMessage  `json:"type"`
 	Properties map[string]*node `json:"properties"`
@@ -15,14 +15,13 @@ type node struct {
 	Items      *node            `json:"items"`
 	AnyOf      []*node          `json:"anyOf"`
 
-	foreign bool // it has a keyword that is not known to be taken
+	foreign bool // it has a keyword that may not be supported
 }
 
-// keywords are those that strict schemas may have. There are more, which hold
-// for some models only.
+// keywords are those that all models support in strict schemas.
 var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "anyOf", "enum", "description", "title"}
 
-// UnmarshalJSON also looks for keywords that are not known.
+// UnmarshalJSON also detects unknown keywords.
 func (n *node) UnmarshalJSON(data []byte) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -35,9 +34,8 @@ func (n *node) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(n))
 }
 
-// strict reports whether the provider can hold the model to the schema to the
-// letter. It then insists on closed objects without optional properties, and
-// refuses a request with any other.
+// strict reports whether the provider can enforce the schema strictly. For that it requires closed objects
+// without optional properties, and rejects other schemas.
 func strict(schema json.RawMessage) bool {
 	var root node
 	return json.Unmarshal(schema, &root) == nil && string(root.Type) == `"object"` && root.strict()

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// The events that bring a piece of a growing text.
+// The events with a fragment of text.
 const (
 	textDelta      = "response.output_text.delta"
 	summaryDelta   = "response.reasoning_summary_text.delta"
@@ -18,13 +18,13 @@ const (
 	refusalDelta   = "response.refusal.delta"
 )
 
-// event is what comes on the stream; which fields count depends on its type.
+// event is a stream event; its type determines which fields are set.
 type event struct {
 	Type         string          `json:"type"`
 	OutputIndex  int             `json:"output_index"`
 	SummaryIndex int             `json:"summary_index"`
 	ContentIndex int             `json:"content_index"`
-	Delta        json.RawMessage `json:"delta"` // a string in those that count
+	Delta        json.RawMessage `json:"delta"` // a string in the types that matter
 	Refusal      string          `json:"refusal"`
 	Item         item            `json:"item"`
 	Response     struct {
@@ -36,7 +36,7 @@ type event struct {
 	} `json:"response"`
 }
 
-// item is a piece of the reply.
+// item is an output item.
 type item struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -60,18 +60,18 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// decoder turns events into chunks. Text and thoughts are passed on as they
-// grow; a call, and the seal on a thought, when their item is done.
+// decoder turns events into chunks. It emits text and reasoning as they arrive; calls, and signatures of
+// reasoning, when their item is done.
 type decoder struct {
 	thought  thought
-	thinking bool         // a thought has grown and is neither sealed nor followed by anything
-	begun    map[int]bool // the calls that are not done, by their place in the reply
+	thinking bool         // reasoning has arrived that is neither signed nor followed by other output
+	begun    map[int]bool // calls that are not done, by output index
 	called   bool
 	refusal  []byte
 	done     bool
 }
 
-// thought is a place where reasoning grows.
+// thought identifies a reasoning summary part.
 type thought struct {
 	event       string
 	item, index int
@@ -103,12 +103,12 @@ func (d *decoder) Next(data []byte, emit func(model.Chunk)) error {
 		return failed(e.Response.Error)
 	case "error":
 		return protocol.ErrorOf(0, data)
-	default: // what is also in an item that is done, the provider's own tools, and what is yet to come
+	default: // repeated in a completed item, the provider's own tools, and future types
 	}
 	return nil
 }
 
-// grow takes a piece of what the model says.
+// grow handles a fragment of the reply.
 func (d *decoder) grow(e *event, emit func(model.Chunk)) error {
 	var piece string
 	if err := protocol.Unmarshal(e.Delta, &piece); err != nil || piece == "" {
@@ -128,8 +128,7 @@ func (d *decoder) grow(e *event, emit func(model.Chunk)) error {
 	return nil
 }
 
-// think passes a piece of a thought on. A blank line stands between two that
-// would run together.
+// think emits a fragment of reasoning. It separates two parts by a blank line.
 func (d *decoder) think(where thought, piece string, emit func(model.Chunk)) {
 	if d.thinking && d.thought != where {
 		piece = "\n\n" + piece
@@ -147,8 +146,7 @@ func (d *decoder) begin(e *event) {
 	}
 }
 
-// end takes an item that is whole. One that the end of the reply cut off is
-// neither a call to make nor a thought to keep.
+// end handles a completed item. It ignores one that was cut off by the end of the reply.
 func (d *decoder) end(e *event, emit func(model.Chunk)) error {
 	it := &e.Item
 	switch {
@@ -223,7 +221,7 @@ func malformed(format string, args ...any) error {
 	return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf(format, args...)}
 }
 
-// failed is the error of a reply that the provider gave up.
+// failed returns the error of a reply that the provider aborted.
 func failed(why json.RawMessage) error {
 	body, err := protocol.Marshal(map[string]json.RawMessage{"error": why})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package vertex reaches Gemini and Claude by way of Google's Vertex AI.
+// Package vertex gives access to Gemini and Claude on Google's Vertex AI.
 package vertex
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// anthropicVersion is what Claude's requests say here.
+// anthropicVersion is the version in the body of requests to Claude.
 const anthropicVersion = "vertex-2023-10-16"
 
-// scope is what a token must permit.
+// scope is the OAuth scope of the tokens.
 const scope = "https://www.googleapis.com/auth/cloud-platform"
 
-// Account is a Google Cloud project whose models are asked.
+// Account is a Google Cloud project.
 type Account struct {
 	Project  string
 	Location string             // e.g. us-east5; "" means global
 	Tokens   oauth2.TokenSource // see Default
-	BaseURL  string             // "" means Google's for the location
+	BaseURL  string             // "" means Google's endpoint of the location
 	Base     http.RoundTripper  // nil means http.DefaultTransport
 }
 
-// Default returns the account that the machine is signed in to: the file that
-// GOOGLE_APPLICATION_CREDENTIALS names, gcloud's own, or the metadata server's.
-// An empty project is the one that the credentials belong to.
+// Default returns the account of the application default credentials: the file in
+// GOOGLE_APPLICATION_CREDENTIALS, those of gcloud, or those of the metadata server. An empty project means the
+// one of the credentials.
 func Default(ctx context.Context, project, location string) (Account, error) {
-	// Tokens are fetched anew for as long as the program runs.
+	// WithoutCancel, because tokens are refreshed as long as the program runs.
 	creds, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), scope)
 	if err != nil {
 		return Account{}, fmt.Errorf("find Google credentials: %w", err)
@@ -51,12 +51,12 @@ func Default(ctx context.Context, project, location string) (Account, error) {
 	return Account{Project: project, Location: location, Tokens: creds.TokenSource}, nil
 }
 
-// Gemini returns a model of Google's own.
+// Gemini returns a Google model.
 func (a Account) Gemini(model string) *gemini.Client {
 	return &gemini.Client{Endpoint: a.endpoint(), Model: model, Path: a.path("v1beta1", "google")}
 }
 
-// Claude returns a model of Anthropic's.
+// Claude returns an Anthropic model.
 func (a Account) Claude(model string) *anthropic.Client {
 	return &anthropic.Client{Endpoint: a.endpoint(), Model: model, Cloud: &anthropic.Cloud{
 		Path:    a.path("v1", "anthropic") + "/" + url.PathEscape(model) + ":streamRawPredict",
@@ -83,7 +83,7 @@ func (a Account) endpoint() protocol.Endpoint {
 	case base != "":
 	case location == "global":
 		base = "https://aiplatform.googleapis.com"
-	case location == "us" || location == "eu": // a continent
+	case location == "us" || location == "eu": // multi-region
 		base = "https://aiplatform." + location + ".rep.googleapis.com"
 	default:
 		base = "https://" + location + "-aiplatform.googleapis.com"
@@ -91,7 +91,7 @@ func (a Account) endpoint() protocol.Endpoint {
 	return protocol.Endpoint{BaseURL: base, Client: &http.Client{Transport: &signer{a.Tokens, a.Base}}}
 }
 
-// signer puts a token on each request.
+// signer adds a token to each request.
 type signer struct {
 	tokens oauth2.TokenSource
 	base   http.RoundTripper
@@ -112,7 +112,7 @@ func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(signed)
 }
 
-// tokenError says whether asking for a token again may help.
+// tokenError classifies an error of fetching a token: whether a retry may help.
 func tokenError(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {
