@@ -1,5 +1,4 @@
-// Package blob keeps large things that a fleet shares, under keys: in a directory, or
-// in a store that speaks S3.
+// Package blob stores large objects that a fleet shares, in a directory or in an S3-compatible store.
 package blob
 
 import (
@@ -9,19 +8,19 @@ import (
 	"time"
 )
 
-// Store keeps blobs. It is safe for use by many goroutines and many processes.
+// Store stores blobs by key. It is safe for concurrent use, also by several processes.
 type Store interface {
-	// Put keeps all that r yields, whole or not at all, in the place of what was there.
+	// Put stores everything that r yields, atomically replacing an existing blob.
 	Put(ctx context.Context, key string, r io.Reader) error
 	// Get opens a blob, or returns pawl.ErrNotFound.
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
-	// Delete removes a blob. One that is not there is no error.
+	// Delete deletes a blob. A missing blob is not an error.
 	Delete(ctx context.Context, key string) error
-	// List yields the blobs whose keys begin so, by their keys.
+	// List yields the blobs with a prefix, sorted by key.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 }
 
-// Info is what is known of a blob.
+// Info describes a blob.
 type Info struct {
 	Key     string
 	Size    int64

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// unfinished is the directory of what is being written. No key begins with a dot.
+	// unfinished is the directory of partial writes. No key starts with a dot.
 	unfinished = ".unfinished"
-	// abandoned is after how long nobody writes an unfinished blob any more.
+	// abandoned is the age at which a partial write is deleted.
 	abandoned = 24 * time.Hour
 )
 
-// directory keeps blobs as files. A key cannot be the directory of other keys.
+// folder stores blobs as files. A key cannot be the directory of other keys.
 type folder struct{ dir string }
 
 var _ Store = folder{}
@@ -39,7 +39,7 @@ func openFolder(dir string) (Store, error) {
 	return s, nil
 }
 
-// sweep removes what processes that died have left half-written.
+// sweep deletes partial writes of processes that died.
 func (s folder) sweep() error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, unfinished))
 	if err != nil {
@@ -48,7 +48,7 @@ func (s folder) sweep() error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || time.Since(info.ModTime()) < abandoned {
-			continue // it has gone, or somebody may still write it
+			continue // already deleted, or still being written
 		}
 		if err := os.Remove(filepath.Join(s.dir, unfinished, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -63,7 +63,7 @@ func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Join(s.dir, unfinished), "*") // mode 0600, and new
+	temp, err := os.CreateTemp(filepath.Join(s.dir, unfinished), "*") // a new file with mode 0600
 	if err != nil {
 		return fmt.Errorf("put blob %s: %w", key, err)
 	}
@@ -81,7 +81,7 @@ func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
 	return nil
 }
 
-// place gives a file its name, for good.
+// place renames a file and syncs its directory.
 func place(temp, path string) error {
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err
@@ -92,14 +92,14 @@ func place(temp, path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// makeFolder makes a directory and those above it, for good.
+// makeFolder creates a directory and its parents, and syncs them.
 func makeFolder(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	switch {
 	case err == nil:
 		return syncFolder(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
-		return nil // if it is a file, who writes into it is told
+		return nil // if it is a file, writing into it fails
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
 		return err
 	}
@@ -134,7 +134,7 @@ func (s folder) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Delete leaves empty directories: somebody may be about to put a blob there.
+// Delete leaves empty directories, because a concurrent Put may need them.
 func (s folder) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -158,8 +158,7 @@ func (s folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] 
 	}
 }
 
-// list yields what is in a directory, which is "" or ends with a slash. It returns
-// false if there is to be no more.
+// list yields the blobs in a directory, which is "" or ends with a slash. It returns false if yield did.
 func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, error) bool) bool {
 	if ctx.Err() != nil {
 		yield(Info{}, context.Cause(ctx))
@@ -170,7 +169,7 @@ func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, e
 		yield(Info{}, fmt.Errorf("list blobs: %w", err))
 		return false
 	}
-	// In the order of keys, in which a/b is after a-b.
+	// In the order of keys, in which a/b follows a-b.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(step(a), step(b)) })
 	for _, e := range entries {
 		key := dir + step(e)
@@ -183,7 +182,7 @@ func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, e
 		case !e.IsDir() && strings.HasPrefix(key, prefix):
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was deleted just now
+				continue // it was just deleted
 			}
 			if err != nil {
 				yield(Info{}, fmt.Errorf("list blobs: %w", err))
@@ -197,7 +196,7 @@ func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, e
 	return true
 }
 
-// step is what an entry of a directory adds to a key.
+// step returns what a directory entry adds to a key.
 func step(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"

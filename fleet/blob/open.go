@@ -11,21 +11,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Bounds of a key, in bytes: what directories and S3 both bear.
+// Bounds of a key in bytes, which both directories and S3 support.
 const (
 	maxKey  = 800
 	maxPart = 200
 )
 
-// Open opens the store that a reference names:
+// Open opens the store of a reference:
 //
-//	file:///path                                              a directory, which is made if need be
-//	s3://bucket/prefix?endpoint=host:port&region=r&insecure=1 a store that speaks S3
+//	file:///path                                              a directory, created if needed
+//	s3://bucket/prefix?endpoint=host:port&region=r&insecure=1 an S3-compatible store
 //
-// Without an endpoint it is Amazon's; Google's is storage.googleapis.com, with HMAC
-// keys. Insecure is HTTP without TLS. The keys for S3 are those of the environment
-// (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), of AWS's file of credentials, or of
-// the machine's role, in this order; never of the reference, which is shown to people.
+// Without an endpoint it is Amazon S3; Google's endpoint is storage.googleapis.com, with HMAC keys. insecure=1
+// means HTTP without TLS. S3 credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY),
+// the AWS credentials file or the host's role, in this order; never from the reference, which is displayed.
 func Open(_ context.Context, ref string) (Store, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
@@ -43,7 +42,7 @@ func Open(_ context.Context, ref string) (Store, error) {
 	}
 }
 
-// checkKey refuses keys that a directory could not hold, or would hold elsewhere.
+// checkKey rejects keys that a directory could not hold, or that lead outside of it.
 func checkKey(key string) error {
 	if len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsRune(key, '\\') || strings.ContainsFunc(key, unicode.IsControl) {
 		return fmt.Errorf("blob %q: a key is at most %d bytes of text: %w", key, maxKey, pawl.ErrInvalid)
@@ -56,7 +55,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkPrefix is checkKey for the beginning of a key.
+// checkPrefix is checkKey for a prefix of a key.
 func checkPrefix(prefix string) error {
 	if prefix == "" {
 		return nil

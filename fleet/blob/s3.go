@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// partSize is what of a large blob is sent at a time, and held in memory.
+	// partSize is the size of a part of a large blob, which is held in memory.
 	partSize = 16 << 20
 	// tries bounds how often a request is sent.
 	tries = 4
 )
 
-// bucket keeps blobs in a store that speaks S3.
+// bucket stores blobs in an S3-compatible store.
 type bucket struct {
 	core   *minio.Core
 	name   string
@@ -70,8 +70,8 @@ func openS3(u *url.URL) (Store, error) {
 	return s, nil
 }
 
-// Put sends a small blob in one request and a large one in parts, which come to
-// be a blob when all are there.
+// Put sends a small blob in one request, and a large one as a multipart upload, which becomes visible when it
+// is complete.
 func (s *bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -88,13 +88,13 @@ func (s *bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	}
 	failed := &listener{r: r}
 	_, err = s.core.Client.PutObject(ctx, s.name, s.prefix+key, failed, size, minio.PutObjectOptions{PartSize: partSize, ContentType: "application/octet-stream"})
-	if failed.err != nil { // the caller's own error says more
+	if failed.err != nil { // the error of the reader says more
 		return fmt.Errorf("put blob %s: %w", key, failed.err)
 	}
 	return s.explain("put", key, err)
 }
 
-// listener remembers why its reader failed.
+// listener records the error of its reader.
 type listener struct {
 	r   io.Reader
 	err error
@@ -145,13 +145,13 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 				return
 			}
 		}
-		if ctx.Err() != nil { // the iterator just ends
+		if ctx.Err() != nil { // the iterator ends without an error
 			yield(Info{}, context.Cause(ctx))
 		}
 	}
 }
 
-// explain says what an answer of the store means, and what to do about it.
+// explain wraps an error of the store, with a hint what to do about it.
 func (s *bucket) explain(verb, key string, err error) error {
 	if err == nil {
 		return nil

@@ -9,18 +9,17 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// keeper keeps the subscriptions as those who listen want them, and finds out
-// what the server may not have got.
+// keeper keeps the subscriptions up to date, and detects messages that the server may not have received.
 func (l *Link) keeper() {
 	subs := map[string]*client.Subscription{}
-	var young []string // who began to listen since the last beat
+	var young []string // listeners since the last tick
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {
 		select {
 		case <-l.wakeKeeper:
 		case <-tick.C:
-			l.miss(young...) // the other servers of a cluster may have learned of them only now
+			l.miss(young...) // other servers of a cluster may only have learned about them now
 			young = nil
 		case <-l.stop:
 			return
@@ -31,8 +30,8 @@ func (l *Link) keeper() {
 	}
 }
 
-// subscribe follows who came and went, and returns the subjects that are new.
-// Without a server it only notes them, for when there is one.
+// subscribe updates the subscriptions, and returns the new subjects. Without a server they take effect on the
+// next connection.
 func (l *Link) subscribe(subs map[string]*client.Subscription) (joined []string) {
 	l.mu.Lock()
 	changed := l.changed
@@ -46,12 +45,12 @@ func (l *Link) subscribe(subs map[string]*client.Subscription) (joined []string)
 		sub := subs[subj]
 		switch {
 		case want:
-			joined = append(joined, subj) // also one that left and came back: it too may have missed something
+			joined = append(joined, subj) // also a listener that left and came back, as it may have missed events
 			if sub != nil {
 				continue
 			}
 			sub, err := l.conn.ChanSubscribe(subj, l.arrived)
-			if err == nil { // else the link is closed, and who listens polls
+			if err == nil { // otherwise the link is closed, and listeners poll
 				subs[subj] = sub
 			}
 		case sub != nil:
@@ -62,13 +61,12 @@ func (l *Link) subscribe(subs map[string]*client.Subscription) (joined []string)
 	return joined
 }
 
-// settle waits until the server has got all that was sent before, and then has
-// those who began to listen look at the store once more, because events that were
-// sent between their first look and now did not come here. If the connection is
-// new or something was dropped, the others are told again of what grew.
+// settle waits until the server has received everything that was sent before. Then it makes new listeners read
+// the store again, because they missed events sent between their first read and now. If the connection is new
+// or something was dropped, it notifies other processes again about sessions that grew.
 func (l *Link) settle(joined []string) {
 	if !l.up.Load() {
-		return // all is done anew with the next connection
+		return // everything is repeated with the next connection
 	}
 	l.mu.Lock()
 	unsure, repeat, renewed := l.unsure, l.repeat, l.renewed
@@ -106,7 +104,7 @@ func (l *Link) notify(heads map[pawl.SessionID]pawl.Seq) error {
 	return nil
 }
 
-// again has all done once more with the next beat, or the next connection.
+// again repeats the notices with the next tick or connection.
 func (l *Link) again(unsure map[pawl.SessionID]pawl.Seq) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

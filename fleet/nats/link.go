@@ -1,5 +1,5 @@
-// Package nats links the buses of several processes with NATS. It carries live
-// events, which may be lost; the store has what matters.
+// Package nats connects the event buses of several processes with NATS. It carries live events, which may be
+// lost; the store holds all durable ones.
 package nats
 
 import (
@@ -17,32 +17,31 @@ import (
 	"github.com/pawl-dev/pawl/internal/bus"
 )
 
-// Config says where NATS is and who we are to it. All but URL may be empty.
+// Config configures the connection to NATS. All fields but URL may be empty.
 type Config struct {
-	URL   string // nats:// or tls://, with user:password@ or token@ if need be; several with commas
-	Creds string // a file with a user's JWT and key
-	CA    string // a file with the certificates that the server's is checked against; "" means the system's
-	Cert  string // files with the certificate that shows who we are, and its key
+	URL   string // nats: // nats:// or tls://, with user:password@ or token@ if needed; several separated by commas
+	Creds string // file with a user's JWT and key
+	CA    string // file with the CA certificates; "" means the system's
+	Cert  string // files with the client certificate and its key
 	Key   string
-	Name  string // what the server calls this connection; "" means pawl
+	Name  string // name of the connection on the server; "" means pawl
 }
 
-// Limits. What does not fit is dropped, and the readers are told to look.
+// Limits. Messages beyond them are dropped, and listeners are made to read the store.
 const (
-	maxQueue   = 8192             // events that wait to be sent
-	maxArrived = 2048             // messages that wait to be shown
-	maxMessage = 64 << 10         // bytes of a message; an event that is larger is only told of
-	maxUnsure  = 10_000           // sessions of which is remembered what the server may not have got
-	beat       = time.Second      // how often the server is asked whether it has what was sent
-	roundTrip  = 2 * time.Second  // how long it may take to answer
-	stall      = 10 * time.Second // how long it may take nothing before the connection is given up
+	maxQueue   = 8192             // events waiting to be sent
+	maxArrived = 2048             // received messages waiting to be delivered
+	maxMessage = 64 << 10         // bytes of a message; larger events are only announced
+	maxUnsure  = 10_000           // sessions with unconfirmed messages that are remembered
+	beat       = time.Second      // interval of confirmations by the server
+	roundTrip  = 2 * time.Second  // timeout of a confirmation
+	stall      = 10 * time.Second // write timeout after which the connection is given up
 	pause      = 250 * time.Millisecond
-	jitter     = 500 * time.Millisecond // added to the pause before each try to connect
+	jitter     = 500 * time.Millisecond // added to the pause before each connection attempt
 )
 
-// Link is one process's connection to NATS. It is safe for concurrent use.
-// A server that is not there is tried for until there is one; meanwhile nothing
-// is carried and nothing blocks.
+// Link is the connection of one process to NATS. It is safe for concurrent use. It keeps trying to connect
+// while the server is unavailable; until then it carries nothing and never blocks.
 type Link struct {
 	conn    *client.Conn
 	arrived chan *client.Msg
@@ -50,25 +49,25 @@ type Link struct {
 	done    sync.WaitGroup
 	closing sync.Once
 
-	wakeSender, wakeKeeper, wakeListener chan struct{} // each holds a token while there is something to do
+	wakeSender, wakeKeeper, wakeListener chan struct{} // each holds a token while there is work
 
 	mu      sync.Mutex
 	queue   []pawl.Event
-	unsure  map[pawl.SessionID]pawl.Seq // heads that were sent, or dropped, since the server last answered
-	repeat  bool                        // the others must be told of them again
-	renewed bool                        // the connection is a new one
-	ears    map[string]*ear             // by subject, as these are
-	changed map[string]bool             // who came or went
-	missed  map[string]bool             // who must be told that something may have been missed
+	unsure  map[pawl.SessionID]pawl.Seq // sequence numbers that were sent, or dropped, since the last confirmation
+	repeat  bool                        // the notices must be repeated
+	renewed bool                        // the connection is new
+	ears    map[string]*ear             // listeners by subject; the maps below have the same keys
+	changed map[string]bool             // listeners that were added or removed
+	missed  map[string]bool             // listeners that may have missed events
 
-	up                             atomic.Bool // there is a server; asking the connection might block
+	up                             atomic.Bool // connected; asking the connection itself might block
 	sent, received, lost, connects atomic.Int64
 }
 
 var _ bus.Link = (*Link)(nil)
 
-// Open returns a link, whether or not there is a server yet. A config that cannot
-// work is an error, which never shows the URL: there may be a password in it.
+// Open returns a link, whether or not the server is available. An invalid config is an error, which never
+// includes the URL because it may contain a password.
 func Open(c Config) (*Link, error) {
 	if err := check(c); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func Open(c Config) (*Link, error) {
 	return l, nil
 }
 
-// check refuses URLs that say nothing. It does not repeat them.
+// check rejects invalid URLs without quoting them.
 func check(c Config) error {
 	for i, one := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
@@ -112,7 +111,7 @@ func (l *Link) options(c Config) []client.Option {
 		client.Name(name), client.NoEcho(),
 		client.RetryOnFailedConnect(true), client.MaxReconnects(-1), client.IgnoreAuthErrorAbort(),
 		client.ReconnectWait(pause), client.ReconnectJitter(jitter, jitter),
-		client.ReconnectBufSize(-1), // what cannot be sent now is told of later, and not sent late
+		client.ReconnectBufSize(-1), // what cannot be sent now is announced later, not sent late
 		client.FlusherTimeout(stall), client.ReconnectOnFlusherError(),
 		client.PingInterval(stall), client.MaxPingsOutstanding(2),
 		client.ConnectHandler(l.connected), client.ReconnectHandler(l.connected),
@@ -131,8 +130,7 @@ func (l *Link) options(c Config) []client.Option {
 	return options
 }
 
-// connected has all that listen look at the store, and those who may have missed
-// what was sent from here told of it.
+// connected makes all listeners read the store, and repeats unconfirmed notices.
 func (l *Link) connected(*client.Conn) {
 	l.connects.Add(1)
 	l.up.Store(true)
@@ -142,7 +140,7 @@ func (l *Link) connected(*client.Conn) {
 	wake(l.wakeKeeper)
 }
 
-// Close sends what waits, if there is a server, and ends the link.
+// Close sends what is queued, if there is a server, and closes the link.
 func (l *Link) Close() {
 	l.closing.Do(func() {
 		close(l.stop)
@@ -152,11 +150,11 @@ func (l *Link) Close() {
 	})
 }
 
-// Connected reports whether there is a server now.
+// Connected reports whether there is a connection now.
 func (l *Link) Connected() bool { return l.up.Load() }
 
-// Health returns why there is no server, or nil if there is one. Without it
-// readers still get all that is durable, but late: when they poll.
+// Health returns why there is no connection, or nil. Without one, listeners still get all durable events, but
+// later, by polling.
 func (l *Link) Health() error {
 	if l.Connected() {
 		return nil
@@ -168,11 +166,11 @@ func (l *Link) Health() error {
 	return fmt.Errorf("no connection to NATS: %w; live events come late until there is one: start the server, or look at the fleet's settings", err)
 }
 
-// Stats counts what a link did since it was opened.
+// Stats counts events since the link was opened.
 type Stats struct {
-	Sent       int64 // messages that were given to the connection
-	Received   int64 // messages that were shown
-	Lost       int64 // events that were not sent, and messages that were dropped on arrival or made no sense
+	Sent       int64 // messages passed to the connection
+	Received   int64 // messages delivered
+	Lost       int64 // events not sent, and messages dropped on arrival or invalid
 	Reconnects int64
 }
 
@@ -181,7 +179,7 @@ func (l *Link) Stats() Stats {
 	return Stats{Sent: l.sent.Load(), Received: l.received.Load(), Lost: l.lost.Load(), Reconnects: max(0, l.connects.Load()-1)}
 }
 
-// wake leaves a token for who waits for one.
+// wake leaves a token in ch, if it has none.
 func wake(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:

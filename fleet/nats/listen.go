@@ -10,13 +10,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ear is who listens to a session.
+// ear is the listeners of a session.
 type ear struct {
 	id   pawl.SessionID
 	hear func([]pawl.Event)
 }
 
-// Listen has the keeper subscribe to the session. See [bus.Link].
+// Listen subscribes to the session. See [bus.Link].
 func (l *Link) Listen(id pawl.SessionID, hear func([]pawl.Event)) (stop func()) {
 	e, subj := &ear{id, hear}, subject(id)
 	l.mu.Lock()
@@ -34,8 +34,8 @@ func (l *Link) Listen(id pawl.SessionID, hear func([]pawl.Event)) (stop func()) 
 	}
 }
 
-// fault hears of what went wrong beside the calls. Errors of the connection end
-// in a new one; what was dropped on arrival must be looked for.
+// fault handles asynchronous errors. Connection errors lead to a new connection; after dropped messages the
+// listeners must read the store.
 func (l *Link) fault(_ *client.Conn, sub *client.Subscription, err error) {
 	if sub != nil && errors.Is(err, client.ErrSlowConsumer) {
 		l.lost.Add(1)
@@ -43,7 +43,7 @@ func (l *Link) fault(_ *client.Conn, sub *client.Subscription, err error) {
 	}
 }
 
-// miss has the listener say that something may have been missed.
+// miss makes the listener report that events may have been missed.
 func (l *Link) miss(subjects ...string) {
 	if len(subjects) == 0 {
 		return
@@ -56,14 +56,14 @@ func (l *Link) miss(subjects ...string) {
 	wake(l.wakeListener)
 }
 
-// listener shows what arrives. It alone calls those who listen.
+// listener delivers messages. It is the only goroutine that calls listeners.
 func (l *Link) listener() {
 	for {
 		select {
 		case m := <-l.arrived:
 			l.show(m)
 		case <-l.wakeListener:
-			// What has arrived comes first, so that there is room again for what follows.
+			// Deliver what has arrived first, to make space for what follows.
 			for range len(l.arrived) {
 				l.show(<-l.arrived)
 			}
@@ -74,8 +74,7 @@ func (l *Link) listener() {
 	}
 }
 
-// show hands a message to who listens. One that makes no sense, of a newer pawl
-// perhaps, is as good as missed.
+// show delivers a message. An invalid one, perhaps of a newer version, counts as missed.
 func (l *Link) show(m *client.Msg) {
 	l.mu.Lock()
 	e := l.ears[m.Subject]
@@ -110,7 +109,7 @@ func (l *Link) showMissed() {
 	}
 }
 
-// listened returns the subjects of all who listen.
+// listened returns the subjects of all listeners.
 func (l *Link) listened() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,14 +9,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A message is a JSON list of events of one session. A number in it is a notice:
-// the log has grown to that Seq.
+// A message is a JSON list of events of one session. A number in it is a notice: the log has grown to that Seq.
 
-// root is where the subjects begin.
+// root is the prefix of all subjects.
 const root = "pawl.ev."
 
-// subject is where a session's events go. An id is letters and digits; whatever
-// else might come is written so that it is one token and no wildcard.
+// subject returns the subject of a session's events. Ids consist of letters and digits; other bytes are
+// escaped, so that the subject is a single token without wildcards.
 func subject(id pawl.SessionID) string {
 	var b strings.Builder
 	b.WriteString(root)
@@ -31,8 +30,8 @@ func subject(id pawl.SessionID) string {
 	return b.String()
 }
 
-// join makes one delta of those that continue each other. A reply comes in many
-// small pieces, and the wrapping of each is larger than its text.
+// join merges consecutive deltas. A reply consists of many small ones, whose overhead is larger than their
+// text.
 func join(events []pawl.Event) []pawl.Event {
 	joined := make([]pawl.Event, 0, len(events))
 	for i := 0; i < len(events); {
@@ -43,10 +42,10 @@ func join(events []pawl.Event) []pawl.Event {
 	return joined
 }
 
-// maxJoined bounds the text of a delta that was joined, so that it fits in a message.
+// maxJoined bounds the text of a merged delta, so that it fits in a message.
 const maxJoined = maxMessage / 16
 
-// continued returns how many events, the first and those after it, are one text.
+// continued returns how many of the first events are one text.
 func continued(events []pawl.Event) int {
 	first, ok := events[0].Body.(pawl.Delta)
 	if !ok {
@@ -63,7 +62,7 @@ func continued(events []pawl.Event) int {
 	return len(events)
 }
 
-// merge makes one event of deltas that continue each other.
+// merge merges consecutive deltas into one event.
 func merge(events []pawl.Event) pawl.Event {
 	e := events[0]
 	if len(events) == 1 {
@@ -79,8 +78,8 @@ func merge(events []pawl.Event) pawl.Event {
 	return e
 }
 
-// pack writes events into messages of at most limit bytes. A durable event that
-// is too large becomes a notice, an unsaved one is lost.
+// pack encodes events as messages of at most limit bytes. A durable event that is too large becomes a notice;
+// others are lost.
 func pack(events []pawl.Event, limit int) (messages [][]byte, lost int) {
 	var open []byte
 	for _, e := range events {
@@ -109,7 +108,7 @@ func pack(events []pawl.Event, limit int) (messages [][]byte, lost int) {
 	return messages, lost
 }
 
-// unpack reads a message. An error means that it is not known what it told of.
+// unpack decodes a message.
 func unpack(id pawl.SessionID, message []byte) ([]pawl.Event, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(message, &items); err != nil {

@@ -20,7 +20,7 @@ func (l *Link) Send(id pawl.SessionID, events []pawl.Event) {
 	wake(l.wakeSender)
 }
 
-// head is the last durable one's number, or 0.
+// head returns the Seq of the last durable event, or 0.
 func head(events []pawl.Event) pawl.Seq {
 	last := pawl.Seq(0)
 	for _, e := range events {
@@ -29,15 +29,15 @@ func head(events []pawl.Event) pawl.Seq {
 	return last
 }
 
-// remember notes that others are to know that the log has grown. With more sessions
-// than are remembered the readers of some find out by themselves, when they poll.
+// remember notes that the log of a session has grown. Beyond maxUnsure sessions it does nothing, and listeners
+// find out by polling.
 func (l *Link) remember(id pawl.SessionID, seq pawl.Seq) {
 	if _, known := l.unsure[id]; seq > 0 && (known || len(l.unsure) < maxUnsure) {
 		l.unsure[id] = max(l.unsure[id], seq)
 	}
 }
 
-// drop counts events that are not sent, and has the keeper tell of them.
+// drop counts events that are not sent, and makes the keeper send a notice.
 func (l *Link) drop(events int) {
 	l.lost.Add(int64(events))
 	l.repeat = true
@@ -46,8 +46,7 @@ func (l *Link) drop(events int) {
 	}
 }
 
-// sender sends what is queued, all that came meanwhile at once. It alone waits
-// for a server that is slow.
+// sender sends the queued events in batches. It is the only goroutine that waits for a slow server.
 func (l *Link) sender() {
 	var batch []pawl.Event
 	for {
@@ -57,16 +56,16 @@ func (l *Link) sender() {
 		case <-l.stop:
 			l.sendQueued(batch)
 			if l.up.Load() {
-				_ = l.conn.FlushTimeout(roundTrip) // what is lost now is found by those who poll
+				_ = l.conn.FlushTimeout(roundTrip) // what is lost now is found by polling
 			}
 			return
 		}
 	}
 }
 
-// sendQueued sends the queue, which goes on in spare, and returns it to be the next spare.
+// sendQueued sends the queue, using spare for new events, and returns it to be the next spare.
 func (l *Link) sendQueued(spare []pawl.Event) []pawl.Event {
-	clear(spare) // lets go of the bodies
+	clear(spare) // release the bodies
 	l.mu.Lock()
 	batch := l.queue
 	l.queue = spare[:0]
@@ -83,7 +82,7 @@ func (l *Link) sendQueued(spare []pawl.Event) []pawl.Event {
 	return batch
 }
 
-// sendOf sends events of one session, in as few messages as they fit in.
+// sendOf sends events of one session, in as few messages as possible.
 func (l *Link) sendOf(id pawl.SessionID, events []pawl.Event) {
 	limit := maxMessage
 	if served := l.conn.MaxPayload(); served > 0 {
@@ -100,7 +99,7 @@ func (l *Link) sendOf(id pawl.SessionID, events []pawl.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Only now, so that the keeper does not take for sure what was not sent yet.
+	// Only now, so that the keeper does not confirm what was not sent yet.
 	l.remember(id, head(events))
 	if lost > 0 || connection != l.connects.Load() {
 		l.drop(lost)

@@ -1,5 +1,4 @@
-// Package blobtest is the contract of a blob store in executable form. Every store
-// passes it. It has a server that speaks S3, too, for tests.
+// Package blobtest is the test suite that every blob store passes. It also contains an S3 server for tests.
 package blobtest
 
 import (
@@ -21,8 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/blob"
 )
 
-// Run puts the stores that open returns through the suite, a new and empty one for
-// each test.
+// Run runs the suite. open returns a new, empty store for each test.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	for _, test := range []struct {
 		name string
@@ -115,13 +113,13 @@ func testNothing(t *testing.T, s blob.Store) {
 	}
 }
 
-// Larger than what a store sends at a time, and just as large.
+// Blobs as large as a part, and larger.
 func testLarge(t *testing.T, s blob.Store) {
 	random := rand.NewChaCha8([32]byte{1})
 	for _, size := range []int{16 << 20, 33<<20 + 7} {
 		want := make([]byte, size)
 		_, _ = random.Read(want) // never fails
-		// A reader that tells neither its size nor can go back.
+		// A reader without a known size that cannot seek.
 		if err := s.Put(t.Context(), "large", io.MultiReader(bytes.NewReader(want))); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +129,7 @@ func testLarge(t *testing.T, s blob.Store) {
 	}
 }
 
-// A reader that fails leaves what was there before.
+// A failing reader leaves the existing blob unchanged.
 func testWhole(t *testing.T, s blob.Store) {
 	broken := errors.New("broken")
 	put(t, s, "old", "old")
@@ -151,7 +149,7 @@ func testWhole(t *testing.T, s blob.Store) {
 	}
 }
 
-// Who reads a blob while it is replaced or deleted sees one of them, whole.
+// A blob that is replaced or deleted while it is read is read completely, in one version.
 func testReplace(t *testing.T, s blob.Store) {
 	put(t, s, "a", "first")
 	r, err := s.Get(t.Context(), "a")
@@ -202,7 +200,7 @@ func testList(t *testing.T, s blob.Store) {
 	}
 }
 
-// More than an answer of S3 holds.
+// More than fits in one S3 response.
 func testLongList(t *testing.T, s blob.Store) {
 	var want []string
 	for i := range 1_050 {
@@ -261,7 +259,7 @@ func testContext(t *testing.T, s blob.Store) {
 	}
 }
 
-// Writers of one key: the last one's blob is whole, and so is what is read meanwhile.
+// Concurrent writers of one key: the last blob is complete, and so is every read in between.
 func testMany(t *testing.T, s blob.Store) {
 	texts := make([]string, 8)
 	for i := range texts {

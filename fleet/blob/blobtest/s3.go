@@ -19,13 +19,12 @@ import (
 	"time"
 )
 
-// S3 is a server that speaks of S3 what our client needs, for one bucket. It
-// checks no signatures. It was written from the protocol's description: that it
-// does as real ones do has not been shown.
+// S3 is a server with the parts of the S3 API that the client needs, for one bucket. It does not verify
+// signatures. It was written from the documentation, and not compared with real servers.
 type S3 struct {
 	Bucket string
-	URL    string // of its blob store
-	// Refuse, if set, answers a request with a status other than 0.
+	URL    string // reference of its blob store
+	// Refuse, if set, can reject a request by returning a status other than 0.
 	Refuse func(r *http.Request) int
 
 	mu      sync.Mutex
@@ -39,13 +38,13 @@ type object struct {
 	changed time.Time
 }
 
-// upload is a blob whose parts come one by one.
+// upload is a multipart upload in progress.
 type upload struct {
 	key   string
 	parts map[int][]byte
 }
 
-// NewS3 starts a server that lives as long as the test, whose bucket is empty.
+// NewS3 starts a server with an empty bucket that runs until the test ends.
 func NewS3(t *testing.T) *S3 {
 	t.Helper()
 	s := &S3{Bucket: "bucket", objects: map[string]object{}, uploads: map[string]*upload{}}
@@ -57,14 +56,14 @@ func NewS3(t *testing.T) *S3 {
 	return s
 }
 
-// Unfinished counts the uploads that neither came to be a blob nor were given up.
+// Unfinished returns the number of uploads that were neither completed nor aborted.
 func (s *S3) Unfinished() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.uploads)
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements [http.Handler].
 func (s *S3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := content(r)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *S3) object(w http.ResponseWriter, r *http.Request, key string, body []b
 	}
 }
 
-// multipart takes a blob in parts.
+// multipart handles a multipart upload.
 func (s *S3) multipart(w http.ResponseWriter, r *http.Request, key string, body []byte) {
 	query := r.URL.Query()
 	id := query.Get("uploadId")
@@ -153,7 +152,7 @@ func (s *S3) multipart(w http.ResponseWriter, r *http.Request, key string, body 
 	}
 }
 
-// complete makes a blob of the parts that a request names.
+// complete assembles a blob from the parts in the request.
 func (s *S3) complete(w http.ResponseWriter, id string, body []byte) {
 	var named struct {
 		Part []struct {
@@ -183,7 +182,7 @@ func (s *S3) complete(w http.ResponseWriter, id string, body []byte) {
 	}{Bucket: s.Bucket, Key: u.key, ETag: tag(data)})
 }
 
-// list answers with up to 1,000 blobs.
+// list returns up to 1,000 blobs.
 func (s *S3) list(w http.ResponseWriter, r *http.Request) {
 	type listed struct {
 		Key, LastModified, ETag string
@@ -219,7 +218,7 @@ func tag(data []byte) string {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/xml")
-	_ = xml.NewEncoder(w).Encode(v) // a client that has left hears nothing
+	_ = xml.NewEncoder(w).Encode(v) // fails only if the client has disconnected
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -231,7 +230,7 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	}{Code: code, Message: code})
 }
 
-// content returns what a request brings, out of the chunks that it may be signed in.
+// content returns the body of a request, decoding signed chunks.
 func content(r *http.Request) ([]byte, error) {
 	if !strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
 		return io.ReadAll(r.Body)
@@ -251,7 +250,7 @@ func content(r *http.Request) ([]byte, error) {
 			_, err = io.Copy(io.Discard, in)
 			return data, err
 		}
-		chunk := make([]byte, size+2) // and an end of line
+		chunk := make([]byte, size+2) // with CRLF
 		if _, err := io.ReadFull(in, chunk); err != nil {
 			return nil, err
 		}

@@ -8,25 +8,24 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// perMillion is how many tokens a price is for.
+// perMillion is the number of tokens that a price is for.
 const perMillion = 1_000_000
 
-// Price is for a million tokens. Its JSON is a plain decimal number of dollars.
+// Price is a price per million tokens. In JSON it is a decimal number of dollars.
 type Price pawl.Money
 
-// Prices are a model's.
+// Prices are the prices of a model.
 type Prices struct {
 	Input      Price `json:"input"`
-	Output     Price `json:"output"` // reasoning included
+	Output     Price `json:"output"` // including reasoning
 	CacheRead  Price `json:"cache_read"`
 	CacheWrite Price `json:"cache_write"`
 }
 
-// Cost returns what the usage costs, to the nearest billionth of a dollar. It
-// does not look at the cost that the usage may carry.
+// Cost returns the cost of a usage, rounded to a billionth of a dollar. It ignores the cost in the usage
+// itself.
 func Cost(m Model, u pawl.Usage) pawl.Money {
-	// Whole millions and the rest are summed apart, so that nothing can overflow
-	// before the cost itself would.
+	// Sum up whole millions and the rest separately, so that nothing overflows before the cost itself would.
 	var whole, rest int64
 	for _, part := range []struct {
 		tokens int64
@@ -37,14 +36,14 @@ func Cost(m Model, u pawl.Usage) pawl.Money {
 		{u.CacheRead, m.Prices.CacheRead},
 		{u.CacheWrite, m.Prices.CacheWrite},
 	} {
-		tokens := max(0, part.tokens) // a provider's slip must not give money back
+		tokens := max(0, part.tokens) // a provider's mistake must not reduce the cost
 		whole += tokens / perMillion * int64(part.price)
 		rest += tokens % perMillion * int64(part.price)
 	}
 	return pawl.Money(whole + (rest+perMillion/2)/perMillion)
 }
 
-// String is the price in dollars, exactly: "3.75".
+// String returns the exact price in dollars: "3.75".
 func (p Price) String() string {
 	whole, rest := p/1e9, p%1e9
 	if rest == 0 {
@@ -59,7 +58,7 @@ func (p Price) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 // maxPrice is far above any real price, and keeps Cost from overflowing.
 const maxPrice = 1_000_000 // dollars
 
-// UnmarshalJSON implements json.Unmarshaler. It refuses what is not exact.
+// UnmarshalJSON implements json.Unmarshaler. It rejects prices that cannot be represented exactly.
 func (p *Price) UnmarshalJSON(text []byte) error {
 	whole, rest, _ := strings.Cut(string(text), ".")
 	dollars, err := strconv.ParseUint(whole, 10, 32)

@@ -13,13 +13,13 @@ import (
 	"unicode"
 )
 
-// The bounds of a look at a local server.
+// Bounds of a query to a local server.
 const (
 	localWait = 300 * time.Millisecond // it is on this machine
-	maxAnswer = 1 << 20                // bytes of its list of models
+	maxAnswer = 1 << 20                // bytes of the list of models
 )
 
-// Served is a local server that answers, and what it serves.
+// Served is a local server that responds, with its models.
 type Served struct {
 	Provider Provider
 	Models   []Model
@@ -36,9 +36,8 @@ func (c *Catalog) Locals() []Provider {
 	return list
 }
 
-// Local asks the servers for their models, all at once, and returns those that
-// answer as a model server does, in the given order. One that is not there, or
-// is something else, is left out.
+// Local queries the servers for their models concurrently, and returns those that respond as a model server
+// does, in the given order.
 func Local(ctx context.Context, servers ...Provider) []Served {
 	ctx, cancel := context.WithTimeout(ctx, localWait)
 	defer cancel()
@@ -61,7 +60,7 @@ func Local(ctx context.Context, servers ...Provider) []Served {
 	return list
 }
 
-// localClient goes straight to the server: no proxy, and nowhere else it may point to.
+// localClient connects directly: no proxy and no redirects.
 var localClient = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -76,8 +75,8 @@ func ask(ctx context.Context, p Provider) ([]Model, error) {
 			ID          string `json:"id"`
 			MaxModelLen int    `json:"max_model_len"` // vLLM
 			Meta        struct {
-				Context      int `json:"n_ctx"`       // llama.cpp: what it was started with
-				ContextTrain int `json:"n_ctx_train"` // llama.cpp: what the model could take
+				Context      int `json:"n_ctx"`       // llama.cpp: the configured context
+				ContextTrain int `json:"n_ctx_train"` // llama.cpp: the maximum of the model
 			} `json:"meta"`
 		} `json:"data"`
 	}
@@ -124,13 +123,12 @@ func askOllama(ctx context.Context, p Provider) ([]Model, error) {
 	return models, nil
 }
 
-// printable reports whether a name may be shown: it comes from a program we do not know.
+// printable reports whether a name is safe to display: it comes from an unknown program.
 func printable(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' })
 }
 
-// localModel is a model of which only the name is known. It costs nothing, and
-// is taken to have tools, or it would be no use here.
+// localModel returns a model of which only the name is known. It is free, and assumed to support tools.
 func localModel(p Provider, id string) Model {
 	m := Model{Ref: p.ID + "/" + id, Tools: true}
 	m.complete()

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// family is what an alias stands for: the provider's model with the highest
-// version, which is the pattern's first group.
+// family defines an alias: it stands for the provider's model with the highest version, which is the first
+// group of the pattern.
 type family struct{ provider, pattern string }
 
 var aliases = map[string]family{
@@ -31,11 +31,9 @@ var aliases = map[string]family{
 	"kimi":     {"moonshot", `^kimi-k(\d+(?:\.\d+)?)$`},
 }
 
-// Lookup returns the model that name means: a ref (provider/name, or the
-// provider's own id after the provider), an alias such as sonnet, or a bare
-// name or id that only one provider has. A model of a local provider's is
-// returned though nothing is known of it. The error of an unknown name says
-// which ones are near.
+// Lookup returns the model for a name: a ref (provider/name, or provider/id), an alias such as sonnet, or a
+// bare name or id that only one provider has. Models of local providers are returned without checking. The
+// error for an unknown name suggests similar ones.
 func (c *Catalog) Lookup(name string) (Model, error) {
 	if at, ok := c.byName[name]; ok {
 		return c.Models[at], nil
@@ -50,7 +48,7 @@ func (c *Catalog) Lookup(name string) (Model, error) {
 		if c.Providers[at].Local {
 			return localModel(c.Providers[at], rest), nil
 		}
-		// Never another provider's model of that id: it would get the user's code.
+		// Never fall back to the same id of another provider: that provider would get the user's code.
 		return Model{}, c.unknown(name)
 	}
 	var found []Model
@@ -69,7 +67,7 @@ func (c *Catalog) Lookup(name string) (Model, error) {
 	}
 }
 
-// newest returns the family's model with the highest version.
+// newest returns the model of a family with the highest version.
 func (c *Catalog) newest(f family) (Model, bool) {
 	pattern := regexp.MustCompile(f.pattern)
 	var best Model
@@ -99,7 +97,7 @@ func version(s string) []int {
 	return v
 }
 
-// maxNear bounds the names that an error suggests.
+// maxNear bounds the suggestions in an error.
 const maxNear = 4
 
 func (c *Catalog) unknown(name string) error {
@@ -110,7 +108,7 @@ func (c *Catalog) unknown(name string) error {
 	return fmt.Errorf("unknown model %q: %s: %w", name, hint, pawl.ErrInvalid)
 }
 
-// near returns the refs that look most like name, the nearest first.
+// near returns the most similar refs, best first.
 func (c *Catalog) near(name string) []string {
 	type candidate struct {
 		ref  string
@@ -119,7 +117,7 @@ func (c *Catalog) near(name string) []string {
 	var list []candidate
 	want := plain(name)
 	if len(want) < 3 {
-		return nil // everything is near
+		return nil // everything would be similar
 	}
 	bound := max(2, len(want)/4)
 	for _, m := range c.Models {
@@ -141,7 +139,7 @@ func (c *Catalog) near(name string) []string {
 	return near
 }
 
-// plain makes spellings that people mix up the same.
+// plain normalizes spellings that people mix up.
 func plain(name string) string {
 	return strings.NewReplacer(".", "-", "_", "-", " ", "-").Replace(strings.ToLower(name))
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// merge lays the file of a user over the catalog: what an entry says replaces
-// what is known of that provider or model, what it leaves out stays. It is
-// strict, so that a slip is told and does not quietly cost money.
+// merge applies a user's file: fields of an entry replace those of the same provider or model, others stay. It
+// is strict, so that a mistake is reported and does not silently cost money.
 func (c *Catalog) merge(text []byte) error {
 	var file struct {
 		Providers []json.RawMessage `json:"providers"`
@@ -76,7 +75,7 @@ func (p Provider) check() error {
 	return nil
 }
 
-// notGiven marks a price that the file may leave out.
+// notGiven marks a price that is missing in the file.
 const notGiven Price = -1
 
 func (c *Catalog) mergeModel(raw json.RawMessage) error {
@@ -86,7 +85,7 @@ func (c *Catalog) mergeModel(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &key); err != nil {
 		return err
 	}
-	// A new model is taken to have tools, or it would be no use here.
+	// A new model is assumed to support tools.
 	m, at := Model{Tools: true, Prices: Prices{CacheRead: notGiven, CacheWrite: notGiven}}, c.model(key.Ref)
 	if at >= 0 {
 		m = c.Models[at]
@@ -95,7 +94,7 @@ func (c *Catalog) mergeModel(raw json.RawMessage) error {
 		return err
 	}
 	m.complete()
-	// Without a price of its own, what is cached costs what is not.
+	// Without a price of their own, cached tokens cost as much as others.
 	if m.Prices.CacheRead == notGiven {
 		m.Prices.CacheRead = m.Prices.Input
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// answer is a reply cut into the pieces that are sent.
+// answer is a reply split into the pieces that are sent.
 type answer struct {
 	position  int
 	reasoning []string
@@ -19,7 +19,7 @@ type answer struct {
 	usage     pawl.Usage
 }
 
-// call is a tool call and the pieces that its arguments come in.
+// call is a tool call with its arguments split into pieces.
 type call struct {
 	pawl.ToolCall
 	pieces []string
@@ -28,10 +28,10 @@ type call struct {
 // finishRefusal is a finish that only providers have.
 const finishRefusal pawl.Finish = "refusal"
 
-// refusalText is what a refusing provider says, where it says something.
+// refusalText is the text of a refusal, in protocols that have one.
 const refusalText = "I'm sorry, but I can't help with that."
 
-// newAnswer cuts the reply into pieces, with what its fault does to the content.
+// newAnswer splits the reply into pieces and applies faults that change its content.
 func newAnswer(position int, r script.Reply, f Fault) answer {
 	deltas := r.Deltas
 	switch f.Kind {
@@ -55,7 +55,7 @@ func newAnswer(position int, r script.Reply, f Fault) answer {
 		r.Calls = withCall(r.Calls, position)
 	case KindDrop, KindHang, KindMalformed, KindStreamError, KindOverflowLate:
 		r.Text, deltas = or(r.Text, "This text breaks off."), max(deltas, 2) // there must be a middle
-	default: // leaves the content as it is
+	default: // does not change the content
 	}
 	a := answer{
 		position: position, finish: r.Finish, usage: r.Usage,
@@ -63,7 +63,7 @@ func newAnswer(position int, r script.Reply, f Fault) answer {
 		text:      slices.Collect(script.Pieces(r.Text, deltas)),
 	}
 	for _, c := range r.Calls {
-		// Arguments never come in one piece, so that a client must join them.
+		// Arguments are always split, so that a client must join them.
 		a.calls = append(a.calls, call{c, slices.Collect(script.Pieces(string(c.Input), max(deltas, 2)))})
 	}
 	if a.finish == "" {
@@ -75,7 +75,7 @@ func newAnswer(position int, r script.Reply, f Fault) answer {
 	return a
 }
 
-// withCall is a copy of the calls, with one to read if there are none.
+// withCall returns a copy of the calls, with a call of read if there are none.
 func withCall(calls []pawl.ToolCall, position int) []pawl.ToolCall {
 	if len(calls) > 0 {
 		return slices.Clone(calls)
@@ -85,7 +85,7 @@ func withCall(calls []pawl.ToolCall, position int) []pawl.ToolCall {
 	return calls
 }
 
-// arguments are the call's input as JSON; an input that is garbled is an empty object.
+// arguments returns the input as JSON; {} if it is malformed.
 func (c call) arguments() string {
 	if json.Valid(c.Input) {
 		return string(c.Input)
@@ -93,39 +93,39 @@ func (c call) arguments() string {
 	return "{}"
 }
 
-// prompt is how many tokens were read, from a cache or not.
+// prompt returns the number of prompt tokens, cached or not.
 func (a answer) prompt() int64 { return a.usage.Input + a.usage.CacheRead + a.usage.CacheWrite }
 
-// event is one piece of a stream.
+// event is a stream event.
 type event struct {
 	mark  mark
-	frame string // as it goes over the wire
+	frame string // as sent
 }
 
-// mark says what a fault may do to an event.
+// mark classifies an event for faults.
 type mark int
 
 const (
-	markFrame     mark = iota // belongs to the protocol
+	markFrame     mark = iota // part of the protocol
 	markReasoning             // a piece of reasoning
 	markText                  // a piece of text
-	markCall                  // the beginning of a call
+	markCall                  // the start of a call
 	markArguments             // a piece of a call's arguments
-	markEnd                   // says that the reply is whole
+	markEnd                   // completes the reply
 )
 
-// named is an event in the form of Anthropic's and OpenAI's Responses.
+// named returns an event in the format of Anthropic and OpenAI's Responses.
 func named(m mark, name, data string) event {
 	return event{m, "event: " + name + "\ndata: " + data + "\n\n"}
 }
 
-// quote is a string as JSON, without the escaping of <, > and &.
+// quote encodes a string as JSON without escaping <, > and &.
 func quote(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		panic(err) // a string is always JSON
+		panic(err) // cannot happen for a string
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

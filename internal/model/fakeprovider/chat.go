@@ -8,8 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// chat is OpenAI's Chat Completions protocol, with the reasoning_content that
-// others have added to it.
+// chat is OpenAI's Chat Completions protocol, with the reasoning_content that other providers have added.
 type chat struct{}
 
 func (chat) key(r *http.Request) string { return or(r.Header.Get("Api-Key"), bearer(r)) }
@@ -52,7 +51,7 @@ func (s *chatStream) delta(m mark, format string, args ...any) {
 	s.chunk(m, fmt.Sprintf(`[{"index":0,"delta":%s,"logprobs":null,"finish_reason":null}]`, fmt.Sprintf(format, args...)), "null")
 }
 
-// chunk adds one object of the stream. All but the last have null for a usage, if usage was asked for.
+// chunk adds an object to the stream. If usage was requested, it is null in all but the last.
 func (s *chatStream) chunk(m mark, choices, usage string) {
 	if s.req.includeUsage {
 		choices += `,"usage":` + usage
@@ -100,7 +99,7 @@ func chatUsage(a answer) string {
 		a.prompt(), a.usage.Output, a.prompt()+a.usage.Output, a.usage.CacheRead, a.usage.Reasoning)
 }
 
-// openaiError is the type, code and words of an error of OpenAI's.
+// openaiError is the type, code and message of an OpenAI error.
 type openaiError struct{ kind, code, message string }
 
 var openaiErrors = map[int]openaiError{

@@ -67,7 +67,7 @@ func (chat) read(_ *http.Request, body []byte) (request, error) {
 	return req, nil
 }
 
-// mistral are models whose makers let nobody but the assistant speak after a result.
+// mistral matches models that only accept an assistant message after a result.
 var mistral = regexp.MustCompile(`(?i)[sx]tral`)
 
 func (r *request) addChat(i int, m chatMessage) error {
@@ -106,8 +106,8 @@ func (r *request) addChat(i int, m chatMessage) error {
 	return nil
 }
 
-// add adds a message, or its parts to the last one if both are results: these
-// protocols send each result on its own.
+// add adds a message, or its parts to the last one if both are results, because these protocols send each
+// result separately.
 func (r *request) add(i int, role pawl.Role, parts ...pawl.Part) {
 	if n := len(r.messages); n > 0 && role == pawl.RoleTool && r.messages[n-1].Role == role {
 		r.messages[n-1].Parts = append(r.messages[n-1].Parts, parts...)

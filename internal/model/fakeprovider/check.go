@@ -10,14 +10,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// tool is one that the request offers.
+// tool is a tool of the request.
 type tool struct {
 	name   string
 	schema json.RawMessage
 }
 
-// takePrefill takes a last assistant message without calls out of the history:
-// it is the beginning of the reply that is asked for.
+// takePrefill removes a final assistant message without calls from the history: it is the start of the
+// requested reply.
 func (r *request) takePrefill() {
 	n := len(r.messages)
 	if n > 1 && r.messages[n-1].Role == pawl.RoleAssistant && len(r.messages[n-1].Parts.Calls()) == 0 {
@@ -26,7 +26,7 @@ func (r *request) takePrefill() {
 	}
 }
 
-// replies is how many replies the history holds.
+// replies returns the number of replies in the history.
 func (r *request) replies() int {
 	n := 0
 	for _, m := range r.messages {
@@ -37,7 +37,7 @@ func (r *request) replies() int {
 	return n
 }
 
-// check holds the request against the rules that all protocols have in common.
+// check validates the rules that all protocols have in common.
 func (r *request) check() error {
 	if r.model == "" {
 		return fmt.Errorf("model: field required")
@@ -85,10 +85,10 @@ func checkTools(tools []tool) error {
 	return nil
 }
 
-// checker reads a history from its beginning.
+// checker validates a history from its beginning.
 type checker struct {
 	last    pawl.Role
-	open    []pawl.CallID // calls of the last assistant message without a result
+	open    []pawl.CallID // calls of the last assistant message that have no result
 	calls   map[pawl.CallID]bool
 	results map[pawl.CallID]bool
 }

@@ -18,7 +18,7 @@ type exchange struct {
 	sent  int           // bytes of the body
 }
 
-// answer logs the request and answers it as its fault says.
+// answer logs the request and sends the reply or the fault.
 func (x *exchange) answer(rec *Record, reply script.Reply, log func(Record)) {
 	if !x.req.stream {
 		rec.Fault = rec.Fault.unstreamed()
@@ -43,12 +43,12 @@ func (x *exchange) answer(rec *Record, reply script.Reply, log func(Record)) {
 	}
 }
 
-// fail answers with an error instead of a reply.
+// fail sends an error instead of a reply.
 func (x *exchange) fail(f failure, fault Fault) {
 	body, kind := fault.Body, "application/json"
 	switch {
 	case body != "":
-	case f.status == http.StatusBadGateway && f.message == "": // it is never the provider that says this, but what stands before it
+	case f.status == http.StatusBadGateway && f.message == "": // a 502 never comes from the provider itself but from a proxy
 		body, kind = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n", "text/html"
 	default:
 		body = x.d.failure(f)
@@ -71,7 +71,7 @@ func (x *exchange) events(a answer) []event {
 	return []event{{markFrame, x.d.whole(x.req, a)}}
 }
 
-// send sends the events until the fault strikes.
+// send sends the events until the fault occurs.
 func (x *exchange) send(events []event, f Fault) {
 	at := middle(events, f.Kind)
 	for i, e := range events {
@@ -88,7 +88,7 @@ func (x *exchange) send(events []event, f Fault) {
 	}
 }
 
-// strike does what the fault does at its place in the stream, and reports whether that ends it.
+// strike simulates the fault at its place in the stream, and reports whether that ends it.
 func (x *exchange) strike(i int, e event, f Fault) bool {
 	switch f.Kind {
 	case KindDrop:
@@ -111,12 +111,12 @@ func (x *exchange) strike(i int, e event, f Fault) bool {
 	return false
 }
 
-// middle is the place where a fault of this kind strikes: the middle of the
-// text or, for drop_in_call, of a call's arguments. If there is none, it is the start.
+// middle returns the index of the event where a fault occurs: the middle of the text or, for drop_in_call, of a
+// call's arguments. Without one, it is the start.
 func middle(events []event, k Kind) int {
 	marks := []mark{markText}
 	if k == KindDropInCall {
-		marks = []mark{markArguments, markCall} // Gemini sends a call whole
+		marks = []mark{markArguments, markCall} // Gemini sends calls as a whole
 	}
 	for _, m := range marks {
 		var places []int
@@ -132,7 +132,7 @@ func middle(events []event, k Kind) int {
 	return 0
 }
 
-// write sends text at once, or as the fault says.
+// write sends text at once, or as the fault requires.
 func (x *exchange) write(text string, f Fault) {
 	switch f.Kind {
 	case KindDribble:
@@ -150,7 +150,7 @@ func (x *exchange) write(text string, f Fault) {
 	}
 }
 
-// flush sends text and ends the exchange if the client is gone.
+// flush sends text, and ends the exchange if the client has disconnected.
 func (x *exchange) flush(text string) {
 	n, err := fmt.Fprint(x.w, text)
 	x.sent += n
@@ -159,7 +159,7 @@ func (x *exchange) flush(text string) {
 	}
 }
 
-// wait pauses and ends the exchange if the client goes meanwhile.
+// wait pauses, and ends the exchange if the client disconnects.
 func (x *exchange) wait(d time.Duration) {
 	if d == 0 {
 		return
@@ -173,9 +173,9 @@ func (x *exchange) wait(d time.Duration) {
 	}
 }
 
-// hang says nothing more until the client goes.
+// hang sends nothing more until the client disconnects.
 func (x *exchange) hang() {
-	x.flush("") // a silent provider has sent its headers
+	x.flush("") // send the headers
 	<-x.r.Context().Done()
 	panic(http.ErrAbortHandler)
 }

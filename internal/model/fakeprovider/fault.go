@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Kind says what goes wrong.
+// Kind is a kind of fault.
 type Kind string
 
-// The kinds of fault, as scripts spell them. Some take a number after a colon.
+// The kinds of fault, as spelled in scripts. Some take a number after a colon.
 const (
-	KindError      Kind = "error"      // refused with 400; the line's text is the message
-	KindOverloaded Kind = "overloaded" // the protocol's own status for it; the line's text is the message
-	KindOverflow   Kind = "overflow"   // the request is too long for the model, in the protocol's own words
-	KindStatus     Kind = "status"     // spelled as the number itself: 429, or 429:2 to ask to wait for 2 seconds
+	KindError      Kind = "error"      // status 400; the line's text is the message
+	KindOverloaded Kind = "overloaded" // the protocol's status for overload; the line's text is the message
+	KindOverflow   Kind = "overflow"   // the request is too long for the model, in the protocol's format
+	KindStatus     Kind = "status"     // spelled as the number itself: 429, or 429:2 for a Retry-After of 2 seconds
 
 	KindDropFirst    Kind = "drop_first"    // the connection breaks before the first byte
 	KindDrop         Kind = "drop"          // ... in mid-text
@@ -30,15 +30,15 @@ const (
 	KindOverflowLate Kind = "overflow_late" // the same for a request that is too long
 
 	KindEmpty        Kind = "empty"         // neither text nor calls
-	KindRefusal      Kind = "refusal"       // the provider stops the reply for safety
-	KindGarbage      Kind = "garbage"       // the arguments of the last call break off, and the reply ends as if they were whole
-	KindCutArguments Kind = "cut_arguments" // the same because the reply's tokens ran out, and it says so
-	KindDuplicateIDs Kind = "duplicate_ids" // the reply makes its last call twice, with one id
+	KindRefusal      Kind = "refusal"       // the provider stops the reply for safety reasons
+	KindGarbage      Kind = "garbage"       // the arguments of the last call are truncated, but the reply ends normally
+	KindCutArguments Kind = "cut_arguments" // the same, because the reply reached its token limit
+	KindDuplicateIDs Kind = "duplicate_ids" // the last call is sent twice, with the same id
 	KindUnknownTool  Kind = "unknown_tool"  // the last call is to a tool that does not exist
 	KindHuge         Kind = "huge"          // a text of N bytes in one line; without N 1 MiB
 )
 
-// numbered are the kinds that take a number, and what it is without one.
+// numbered are the kinds that take a number, with their defaults.
 var numbered = map[Kind]int{KindSilence: 0, KindDribble: 0, KindHuge: 1 << 20}
 
 var kinds = []Kind{
@@ -60,7 +60,7 @@ type Fault struct {
 	N          int    // of the kinds that take a number
 }
 
-// String spells the fault as ParseFault reads it.
+// String returns the fault as ParseFault reads it.
 func (f Fault) String() string {
 	_, takes := numbered[f.Kind]
 	switch {
@@ -75,7 +75,7 @@ func (f Fault) String() string {
 	}
 }
 
-// ParseFault reads a fault as scripts spell it: drop, 500, 429:2, silence:100.
+// ParseFault parses a fault as in scripts: drop, 500, 429:2, silence:100.
 func ParseFault(s string) (Fault, error) {
 	name, number, has := strings.Cut(s, ":")
 	if status, err := strconv.Atoi(name); err == nil {
@@ -114,14 +114,14 @@ func list(kinds []Kind) string {
 	return b.String()
 }
 
-// failure is an error that a dialect has words and a shape for.
+// failure is an error response, independent of the protocol.
 type failure struct {
 	status   int
 	overflow bool   // the request is too long for the model
-	message  string // empty: the dialect's own words
+	message  string // empty: the protocol's default
 }
 
-// failure returns what the fault answers instead of a reply, if it is of that sort.
+// failure returns the error response of the fault, if it has one.
 func (f Fault) failure(p Protocol) (failure, bool) {
 	switch f.Kind {
 	case KindError:
@@ -140,7 +140,8 @@ func (f Fault) failure(p Protocol) (failure, bool) {
 	}
 }
 
-// unstreamed is the fault of an answer that is not streamed: an error has nothing to be inside of.
+// unstreamed returns the fault for a response that is not streamed: errors within the stream become error
+// responses.
 func (f Fault) unstreamed() Fault {
 	switch f.Kind {
 	case KindStreamError:
@@ -152,10 +153,10 @@ func (f Fault) unstreamed() Fault {
 	return f
 }
 
-// statusOverloaded is Anthropic's own; the others say 503.
+// statusOverloaded is used by Anthropic; the others use 503.
 const statusOverloaded = 529
 
-// pause is the time between the bytes of a dribble.
+// pause returns the time between the bytes of a dribble.
 func (f Fault) pause() time.Duration { return time.Duration(f.N) * time.Millisecond }
 
 func or(s, otherwise string) string {

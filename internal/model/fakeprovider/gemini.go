@@ -34,7 +34,7 @@ func (gemini) events(req request, a answer) []event {
 	}
 	for i, c := range a.calls {
 		if !json.Valid(c.Input) {
-			break // this protocol has no words for half a call
+			break // the protocol cannot express a partial call
 		}
 		add(markCall, geminiCall(c, i == 0 && len(a.reasoning) > 0), "", early)
 	}
@@ -48,7 +48,7 @@ func (gemini) events(req request, a answer) []event {
 
 func geminiText(text, more string) string { return `{"text":` + quote(text) + more + `}` }
 
-// geminiCall is a call; the first of a reply that was thought about is signed.
+// geminiCall returns a call; the first call after reasoning is signed.
 func geminiCall(c call, signed bool) string {
 	signature := ""
 	if signed {
@@ -57,7 +57,7 @@ func geminiCall(c call, signed bool) string {
 	return fmt.Sprintf(`{"functionCall":{"name":%s,"args":%s,"id":%s}%s}`, quote(c.Name), c.arguments(), quote(string(c.ID)), signature)
 }
 
-// geminiSignature signs a reply that has text alone.
+// geminiSignature returns the signature of a reply with text only.
 func geminiSignature(a answer) string {
 	if len(a.reasoning) == 0 || len(a.calls) > 0 {
 		return ""
@@ -65,7 +65,7 @@ func geminiSignature(a answer) string {
 	return `,"thoughtSignature":` + quote(seal(strings.Join(a.text, "")))
 }
 
-// geminiFinish says why the reply ended. A call that is no JSON is an end of its own.
+// geminiFinish returns the finish reason. Malformed calls have their own.
 func geminiFinish(a answer) string {
 	for _, c := range a.calls {
 		if !json.Valid(c.Input) && a.finish != pawl.FinishMaxTokens {
@@ -114,7 +114,7 @@ func (gemini) whole(req request, a answer) string {
 	return geminiBody(req, a, content, geminiUsage(a))
 }
 
-// geminiErrors are the states and words of Google's errors.
+// geminiErrors are the statuses and messages of Google's errors.
 var geminiErrors = map[int][2]string{
 	400: {"INVALID_ARGUMENT", "Request contains an invalid argument."},
 	401: {"UNAUTHENTICATED", "Request had invalid authentication credentials."},

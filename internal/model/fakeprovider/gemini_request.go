@@ -67,7 +67,7 @@ func (gemini) read(r *http.Request, body []byte) (request, error) {
 				schema = f.Schema
 			}
 			if schema == nil {
-				schema = json.RawMessage(`{"type":"object"}`) // a function without parameters has no schema here
+				schema = json.RawMessage(`{"type":"object"}`) // a function without parameters has no schema
 			}
 			req.tools = append(req.tools, tool{f.Name, schema})
 		}
@@ -122,8 +122,7 @@ func results(parts pawl.Parts) int {
 	return n
 }
 
-// geminiPart reads a part. Ids may be left out here: calls and results then
-// belong together by their order and name.
+// geminiPart parses a part. Ids are optional: calls and results are otherwise matched by order and name.
 func (r *request) geminiPart(p geminiPart, role pawl.Role, calls, results int) (pawl.Part, error) {
 	switch {
 	case p.Call != nil && role != pawl.RoleAssistant:
@@ -163,10 +162,10 @@ func (r *request) geminiPart(p geminiPart, role pawl.Role, calls, results int) (
 	}
 }
 
-// early are the models whose results are JSON alone.
+// early matches models whose results can only be JSON.
 var early = regexp.MustCompile(`^gemini-[12]\b`)
 
-// checkResponseParts checks the files in a result.
+// checkResponseParts validates the files in a result.
 func (r *request) checkResponseParts(parts []geminiPart) error {
 	for i, p := range parts {
 		switch {
@@ -183,7 +182,7 @@ func (r *request) checkResponseParts(parts []geminiPart) error {
 	return nil
 }
 
-// checkTextSignature holds a signature on a text against the text of the whole content.
+// checkTextSignature verifies the signature of a text.
 func checkTextSignature(c geminiContent, m pawl.Message) error {
 	for j, p := range c.Parts {
 		if p.Call == nil && p.Signature != "" && p.Signature != seal(m.Text()) {
@@ -193,7 +192,7 @@ func checkTextSignature(c geminiContent, m pawl.Message) error {
 	return nil
 }
 
-// resultText is what an expectation is held against: the texts in the response object, or all of it.
+// resultText returns the text that Expect is matched against: the texts in the response object, or all of it.
 func resultText(response json.RawMessage) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(response, &object) != nil {

@@ -63,7 +63,7 @@ func (s *messageStream) add(m mark, name, format string, args ...any) {
 	s.events = append(s.events, named(m, name, data+"}"))
 }
 
-// open begins a block of this kind, unless it is the open one.
+// open starts a block of this kind, unless it is open already.
 func (s *messageStream) open(kind, block string) {
 	if s.block == kind {
 		return
@@ -125,7 +125,7 @@ func stopReason(a answer) string {
 	}
 }
 
-// messageErrors are the types and words of Anthropic's errors.
+// messageErrors are the types and messages of Anthropic's errors.
 var messageErrors = map[int][2]string{
 	400: {"invalid_request_error", "Error"},
 	401: {"authentication_error", "invalid x-api-key"},

@@ -19,7 +19,7 @@ type messagesRequest struct {
 		Budget int    `json:"budget_tokens"`
 	} `json:"thinking"`
 	Tools []struct {
-		Type   string          `json:"type"` // set: one of the provider's own tools
+		Type   string          `json:"type"` // set for the provider's own tools
 		Name   string          `json:"name"`
 		Schema json.RawMessage `json:"input_schema"`
 	} `json:"tools"`
@@ -85,7 +85,7 @@ func (messages) read(r *http.Request, body []byte) (request, error) {
 	return req, nil
 }
 
-// messagesParts reads the content of a message: a text or a list of blocks.
+// messagesParts parses the content of a message: a text or a list of blocks.
 func messagesParts(role string, content json.RawMessage) (pawl.Parts, error) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -160,7 +160,7 @@ func textOf(content json.RawMessage) string {
 	}
 	var texts []string
 	for _, p := range list {
-		if p.Text != "" { // what has none is a file
+		if p.Text != "" { // others are files
 			texts = append(texts, p.Text)
 		}
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// names are the models that the lists show. Any other name is taken too.
+// names are the listed models. All other names are accepted too.
 func (s *server) names() []string { return append([]string{"fake"}, s.script.Agents()...) }
 
-// models lists the models as Anthropic or OpenAI does, by the header that only Anthropic's clients send.
+// models lists the models in Anthropic's or OpenAI's format, depending on a header that only Anthropic's
+// clients send.
 func (s *server) models(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Anthropic-Version") != "" {
 		s.list(w, r, messages{}, `{"data":[%s],"has_more":false,"first_id":null,"last_id":null}`,

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// openaiPart is a part of a content in OpenAI's two protocols.
+// openaiPart is a content part of OpenAI's protocols.
 type openaiPart struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`
@@ -36,7 +36,7 @@ func (f *openaiFile) check() error {
 	return checkURL(f.Data, []string{pdf})
 }
 
-// chatPart reads a part of a user's message.
+// chatPart parses a part of a user message.
 func chatPart(p openaiPart) (pawl.Part, error) {
 	switch p.Type {
 	case "text", "refusal":
@@ -58,7 +58,7 @@ func chatPart(p openaiPart) (pawl.Part, error) {
 	}
 }
 
-// chatResultPart reads a part of a result, which is text alone.
+// chatResultPart parses a part of a result, which can only be text.
 func chatResultPart(p openaiPart) (pawl.Part, error) {
 	if p.Type != "text" {
 		return nil, fmt.Errorf("a tool message has parts of type text alone, got %q", p.Type)
@@ -66,7 +66,7 @@ func chatResultPart(p openaiPart) (pawl.Part, error) {
 	return pawl.Text{Text: p.Text}, nil
 }
 
-// responsesPart reads a part of a message or of a result.
+// responsesPart parses a part of a message or of a result.
 func responsesPart(p openaiPart) (pawl.Part, error) {
 	switch p.Type {
 	case "input_text", "output_text", "refusal":
@@ -87,7 +87,7 @@ func responsesPart(p openaiPart) (pawl.Part, error) {
 	}
 }
 
-// contentParts reads a content of OpenAI's: a text or a list of parts.
+// contentParts parses OpenAI content: a text or a list of parts.
 func contentParts(content json.RawMessage, read func(openaiPart) (pawl.Part, error)) (pawl.Parts, error) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

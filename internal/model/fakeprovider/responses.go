@@ -37,11 +37,11 @@ func (responses) stream(req request, a answer) responseStream {
 	return s
 }
 
-// responseStream numbers events and items, and keeps the items for the end.
+// responseStream numbers events and items, and collects the items for the final event.
 type responseStream struct {
 	events []event
 	items  []string
-	last   string // the response when it was whole
+	last   string // the completed response
 	req    request
 	a      answer
 }
@@ -51,7 +51,7 @@ func (s *responseStream) add(m mark, name, format string, args ...any) {
 	s.events = append(s.events, named(m, name, data))
 }
 
-// id is the id of the item that is being sent.
+// id returns the id of the item that is being sent.
 func (s *responseStream) id(prefix string) string {
 	return fmt.Sprintf(`"%s_%d_%d"`, prefix, s.a.position+1, len(s.items)+1)
 }
@@ -82,7 +82,7 @@ func (s *responseStream) reasoning() {
 	s.done(item(part))
 }
 
-// message sends a text or a refusal: they differ in the names of their events and fields.
+// message sends a text or a refusal, which differ in the names of their events and fields.
 func (s *responseStream) message(m mark, kind, field string, pieces []string) {
 	id, index, text := s.id("msg"), len(s.items), strings.Join(pieces, "")
 	more, logprobs := "", ""
@@ -124,7 +124,7 @@ func (s *responseStream) call(c call) {
 	s.done(item(status, string(c.Input)))
 }
 
-// response is the object that the first and the last events carry.
+// response returns the object in the first and the last event.
 func (s *responseStream) response(status, usage string, output []string) string {
 	incomplete, completed := "null", "null"
 	switch status {

@@ -117,8 +117,8 @@ func (r *request) addMessage(i int, item responsesItem) error {
 	return nil
 }
 
-// addReply adds to the reply that the items before began, or begins one: this
-// protocol sends each part of a reply on its own.
+// addReply adds to the current reply, or starts one, because this protocol sends each part of a reply
+// separately.
 func (r *request) addReply(i int, parts ...pawl.Part) {
 	if n := len(r.messages); n > 0 && r.messages[n-1].Role == pawl.RoleAssistant {
 		r.messages[n-1].Parts = append(r.messages[n-1].Parts, parts...)

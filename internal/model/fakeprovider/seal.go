@@ -10,17 +10,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// seal signs reasoning. It depends on the text alone, so that the server need
-// not remember what it sent.
+// seal signs reasoning. The signature depends only on the text, so that the server needs no state.
 func seal(text string) string {
 	sum := sha256.Sum256([]byte("reasoning\n" + text))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// unsigned is what Google takes as the signature of a call that another model made.
+// unsigned is accepted by Google as the signature of another model's call.
 const unsigned = "skip_thought_signature_validator"
 
-// sealCall signs a call, whichever way its input is spaced and ordered.
+// sealCall signs a call, independent of the formatting of its input.
 func sealCall(name string, input json.RawMessage) string {
 	var v any
 	if json.Unmarshal(input, &v) == nil {
@@ -31,9 +30,8 @@ func sealCall(name string, input json.RawMessage) string {
 	return seal("call " + name + " " + string(input))
 }
 
-// checkReturned refuses results of calls whose reasoning did not come back,
-// where the provider insists on it. That the script thought before these calls
-// is seen from the reply before.
+// checkReturned rejects results of calls whose reasoning was not sent back, if the provider requires it. The
+// script tells whether there was reasoning.
 func (s *server) checkReturned(req request, position int) error {
 	if !req.signed || position == 0 {
 		return nil

@@ -1,6 +1,6 @@
-// Package fakeprovider is a provider that is not one: an HTTP server that speaks the
-// protocols of the real ones, checks every request as they do, and takes its
-// replies from a script. docs/guide/fake-provider.md describes it.
+// Package fakeprovider is a fake model provider for tests: an HTTP server that implements the protocols of the
+// real providers, validates requests as they do, and takes its replies from a script.
+// docs/guide/fake-provider.md describes it.
 package fakeprovider
 
 import (
@@ -20,28 +20,27 @@ import (
 // Limits.
 const (
 	maxBody     = 64 << 20 // bytes of a request
-	maxAttempts = 100_000  // requests whose repetitions are counted; then the count begins anew
+	maxAttempts = 100_000  // requests whose repetitions are counted; then the count is reset
 )
 
-// FaultHeader names a fault for the request that carries it, as a script spells it.
+// FaultHeader is a request header with a fault, spelled as in scripts.
 const FaultHeader = "Pawl-Fault"
 
-// Config says how the server behaves. The zero value takes every key and has
-// no faults but the script's.
+// Config configures the server. The zero value accepts every key and has only the faults of the script.
 type Config struct {
-	Key   string                             // what requests must bring; empty: they need none
-	Fault func(n int, r *http.Request) Fault // goes before the header's and the script's; n counts this very request, from 1
-	Log   func(Record)                       // called once a request, before its answer, by many goroutines
+	Key   string                             // required from clients; empty means none
+	Fault func(n int, r *http.Request) Fault // takes precedence over the header and the script; n counts identical requests, from 1
+	Log   func(Record)                       // called once per request, before the response, concurrently
 }
 
-// Record is what the server saw of a request.
+// Record describes a request that the server received.
 type Record struct {
 	Protocol Protocol
 	Path     string
 	Body     []byte
-	Position int // how many replies its history holds
-	Attempt  int // how often this very request has come, from 1
-	Status   int // of the answer; 0 if the connection is dropped before
+	Position int // number of replies in its history
+	Attempt  int // number of identical requests so far, from 1
+	Status   int // of the response; 0 if the connection is dropped before
 	Fault    Fault
 	Message  string // what was wrong with the request
 }
@@ -57,30 +56,30 @@ const (
 	Gemini    Protocol = "gemini"
 )
 
-// dialect is one protocol. Its methods keep nothing.
+// dialect implements a protocol. It has no state.
 type dialect interface {
 	key(r *http.Request) string
-	read(r *http.Request, body []byte) (request, error) // checks all that is not common to the protocols
+	read(r *http.Request, body []byte) (request, error) // validates what is specific to the protocol
 	events(req request, a answer) []event
 	whole(req request, a answer) string
 	failure(f failure) string
-	failureEvents(sent int, f failure) []event // an error after so many events of a stream
+	failureEvents(sent int, f failure) []event // an error after a number of events of a stream
 }
 
-// request is what the server needs to know of one.
+// request is a parsed request.
 type request struct {
 	model        string
 	stream       bool
-	field        string         // that holds the messages
-	messages     []pawl.Message // Seq is the place in that field, from 0
+	field        string         // field with the messages
+	messages     []pawl.Message // Seq is the index in that field, from 0
 	prefill      string
 	tools        []tool
-	includeUsage bool // Chat: a last chunk with the usage
-	encrypted    bool // Responses: reasoning comes sealed
-	signed       bool // reasoning must come back after a call
+	includeUsage bool // Chat: send a last chunk with the usage
+	encrypted    bool // Responses: reasoning is encrypted
+	signed       bool // reasoning must be sent back after a call
 }
 
-// Open reads a script whose lines may have this server's faults.
+// Open reads a script whose lines may use this server's faults.
 func Open(path string) (*script.Model, error) {
 	return script.OpenFor(path, func(k script.Kind) error {
 		_, err := ParseFault(string(k))
@@ -96,8 +95,8 @@ type server struct {
 	attempts map[[sha256.Size]byte]int
 }
 
-// Handler serves the script over all protocols. Which reply it gives depends
-// on the request alone: on how many replies its history holds.
+// Handler serves the script over all protocols. The reply depends only on the number of replies in the
+// request's history.
 func Handler(m *script.Model, c Config) http.Handler {
 	s := &server{Config: c, script: m, attempts: map[[sha256.Size]byte]int{}}
 	mux := http.NewServeMux()
@@ -138,7 +137,7 @@ func (s *server) serve(p Protocol, d dialect) http.HandlerFunc {
 	}
 }
 
-// reply reads the request, checks it and finds the script's reply to it.
+// reply parses and validates the request, and finds the reply in the script.
 func (s *server) reply(d dialect, r *http.Request, body []byte) (request, script.Reply, int, error) {
 	req, err := d.read(r, body)
 	if err != nil {
@@ -156,8 +155,8 @@ func (s *server) reply(d dialect, r *http.Request, body []byte) (request, script
 	return req, reply, position, err
 }
 
-// at is the script's reply at a position. A model with the name of an agent
-// replies from that agent's lines.
+// at returns the script's reply at a position. A model with the name of an agent replies from that agent's
+// lines.
 func (s *server) at(req request, position int) (script.Reply, error) {
 	ask := model.Request{Replies: position, Messages: req.messages}
 	if slices.Contains(s.script.Agents(), req.model) {
@@ -166,7 +165,7 @@ func (s *server) at(req request, position int) (script.Reply, error) {
 	return s.script.Reply(ask)
 }
 
-// fault is what happens to the attempt: the hook's, the header's or the script's.
+// fault returns the fault of an attempt: the hook's, the header's or the script's.
 func (s *server) fault(attempt int, r *http.Request, reply script.Reply) (Fault, error) {
 	if s.Fault != nil {
 		if f := s.Fault(attempt, r); f.Kind != "" {
@@ -186,7 +185,7 @@ func (s *server) fault(attempt int, r *http.Request, reply script.Reply) (Fault,
 	return f, err
 }
 
-// count returns how often this very request has come, this time included.
+// count returns the number of identical requests, including this one.
 func (s *server) count(path string, body []byte) int {
 	key := sha256.Sum256(append([]byte(path+"\n"), body...))
 	s.mu.Lock()

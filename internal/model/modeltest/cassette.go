@@ -1,4 +1,5 @@
-// Package modeltest is what the tests of the model clients share.
+// Package modeltest contains helpers for testing model clients: recorded exchanges, sample requests and golden
+// files.
 package modeltest
 
 import (
@@ -12,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Exchange is a recorded request to a provider and the answer to it.
+// Exchange is a recorded request to a provider, with the response.
 type Exchange struct {
-	File  string // the cassette, below the directory of recordings
-	Index int    // its place in the cassette, from 0
+	File  string // the cassette, relative to the directory of recordings
+	Index int    // index in the cassette, from 0
 
 	URL         string
 	RequestBody []byte
@@ -25,7 +26,7 @@ type Exchange struct {
 	ResponseBody []byte
 }
 
-// cassette is a file as go-vcr writes it.
+// cassette is a file in the format of go-vcr.
 type cassette struct {
 	Interactions []struct {
 		Request struct {
@@ -40,10 +41,9 @@ type cassette struct {
 	} `yaml:"interactions"`
 }
 
-// Cassettes returns the recorded exchanges whose URL contains urlPart, by file
-// and in the order of recording. The recordings are no part of the repository:
-// they are found at PAWL_WIRE, or at ../shared/wire beside it. It fails the
-// test when none exist, for a test that found nothing to read shows nothing.
+// Cassettes returns the recorded exchanges whose URL contains urlPart, by file and in order. The recordings are
+// not part of the repository: they are in $PAWL_WIRE, or in ../shared/wire beside it. It fails the test if
+// there are none.
 func Cassettes(t testing.TB, urlPart string) []Exchange {
 	t.Helper()
 	dir := wire(t)

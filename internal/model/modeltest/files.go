@@ -10,20 +10,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// The files of these requests, one of each kind that models take.
+// Sample files, one of each kind that models support.
 var (
 	image    = pawl.File{Name: "cat.png", MediaType: "image/png", Data: []byte("png")}
 	document = pawl.File{Name: "paper.pdf", MediaType: protocol.PDF, Data: []byte("%PDF")}
 )
 
-// fit is the request as a model that takes these types of files gets it.
+// fit returns the request for a model that supports these file types.
 func fit(req model.Request, types ...string) model.Request {
 	req.Messages = protocol.Takes(types).Fit(req.Messages)
 	return req
 }
 
-// FileRequests are requests with files in prompts and results, by name, as a
-// client gets them.
+// FileRequests returns sample requests with files in prompts and results, by name.
 func FileRequests() map[string]model.Request {
 	prompt := pawl.Message{Role: pawl.RoleUser, Parts: pawl.Parts{
 		image,
@@ -36,7 +35,7 @@ func FileRequests() map[string]model.Request {
 	both := pawl.ToolResult{Content: "two files", Files: []pawl.File{image, document}}
 	several := asked(
 		pawl.ToolResult{Content: "text"},
-		pawl.ToolResult{Files: both.Files}, // which say it all
+		pawl.ToolResult{Files: both.Files}, // without text
 		pawl.ToolResult{Content: "the page did not load", Files: []pawl.File{image}, IsError: true},
 	)
 	return map[string]model.Request{
@@ -46,13 +45,13 @@ func FileRequests() map[string]model.Request {
 		"result-pdf":     fit(model.Request{Messages: asked(pawl.ToolResult{Content: "a PDF file", Files: []pawl.File{document}}), Tools: Tools()}, document.MediaType),
 		"result-several": fit(model.Request{Messages: several, Tools: Tools()}, image.MediaType, document.MediaType),
 		"result-untaken": fit(model.Request{Messages: asked(both), Tools: Tools()}, image.MediaType),
-		// What a person says while the tools run comes right after their results.
+		// A steering prompt comes right after the results.
 		"result-prompt": fit(model.Request{Messages: append(asked(shown), Prompt("And then?"), prompt), Tools: Tools()}, image.MediaType, document.MediaType),
 	}
 }
 
-// FileSession is a conversation with files in it that goes on after them. The
-// signature of its thoughts is the protocol's own business.
+// FileSession returns a conversation with files that continues after them, with the given signature of its
+// reasoning.
 func FileSession(thought string) []pawl.Message {
 	requests := FileRequests()
 	messages := slices.Concat(requests["result-several"].Messages, []pawl.Message{Answer(pawl.Text{Text: "I see."})}, requests["result-prompt"].Messages)
@@ -64,7 +63,7 @@ func FileSession(thought string) []pawl.Message {
 	return append(messages, Answer(pawl.Text{Text: "I see."}), Prompt("Thanks."))
 }
 
-// asked is a conversation that ends with the results of a reply's calls.
+// asked returns a conversation that ends with the results of a reply's calls.
 func asked(results ...pawl.ToolResult) []pawl.Message {
 	reply := pawl.Message{Role: pawl.RoleAssistant}
 	for i := range results {

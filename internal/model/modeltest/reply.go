@@ -15,14 +15,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// Reply is a model's reply, put together as the loop does it.
+// Reply is an assembled reply.
 type Reply struct {
 	Parts  pawl.Parts
 	Usage  pawl.Usage
 	Finish pawl.Finish
 }
 
-// Reasoning returns what the model thought aloud, joined.
+// Reasoning returns the reasoning of the reply, joined.
 func (r Reply) Reasoning() string {
 	var out []byte
 	for _, p := range r.Parts {
@@ -33,8 +33,8 @@ func (r Reply) Reasoning() string {
 	return string(out)
 }
 
-// Read reads a reply to its end. A stream that breaks the rules of
-// [model.Model], or a call whose input is not JSON, is an error too.
+// Read reads a reply to its end. It also returns an error if the stream violates the contract of [model.Model],
+// or the input of a call is not JSON.
 func Read(ctx context.Context, m model.Model, req model.Request) (Reply, error) {
 	var r Reply
 	for c, err := range m.Stream(ctx, req) {
@@ -92,8 +92,7 @@ func (r *Reply) reasoning(c model.Chunk) {
 	}
 }
 
-// Serve answers every request with what was recorded, over HTTP. It returns the
-// server's address.
+// Serve starts an HTTP server that answers every request with the recorded response, and returns its URL.
 func Serve(t testing.TB, x Exchange) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,8 +109,8 @@ func Serve(t testing.TB, x Exchange) string {
 	return server.URL
 }
 
-// Cut answers every request with what was recorded, without a network: first
-// the bytes before At, then the rest. With At 0 each byte comes by itself.
+// Cut is a transport that answers every request with the recorded response: the bytes before At, then the rest.
+// If At is 0, it returns one byte at a time.
 type Cut struct {
 	Exchange
 	At int

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Tools are two tools, of which one has a schema with more in it than types.
+// Tools returns two sample tools, one with a complex schema.
 func Tools() []toolapi.Spec {
 	return []toolapi.Spec{
 		{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
@@ -23,17 +23,17 @@ func Tools() []toolapi.Spec {
 	}
 }
 
-// Prompt is a message of a person.
+// Prompt returns a user message.
 func Prompt(text string) pawl.Message {
 	return pawl.Message{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}
 }
 
-// Answer is a message of the model.
+// Answer returns an assistant message.
 func Answer(parts ...pawl.Part) pawl.Message {
 	return pawl.Message{Role: pawl.RoleAssistant, Parts: parts}
 }
 
-// Results is the message that answers a reply's calls.
+// Results returns a message with tool results.
 func Results(results ...pawl.ToolResult) pawl.Message {
 	m := pawl.Message{Role: pawl.RoleTool}
 	for _, r := range results {
@@ -42,9 +42,8 @@ func Results(results ...pawl.ToolResult) pawl.Message {
 	return m
 }
 
-// Session is a conversation with parallel calls, of which one fails, and a
-// second prompt. The signatures of its thought and of its first call are the
-// protocol's own business.
+// Session returns a conversation with parallel calls, one of which fails, and a second prompt, with the given
+// signatures of its reasoning and its first call.
 func Session(thought, call string) []pawl.Message {
 	return []pawl.Message{
 		Prompt("What is in this folder?"),
@@ -65,7 +64,7 @@ func Session(thought, call string) []pawl.Message {
 	}
 }
 
-// Requests are requests of the kinds that every protocol must write, by name.
+// Requests returns sample requests that every protocol must encode, by name.
 func Requests() map[string]model.Request {
 	schema := json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`)
 	session := Session("", "")
@@ -75,7 +74,7 @@ func Requests() map[string]model.Request {
 		"parallel":   {System: "You are terse.", Messages: session, Tools: Tools()},
 		"structured": {Messages: []pawl.Message{Prompt("Name this session.")}, Tools: Tools(), Schema: schema, Effort: "high"},
 		"prefill":    {Messages: []pawl.Message{Prompt("Name this session.")}, Prefill: "Title: "},
-		// The last permitted step: no tools, and a word on it from pawl after the results.
+		// The last step: no tools, and Pawl's final prompt after the results.
 		"wrap-up": {System: "You are terse.", Messages: append(session, Prompt("No more tools: sum up what you have found."))},
 		"garbled": {Messages: []pawl.Message{
 			Prompt("Read it."),
@@ -89,8 +88,7 @@ func Requests() map[string]model.Request {
 	return requests
 }
 
-// Golden compares a body with the file testdata/NAME.json, which holds it
-// indented; with update it writes the file.
+// Golden compares a body with the indented JSON in testdata/NAME.json; with update it writes the file.
 func Golden(t testing.TB, name string, body []byte, update bool) {
 	t.Helper()
 	var indented bytes.Buffer

@@ -8,30 +8,30 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Kind says what went wrong.
+// Kind is a kind of fault.
 type Kind string
 
-// The kinds. A line can ask for all but the last; only error, overloaded and
-// misfit come as a [Fault], the others are streams that go wrong.
+// The kinds. A script can request all but the last; only error, overloaded and misfit are returned as a
+// [Fault], the others are broken streams.
 const (
-	KindError      Kind = "error"      // the provider refuses or breaks
-	KindOverloaded Kind = "overloaded" // the provider asks to come back later
+	KindError      Kind = "error"      // the provider rejects the request or fails
+	KindOverloaded Kind = "overloaded" // the provider asks to retry later
 	KindDrop       Kind = "drop"       // the stream ends in mid-text
 	KindHang       Kind = "hang"       // the stream stops in mid-text and stays open
 	KindGarbage    Kind = "garbage"    // the input of a call is not JSON
-	KindMisfit     Kind = "misfit"     // the script does not fit what was asked; trying again is no use
+	KindMisfit     Kind = "misfit"     // the request does not match the script; a retry cannot help
 )
 
-// Fault is the error of a reply that fails, because the script says so or
-// because it does not fit the request.
+// Fault is the error of a failed reply, because the script requests it or the request does not match the
+// script.
 type Fault struct {
 	Kind    Kind
-	Message string // for a misfit: file, line, what was expected and what came
+	Message string // for a misfit: file, line, expected and actual text
 }
 
 func (f *Fault) Error() string { return fmt.Sprintf("script: %s: %s", f.Kind, f.Message) }
 
-// fault is the failure that the line asks for. Its text is the message.
+// fault returns the error that the line requests, with its text as the message.
 func (r reply) fault() *Fault {
 	message := r.Text
 	switch {
@@ -48,7 +48,7 @@ func misfit(format string, args ...any) *Fault {
 	return &Fault{Kind: KindMisfit, Message: fmt.Sprintf(format, args...)}
 }
 
-// lastText is what an expectation is held against: the texts and tool results of the last message.
+// lastText returns the text that Expect is matched against: texts and tool results of the last message.
 func lastText(messages []pawl.Message) string {
 	if len(messages) == 0 {
 		return ""
@@ -66,7 +66,7 @@ func lastText(messages []pawl.Message) string {
 	return strings.Join(texts, "\n")
 }
 
-// maxQuote bounds what a fault repeats of a message, in bytes.
+// maxQuote bounds how much of a message an error quotes, in bytes.
 const maxQuote = 500
 
 func quote(s string) string {

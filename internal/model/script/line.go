@@ -13,40 +13,40 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// maxFile bounds a script, in bytes, so that a wrong path cannot fill the memory.
+// maxFile bounds the size of a script in bytes, so that a wrong path cannot exhaust memory.
 const maxFile = 32 << 20
 
-// line is a reply as the file spells it.
+// line is a reply in the file.
 type line struct {
 	Text      string        `json:"text"`
 	Reasoning string        `json:"reasoning"`
 	Calls     []call        `json:"calls"`
 	Finish    pawl.Finish   `json:"finish"`
 	Usage     pawl.Usage    `json:"usage"`
-	Deltas    int           `json:"deltas"`   // pieces that the text, and the reasoning, is cut into; 0 means 1
-	DelayMS   int           `json:"delay_ms"` // before each piece
+	Deltas    int           `json:"deltas"`   // number of chunks for the text and the reasoning; 0 means 1
+	DelayMS   int           `json:"delay_ms"` // before each chunk
 	Fault     Kind          `json:"fault"`
-	Times     int           `json:"times"`  // how often the fault happens; 0 means always. Only another reader can count
-	Expect    string        `json:"expect"` // a regular expression on the last message
-	Agent     string        `json:"agent"`  // the line belongs to child sessions of this agent, or to what it writes beside the conversation
-	Window    *model.Window `json:"window"` // how much the model takes, a token being four bytes: no reply, and the file's first line
+	Times     int           `json:"times"`  // how often the fault occurs; 0 means always. Requires a reader that counts
+	Expect    string        `json:"expect"` // regular expression for the last message
+	Agent     string        `json:"agent"`  // the line is for subagent sessions of this agent, or for titles and summaries
+	Window    *model.Window `json:"window"` // context window, at four bytes per token; only in the first line, without a reply
 }
 
-// call is a tool call of a line. Script names the file that the child session it spawns replies from.
+// call is a tool call of a line. Script is the file with the replies of the subagent session it spawns.
 type call struct {
 	Name   string          `json:"name"`
 	Input  json.RawMessage `json:"input"`
 	Script string          `json:"script"`
 }
 
-// reply is a line that was checked and whose defaults are filled in.
+// reply is a validated line with defaults filled in.
 type reply struct {
 	line
-	number int // of the line in its file, from 1
+	number int // line number in the file, from 1
 	expect *regexp.Regexp
 }
 
-// readFile reads and checks a whole script.
+// readFile reads and validates a script.
 func readFile(path string, faults Faults) ([]reply, error) {
 	text, err := readText(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func readText(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func readText(path string) (string, error) {
 	return string(data), nil
 }
 
-// parse reads one line and fills in its defaults.
+// parse parses one line and fills in defaults.
 func parse(s string, faults Faults) (reply, error) {
 	var r reply
 	if err := pawl.Decode([]byte(s), &r.line); err != nil {
@@ -138,7 +138,7 @@ func (l *line) check() error {
 	return nil
 }
 
-// checkFault refuses what the script's reader cannot act; nil is [Model.Stream].
+// checkFault rejects faults that the reader does not support; nil means [Model.Stream].
 func (l *line) checkFault(faults Faults) error {
 	switch {
 	case l.Times < 0:

@@ -10,22 +10,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// Reply is one line of a script, whole, for a reader that sends it in its own
-// way and acts its fault itself.
+// Reply is a complete line of a script, for readers that send it in their own way and simulate its fault
+// themselves.
 type Reply struct {
 	Text      string
 	Reasoning string
 	Calls     []pawl.ToolCall
-	Finish    pawl.Finish // empty: what fits the calls
+	Finish    pawl.Finish // empty: derived from the calls
 	Usage     pawl.Usage
-	Deltas    int // pieces that the text, and the reasoning, is cut into; 0 means 1
+	Deltas    int // number of chunks for the text and the reasoning; 0 means 1
 	Delay     time.Duration
 	Fault     Kind
-	Times     int // how often the fault happens; 0 means always
+	Times     int // how often the fault occurs; 0 means always
 }
 
-// Reply returns what the script has for this request. If it does not fit the
-// request, that is a *[Fault].
+// Reply returns the reply to a request. It returns a *[Fault] if the request does not match the script.
 func (m *Model) Reply(req model.Request) (Reply, error) {
 	r, err := m.reply(req)
 	if err != nil {
@@ -37,10 +36,10 @@ func (m *Model) Reply(req model.Request) (Reply, error) {
 	}, nil
 }
 
-// Agents returns the agents that have lines of their own, sorted.
+// Agents returns the agents with their own lines, sorted.
 func (m *Model) Agents() []string { return slices.Sorted(maps.Keys(m.agents)) }
 
-// calls are the line's calls as the session's position+1st reply makes them.
+// calls returns the calls of the line, with ids for the reply at position.
 func (r reply) calls(position int) []pawl.ToolCall {
 	var calls []pawl.ToolCall
 	for i, c := range r.Calls {
@@ -49,7 +48,7 @@ func (r reply) calls(position int) []pawl.ToolCall {
 	return calls
 }
 
-// finish is the line's own, or what fits the calls that are made.
+// finish returns the line's finish, or derives it from the calls.
 func (r reply) finish(calls []pawl.ToolCall) pawl.Finish {
 	switch {
 	case r.Finish != "":
@@ -61,8 +60,8 @@ func (r reply) finish(calls []pawl.ToolCall) pawl.Finish {
 	}
 }
 
-// Garble breaks the input of the last call off, as a provider does that stops
-// in mid-word. A reply without calls gets one to read.
+// Garble truncates the input of the last call, like a provider that stops in mid-word. A reply without calls
+// gets a call of read.
 func Garble(calls []pawl.ToolCall, position int) []pawl.ToolCall {
 	if len(calls) == 0 {
 		calls = []pawl.ToolCall{{ID: callID(position, 0), Name: "read"}}

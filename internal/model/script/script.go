@@ -1,6 +1,6 @@
-// Package script is a model that reads its replies from a file: part of the
-// product (--model script:FILE), so that agents can be tested without a
-// provider, a key or a network. docs/guide/scripted-model.md describes the file.
+// Package script is a model that takes its replies from a file (--model script:FILE). It is part of the
+// product, so that agents can be tested without a provider, a key or a network. docs/guide/scripted-model.md
+// describes the file.
 package script
 
 import (
@@ -18,17 +18,16 @@ import (
 
 var _ model.Model = (*Model)(nil)
 
-// Model replies as its script says. It never changes after Open, so any number
-// of sessions may use it at once. What it replies depends on the request alone:
-// the reply at position Request.Replies of the session's block of lines. A run
-// that is resumed goes on where it stopped.
+// Model replies from a script. It is immutable, and safe for concurrent use. A reply depends only on the
+// request: it is the line at position Request.Replies in the session's block of lines. So a resumed session
+// continues where it stopped.
 type Model struct {
 	file     string
 	main     block
-	agents   map[string]block      // by the lines' agent
-	window   model.Window          // zero: there is no bound
-	children map[pawl.CallID]block // of the calls that name a script
-	callers  map[pawl.CallID]int   // the line of each call in main
+	agents   map[string]block      // by the agent of the lines
+	window   model.Window          // zero means no limit
+	children map[pawl.CallID]block // by the calls that name a script
+	callers  map[pawl.CallID]int   // line number of each call in main
 }
 
 // block is the replies of one session, in order.
@@ -37,15 +36,13 @@ type block struct {
 	replies []reply
 }
 
-// Open reads the script and the scripts that its calls name, and checks all of
-// them whole: an error says the file, the line and what is wrong with it.
+// Open reads and validates a script and the scripts that its calls name. Errors include the file and the line.
 func Open(path string) (*Model, error) { return OpenFor(path, nil) }
 
-// Faults says whether a reader of scripts knows a fault that [Model.Stream] does not.
+// Faults reports whether a reader supports a fault that [Model.Stream] does not.
 type Faults func(Kind) error
 
-// OpenFor is Open for another reader than [Model.Stream]: one that takes
-// replies whole from [Model.Reply] and knows more faults, and how to count them.
+// OpenFor is Open for readers that use [Model.Reply] and support more faults.
 func OpenFor(path string, faults Faults) (*Model, error) {
 	m, err := open(path, faults)
 	if err != nil {
@@ -85,7 +82,7 @@ func open(path string, faults Faults) (*Model, error) {
 	return m, m.openChildren(faults)
 }
 
-// openChildren reads the scripts that the main block's calls name, each file once.
+// openChildren reads the scripts that calls of the main block name, each file once.
 func (m *Model) openChildren(faults Faults) error {
 	read := map[string]block{}
 	for i, r := range m.main.replies {
@@ -112,7 +109,7 @@ func (m *Model) openChildren(faults Faults) error {
 	return nil
 }
 
-// openChild reads the script of one child session: a single block.
+// openChild reads the script of a subagent session: a single block.
 func openChild(path string, faults Faults) (block, error) {
 	replies, err := readFile(path, faults)
 	if err != nil {
@@ -132,8 +129,8 @@ func openChild(path string, faults Faults) (block, error) {
 	return block{path, replies}, nil
 }
 
-// refuseScript refuses calls that name a script in a child's line: a child's
-// child cannot tell whose call it was spawned by, because ids repeat between sessions.
+// refuseScript rejects nested scripts: a subagent of a subagent cannot be matched to its call, because ids
+// repeat between sessions.
 func (r reply) refuseScript(path string) error {
 	for _, c := range r.Calls {
 		if c.Script != "" {
@@ -143,9 +140,8 @@ func (r reply) refuseScript(path string) error {
 	return nil
 }
 
-// Stream yields the reply that the script has for this request: reasoning,
-// text, calls, usage, finish. Where the script does not fit the request, or
-// says so itself, it yields a *Fault; when ctx ends it yields ctx.Err().
+// Stream yields the reply to the request: reasoning, text, calls, usage, finish. It yields a *Fault if the
+// request does not match the script or the script requests it, and ctx.Err() when ctx ends.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
 		r, err := m.reply(req)
@@ -168,10 +164,10 @@ func (m *Model) reply(req model.Request) (reply, error) {
 	return b.reply(req)
 }
 
-// Window is how much the model takes; zero if the script does not say.
+// Window returns the context window; zero if the script does not set it.
 func (m *Model) Window() model.Window { return m.window }
 
-// overflow fails as a provider does when a request is too large.
+// overflow returns the error of a provider for a request that is too large.
 func (m *Model) overflow(req model.Request) error {
 	if m.window.Context == 0 {
 		return nil
@@ -202,10 +198,10 @@ func (m *Model) overflow(req model.Request) error {
 	return nil
 }
 
-// aside are the agents that write beside the conversation, in any session.
+// aside lists the agents for titles, summaries and compaction, which run in any session.
 var aside = []string{model.AgentTitle, model.AgentSummary, model.AgentCompaction}
 
-// block finds the lines that belong to the request's session.
+// block returns the lines for the session of a request.
 func (m *Model) block(req model.Request) (block, error) {
 	if slices.Contains(aside, req.Agent) {
 		if b, ok := m.agents[req.Agent]; ok {
@@ -239,8 +235,8 @@ func (m *Model) block(req model.Request) (block, error) {
 		place, req.ParentCall, req.Agent, have)
 }
 
-// ofTeam yields the names that lines can have for a session: of a mission's team
-// its agent with the task and the attempt, with the task, and alone.
+// ofTeam yields the agent names that lines can have for a session: for a mission's team the agent with task and
+// attempt, with the task, and alone.
 func ofTeam(req model.Request) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		name := strings.TrimPrefix(req.Agent, "mission-")
@@ -257,9 +253,9 @@ func ofTeam(req model.Request) iter.Seq[string] {
 	}
 }
 
-// reply is the block's line at the request's position.
+// reply returns the line at the request's position.
 func (b block) reply(req model.Request) (reply, error) {
-	if slices.Contains(aside, req.Agent) { // nobody who writes a script counts them: the last line stands for all after it
+	if slices.Contains(aside, req.Agent) { // the last line repeats: their number is hard to predict
 		req.Replies = min(req.Replies, len(b.replies)-1)
 	}
 	if req.Replies < 0 || req.Replies >= len(b.replies) {
@@ -276,7 +272,7 @@ func (b block) reply(req model.Request) (reply, error) {
 	return r, nil
 }
 
-// end is the place of the block's last line.
+// end returns the location of the last line.
 func (b block) end() string {
 	if len(b.replies) == 0 {
 		return b.file

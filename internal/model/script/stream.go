@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// stream yields the reply, the session's position+1st, as far as its fault allows.
+// stream yields the reply at a position, as far as its fault allows.
 func (r reply) stream(ctx context.Context, position int, yield func(model.Chunk, error) bool) {
 	if r.Fault == KindError || r.Fault == KindOverloaded {
 		yield(model.Chunk{}, r.fault())
@@ -32,8 +32,8 @@ func (r reply) stream(ctx context.Context, position int, yield func(model.Chunk,
 	}
 }
 
-// chunks is the reply in pieces. A stream that drops or hangs has half of the
-// text and nothing after it.
+// chunks yields the chunks of the reply. A stream that drops or hangs has half of the text and nothing after
+// it.
 func (r reply) chunks(position int) iter.Seq[model.Chunk] {
 	broken := r.Fault == KindDrop || r.Fault == KindHang
 	return func(yield func(model.Chunk) bool) {
@@ -70,7 +70,7 @@ func (r reply) chunks(position int) iter.Seq[model.Chunk] {
 	}
 }
 
-// pause waits the line's delay before text, reasoning and calls, and returns ctx.Err() once ctx has ended.
+// pause waits for the delay before text, reasoning and calls. It returns ctx.Err() if ctx has ended.
 func (r reply) pause(ctx context.Context, k model.ChunkKind) error {
 	if r.DelayMS == 0 || k == model.ChunkUsage || k == model.ChunkFinish {
 		return ctx.Err()
@@ -85,14 +85,13 @@ func (r reply) pause(ctx context.Context, k model.ChunkKind) error {
 	}
 }
 
-// callID is the id of a reply's call. It depends on the script alone, so that
-// a child session finds the line it was spawned by. Both count from 0 here and from 1 in the id.
+// callID returns the id of a reply's call. It depends only on the script, so that a subagent session finds its
+// line. The arguments count from 0, the id from 1.
 func callID(position, call int) pawl.CallID {
 	return pawl.CallID(fmt.Sprintf("call_%d_%d", position+1, call+1))
 }
 
-// Pieces cuts text between runes into n parts of about the same length: at
-// least one, and none that is empty.
+// Pieces splits text between runes into n parts of about equal length: at least one, and none empty.
 func Pieces(text string, n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		runes := utf8.RuneCountInString(text)
@@ -111,7 +110,7 @@ func Pieces(text string, n int) iter.Seq[string] {
 	}
 }
 
-// firstHalf is the text up to its middle, all of it if it is a single rune.
+// firstHalf returns the first half of the text, or all of it if it is a single rune.
 func firstHalf(text string) string {
 	for half := range Pieces(text, 2) {
 		return half
