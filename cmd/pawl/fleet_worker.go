@@ -131,7 +131,7 @@ func (w *fleetWorker) equip(ctx context.Context, a *app, s *agent.Stepper, execu
 	if err != nil {
 		return err
 	}
-	own, err := config.Workplaces()
+	own, err := config.Worktrees()
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (f gcFlags) run(ctx context.Context, a *app) (gcReport, error) {
 	if r.Boxes, err = policy.Clean(clean); err != nil {
 		return r, errors.Join(err, failed)
 	}
-	top, err := config.Workplaces()
+	top, err := config.Worktrees()
 	if err != nil {
 		return r, err
 	}

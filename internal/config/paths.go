@@ -40,12 +40,12 @@ func Data() (string, error) {
 
 // Worktrees returns the directory that holds the worktrees of missions, those of
 // each repository in a directory of their own. It is in the data directory.
-func Workplaces() (string, error) {
+func Worktrees() (string, error) {
 	data, err := Data()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(filepath.Join(data, "workplaces"))
+	return filepath.Abs(filepath.Join(data, "worktrees"))
 }
 
 // Cache returns pawl's cache directory: PAWL_CACHE, or pawl below XDG_CACHE_HOME or

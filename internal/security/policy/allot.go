@@ -22,25 +22,26 @@ const (
 	maxLenders   = 64       // directories of objects that a repository has, its own and those it borrows
 )
 
-// Allotment is what the worktrees of a repository are given. It is kept beside
-// them, where no worker writes: what a worktree says of itself counts for nothing.
+// Allotment lists what the worktrees of a repository may read and must not see. It
+// is stored beside them, where no worker can write: what a worktree says of itself
+// is not trusted.
 type Allotment struct {
 	Objects []string `json:"objects"` // directories of objects, the repository's own and those it borrows; none if worktrees are whole
-	Apart   []string `json:"apart"`   // the repository and its worktree: out of sight
+	Apart   []string `json:"apart"`   // the repository and its worktree, which are hidden
 }
 
-// Allot lets the worktrees of a repository borrow its objects, and returns the
-// directory to make them in. Whoever makes worktrees, or has sessions go on in them,
-// calls it first: the repository may borrow from others than before.
+// Allot lets the worktrees of a repository borrow its git objects, and returns the
+// directory to create them in. Call it before creating worktrees, and before
+// sessions continue in them: the alternates of the repository may have changed.
 func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
-	top, err := config.Workplaces()
+	top, err := config.Worktrees()
 	if err != nil {
-		return "", fmt.Errorf("allot a workplace: %w", err)
+		return "", fmt.Errorf("allot a worktree: %w", err)
 	}
 	a := Allotment{Objects: []string{}}
 	if !s.Whole {
 		if a.Objects, err = objectsOf(filepath.Join(repo.Common, "objects")); err != nil {
-			return "", fmt.Errorf("allot a workplace: %w", err)
+			return "", fmt.Errorf("allot a worktree: %w", err)
 		}
 	}
 	for _, path := range []string{repo.Top, repo.Common} {
@@ -49,21 +50,21 @@ func (s *Safety) Allot(repo *git.Repo) (dir string, err error) {
 		}
 	}
 	if err := os.MkdirAll(top, 0o700); err != nil {
-		return "", fmt.Errorf("allot a workplace: %w", err)
+		return "", fmt.Errorf("allot a worktree: %w", err)
 	}
 	if err := a.check(top); err != nil {
-		return "", fmt.Errorf("allot a workplace: %w", err)
+		return "", fmt.Errorf("allot a worktree: %w", err)
 	}
 	sum := sha256.Sum256([]byte(repo.Common))
 	dir = filepath.Join(top, hex.EncodeToString(sum[:8]))
 	if err := userfile.Replace(dir+".json", a, maxAllotment); err != nil {
-		return "", fmt.Errorf("allot a workplace: %w", err)
+		return "", fmt.Errorf("allot a worktree: %w", err)
 	}
 	return dir, nil
 }
 
-// check refuses objects in pawl's own directory: a repository could borrow them from
-// another worker.
+// check rejects objects in pawl's data directory: a repository could borrow them
+// from another worker.
 func (a Allotment) check(top string) error {
 	data, err := filepath.EvalSymlinks(filepath.Dir(top))
 	if err != nil {
@@ -77,8 +78,7 @@ func (a Allotment) check(top string) error {
 	return nil
 }
 
-// objectsOf returns a directory of objects and those that it borrows from, as git
-// does: by a line each in info/alternates, and so on from there.
+// objectsOf returns a directory of git objects and, transitively, its alternates.
 func objectsOf(dir string) ([]string, error) {
 	var all []string
 	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
@@ -104,7 +104,7 @@ func objectsOf(dir string) ([]string, error) {
 	return all, nil
 }
 
-// lenders reads the alternates of a directory of objects.
+// lenders reads the alternates of a directory of git objects.
 func lenders(dir string) ([]string, error) {
 	f, err := os.Open(filepath.Join(dir, "info", "alternates"))
 	if errors.Is(err, fs.ErrNotExist) {

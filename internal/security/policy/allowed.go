@@ -17,15 +17,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// allowed is what people have allowed in one directory, as it goes with the directory from
-// host to host.
+// allowed has the grants and the trust of one directory, in the form that moves
+// with it from host to host.
 type allowed struct {
 	Grants    []permission.Grant `json:"grants,omitempty"`
 	Folders   []trust.Folder     `json:"folders,omitempty"`
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 
-// Grant keeps rules for a directory. One that is there already stays as it is.
+// Grant stores rules for a directory. Existing ones stay as they are.
 func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -43,14 +43,16 @@ func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage)
 		func() error { return s.grantsOf(real).Add(grants...) })
 }
 
-// TrustAs keeps that a directory, which was asked for as dir, is trusted as it was seen.
+// TrustAs stores that a directory, which was requested as dir, is trusted with the
+// content that was seen.
 func (s *Safety) TrustAs(ctx context.Context, dir string, seen Folder, at time.Time) error {
 	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Folder{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
 		func() error { return s.trustOf(seen.Path).Trust(seen.Path, seen.Hash, at) })
 }
 
-// allow has something hold that people have allowed in a directory: first it is kept
-// where a later host of the directory finds it, so that none is lost that once held.
+// allow applies a change to what people allowed in a directory. It first passes the
+// result to Allow, so that a later host of the directory misses nothing that was in
+// effect.
 func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed), do func() error) error {
 	if s.Allow == nil {
 		return do()
@@ -72,7 +74,7 @@ func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed)
 	return do()
 }
 
-// allowedIn returns what holds for a directory, by its real path.
+// allowedIn returns the grants and the trust of a directory, given its real path.
 func (s *Safety) allowedIn(real string) (a allowed, err error) {
 	if a.Grants, err = s.grantsOf(real).List(); err != nil {
 		return a, err
@@ -81,9 +83,9 @@ func (s *Safety) allowedIn(real string) (a allowed, err error) {
 	return a, err
 }
 
-// grantsOf is where the grants of a directory are kept, by its real path. Where directories
-// go from host to host each has a file of its own: what one tenant allows themselves
-// is no burden for others.
+// grantsOf returns the store for the grants of a directory, given its real path. If
+// directories move between hosts, each has its own file, so that the grants of one
+// tenant do not cost others anything.
 func (s *Safety) grantsOf(real string) permission.Store {
 	if s.Allow == nil {
 		return s.grants
@@ -91,7 +93,7 @@ func (s *Safety) grantsOf(real string) permission.Store {
 	return permission.Store{Path: filepath.Join(s.apartOf(real), "grants.json")}
 }
 
-// trustOf is where it is kept whether a directory is trusted.
+// trustOf returns the store for the trust of a directory, given its real path.
 func (s *Safety) trustOf(real string) trust.Store {
 	if s.Allow == nil {
 		return s.trust
@@ -104,8 +106,9 @@ func (s *Safety) apartOf(real string) string {
 	return filepath.Join(s.apart, hex.EncodeToString(sum[:16]))
 }
 
-// Adopt has what people allowed in a directory on another host hold here, as it was given
-// to Allow, and nothing that was allowed here before: the directory may be another's now.
+// Adopt applies what people allowed in a directory on another host, in the form
+// that Allow was given. It replaces what was allowed here before: the directory may
+// belong to somebody else now.
 func (s *Safety) Adopt(dir, text string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) && text == "" {

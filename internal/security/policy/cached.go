@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cached is what a file says. It is read again when the file is another.
+// cached is the parsed content of a file. It is read again when the file changes.
 type cached[T any] struct {
 	mu    sync.Mutex
 	known bool
@@ -16,7 +16,7 @@ type cached[T any] struct {
 	value T
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a version of a file.
 type stamp struct {
 	info fs.FileInfo // nil if there is no file
 	at   time.Time
@@ -38,11 +38,12 @@ func (s stamp) same(other stamp) bool {
 	return os.SameFile(s.info, other.info) && s.at.Equal(other.at) && s.size == other.size
 }
 
-// young is how long after a change a file is read each time: another change may
-// have the same stamp.
+// young is how long after its last change a file is read every time: another
+// change within the resolution of the clock would have the same stamp.
 const young = 2 * time.Second
 
-// get returns what the file says, by load. An error is not kept.
+// get returns the result of load, cached until the file at path changes. Errors are
+// not cached.
 func (c *cached[T]) get(path string, load func() (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

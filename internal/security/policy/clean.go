@@ -12,18 +12,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 )
 
-// Cleaning says which directories of sandboxes go.
+// Cleaning selects the directories of sandboxes to remove.
 type Cleaning struct {
-	Alive  func(pawl.SessionID) bool // the temporary files of other sessions go
-	Before time.Time                 // what was last used before goes too
+	Alive  func(pawl.SessionID) bool // the temporary files of other sessions are removed
+	Before time.Time                 // what was last used before this is removed too
 	DryRun bool                      // nothing is removed
 }
 
-// Cleaned says what went, or would.
+// Cleaned reports what was removed, or would be.
 type Cleaned struct {
-	Sessions int   `json:"sessions"` // whose temporary files went
-	Folders  int   `json:"folders"`  // workspaces whose caches went
-	Before   int64 `json:"before"`   // bytes of all that is there
+	Sessions int   `json:"sessions"` // whose temporary files were removed
+	Folders  int   `json:"folders"`  // workspaces whose caches were removed
+	Before   int64 `json:"before"`   // total bytes before
 	After    int64 `json:"after"`
 }
 
@@ -67,8 +67,8 @@ func Clean(c Cleaning) (Cleaned, error) {
 	return done, nil
 }
 
-// each looks at the directories in one of ours: how large they are, and when
-// something in them was last written.
+// each calls do for each subdirectory of one kind, with its size in bytes and the
+// time of the last change in it.
 func (f folders) each(kind string, do func(name string, size int64, used time.Time)) error {
 	entries, err := os.ReadDir(filepath.Join(f.cache, kind))
 	if errors.Is(err, fs.ErrNotExist) {

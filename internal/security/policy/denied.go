@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// rules reads the user's rules for a directory. What asks or denies counts for what
-// a link leads to as well.
+// rules parses the user's rules for a directory. Rules that ask or deny also apply
+// to the targets of symbolic links.
 func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, error) {
 	rules, err := permission.ParseRules(text, permission.OriginUser)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, err
 	return rules, nil
 }
 
-// leads says where a path of a rule leads, if that is elsewhere.
+// leads resolves the links in a path of a rule. It returns "" if there are none.
 func (s *Safety) leads(dir, path string) string {
 	path = s.whole(dir, path)
 	real, err := filepath.EvalSymlinks(path)
@@ -43,7 +43,7 @@ func (s *Safety) leads(dir, path string) string {
 	return real
 }
 
-// whole is a path of a rule from the root.
+// whole returns a path of a rule as an absolute path.
 func (s *Safety) whole(dir, path string) string {
 	switch rest, tilde := strings.CutPrefix(path, "~"); {
 	case filepath.IsAbs(path):
@@ -55,13 +55,12 @@ func (s *Safety) whole(dir, path string) string {
 	}
 }
 
-// maxDenied bounds the files that are looked at for rules that deny reading.
+// maxDenied bounds the files that are checked against rules that deny reading.
 const maxDenied = 50_000
 
-// denied are the files that nobody may read, by the rules of the user, the
-// administrator and a trusted project: what binds pawl's tools binds commands
-// too. Outside of the workspace it heeds rules that say where, from the root or
-// the home directory.
+// denied returns the files that rules of the user, the administrator and a trusted
+// project deny reading, so that commands cannot read them either. Outside of the
+// workspace only rules with absolute paths, or paths from ~, count.
 func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	user, err := s.User()
 	if err != nil {
@@ -109,14 +108,14 @@ func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	return l.found, l.look(dir)
 }
 
-// looker looks for files that a policy denies.
+// looker searches for files that a policy denies.
 type looker struct {
 	policy permission.Policy
 	seen   int
 	found  []string
 }
 
-// look finds what is denied below a directory, and of it the outermost.
+// look finds the outermost denied paths below a directory.
 func (l *looker) look(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == l.policy.Dir {

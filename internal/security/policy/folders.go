@@ -14,11 +14,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// directories are those that sandboxes write to besides the workspace. They are pawl's
-// own, below its cache directory, and nobody else can look into them.
+// folders manages the directories that sandboxes write to besides the workspace.
+// They are in pawl's cache directory, and only its user can read them.
 type folders struct{ cache string }
 
-// temp is a session's directory for temporary files, which is /tmp in its sandboxes.
+// temp returns a session's directory for temporary files, which its sandboxes see as
+// /tmp.
 func (f folders) temp(id pawl.SessionID) (string, error) {
 	if !id.Valid() {
 		return "", fmt.Errorf("no session is called %q", id)
@@ -26,14 +27,14 @@ func (f folders) temp(id pawl.SessionID) (string, error) {
 	return f.private("tmp", string(id))
 }
 
-// shared is what programs keep in caches for a workspace: the next command finds
-// it. Those of the user are not to be written, and another workspace has its own.
+// shared returns the directory for the caches of programs in a workspace, which its
+// commands share. They must not write the user's caches or those of other workspaces.
 func (f folders) shared(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	return f.private("box", hex.EncodeToString(sum[:8]))
 }
 
-// Cache is where programs keep their caches when they run in a workspace's sandbox.
+// Cache returns the directory for the caches of programs in a workspace's sandbox.
 func (s *Safety) Cache(dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Safety) Cache(dir string) (string, error) {
 	return s.folder.shared(dir)
 }
 
-// DropCache removes what programs have cached for a workspace that is about to go.
+// DropCache removes the caches of a workspace, before it is removed itself.
 func (s *Safety) DropCache(dir string) error {
 	cache, err := s.Cache(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,8 +55,8 @@ func (s *Safety) DropCache(dir string) error {
 	return err
 }
 
-// private makes a directory that is ours alone. One that is a link, or that others
-// may write to, was put there by somebody: it is an error.
+// private creates a directory that only its owner can access. An existing one that
+// is a link, or that others may write to, is an error: somebody else put it there.
 func (f folders) private(names ...string) (string, error) {
 	if err := os.MkdirAll(f.cache, 0o700); err != nil {
 		return "", fmt.Errorf("make a private folder: %w", err)
@@ -84,8 +85,8 @@ func (f folders) private(names ...string) (string, error) {
 	return path, nil
 }
 
-// ours reports whether something is a directory of this user's, of whose mode
-// others have none of these bits.
+// ours reports whether info is a directory of this user that has none of the mode
+// bits in others.
 func ours(info fs.FileInfo, others fs.FileMode) bool {
 	if weak.On("folders.private") {
 		return true
@@ -102,17 +103,17 @@ func (f folders) drop(id pawl.SessionID) {
 	remove(filepath.Join(f.cache, "tmp", string(id)))
 }
 
-// remove removes a directory of ours.
+// remove removes a directory tree, if need be by making it writable first.
 func remove(path string) {
 	if os.RemoveAll(path) == nil {
 		return
 	}
-	// Some programs leave directories that cannot be written to.
+	// Some programs leave read-only directories.
 	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(name, 0o700) //nolint:gosec // it is about to be removed
 		}
 		return nil
 	})
-	_ = os.RemoveAll(path) // what is left is nobody's but pawl's, and goes with its cache
+	_ = os.RemoveAll(path) // what remains is in pawl's cache, and is removed with it
 }

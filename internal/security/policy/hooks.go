@@ -22,13 +22,13 @@ import (
 // claudeSettings is where a repository keeps hooks for Claude Code.
 const claudeSettings = ".claude/settings.json"
 
-// hookList is what configurations say of hooks.
+// hookList collects the hooks of several configurations.
 type hookList struct {
 	commands []hook.External
 	faults   []hook.Fault
 }
 
-// add takes in what one configuration says: an object with the key hooks.
+// add adds the hooks of a configuration: a JSON object with the key hooks.
 func (l *hookList) add(text json.RawMessage, origin hook.Origin) error {
 	commands, faults, err := hook.ParseConfig(text, origin)
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *hookList) add(text json.RawMessage, origin hook.Origin) error {
 	return nil
 }
 
-// addKey takes in the value of the key hooks.
+// addKey adds the hooks in the value of the key hooks.
 func (l *hookList) addKey(value json.RawMessage, origin hook.Origin) error {
 	if value == nil {
 		return nil
@@ -50,8 +50,8 @@ func (l *hookList) addKey(value json.RawMessage, origin hook.Origin) error {
 	return l.add(text, origin)
 }
 
-// addProject takes in what a trusted directory brings: in its configuration for
-// pawl, and in the one that it has for Claude Code.
+// addProject adds the hooks of a trusted project, from its configurations for pawl
+// and for Claude Code.
 func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, error)) error {
 	if err := l.addKey(c.Hooks, hook.Origin{File: config.ProjectFile, Layer: hook.LayerProject}); err != nil {
 		return err
@@ -66,11 +66,10 @@ func (l *hookList) addProject(c config.Project, read func(name string) ([]byte, 
 	return l.add(text, hook.Origin{File: claudeSettings, Layer: hook.LayerProject})
 }
 
-// HookCommands returns the commands that are hooks for sessions in a directory, and
-// what is wrong with those that are left out. Of a directory that is not trusted
-// there are none; where the administrator wants no others than their own, those
-// are all. An error means that it cannot be told which there are: then nothing may
-// run that one of them might have refused.
+// HookCommands returns the hook commands for sessions in a directory, and why others
+// are left out. A project that is not trusted has none; if the administrator permits
+// only managed hooks, only those are returned. After an error the hooks are unknown,
+// so nothing may run that one of them might deny.
 func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Settings) ([]hook.External, []hook.Fault, error) {
 	policy, err := s.Managed()
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Safety) Hooks(ctx context.Context, dir string, settings pawl.Settings) 
 	if err != nil {
 		return nil, nil, err
 	}
-	// Only a trusted directory has brought any.
+	// An untrusted project has no hooks among the commands.
 	hooks, more := hook.Outside{Runner: hookRunner{s}, Trusted: true}.Hooks(commands)
 	registry, err := hook.New(slices.Concat(hooks, s.OwnHooks())...)
 	return registry, append(faults, more...), err
@@ -130,7 +129,7 @@ type hookRunner struct{ s *Safety }
 
 var _ hook.Runner = hookRunner{}
 
-// Run runs the command and ends all that it has left behind.
+// Run runs the command and kills the processes that it leaves behind.
 func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err error) {
 	w, err := r.s.wrapHook(ctx, c)
 	if err != nil {
@@ -162,7 +161,8 @@ func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err erro
 	return exit.Code, err
 }
 
-// wrapHook puts the command of a hook where it belongs.
+// wrapHook puts the command of a project's hook into a sandbox. Hooks of the user
+// and the administrator run without one.
 func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped, error) {
 	own := c.Origin.Layer == hook.LayerUser || c.Origin.Layer == hook.LayerManaged
 	if own || c.Mode == string(permission.ModeYolo) || weak.On("hook.box") {

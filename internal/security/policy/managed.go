@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// modes are ordered by how much they let an agent do unasked.
+// modes are all permission modes, the strictest first.
 var modes = []permission.Mode{permission.ModePlan, permission.ModeAsk, permission.ModeGuard, permission.ModeAuto, permission.ModeYolo}
 
-// Managed is the policy of this machine's administrator.
+// Managed returns the policy of this machine's administrator.
 func (s *Safety) Managed() (config.Managed, error) {
 	return s.managed.get(config.ManagedFile, config.LoadManaged)
 }
@@ -37,8 +37,8 @@ func (s *Safety) Modes() ([]permission.Mode, error) {
 	return allowed, nil
 }
 
-// ManagedHooks returns the commands that the administrator's policy makes hooks of.
-// Whatever is not understood is an error: one that is left out would guard nothing.
+// ManagedHooks returns the hook commands of the administrator's policy. Anything
+// invalid is an error: a hook that is left out would not protect anything.
 func ManagedHooks(m config.Managed) ([]hook.External, error) {
 	var list hookList
 	if err := list.addKey(m.Hooks, hook.Origin{File: config.ManagedFile, Layer: hook.LayerManaged}); err != nil {
@@ -50,8 +50,8 @@ func ManagedHooks(m config.Managed) ([]hook.External, error) {
 	return list.commands, nil
 }
 
-// manage applies the administrator's policy. What it does not permit is an
-// error, or denied; nothing is made to look permitted and is then another.
+// manage applies the administrator's policy. A setting that it does not permit is an
+// error or denied; it is never silently replaced by another.
 func (s *Safety) manage(p *permission.Policy) error {
 	m, err := s.Managed()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// ownRules keep tools away from pawl's own files, which are in the workspace
-// where somebody works in their home directory, or has put them there: whoever
-// writes them permits themselves what they like. Commands do not see them.
+// ownRules returns rules that deny tools access to pawl's own files: writing them
+// could grant any permission. They may be in the workspace, for example if that is
+// the home directory. Sandboxes hide them from commands.
 func ownRules(dir string) ([]permission.Rule, error) {
 	if weak.On("own") {
 		return nil, nil
@@ -44,7 +44,7 @@ func ownRules(dir string) ([]permission.Rule, error) {
 	return rules, nil
 }
 
-// spellings are the paths as they are, and as their links have them.
+// spellings returns the paths and, where they contain links, their real paths.
 func spellings(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, path := range paths {

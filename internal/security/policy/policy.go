@@ -1,6 +1,6 @@
-// Package policy puts together what keeps a session within bounds: the user's
-// configuration and grants, the trust in a directory, the sandbox and the way out
-// of it. Front ends and the loop see its decisions, not its parts.
+// Package policy combines what limits a session: the user's and the administrator's
+// configuration, grants, the trust in a project, the sandbox and its network proxy.
+// It provides the permission policy for tool calls and the sandbox for commands.
 package policy
 
 import (
@@ -20,20 +20,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// Safety says what sessions may do, and makes the sandboxes that their commands run
-// in. It reads the files that it goes by again when they change.
+// Safety determines what sessions may do, and creates the sandboxes for their
+// commands. It reads its configuration files again when they change.
 type Safety struct {
 	Guard *egress.Guard // which addresses may be reached at all
 
-	// Builtins are what pawl's own hooks are made with, beside what Safety knows.
+	// Builtins configures pawl's built-in hooks.
 	Builtins hook.Builtins
 
-	// Allow is told what people allow in a directory, all of it, before that holds: it goes
-	// with the directory to other hosts, where it is for Adopt. nil: there is no other host.
+	// Allow is called with everything that people allow in a directory, before it takes
+	// effect, so that it can move to other hosts with the directory (see Adopt). It is
+	// nil if there are no other hosts.
 	Allow func(ctx context.Context, dir, text string) error
 
-	// Whole says that the worktrees of missions have objects of their own: their
-	// repository may be on another host.
+	// Whole means that the worktrees of missions have their own git objects, because
+	// their repository may be on another host.
 	Whole bool
 
 	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
@@ -46,13 +47,13 @@ type Safety struct {
 
 	grants   permission.Store
 	trust    trust.Store
-	apart    string     // where each directory has both for itself, if it may go to other hosts
-	allowing sync.Mutex // held while what is allowed changes
+	apart    string     // where each directory has its own grants and trust, if it may move to other hosts
+	allowing sync.Mutex // held while grants or trust change
 	projects projects
 	activity hook.Activity
 }
 
-// Open returns the safety of this user on this machine.
+// Open returns the Safety of this user on this machine.
 func Open() (*Safety, error) {
 	s := &Safety{Guard: &egress.Guard{}, detect: sandbox.Detect}
 	data, err := config.Data()
@@ -73,10 +74,10 @@ func Open() (*Safety, error) {
 	return s, nil
 }
 
-// Grants is where the grants are kept.
+// Grants returns the store of grants.
 func (s *Safety) Grants() permission.Store { return s.grants }
 
-// User is the user's configuration as it is now.
+// User returns the user's current configuration.
 func (s *Safety) User() (config.User, error) {
 	path, err := config.UserFile()
 	if err != nil {
@@ -85,7 +86,8 @@ func (s *Safety) User() (config.User, error) {
 	return s.user.get(path, config.LoadUser)
 }
 
-// Policy is what holds now for the calls of a session in a directory.
+// Policy returns the current permission policy for the calls of a session in a
+// directory.
 func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, settings pawl.Settings) (permission.Policy, error) {
 	p := permission.Policy{Home: s.home, Session: id, Absent: settings.Absent}
 	user, err := s.User()
@@ -118,7 +120,7 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if err := s.manage(&p); err != nil {
 		return p, err
 	}
-	place, worker, err := s.Workplace(dir)
+	place, worker, err := s.Worktree(dir)
 	if worker && err == nil {
 		err = place.confine(&p)
 	}
@@ -132,8 +134,8 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	return p, nil
 }
 
-// chooseMode sets the mode: the one that was chosen or, for those who have not
-// chosen any, guard where there is a sandbox and ask where there is none.
+// chooseMode sets the mode: the chosen one or, by default, guard with a sandbox and
+// ask without.
 func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen string) (err error) {
 	if chosen != string(permission.ModeYolo) {
 		box, _ := s.detect(ctx)

@@ -16,10 +16,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// baseRef returns the ref that a project's configuration is taken from: the one
-// that is named, or, where a CI works on a proposed change, what it is to be
-// merged into. Whoever proposes a change must not configure the pawl that looks
-// at it. "" means the directory itself.
+// baseRef returns the ref to read a project's configuration from: the named one or,
+// in a CI job for a proposed change, its target branch, because the author of a
+// change must not configure the pawl that reviews it. "" means the directory itself.
 func baseRef(named string) string {
 	if named != "" {
 		return named
@@ -35,8 +34,8 @@ func baseRef(named string) string {
 	return ""
 }
 
-// Base returns the full name of what a CI's proposed change is to be merged into,
-// or "" where no CI works on one.
+// Base returns the full name of the target branch of a CI job's proposed change, or
+// "" if there is none.
 func Base() string {
 	if ref := baseRef(""); ref != "" {
 		return onOrigin(ref)
@@ -44,8 +43,8 @@ func Base() string {
 	return ""
 }
 
-// onOrigin makes a branch's name that of the remote origin. Full names and ids of
-// commits stay.
+// onOrigin turns a branch name into that of the remote origin. Full ref names and
+// commit ids stay.
 func onOrigin(ref string) string {
 	if strings.HasPrefix(ref, "refs/") || len(ref) >= 40 && strings.Trim(ref, "0123456789abcdef") == "" {
 		return ref
@@ -53,10 +52,10 @@ func onOrigin(ref string) string {
 	return "refs/remotes/origin/" + ref
 }
 
-// projectSource returns what reads the files of a project's configuration: from
-// the directory, or, if a ref is named, from that commit and in no case from the
-// directory. A branch's name means that of the remote origin: a branch or tag of
-// the same name can be the proposed change itself.
+// projectSource returns a function that reads the files of a project's
+// configuration: from the directory or, if ref is not "", only from that commit. A
+// branch name means the branch of the remote origin, because a local branch or tag
+// of that name can be the proposed change itself.
 func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]byte, error), error) {
 	if ref == "" {
 		return func(name string) ([]byte, error) { return readBelow(dir, name) }, nil
@@ -79,7 +78,7 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	ref = onOrigin(ref)
 	commit, err := repo.Commit(ctx, ref)
 	if err != nil {
-		// Not pawl.ErrNotFound: a project without a configuration is another thing.
+		// Not pawl.ErrNotFound, which means a project without a configuration.
 		return nil, fmt.Errorf("the configuration is to come from %s: %s: fetch it first, e.g. with 'git fetch origin': %w", ref, err.Error(), pawl.ErrInvalid)
 	}
 	return func(name string) ([]byte, error) {
@@ -87,9 +86,9 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	}, nil
 }
 
-// readBelow reads a file of a directory. No part of its path may be a link. A directory
-// in its place is no file: while a command runs, its sandbox holds the places of files
-// that it must not create.
+// readBelow reads a file of a directory. No part of its path may be a link. A
+// directory in its place counts as no file: while a command runs, its sandbox puts
+// placeholders where it must not create files.
 func readBelow(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// serversFile is where repositories keep their MCP servers for any agent.
+// serversFile is where repositories configure MCP servers for any agent.
 const serversFile = ".mcp.json"
 
-// ServerFile is what one configuration says of MCP servers. What it means is not
-// known here, nor whether it is right.
+// ServerFile is the part of a configuration that is about MCP servers, unparsed and
+// unchecked.
 type ServerFile struct {
 	File    string
-	Project bool   // a directory's, which is trusted; else the user's own
+	Project bool   // of a trusted project; otherwise the user's
 	Text    []byte // a JSON object with the key mcp or mcpServers
 }
 
-// projectServers reads what a trusted directory brings.
+// projectServers reads the MCP servers of a trusted project.
 func projectServers(c config.Project, read func(name string) ([]byte, error)) ([]ServerFile, error) {
 	var files []ServerFile
 	if c.MCP != nil {
@@ -45,8 +45,8 @@ func projectServers(c config.Project, read func(name string) ([]byte, error)) ([
 	return append(files, ServerFile{File: serversFile, Project: true, Text: text}), nil
 }
 
-// Servers returns what is said of MCP servers for sessions in a directory: by the
-// user first, whose names win, then by the directory if it is trusted.
+// Servers returns the configurations of MCP servers for sessions in a directory: the
+// user's first, whose names win, then the project's if it is trusted.
 func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFile, error) {
 	user, err := s.User()
 	if err != nil {
@@ -71,9 +71,9 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 	return slices.Concat(files, folder.servers), nil
 }
 
-// WrapTools puts an MCP server that a directory brings into a sandbox, with the way out
-// that the user has given to commands. Trusting the directory is no word for it to run
-// without: where there is no sandbox, it does not run.
+// WrapTools puts an MCP server of a project into a sandbox, with access to the hosts
+// that the user allows commands. It returns an error if there is no sandbox: trusting
+// the project does not permit to run the server without one.
 func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.Profile(ctx, dir)
 	if err != nil {

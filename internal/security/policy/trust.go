@@ -16,7 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Directory is what a directory brings, and whether it may take effect.
+// Folder describes the project configuration in a directory, and whether it is
+// trusted.
 type Folder struct {
 	Path  string      `json:"path"`
 	State trust.State `json:"state"`
@@ -24,7 +25,7 @@ type Folder struct {
 	Parts trust.Parts `json:"parts"`
 }
 
-// String says it for people.
+// String describes the state for people.
 func (t Folder) String() string {
 	said := map[trust.State]string{
 		trust.Trusted: "is trusted", trust.Changed: "has changed since you trusted it", trust.Unknown: "is not trusted",
@@ -32,10 +33,11 @@ func (t Folder) String() string {
 	return fmt.Sprintf("%s %s.\n%s", trust.Plain(t.Path), said[t.State], t.Parts.Show())
 }
 
-// LookAt says what a directory would enable and whether it is trusted. Nothing of
-// the directory's is run or takes effect by this. A linked worktree is trusted with
-// the directory that it was made from, if that repository names it as its own and
-// what could run something is the same in both. A worktree never is.
+// LookAt returns what the project configuration in a directory would enable, and
+// whether it is trusted. It runs nothing of the directory. A linked git worktree is
+// trusted like the directory that it was created from, if that repository lists it
+// and everything that could run code is the same in both. The worktree of a mission
+// is never trusted.
 func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 	t := Folder{State: trust.Unknown}
 	var err error
@@ -49,7 +51,7 @@ func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
 	switch {
 	case err == nil:
 		t.Parts, err = trust.SurveyRepository(t.Path, repo.Common)
-	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrDenied): // no git, no repository, or one that is not to be believed
+	case errors.Is(err, pawl.ErrNotFound), errors.Is(err, pawl.ErrDenied): // no git, no repository, or one that does not list the worktree
 		t.Parts, err = trust.Survey(t.Path)
 	}
 	if err != nil {
@@ -80,19 +82,18 @@ func openRepo(ctx context.Context, dir string) (*git.Repo, error) {
 	return g.Open(ctx, dir)
 }
 
-// Trust is where trust is kept.
+// Trust returns the store of trusted directories.
 func (s *Safety) Trust() trust.Store { return s.trust }
 
-// Trusted reports whether what a directory brings may take effect. What cannot be
-// told is not trusted.
+// Trusted reports whether the project configuration in a directory is trusted. After
+// an error it is not.
 func (s *Safety) Trusted(dir string) bool {
 	p, err := s.projects.of(context.Background(), s, dir, false)
 	return err == nil && p.trusted
 }
 
-// LookAgain has each directory looked at anew when it is asked about next. It is for
-// who acts upon what may have come to a directory just now: what was looked at a
-// moment ago does not vouch for it.
+// LookAgain discards what is known of directories. Call it before using files that
+// may have just been added to a directory, such as skills.
 func (s *Safety) LookAgain() {
 	if weak.On("skill.anew") {
 		return
@@ -105,20 +106,20 @@ func (s *Safety) LookAgain() {
 	}
 }
 
-// Instructs reports whether what a directory says to models may take effect: it is
-// trusted, and no CI works there on a change that somebody proposes and that
-// could say anything.
+// Instructs reports whether instructions of a project may reach models: it is
+// trusted, and this is no CI job for a proposed change, which could contain any
+// instructions.
 func (s *Safety) Instructs(dir string) bool { return baseRef("") == "" && s.Trusted(dir) }
 
-// Project is a directory as the calls of a session in it know it, and the keys of
-// its configuration that count for nothing. told is that the user has named it
+// Project returns the state of a directory for the calls of a session, and the keys
+// of its configuration that are ignored. told means that the user said that it is
 // trusted.
 func (s *Safety) Project(ctx context.Context, dir string, told bool) (Folder, []config.Ignored, error) {
 	p, err := s.projects.of(ctx, s, dir, told)
 	return p.folder, p.ignored, err
 }
 
-// project is a directory as far as it may configure pawl.
+// project is the effective project configuration of a directory.
 type project struct {
 	folder  Folder // not looked at if the user has said that it is trusted
 	trusted bool
@@ -128,8 +129,8 @@ type project struct {
 	ignored []config.Ignored
 }
 
-// projects are what is known of directories. To look at one takes a while, so that
-// is done anew only after a time, or when the user trusts another directory.
+// projects caches project configurations, which are slow to inspect. An entry
+// expires after lookAgain, or when the user trusts another directory.
 type projects struct {
 	mu    sync.Mutex
 	known map[string]knownProject
@@ -142,11 +143,11 @@ type knownProject struct {
 	at    time.Time
 }
 
-// lookAgain is how long a directory is taken for what it was.
+// lookAgain is how long an inspected directory is cached.
 const lookAgain = time.Minute
 
-// of returns what is known of a directory. told is that the user has named it
-// trusted for this run, which stays.
+// of returns the project of a directory. told means that the user said that it is
+// trusted, which is remembered for this run.
 func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (project, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -170,7 +171,7 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 	return k.project, nil
 }
 
-// loadProject reads what a directory says, if it is trusted.
+// loadProject reads the project configuration of a directory, if it is trusted.
 func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
 	p := project{trusted: told || weak.On("trust")}
 	if !p.trusted {

@@ -24,9 +24,9 @@ func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	weaktest.Noticed(t, [][3]string{
 		{"hook.box", "^TestHookRunner$/^a_project's$", "written true, want false"},
-		{"workplace.apart", "^TestWorkplaceProfile$", "/cache"},
-		{"workplace.objects", "^TestWorkplaceProfile$", "node_modules"},
-		{"workplace.trust", "^TestWorkplaceTrust$", "it is trusted"},
+		{"workplace.apart", "^TestWorktreeProfile$", "/cache"},
+		{"workplace.objects", "^TestWorktreeProfile$", "node_modules"},
+		{"workplace.trust", "^TestWorktreeTrust$", "it is trusted"},
 		{"workplace.box", "^TestWorkersAreBoxed$", "the mode yolo"},
 		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
 	})

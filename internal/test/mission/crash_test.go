@@ -162,9 +162,9 @@ func (w *World) nothingLeft() {
 	w.t.Helper()
 	for _, v := range w.Env {
 		if data, ok := strings.CutPrefix(v, "PAWL_DATA="); ok {
-			left, err := filepath.Glob(filepath.Join(data, "workplaces", "*", "0*"))
+			left, err := filepath.Glob(filepath.Join(data, "worktrees", "*", "0*"))
 			if err != nil || len(left) > 0 {
-				w.t.Errorf("workplaces are left: %v, %v", left, err)
+				w.t.Errorf("worktrees are left: %v, %v", left, err)
 			}
 		}
 	}

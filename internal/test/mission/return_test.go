@@ -179,11 +179,11 @@ func TestRefused(t *testing.T) {
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
-	workplaces := filepath.Join(w.data(), "workplaces")
+	worktrees := filepath.Join(w.data(), "worktrees")
 	user, plan := filepath.Join(w.Dir, "evil.txt"), filepath.Join(w.Dir, ".pawl", "evil.txt")
 	w.As("worker:T1",
 		[]Call{
-			Shell("echo evil > " + user), Shell("echo evil > ../evil.txt"), Shell("for d in " + workplaces + "/*/*; do echo evil > $d/evil.txt; done"),
+			Shell("echo evil > " + user), Shell("echo evil > ../evil.txt"), Shell("for d in " + worktrees + "/*/*; do echo evil > $d/evil.txt; done"),
 			Shell("echo evil >> " + filepath.Join(w.Dir, "notes.txt")), Shell("git -C " + w.Dir + " branch evil"),
 		},
 		[]Call{WriteFile(user, "evil"), WriteFile("../evil.txt", "evil"), WriteFile(plan, "evil"), Shell("ln -s " + w.Dir + " out && echo evil > out/evil.txt; rm -f out evil.txt")},
@@ -191,7 +191,7 @@ func TestStaysInside(t *testing.T) {
 	w.As("worker:T2", WriteFile("b.txt", "b\n"), await("gone || test -e b.txt"), "Done.")
 	w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "Write more", nil)), Delegate(), "I wait.", Seal(), "Done.")
 	b := w.goes()
-	for _, path := range []string{user, plan, filepath.Join(w.Dir, "..", "evil.txt"), filepath.Join(workplaces, "evil.txt")} {
+	for _, path := range []string{user, plan, filepath.Join(w.Dir, "..", "evil.txt"), filepath.Join(worktrees, "evil.txt")} {
 		if exists(path) {
 			t.Errorf("%s is there", path)
 		}

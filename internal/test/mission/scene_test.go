@@ -54,7 +54,7 @@ func (w *World) clean() {
 // left are the worktrees and temporary directories that are there now.
 func (w *World) left() (paths []string) {
 	w.t.Helper()
-	for _, pattern := range []string{filepath.Join(w.data(), "workplaces/*/*"), filepath.Join(w.data(), "workplaces/*/.*"), filepath.Join(w.env("TMPDIR"), "*")} {
+	for _, pattern := range []string{filepath.Join(w.data(), "worktrees/*/*"), filepath.Join(w.data(), "worktrees/*/.*"), filepath.Join(w.env("TMPDIR"), "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			w.t.Fatal(err)

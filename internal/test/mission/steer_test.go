@@ -87,7 +87,7 @@ func (w *World) workplace(file string) string {
 	w.t.Helper()
 	var found []string
 	w.until("a workplace has "+file, func() bool {
-		found, _ = filepath.Glob(filepath.Join(w.data(), "workplaces", "*", "*", file))
+		found, _ = filepath.Glob(filepath.Join(w.data(), "worktrees", "*", "*", file))
 		return len(found) > 0
 	})
 	return filepath.Dir(found[0])
@@ -269,7 +269,7 @@ func (w *World) atWork() (list []string) {
 		w.t.Fatal(err)
 	}
 	for _, link := range links {
-		if dir, err := os.Readlink(link); err == nil && strings.Contains(dir, filepath.Join(w.data(), "workplaces")) {
+		if dir, err := os.Readlink(link); err == nil && strings.Contains(dir, filepath.Join(w.data(), "worktrees")) {
 			list = append(list, link+" "+dir)
 		}
 	}

@@ -36,7 +36,7 @@ var rowsI = []row{
 	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, weak: "workplace.objects"},
 	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, weak: "workplace.trust"},
 	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, weak: "workplace.box"},
-	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/workplaces/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), weak: "workplace.apart"},
+	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), weak: "workplace.apart"},
 	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, weak: "workplace.apart"},
 }
 

@@ -18,14 +18,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// hiddenNames are files of a workspace that commands do not see, and that tools
-// ask before they read. Examples that are meant to be committed (.env.example)
-// are not among them.
+// hiddenNames are files of a workspace that are hidden from commands, and that tools
+// need approval to read. Examples for committing (.env.example) are not among them.
 var hiddenNames = []string{
 	".env", ".env.local", ".env.*.local", ".env.dev", ".env.development", ".env.stage", ".env.staging", ".env.prod", ".env.production", ".env.secret*",
 }
 
-// secretFiles are the rules about them.
+// secretFiles are the rules that make tools ask before they read hiddenNames.
 var secretFiles = func() []permission.Rule {
 	var rules []permission.Rule
 	for _, name := range hiddenNames {
@@ -34,17 +33,17 @@ var secretFiles = func() []permission.Rule {
 	return rules
 }()
 
-// toolVariables tell programs where their tools and certificates are. None
-// holds a key.
+// toolVariables are environment variables that locate tools and certificates. None
+// contains a key.
 var toolVariables = []string{
 	"GOPATH", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "CI",
 }
 
-// Wrap puts a command of a session into its sandbox. In the mode yolo, and where a
-// person has permitted it, it runs without one, and still without pawl's keys.
+// Wrap puts a command of a session into its sandbox. In yolo mode, and with a
+// person's approval, it runs without a sandbox, but still without pawl's keys.
 func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
-	worker, err := s.boxedOnly(r.Workspace)
+	worker, err := s.sandboxOnly(r.Workspace)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -70,7 +69,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	return s.wrapOut(ctx, r.Args, p, r.Boxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
 }
 
-// wrapOut is wrap with a way out to the hosts, if there are any.
+// wrapOut is wrap with a proxy to the hosts, if there are any.
 func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, boxed bool, hosts []string) (sandbox.Wrapped, error) {
 	if len(hosts) == 0 {
 		return s.wrap(ctx, args, p, boxed)
@@ -92,8 +91,8 @@ func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, 
 	return w, nil
 }
 
-// WayOut opens a proxy to the hosts, and to no other. Its socket is where no sandbox
-// sees it, also one that was started before.
+// WayOut opens a proxy to the hosts, and to no others. Its socket is hidden from all
+// sandboxes, including those that were started before.
 func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Proxy, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -110,13 +109,13 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 }
 
 // WrapServer puts a language server into a sandbox: it reads what a model wrote, and
-// many run code that the project brings.
+// many run code of the project.
 func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.Profile(ctx, dir)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	worker, err := s.boxedOnly(dir)
+	worker, err := s.sandboxOnly(dir)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -128,7 +127,7 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 	box, _ := s.detect(ctx)
 	w, err := box.Wrap(args, p)
 	if errors.Is(err, sandbox.ErrNoBox) && !boxed {
-		// Where there was none, a person has been asked: see permission.Policy.Boxed.
+		// A person has approved it: see permission.Policy.Boxed.
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(args, env), err
 	}
@@ -138,9 +137,9 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 	return w, nil
 }
 
-// Profile is what a command may touch in a workspace. Pawl's own log, keys and
-// configuration are out of its sight; in a worktree so are the other ones, and
-// the repository that it was made of.
+// Profile returns what a command may access in a workspace. Pawl's log, keys and
+// configuration are hidden; in the worktree of a mission, so are the other worktrees
+// and the repository.
 func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -150,7 +149,7 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
-	place, worker, err := s.Workplace(dir)
+	place, worker, err := s.Worktree(dir)
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
@@ -181,7 +180,7 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	return p, nil
 }
 
-// existing are the directories that are there.
+// existing returns the paths that exist.
 func existing(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		info, err := os.Stat(path)
@@ -189,7 +188,7 @@ func existing(paths []string) []string {
 	})
 }
 
-// ownFiles are pawl's own.
+// ownFiles returns pawl's data and configuration files.
 func ownFiles() ([]string, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -222,14 +221,14 @@ func ownFiles() ([]string, error) {
 	return own, nil
 }
 
-// End drops what is kept for a session.
+// End removes the temporary files of a session.
 func (s *Safety) End(id pawl.SessionID) { s.folder.drop(id) }
 
-// Close lets go of what sandboxes have left.
+// Close releases the resources of all sandboxes.
 func (s *Safety) Close() { sandbox.Release() }
 
-// openEnv is pawl's environment without what looks like a key: for commands that
-// run without a sandbox.
+// openEnv returns pawl's environment without variables that look like keys, for
+// commands that run without a sandbox.
 func (s *Safety) openEnv() ([]string, error) {
 	user, err := s.User()
 	if err != nil {
@@ -244,7 +243,7 @@ func (s *Safety) openEnv() ([]string, error) {
 	return env, nil
 }
 
-// secretName reports whether a variable's name says that it holds a key.
+// secretName reports whether a variable's name suggests that it contains a key.
 func secretName(name string) bool {
 	name = strings.ToUpper(name)
 	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHORIZATION"} {
@@ -255,7 +254,8 @@ func secretName(name string) bool {
 	return strings.HasPrefix(name, "AWS_") && name != "AWS_REGION" && name != "AWS_DEFAULT_REGION"
 }
 
-// WrapCheck puts a check of a gate into a sandbox. Where there is no sandbox it must not run.
+// WrapCheck puts a check of a gate into a sandbox. It returns an error if there is
+// no sandbox.
 func (s *Safety) WrapCheck(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error) {
 	own, err := ownFiles()
 	if err != nil {

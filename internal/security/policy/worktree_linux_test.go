@@ -19,7 +19,7 @@ import (
 
 // worktrees returns the worktrees one and two of a repository, and the directory
 // that they are in.
-func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
+func worktrees(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	t.Helper()
 	s, dir, _ := open(t)
 	gitIn(t, dir, "init", "-q", ".")
@@ -40,9 +40,9 @@ func workplaces(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	return s, repo, top
 }
 
-// TestWorkplace: a worktree is recognized by its path alone.
-func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, repo, top := workplaces(t)
+// TestWorktree: a worktree is recognized by its path alone.
+func TestWorktree(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, repo, top := worktrees(t)
 	allotted := Allotment{Objects: []string{filepath.Join(repo.Common, "objects")}, Apart: []string{repo.Top, repo.Common}}
 	all := filepath.Dir(top)
 	for _, dir := range []string{"one/sub", ".making-1", "../none/one"} {
@@ -58,7 +58,7 @@ func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment 
 		name, dir, want string
 		err             error
 	}{
-		{"a workplace", filepath.Join(top, "one"), filepath.Join(top, "one"), nil},
+		{"a worktree", filepath.Join(top, "one"), filepath.Join(top, "one"), nil},
 		{"in one", filepath.Join(top, "one/sub"), filepath.Join(top, "one"), nil},
 		{"by a link", link, filepath.Join(top, "one"), nil},
 		{"spelled otherwise", top + "/two/../one/", filepath.Join(top, "one"), nil},
@@ -70,11 +70,11 @@ func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment 
 		{"one that is made", filepath.Join(top, ".making-1"), "", pawl.ErrDenied},
 		{"nothing allotted", filepath.Join(all, "none/one"), "", pawl.ErrDenied},
 	} {
-		w, ok, err := s.Workplace(tt.dir)
+		w, ok, err := s.Worktree(tt.dir)
 		if ok != (tt.want != "") || !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v, %v", tt.name, ok, err)
 		}
-		if want := (Workplace{tt.want, allotted}); ok {
+		if want := (Worktree{tt.want, allotted}); ok {
 			if diff := cmp.Diff(want, w); diff != "" {
 				t.Errorf("%s: %s", tt.name, diff)
 			}
@@ -90,21 +90,21 @@ func TestWorkplace(t *testing.T) { //nolint:paralleltest // it sets environment 
 		if err := os.WriteFile(top+".json", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := s.Workplace(filepath.Join(top, "one")); ok || !errors.Is(err, pawl.ErrDenied) {
+		if _, ok, err := s.Worktree(filepath.Join(top, "one")); ok || !errors.Is(err, pawl.ErrDenied) {
 			t.Errorf("%q counts: %v", text, err)
 		}
 	}
 	if err := errors.Join(os.WriteFile(top+".json", []byte(`{"objects":["/"],"apart":[]}`), 0o600), os.Chmod(top+".json", 0o644)); err != nil { //nolint:gosec // others may read it, so it counts for nothing
 		t.Fatal(err)
 	}
-	if _, ok, err := s.Workplace(filepath.Join(top, "one")); ok || !errors.Is(err, pawl.ErrDenied) {
+	if _, ok, err := s.Worktree(filepath.Join(top, "one")); ok || !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("a file that others may read counts: %v", err)
 	}
 }
 
 // TestAllot: a repository's objects are its own and those that it borrows.
 func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, repo, top := workplaces(t)
+	s, repo, top := worktrees(t)
 	base := filepath.Dir(repo.Top)
 	at := func(name string) string { return filepath.Join(base, name) }
 	own := filepath.Join(repo.Common, "objects")
@@ -122,7 +122,7 @@ func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		{"none", nil, []string{own}, nil},
 		{"a chain", map[string]string{own: "# mine\n\n" + at("a") + "\n" + at("gone") + "\n", at("a"): "../b\n"}, []string{own, at("a"), at("b")}, nil},
 		{"a ring", map[string]string{own: at("a") + "\n", at("a"): own + "\n" + at("a") + "\n"}, []string{own, at("a")}, nil},
-		{"another workplace's", map[string]string{own: filepath.Join(top, "two/.git/objects") + "\n"}, nil, pawl.ErrDenied},
+		{"another worktree's", map[string]string{own: filepath.Join(top, "two/.git/objects") + "\n"}, nil, pawl.ErrDenied},
 		{"what holds all of them", map[string]string{own: base + "\n"}, nil, pawl.ErrDenied},
 		{"in quotes", map[string]string{own: `"` + at("a") + `"` + "\n"}, nil, pawl.ErrInvalid},
 	} {
@@ -138,7 +138,7 @@ func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment vari
 			if err != nil {
 				return
 			}
-			w, ok, err := s.Workplace(filepath.Join(got, "one"))
+			w, ok, err := s.Worktree(filepath.Join(got, "one"))
 			if err != nil || !ok || got != top {
 				t.Fatalf("%s, %v, %v", got, ok, err)
 			}
@@ -151,15 +151,15 @@ func TestAllot(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if _, err := s.Allot(repo); err != nil {
 		t.Fatal(err)
 	}
-	if w, _, err := s.Workplace(filepath.Join(top, "one")); err != nil || !cmp.Equal(w.Apart, []string{repo.Common}) {
+	if w, _, err := s.Worktree(filepath.Join(top, "one")); err != nil || !cmp.Equal(w.Apart, []string{repo.Common}) {
 		t.Errorf("%v, %v", w.Apart, err)
 	}
 }
 
-// TestWorkplaceProfile: a command in a worktree sees that, the objects, and what
+// TestWorktreeProfile: a command in a worktree sees that, the objects, and what
 // programs the user has in the repository.
-func TestWorkplaceProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, repo, top := workplaces(t)
+func TestWorktreeProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, repo, top := worktrees(t)
 	base := filepath.Dir(repo.Top)
 	for _, dir := range []string{".venv/bin", "bin", "tools", "node_modules/.bin"} {
 		if err := os.MkdirAll(filepath.Join(repo.Top, dir), 0o700); err != nil {
@@ -188,10 +188,10 @@ func TestWorkplaceProfile(t *testing.T) { //nolint:paralleltest // it sets envir
 	}
 }
 
-// TestWorkplaceTrust: nothing that a worktree brings takes effect, whoever says
+// TestWorktreeTrust: nothing that a worktree brings takes effect, whoever says
 // that it may.
-func TestWorkplaceTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, _, top := workplaces(t)
+func TestWorktreeTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, _, top := worktrees(t)
 	dir := filepath.Join(top, "one")
 	put(t, dir, ".pawl/config.json", `{"hooks":{"Stop":[{"command":"true"}]},"permissions":{"rules":[{"kind":"read","pattern":"x","decision":"deny"}]}}`)
 	put(t, dir, ".mcp.json", `{"mcpServers":{"evil":{"command":"true"}}}`)
@@ -223,7 +223,7 @@ func TestWorkplaceTrust(t *testing.T) { //nolint:paralleltest // it sets environ
 
 // TestWorkersAreBoxed: a worker's commands run in a sandbox or not at all.
 func TestWorkersAreBoxed(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, _, top := workplaces(t)
+	s, _, top := worktrees(t)
 	configure(t, `{"permissions":{"rules":[{"kind":"escape","pattern":"true","decision":"allow"},{"kind":"exec","pattern":"true","decision":"allow"}]}}`)
 	dir := filepath.Join(top, "one")
 	if _, err := s.Policy(t.Context(), session, dir, pawl.Settings{Mode: "yolo"}); !errors.Is(err, pawl.ErrDenied) {
@@ -262,7 +262,7 @@ func TestWorkersAreBoxed(t *testing.T) { //nolint:paralleltest // it sets enviro
 // worked in, apart from the mission's directory should that come too. What the host has
 // allotted itself stays.
 func TestAdmit(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, repo, top := workplaces(t)
+	s, repo, top := worktrees(t)
 	find := func(id pawl.SessionID) (string, error) {
 		if id != "ONE" {
 			t.Errorf("it asks for %s", id)
@@ -275,7 +275,7 @@ func TestAdmit(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		if err := s.Admit(one, find); err != nil {
 			t.Fatal(err)
 		}
-		w, ok, err := s.Workplace(one)
+		w, ok, err := s.Worktree(one)
 		if diff := cmp.Diff(want, w.Allotment); diff != "" || !ok || err != nil {
 			t.Errorf("allotted is, %v, %v (-want +got):\n%s", ok, err, diff)
 		}
@@ -289,11 +289,11 @@ func TestAdmit(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if err := os.Remove(top + ".json"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Workplace(one); !errors.Is(err, pawl.ErrDenied) {
+	if _, _, err := s.Worktree(one); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("nothing is allotted, and it is %v", err)
 	}
 	allotted(Allotment{Objects: []string{}, Apart: []string{repo.Top}})
 	if err := s.Admit(repo.Top, nil); err != nil {
-		t.Errorf("a folder that is no workplace: %v", err)
+		t.Errorf("a folder that is no worktree: %v", err)
 	}
 }

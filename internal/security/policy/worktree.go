@@ -17,70 +17,71 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// Worktree is a directory that a worker of a mission has to itself. Its session may
-// read and write there, and sees nothing of what the others have, nor of the
-// repository that it was made of, but for the objects.
-type Workplace struct {
+// Worktree is the worktree of a worker of a mission. Its session may read and write
+// there. The worktrees of others and the repository, except for its git objects, are
+// hidden.
+type Worktree struct {
 	Dir       string // its real path
 	Allotment        // of its repository
 }
 
-// Worktree says whether a directory is a worktree, or in one. It goes by the path
-// and by what Allot has written. A directory among the worktrees that is none, or
-// that nothing was allotted to, is an error: no session may work there.
-func (s *Safety) Workplace(dir string) (Workplace, bool, error) {
-	dir, top, in, err := amongWorkplaces(dir)
+// Worktree returns the worktree that a directory is in, and whether it is in one. It
+// goes by the path and by what Allot has written. A directory among the worktrees
+// that is none, or that has no allotment, is an error: no session may work there.
+func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
+	dir, top, in, err := amongWorktrees(dir)
 	if err != nil || !in {
-		return Workplace{}, false, err
+		return Worktree{}, false, err
 	}
 	rel, err := filepath.Rel(top, dir)
 	if err != nil {
-		return Workplace{}, false, err
+		return Worktree{}, false, err
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
 	if len(parts) < 2 || strings.HasPrefix(parts[1], ".") {
-		return Workplace{}, false, fmt.Errorf("%s is pawl's own: work in another folder: %w", dir, pawl.ErrDenied)
+		return Worktree{}, false, fmt.Errorf("%s is pawl's own: work in another folder: %w", dir, pawl.ErrDenied)
 	}
-	w := Workplace{Dir: filepath.Join(top, parts[0], parts[1])}
+	w := Worktree{Dir: filepath.Join(top, parts[0], parts[1])}
 	text, err := userfile.Read(filepath.Join(top, parts[0]+".json"), maxAllotment)
 	if err == nil {
 		err = pawl.Decode(text, &w.Allotment)
 	}
 	if err != nil {
-		return Workplace{}, false, fmt.Errorf("%s has no objects allotted to it: make the workplace anew: %w: %w", w.Dir, err, pawl.ErrDenied)
+		return Worktree{}, false, fmt.Errorf("%s has no objects allotted to it: make the worktree anew: %w: %w", w.Dir, err, pawl.ErrDenied)
 	}
 	return w, true, nil
 }
 
-// Admit allots what a worktree needs that has come from another host, where its
-// repository is: it has objects of its own, and the directory of its mission, which
-// commander finds, is out of sight should it come here too. Other directories need nothing.
+// Admit writes the allotment of a worktree that has moved here from the host of its
+// repository. It has its own git objects. The directory of its mission, which
+// commander returns, is hidden in case it moves here too. For other directories it
+// does nothing.
 func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string, error)) error {
-	_, top, in, err := amongWorkplaces(dir)
+	_, top, in, err := amongWorktrees(dir)
 	if err != nil || !in {
 		return err
 	}
-	if _, _, err := s.Workplace(dir); err == nil {
-		return nil // its repository is here, or another of its workers was
+	if _, _, err := s.Worktree(dir); err == nil {
+		return nil // its repository is here, or another of its workers was admitted
 	}
 	above, err := commander(pawl.SessionID(strings.ToUpper(filepath.Base(dir))))
 	if err != nil {
-		return fmt.Errorf("admit the workplace %s: %w", dir, err)
+		return fmt.Errorf("admit the worktree %s: %w", dir, err)
 	}
 	a := Allotment{Objects: []string{}, Apart: []string{}}
 	if !holds(above, s.home) {
 		a.Apart = append(a.Apart, above)
 	}
 	if err := userfile.Replace(filepath.Join(top, filepath.Base(filepath.Dir(dir))+".json"), a, maxAllotment); err != nil {
-		return fmt.Errorf("admit the workplace %s: %w", dir, err)
+		return fmt.Errorf("admit the worktree %s: %w", dir, err)
 	}
 	return nil
 }
 
-// amongWorkplaces returns the real paths of a directory and of that for all
-// worktrees, and whether the one is in the other.
-func amongWorkplaces(dir string) (real, top string, in bool, err error) {
-	if top, err = config.Workplaces(); err != nil {
+// amongWorktrees returns the real paths of a directory and of the directory of all
+// worktrees, and whether the former is in the latter.
+func amongWorktrees(dir string) (real, top string, in bool, err error) {
+	if top, err = config.Worktrees(); err != nil {
 		return "", "", false, err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -98,17 +99,16 @@ func amongWorkplaces(dir string) (real, top string, in bool, err error) {
 	return real, top, holds(top, real), nil
 }
 
-// forbidsTrust reports whether nothing that a directory brings may ever take effect:
-// what is in a worktree was written by a worker. What cannot be told is not
-// trusted either.
+// forbidsTrust reports whether a directory can never be trusted, because it is a
+// worktree, which a worker has written, or because of an error.
 func forbidsTrust(dir string) bool {
-	_, _, in, err := amongWorkplaces(dir)
+	_, _, in, err := amongWorktrees(dir)
 	return (in || err != nil) && !weak.On("workplace.trust")
 }
 
-// confine makes a policy one for a worktree. Commands run in a sandbox there or
-// not at all, whatever a person would permit: without one nothing is apart.
-func (w Workplace) confine(p *permission.Policy) error {
+// confine restricts a policy for a worktree: commands run in a sandbox or not at all,
+// whatever a person would approve, because only the sandbox separates workers.
+func (w Worktree) confine(p *permission.Policy) error {
 	if weak.On("workplace.box") {
 		return nil
 	}
@@ -123,16 +123,16 @@ func (w Workplace) confine(p *permission.Policy) error {
 	return nil
 }
 
-// boxedOnly reports whether commands in a directory run in a sandbox or not at all.
-func (s *Safety) boxedOnly(dir string) (bool, error) {
-	_, worker, err := s.Workplace(dir)
+// sandboxOnly reports whether commands in a directory must not run without a sandbox.
+func (s *Safety) sandboxOnly(dir string) (bool, error) {
+	_, worker, err := s.Worktree(dir)
 	return worker && !weak.On("workplace.box"), err
 }
 
-// enclose makes a profile one for a worktree. Of pawl's own files some hold it;
-// what others have left in the cache is theirs. What the user lets commands write
-// to does not count where a worker has no business.
-func (w Workplace) enclose(p *sandbox.Profile, own []string, cache string) error {
+// enclose restricts a profile for a worktree. Those of pawl's own files that contain
+// the worktree stay reachable on the way to it; the caches of others are hidden, and
+// directories that the user lets commands write to are dropped where they overlap.
+func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) error {
 	for _, path := range own {
 		if real, err := filepath.EvalSymlinks(path); err == nil && holds(real, p.Dir) {
 			p.Apart = append(p.Apart, path)
@@ -154,7 +154,7 @@ func (w Workplace) enclose(p *sandbox.Profile, own []string, cache string) error
 	return nil
 }
 
-// outside returns the paths that are in none of the directories.
+// outside returns the paths that are in none of the folders.
 func outside(folders, paths []string) []string {
 	folders = spellings(folders)
 	return slices.DeleteFunc(paths, func(path string) bool {
@@ -164,8 +164,8 @@ func outside(folders, paths []string) []string {
 	})
 }
 
-// programsIn returns the directories of programs that the user has in others, as
-// virtual environments are: by PATH.
+// programsIn returns the directories in PATH that are below one of dirs, such as
+// virtual environments.
 func programsIn(dirs []string) []string {
 	var found []string
 	for _, path := range filepath.SplitList(os.Getenv("PATH")) {
