@@ -84,7 +84,7 @@ func runLinear(cmd *cobra.Command, a *app, c tui.Config) error {
 		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
 		Pending: func() bool { return linePending(in) }, Forget: func() { flushTyped(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
-		Onboarding: lineui.Onboarding{Help: c.First.Help, Save: c.First.Save},
+		Onboarding: lineui.Onboarding{Help: c.Onboarding.Help, Save: c.Onboarding.Save},
 		Show:       func(ctx context.Context, w io.Writer, s pawl.Session) error { return showSession(ctx, w, a.Service, s) },
 	})
 	var killed signalError

@@ -79,8 +79,8 @@ func (f *tuiFlags) run(cmd *cobra.Command) error {
 		return exportTo(ctx, a, dir, id, file)
 	}
 	if f.server == "" { // of a server's keys and configuration this machine knows nothing
-		c.First = onboarding.Options{Help: modelHelp, Save: saveChoice}
-		c.Permits = permitsOf(a.safety)
+		c.Onboarding = onboarding.Options{Help: modelHelp, Save: saveChoice}
+		c.Permissions = permitsOf(a.safety)
 	}
 	if f.session != "" || f.last {
 		name := f.session

@@ -32,6 +32,6 @@ func addLook(c *tui.Config, named string, user config.User) error {
 	if named != "" {
 		c.Theme = named
 	}
-	c.KeepTheme = func(name string) error { return config.Set("tui.theme", name, usable) }
+	c.SaveTheme = func(name string) error { return config.Set("tui.theme", name, usable) }
 	return nil
 }

@@ -89,13 +89,13 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	if c, err := lookOf(t, "contrast"); err != nil || c.Theme != "contrast" {
 		t.Errorf("%s, %v", c.Theme, err)
 	}
-	if err := c.KeepTheme("plain"); err != nil {
+	if err := c.SaveTheme("plain"); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := lookOf(t, ""); err != nil || c.Theme != "plain" || !c.NoMouse {
 		t.Errorf("after the choice: %s, %v, %v", c.Theme, c.NoMouse, err)
 	}
-	if err := c.KeepTheme("nonsense"); err == nil {
+	if err := c.SaveTheme("nonsense"); err == nil {
 		t.Error("a theme that there is not is kept")
 	}
 }

@@ -26,48 +26,48 @@ import (
 type app struct {
 	shared *ui.Shared
 
-	session  pawl.Session // as it was when it was opened; its ID is "" until there is one
-	settings pawl.Settings
-	outbox   outbox
-	feed     *eventfeed.Feed
-	shown    time.Time // when news were last taken in
-	loading  bool      // an older page is read
-	catching bool      // so is what was missed of a reply
+	session    pawl.Session // as it was when it was opened; its ID is "" until there is one
+	settings   pawl.Settings
+	outbox     outbox
+	feed       *eventfeed.Feed
+	lastNews   time.Time // when news were last taken in
+	loading    bool      // an older page is read
+	catchingUp bool      // so is what was missed of a reply
 
-	view    *chat.View
-	editor  *editor.Editor
-	dialogs []ui.Dialog // the last is on top
-	queue   *dialog.Queue
-	tasks   *subagents.Tasks
-	mission *subagents.Mission
-	inChat  bool   // keys are for the conversation
-	message string // to the person, until the next key
-	failed  bool   // it is a failure
+	view        *chat.View
+	editor      *editor.Editor
+	dialogs     []ui.Dialog // the last is on top
+	queue       *dialog.Queue
+	tasks       *subagents.Tasks
+	mission     *subagents.Mission
+	chatFocused bool   // keys are for the conversation
+	message     string // to the person, until the next key
+	failed      bool   // it is a failure
 
-	lists    lists
-	escape   escape
-	returned returned // words for a session that is being opened
+	lists   lists
+	escape  escapeState
+	restore restoredPrompt // words for a session that is being opened
 
-	first    onboarding.Options
-	notifier *notify.Notifier
-	looks    looks
-	lost     int // how often in a row the feed was lost
+	onboarding   onboarding.Options
+	notifier     *notify.Notifier
+	theme        themeState
+	feedFailures int // how often in a row the feed was lost
 
 	width, height int
-	cramped       bool // what is on top does not fit on the screen
+	tooSmall      bool // what is on top does not fit on the screen
 
 	program *tea.Program // nil in tests
-	frames  frames
+	frames  frameLimiter
 }
 
 func newApp(s *ui.Shared, c Config) *app {
-	c.First.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
+	c.Onboarding.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
 	a := &app{
-		first: c.First, notifier: notify.New(c.Notify, c.env()), looks: newLooks(c),
+		onboarding: c.Onboarding, notifier: notify.New(c.Notify, c.env()), theme: newThemeState(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: subagents.New(s), mission: subagents.NewMission(s), lists: newLists(s, c),
 	}
-	a.editor.Become(c.Session)
+	a.editor.SetSession(c.Session)
 	return a
 }
 
@@ -80,9 +80,9 @@ type olderMsg struct {
 // Init opens the session, if one is named.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
-		return tea.Batch(a.editor.Init(), a.looks.ask(), onboarding.Begin(a.shared, a.first))
+		return tea.Batch(a.editor.Init(), a.theme.requestBackground(), onboarding.Begin(a.shared, a.onboarding))
 	}
-	return tea.Batch(a.editor.Init(), a.looks.ask(), a.open(a.session.ID), onboarding.Begin(a.shared, a.first))
+	return tea.Batch(a.editor.Init(), a.theme.requestBackground(), a.open(a.session.ID), onboarding.Begin(a.shared, a.onboarding))
 }
 
 // open reads the end of a session.
@@ -99,12 +99,12 @@ func (a *app) open(id pawl.SessionID) tea.Cmd {
 
 // Update takes a message.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	a.frames.move(a.program)
+	a.frames.activity(a.program)
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		return a, a.resize(m)
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
-		a.told(m)
+		a.terminalColors(m)
 	case eventfeed.News:
 		return a, a.news(m)
 	case eventfeed.Opened:
@@ -120,7 +120,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.sent(m)
 	case ui.Open:
 		a.dialogs = append(a.dialogs, m.Dialog)
-		return a, a.uncovered()
+		return a, a.topChanged()
 	case ui.Failed:
 		return a, a.fail(m.Err)
 	case againMsg:
@@ -139,56 +139,56 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.shell(m)
 	case editor.Withdraw:
 		id := a.session.ID
-		return a, ui.Do(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
+		return a, ui.Run(func() error { return a.shared.Service.Withdraw(a.shared.Context, id, m.Prompt) })
 	case completion.Run:
 		return a, a.run(m)
 	case rewind.Ended:
-		return a, a.wentBack(m)
+		return a, a.rewound(m)
 	case disarmMsg:
 		a.disarm(m)
 	case subagents.Tick:
 		cmd, _ := a.tasks.Update(m)
-		return a, tea.Batch(cmd, a.tellDialogs(m))
+		return a, tea.Batch(cmd, a.updateDialogs(m))
 	case picker.Chosen, picker.Moved, picker.Closed:
 		return a, a.picked(m)
 	case waitingMsg:
 		return a, a.showWaiting(m)
 	case modesMsg:
 		return a, a.listModes(m)
-	case editor.Back:
-		return a, a.pass(msg)
+	case editor.SendFailed:
+		return a, a.forward(msg)
 	case tea.KeyPressMsg:
 		return a, a.key(m)
 	case tea.MouseMsg:
 		return a, a.mouse(m)
 	case chat.SecondMsg: // a dialog may show a conversation of its own
-		return a, tea.Batch(a.view.Update(m), a.tellDialogs(m))
+		return a, tea.Batch(a.view.Update(m), a.updateDialogs(m))
 	default:
-		if cmd, taken := a.heard(msg); taken {
+		if cmd, taken := a.queueMsg(msg); taken {
 			return a, cmd
 		}
-		if cmd, taken := a.listed(msg); taken {
+		if cmd, taken := a.listMsg(msg); taken {
 			return a, cmd
 		}
 		if cmd, taken := a.tasks.Update(msg); taken {
 			return a, cmd
 		}
-		return a, a.pass(msg)
+		return a, a.forward(msg)
 	}
 	return a, nil
 }
 
 // pass gives a message to whoever is on top. What the person does is for the one
 // on top alone; answers find their way to the editor below it.
-func (a *app) pass(msg tea.Msg) tea.Cmd {
+func (a *app) forward(msg tea.Msg) tea.Cmd {
 	if n := len(a.dialogs); n > 0 {
-		if a.cramped && unseen(msg) {
+		if a.tooSmall && userInput(msg) {
 			return nil
 		}
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]
-			return tea.Batch(cmd, a.uncovered())
+			return tea.Batch(cmd, a.topChanged())
 		}
 		a.dialogs[n-1] = next
 		switch msg.(type) {
@@ -206,28 +206,28 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // key takes a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
-	k, armed := twice(k)
+	k, armed := splitAltEscape(k)
 	armed = armed || a.escape.armed
 	a.escape.armed = false
 	if cmd, taken := a.helpKey(k); taken {
 		return cmd
 	}
 	if n := len(a.dialogs); n > 0 {
-		if a.cramped {
-			return a.crampedKey(k)
+		if a.tooSmall {
+			return a.tooSmallKey(k)
 		}
 		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
 			return tea.Quit // what is asked waits in the log
 		}
-		return a.pass(k)
+		return a.forward(k)
 	}
 	if a.view.Finding() && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
 		return tea.Batch(a.view.Update(k), a.older())
 	}
-	if !a.inChat && a.editor.Takes(k) {
+	if !a.chatFocused && a.editor.Handles(k) {
 		return a.editor.Update(k)
 	}
-	if a.inChat {
+	if a.chatFocused {
 		if cmd, taken := a.chatKey(k); taken {
 			return cmd
 		}
@@ -235,7 +235,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if cmd, taken := a.globalKey(k, armed); taken {
 		return cmd
 	}
-	if a.inChat {
+	if a.chatFocused {
 		return nil
 	}
 	return a.editor.Update(k)
@@ -268,7 +268,7 @@ func (a *app) globalKey(k tea.KeyPressMsg, armed bool) (tea.Cmd, bool) {
 	case keys.Bottom:
 		a.view.ToEnd()
 	case keys.FocusChat:
-		a.focusChat(!a.inChat)
+		a.focusChat(!a.chatFocused)
 	case keys.Find:
 		a.view.Find()
 	default:
@@ -308,7 +308,7 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 func (a *app) focusChat(in bool) {
-	a.inChat = in
+	a.chatFocused = in
 	if in {
 		a.view.Select(-1)
 	} else {
@@ -320,17 +320,17 @@ func (a *app) focusChat(in bool) {
 // interrupt ends the turn, or goes back if none is open.
 func (a *app) interrupt(armed bool) tea.Cmd {
 	if !a.view.Log.Working() {
-		return a.goBackKey(armed)
+		return a.rewindKey(armed)
 	}
 	id := a.session.ID
-	return ui.Do(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
+	return ui.Run(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
 }
 
 // mouse takes what the mouse does: for the dialog on top or, without one, for who
 // is in its place.
 func (a *app) mouse(m tea.MouseMsg) tea.Cmd {
 	if len(a.dialogs) > 0 {
-		return a.pass(m)
+		return a.forward(m)
 	}
 	if wheel, ok := m.(tea.MouseWheelMsg); ok {
 		a.wheel(wheel)
@@ -374,8 +374,8 @@ func (a *app) opened(m eventfeed.Opened) tea.Cmd {
 	a.view = chat.NewView(log, a.shared.Styles)
 	a.lists.open(m.Session, m.Events)
 	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
-	a.shownAgain(m.Session.ID)
-	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())
+	a.sessionShown(m.Session.ID)
+	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
 }
 
 // follow watches a session.
@@ -383,38 +383,38 @@ func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
 	a.feed.Close()
 	a.session = s
 	a.feed = eventfeed.Watch(a.shared.Context, a.shared.Service, s.ID, after)
-	return a.feed.Next(a.shown)
+	return a.feed.Next(a.lastNews)
 }
 
 // news takes in what has come.
 func (a *app) news(m eventfeed.News) tea.Cmd {
 	if m.Feed != a.feed { // of a dialog's, or of a session that is not shown any more
-		return a.tellDialogs(m)
+		return a.updateDialogs(m)
 	}
 	reload := false
 	var cmds []tea.Cmd
 	for _, e := range m.Events {
 		a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.tell(e), a.refreshed(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.notify(e), a.reloadProject(e))
 		if r, ok := e.Body.(pawl.Undone); ok && r.Refused == "" {
 			reload = true
 		}
 	}
-	a.shown = time.Now()
-	a.found(m)
+	a.lastNews = time.Now()
+	a.feedRecovered(m)
 	switch {
 	case m.Err != nil:
-		return tea.Batch(append(cmds, a.lose(m.Err))...)
+		return tea.Batch(append(cmds, a.feedLost(m.Err))...)
 	case reload:
 		return a.open(a.session.ID)
 	}
-	return tea.Batch(append(cmds, a.feed.Next(a.shown), a.catchUp(), a.asks(), a.waiting(m.Events), a.view.Clock(), a.moving())...)
+	return tea.Batch(append(cmds, a.feed.Next(a.lastNews), a.catchUp(), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())...)
 }
 
 // asks closes the dialogs of what does not wait any more, and opens that of what
 // has waited longest. What the person has opened is not covered.
-func (a *app) asks() tea.Cmd {
+func (a *app) syncAsks() tea.Cmd {
 	n := len(a.dialogs)
 	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool {
 		ask, ok := d.(dialog.Asker)
@@ -423,12 +423,12 @@ func (a *app) asks() tea.Cmd {
 	if len(a.dialogs) == n && n > 0 {
 		return nil
 	}
-	return a.uncovered()
+	return a.topChanged()
 }
 
 // uncovered tells the dialog that has come to be on top. Without one it is that of
 // what is asked.
-func (a *app) uncovered() tea.Cmd {
+func (a *app) topChanged() tea.Cmd {
 	if len(a.dialogs) == 0 {
 		next, ok := a.queue.Front()
 		if !ok {

@@ -20,7 +20,7 @@ import (
 var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"quit":     func(*app, string) tea.Cmd { return tea.Quit },
 	"help":     func(a *app, _ string) tea.Cmd { return a.help(keys.Editor) },
-	"new":      func(a *app, _ string) tea.Cmd { return a.begin() },
+	"new":      func(a *app, _ string) tea.Cmd { return a.newSession() },
 	"sessions": func(a *app, _ string) tea.Cmd { return a.listSessions() },
 	"models":   (*app).chooseModel,
 	"agents":   (*app).chooseAgent,
@@ -30,7 +30,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
 	"export":   (*app).exportTo,
 	"permissions": func(a *app, _ string) tea.Cmd {
-		return permissions.Open(a.shared, a.lists.permits, a.dir())
+		return permissions.Open(a.shared, a.lists.permissions, a.dir())
 	},
 	"trust": func(a *app, _ string) tea.Cmd { return onboarding.AskTrust(a.shared) },
 	"search": func(a *app, words string) tea.Cmd {
@@ -39,16 +39,16 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	},
 	"copy": func(a *app, _ string) tea.Cmd {
 		text := a.view.Log.LastReply()
-		return tea.Batch(tea.SetClipboard(text), ui.Show(ui.Notice{Text: "the newest reply is copied"}))
+		return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "the newest reply is copied"}))
 	},
 	"compact": func(a *app, words string) tea.Cmd {
-		return a.order(func(s pawl.Service, id pawl.SessionID) error {
+		return a.withSession(func(s pawl.Service, id pawl.SessionID) error {
 			_, err := s.Compact(a.shared.Context, id, words)
 			return err
 		})
 	},
 	"rename": func(a *app, title string) tea.Cmd {
-		return a.order(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
+		return a.withSession(func(s pawl.Service, id pawl.SessionID) error { return s.Rename(a.shared.Context, id, title) })
 	},
 	"fork":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Fork) },
 	"rewind":  func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Back) },
@@ -70,7 +70,7 @@ var (
 func (a *app) run(m completion.Run) tea.Cmd {
 	do, ok := commands[m.Name]
 	if !ok {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("/%s cannot be done here yet: %w", m.Name, pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("/%s cannot be done here yet: %w", m.Name, pawl.ErrUnavailable)})
 	}
 	return do(a, strings.TrimSpace(m.Arguments))
 }
@@ -81,16 +81,16 @@ var commandKeys = map[keys.Action]string{
 }
 
 // order asks something of the session that is shown.
-func (a *app) order(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
+func (a *app) withSession(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 	id := a.session.ID
 	if id == "" {
-		return ui.Show(ui.Failed{Err: errNoSession})
+		return ui.Send(ui.Failed{Err: errNoSession})
 	}
-	return ui.Do(func() error { return do(a.shared.Service, id) })
+	return ui.Run(func() error { return do(a.shared.Service, id) })
 }
 
 // begin shows an empty session, which is made with its first prompt.
-func (a *app) begin() tea.Cmd {
+func (a *app) newSession() tea.Cmd {
 	a.feed.Close()
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)

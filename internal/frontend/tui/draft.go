@@ -21,10 +21,10 @@ type draftMsg struct {
 // catchUp reads what was missed of the reply, if something was: it was written
 // before the session was watched, or faster than it could be shown.
 func (a *app) catchUp() tea.Cmd {
-	if !a.view.Log.Missed() || a.catching {
+	if !a.view.Log.Missed() || a.catchingUp {
 		return nil
 	}
-	a.catching = true
+	a.catchingUp = true
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
 	return tea.Tick(draftWait, func(time.Time) tea.Msg {
 		d, _ := svc.Draft(ctx, id) // without one, the whole comes with the reply
@@ -33,7 +33,7 @@ func (a *app) catchUp() tea.Cmd {
 }
 
 func (a *app) caughtUp(m draftMsg) {
-	a.catching = false
+	a.catchingUp = false
 	if m.session == a.session.ID {
 		a.view.Log.Join(m.draft)
 	}

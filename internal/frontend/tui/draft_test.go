@@ -24,11 +24,11 @@ func TestCatchesUp(t *testing.T) {
 	shown := func(text string) bool { return strings.Contains(ansi.Strip(a.View().Content), text) }
 
 	news(pawl.Event{Session: "s", Seq: 1, Turn: 1, Body: pawl.ReplyStarted{Step: 1}}, delta(0, "first "))
-	if a.catching || !shown("first") {
+	if a.catchingUp || !shown("first") {
 		t.Fatal("it reads anew though nothing is missing, or nothing is shown")
 	}
 	news(delta(13, "third"))
-	if !a.catching || shown("third") {
+	if !a.catchingUp || shown("third") {
 		t.Fatal("that a piece is missing is not noticed")
 	}
 	a.Update(draftMsg{"other", pawl.Draft{Reply: 1, Text: "of another session"}})
@@ -36,7 +36,7 @@ func TestCatchesUp(t *testing.T) {
 		t.Error("a draft of another session is shown")
 	}
 	a.Update(draftMsg{"s", pawl.Draft{Reply: 1, Text: "first second third"}})
-	if a.catching || !shown("first second third") {
+	if a.catchingUp || !shown("first second third") {
 		t.Errorf("it is not shown: %s", ansi.Strip(a.View().Content))
 	}
 }

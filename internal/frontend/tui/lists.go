@@ -25,17 +25,17 @@ type Export func(ctx context.Context, id pawl.SessionID, file string) (path stri
 // lists are what is known about the session beside the conversation, and where
 // more of it is had.
 type lists struct {
-	status  *status.Line
-	todos   *todos.Strip
-	queued  int // prompts that wait
-	asked   int // how often it was asked which prompts wait
-	export  Export
-	permits *permissions.Source
-	yolo    bool // pawl was started in that mode: it may be chosen
+	status       *status.Line
+	todos        *todos.Strip
+	queued       int // prompts that wait
+	waitingQuery int // how often it was asked which prompts wait
+	export       Export
+	permissions  *permissions.Source
+	yolo         bool // pawl was started in that mode: it may be chosen
 }
 
 func newLists(s *ui.Shared, c Config) lists {
-	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permits: c.Permits, yolo: c.Settings.Mode == modeYolo}
+	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, yolo: c.Settings.Mode == modeYolo}
 }
 
 // open begins with a session, as its row and its newest events tell.
@@ -45,12 +45,12 @@ func (l *lists) open(s pawl.Session, events []pawl.Event) {
 }
 
 // listed takes the messages of the lists. It reports whether it was one.
-func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
+func (a *app) listMsg(msg tea.Msg) (tea.Cmd, bool) {
 	if cmd, taken := a.lists.status.Update(msg); taken {
 		return cmd, true
 	}
 	if cmd, taken := a.mission.Update(msg); taken {
-		return tea.Batch(cmd, a.tellBoard()), true
+		return tea.Batch(cmd, a.refreshBoard()), true
 	}
 	switch m := msg.(type) {
 	case sessions.Open:
@@ -59,14 +59,14 @@ func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return a.open(m.ID), true
 	case startedMsg:
-		return a.started(m), true
+		return a.missionStarted(m), true
 	case sessions.New:
-		return a.begin(), true
+		return a.newSession(), true
 	case sessions.Deleted:
 		if m.ID == a.session.ID {
-			return tea.Batch(a.begin(), ui.Show(ui.Notice{Text: "deleted: this is a new session"})), true
+			return tea.Batch(a.newSession(), ui.Send(ui.Notice{Text: "deleted: this is a new session"})), true
 		}
-		return ui.Show(ui.Notice{Text: "the session is deleted"}), true
+		return ui.Send(ui.Notice{Text: "the session is deleted"}), true
 	default:
 		return nil, false
 	}
@@ -75,7 +75,7 @@ func (a *app) listed(msg tea.Msg) (tea.Cmd, bool) {
 // moving is what makes the status line move, if there is a reason. The models are
 // not asked for before one has replied: that looks for keys, and may ask for a
 // password.
-func (a *app) moving() tea.Cmd {
+func (a *app) updateStatus() tea.Cmd {
 	if a.view.Log.Usage().Tokens() == 0 {
 		return a.lists.status.Clock()
 	}
@@ -84,7 +84,7 @@ func (a *app) moving() tea.Cmd {
 
 // refreshed looks at the directory again when a turn has ended: the work may have
 // changed what is there.
-func (a *app) refreshed(e pawl.Event) tea.Cmd {
+func (a *app) reloadProject(e pawl.Event) tea.Cmd {
 	if _, ended := e.Body.(pawl.TurnFinished); ended {
 		return a.editor.Switch(a.session.ID, a.dir())
 	}
@@ -100,7 +100,7 @@ func (a *app) current() pawl.Settings {
 	}
 	next := a.settings
 	next.Model = cmp.Or(next.Model, log.Model)
-	if folder, ok := a.editor.Folder(); ok {
+	if folder, ok := a.editor.Project(); ok {
 		next.Model = cmp.Or(next.Model, folder.Model)
 	}
 	next.Mode = a.mode()
@@ -117,41 +117,41 @@ func (a *app) status() string {
 		}
 		return style.Render(ansi.Truncate(sanitize.Line(a.message), a.width, "…"))
 	}
-	folder, _ := a.editor.Folder()
+	folder, _ := a.editor.Project()
 	return a.lists.status.View(a.width, status.Now{
 		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(),
 	})
 }
 
 // strip is what the model has to do, above the prompt.
-func (a *app) strip() []string {
+func (a *app) todoLines() []string {
 	return a.lists.todos.View(a.view.Log.Todos(), a.view.Log.Working(), a.width, a.height/3)
 }
 
 func (a *app) toggleTodos() tea.Cmd {
-	if len(a.strip()) == 0 {
-		return ui.Show(ui.Notice{Text: "the model keeps no list now"})
+	if len(a.todoLines()) == 0 {
+		return ui.Send(ui.Notice{Text: "the model keeps no list now"})
 	}
 	a.lists.todos.Toggle()
 	return nil
 }
 
 func (a *app) listSessions() tea.Cmd {
-	return ui.Show(ui.Open{Dialog: sessions.NewDialog(a.shared, a.session.ID)})
+	return ui.Send(ui.Open{Dialog: sessions.NewDialog(a.shared, a.session.ID)})
 }
 
 func (a *app) showStats() tea.Cmd {
-	return ui.Show(ui.Open{Dialog: stats.New(a.shared, a.session.ID, a.dir())})
+	return ui.Send(ui.Open{Dialog: stats.New(a.shared, a.session.ID, a.dir())})
 }
 
 // exportTo writes the session to a file.
 func (a *app) exportTo(file string) tea.Cmd {
 	export := a.lists.export
 	if export == nil {
-		return ui.Show(ui.Failed{Err: errNoExport})
+		return ui.Send(ui.Failed{Err: errNoExport})
 	}
 	if a.session.ID == "" {
-		return ui.Show(ui.Failed{Err: errNoSession})
+		return ui.Send(ui.Failed{Err: errNoSession})
 	}
 	id, ctx, dir := a.session.ID, a.shared.Context, a.shared.Dir
 	return func() tea.Msg {

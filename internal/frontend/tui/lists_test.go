@@ -231,10 +231,10 @@ func TestExport(t *testing.T) {
 func TestOpenSame(t *testing.T) {
 	t.Parallel()
 	a := drawn(t)
-	if cmd, taken := a.listed(sessions.Open{ID: "s"}); cmd != nil || !taken {
+	if cmd, taken := a.listMsg(sessions.Open{ID: "s"}); cmd != nil || !taken {
 		t.Error("it is opened again")
 	}
-	if cmd, taken := a.listed(sessions.Open{ID: "other"}); cmd == nil || !taken {
+	if cmd, taken := a.listMsg(sessions.Open{ID: "other"}); cmd == nil || !taken {
 		t.Error("another is not opened")
 	}
 }

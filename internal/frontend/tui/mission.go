@@ -19,7 +19,7 @@ var (
 // startMission begins a mission, and shows its session.
 func (a *app) startMission(goal string) tea.Cmd {
 	if goal == "" {
-		return ui.Show(ui.Failed{Err: errNoGoal})
+		return ui.Send(ui.Failed{Err: errNoGoal})
 	}
 	settings := a.settings
 	settings.Agent = "" // it is the Commander
@@ -40,9 +40,9 @@ type startedMsg struct {
 }
 
 // started shows the session of a mission.
-func (a *app) started(m startedMsg) tea.Cmd {
+func (a *app) missionStarted(m startedMsg) tea.Cmd {
 	if m.err != nil {
-		return tea.Batch(a.open(m.id), ui.Show(ui.Failed{Err: m.err}))
+		return tea.Batch(a.open(m.id), ui.Send(ui.Failed{Err: m.err}))
 	}
 	return a.open(m.id)
 }
@@ -50,13 +50,13 @@ func (a *app) started(m startedMsg) tea.Cmd {
 // showBoard shows how far the mission is.
 func (a *app) showBoard() tea.Cmd {
 	if !a.mission.On() {
-		return ui.Show(ui.Failed{Err: errNoMission})
+		return ui.Send(ui.Failed{Err: errNoMission})
 	}
-	return ui.Show(ui.Open{Dialog: subagents.NewBoard(a.shared, a.mission)})
+	return ui.Send(ui.Open{Dialog: subagents.NewBoard(a.shared, a.mission)})
 }
 
 // tellBoard tells the board that the mission was read anew.
-func (a *app) tellBoard() tea.Cmd {
+func (a *app) refreshBoard() tea.Cmd {
 	for _, d := range a.dialogs {
 		if b, ok := d.(*subagents.Board); ok {
 			return b.Shown()

@@ -16,7 +16,7 @@ func (a *app) resume(s pawl.Session) tea.Cmd {
 		return nil
 	}
 	svc, ctx := a.shared.Service, a.shared.Context
-	return ui.Do(func() error {
+	return ui.Run(func() error {
 		if err := svc.Resume(ctx, s.ID); !errors.Is(err, pawl.ErrBusy) {
 			return err
 		}

@@ -14,14 +14,14 @@ import (
 // showTasks lists what the session has others do.
 func (a *app) showTasks() tea.Cmd {
 	if a.session.ID == "" {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
 	}
-	return ui.Show(ui.Open{Dialog: subagents.NewDialog(a.shared, a.tasks)})
+	return ui.Send(ui.Open{Dialog: subagents.NewDialog(a.shared, a.tasks)})
 }
 
 // tellDialogs gives a message to all dialogs, also those below the one on top:
 // what they follow goes on.
-func (a *app) tellDialogs(msg tea.Msg) tea.Cmd {
+func (a *app) updateDialogs(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for i, d := range a.dialogs {
 		next, cmd := d.Update(msg)

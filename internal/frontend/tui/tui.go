@@ -27,21 +27,21 @@ import (
 
 // Config says what to show.
 type Config struct {
-	Service  pawl.Service
-	Dir      string
-	Session  pawl.SessionID // "" means a new one, made with the first prompt
-	Settings pawl.Settings  // of prompts, until the person chooses others
-	Theme    string         // "" means by the terminal's background
-	Themes   []theme.Theme  // the person's own
-	Keys     map[string][]string
-	NoMouse  bool               // the mouse is left to the terminal
-	History  history.Store      // of prompts; nil keeps none
-	First    onboarding.Options // for who has chosen nothing yet; Chosen is set by Run
-	Notify   notify.Mode
-	Export   Export              // nil means that sessions cannot be exported here
-	Permits  *permissions.Source // nil means that they are another machine's
+	Service     pawl.Service
+	Dir         string
+	Session     pawl.SessionID // "" means a new one, made with the first prompt
+	Settings    pawl.Settings  // of prompts, until the person chooses others
+	Theme       string         // "" means by the terminal's background
+	Themes      []theme.Theme  // the person's own
+	Keys        map[string][]string
+	NoMouse     bool               // the mouse is left to the terminal
+	History     history.Store      // of prompts; nil keeps none
+	Onboarding  onboarding.Options // for who has chosen nothing yet; Chosen is set by Run
+	Notify      notify.Mode
+	Export      Export              // nil means that sessions cannot be exported here
+	Permissions *permissions.Source // nil means that they are another machine's
 
-	KeepTheme func(name string) error // keeps the choice for the next start; nil keeps none
+	SaveTheme func(name string) error // keeps the choice for the next start; nil keeps none
 
 	In  io.Reader // nil means standard input
 	Out io.Writer // nil means standard output
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := newApp(&ui.Shared{Service: c.Service, Context: ctx, Dir: c.Dir, Styles: theme.New(newLooks(c).theme()), Keys: k}, c)
+	a := newApp(&ui.Shared{Service: c.Service, Context: ctx, Dir: c.Dir, Styles: theme.New(newThemeState(c).current()), Keys: k}, c)
 	options := []tea.ProgramOption{tea.WithContext(ctx)}
 	if c.In != nil {
 		options = append(options, tea.WithInput(c.In))

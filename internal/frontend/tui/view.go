@@ -23,48 +23,48 @@ const (
 func (a *app) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen, v.ReportFocus = true, true
-	if a.looks.mouse {
+	if a.theme.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	if screen := a.shared.Styles.Theme.ScreenOn(a.looks.ground); screen != nil {
+	if screen := a.shared.Styles.Theme.ScreenOn(a.theme.background); screen != nil {
 		v.BackgroundColor, v.ForegroundColor = screen, a.shared.Styles.Text.GetForeground()
 	}
-	v.WindowTitle = a.looks.signs(a.title())
+	v.WindowTitle = a.theme.symbols(a.title())
 	switch {
 	case a.width == 0:
 		return v
 	case a.width < minWidth || a.height < minHeight:
-		a.cramped = true
-		v.Content = a.sentence(fmt.Sprintf("pawl needs %d columns and %d rows", minWidth, minHeight))
+		a.tooSmall = true
+		v.Content = a.fitMessage(fmt.Sprintf("pawl needs %d columns and %d rows", minWidth, minHeight))
 	default:
 		a.draw(&v)
 	}
-	v.Content = a.looks.signs(fit(v.Content, a.height))
+	v.Content = a.theme.symbols(fit(v.Content, a.height))
 	return v
 }
 
 // draw draws the parts, and a dialog above them.
 func (a *app) draw(v *tea.View) {
-	a.editor.Resize(a.width)
-	above := slices.Concat(a.strips(), []string{a.rule()}, a.strip())
-	a.editor.Limit(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
+	a.editor.SetWidth(a.width)
+	above := slices.Concat(a.taskLines(), []string{a.rule()}, a.todoLines())
+	a.editor.SetMaxHeight(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
 	below := slices.Concat(above, []string{a.editor.View()})
 	room := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
-	a.editor.Place(room + len(above))
+	a.editor.SetTop(room + len(above))
 	talk := a.conversation(room)
 	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // the status knows what is seen
-	a.cramped = false
+	a.tooSmall = false
 	if n := len(a.dialogs); n > 0 {
 		box := a.dialogs[n-1].View(a.width, a.height)
-		if a.cramped = lipgloss.Width(box) > a.width || lipgloss.Height(box) > a.height; a.cramped {
-			v.Content = a.sentence("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
+		if a.tooSmall = lipgloss.Width(box) > a.width || lipgloss.Height(box) > a.height; a.tooSmall {
+			v.Content = a.fitMessage("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
 			return
 		}
-		v.Content = a.over(v.Content, box)
+		v.Content = a.overlay(v.Content, box)
 		return
 	}
-	if c := a.editor.Cursor(); c != nil && !a.inChat && !a.view.Finding() {
+	if c := a.editor.Cursor(); c != nil && !a.chatFocused && !a.view.Finding() {
 		c.Y += room + len(above)
 		v.Cursor = c
 	}
@@ -74,28 +74,28 @@ func (a *app) draw(v *tea.View) {
 // if it had just come.
 func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
 	a.width, a.height = m.Width, m.Height
-	cmd := a.tellDialogs(m)
-	if a.cramped && len(a.dialogs) > 0 {
-		return tea.Batch(cmd, a.uncovered())
+	cmd := a.updateDialogs(m)
+	if a.tooSmall && len(a.dialogs) > 0 {
+		return tea.Batch(cmd, a.topChanged())
 	}
 	return cmd
 }
 
 // crampedKey takes a key for what does not fit on the screen. Nobody answers what
 // they do not see: it can be closed if nothing is asked, and pawl can be ended.
-func (a *app) crampedKey(k tea.KeyPressMsg) tea.Cmd {
+func (a *app) tooSmallKey(k tea.KeyPressMsg) tea.Cmd {
 	_, asks := a.dialogs[len(a.dialogs)-1].(dialog.Asker)
 	switch {
 	case a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit:
 		return tea.Quit
 	case !asks && a.shared.Keys.Action(keys.Dialog, k.String()) == keys.Close:
-		return a.pass(k)
+		return a.forward(k)
 	}
 	return nil
 }
 
 // unseen reports whether a message is from a person who does not see what it is for.
-func unseen(msg tea.Msg) bool {
+func userInput(msg tea.Msg) bool {
 	switch msg.(type) {
 	case tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
 		return true
@@ -104,7 +104,7 @@ func unseen(msg tea.Msg) bool {
 }
 
 // sentence is all that is said.
-func (a *app) sentence(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
+func (a *app) fitMessage(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
 
 // fit makes a screen of what was drawn: as many lines as it has.
 func fit(content string, height int) string {
@@ -115,7 +115,7 @@ func fit(content string, height int) string {
 
 // over puts a dialog above the screen. The rows beside it are blank: pieces of
 // words there would only disturb.
-func (a *app) over(content, box string) string {
+func (a *app) overlay(content, box string) string {
 	lines, above := strings.Split(content, "\n"), strings.Split(box, "\n")
 	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-len(above))/2)
 	for i, line := range above {
@@ -127,7 +127,7 @@ func (a *app) over(content, box string) string {
 }
 
 // strips are lines about what goes on beside the conversation.
-func (a *app) strips() []string {
+func (a *app) taskLines() []string {
 	if line := a.tasks.Line(a.width); line != "" {
 		return []string{line}
 	}

@@ -68,14 +68,14 @@ func changes(c *CallView) bool {
 // command shows a command line whole.
 func (v *View) command(text string) []layout.Line {
 	lexer := syntax.For("bash")
-	inks := syntax.InksOf(v.styles)
+	inks := syntax.NewPalette(v.styles)
 	var lines []layout.Line
 	for i, line := range strings.Split(sanitize.Marked(strings.TrimRight(text, "\n")), "\n") {
 		prompt := "$ "
 		if i > 0 {
 			prompt = "  "
 		}
-		frame := layout.Frame{First: []layout.Span{margin, {Text: prompt, Ink: v.ink.muted}}, Rest: []layout.Span{margin, margin}}
+		frame := layout.Frame{First: []layout.Span{margin, {Text: prompt, SGR: v.ink.muted}}, Rest: []layout.Span{margin, margin}}
 		lines = append(lines, layout.Chop(lexer.Line(layout.Tabs(line), inks, ""), v.room(), frame)...)
 	}
 	return lines
@@ -90,7 +90,7 @@ func (v *View) given(in input) []layout.Line {
 			data, _ := json.Marshal(in[k]) // it came from JSON
 			text = string(data)
 		}
-		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", Ink: v.ink.muted}, {Text: layout.Tabs(sanitize.Marked(text)), Ink: v.ink.text}}
+		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", SGR: v.ink.muted}, {Text: layout.Tabs(sanitize.Marked(text)), SGR: v.ink.text}}
 		lines = append(lines, layout.Wrap(spans, v.room(), layout.Same(margin))...)
 	}
 	return lines
@@ -109,8 +109,8 @@ func (v *View) todoList(in input) []layout.Line {
 			mark, ink = "☒ ", v.ink.muted
 		case pawl.TodoPending:
 		}
-		frame := layout.Frame{First: []layout.Span{margin, {Text: mark, Ink: ink}}, Rest: []layout.Span{margin, margin}}
-		lines = append(lines, layout.Wrap([]layout.Span{{Text: sanitize.Line(t.text), Ink: ink}}, v.room(), frame)...)
+		frame := layout.Frame{First: []layout.Span{margin, {Text: mark, SGR: ink}}, Rest: []layout.Span{margin, margin}}
+		lines = append(lines, layout.Wrap([]layout.Span{{Text: sanitize.Line(t.text), SGR: ink}}, v.room(), frame)...)
 	}
 	return lines
 }
@@ -137,7 +137,7 @@ func (v *View) said(text string) []layout.Line {
 	if text == "" {
 		return nil
 	}
-	return v.wrap(text, v.ink.user, margin, layout.Span{Text: "→ ", Ink: v.ink.user})
+	return v.wrap(text, v.ink.user, margin, layout.Span{Text: "→ ", SGR: v.ink.user})
 }
 
 // plan shows what the model would do, and what the person said to it.
@@ -171,8 +171,8 @@ func (v *View) children(c *CallView) []layout.Line {
 		if c.Over[child.Subagent] {
 			mark, ink, state = "●", v.ink.good, "done"
 		}
-		lines = append(lines, v.one(margin, layout.Span{Text: mark + " ", Ink: ink}, layout.Span{Text: sanitize.Line(child.Agent), Ink: v.ink.bold},
-			layout.Span{Text: " " + sanitize.Line(child.Title), Ink: v.ink.text}, layout.Span{Text: " · " + state, Ink: v.ink.muted}))
+		lines = append(lines, v.one(margin, layout.Span{Text: mark + " ", SGR: ink}, layout.Span{Text: sanitize.Line(child.Agent), SGR: v.ink.bold},
+			layout.Span{Text: " " + sanitize.Line(child.Title), SGR: v.ink.text}, layout.Span{Text: " · " + state, SGR: v.ink.muted}))
 	}
 	return lines
 }
@@ -185,11 +185,11 @@ func (v *View) patches(c *CallView, open bool) []layout.Line {
 		switch p := p.(type) {
 		case pawl.Patch:
 			if files > 1 {
-				lines = append(lines, v.one(margin, layout.Span{Text: sanitize.Line(p.Path), Ink: v.ink.bold}))
+				lines = append(lines, v.one(margin, layout.Span{Text: sanitize.Line(p.Path), SGR: v.ink.bold}))
 			}
 			lines = append(lines, indented(diff.Render(v.diff, v.room()-2, p.Path, p.Diff))...)
 		case pawl.File:
-			lines = append(lines, v.one(margin, layout.Span{Text: attachment(p), Ink: v.ink.muted}))
+			lines = append(lines, v.one(margin, layout.Span{Text: attachment(p), SGR: v.ink.muted}))
 		case pawl.Text:
 			lines = append(lines, v.output(p.Text, v.ink.text)...)
 		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult:
@@ -203,7 +203,7 @@ func (v *View) first(lines []layout.Line, open bool) []layout.Line {
 	if open || len(lines) <= diffLines {
 		return lines
 	}
-	return append(lines[:diffLines:diffLines], v.one(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), Ink: v.ink.muted}))
+	return append(lines[:diffLines:diffLines], v.one(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), SGR: v.ink.muted}))
 }
 
 // printed shows what a call printed, or what its result says.
@@ -253,14 +253,14 @@ func (v *View) faults(c *CallView) []layout.Line {
 }
 
 // output sets what a tool printed, as it stands.
-func (v *View) output(text string, ink layout.Ink) []layout.Line {
+func (v *View) output(text string, ink layout.SGR) []layout.Line {
 	text = strings.Trim(sanitize.Text(text), "\n")
 	if text == "" {
 		return nil
 	}
 	var lines []layout.Line
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, layout.Chop([]layout.Span{{Text: layout.Tabs(line), Ink: ink}}, v.room(), layout.Same(margin))...)
+		lines = append(lines, layout.Chop([]layout.Span{{Text: layout.Tabs(line), SGR: ink}}, v.room(), layout.Same(margin))...)
 	}
 	return lines
 }
@@ -270,7 +270,7 @@ func (v *View) last(lines []layout.Line, n int) []layout.Line {
 	if len(lines) <= n {
 		return lines
 	}
-	more := v.one(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), Ink: v.ink.muted})
+	more := v.one(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), SGR: v.ink.muted})
 	return append([]layout.Line{more}, lines[len(lines)-n:]...)
 }
 
@@ -286,10 +286,10 @@ func (v *View) limited(lines []layout.Line, n int, open bool) []layout.Line {
 func (v *View) rest(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, f := range c.Result.Files {
-		lines = append(lines, v.one(margin, layout.Span{Text: attachment(f), Ink: v.ink.muted}))
+		lines = append(lines, v.one(margin, layout.Span{Text: attachment(f), SGR: v.ink.muted}))
 	}
 	if s := c.Result.Full; s != nil {
-		lines = append(lines, v.one(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), Ink: v.ink.muted}))
+		lines = append(lines, v.one(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), SGR: v.ink.muted}))
 	}
 	return lines
 }

@@ -30,17 +30,17 @@ func (v *View) head(e *Entry) layout.Line {
 	c := e.Call
 	in := parseInput(c)
 	mark, ink := v.mark(c)
-	spans := []layout.Span{{Text: mark + " ", Ink: ink}, {Text: toolName(c), Ink: v.ink.bold}}
+	spans := []layout.Span{{Text: mark + " ", SGR: ink}, {Text: toolName(c), SGR: v.ink.bold}}
 	tail := v.outcome(c, in)
 	if s := in.subject(c); s != "" {
 		room := v.room() - layout.Width(spans) - 1 - layout.Width(tail)
-		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), Ink: v.ink.text})
+		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), SGR: v.ink.text})
 	}
 	return v.one(append(spans, tail...)...)
 }
 
 // mark says at the first glance how a call stands, without colors too.
-func (v *View) mark(c *CallView) (string, layout.Ink) {
+func (v *View) mark(c *CallView) (string, layout.SGR) {
 	switch {
 	case c.Asking != nil:
 		return "?", v.ink.warn
@@ -78,9 +78,9 @@ func toolName(c *CallView) string {
 // outcome is what came of a call, in a few words.
 func (v *View) outcome(c *CallView, in input) []layout.Span {
 	var spans []layout.Span
-	say := func(text string, ink layout.Ink) {
+	say := func(text string, ink layout.SGR) {
 		if text != "" {
-			spans = append(spans, layout.Span{Text: " · ", Ink: v.ink.muted}, layout.Span{Text: text, Ink: ink})
+			spans = append(spans, layout.Span{Text: " · ", SGR: v.ink.muted}, layout.Span{Text: text, SGR: ink})
 		}
 	}
 	switch {
@@ -114,7 +114,7 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 }
 
 // done says what came of a call that ran.
-func (v *View) done(c *CallView, in input, say func(string, layout.Ink)) {
+func (v *View) done(c *CallView, in input, say func(string, layout.SGR)) {
 	r := c.Result
 	ink := v.ink.muted
 	if r.IsError {

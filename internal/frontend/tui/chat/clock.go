@@ -49,7 +49,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 		v.pull(m)
 	case tea.MouseReleaseMsg:
 		if text := v.release(m); text != "" {
-			return tea.Batch(tea.SetClipboard(text), ui.Show(ui.Notice{Text: "copied"}))
+			return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "copied"}))
 		}
 	case tea.KeyPressMsg:
 		v.findKey(m)

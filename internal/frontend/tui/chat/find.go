@@ -178,6 +178,6 @@ func (v *View) findBar() string {
 	case v.find.missed:
 		hint = "not found · " + hint
 	}
-	return layout.Cut(v.width, layout.Span{Text: " find: ", Ink: v.ink.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", Ink: v.ink.text},
-		layout.Span{Text: fmt.Sprintf("  %s", hint), Ink: v.ink.muted})
+	return layout.Cut(v.width, layout.Span{Text: " find: ", SGR: v.ink.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", SGR: v.ink.text},
+		layout.Span{Text: fmt.Sprintf("  %s", hint), SGR: v.ink.muted})
 }

@@ -41,9 +41,9 @@ func (v *View) render(e *Entry) []layout.Line {
 }
 
 // wrap breaks text to the width, behind a frame.
-func (v *View) wrap(text string, ink layout.Ink, frame ...layout.Span) []layout.Line {
+func (v *View) wrap(text string, ink layout.SGR, frame ...layout.Span) []layout.Line {
 	text = layout.Tabs(strings.Trim(sanitize.Text(text), "\n"))
-	return layout.Wrap([]layout.Span{{Text: text, Ink: ink}}, v.room(), layout.Same(frame...))
+	return layout.Wrap([]layout.Span{{Text: text, SGR: ink}}, v.room(), layout.Same(frame...))
 }
 
 // one is a single line.
@@ -52,23 +52,23 @@ func (v *View) one(spans ...layout.Span) layout.Line {
 }
 
 func (v *View) user(e *Entry) []layout.Line {
-	bar := layout.Span{Text: "┃ ", Ink: v.ink.user}
+	bar := layout.Span{Text: "┃ ", SGR: v.ink.user}
 	var lines []layout.Line
 	if e.Text != "" {
 		lines = v.wrap(e.Text, v.ink.text, bar)
 	}
 	if len(lines) > userLines && !v.isOpen(e) {
-		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), Ink: v.ink.muted}
+		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), SGR: v.ink.muted}
 		lines = append(lines[:userLines:userLines], v.one(bar, more))
 	}
 	for _, f := range e.Files {
-		lines = append(lines, v.one(bar, layout.Span{Text: "+ " + attachment(f), Ink: v.ink.muted}))
+		lines = append(lines, v.one(bar, layout.Span{Text: "+ " + attachment(f), SGR: v.ink.muted}))
 	}
 	if mark := userMark(e); mark != "" {
-		lines = append(lines, v.one(bar, layout.Span{Text: mark, Ink: v.ink.muted}))
+		lines = append(lines, v.one(bar, layout.Span{Text: mark, SGR: v.ink.muted}))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, v.one(bar, layout.Span{Text: "(an earlier message)", Ink: v.ink.muted}))
+		lines = append(lines, v.one(bar, layout.Span{Text: "(an earlier message)", SGR: v.ink.muted}))
 	}
 	return lines
 }
@@ -123,12 +123,12 @@ func (v *View) reasoning(e *Entry) []layout.Line {
 	case e.Growing && e.Took == 0 && !v.isOpen(e):
 		lines := v.wrap(lastOf(text, thoughtBytes), v.ink.muted, layout.Span{Text: "  "})
 		lines = lines[max(0, len(lines)-thoughtLines):]
-		return append([]layout.Line{v.one(layout.Span{Text: "▾ thinks", Ink: v.ink.muted})}, lines...)
+		return append([]layout.Line{v.one(layout.Span{Text: "▾ thinks", SGR: v.ink.muted})}, lines...)
 	case !v.isOpen(e):
 		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), thoughtBytes)]), "\n")
-		return []layout.Line{v.one(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), Ink: v.ink.muted})}
+		return []layout.Line{v.one(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), SGR: v.ink.muted})}
 	}
-	return append([]layout.Line{v.one(layout.Span{Text: "▾ " + head, Ink: v.ink.muted})}, v.wrap(text, v.ink.muted, layout.Span{Text: "  "})...)
+	return append([]layout.Line{v.one(layout.Span{Text: "▾ " + head, SGR: v.ink.muted})}, v.wrap(text, v.ink.muted, layout.Span{Text: "  "})...)
 }
 
 // lastOf is the end of a text of about so many bytes, from the beginning of a line or word on.
@@ -147,14 +147,14 @@ func lastOf(text string, n int) string {
 }
 
 func (v *View) note(e *Entry) []layout.Line {
-	ink := map[Tone]layout.Ink{Quiet: v.ink.muted, Good: v.ink.good, Warn: v.ink.warn, Bad: v.ink.bad}[e.Tone]
+	ink := map[Tone]layout.SGR{Quiet: v.ink.muted, Good: v.ink.good, Warn: v.ink.warn, Bad: v.ink.bad}[e.Tone]
 	mark := map[Tone]string{Quiet: "· ", Good: "✓ ", Warn: "! ", Bad: "✗ "}[e.Tone]
 	text := e.Text
 	if left := e.Until.Sub(v.now); left > 0 {
 		text += fmt.Sprintf(", in %d s", int(math.Ceil(left.Seconds())))
 	}
-	frame := layout.Frame{First: []layout.Span{{Text: mark, Ink: ink}}, Rest: []layout.Span{{Text: "  "}}}
-	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), Ink: ink}}, v.room(), frame)
+	frame := layout.Frame{First: []layout.Span{{Text: mark, SGR: ink}}, Rest: []layout.Span{{Text: "  "}}}
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), SGR: ink}}, v.room(), frame)
 	if e.Next != "" {
 		lines = append(lines, v.wrap(e.Next, v.ink.text, layout.Span{Text: "  "})...)
 	}

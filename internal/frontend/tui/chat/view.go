@@ -19,7 +19,7 @@ type View struct {
 	width, height int
 	styles        *theme.Styles
 	ink           inks
-	markdown      *markdown.Look
+	markdown      *markdown.Styles
 	diff          *diff.Look
 	look          int // changes with the styles
 
@@ -40,7 +40,7 @@ type View struct {
 }
 
 // inks are the looks of the theme.
-type inks struct{ text, muted, accent, user, good, warn, bad, bold, border layout.Ink }
+type inks struct{ text, muted, accent, user, good, warn, bad, bold, border layout.SGR }
 
 // row is a line of the screen: one of an entry's, or the gap behind it.
 type row struct {
@@ -65,10 +65,10 @@ func (v *View) Resize(width, height int) {
 
 // SetStyles changes the look.
 func (v *View) SetStyles(s *theme.Styles) {
-	v.styles, v.markdown, v.diff = s, markdown.LookOf(s), diff.LookOf(s)
+	v.styles, v.markdown, v.diff = s, markdown.NewStyles(s), diff.LookOf(s)
 	v.ink = inks{
-		text: layout.InkOf(s.Text), muted: layout.InkOf(s.Muted), accent: layout.InkOf(s.Accent), user: layout.InkOf(s.User), good: layout.InkOf(s.Good),
-		warn: layout.InkOf(s.Warn), bad: layout.InkOf(s.Bad), bold: layout.InkOf(s.Bold), border: layout.InkOf(s.Border),
+		text: layout.SGROf(s.Text), muted: layout.SGROf(s.Muted), accent: layout.SGROf(s.Accent), user: layout.SGROf(s.User), good: layout.SGROf(s.Good),
+		warn: layout.SGROf(s.Warn), bad: layout.SGROf(s.Bad), bold: layout.SGROf(s.Bold), border: layout.SGROf(s.Border),
 	}
 	v.look++
 }
@@ -192,7 +192,7 @@ func (v *View) draw(r row) string {
 	lines := v.lines(r.entry)
 	mark := " "
 	if r.entry == v.selected {
-		mark = layout.Render(layout.Span{Text: "▌", Ink: v.ink.accent})
+		mark = layout.Render(layout.Span{Text: "▌", SGR: v.ink.accent})
 	}
 	if r.line >= len(lines) {
 		return ""

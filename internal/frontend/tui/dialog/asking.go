@@ -129,9 +129,9 @@ func (b *base) answered(err error) tea.Cmd {
 	b.sending = false
 	switch {
 	case err == nil:
-		return ui.Show(Gone{b.ID()})
+		return ui.Send(Gone{b.ID()})
 	case errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrNotFound):
-		return tea.Batch(ui.Show(Gone{b.ID()}), ui.Show(ui.Notice{Text: "that was answered elsewhere already"}))
+		return tea.Batch(ui.Send(Gone{b.ID()}), ui.Send(ui.Notice{Text: "that was answered elsewhere already"}))
 	default:
 		b.fault = err.Error()
 		return nil

@@ -17,18 +17,18 @@ const bar = "  | "
 // leaves nothing out and adds nothing: a line that it takes for something else
 // has another color, no more.
 type painter struct {
-	inks                                          *syntax.Inks
-	name, hunk, note, added, removed, plus, minus layout.Ink
+	inks                                          *syntax.Palette
+	name, hunk, note, added, removed, plus, minus layout.SGR
 	path                                          string
 	old, new                                      syntax.Lexer
 }
 
 func newPainter(s *theme.Styles) *painter {
 	p := &painter{
-		inks: syntax.InksOf(s), name: layout.InkOf(s.Bold), hunk: layout.InkOf(s.Accent), note: layout.InkOf(s.Muted),
-		added: layout.InkOf(s.Added), removed: layout.InkOf(s.Removed),
+		inks: syntax.NewPalette(s), name: layout.SGROf(s.Bold), hunk: layout.SGROf(s.Accent), note: layout.SGROf(s.Muted),
+		added: layout.SGROf(s.Added), removed: layout.SGROf(s.Removed),
 	}
-	p.plus, p.minus = p.added+layout.InkOf(s.Good), p.removed+layout.InkOf(s.Bad)
+	p.plus, p.minus = p.added+layout.SGROf(s.Good), p.removed+layout.SGROf(s.Bad)
 	return p
 }
 
@@ -37,14 +37,14 @@ func (p *painter) paint(text string, width int) []string {
 	lines, under := p.chop(text, width)
 	for i, line := range lines { // what is behind it goes to the edge
 		if missing := width - ansi.StringWidth(line); missing > 0 && under != "" {
-			lines[i] += layout.Render(layout.Span{Text: strings.Repeat(" ", missing), Ink: under})
+			lines[i] += layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: under})
 		}
 	}
 	return lines
 }
 
 // chop breaks a line, each part behind the bar.
-func (p *painter) chop(text string, width int) (lines []string, under layout.Ink) {
+func (p *painter) chop(text string, width int) (lines []string, under layout.SGR) {
 	spans, under := p.spans(text)
 	for _, line := range layout.Chop(spans, width, layout.Same(layout.Span{Text: bar})) {
 		lines = append(lines, line.Text)
@@ -53,14 +53,14 @@ func (p *painter) chop(text string, width int) (lines []string, under layout.Ink
 }
 
 // spans are the pieces of a line, and what is behind all of them.
-func (p *painter) spans(text string) (spans []layout.Span, under layout.Ink) {
+func (p *painter) spans(text string) (spans []layout.Span, under layout.SGR) {
 	switch {
 	case strings.HasPrefix(text, "--- "), strings.HasPrefix(text, "+++ "):
 		p.path = strings.TrimPrefix(text[len("+++ "):], "b/")
-		return []layout.Span{{Text: text, Ink: p.name}}, ""
+		return []layout.Span{{Text: text, SGR: p.name}}, ""
 	case strings.HasPrefix(text, "@@"):
 		p.old, p.new = syntax.For(p.path), syntax.For(p.path)
-		return []layout.Span{{Text: text, Ink: p.hunk}}, ""
+		return []layout.Span{{Text: text, SGR: p.hunk}}, ""
 	case strings.HasPrefix(text, "+"):
 		return p.signed(text, p.plus, p.added, &p.new), p.added
 	case strings.HasPrefix(text, "-"):
@@ -70,10 +70,10 @@ func (p *painter) spans(text string) (spans []layout.Span, under layout.Ink) {
 		p.old = p.new // both go on from what they have in common
 		return spans, ""
 	default:
-		return []layout.Span{{Text: text, Ink: p.note}}, ""
+		return []layout.Span{{Text: text, SGR: p.note}}, ""
 	}
 }
 
-func (p *painter) signed(text string, sign, under layout.Ink, l *syntax.Lexer) []layout.Span {
-	return append([]layout.Span{{Text: text[:1], Ink: sign}}, l.Line(text[1:], p.inks, under)...)
+func (p *painter) signed(text string, sign, under layout.SGR, l *syntax.Lexer) []layout.Span {
+	return append([]layout.Span{{Text: text[:1], SGR: sign}}, l.Line(text[1:], p.inks, under)...)
 }

@@ -65,7 +65,7 @@ func (f *form) text(width int) []string {
 		return worded(text, width)
 	}
 	var lines []string
-	for _, line := range markdown.Render(markdown.LookOf(f.shared.Styles), width, text) {
+	for _, line := range markdown.Render(markdown.NewStyles(f.shared.Styles), width, text) {
 		lines = append(lines, line.Text)
 	}
 	return lines

@@ -125,7 +125,7 @@ func (q *Queue) take(m heardMsg) tea.Cmd {
 	if m.ended {
 		delete(q.heard, m.child.id)
 		if m.err != nil {
-			return ui.Show(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.child.who, m.err)})
+			return ui.Send(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.child.who, m.err)})
 		}
 		return nil
 	}

@@ -56,7 +56,7 @@ func (p *permission) text(width int) []string {
 // part is a section: what it warns of stands out, a change has the colors of one.
 func (p *permission) part(part section, width int) []string {
 	s := p.shared.Styles
-	painter, own, warning := newPainter(s), layout.InkOf(s.Text), layout.InkOf(s.Bad)
+	painter, own, warning := newPainter(s), layout.SGROf(s.Text), layout.SGROf(s.Bad)
 	var lines []string
 	for _, line := range part.lines {
 		text, barred := strings.CutPrefix(line, bar)
@@ -69,7 +69,7 @@ func (p *permission) part(part section, width int) []string {
 			ink = warning
 		}
 		for _, piece := range broken(line, width) {
-			lines = append(lines, layout.Render(layout.Span{Text: piece, Ink: ink}))
+			lines = append(lines, layout.Render(layout.Span{Text: piece, SGR: ink}))
 		}
 	}
 	return lines

@@ -92,7 +92,7 @@ func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
 	t.sending = false
 	switch {
 	case m.err == nil:
-		return nil, tea.Batch(ui.Show(Trusted{t.folder.Dir}), ui.Show(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
+		return nil, tea.Batch(ui.Send(Trusted{t.folder.Dir}), ui.Send(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
 	case errors.Is(m.err, pawl.ErrConflict):
 		t.folder, t.fault = m.folder, "it has changed while you looked: this is what is there now"
 		t.pane.Renew()

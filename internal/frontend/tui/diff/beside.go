@@ -66,7 +66,7 @@ func (p *printer) pair(left, right *row) {
 			b = p.row(*right, half)
 		}
 	}
-	bar := layout.Render(layout.Span{Text: " │ ", Ink: p.look.muted})
+	bar := layout.Render(layout.Span{Text: " │ ", SGR: p.look.muted})
 	for i := range max(len(a), len(b)) {
 		line := layout.Line{Text: padded(a, i, half) + bar + strings.TrimRight(padded(b, i, half), " "), Frame: p.digits + 3}
 		p.lines = append(p.lines, line)

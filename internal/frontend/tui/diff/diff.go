@@ -18,15 +18,15 @@ const Wide = 110
 
 // Look is how a theme shows diffs.
 type Look struct {
-	muted, added, removed, plus, minus layout.Ink
-	syntax                             *syntax.Inks
+	muted, added, removed, plus, minus layout.SGR
+	syntax                             *syntax.Palette
 }
 
 // LookOf returns that of a theme.
 func LookOf(s *theme.Styles) *Look {
 	return &Look{
-		muted: layout.InkOf(s.Muted), added: layout.InkOf(s.Added), removed: layout.InkOf(s.Removed),
-		plus: layout.InkOf(s.Good), minus: layout.InkOf(s.Bad), syntax: syntax.InksOf(s),
+		muted: layout.SGROf(s.Muted), added: layout.SGROf(s.Added), removed: layout.SGROf(s.Removed),
+		plus: layout.SGROf(s.Good), minus: layout.SGROf(s.Bad), syntax: syntax.NewPalette(s),
 	}
 }
 
@@ -160,7 +160,7 @@ type printer struct {
 }
 
 func (p *printer) note(text string) {
-	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(text), Ink: p.look.muted}}, p.width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(text), SGR: p.look.muted}}, p.width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
 	p.lines = append(p.lines, lines...)
 }
 
@@ -174,9 +174,9 @@ func (p *printer) below(h hunk) {
 // row sets one line of the diff within a width.
 func (p *printer) row(r row, width int) []layout.Line {
 	if r.sign == '\\' {
-		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), Ink: p.look.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), SGR: p.look.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
 	}
-	n, sign, ink, lexer := r.new, p.look.muted, layout.Ink(""), &p.new
+	n, sign, ink, lexer := r.new, p.look.muted, layout.SGR(""), &p.new
 	switch r.sign {
 	case '+':
 		sign, ink = p.look.plus, p.look.added
@@ -188,8 +188,8 @@ func (p *printer) row(r row, width int) []layout.Line {
 		p.old = p.new // both go on from what they have in common
 	}
 	frame := layout.Frame{
-		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), Ink: p.look.muted}, {Text: string(r.sign) + " ", Ink: ink + sign}},
-		Rest:  []layout.Span{{Text: strings.Repeat(" ", p.digits+1)}, {Text: "  ", Ink: ink}},
+		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), SGR: p.look.muted}, {Text: string(r.sign) + " ", SGR: ink + sign}},
+		Rest:  []layout.Span{{Text: strings.Repeat(" ", p.digits+1)}, {Text: "  ", SGR: ink}},
 	}
 	lines := layout.Chop(spans, width, frame)
 	for i := range lines {
@@ -199,9 +199,9 @@ func (p *printer) row(r row, width int) []layout.Line {
 }
 
 // fill makes a line as wide as it may be, so that its background is whole.
-func fill(line string, width int, ink layout.Ink) string {
+func fill(line string, width int, ink layout.SGR) string {
 	if missing := width - lineWidth(line); missing > 0 && ink != "" {
-		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), Ink: ink})
+		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: ink})
 	}
 	return line
 }

@@ -27,12 +27,12 @@ const (
 // Attachment is a file that goes with a prompt. It is read when the prompt is
 // sent, and only if it was shown.
 type Attachment struct {
-	Name string
-	Path string // real; "" if the data is here
-	Size int64
-	Kind string // its media type
-	data []byte
-	seen bool
+	Name  string
+	Path  string // real; "" if the data is here
+	Size  int64
+	Kind  string // its media type
+	data  []byte
+	shown bool
 }
 
 // attach puts a file beside the prompt.
@@ -43,14 +43,14 @@ func (e *Editor) attach(a *Attachment) tea.Cmd {
 		}
 	}
 	if len(e.draft.files) >= maxAttached {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("no more than %d files go with a prompt: send it first: %w", maxAttached, pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("no more than %d files go with a prompt: send it first: %w", maxAttached, pawl.ErrInvalid)})
 	}
 	e.draft.files = append(e.draft.files, a)
 	return nil
 }
 
 // look finds out what a path is. Anything but a file of some size is refused.
-func look(path string) (*Attachment, error) {
+func statFile(path string) (*Attachment, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -106,11 +106,11 @@ func pathsIn(s, home string) []string {
 	if len(s) > maxAttached*4096 {
 		return nil
 	}
-	words, ok := shellWords(strings.TrimSpace(s))
-	if !ok || len(words) == 0 || len(words) > maxAttached {
+	text, ok := shellWords(strings.TrimSpace(s))
+	if !ok || len(text) == 0 || len(text) > maxAttached {
 		return nil
 	}
-	for i, w := range words {
+	for i, w := range text {
 		if rest, ok := strings.CutPrefix(w, "~/"); ok && home != "" {
 			w = filepath.Join(home, rest)
 		}
@@ -120,14 +120,14 @@ func pathsIn(s, home string) []string {
 		if !filepath.IsAbs(w) || strings.ContainsFunc(w, func(r rune) bool { return r < ' ' }) {
 			return nil
 		}
-		words[i] = filepath.Clean(w)
+		text[i] = filepath.Clean(w)
 	}
-	return words
+	return text
 }
 
 // shellWords splits a text as a shell does, without doing anything for it. It
 // returns false if a quote does not end.
-func shellWords(s string) (words []string, ok bool) {
+func shellWords(s string) (text []string, ok bool) {
 	var word strings.Builder
 	quote, inside := rune(0), false
 	runes := []rune(s)
@@ -146,7 +146,7 @@ func shellWords(s string) (words []string, ok bool) {
 			inside = true
 		case r == ' ' || r == '\n' || r == '\r' || r == '\t':
 			if inside {
-				words = append(words, word.String())
+				text = append(text, word.String())
 			}
 			word.Reset()
 			inside = false
@@ -156,7 +156,7 @@ func shellWords(s string) (words []string, ok bool) {
 		}
 	}
 	if inside {
-		words = append(words, word.String())
+		text = append(text, word.String())
 	}
-	return words, quote == 0
+	return text, quote == 0
 }

@@ -22,8 +22,8 @@ const maxRows = 10
 
 // sign is what stands before the first row, and margin how many cells it takes.
 const (
-	sign   = "› "
-	margin = 2
+	promptSymbol = "› "
+	margin       = 2
 )
 
 // Editor is a text of several lines, and what goes with it.
@@ -33,12 +33,12 @@ type Editor struct {
 	recall   recall
 	env      func(string) string // the environment
 
-	number  int // of what was sent last
-	draft   draft
-	session pawl.SessionID
-	drafts  map[pawl.SessionID]draft // of sessions that are not shown
-	above   above
-	shut    completion.Kind // what is not offered again until something else is written
+	number    int // of what was sent last
+	draft     draft
+	session   pawl.SessionID
+	drafts    map[pawl.SessionID]draft // of sessions that are not shown
+	lists     aboveLists
+	dismissed completion.Kind // what is not offered again until something else is written
 
 	width    int
 	limit    int // how tall it may be; 0 means as it likes
@@ -53,7 +53,7 @@ type draft struct {
 	files  []*Attachment
 	reword pawl.Seq   // the prompt that waits and gets these words
 	kept   pawl.Parts // of that prompt, besides the words
-	before []textinput.Piece
+	saved  []textinput.Piece
 }
 
 func newDraft() draft { return draft{text: &textinput.Buffer{}} }
@@ -72,7 +72,7 @@ func New(s *ui.Shared, store history.Store) *Editor {
 func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Look(e.shared.Dir)) }
 
 // Directory is what is known of the directory that is worked in.
-func (e *Editor) Folder() (pawl.Project, bool) { return e.complete.Folder() }
+func (e *Editor) Project() (pawl.Project, bool) { return e.complete.Folder() }
 
 // Switch shows what is written for another session, and keeps what was written
 // for the last one.
@@ -87,23 +87,23 @@ func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	if !ok {
 		next = newDraft()
 	}
-	e.session, e.draft, e.above, e.top = id, next, above{}, 0
-	e.recall.leave()
+	e.session, e.draft, e.lists, e.top = id, next, aboveLists{}, 0
+	e.recall.reset()
 	e.complete.Close()
 	return e.complete.Look(dir)
 }
 
 // Become says that the new session that is written for has got its ID.
-func (e *Editor) Become(id pawl.SessionID) { e.session = id }
+func (e *Editor) SetSession(id pawl.SessionID) { e.session = id }
 
 // Resize gives the editor its width.
-func (e *Editor) Resize(width int) { e.width = width }
+func (e *Editor) SetWidth(width int) { e.width = width }
 
 // Limit says how many lines it may take.
-func (e *Editor) Limit(height int) { e.limit = max(1, height) }
+func (e *Editor) SetMaxHeight(height int) { e.limit = max(1, height) }
 
 // tall is how many rows of text are shown.
-func (e *Editor) tall(head int) int {
+func (e *Editor) maxTextRows(head int) int {
 	if e.limit == 0 {
 		return maxRows
 	}
@@ -111,10 +111,10 @@ func (e *Editor) tall(head int) int {
 }
 
 // Place says at which row of the screen the editor begins.
-func (e *Editor) Place(y int) { e.y = y }
+func (e *Editor) SetTop(y int) { e.y = y }
 
 // cells is how wide the text is; the cursor may stand behind it.
-func (e *Editor) cells() int { return max(1, e.width-margin-1) }
+func (e *Editor) textWidth() int { return max(1, e.width-margin-1) }
 
 // Height is how many lines it takes.
 func (e *Editor) Height() int { return len(e.lines()) }
@@ -135,7 +135,7 @@ func (e *Editor) SetText(s string) {
 // Return gives the words of a prompt back that was taken in before. It returns
 // false if something else is written. The words count as pasted: files' texts may
 // be among them.
-func (e *Editor) Return(parts pawl.Parts) bool {
+func (e *Editor) Restore(parts pawl.Parts) bool {
 	if !e.draft.empty() {
 		return false
 	}
@@ -158,19 +158,19 @@ func (e *Editor) Update(msg tea.Msg) tea.Cmd {
 	case picker.Chosen:
 		return e.picked(m)
 	case pathsMsg:
-		return e.paths(m)
+		return e.attachPaths(m)
 	case imageMsg:
 		return e.attach(m.attachment)
-	case outsideMsg:
-		return e.goOutside(m)
-	case writtenMsg:
-		return e.written(m)
+	case externalMsg:
+		return e.runExternal(m)
+	case externalDoneMsg:
+		return e.externalDone(m)
 	case loadedMsg:
 		return e.recall.loaded(m)
 	case Waiting:
-		e.wait(m)
-	case Back:
-		return e.back(m)
+		e.setWaiting(m)
+	case SendFailed:
+		return e.sendFailed(m)
 	default:
 		return e.complete.Update(msg)
 	}
@@ -193,7 +193,7 @@ func (e *Editor) picked(m picker.Chosen) tea.Cmd {
 // Palette is a command that opens the list of all commands.
 func (e *Editor) Palette() tea.Cmd {
 	folder, _ := e.complete.Folder()
-	return ui.Show(ui.Open{Dialog: completion.NewPalette(e.shared, folder)})
+	return ui.Send(ui.Open{Dialog: completion.NewPalette(e.shared, folder)})
 }
 
 // command does what was chosen in the palette: one that is complete runs, another
@@ -212,14 +212,14 @@ func (e *Editor) command(name string) tea.Cmd {
 func (e *Editor) run(r completion.Run) tea.Cmd {
 	switch r.Name {
 	case "editor":
-		return e.outside()
+		return e.openExternal()
 	case "paste":
 		return e.clipboard()
 	case "clear":
 		e.clear()
 		return nil
 	default:
-		return ui.Show(r)
+		return ui.Send(r)
 	}
 }
 
@@ -229,5 +229,5 @@ func (e *Editor) clear() {
 	e.draft.files = nil
 	e.endReword()
 	e.complete.Close()
-	e.above.focus = false
+	e.lists.focus = false
 }

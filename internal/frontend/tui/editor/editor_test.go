@@ -62,7 +62,7 @@ func newStage(t testing.TB, store history.Store) *stage {
 	s := &stage{Editor: New(&ui.Shared{Service: d, Context: t.Context(), Dir: "/work", Styles: theme.New(look), Keys: k}, store), t: t, desk: d, env: map[string]string{}}
 	s.Editor.env = func(name string) string { return s.env[name] }
 	s.complete.Pause = 0
-	s.Resize(80)
+	s.SetWidth(80)
 	s.do(s.Init())
 	return s
 }

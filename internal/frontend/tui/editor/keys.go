@@ -12,10 +12,10 @@ import (
 
 // Takes reports whether a key is the editor's even if it means something else
 // elsewhere: while something is offered, or a list above the text is looked at.
-func (e *Editor) Takes(k tea.KeyPressMsg) bool {
+func (e *Editor) Handles(k tea.KeyPressMsg) bool {
 	switch k.String() {
 	case "esc":
-		return e.complete.Open() || e.above.focus || e.draft.reword != 0
+		return e.complete.Open() || e.lists.focus || e.draft.reword != 0
 	case "tab":
 		return true
 	default:
@@ -25,13 +25,13 @@ func (e *Editor) Takes(k tea.KeyPressMsg) bool {
 
 // key takes a key press.
 func (e *Editor) key(k tea.KeyPressMsg) tea.Cmd {
-	if e.above.focus {
-		if cmd, taken := e.aboveKey(k); taken {
+	if e.lists.focus {
+		if cmd, taken := e.listsKey(k); taken {
 			return cmd
 		}
 	}
 	if e.complete.Open() {
-		if cmd, taken := e.offerKey(k); taken {
+		if cmd, taken := e.completionKey(k); taken {
 			return cmd
 		}
 	}
@@ -42,24 +42,24 @@ func (e *Editor) key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // offerKey takes a key for what is offered.
-func (e *Editor) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+func (e *Editor) completionKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	action := e.shared.Keys.Action(keys.Editor, k.String())
 	_, chosen := e.complete.Choice()
 	switch {
 	case k.String() == "esc":
-		e.shut = e.complete.Kind()
+		e.dismissed = e.complete.Kind()
 		e.complete.Close()
 	case action == keys.Previous && chosen:
 		e.complete.Move(-1)
 	case action == keys.Next && chosen:
 		e.complete.Move(1)
 	case k.String() == "tab" && chosen:
-		return e.take(), true
+		return e.acceptCompletion(), true
 	case action == keys.Send && chosen:
 		if cmd, done := e.runChoice(); done {
 			return cmd, true
 		}
-		return e.take(), true
+		return e.acceptCompletion(), true
 	default:
 		return nil, false
 	}
@@ -67,20 +67,20 @@ func (e *Editor) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // take writes what is chosen.
-func (e *Editor) take() tea.Cmd {
+func (e *Editor) acceptCompletion() tea.Cmd {
 	c, _ := e.complete.Choice()
 	b := e.draft.text
 	at := textinput.Range{From: 0, To: b.At()}
 	if e.complete.Kind() == completion.Mentions {
 		_, at, _ = b.Mention()
 	}
-	words := c.Text
+	text := c.Text
 	if !c.Needs || e.complete.Kind() == completion.Commands {
-		words += " "
+		text += " "
 	}
-	b.Put(at, words)
+	b.Put(at, text)
 	e.complete.Close()
-	return e.offer()
+	return e.refreshCompletion()
 }
 
 // runChoice does a command that is complete as it is.
@@ -104,25 +104,25 @@ func (e *Editor) action(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return e.submit(pawl.DeliverQueue), true
 	case keys.Newline:
 		e.draft.text.Type("\n")
-		return e.offer(), true
+		return e.refreshCompletion(), true
 	case keys.EditOutside:
-		return e.outside(), true
+		return e.openExternal(), true
 	case keys.Previous:
 		return e.vertical(-1), true
 	case keys.Next:
 		return e.vertical(1), true
 	case keys.Undo:
 		e.draft.text.Undo()
-		return e.follow(), true
+		return e.refreshOpenCompletion(), true
 	case keys.Redo:
 		e.draft.text.Redo()
-		return e.follow(), true
+		return e.refreshOpenCompletion(), true
 	case keys.Paste:
 		return e.clipboard(), true
 	case keys.SearchPrompts:
 		return e.recall.search(e.shared), true
 	case keys.Above:
-		e.focusAbove()
+		e.focusLists()
 		return nil, true
 	default:
 		return nil, false
@@ -131,8 +131,8 @@ func (e *Editor) action(k tea.KeyPressMsg) (tea.Cmd, bool) {
 
 // vertical moves a row up or down, and at the edges to another prompt.
 func (e *Editor) vertical(by int) tea.Cmd {
-	if e.draft.text.Vertical(by, e.cells(), false) {
-		return e.follow()
+	if e.draft.text.Vertical(by, e.textWidth(), false) {
+		return e.refreshOpenCompletion()
 	}
 	e.recall.step(by, e.draft.text)
 	e.complete.Close()
@@ -152,9 +152,9 @@ func (e *Editor) editKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch e.draft.text.Key(k) {
 	case textinput.Moved:
-		return e.follow()
+		return e.refreshOpenCompletion()
 	case textinput.Edited:
-		return e.offer()
+		return e.refreshCompletion()
 	case textinput.Ignored, textinput.Selected:
 	}
 	return nil
@@ -167,53 +167,53 @@ func (e *Editor) copy(cut bool) tea.Cmd {
 	from, to := b.Selected()
 	if from == to {
 		if e.Empty() {
-			return ui.Show(ui.Notice{Text: e.shared.Keys.Key(keys.Quit) + " ends pawl"})
+			return ui.Send(ui.Notice{Text: e.shared.Keys.Key(keys.Quit) + " ends pawl"})
 		}
 		if !cut {
 			e.clear()
 		}
 		return nil
 	}
-	words := b.Slice(from, to)
+	text := b.Slice(from, to)
 	if cut {
 		b.Kill(from, to)
 	}
-	return tea.SetClipboard(words)
+	return tea.SetClipboard(text)
 }
 
 // tab confirms what was pasted: a name becomes a mention, a fold is opened.
 func (e *Editor) tab() tea.Cmd {
 	if word, ok := e.draft.text.Confirm(); ok {
-		return ui.Show(ui.Notice{Text: word + " is mentioned now"})
+		return ui.Send(ui.Notice{Text: word + " is mentioned now"})
 	}
 	e.draft.text.Unfold()
 	return nil
 }
 
 // offer offers what fits what was just written.
-func (e *Editor) offer() tea.Cmd {
-	kind, query := e.asks()
-	if kind == completion.None || kind != e.shut {
-		e.shut = completion.None
+func (e *Editor) refreshCompletion() tea.Cmd {
+	kind, query := e.completionKind()
+	if kind == completion.None || kind != e.dismissed {
+		e.dismissed = completion.None
 	}
-	if kind == e.shut {
+	if kind == e.dismissed {
 		kind = completion.None
 	}
 	return e.complete.Ask(kind, query)
 }
 
 // follow keeps what is offered in step with the cursor, and offers nothing new.
-func (e *Editor) follow() tea.Cmd {
+func (e *Editor) refreshOpenCompletion() tea.Cmd {
 	if !e.complete.Open() {
 		return nil
 	}
-	return e.offer()
+	return e.refreshCompletion()
 }
 
 // asks says what the cursor is in.
-func (e *Editor) asks() (completion.Kind, string) {
+func (e *Editor) completionKind() (completion.Kind, string) {
 	b := e.draft.text
-	if b.Begins("/") && b.At() > 0 {
+	if b.StartsWith("/") && b.At() > 0 {
 		if name := b.Slice(1, b.At()); name == "" || completion.IsName(name) {
 			return completion.Commands, name
 		}

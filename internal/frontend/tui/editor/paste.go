@@ -30,14 +30,14 @@ func (e *Editor) paste(s string) tea.Cmd {
 	}
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	fold := strings.Count(strings.TrimRight(s, "\n"), "\n") >= foldLines || utf8.RuneCountInString(s) > foldChars
-	e.above.focus = false
+	e.lists.focus = false
 	e.complete.Close()
 	n := e.draft.text.Paste(s, fold)
 	if paths := pathsIn(s, e.env("HOME")); paths != nil {
-		return func() tea.Msg { return find(n, s, paths) }
+		return func() tea.Msg { return statPaths(n, s, paths) }
 	}
 	if !fold && mentions(s) {
-		return ui.Show(ui.Notice{Text: "a paste is text: an @name in it attaches nothing, unless you press tab behind it"})
+		return ui.Send(ui.Notice{Text: "a paste is text: an @name in it attaches nothing, unless you press tab behind it"})
 	}
 	return nil
 }
@@ -54,10 +54,10 @@ func mentions(s string) bool {
 }
 
 // find looks whether all paths are files.
-func find(paste int, s string, paths []string) tea.Msg {
+func statPaths(paste int, s string, paths []string) tea.Msg {
 	m := pathsMsg{paste: paste, text: s}
 	for _, p := range paths {
-		a, err := look(p)
+		a, err := statFile(p)
 		if err != nil {
 			return nil // then it is text
 		}
@@ -67,7 +67,7 @@ func find(paste int, s string, paths []string) tea.Msg {
 }
 
 // paths attaches the files that a paste names, if it still is there as it came.
-func (e *Editor) paths(m pathsMsg) tea.Cmd {
+func (e *Editor) attachPaths(m pathsMsg) tea.Cmd {
 	if !e.draft.text.TakePaste(m.paste, m.text) {
 		return nil
 	}

@@ -82,13 +82,13 @@ func TestPaste(t *testing.T) {
 
 // hungry is a project that takes in whatever a prompt mentions, and runs commands.
 func hungry(p pawl.Prompt) (pawl.Prompt, []string, error) {
-	words := p.Parts.Text()
-	for _, w := range strings.Fields(words) {
+	text := p.Parts.Text()
+	for _, w := range strings.Fields(text) {
 		if strings.HasPrefix(w, "@") {
 			p.Parts = append(p.Parts, pawl.Text{Text: "<file " + w + ">"})
 		}
 	}
-	if rest, ok := strings.CutPrefix(words, "/review "); ok {
+	if rest, ok := strings.CutPrefix(text, "/review "); ok {
 		p.Parts[0] = pawl.Text{Text: "Review this: " + rest}
 	}
 	return p, nil, nil
@@ -153,7 +153,7 @@ func TestPastedNamesComeBack(t *testing.T) {
 	if got := s.expanded(); got != "see @secret x" {
 		t.Errorf("from the history: %q", got)
 	}
-	s.do(s.Update(Back{Submit: s.sent[len(s.sent)-1].(Submit), Err: errors.New("no")}))
+	s.do(s.Update(SendFailed{Submit: s.sent[len(s.sent)-1].(Submit), Err: errors.New("no")}))
 	if s.write("‹enter›"); s.expanded() != "see @secret x" {
 		t.Errorf("after a failure: %q", s.expanded())
 	}
@@ -174,7 +174,7 @@ func TestAgain(t *testing.T) {
 		{"changed", []textinput.Piece{{Text: "a "}, paste}, "a @secret\ny", []textinput.Piece{{Text: "a @secret\ny", Pasted: true}}},
 		{"taken out", []textinput.Piece{{Text: "a "}, paste}, "a @b", []textinput.Piece{{Text: "a @b", Pasted: true}}},
 	} {
-		if got, _ := again(c.before, c.now); !cmp.Equal(c.want, got) {
+		if got, _ := restorePastes(c.before, c.now); !cmp.Equal(c.want, got) {
 			t.Errorf("%s: %s", c.name, cmp.Diff(c.want, got))
 		}
 	}
@@ -295,7 +295,7 @@ func TestClipboard(t *testing.T) {
 func TestMouse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil).write("one two‹ctrl+j›three")
-	s.Place(20)
+	s.SetTop(20)
 	s.do(s.Update(tea.MouseClickMsg{X: 2 + 4, Y: 20, Button: tea.MouseLeft}))
 	s.do(s.Update(tea.MouseMotionMsg{X: 2 + 3, Y: 21, Button: tea.MouseLeft}))
 	s.do(s.Update(tea.MouseReleaseMsg{X: 2 + 3, Y: 21, Button: tea.MouseLeft}))

@@ -22,8 +22,8 @@ import (
 // TestSend: what enter and its relatives do with what is written.
 func TestSend(t *testing.T) {
 	t.Parallel()
-	prompt := func(words string, d pawl.Delivery) tea.Msg {
-		return Submit{Number: 1, Pieces: []textinput.Piece{{Text: words}}, Delivery: d}
+	prompt := func(text string, d pawl.Delivery) tea.Msg {
+		return Submit{Number: 1, Pieces: []textinput.Piece{{Text: text}}, Delivery: d}
 	}
 	for _, c := range []struct {
 		name, keys string
@@ -150,7 +150,7 @@ func TestSearch(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil).write("for a new one")
-	s.Become("A")
+	s.SetSession("A")
 	if s.Text() != "for a new one" {
 		t.Fatalf("lost as the session got its ID: %q", s.Text())
 	}
@@ -186,9 +186,9 @@ func waiting() Waiting {
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
-	s.Become("A")
+	s.SetSession("A")
 	s.do(s.Update(Waiting{Session: "B", List: waiting().List}))
-	if len(s.above.waiting) > 0 {
+	if len(s.lists.waiting) > 0 {
 		t.Error("those of another session are shown")
 	}
 	s.do(s.Update(waiting()))
@@ -227,7 +227,7 @@ func TestWaiting(t *testing.T) {
 func TestBack(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil).write("one‹enter›")
-	back := Back{Submit: s.sent[0].(Submit), Err: errors.New("no")}
+	back := SendFailed{Submit: s.sent[0].(Submit), Err: errors.New("no")}
 	s.write("x")
 	s.do(s.Update(back))
 	if s.Text() != "x" {
@@ -255,8 +255,8 @@ func TestOutside(t *testing.T) {
 		t.Errorf("got %v", s.sent)
 	}
 	s.env["EDITOR"] = script + " " + modes
-	m := s.outside()().(outsideMsg)
-	if err := exec.Command(m.args[0], append(m.args[1:], file(m.folder))...).Run(); err != nil {
+	m := s.openExternal()().(externalMsg)
+	if err := exec.Command(m.args[0], append(m.args[1:], promptFile(m.folder))...).Run(); err != nil {
 		t.Fatal(err)
 	}
 	s.do(s.Update(m.read(nil)))
@@ -269,7 +269,7 @@ func TestOutside(t *testing.T) {
 	if _, err := os.Stat(m.folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("left behind: %v", err)
 	}
-	m = s.outside()().(outsideMsg)
+	m = s.openExternal()().(externalMsg)
 	s.do(s.Update(m.read(errors.New("crashed"))))
 	if _, ok := s.sent[len(s.sent)-1].(ui.Failed); !ok || s.Text() != "a final" {
 		t.Errorf("a failure: %v, %q", s.sent, s.Text())
@@ -311,7 +311,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, nil)
-			s.Resize(c.width)
+			s.SetWidth(c.width)
 			c.write(s)
 			s.golden(c.name)
 		})
@@ -323,13 +323,13 @@ func TestView(t *testing.T) {
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	e := newStage(t, nil)
-	if !e.Return(pawl.Parts{pawl.Text{Text: "/quit @secret"}, pawl.File{Name: "a.png"}}) {
+	if !e.Restore(pawl.Parts{pawl.Text{Text: "/quit @secret"}, pawl.File{Name: "a.png"}}) {
 		t.Fatal("nothing was written, and it did not come back")
 	}
 	if diff := cmp.Diff([]textinput.Piece{{Text: "/quit @secret", Pasted: true}}, e.draft.text.Pieces()); diff != "" {
 		t.Error(diff)
 	}
-	if e.Return(pawl.Parts{pawl.Text{Text: "another"}}) || e.Text() != "/quit @secret" {
+	if e.Restore(pawl.Parts{pawl.Text{Text: "another"}}) || e.Text() != "/quit @secret" {
 		t.Errorf("%q is written now", e.Text())
 	}
 }

@@ -37,8 +37,8 @@ func TestWhateverIsPressed(t *testing.T) {
 	hard := []string{"a", " ", "/", "@", "!", "日", "e\u0301", "\x1b[2J", "\u202e", "@app", "/re", "\t", "\xff", "x\ny", lines(11), "👩‍👩‍👧"}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newStage(t, nil)
-		s.Become("A")
-		s.Resize(rapid.IntRange(8, 40).Draw(rt, "width"))
+		s.SetSession("A")
+		s.SetWidth(rapid.IntRange(8, 40).Draw(rt, "width"))
 		s.Update(waiting())
 		for range rapid.IntRange(0, 40).Draw(rt, "n") {
 			text := rapid.SampledFrom(hard).Draw(rt, "text")
@@ -72,7 +72,7 @@ func TestWhateverIsPressed(t *testing.T) {
 // BenchmarkPasted draws a prompt with a paste of 10,000 lines.
 func BenchmarkPasted(b *testing.B) {
 	s := newStage(b, nil)
-	s.Resize(120)
+	s.SetWidth(120)
 	s.paste(lines(10_000))
 	for b.Loop() {
 		s.write("x")

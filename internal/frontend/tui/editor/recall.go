@@ -22,8 +22,8 @@ const recallID = "prompts"
 type recall struct {
 	store   history.Store
 	entries []history.Entry   // the oldest first
-	back    int               // how many prompts back the one that is shown is
-	now     []textinput.Piece // what was written before
+	offset  int               // how many prompts back the one that is shown is
+	current []textinput.Piece // what was written before
 }
 
 // loadedMsg are the prompts of earlier runs.
@@ -46,7 +46,7 @@ func (r *recall) load() tea.Cmd {
 // loaded puts the prompts of earlier runs before those of this one.
 func (r *recall) loaded(m loadedMsg) tea.Cmd {
 	if m.err != nil {
-		return ui.Show(ui.Failed{Err: m.err})
+		return ui.Send(ui.Failed{Err: m.err})
 	}
 	now := r.entries
 	r.entries = m.entries
@@ -58,7 +58,7 @@ func (r *recall) loaded(m loadedMsg) tea.Cmd {
 
 // add keeps a prompt that was sent.
 func (r *recall) add(e history.Entry) tea.Cmd {
-	r.leave()
+	r.reset()
 	if strings.TrimSpace(e.Text()) == "" {
 		return nil
 	}
@@ -67,24 +67,24 @@ func (r *recall) add(e history.Entry) tea.Cmd {
 		return nil
 	}
 	store := r.store
-	return ui.Do(func() error { return store.Add(e) })
+	return ui.Run(func() error { return store.Add(e) })
 }
 
 // leave forgets which prompt is shown.
-func (r *recall) leave() { r.back, r.now = 0, nil }
+func (r *recall) reset() { r.offset, r.current = 0, nil }
 
 // step shows an earlier prompt, or a later one; the last is what was written.
 func (r *recall) step(by int, b *textinput.Buffer) {
-	to := min(max(r.back-by, 0), len(r.entries))
-	if to == r.back {
+	to := min(max(r.offset-by, 0), len(r.entries))
+	if to == r.offset {
 		return
 	}
-	if r.back == 0 {
-		r.now = b.Pieces()
+	if r.offset == 0 {
+		r.current = b.Pieces()
 	}
-	if r.back = to; to == 0 {
-		b.Set(r.now)
-		r.now = nil
+	if r.offset = to; to == 0 {
+		b.Set(r.current)
+		r.current = nil
 		return
 	}
 	b.Set(r.entries[len(r.entries)-to])
@@ -97,23 +97,23 @@ func (r *recall) step(by int, b *textinput.Buffer) {
 func (r *recall) search(s *ui.Shared) tea.Cmd {
 	items := make([]picker.Item, 0, len(r.entries))
 	for i, e := range slices.Backward(r.entries) {
-		words := e.Text()
-		first, rest, _ := strings.Cut(words, "\n")
+		text := e.Text()
+		first, rest, _ := strings.Cut(text, "\n")
 		detail := ""
 		if n := strings.Count(rest, "\n") + 1; rest != "" {
 			detail = "+" + strconv.Itoa(n)
 		}
-		items = append(items, picker.Item{ID: strconv.Itoa(i), Title: first, Detail: detail, Preview: preview(words)})
+		items = append(items, picker.Item{ID: strconv.Itoa(i), Title: first, Detail: detail, Preview: preview(text)})
 	}
-	return ui.Show(ui.Open{Dialog: picker.New(s, "Earlier prompts", items, picker.Options{ID: recallID, Empty: "nothing was sent yet"})})
+	return ui.Send(ui.Open{Dialog: picker.New(s, "Earlier prompts", items, picker.Options{ID: recallID, Empty: "nothing was sent yet"})})
 }
 
-func preview(words string) func(width, height int) string {
+func preview(text string) func(width, height int) string {
 	return func(width, height int) string {
-		if most := width * height; len(words) > most*4 {
-			words = words[:most*4]
+		if most := width * height; len(text) > most*4 {
+			text = text[:most*4]
 		}
-		return ansi.Wrap(strings.ReplaceAll(sanitize.Marked(words), "\t", "    "), width, "")
+		return ansi.Wrap(strings.ReplaceAll(sanitize.Marked(text), "\t", "    "), width, "")
 	}
 }
 
@@ -123,6 +123,6 @@ func (r *recall) entry(id string) (history.Entry, bool) {
 	if err != nil || i < 0 || i >= len(r.entries) {
 		return nil, false
 	}
-	r.leave()
+	r.reset()
 	return r.entries[i], true
 }

@@ -35,7 +35,7 @@ type Shell struct {
 }
 
 // Back gives a prompt back that could not be sent.
-type Back struct {
+type SendFailed struct {
 	Submit Submit
 	Err    error
 }
@@ -44,7 +44,7 @@ type Back struct {
 func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	b := e.draft.text
 	for _, f := range e.draft.files {
-		if !f.seen && !weak.On("tui.seen") {
+		if !f.shown && !weak.On("tui.seen") {
 			return nil // no file is read that the person did not see named
 		}
 	}
@@ -52,9 +52,9 @@ func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 		return nil
 	}
 	switch {
-	case b.Begins("!"):
+	case b.StartsWith("!"):
 		return e.shell()
-	case b.Begins("/"):
+	case b.StartsWith("/"):
 		if cmd, done := e.slash(); done {
 			return cmd
 		}
@@ -64,13 +64,13 @@ func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	}
 	e.number++
 	s := Submit{Number: e.number, Pieces: b.Pieces(), Files: e.draft.files, Delivery: d, Reword: e.draft.reword, Kept: e.draft.kept}
-	return tea.Batch(e.sent(), ui.Show(s))
+	return tea.Batch(e.sent(), ui.Send(s))
 }
 
 // sent empties the editor and keeps the prompt for later.
 func (e *Editor) sent() tea.Cmd {
 	entry := history.Entry(e.draft.text.Pieces())
-	before := e.draft.before
+	before := e.draft.saved
 	e.draft = newDraft()
 	if before != nil {
 		e.draft.text.Set(before)
@@ -86,12 +86,12 @@ func (e *Editor) shell() tea.Cmd {
 	command := strings.TrimSpace(b.String()[1:])
 	switch {
 	case len(b.Folds()) > 0:
-		return ui.Show(ui.Failed{Err: fmt.Errorf("a command must be seen whole: tab behind [pasted …] opens it: %w", pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("a command must be seen whole: tab behind [pasted …] opens it: %w", pawl.ErrInvalid)})
 	case command == "":
 		return nil
 	}
 	e.number++
-	return tea.Batch(e.sent(), ui.Show(Shell{e.number, command}))
+	return tea.Batch(e.sent(), ui.Send(Shell{e.number, command}))
 }
 
 // slash does the command that the text begins with. It returns false if it is to
@@ -108,29 +108,29 @@ func (e *Editor) slash() (tea.Cmd, bool) {
 	}
 	folder, looked := e.complete.Folder()
 	if looked && !completion.Known(name, folder) {
-		return ui.Show(ui.Failed{Err: completion.Unknown(name, folder)}), true
+		return ui.Send(ui.Failed{Err: completion.Unknown(name, folder)}), true
 	}
 	return nil, false
 }
 
 // back takes a prompt that could not be sent. What is written meanwhile stays: the
 // prompt is among the earlier ones then.
-func (e *Editor) back(m Back) tea.Cmd {
+func (e *Editor) sendFailed(m SendFailed) tea.Cmd {
 	if e.draft.empty() {
 		e.draft.text.Set(m.Submit.Pieces)
 		e.draft.files = m.Submit.Files
 	}
-	return ui.Show(ui.Failed{Err: m.Err})
+	return ui.Send(ui.Failed{Err: m.Err})
 }
 
 // Prompt makes of what was written what its words stand for, and reads what is
 // attached. It takes time. Notes are for the person.
-func (s Submit) Prompt(ctx context.Context, desk pawl.Projects, dir string, settings pawl.Settings) (p pawl.Prompt, notes []string, err error) {
-	words, pasted := mask(s.Pieces)
+func (s Submit) Prompt(ctx context.Context, projects pawl.Projects, dir string, settings pawl.Settings) (p pawl.Prompt, notes []string, err error) {
+	text, pasted := mask(s.Pieces)
 	p = pawl.Prompt{Delivery: s.Delivery, Settings: settings}
-	if strings.TrimSpace(words) != "" {
-		p.Parts = pawl.Parts{pawl.Text{Text: strings.TrimRight(words, " \t\n")}}
-		expanded, more, err := desk.Expand(ctx, dir, p)
+	if strings.TrimSpace(text) != "" {
+		p.Parts = pawl.Parts{pawl.Text{Text: strings.TrimRight(text, " \t\n")}}
+		expanded, more, err := projects.Expand(ctx, dir, p)
 		switch {
 		case err == nil:
 			p, notes = expanded, more
@@ -159,18 +159,18 @@ func (s Submit) Prompt(ctx context.Context, desk pawl.Projects, dir string, sett
 // before, so that nothing in it is taken for a command or a mention; the replacer
 // puts it back. What may stand before a mention stays at the end of a paste.
 func mask(pieces []textinput.Piece) (string, *strings.Replacer) {
-	var words strings.Builder
+	var text strings.Builder
 	var pairs []string
 	nonce := rand.Text()
 	for i, p := range pieces {
 		literal := strings.TrimRight(p.Text, " \t\n([{\"'")
 		if (!p.Pasted && !p.Folded) || literal == "" || weak.On("tui.paste") {
-			words.WriteString(p.Text)
+			text.WriteString(p.Text)
 			continue
 		}
 		mark := fmt.Sprintf("[pasted:%s:%d]", nonce, i)
 		pairs = append(pairs, mark, literal)
-		words.WriteString(mark + p.Text[len(literal):])
+		text.WriteString(mark + p.Text[len(literal):])
 	}
-	return words.String(), strings.NewReplacer(pairs...)
+	return text.String(), strings.NewReplacer(pairs...)
 }

@@ -16,29 +16,29 @@ const placeholder = "What is to be done?"
 // View draws it: what goes with the prompt, what is offered, the text.
 func (e *Editor) View() string {
 	for _, f := range e.draft.files {
-		f.seen = true
+		f.shown = true
 	}
 	return strings.Join(e.lines(), "\n")
 }
 
 func (e *Editor) lines() []string {
 	lines := e.head()
-	rows := len(e.draft.text.Rows(e.cells()))
-	tall := e.tall(len(lines))
+	rows := len(e.draft.text.Rows(e.textWidth()))
+	tall := e.maxTextRows(len(lines))
 	e.scroll(min(rows, tall), rows)
 	s := e.shared.Styles
 	if e.draft.text.Len() == 0 {
-		return append(lines, s.Accent.Render(sign)+s.Muted.Render(ansi.Truncate(placeholder, e.cells(), "…")))
+		return append(lines, s.Accent.Render(promptSymbol)+s.Muted.Render(ansi.Truncate(placeholder, e.textWidth(), "…")))
 	}
-	for i, l := range e.draft.text.Draw(e.cells(), e.top, e.top+tall, e.marks()) {
-		lines = append(lines, e.sign(e.top+i)+l)
+	for i, l := range e.draft.text.Draw(e.textWidth(), e.top, e.top+tall, e.marks()) {
+		lines = append(lines, e.rowPrefix(e.top+i)+l)
 	}
 	return lines
 }
 
 // head is what stands above the text.
 func (e *Editor) head() []string {
-	lines := append(e.aboveView(e.width), e.complete.View(e.width)...)
+	lines := append(e.listsView(e.width), e.complete.View(e.width)...)
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, e.width, "…")
 	}
@@ -49,21 +49,21 @@ func (e *Editor) head() []string {
 }
 
 // sign is what stands before a row. Before the first it says what the prompt is.
-func (e *Editor) sign(row int) string {
+func (e *Editor) rowPrefix(row int) string {
 	s := e.shared.Styles
 	switch {
 	case row > 0:
 		return strings.Repeat(" ", margin)
-	case e.draft.text.Begins("!"):
-		return s.Warn.Render(sign)
+	case e.draft.text.StartsWith("!"):
+		return s.Warn.Render(promptSymbol)
 	default:
-		return s.Accent.Render(sign)
+		return s.Accent.Render(promptSymbol)
 	}
 }
 
 // scroll keeps the cursor's row in sight.
 func (e *Editor) scroll(shown, rows int) {
-	_, y := e.draft.text.Cursor(e.cells())
+	_, y := e.draft.text.Cursor(e.textWidth())
 	e.top = min(max(e.top, y-shown+1), y)
 	e.top = max(0, min(e.top, rows-shown))
 }
@@ -77,10 +77,10 @@ func (e *Editor) marks() []textinput.Mark {
 	for _, r := range b.Mentions() {
 		mark(r)
 	}
-	if b.Begins("!") {
+	if b.StartsWith("!") {
 		marks = append(marks, textinput.Mark{Range: textinput.Range{From: 0, To: 1}, Style: s.Warn})
 	}
-	if r := b.First(); b.Begins("/") && completion.IsName(b.Slice(1, r.To)) {
+	if r := b.FirstWord(); b.StartsWith("/") && completion.IsName(b.Slice(1, r.To)) {
 		mark(r)
 	}
 	for _, r := range b.Folds() {
@@ -94,10 +94,10 @@ func (e *Editor) marks() []textinput.Mark {
 
 // Cursor is where the cursor is, within the view; nil while it is not in the text.
 func (e *Editor) Cursor() *tea.Cursor {
-	if e.above.focus {
+	if e.lists.focus {
 		return nil
 	}
-	x, y := e.draft.text.Cursor(e.cells())
+	x, y := e.draft.text.Cursor(e.textWidth())
 	return tea.NewCursor(margin+x, len(e.head())+y-e.top)
 }
 
@@ -106,16 +106,16 @@ func (e *Editor) mouse(m tea.MouseMsg) tea.Cmd {
 	at := m.Mouse()
 	head := len(e.head())
 	y := at.Y - e.y - head
-	inside := y >= 0 && y < min(e.tall(head), len(e.draft.text.Rows(e.cells())))
+	inside := y >= 0 && y < min(e.maxTextRows(head), len(e.draft.text.Rows(e.textWidth())))
 	switch m.(type) {
 	case tea.MouseClickMsg:
 		if e.dragging = inside && at.Button == tea.MouseLeft; e.dragging {
-			e.above.focus = false
-			e.draft.text.Click(at.X-margin, y+e.top, e.cells(), false)
+			e.lists.focus = false
+			e.draft.text.Click(at.X-margin, y+e.top, e.textWidth(), false)
 		}
 	case tea.MouseMotionMsg:
 		if e.dragging {
-			e.draft.text.Click(at.X-margin, y+e.top, e.cells(), true)
+			e.draft.text.Click(at.X-margin, y+e.top, e.textWidth(), true)
 		}
 	case tea.MouseReleaseMsg:
 		if from, to := e.draft.text.Selected(); e.dragging && from < to {

@@ -16,12 +16,12 @@ import (
 const ID = "help"
 
 // places are what the places are called.
-var places = map[keys.Scope]string{
+var scopeNames = map[keys.Scope]string{
 	keys.Editor: "while you write", keys.Chat: "in the conversation", keys.Dialog: "in a window", keys.Ask: "while pawl asks", keys.Global: "everywhere",
 }
 
 // signs are what a prompt is written with, beside the keys that can be changed.
-var signs = []picker.Item{
+var promptSymbols = []picker.Item{
 	{Title: "name a file, an agent or a resource", Detail: "@"},
 	{Title: "a command of pawl or of this folder", Detail: "/"},
 	{Title: "a command line of your own", Detail: "!"},
@@ -30,32 +30,32 @@ var signs = []picker.Item{
 }
 
 // Of returns the list for a window that says itself what counts in it.
-func Of(s *ui.Shared, actions []keys.Action) *picker.Picker {
-	return list(s, itemsOf(s.Keys.Of(actions)))
+func ForActions(s *ui.Shared, actions []keys.Action) *picker.Picker {
+	return list(s, toItems(s.Keys.Of(actions)))
 }
 
 func list(s *ui.Shared, items []picker.Item) *picker.Picker {
 	return picker.New(s, "Help", items, picker.Options{ID: ID})
 }
 
-func itemsOf(bindings []keys.Binding) []picker.Item {
+func toItems(bindings []keys.Binding) []picker.Item {
 	var items []picker.Item
 	for _, b := range bindings {
-		items = append(items, picker.Item{ID: string(b.Action), Title: b.Help, Detail: strings.Join(b.Keys, "  "), Group: places[b.Scope]})
+		items = append(items, picker.Item{ID: string(b.Action), Title: b.Help, Detail: strings.Join(b.Keys, "  "), Group: scopeNames[b.Scope]})
 	}
 	return items
 }
 
 // New returns the list for a place.
-func New(s *ui.Shared, place keys.Scope, folder pawl.Project) *picker.Picker {
-	items := itemsOf(s.Keys.Active(place))
-	if place == keys.Editor {
-		for _, it := range signs {
+func New(s *ui.Shared, scope keys.Scope, folder pawl.Project) *picker.Picker {
+	items := toItems(s.Keys.Active(scope))
+	if scope == keys.Editor {
+		for _, it := range promptSymbols {
 			it.ID, it.Group = it.Detail, "in a prompt"
 			items = append(items, it)
 		}
 	}
-	if place == keys.Editor || place == keys.Chat {
+	if scope == keys.Editor || scope == keys.Chat {
 		items = append(items, commands(s, folder)...)
 	}
 	return list(s, items)

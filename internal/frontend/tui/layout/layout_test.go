@@ -28,7 +28,7 @@ func TestWrap(t *testing.T) {
 	}{
 		{"nothing", nil, bar, []string{"| "}},
 		{"words", []Span{{Text: "one two three"}}, bar, []string{"| one two", "| three"}},
-		{"a word of two looks", []Span{{Text: "one tw"}, {Text: "ooo", Ink: Bold}, {Text: " x"}}, bar, []string{"| one", "| tw\x1b[1mooo\x1b[m x"}},
+		{"a word of two looks", []Span{{Text: "one tw"}, {Text: "ooo", SGR: Bold}, {Text: " x"}}, bar, []string{"| one", "| tw\x1b[1mooo\x1b[m x"}},
 		{"a long word", []Span{{Text: "a bcdefghijklm"}}, bar, []string{"| a bcdefg", "| hijklm"}},
 		{"wide", []Span{{Text: "日本語日本語"}}, bar, []string{"| 日本語日", "| 本語"}},
 		{"emoji stays whole", []Span{{Text: "abcdefg👩‍💻"}}, bar, []string{"| abcdefg", "| 👩‍💻"}},
@@ -52,7 +52,7 @@ func TestWrapKeepsText(t *testing.T) {
 		width := rapid.IntRange(4, 40).Draw(t, "width")
 		text := strings.Join(words, " ")
 		for name, lines := range map[string][]Line{
-			"wrap": Wrap([]Span{{Text: text, Ink: Bold}}, width, Same(Span{Text: "| "})),
+			"wrap": Wrap([]Span{{Text: text, SGR: Bold}}, width, Same(Span{Text: "| "})),
 			"chop": Chop([]Span{{Text: text}}, width, Same(Span{Text: "| "})),
 		} {
 			for _, l := range lines {

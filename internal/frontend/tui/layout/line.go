@@ -12,28 +12,28 @@ import (
 
 // Ink is what is printed before a text to give it a look; "" is the terminal's own.
 // Two inks after each other are both.
-type Ink string
+type SGR string
 
 // InkOf returns the ink of a style.
-func InkOf(s lipgloss.Style) Ink {
+func SGROf(s lipgloss.Style) SGR {
 	before, _, _ := strings.Cut(s.Inline(true).Render("x"), "x")
-	return Ink(before)
+	return SGR(before)
 }
 
 // The inks that every theme has.
 const (
-	Bold   Ink = "\x1b[1m"
-	Italic Ink = "\x1b[3m"
-	Under  Ink = "\x1b[4m"
-	Struck Ink = "\x1b[9m"
+	Bold      SGR = "\x1b[1m"
+	Italic    SGR = "\x1b[3m"
+	Underline SGR = "\x1b[4m"
+	Strike    SGR = "\x1b[9m"
 )
 
-const noInk = "\x1b[m"
+const resetSGR = "\x1b[m"
 
 // Span is a piece of text with a look, and perhaps the address that it leads to.
 type Span struct {
 	Text string
-	Ink  Ink
+	SGR  SGR
 	Link string // see Linkable
 }
 
@@ -95,11 +95,11 @@ func Linkable(url string) bool {
 
 // Render prints spans on one line, of any width.
 func Render(spans ...Span) string {
-	var p pen
+	var p writer
 	for _, s := range spans {
 		p.put(s.Text, s)
 	}
-	return p.end()
+	return p.take()
 }
 
 // Cut prints spans on one line of at most so many cells.
@@ -109,13 +109,13 @@ func Cut(width int, spans ...Span) string {
 
 // Fill prints spans on a line of exactly so many cells: what is over is cut, what
 // is missing is filled in the given ink.
-func Fill(width int, ink Ink, spans ...Span) string {
+func Fill(width int, ink SGR, spans ...Span) string {
 	used := Width(spans)
 	switch {
 	case used > width:
 		return Cut(width, spans...)
 	case used < width:
-		spans = append(spans[:len(spans):len(spans)], Span{Text: strings.Repeat(" ", width-used), Ink: ink})
+		spans = append(spans[:len(spans):len(spans)], Span{Text: strings.Repeat(" ", width-used), SGR: ink})
 	}
 	return Render(spans...)
 }
@@ -159,38 +159,38 @@ func Tabs(s string) string {
 }
 
 // pen prints spans and changes the look only where it differs.
-type pen struct {
+type writer struct {
 	b    strings.Builder
-	ink  Ink
+	sgr  SGR
 	link string
 }
 
-func (p *pen) put(text string, s Span) {
+func (p *writer) put(text string, s Span) {
 	if text == "" {
 		return
 	}
 	if s.Link != p.link {
-		p.lift()
+		p.reset()
 		if s.Link != "" && Linkable(s.Link) {
 			p.b.WriteString(ansi.SetHyperlink(s.Link))
 			p.link = s.Link
 		}
 	}
-	if s.Ink != p.ink {
-		if p.ink != "" {
-			p.b.WriteString(noInk)
+	if s.SGR != p.sgr {
+		if p.sgr != "" {
+			p.b.WriteString(resetSGR)
 		}
-		p.b.WriteString(string(s.Ink))
-		p.ink = s.Ink
+		p.b.WriteString(string(s.SGR))
+		p.sgr = s.SGR
 	}
 	p.b.WriteString(text)
 }
 
 // lift ends the look and the link.
-func (p *pen) lift() {
-	if p.ink != "" {
-		p.b.WriteString(noInk)
-		p.ink = ""
+func (p *writer) reset() {
+	if p.sgr != "" {
+		p.b.WriteString(resetSGR)
+		p.sgr = ""
 	}
 	if p.link != "" {
 		p.b.WriteString(ansi.ResetHyperlink())
@@ -199,8 +199,8 @@ func (p *pen) lift() {
 }
 
 // end returns what was printed, and begins anew.
-func (p *pen) end() string {
-	p.lift()
+func (p *writer) take() string {
+	p.reset()
 	s := p.b.String()
 	p.b.Reset()
 	return s

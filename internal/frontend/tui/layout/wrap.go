@@ -18,33 +18,33 @@ func Same(spans ...Span) Frame { return Frame{spans, spans} }
 // spaces, and within words that are longer than a line. A line end in a span is
 // one on the screen.
 func Wrap(spans []Span, width int, frame Frame) []Line {
-	w := newSetter(width, frame)
+	w := newLineBuilder(width, frame)
 	for _, s := range spans {
 		for i, text := range strings.Split(s.Text, "\n") {
 			if i > 0 {
-				w.word()
-				w.next(Break)
+				w.endWord()
+				w.breakLine(Break)
 			}
-			w.prose(text, s)
+			w.addText(text, s)
 		}
 	}
-	w.word()
-	return w.done()
+	w.endWord()
+	return w.finish()
 }
 
 // Chop breaks spans to lines of at most so many cells wherever they are full: for
 // code and output, whose spaces matter.
 func Chop(spans []Span, width int, frame Frame) []Line {
-	w := newSetter(width, frame)
+	w := newLineBuilder(width, frame)
 	for _, s := range spans {
-		w.hard(s.Text, s)
+		w.addHard(s.Text, s)
 	}
-	return w.done()
+	return w.finish()
 }
 
 // setter sets lines.
-type setter struct {
-	pen   pen
+type lineBuilder struct {
+	out   writer
 	lines []Line
 	frame Frame
 	first int // cells of the frame on the first line
@@ -53,52 +53,52 @@ type setter struct {
 	used  int // cells of the line that is set
 	joint Joint
 
-	held      []Span // a word that is not over yet
-	heldWidth int
+	word      []Span // a word that is not over yet
+	wordWidth int
 	blank     Span // spaces before it
 }
 
-func newSetter(w int, f Frame) *setter {
-	s := &setter{frame: f, first: Width(f.First), rest: Width(f.Rest)}
+func newLineBuilder(w int, f Frame) *lineBuilder {
+	s := &lineBuilder{frame: f, first: Width(f.First), rest: Width(f.Rest)}
 	s.width = max(1, w-max(s.first, s.rest))
-	s.begin()
+	s.startLine()
 	return s
 }
 
-func (w *setter) begin() {
-	frame := w.frame.Rest
-	if len(w.lines) == 0 {
-		frame = w.frame.First
+func (b *lineBuilder) startLine() {
+	frame := b.frame.Rest
+	if len(b.lines) == 0 {
+		frame = b.frame.First
 	}
 	for _, s := range frame {
-		w.pen.put(s.Text, s)
+		b.out.put(s.Text, s)
 	}
-	w.used = 0
+	b.used = 0
 }
 
 // next ends the line and begins another.
-func (w *setter) next(j Joint) {
-	w.push()
-	w.joint = j
-	w.blank = Span{}
-	w.begin()
+func (b *lineBuilder) breakLine(j Joint) {
+	b.endLine()
+	b.joint = j
+	b.blank = Span{}
+	b.startLine()
 }
 
-func (w *setter) push() {
-	frame := w.rest
-	if len(w.lines) == 0 {
-		frame = w.first
+func (b *lineBuilder) endLine() {
+	frame := b.rest
+	if len(b.lines) == 0 {
+		frame = b.first
 	}
-	w.lines = append(w.lines, Line{Text: w.pen.end(), Frame: frame, Joint: w.joint})
+	b.lines = append(b.lines, Line{Text: b.out.take(), Frame: frame, Joint: b.joint})
 }
 
-func (w *setter) done() []Line {
-	w.push()
-	return w.lines
+func (b *lineBuilder) finish() []Line {
+	b.endLine()
+	return b.lines
 }
 
 // prose takes a text word by word.
-func (w *setter) prose(text string, s Span) {
+func (b *lineBuilder) addText(text string, s Span) {
 	for text != "" {
 		n := strings.IndexByte(text, ' ')
 		if n != 0 {
@@ -106,55 +106,55 @@ func (w *setter) prose(text string, s Span) {
 				n = len(text)
 			}
 			s.Text = text[:n]
-			w.held = append(w.held, s)
-			w.heldWidth += width(s.Text)
+			b.word = append(b.word, s)
+			b.wordWidth += width(s.Text)
 			text = text[n:]
 			continue
 		}
-		w.word()
+		b.endWord()
 		n = len(text) - len(strings.TrimLeft(text, " "))
-		s.Text = w.blank.Text + text[:n]
-		w.blank = s
+		s.Text = b.blank.Text + text[:n]
+		b.blank = s
 		text = text[n:]
 	}
 }
 
 // word sets the word that was held, on the next line if it does not fit.
-func (w *setter) word() {
-	if len(w.held) == 0 {
+func (b *lineBuilder) endWord() {
+	if len(b.word) == 0 {
 		return
 	}
-	blank := len(w.blank.Text)
+	blank := len(b.blank.Text)
 	switch {
-	case w.used+blank+w.heldWidth <= w.width:
-		w.pen.put(w.blank.Text, w.blank)
-		w.used += blank
-	case w.used > 0 && (w.heldWidth <= w.width || w.used+blank+2 > w.width):
-		w.next(Space)
-	case blank+2 <= w.width-w.used: // a word that is longer than a line begins on this one
-		w.pen.put(w.blank.Text, w.blank)
-		w.used += blank
+	case b.used+blank+b.wordWidth <= b.width:
+		b.out.put(b.blank.Text, b.blank)
+		b.used += blank
+	case b.used > 0 && (b.wordWidth <= b.width || b.used+blank+2 > b.width):
+		b.breakLine(Space)
+	case blank+2 <= b.width-b.used: // a word that is longer than a line begins on this one
+		b.out.put(b.blank.Text, b.blank)
+		b.used += blank
 	}
-	w.blank = Span{}
-	for _, s := range w.held {
-		w.hard(s.Text, s)
+	b.blank = Span{}
+	for _, s := range b.word {
+		b.addHard(s.Text, s)
 	}
-	w.held, w.heldWidth = w.held[:0], 0
+	b.word, b.wordWidth = b.word[:0], 0
 }
 
 // hard sets a text, and breaks it wherever a line is full.
-func (w *setter) hard(text string, s Span) {
+func (b *lineBuilder) addHard(text string, s Span) {
 	for text != "" {
-		n, cells := fit(text, w.width-w.used)
+		n, cells := fit(text, b.width-b.used)
 		if n == 0 {
-			if w.used > 0 {
-				w.next(Word)
+			if b.used > 0 {
+				b.breakLine(Word)
 				continue
 			}
 			n, cells = cluster(text) // wider than a line: it is cut by the terminal
 		}
-		w.pen.put(text[:n], s)
-		w.used += cells
+		b.out.put(text[:n], s)
+		b.used += cells
 		text = text[n:]
 	}
 }

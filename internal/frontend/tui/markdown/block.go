@@ -23,240 +23,240 @@ const (
 
 // setter reads lines and sets blocks. It is a value: a copy goes on by itself, and
 // may write behind the lines of the original only.
-type setter struct {
-	look  *Look
-	width int
-	depth int // of quotes
+type renderer struct {
+	styles *Styles
+	width  int
+	depth  int // of quotes
 
 	lines []layout.Line // of the blocks that are complete
 
-	open   block
-	text   string // of a paragraph, an item or a quote
-	indent int    // cells before the block
-	mark   string // of an item
-	glued  bool   // the last line is not over: what comes belongs to it
-	cut    bool   // the beginning of the block is set already
-	blank  bool   // a blank line came before
-	listed int    // cells before the text of the item before; 0 outside of lists
+	open       block
+	text       string // of a paragraph, an item or a quote
+	indent     int    // cells before the block
+	marker     string // of an item
+	partial    bool   // the last line is not over: what comes belongs to it
+	continued  bool   // the beginning of the block is set already
+	blank      bool   // a blank line came before
+	listIndent int    // cells before the text of the item before; 0 outside of lists
 
-	head  []string // of a table
-	align []string
-	rows  [][]string
-	sizes []int // of the columns, once a part of the table is set
-	bytes int   // of the rows
+	head   []string // of a table
+	align  []string
+	rows   [][]string
+	widths []int // of the columns, once a part of the table is set
+	bytes  int   // of the rows
 
 	fence string // what ends the code
 	lexer syntax.Lexer
 }
 
 // line takes a line; whole means that it has come to its end.
-func (s *setter) line(line string, whole bool) {
-	glued := s.glued
-	s.glued = !whole
+func (r *renderer) line(line string, whole bool) {
+	glued := r.partial
+	r.partial = !whole
 	switch {
-	case s.open == code:
-		s.codeLine(line, glued)
+	case r.open == code:
+		r.codeLine(line, glued)
 	case glued:
-		s.more(line, "")
+		r.appendText(line, "")
 	default:
-		s.begin(line)
+		r.startLine(line)
 	}
-	if len(s.text) > maxOpen || s.open == quote && len(s.text) > maxOpen/4 {
-		s.flush()
+	if len(r.text) > maxOpen || r.open == quote && len(r.text) > maxOpen/4 {
+		r.flushBlock()
 	}
 }
 
 // begin takes a line that may begin a block.
-func (s *setter) begin(line string) {
+func (r *renderer) startLine(line string) {
 	trimmed := strings.TrimLeft(line, " \t")
-	indent := cells(line[:len(line)-len(trimmed)])
+	indent := indentWidth(line[:len(line)-len(trimmed)])
 	switch {
 	case strings.TrimSpace(trimmed) == "":
-		s.close()
-		s.blank = true
-	case s.open == quote && strings.HasPrefix(trimmed, ">"):
-		s.more(trimmed[1:], "\n")
-	case s.open == table && strings.Contains(trimmed, "|"):
-		s.row(trimmed)
-	case fenceOf(trimmed) != "":
-		s.beginCode(trimmed, indent)
-	case s.heading(trimmed, indent), s.rule(trimmed), s.isTable(trimmed):
-	case s.listItem(trimmed, indent):
-	case strings.HasPrefix(trimmed, ">") && s.depth < maxDepth:
-		s.start(quote, 0)
-		s.more(trimmed[1:], "")
-	case s.open == none:
-		s.beginText(line, trimmed, indent)
-	case s.open == table:
-		s.beginText(line, trimmed, indent)
+		r.closeBlock()
+		r.blank = true
+	case r.open == quote && strings.HasPrefix(trimmed, ">"):
+		r.appendText(trimmed[1:], "\n")
+	case r.open == table && strings.Contains(trimmed, "|"):
+		r.row(trimmed)
+	case fenceMark(trimmed) != "":
+		r.startCode(trimmed, indent)
+	case r.heading(trimmed, indent), r.rule(trimmed), r.startTable(trimmed):
+	case r.listItem(trimmed, indent):
+	case strings.HasPrefix(trimmed, ">") && r.depth < maxDepth:
+		r.startBlock(quote, 0)
+		r.appendText(trimmed[1:], "")
+	case r.open == none:
+		r.startText(line, trimmed, indent)
+	case r.open == table:
+		r.startText(line, trimmed, indent)
 	default:
-		s.more(trimmed, " ")
+		r.appendText(trimmed, " ")
 	}
 }
 
 // beginText begins a paragraph, within the list that it is indented for, or a line
 // of code without a fence.
-func (s *setter) beginText(line, trimmed string, indent int) {
-	within := min(indent, s.listed)
+func (r *renderer) startText(line, trimmed string, indent int) {
+	within := min(indent, r.listIndent)
 	if indent-within >= 4 {
-		s.start(none, within)
-		s.open = none
-		s.lexer = syntax.Lexer{}
-		s.put(layout.Chop(s.lexer.Line(layout.Tabs(line)[min(within+4, len(line)):], s.look.syntax, ""), s.width, s.bar()))
+		r.startBlock(none, within)
+		r.open = none
+		r.lexer = syntax.Lexer{}
+		r.emit(layout.Chop(r.lexer.Line(layout.Tabs(line)[min(within+4, len(line)):], r.styles.syntax, ""), r.width, r.codeFrame()))
 		return
 	}
-	s.start(paragraph, within)
-	s.more(trimmed, "")
+	r.startBlock(paragraph, within)
+	r.appendText(trimmed, "")
 }
 
 // start closes what is open and begins a block.
-func (s *setter) start(b block, indent int) {
-	s.close()
-	s.gap(b)
-	s.open, s.indent, s.text, s.mark, s.cut = b, min(indent, s.width/2), "", "", false
+func (r *renderer) startBlock(b block, indent int) {
+	r.closeBlock()
+	r.emitGap(b)
+	r.open, r.indent, r.text, r.marker, r.continued = b, min(indent, r.width/2), "", "", false
 	if b != item && indent == 0 {
-		s.listed = 0
+		r.listIndent = 0
 	}
 }
 
 // gap leaves a line before a block, unless it follows another item closely.
-func (s *setter) gap(b block) {
-	if len(s.lines) > 0 && (s.blank || b != item && b != none || s.listed == 0 && b != none) && s.lines[len(s.lines)-1].Text != "" {
-		s.put([]layout.Line{{}})
+func (r *renderer) emitGap(b block) {
+	if len(r.lines) > 0 && (r.blank || b != item && b != none || r.listIndent == 0 && b != none) && r.lines[len(r.lines)-1].Text != "" {
+		r.emit([]layout.Line{{}})
 	}
-	s.blank = false
+	r.blank = false
 }
 
 // more adds to the open block.
-func (s *setter) more(text, between string) {
-	switch s.open {
+func (r *renderer) appendText(text, between string) {
+	switch r.open {
 	case table:
-		s.row(text)
+		r.row(text)
 		return
 	case none: // the rest of a heading that has no end
-		s.open, s.text, s.cut = paragraph, "", true
+		r.open, r.text, r.continued = paragraph, "", true
 	case paragraph, item, quote, code:
 	}
 	switch {
-	case s.text == "":
-	case strings.HasSuffix(s.text, "  ") && between == " ", strings.HasSuffix(s.text, `\`) && between == " ":
-		s.text = strings.TrimRight(strings.TrimSuffix(s.text, `\`), " ")
+	case r.text == "":
+	case strings.HasSuffix(r.text, "  ") && between == " ", strings.HasSuffix(r.text, `\`) && between == " ":
+		r.text = strings.TrimRight(strings.TrimSuffix(r.text, `\`), " ")
 		between = "\n"
 		fallthrough
 	default:
-		s.text += between
+		r.text += between
 	}
-	s.text += text
+	r.text += text
 }
 
 // flush sets the beginning of a block that has grown long.
-func (s *setter) flush() {
-	s.setOpen()
-	s.text, s.cut = "", true
+func (r *renderer) flushBlock() {
+	r.emitOpen()
+	r.text, r.continued = "", true
 }
 
 // close sets the block that is open.
-func (s *setter) close() {
+func (r *renderer) closeBlock() {
 	switch {
-	case s.open == table:
-		s.setTable()
-	case s.open != code && s.text != "", s.open == item && !s.cut:
-		s.setOpen()
+	case r.open == table:
+		r.emitTable()
+	case r.open != code && r.text != "", r.open == item && !r.continued:
+		r.emitOpen()
 	}
-	s.open, s.text = none, ""
+	r.open, r.text = none, ""
 }
 
 // setOpen sets the text that is open.
-func (s *setter) setOpen() {
-	switch s.open {
+func (r *renderer) emitOpen() {
+	switch r.open {
 	case quote:
-		s.setQuote()
+		r.emitQuote()
 	case item:
-		s.setItem()
+		r.emitItem()
 	default:
-		s.put(s.glue(layout.Wrap(s.inline(strings.TrimRight(s.text, " "), s.look.text), s.width, layout.Same(spaces(s.indent)))))
+		r.emit(r.join(layout.Wrap(r.inline(strings.TrimRight(r.text, " "), r.styles.text), r.width, layout.Same(spaces(r.indent)))))
 	}
 }
 
 // glue makes lines go on from those that were set of the same block.
-func (s *setter) glue(lines []layout.Line) []layout.Line {
-	if s.cut && len(lines) > 0 {
+func (r *renderer) join(lines []layout.Line) []layout.Line {
+	if r.continued && len(lines) > 0 {
 		lines[0].Joint = layout.Space
 	}
 	return lines
 }
 
-func (s *setter) setQuote() {
-	inner := setter{look: s.look, width: max(4, s.width-2), depth: s.depth + 1}
-	for line := range strings.SplitSeq(s.text, "\n") {
+func (r *renderer) emitQuote() {
+	inner := renderer{styles: r.styles, width: max(4, r.width-2), depth: r.depth + 1}
+	for line := range strings.SplitSeq(r.text, "\n") {
 		inner.line(strings.TrimPrefix(line, " "), true)
 	}
-	inner.close()
-	bar := layout.Render(layout.Span{Text: "┃ ", Ink: s.look.border})
+	inner.closeBlock()
+	bar := layout.Render(layout.Span{Text: "┃ ", SGR: r.styles.border})
 	for _, l := range inner.lines {
 		l.Text, l.Frame = bar+l.Text, l.Frame+2
-		s.lines = append(s.lines, l)
+		r.lines = append(r.lines, l)
 	}
 }
 
-func (s *setter) setItem() {
-	rest := spaces(s.indent + width(s.mark))
-	frame := layout.Frame{First: []layout.Span{spaces(s.indent), {Text: s.mark, Ink: s.look.muted}}, Rest: []layout.Span{rest}}
-	if s.cut {
+func (r *renderer) emitItem() {
+	rest := spaces(r.indent + width(r.marker))
+	frame := layout.Frame{First: []layout.Span{spaces(r.indent), {Text: r.marker, SGR: r.styles.muted}}, Rest: []layout.Span{rest}}
+	if r.continued {
 		frame.First = frame.Rest
 	}
-	lines := layout.Wrap(s.inline(s.text, s.look.text), s.width, frame)
-	if !s.cut {
-		lines[0].Frame = s.indent // its mark is part of the text
+	lines := layout.Wrap(r.inline(r.text, r.styles.text), r.width, frame)
+	if !r.continued {
+		lines[0].Frame = r.indent // its mark is part of the text
 	}
-	s.put(s.glue(lines))
+	r.emit(r.join(lines))
 }
 
-func (s *setter) put(lines []layout.Line) { s.lines = append(s.lines, lines...) }
+func (r *renderer) emit(lines []layout.Line) { r.lines = append(r.lines, lines...) }
 
 // heading takes a line with number signs, or one that underlines the line before.
-func (s *setter) heading(line string, indent int) bool {
-	if s.open == paragraph && len(line) >= 3 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "") && !strings.Contains(s.text, "\n") {
-		text := s.text
-		s.text, s.open = "", none
-		s.setHeading(text, 1)
+func (r *renderer) heading(line string, indent int) bool {
+	if r.open == paragraph && len(line) >= 3 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "") && !strings.Contains(r.text, "\n") {
+		text := r.text
+		r.text, r.open = "", none
+		r.emitHeading(text, 1)
 		return true
 	}
 	level := len(line) - len(strings.TrimLeft(line, "#"))
 	if level == 0 || level > 6 || indent > 3 || len(line) > level && line[level] != ' ' {
 		return false
 	}
-	s.start(paragraph, 0)
-	s.open = none
-	s.setHeading(strings.TrimSpace(strings.TrimRight(line[level:], "# ")), level)
+	r.startBlock(paragraph, 0)
+	r.open = none
+	r.emitHeading(strings.TrimSpace(strings.TrimRight(line[level:], "# ")), level)
 	return true
 }
 
-func (s *setter) setHeading(text string, level int) {
-	ink := s.look.heading
+func (r *renderer) emitHeading(text string, level int) {
+	sgr := r.styles.heading
 	if level == 1 {
-		ink += layout.Under
+		sgr += layout.Underline
 	}
-	s.put(layout.Wrap(s.inline(text, ink), s.width, layout.Frame{}))
-	s.blank = true
+	r.emit(layout.Wrap(r.inline(text, sgr), r.width, layout.Frame{}))
+	r.blank = true
 }
 
 // rule takes a line across.
-func (s *setter) rule(line string) bool {
+func (r *renderer) rule(line string) bool {
 	bare := strings.ReplaceAll(strings.TrimRight(line, " "), " ", "")
 	if len(bare) < 3 || strings.Trim(bare, "-") != "" && strings.Trim(bare, "*") != "" && strings.Trim(bare, "_") != "" {
 		return false
 	}
-	s.start(paragraph, 0)
-	s.open = none
-	s.put([]layout.Line{{Text: layout.Render(layout.Span{Text: strings.Repeat("─", min(s.width, 40)), Ink: s.look.border})}})
-	s.blank = true
+	r.startBlock(paragraph, 0)
+	r.open = none
+	r.emit([]layout.Line{{Text: layout.Render(layout.Span{Text: strings.Repeat("─", min(r.width, 40)), SGR: r.styles.border})}})
+	r.blank = true
 	return true
 }
 
 // listItem begins an item.
-func (s *setter) listItem(line string, indent int) bool {
-	n := markOf(line)
+func (r *renderer) listItem(line string, indent int) bool {
+	n := markerLen(line)
 	if n == 0 {
 		return false
 	}
@@ -271,15 +271,15 @@ func (s *setter) listItem(line string, indent int) bool {
 			mark, text = shown, text[len(box):]
 		}
 	}
-	indent = min(indent, s.width/2)
-	s.start(item, indent)
-	s.mark, s.text = mark, text
-	s.listed = indent + width(mark)
+	indent = min(indent, r.width/2)
+	r.startBlock(item, indent)
+	r.marker, r.text = mark, text
+	r.listIndent = indent + width(mark)
 	return true
 }
 
 // markOf returns how long the mark of an item is, or 0.
-func markOf(line string) int {
+func markerLen(line string) int {
 	digits := 0
 	for digits < len(line) && digits < 9 && line[digits] >= '0' && line[digits] <= '9' {
 		digits++
@@ -304,4 +304,4 @@ func lineWidth(s string) int { return ansi.StringWidth(s) }
 func width(s string) int { return layout.Width([]layout.Span{{Text: s}}) }
 
 // cells is how far an indent reaches.
-func cells(blank string) int { return len(layout.Tabs(blank)) }
+func indentWidth(blank string) int { return len(layout.Tabs(blank)) }

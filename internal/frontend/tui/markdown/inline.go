@@ -12,69 +12,69 @@ import (
 const maxLink = 2000
 
 // inliner reads the marks within a block.
-type inliner struct {
-	look  *Look
-	base  layout.Ink
-	src   string
-	at    int
-	from  int // what was not put yet
-	spans []layout.Span
+type inlineParser struct {
+	styles *Styles
+	sgr    layout.SGR
+	src    string
+	at     int
+	from   int // what was not put yet
+	spans  []layout.Span
 
-	bold, italic, struck bool
-	never                map[string]bool // ends that do not come any more
+	bold, italic, strike bool
+	unclosed             map[string]bool // ends that do not come any more
 }
 
 // inline returns the spans of a block's text.
-func (s *setter) inline(text string, base layout.Ink) []layout.Span {
-	in := &inliner{look: s.look, base: base, src: strings.ReplaceAll(text, "\t", "    "), never: map[string]bool{}}
+func (r *renderer) inline(text string, base layout.SGR) []layout.Span {
+	in := &inlineParser{styles: r.styles, sgr: base, src: strings.ReplaceAll(text, "\t", "    "), unclosed: map[string]bool{}}
 	for in.at < len(in.src) {
-		if !strings.ContainsRune("\\`*_~[!<h", rune(in.src[in.at])) || !in.mark() {
+		if !strings.ContainsRune("\\`*_~[!<h", rune(in.src[in.at])) || !in.parseMark() {
 			in.at++
 		}
 	}
-	in.put()
+	in.flush()
 	return in.spans
 }
 
 // ink is the look at this place.
-func (in *inliner) ink() layout.Ink {
-	ink := in.base
+func (in *inlineParser) style() layout.SGR {
+	sgr := in.sgr
 	if in.bold {
-		ink += layout.Bold
+		sgr += layout.Bold
 	}
 	if in.italic {
-		ink += layout.Italic
+		sgr += layout.Italic
 	}
-	if in.struck {
-		ink += layout.Struck
+	if in.strike {
+		sgr += layout.Strike
 	}
-	return ink
+	return sgr
 }
 
 // put takes what was read since the last mark.
-func (in *inliner) put() {
+func (in *inlineParser) flush() {
 	if in.from < in.at {
-		in.spans = append(in.spans, layout.Span{Text: in.src[in.from:in.at], Ink: in.ink()})
+		in.spans = append(in.spans, layout.Span{Text: in.src[in.from:in.at], SGR: in.style()})
 	}
 	in.from = in.at
 }
 
 // skip leaves out the next bytes.
-func (in *inliner) skip(n int) {
-	in.put()
+func (in *inlineParser) skip(n int) {
+	in.flush()
 	in.at += n
 	in.from = in.at
 }
 
 // add puts a span in the place of the next bytes.
-func (in *inliner) add(n int, spans ...layout.Span) bool {
+func (in *inlineParser) add(n int, spans ...layout.Span) bool {
 	in.skip(n)
 	in.spans = append(in.spans, spans...)
 	return true
 }
 
 // mark takes a mark, if there is one here.
-func (in *inliner) mark() bool {
+func (in *inlineParser) parseMark() bool {
 	rest := in.src[in.at:]
 	switch rest[0] {
 	case '\\':
@@ -88,35 +88,35 @@ func (in *inliner) mark() bool {
 	case '*', '_', '~':
 		return in.emphasis(rest)
 	case '[':
-		return in.linkTo(rest, 0)
+		return in.link(rest, 0)
 	case '!':
 		if strings.HasPrefix(rest, "![") {
-			return in.linkTo(rest, 1)
+			return in.link(rest, 1)
 		}
 	case '<':
 		if end := strings.IndexByte(rest[:min(len(rest), maxLink)], '>'); end > 0 && layout.Linkable(rest[1:end]) {
-			return in.add(end+1, in.address(rest[1:end]))
+			return in.add(end+1, in.urlSpan(rest[1:end]))
 		}
 	case 'h':
-		return in.bare(rest)
+		return in.bareURL(rest)
 	}
 	return false
 }
 
-func (in *inliner) address(url string) layout.Span {
-	return layout.Span{Text: url, Ink: in.look.link, Link: url}
+func (in *inlineParser) urlSpan(url string) layout.Span {
+	return layout.Span{Text: url, SGR: in.styles.link, Link: url}
 }
 
 // code takes a text between backticks.
-func (in *inliner) code(rest string) bool {
+func (in *inlineParser) code(rest string) bool {
 	n := len(rest) - len(strings.TrimLeft(rest, "`"))
 	tick := rest[:n]
 	end := -1
-	if !in.never[tick] {
+	if !in.unclosed[tick] {
 		end = strings.Index(rest[n:], tick)
 	}
 	if end < 0 {
-		in.never[tick] = true
+		in.unclosed[tick] = true
 		in.at += n
 		return true
 	}
@@ -124,48 +124,48 @@ func (in *inliner) code(rest string) bool {
 	if trimmed := strings.TrimSpace(text); trimmed != "" {
 		text = trimmed
 	}
-	if in.look.code == "" { // without colors the marks tell
+	if in.styles.code == "" { // without colors the marks tell
 		text = "`" + text + "`"
 	}
-	return in.add(2*n+end, layout.Span{Text: text, Ink: in.base + in.look.code})
+	return in.add(2*n+end, layout.Span{Text: text, SGR: in.sgr + in.styles.code})
 }
 
 // emphasis takes the marks of bold, italic and struck text. Bold begins without a
 // look at its end, which may not have come yet; a single mark needs one, because
 // many a star is just a star.
-func (in *inliner) emphasis(rest string) bool {
+func (in *inlineParser) emphasis(rest string) bool {
 	before, _ := utf8.DecodeLastRuneInString(in.src[:in.at])
 	run := len(rest) - len(strings.TrimLeft(rest, rest[:1]))
 	after, _ := utf8.DecodeRuneInString(rest[run:])
 	opens := len(rest) > run && !unicode.IsSpace(after) && (in.at == 0 || !word(before) || rest[0] == '*' && run > 1)
 	closes := in.at > 0 && !unicode.IsSpace(before) && (rest[0] != '_' || !word(after) || run == len(rest))
 	switch {
-	case rest[0] == '~' && run == 2 && (in.struck && closes || !in.struck && opens):
-		return in.toggle(2, &in.struck)
+	case rest[0] == '~' && run == 2 && (in.strike && closes || !in.strike && opens):
+		return in.toggle(2, &in.strike)
 	case rest[0] != '~' && run >= 2 && run <= 3 && (in.bold && closes || !in.bold && opens):
 		if run == 3 {
-			in.put()
+			in.flush()
 			in.italic = !in.italic
 		}
 		return in.toggle(run, &in.bold)
-	case rest[0] != '~' && run == 1 && (in.italic && closes || !in.italic && opens && in.ends(rest)):
+	case rest[0] != '~' && run == 1 && (in.italic && closes || !in.italic && opens && in.hasCloser(rest)):
 		return in.toggle(1, &in.italic)
 	}
 	in.at += run
 	return true
 }
 
-func (in *inliner) toggle(n int, what *bool) bool {
-	in.put()
+func (in *inlineParser) toggle(n int, what *bool) bool {
+	in.flush()
 	*what = !*what
 	in.skip(n)
 	return true
 }
 
 // ends reports whether a single mark has another that ends it.
-func (in *inliner) ends(rest string) bool {
+func (in *inlineParser) hasCloser(rest string) bool {
 	mark := rest[:1]
-	if in.never[mark] {
+	if in.unclosed[mark] {
 		return false
 	}
 	for i := 1; i < len(rest); i++ {
@@ -177,7 +177,7 @@ func (in *inliner) ends(rest string) bool {
 			return true
 		}
 	}
-	in.never[mark] = true
+	in.unclosed[mark] = true
 	return false
 }
 
@@ -185,7 +185,7 @@ func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDig
 
 // linkTo takes a text in brackets with its address, shown behind it. Whatever the
 // text says, the person sees where it leads.
-func (in *inliner) linkTo(rest string, bang int) bool {
+func (in *inlineParser) link(rest string, bang int) bool {
 	near := rest[:min(len(rest), maxLink)]
 	middle := strings.Index(near, "](")
 	if middle < 0 || strings.Contains(near[bang+1:middle], "\n\n") {
@@ -208,9 +208,9 @@ func (in *inliner) linkTo(rest string, bang int) bool {
 		link = target
 	}
 	if text == target || text == "" {
-		return in.add(n, layout.Span{Text: target, Ink: in.look.link, Link: link})
+		return in.add(n, layout.Span{Text: target, SGR: in.styles.link, Link: link})
 	}
-	return in.add(n, layout.Span{Text: text, Ink: in.look.link, Link: link}, layout.Span{Text: " (" + target + ")", Ink: in.look.muted, Link: link})
+	return in.add(n, layout.Span{Text: text, SGR: in.styles.link, Link: link}, layout.Span{Text: " (" + target + ")", SGR: in.styles.muted, Link: link})
 }
 
 // closing returns where the bracket of an address ends, or -1.
@@ -232,7 +232,7 @@ func closing(s string) int {
 }
 
 // bare takes an address that stands by itself.
-func (in *inliner) bare(rest string) bool {
+func (in *inlineParser) bareURL(rest string) bool {
 	if !strings.HasPrefix(rest, "http://") && !strings.HasPrefix(rest, "https://") {
 		return false
 	}
@@ -247,5 +247,5 @@ func (in *inliner) bare(rest string) bool {
 	if !layout.Linkable(url) || strings.HasSuffix(url, "//") {
 		return false
 	}
-	return in.add(len(url), in.address(url))
+	return in.add(len(url), in.urlSpan(url))
 }

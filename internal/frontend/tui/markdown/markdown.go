@@ -24,87 +24,87 @@ const maxOpen = 2 << 10
 const maxDepth = 4
 
 // Look is how a theme shows Markdown.
-type Look struct {
-	text, muted, heading, code, link, border layout.Ink
-	syntax                                   *syntax.Inks
+type Styles struct {
+	text, muted, heading, code, link, border layout.SGR
+	syntax                                   *syntax.Palette
 }
 
 // LookOf returns that of a theme.
-func LookOf(s *theme.Styles) *Look {
-	l := &Look{
-		text: layout.InkOf(s.Text), muted: layout.InkOf(s.Muted), heading: layout.InkOf(s.Accent.Bold(true)), code: layout.InkOf(s.Accent),
-		link: layout.InkOf(s.Accent.Underline(true)), border: layout.InkOf(s.Border), syntax: syntax.InksOf(s),
+func NewStyles(s *theme.Styles) *Styles {
+	l := &Styles{
+		text: layout.SGROf(s.Text), muted: layout.SGROf(s.Muted), heading: layout.SGROf(s.Accent.Bold(true)), code: layout.SGROf(s.Accent),
+		link: layout.SGROf(s.Accent.Underline(true)), border: layout.SGROf(s.Border), syntax: syntax.NewPalette(s),
 	}
 	if s.Theme.Plain {
-		l.code, l.link = "", layout.Under
+		l.code, l.link = "", layout.Underline
 	}
 	return l
 }
 
 // Doc is a text that may grow.
 type Doc struct {
-	safe *sanitize.Writer
-	set  setter
-	rest string // the last line, as far as it has come
+	sanitizer *sanitize.Writer
+	renderer  renderer
+	partial   string // the last line, as far as it has come
 }
 
 // New returns an empty one, for lines of so many cells.
-func New(l *Look, width int) *Doc {
-	d := &Doc{set: setter{look: l, width: max(width, 4)}}
-	d.safe = sanitize.NewWriter(takes(d.take))
+func New(l *Styles, width int) *Doc {
+	d := &Doc{renderer: renderer{styles: l, width: max(width, 4)}}
+	d.sanitizer = sanitize.NewWriter(writerFunc(d.readLines))
 	return d
 }
 
-type takes func([]byte)
+type writerFunc func([]byte)
 
-func (f takes) Write(p []byte) (int, error) {
+func (f writerFunc) Write(p []byte) (int, error) {
 	f(p)
 	return len(p), nil
 }
 
 // Render returns the lines of a whole text.
-func Render(l *Look, width int, text string) []layout.Line {
+func Render(l *Styles, width int, text string) []layout.Line {
 	d := New(l, width)
 	d.Write(text)
 	return d.Lines()
 }
 
 // Write adds to the text. It need not be safe, nor end with a whole character.
-func (d *Doc) Write(text string) { _, _ = d.safe.Write([]byte(text)) } // takes never fails
+func (d *Doc) Write(text string) { _, _ = d.sanitizer.Write([]byte(text)) } // takes never fails
 
 // take reads the lines that are whole.
-func (d *Doc) take(p []byte) {
-	d.rest += string(p)
+func (d *Doc) readLines(p []byte) {
+	d.partial += string(p)
 	for {
-		i := strings.IndexByte(d.rest, '\n')
+		i := strings.IndexByte(d.partial, '\n')
 		if i < 0 {
 			break
 		}
-		d.set.line(d.rest[:i], true)
-		d.rest = d.rest[i+1:]
+		d.renderer.line(d.partial[:i], true)
+		d.partial = d.partial[i+1:]
 	}
-	for len(d.rest) > maxOpen { // a line without an end
-		n := strings.LastIndexByte(d.rest[:maxOpen], ' ') + 1
-		for n == 0 || n < len(d.rest) && !utf8.RuneStart(d.rest[n]) {
+	for len(d.partial) > maxOpen { // a line without an end
+		n := strings.LastIndexByte(d.partial[:maxOpen], ' ') + 1
+		for n == 0 || n < len(d.partial) && !utf8.RuneStart(d.partial[n]) {
 			if n == 0 {
 				n = maxOpen
 			} else {
 				n++
 			}
 		}
-		d.set.line(d.rest[:n], false)
-		d.rest = d.rest[n:]
+		d.renderer.line(d.partial[:n], false)
+		d.partial = d.partial[n:]
 	}
 }
 
 // Lines returns the lines of what has come. They are the Doc's: the next Lines may
 // write over those of the last block.
 func (d *Doc) Lines() []layout.Line {
-	trial := d.set // what follows may turn out otherwise
-	if d.rest != "" {
-		trial.line(d.rest, true)
+	trial := d.renderer // what follows may turn out otherwise
+	if d.partial != "" {
+		trial.line(d.partial, true)
 	}
-	trial.close()
-	d.set.lines = trial.lines[:len(d.set.lines)]
+	trial.closeBlock()
+	d.renderer.lines = trial.lines[:len(d.renderer.lines)]
 	return trial.lines
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-func look(t testing.TB, name string) *Look {
+func look(t testing.TB, name string) *Styles {
 	th, ok := theme.Find(name, nil)
 	if !ok {
 		t.Fatalf("there is no theme %q", name)
 	}
-	return LookOf(theme.New(th))
+	return NewStyles(theme.New(th))
 }
 
 func printed(lines []layout.Line) string {
@@ -100,7 +100,7 @@ var shapes = map[string]string{
 
 // stream writes a text of a size in pieces of 50 bytes, shown after each, and
 // returns how many bytes that took from memory for each byte of the text.
-func stream(l *Look, shape string, size int) float64 {
+func stream(l *Styles, shape string, size int) float64 {
 	text := strings.Repeat(shapes[shape], size/max(1, len(shapes[shape])))
 	switch shape {
 	case "code":

@@ -15,34 +15,34 @@ const maxRows = 60
 const maxColumns = 40
 
 // isTable takes the line below a table's head.
-func (s *setter) isTable(line string) bool {
-	if s.open != paragraph || s.cut || !strings.Contains(s.text, "|") || strings.Trim(line, "|:- \t") != "" || !strings.Contains(line, "-") {
+func (r *renderer) startTable(line string) bool {
+	if r.open != paragraph || r.continued || !strings.Contains(r.text, "|") || strings.Trim(line, "|:- \t") != "" || !strings.Contains(line, "-") {
 		return false
 	}
-	align := split(line)
-	head := split(s.text)
+	align := splitRow(line)
+	head := splitRow(r.text)
 	if len(align) != len(head) || len(head) > maxColumns {
 		return false
 	}
-	s.text, s.open = "", table
-	s.head, s.align, s.rows, s.sizes, s.bytes = head, align, nil, nil, 0
+	r.text, r.open = "", table
+	r.head, r.align, r.rows, r.widths, r.bytes = head, align, nil, nil, 0
 	return true
 }
 
 // row takes a row of a table.
-func (s *setter) row(line string) {
-	cells := split(line)
-	for len(cells) < len(s.head) {
+func (r *renderer) row(line string) {
+	cells := splitRow(line)
+	for len(cells) < len(r.head) {
 		cells = append(cells, "")
 	}
-	s.rows = append(s.rows, cells[:len(s.head)])
-	if s.bytes += len(line); len(s.rows) >= maxRows || s.bytes > maxOpen {
-		s.setTable()
+	r.rows = append(r.rows, cells[:len(r.head)])
+	if r.bytes += len(line); len(r.rows) >= maxRows || r.bytes > maxOpen {
+		r.emitTable()
 	}
 }
 
 // split returns the cells of a row.
-func split(line string) []string {
+func splitRow(line string) []string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
 	var cells []string
@@ -60,32 +60,32 @@ func split(line string) []string {
 }
 
 // setTable sets the rows that there are.
-func (s *setter) setTable() {
-	if s.sizes == nil {
-		s.sizes = s.columns()
-		s.setRow(s.head, layout.Bold)
+func (r *renderer) emitTable() {
+	if r.widths == nil {
+		r.widths = r.columnWidths()
+		r.emitRow(r.head, layout.Bold)
 		var line []string
-		for _, n := range s.sizes {
+		for _, n := range r.widths {
 			line = append(line, strings.Repeat("─", n))
 		}
-		s.put([]layout.Line{{Text: layout.Render(layout.Span{Text: strings.Join(line, "─┼─"), Ink: s.look.border})}})
+		r.emit([]layout.Line{{Text: layout.Render(layout.Span{Text: strings.Join(line, "─┼─"), SGR: r.styles.border})}})
 	}
-	for _, r := range s.rows {
-		s.setRow(r, "")
+	for _, row := range r.rows {
+		r.emitRow(row, "")
 	}
-	s.rows, s.bytes = nil, 0
+	r.rows, r.bytes = nil, 0
 }
 
 // columns returns how wide each column is: as its widest cell, and when they do
 // not fit together, the widest give up most.
-func (s *setter) columns() []int {
-	sizes := make([]int, len(s.head))
-	for _, r := range append([][]string{s.head}, s.rows...) {
-		for i, c := range r {
-			sizes[i] = max(sizes[i], layout.Width(s.inline(c, "")), 1)
+func (r *renderer) columnWidths() []int {
+	sizes := make([]int, len(r.head))
+	for _, row := range append([][]string{r.head}, r.rows...) {
+		for i, c := range row {
+			sizes[i] = max(sizes[i], layout.Width(r.inline(c, "")), 1)
 		}
 	}
-	room := max(s.width-3*(len(sizes)-1), len(sizes))
+	room := max(r.width-3*(len(sizes)-1), len(sizes))
 	for sum(sizes) > room {
 		sizes[slices.Index(sizes, slices.Max(sizes))]--
 	}
@@ -101,34 +101,34 @@ func sum(list []int) int {
 }
 
 // setRow sets a row: as many lines as its longest cell needs.
-func (s *setter) setRow(cells []string, ink layout.Ink) {
+func (r *renderer) emitRow(cells []string, sgr layout.SGR) {
 	columns := make([][]layout.Line, len(cells))
 	height := 1
 	for i, c := range cells {
-		columns[i] = layout.Wrap(s.inline(c, s.look.text+ink), s.sizes[i], layout.Frame{})
+		columns[i] = layout.Wrap(r.inline(c, r.styles.text+sgr), r.widths[i], layout.Frame{})
 		height = max(height, len(columns[i]))
 	}
 	for y := range height {
 		var b strings.Builder
 		for x, lines := range columns {
 			if x > 0 {
-				b.WriteString(layout.Render(layout.Span{Text: " │ ", Ink: s.look.border}))
+				b.WriteString(layout.Render(layout.Span{Text: " │ ", SGR: r.styles.border}))
 			}
 			text := ""
 			if y < len(lines) {
 				text = lines[y].Text
 			}
-			b.WriteString(s.aligned(text, x))
+			b.WriteString(r.alignCell(text, x))
 		}
-		s.put([]layout.Line{{Text: b.String()}})
+		r.emit([]layout.Line{{Text: b.String()}})
 	}
 }
 
 // aligned fills a cell to its column.
-func (s *setter) aligned(text string, column int) string {
-	pad := max(0, s.sizes[column]-lineWidth(text))
+func (r *renderer) alignCell(text string, column int) string {
+	pad := max(0, r.widths[column]-lineWidth(text))
 	left := 0
-	switch a := s.align[column]; {
+	switch a := r.align[column]; {
 	case strings.HasSuffix(a, ":") && strings.HasPrefix(a, ":"):
 		left = pad / 2
 	case strings.HasSuffix(a, ":"):

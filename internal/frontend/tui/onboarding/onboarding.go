@@ -35,10 +35,10 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 		}
 		var open []tea.Cmd
 		if !o.Chosen && folder.Model == "" {
-			open = append(open, ui.Show(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
+			open = append(open, ui.Send(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
 		}
 		if brings(folder) { // above: the directory is asked about first
-			open = append(open, ui.Show(ui.Open{Dialog: dialog.NewTrust(s, folder)}))
+			open = append(open, ui.Send(ui.Open{Dialog: dialog.NewTrust(s, folder)}))
 		}
 		if len(open) == 0 {
 			return nil

@@ -117,16 +117,16 @@ func (w *welcome) choose(m picker.Chosen) tea.Cmd {
 
 // saved ends the welcome. A choice that cannot be kept holds all the same.
 func (w *welcome) saved(m savedMsg) (ui.Dialog, tea.Cmd) {
-	chosen := ui.Show(m.chosen)
+	chosen := ui.Send(m.chosen)
 	if m.err != nil {
 		failed := ui.Failed{Err: fmt.Errorf("the choice holds until pawl ends, for it could not be kept: %w", m.err)}
-		return nil, tea.Sequence(chosen, ui.Show(failed))
+		return nil, tea.Sequence(chosen, ui.Send(failed))
 	}
 	notice := "ready: say what is to be done"
 	if w.options.Save != nil {
 		notice = "kept in your configuration; say what is to be done"
 	}
-	return nil, tea.Sequence(chosen, ui.Show(ui.Notice{Text: notice}))
+	return nil, tea.Sequence(chosen, ui.Send(ui.Notice{Text: notice}))
 }
 
 // modelItems are the models, those of a provider together.

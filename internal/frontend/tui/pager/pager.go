@@ -102,11 +102,11 @@ func (p *Pager) move(n int) { p.top = min(max(0, p.top+n), max(0, len(p.lines)-1
 // View draws it over the whole screen. Only what is seen is set.
 func (p *Pager) View(width, height int) string {
 	s := p.shared.Styles
-	muted := layout.InkOf(s.Muted)
+	muted := layout.SGROf(s.Muted)
 	p.height = max(1, height-2)
-	rows := []string{layout.Fill(width, "", layout.Span{Text: " " + p.title, Ink: layout.InkOf(s.Bold)})}
+	rows := []string{layout.Fill(width, "", layout.Span{Text: " " + p.title, SGR: layout.SGROf(s.Bold)})}
 	for i := p.top; i < len(p.lines) && len(rows) <= p.height; i++ {
-		for _, l := range layout.Chop([]layout.Span{{Text: layout.Tabs(head(p.lines[i], width*p.height)), Ink: layout.InkOf(s.Text)}}, width-1, layout.Same(layout.Span{Text: " "})) {
+		for _, l := range layout.Chop([]layout.Span{{Text: layout.Tabs(head(p.lines[i], width*p.height)), SGR: layout.SGROf(s.Text)}}, width-1, layout.Same(layout.Span{Text: " "})) {
 			if len(rows) <= p.height {
 				rows = append(rows, fill(l.Text, width))
 			}
@@ -119,7 +119,7 @@ func (p *Pager) View(width, height int) string {
 	if p.cut {
 		hint = fmt.Sprintf(" line %d of the first %d MB · esc closes", p.top+1, maxBytes>>20)
 	}
-	return strings.Join(append(rows, layout.Fill(width, "", layout.Span{Text: hint, Ink: muted})), "\n")
+	return strings.Join(append(rows, layout.Fill(width, "", layout.Span{Text: hint, SGR: muted})), "\n")
 }
 
 // head is as much of a line as could be seen.

@@ -55,7 +55,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 // Open reads the permissions and shows them.
 func Open(s *ui.Shared, source *Source, dir string) tea.Cmd {
 	if source == nil {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("the permissions are those of the server's machine: 'pawl permissions list' shows them there: %w", pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("the permissions are those of the server's machine: 'pawl permissions list' shows them there: %w", pawl.ErrUnavailable)})
 	}
 	return func() tea.Msg {
 		list, err := source.List(s.Context, dir)
@@ -98,7 +98,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		}
 	case listMsg:
 		if m.err != nil {
-			return d, ui.Show(ui.Failed{Err: m.err})
+			return d, ui.Send(ui.Failed{Err: m.err})
 		}
 		d.show(m.list)
 		return d, nil
@@ -115,11 +115,11 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 func (d *Dialog) sure(chosen string) tea.Cmd {
 	i := slices.IndexFunc(d.list.Grants, func(g Grant) bool { return g.ID == chosen })
 	if i < 0 {
-		return ui.Show(ui.Notice{Text: "rules are written in the configuration: 'pawl config' shows where"})
+		return ui.Send(ui.Notice{Text: "rules are written in the configuration: 'pawl config' shows where"})
 	}
 	g := d.list.Grants[i]
 	text := fmt.Sprintf("%s\nin %s\n\nPawl asks again before it does this.", sanitize.Line(g.Text), sanitize.Line(g.Where))
-	return ui.Show(ui.Open{Dialog: dialog.NewSure(d.shared, "Take this back?", text, "take it back", d.revoke(g.ID))})
+	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Take this back?", text, "take it back", d.revoke(g.ID))})
 }
 
 func (d *Dialog) revoke(grant string) tea.Cmd {

@@ -249,7 +249,7 @@ func (p *Picker) moved(before string) tea.Cmd {
 	if !p.opts.Follow || now == before {
 		return nil
 	}
-	return ui.Show(Moved{p.opts.ID, now})
+	return ui.Send(Moved{p.opts.ID, now})
 }
 
 func (p *Picker) choose() (ui.Dialog, tea.Cmd) {
@@ -257,7 +257,7 @@ func (p *Picker) choose() (ui.Dialog, tea.Cmd) {
 	if !ok {
 		return p, nil
 	}
-	return nil, ui.Show(Chosen{p.opts.ID, id})
+	return nil, ui.Send(Chosen{p.opts.ID, id})
 }
 
 // key takes a key. It returns false if there is nothing more to say of it.
@@ -266,7 +266,7 @@ func (p *Picker) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd, bool) {
 	for _, own := range p.opts.Keys {
 		if own.Key == name {
 			id, _ := p.ID()
-			return p, ui.Show(Pressed{p.opts.ID, id, name}), true
+			return p, ui.Send(Pressed{p.opts.ID, id, name}), true
 		}
 	}
 	switch p.shared.Keys.Action(keys.Dialog, name) {
@@ -274,7 +274,7 @@ func (p *Picker) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd, bool) {
 		d, cmd := p.choose()
 		return d, cmd, true
 	case keys.Close:
-		return nil, ui.Show(Closed{p.opts.ID}), true
+		return nil, ui.Send(Closed{p.opts.ID}), true
 	case keys.Up:
 		p.move(-1)
 	case keys.Down:

@@ -123,5 +123,5 @@ func half(names string) string {
 
 // rule is a line between two parts of the window.
 func rule(s *theme.Styles, width int) string {
-	return layout.Render(layout.Span{Text: strings.Repeat("─", width), Ink: layout.InkOf(s.Border)})
+	return layout.Render(layout.Span{Text: strings.Repeat("─", width), SGR: layout.SGROf(s.Border)})
 }

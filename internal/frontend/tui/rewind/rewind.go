@@ -119,9 +119,9 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 func (d *Dialog) fill(m listedMsg) (ui.Dialog, tea.Cmd) {
 	switch {
 	case m.err != nil:
-		return nil, ui.Show(ui.Failed{Err: fmt.Errorf("read the messages: %w", m.err)})
+		return nil, ui.Send(ui.Failed{Err: fmt.Errorf("read the messages: %w", m.err)})
 	case len(m.list) == 0:
-		return nil, ui.Show(ui.Notice{Text: "nothing was said yet"})
+		return nil, ui.Send(ui.Notice{Text: "nothing was said yet"})
 	}
 	if d.messages = m.list; d.kind == Fork {
 		d.messages = append([]Message{{}}, m.list...) // the first is all of it
@@ -132,7 +132,7 @@ func (d *Dialog) fill(m listedMsg) (ui.Dialog, tea.Cmd) {
 // came shows a plan. What could be answered now was not seen before.
 func (d *Dialog) came(m lookedMsg) (ui.Dialog, tea.Cmd) {
 	if d.nothing(m) {
-		return nil, ui.Show(ui.Failed{Err: m.err})
+		return nil, ui.Send(ui.Failed{Err: m.err})
 	}
 	d.take(m)
 	if order, ok := d.order(); d.closely && ok && order == m.order {

@@ -46,14 +46,14 @@ func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 	}
 	switch then := m.then.(type) {
 	case Open:
-		return nil, ui.Show(then)
+		return nil, ui.Send(then)
 	case Deleted:
 		d.rows = slices.DeleteFunc(d.rows, func(s pawl.Session) bool { return s.ID == then.ID })
 		d.at = max(0, min(d.at, len(d.rows)-1))
 		if then.ID == d.shown {
 			d.shown = ""
 		}
-		return d, tea.Batch(ui.Show(then), d.load())
+		return d, tea.Batch(ui.Send(then), d.load())
 	}
 	return d, d.load()
 }
@@ -107,7 +107,7 @@ func (d *Dialog) sure() tea.Cmd {
 	}
 	svc, ctx := d.shared.Service, d.shared.Context
 	del := d.do(s.ID, func() (tea.Msg, error) { return Deleted{s.ID}, svc.Delete(ctx, s.ID) })
-	return ui.Show(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete it for good", del)})
+	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete it for good", del)})
 }
 
 // loss says what a deletion would cost.

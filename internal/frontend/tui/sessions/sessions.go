@@ -111,7 +111,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	name := k.String()
 	switch d.shared.Keys.Action(keys.InSessions, name) {
 	case keys.SessionNew:
-		return nil, ui.Show(New{})
+		return nil, ui.Send(New{})
 	case keys.SessionRename:
 		d.rename()
 		return d, nil
@@ -141,7 +141,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 // choose opens the session under the bar.
 func (d *Dialog) choose() (ui.Dialog, tea.Cmd) {
 	if s, ok := d.session(); ok {
-		return nil, ui.Show(Open{s.ID})
+		return nil, ui.Send(Open{s.ID})
 	}
 	return d, nil
 }

@@ -167,7 +167,7 @@ func (c *conversation) key(name string) tea.Cmd {
 func (c *conversation) draw(width, height int, foot string) string {
 	s := c.shared.Styles
 	c.view.Resize(width, max(1, height-3))
-	rows := []string{layout.Fill(width, "", layout.Span{Text: " " + sanitize.Line(c.title), Ink: layout.InkOf(s.Bold)})}
+	rows := []string{layout.Fill(width, "", layout.Span{Text: " " + sanitize.Line(c.title), SGR: layout.SGROf(s.Bold)})}
 	for _, line := range c.view.Render() {
 		rows = append(rows, line+strings.Repeat(" ", max(0, width-ansi.StringWidth(line))))
 	}

@@ -16,25 +16,25 @@ type kind int
 const (
 	other kind = iota
 	keyword
-	literal // a text
+	str // a text
 	number
-	remark
+	comment
 	name // of what is called or set
 	kinds
 )
 
 // Inks are how the pieces look in a theme.
-type Inks [kinds]layout.Ink
+type Palette [kinds]layout.SGR
 
 // InksOf returns those of a theme.
-func InksOf(s *theme.Styles) *Inks {
+func NewPalette(s *theme.Styles) *Palette {
 	remarks := s.Muted
 	if s.Theme.Plain {
-		return &Inks{keyword: layout.Bold}
+		return &Palette{keyword: layout.Bold}
 	}
-	return &Inks{
-		other: layout.InkOf(s.Text), keyword: layout.InkOf(s.Accent), literal: layout.InkOf(s.Good), number: layout.InkOf(s.Warn),
-		remark: layout.InkOf(remarks.Italic(true)), name: layout.InkOf(s.User),
+	return &Palette{
+		other: layout.SGROf(s.Text), keyword: layout.SGROf(s.Accent), str: layout.SGROf(s.Good), number: layout.SGROf(s.Warn),
+		comment: layout.SGROf(remarks.Italic(true)), name: layout.SGROf(s.User),
 	}
 }
 
@@ -47,41 +47,41 @@ type Lexer struct {
 
 // For returns a lexer for a language by its name, or a file by its path. Of one
 // that is not known all is alike.
-func For(nameOrPath string) Lexer { return Lexer{lang: find(nameOrPath)} }
+func For(nameOrPath string) Lexer { return Lexer{lang: lookup(nameOrPath)} }
 
 // Line returns the pieces of the next line, in their inks on top of another one.
 // The line's text is that of the pieces, joined.
-func (l *Lexer) Line(line string, inks *Inks, under layout.Ink) []layout.Span {
+func (l *Lexer) Line(line string, palette *Palette, under layout.SGR) []layout.Span {
 	if l.lang == nil {
-		return []layout.Span{{Text: line, Ink: under + inks[other]}}
+		return []layout.Span{{Text: line, SGR: under + palette[other]}}
 	}
 	var spans []layout.Span
 	from, was := 0, other
 	for at := 0; at < len(line); {
 		n, k := l.next(line[at:])
 		if k != was && at > from {
-			spans = append(spans, layout.Span{Text: line[from:at], Ink: under + inks[was]})
+			spans = append(spans, layout.Span{Text: line[from:at], SGR: under + palette[was]})
 			from = at
 		}
 		was = k
 		at += n
 	}
-	return append(spans, layout.Span{Text: line[from:], Ink: under + inks[was]})
+	return append(spans, layout.Span{Text: line[from:], SGR: under + palette[was]})
 }
 
 // next returns the first piece of a line.
 func (l *Lexer) next(line string) (int, kind) {
 	if l.open != "" {
-		k, n := l.kind, ending(line, l.open)
+		k, n := l.kind, endOf(line, l.open)
 		if n < 0 {
 			return len(line), k
 		}
 		l.open = ""
 		return n, k
 	}
-	for _, mark := range l.lang.remarks {
+	for _, mark := range l.lang.comments {
 		if strings.HasPrefix(line, mark) {
-			return len(line), remark
+			return len(line), comment
 		}
 	}
 	for _, p := range l.lang.pairs {
@@ -95,18 +95,18 @@ func (l *Lexer) next(line string) (int, kind) {
 	case inWord(c):
 		return l.word(line)
 	default:
-		return 1 + span(line[1:], l.dull), other
+		return 1 + span(line[1:], l.plain), other
 	}
 }
 
 // pair takes a text or a remark of many lines.
 func (l *Lexer) pair(line string, p pair) (int, kind) {
 	rest := line[len(p.begin):]
-	n := ending(rest, p.end)
+	n := endOf(rest, p.end)
 	switch {
 	case n >= 0:
 		return len(p.begin) + n, p.kind
-	case p.lines:
+	case p.multiline:
 		l.open, l.kind = p.end, p.kind
 		return len(line), p.kind
 	case p.begin == "'": // an apostrophe, a lifetime
@@ -116,7 +116,7 @@ func (l *Lexer) pair(line string, p pair) (int, kind) {
 }
 
 // ending returns where a text is over, behind its end, or -1.
-func ending(s, end string) int {
+func endOf(s, end string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && end != "`" && end != "*/":
@@ -131,7 +131,7 @@ func ending(s, end string) int {
 func (l *Lexer) word(line string) (int, kind) {
 	n := span(line, inWord)
 	text := line[:n]
-	if l.lang.anyCase {
+	if l.lang.ignoreCase {
 		text = strings.ToLower(text)
 	}
 	rest := strings.TrimLeft(line[n:], " ")
@@ -145,8 +145,8 @@ func (l *Lexer) word(line string) (int, kind) {
 }
 
 // dull reports whether a byte can begin nothing.
-func (l *Lexer) dull(c byte) bool {
-	return !inWord(c) && !strings.ContainsRune(l.lang.begins, rune(c))
+func (l *Lexer) plain(c byte) bool {
+	return !inWord(c) && !strings.ContainsRune(l.lang.starts, rune(c))
 }
 
 func span(s string, in func(byte) bool) int {

@@ -11,15 +11,15 @@ import (
 )
 
 // letters stand for inks, so that tests can be read.
-var letters = &Inks{"", "k:", "s:", "n:", "r:", "f:"}
+var letters = &Palette{"", "k:", "s:", "n:", "r:", "f:"}
 
 func marked(l *Lexer, line string) string {
 	var b strings.Builder
 	for _, s := range l.Line(line, letters, "") {
-		if s.Ink == "" {
+		if s.SGR == "" {
 			b.WriteString(s.Text)
 		} else {
-			b.WriteString("[" + string(s.Ink) + s.Text + "]")
+			b.WriteString("[" + string(s.SGR) + s.Text + "]")
 		}
 	}
 	return b.String()
@@ -55,7 +55,7 @@ func TestLine(t *testing.T) {
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for n := range table() {
+	for n := range languages() {
 		names = append(names, n)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,7 +63,7 @@ func TestNothingIsLost(t *testing.T) {
 		for range 3 {
 			line := rapid.StringMatching("[\"'`/*#<!\\-a-z0-9\\\\ {(\\[é]{0,40}").Draw(t, "line")
 			var b strings.Builder
-			for _, s := range l.Line(line, letters, layout.Ink("u")) {
+			for _, s := range l.Line(line, letters, layout.SGR("u")) {
 				b.WriteString(s.Text)
 			}
 			if b.String() != line {

@@ -22,22 +22,22 @@ type char struct {
 
 // Buffer is the text. The zero value is empty and ready for use.
 type Buffer struct {
-	chars  []char
-	at     int // the cursor is before this character
-	anchor int // the other end of what is selected, plus one; 0 means nothing is
-	goal   int // the column that up and down keep to, plus one
-	killed []char
-	pastes int
+	chars    []char
+	at       int // the cursor is before this character
+	anchor   int // the other end of what is selected, plus one; 0 means nothing is
+	column   int // the column that up and down keep to, plus one
+	killRing []char
+	pastes   int
 
-	undo, redo []change
-	joins      bool // the next letter belongs to the newest change
+	undo, redo []edit
+	mergeNext  bool // the next letter belongs to the newest change
 
 	rows      []Row
 	rowsWidth int // of rows; 0 means that they are to be made anew
 }
 
 // change is one thing that was done to the text.
-type change struct {
+type edit struct {
 	at            int
 	old, new      []char
 	before, after int // the cursor
@@ -67,19 +67,19 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // replace puts characters in the place of others. All changes go through here.
 func (b *Buffer) replace(from, to int, with []char, after int) {
-	c := change{at: from, old: append([]char(nil), b.chars[from:to]...), new: with, before: b.at, after: after}
+	c := edit{at: from, old: append([]char(nil), b.chars[from:to]...), new: with, before: b.at, after: after}
 	b.apply(c.at, len(c.old), c.new, after)
 	b.redo = nil
 	if b.undo = append(b.undo, c); len(b.undo) > maxChanges {
 		b.undo = b.undo[1:]
 	}
-	b.joins = false
+	b.mergeNext = false
 }
 
 func (b *Buffer) apply(at, n int, with []char, cursor int) {
 	tail := append([]char(nil), b.chars[at+n:]...)
 	b.chars = append(append(b.chars[:at], with...), tail...)
-	b.at, b.anchor, b.goal, b.rowsWidth = cursor, 0, 0, 0
+	b.at, b.anchor, b.column, b.rowsWidth = cursor, 0, 0, 0
 }
 
 // Undo takes the newest change back. It returns false if there is none.
@@ -89,7 +89,7 @@ func (b *Buffer) Undo() bool {
 		return false
 	}
 	c := b.undo[n-1]
-	b.undo, b.redo, b.joins = b.undo[:n-1], append(b.redo, c), false
+	b.undo, b.redo, b.mergeNext = b.undo[:n-1], append(b.redo, c), false
 	b.apply(c.at, len(c.new), c.old, c.before)
 	return true
 }
@@ -101,7 +101,7 @@ func (b *Buffer) Redo() bool {
 		return false
 	}
 	c := b.redo[n-1]
-	b.redo, b.undo, b.joins = b.redo[:n-1], append(b.undo, c), false
+	b.redo, b.undo, b.mergeNext = b.redo[:n-1], append(b.undo, c), false
 	b.apply(c.at, len(c.old), c.new, c.after)
 	return true
 }
@@ -111,16 +111,16 @@ func (b *Buffer) Type(s string) {
 	if b.DeleteSelected(); s == "" {
 		return
 	}
-	join := b.joins && len(b.undo) > 0 && b.undo[len(b.undo)-1].after == b.at
+	join := b.mergeNext && len(b.undo) > 0 && b.undo[len(b.undo)-1].after == b.at
 	b.insert(s, 0)
 	if n := len(b.undo); join && n > 1 {
 		b.join(&b.undo[n-2], b.undo[n-1])
 	}
-	b.joins = !strings.ContainsAny(s, " \t\n")
+	b.mergeNext = !strings.ContainsAny(s, " \t\n")
 }
 
 // join makes one change of two if they are letters that follow each other.
-func (b *Buffer) join(first *change, second change) {
+func (b *Buffer) join(first *edit, second edit) {
 	if len(first.old) != 0 || len(second.old) != 0 || second.at != first.at+len(first.new) {
 		return
 	}
@@ -186,7 +186,7 @@ func (b *Buffer) Delete(from, to int) {
 // Kill takes characters out and keeps them for Yank.
 func (b *Buffer) Kill(from, to int) {
 	if from, to = max(0, from), min(to, len(b.chars)); from < to {
-		b.killed = append([]char(nil), b.chars[from:to]...)
+		b.killRing = append([]char(nil), b.chars[from:to]...)
 		b.replace(from, to, nil, from)
 	}
 }
@@ -194,8 +194,8 @@ func (b *Buffer) Kill(from, to int) {
 // Yank puts what was killed where the cursor is: what was pasted stays pasted.
 func (b *Buffer) Yank() {
 	b.DeleteSelected()
-	if len(b.killed) > 0 {
-		b.replace(b.at, b.at, append([]char(nil), b.killed...), b.at+len(b.killed))
+	if len(b.killRing) > 0 {
+		b.replace(b.at, b.at, append([]char(nil), b.killRing...), b.at+len(b.killRing))
 	}
 }
 

@@ -89,11 +89,11 @@ func (b *Buffer) Vertical(by, width int, extend bool) bool {
 	if y+by < 0 || y+by >= len(rows) {
 		return false
 	}
-	if b.goal > 0 {
-		x = b.goal - 1
+	if b.column > 0 {
+		x = b.column - 1
 	}
 	b.moveTo(b.index(rows, y+by, x, width), extend)
-	b.goal = x + 1
+	b.column = x + 1
 	return true
 }
 

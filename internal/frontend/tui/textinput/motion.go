@@ -11,7 +11,7 @@ func (b *Buffer) At() int { return b.at }
 
 // Move puts the cursor somewhere. With extend, what it passes is selected.
 func (b *Buffer) Move(to int, extend bool) {
-	b.goal = 0
+	b.column = 0
 	b.moveTo(to, extend)
 }
 
@@ -23,7 +23,7 @@ func (b *Buffer) moveTo(to int, extend bool) {
 		b.anchor = b.at + 1
 	}
 	b.at = min(max(to, 0), len(b.chars))
-	b.joins = false
+	b.mergeNext = false
 }
 
 // Selected is what is selected: nothing if both are the same.
@@ -115,15 +115,15 @@ func (b *Buffer) LineEnd() int {
 type Range struct{ From, To int }
 
 // typed reports whether a character was typed, and is this one.
-func (b *Buffer) typed(i int, text string) bool {
+func (b *Buffer) typedAt(i int, text string) bool {
 	return i < len(b.chars) && b.chars[i].paste == 0 && b.chars[i].text == text
 }
 
 // Begins reports whether the text begins with a character that was typed.
-func (b *Buffer) Begins(text string) bool { return b.typed(0, text) }
+func (b *Buffer) StartsWith(text string) bool { return b.typedAt(0, text) }
 
 // First is the first word of the text, up to a blank or a paste that is folded.
-func (b *Buffer) First() Range {
+func (b *Buffer) FirstWord() Range {
 	to := 0
 	for to < len(b.chars) && !b.chars[to].blank() && !b.chars[to].fold {
 		to++
@@ -135,7 +135,7 @@ func (b *Buffer) First() Range {
 func (b *Buffer) Mentions() []Range {
 	var list []Range
 	for i := 0; i < len(b.chars); i++ {
-		if !b.typed(i, "@") || i > 0 && !b.chars[i-1].opens() {
+		if !b.typedAt(i, "@") || i > 0 && !b.chars[i-1].beforeMention() {
 			continue
 		}
 		to := b.mentionEnd(i + 1)
@@ -151,15 +151,15 @@ func (b *Buffer) Mentions() []Range {
 // blanks.
 func (b *Buffer) mentionEnd(from int) int {
 	to := from
-	if b.typed(from, `"`) {
+	if b.typedAt(from, `"`) {
 		for to++; to < len(b.chars) && b.chars[to].text != "\n" && !b.chars[to].fold; to++ {
-			if b.typed(to, `"`) {
+			if b.typedAt(to, `"`) {
 				return to + 1
 			}
 		}
 		return from
 	}
-	for to < len(b.chars) && b.chars[to].mentions() {
+	for to < len(b.chars) && b.chars[to].inMention() {
 		to++
 	}
 	return to
@@ -169,20 +169,22 @@ func (b *Buffer) mentionEnd(from int) int {
 // was typed and the cursor, and where both are.
 func (b *Buffer) Mention() (query string, at Range, ok bool) {
 	from := b.at
-	for from > 0 && b.chars[from-1].mentions() {
+	for from > 0 && b.chars[from-1].inMention() {
 		from--
 	}
-	if from--; from < 0 || !b.typed(from, "@") || from > 0 && !b.chars[from-1].opens() {
+	if from--; from < 0 || !b.typedAt(from, "@") || from > 0 && !b.chars[from-1].beforeMention() {
 		return "", Range{}, false
 	}
 	return b.Slice(from+1, b.at), Range{from, b.at}, true
 }
 
 // opens reports whether a mention may follow a character.
-func (c char) opens() bool { return c.blank() || !c.fold && strings.ContainsAny(c.text, `("'[{`) }
+func (c char) beforeMention() bool {
+	return c.blank() || !c.fold && strings.ContainsAny(c.text, `("'[{`)
+}
 
 // mentions reports whether a character may be part of a mention.
-func (c char) mentions() bool { return !c.fold && Mentionable(c.text) }
+func (c char) inMention() bool { return !c.fold && Mentionable(c.text) }
 
 // Mentionable reports whether a name can stand behind an @ as it is.
 func Mentionable(name string) bool {
@@ -195,14 +197,14 @@ func Mentionable(name string) bool {
 // it or right behind it, and returns it.
 func (b *Buffer) Confirm() (string, bool) {
 	from := b.at
-	for from > 0 && b.chars[from-1].mentions() {
+	for from > 0 && b.chars[from-1].inMention() {
 		from--
 	}
 	if from--; from < 0 || b.chars[from].text != "@" || b.chars[from].fold || b.chars[from].paste == 0 {
 		return "", false
 	}
 	to := b.at
-	for to < len(b.chars) && b.chars[to].mentions() {
+	for to < len(b.chars) && b.chars[to].inMention() {
 		to++
 	}
 	word := b.Slice(from, to)

@@ -10,7 +10,7 @@ import (
 // signs are what stands for the signs of the screen where a terminal has none but
 // those of ASCII. Each takes one cell, as its sign does. A test holds every sign in
 // the source of the screen to this table.
-var signs = map[rune]byte{
+var asciiSymbols = map[rune]byte{
 	'─': '-', '│': '|', '┃': '|', '┼': '+', '╭': '+', '╮': '+', '╰': '+', '╯': '+',
 	'▌': '|', '▏': '_', '…': '~', '⋯': '~', '·': '-', '•': '*', '›': '>', '→': '>', '←': '<', '↓': 'v', '↑': '^',
 	'●': '*', '◌': 'o', '○': '.', '⊘': '/', '■': '#', '✓': 'v', '✗': 'x', '▸': '>', '▾': 'v', '☐': '.', '☑': 'x', '☒': '-',
@@ -18,7 +18,7 @@ var signs = map[rune]byte{
 }
 
 // unknown stands in each cell of what has no sign in ASCII.
-const unknown = "?"
+const unknownSymbol = "?"
 
 // ASCII is what is drawn, for a terminal that knows no other signs. Every line
 // keeps its width; sequences of the terminal stay as they are. It is for the last
@@ -33,14 +33,14 @@ func ASCII(drawn string) string {
 	for len(drawn) > 0 {
 		seq, width, n, next := ansi.DecodeSequence(drawn, state, nil)
 		state = next
-		b.WriteString(asciiOf(seq, width))
+		b.WriteString(toASCII(seq, width))
 		drawn = drawn[n:]
 	}
 	return b.String()
 }
 
 // asciiOf is ASCII for one sign or sequence of so many cells.
-func asciiOf(seq string, width int) string {
+func toASCII(seq string, width int) string {
 	r, n := utf8.DecodeRuneInString(seq)
 	switch {
 	case r < utf8.RuneSelf && n == len(seq), width == 0 && r < utf8.RuneSelf:
@@ -48,8 +48,8 @@ func asciiOf(seq string, width int) string {
 	case r < utf8.RuneSelf: // with marks above it
 		return seq[:1]
 	}
-	if sign, ok := signs[r]; ok && width == 1 {
+	if sign, ok := asciiSymbols[r]; ok && width == 1 {
 		return string(sign)
 	}
-	return strings.Repeat(unknown, width)
+	return strings.Repeat(unknownSymbol, width)
 }

@@ -44,7 +44,7 @@ func TestContrastByTheStandard(t *testing.T) {
 }
 
 // grounds are backgrounds of terminals that a theme must do on, beside its own.
-var grounds = map[Ground][]string{
+var grounds = map[Background][]string{
 	Dark:  {"#000000", "#1e1e1e", "#282c34"},
 	Light: {"#ffffff", "#fafafa", "#fdf6e3"},
 }
@@ -62,11 +62,11 @@ func TestContrast(t *testing.T) {
 		if look.Name == NameContrast {
 			least = 7
 		}
-		behind := append([]string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}, grounds[look.Ground]...)
+		behind := append([]string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}, grounds[look.Background]...)
 		if look.Name == NameContrast {
 			behind = []string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}
 		}
-		if look.Ground == Unknown {
+		if look.Background == Unknown {
 			continue // it has the terminal's own colors, or none
 		}
 		for depth, as := range depths {

@@ -30,12 +30,12 @@ const (
 )
 
 // isName is what a theme may be called.
-var isName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 // Read reads the themes of a directory. A directory that is not there has none. What is
 // wrong is an error that names the file and says what to do.
-func Read(folder fs.FS) ([]Theme, error) {
-	entries, err := fs.ReadDir(folder, ".")
+func Read(fsys fs.FS) ([]Theme, error) {
+	entries, err := fs.ReadDir(fsys, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func Read(folder fs.FS) ([]Theme, error) {
 		if len(names) == maxFiles {
 			return nil, fmt.Errorf("there are more than %d themes: take some out: %w", maxFiles, pawl.ErrInvalid)
 		}
-		f, err := readFile(folder, name)
+		f, err := readFile(fsys, name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", e.Name(), err, pawl.ErrInvalid)
 		}
@@ -62,14 +62,14 @@ func Read(folder fs.FS) ([]Theme, error) {
 }
 
 // readFile reads one, strictly.
-func readFile(folder fs.FS, name string) (File, error) {
-	if !isName.MatchString(name) {
+func readFile(fsys fs.FS, name string) (File, error) {
+	if !validName.MatchString(name) {
 		return File{}, errors.New("a theme is called by its file: use small letters, digits, - and _")
 	}
 	if _, taken := Find(name, nil); taken || name == Auto {
 		return File{}, fmt.Errorf("pawl has a theme %s of its own: give the file another name", name)
 	}
-	f, err := folder.Open(name + ".json")
+	f, err := fsys.Open(name + ".json")
 	if err != nil {
 		return File{}, err
 	}
@@ -119,7 +119,7 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 		return Theme{}, fmt.Errorf("there is no theme %q to be its base%s", base, suggest.Ask("", base, append(Names(nil), slices.Sorted(maps.Keys(files))...)))
 	}
 	t, err := derive(files, base, append(above, name))
-	t.Name, t.Colors = name, f.Colors.over(t.Colors)
+	t.Name, t.Colors = name, f.Colors.withDefaults(t.Colors)
 	if f.Colors != (Colors{}) {
 		t.Plain = false
 	}
@@ -137,7 +137,7 @@ func colorNames() []string {
 }
 
 // over returns the colors, with those below where they say nothing.
-func (c Colors) over(below Colors) Colors {
+func (c Colors) withDefaults(below Colors) Colors {
 	v, b := reflect.ValueOf(&c).Elem(), reflect.ValueOf(below)
 	for i := range v.NumField() {
 		if v.Field(i).String() == "" {
@@ -154,7 +154,7 @@ func (c Colors) check() error {
 	v := reflect.ValueOf(c)
 	for i, name := range colorNames() {
 		if text := v.Field(i).String(); text != "" && !isColor(text) {
-			return fmt.Errorf("colors.%s is %q: write #rrggbb, a number from 0 to 255 of the terminal's palette, or %q", name, text, ownColor)
+			return fmt.Errorf("colors.%s is %q: write #rrggbb, a number from 0 to 255 of the terminal's palette, or %q", name, text, terminalColor)
 		}
 	}
 	return nil
@@ -162,5 +162,5 @@ func (c Colors) check() error {
 
 func isColor(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 8)
-	return hex.MatchString(text) || text == ownColor || err == nil && strconv.FormatUint(n, 10) == text
+	return hex.MatchString(text) || text == terminalColor || err == nil && strconv.FormatUint(n, 10) == text
 }

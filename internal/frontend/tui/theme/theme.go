@@ -32,18 +32,18 @@ type Colors struct {
 
 // Theme is a look.
 type Theme struct {
-	Name   string
-	Colors Colors
-	Plain  bool   // no colors at all: weight and underline instead
-	Ground Ground // what it is for
+	Name       string
+	Colors     Colors
+	Plain      bool       // no colors at all: weight and underline instead
+	Background Background // what it is for
 }
 
 // Ground is what is behind the text.
-type Ground int
+type Background int
 
 // The grounds.
 const (
-	Unknown Ground = iota // the terminal has not said
+	Unknown Background = iota // the terminal has not said
 	Dark
 	Light
 )
@@ -62,15 +62,15 @@ const Auto = "auto"
 
 // Builtin are the looks that pawl brings.
 var Builtin = []Theme{
-	{Name: NameDark, Ground: Dark, Colors: Colors{
+	{Name: NameDark, Background: Dark, Colors: Colors{
 		Text: "#d8dee9", Muted: "#98a2b5", Accent: "#8fbcbb", User: "#c9a2c4", Good: "#a3be8c", Warn: "#ebcb8b", Bad: "#f08c94",
 		Border: "#4c566a", Selected: "#2a2f3a", Panel: "#242933", Added: "#1c2e22", Removed: "#3a2226", Screen: "#1d2129",
 	}},
-	{Name: NameLight, Ground: Light, Colors: Colors{
+	{Name: NameLight, Background: Light, Colors: Colors{
 		Text: "#2b303b", Muted: "#5a6170", Accent: "#0a6375", User: "#862e9c", Good: "#226b31", Warn: "#703400", Bad: "#b32424",
 		Border: "#b4bac4", Selected: "#e7ecf3", Panel: "#f4f6f9", Added: "#dcf5e1", Removed: "#fbe1e1", Screen: "#ffffff",
 	}},
-	{Name: NameContrast, Ground: Dark, Colors: Colors{
+	{Name: NameContrast, Background: Dark, Colors: Colors{
 		Text: "#ffffff", Muted: "#e0e0e0", Accent: "#00ffff", User: "#ffff00", Good: "#00ff00", Warn: "#ffd700", Bad: "#ffb8b8",
 		Border: "#ffffff", Selected: "#0000af", Panel: "#000000", Added: "#002b00", Removed: "#5f0000", Screen: "#000000",
 	}},
@@ -110,8 +110,8 @@ func Names(more []Theme) []string {
 
 // For returns the look for a background. For one that is not known it is the
 // terminal's own colors, which can be read on it.
-func For(g Ground) Theme {
-	name := map[Ground]string{Dark: NameDark, Light: NameLight, Unknown: NameTerminal}[g]
+func For(g Background) Theme {
+	name := map[Background]string{Dark: NameDark, Light: NameLight, Unknown: NameTerminal}[g]
 	t, _ := Find(name, nil)
 	return t
 }
@@ -120,7 +120,7 @@ func For(g Ground) Theme {
 // palette, so what was chosen for its contrast would not keep it.
 func (t Theme) Sixteen() Theme {
 	own, _ := Find(NameTerminal, nil)
-	t.Colors, t.Ground = own.Colors, Unknown
+	t.Colors, t.Background = own.Colors, Unknown
 	return t
 }
 
@@ -135,13 +135,13 @@ type Styles struct {
 
 // New makes the styles of a theme.
 func New(t Theme) *Styles {
-	fg := func(c string) lipgloss.Style { return lipgloss.NewStyle().Foreground(colorOf(c)) }
+	fg := func(c string) lipgloss.Style { return lipgloss.NewStyle().Foreground(parseColor(c)) }
 	s := &Styles{
 		Theme: t, Text: fg(t.Colors.Text), Muted: fg(t.Colors.Muted), Accent: fg(t.Colors.Accent), User: fg(t.Colors.User),
 		Good: fg(t.Colors.Good), Warn: fg(t.Colors.Warn), Bad: fg(t.Colors.Bad), Bold: fg(t.Colors.Text).Bold(true),
-		Border: fg(t.Colors.Border), Selected: fg(t.Colors.Text).Background(colorOf(t.Colors.Selected)),
-		Panel: fg(t.Colors.Text).Background(colorOf(t.Colors.Panel)),
-		Added: fg(t.Colors.Text).Background(colorOf(t.Colors.Added)), Removed: fg(t.Colors.Text).Background(colorOf(t.Colors.Removed)),
+		Border: fg(t.Colors.Border), Selected: fg(t.Colors.Text).Background(parseColor(t.Colors.Selected)),
+		Panel: fg(t.Colors.Text).Background(parseColor(t.Colors.Panel)),
+		Added: fg(t.Colors.Text).Background(parseColor(t.Colors.Added)), Removed: fg(t.Colors.Text).Background(parseColor(t.Colors.Removed)),
 	}
 	if none(t.Colors.Selected) {
 		s.Selected = lipgloss.NewStyle().Reverse(true)
@@ -160,12 +160,12 @@ func New(t Theme) *Styles {
 }
 
 // ownColor is how a theme says that a color is the terminal's own.
-const ownColor = "default"
+const terminalColor = "default"
 
 // none reports whether a color is the terminal's own.
-func none(name string) bool { return name == "" || name == ownColor }
+func none(name string) bool { return name == "" || name == terminalColor }
 
-func colorOf(name string) color.Color {
+func parseColor(name string) color.Color {
 	if none(name) {
 		return lipgloss.NoColor{}
 	}
@@ -174,8 +174,8 @@ func colorOf(name string) color.Color {
 
 // ScreenOn returns the color to put behind all, on a terminal of a background: none
 // where the terminal's own does.
-func (t Theme) ScreenOn(g Ground) color.Color {
-	if g == Unknown || t.Ground == Unknown || g == t.Ground || none(t.Colors.Screen) {
+func (t Theme) ScreenOn(g Background) color.Color {
+	if g == Unknown || t.Background == Unknown || g == t.Background || none(t.Colors.Screen) {
 		return nil
 	}
 	return lipgloss.Color(t.Colors.Screen)

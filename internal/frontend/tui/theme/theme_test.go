@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 	sea := dark.Colors
 	sea.Accent = "#00aaff"
 	calm := light.Colors
-	calm.Bad, calm.Text = "5", ownColor
+	calm.Bad, calm.Text = "5", terminalColor
 	deep := sea
 	deep.User = "#123456"
 	got, err := Read(folder(map[string]string{
@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		"deep.json": `{"base":"sea","colors":{"user":"#123456"}}`,
 		"README.md": "no theme", "old/x.json": "no theme",
 	}))
-	want := []Theme{{Name: "calm", Colors: calm, Ground: Light}, {Name: "deep", Colors: deep, Ground: Dark}, {Name: "sea", Colors: sea, Ground: Dark}}
+	want := []Theme{{Name: "calm", Colors: calm, Background: Light}, {Name: "deep", Colors: deep, Background: Dark}, {Name: "sea", Colors: sea, Background: Dark}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
@@ -168,7 +168,7 @@ func TestSchemaIsPublished(t *testing.T) {
 // one cell as itself.
 func TestSigns(t *testing.T) {
 	t.Parallel()
-	for r := range signs {
+	for r := range asciiSymbols {
 		if ansi.StringWidth(string(r)) != 1 {
 			t.Errorf("%c does not take one cell", r)
 		}
@@ -191,7 +191,7 @@ func TestSigns(t *testing.T) {
 			}
 			text, _ := strconv.Unquote(lit.Value)
 			for _, r := range text {
-				if _, ok := signs[r]; r >= utf8.RuneSelf && r != utf8.RuneError && !ok {
+				if _, ok := asciiSymbols[r]; r >= utf8.RuneSelf && r != utf8.RuneError && !ok {
 					t.Errorf("%s: %c (%U) has no sign in ASCII: add one to signs in theme/ascii.go", fset.Position(lit.Pos()), r, r)
 				}
 			}
@@ -250,8 +250,8 @@ func TestASCIIKeepsWidths(t *testing.T) {
 func TestScreenOn(t *testing.T) {
 	t.Parallel()
 	for _, look := range Builtin {
-		for _, g := range []Ground{Unknown, Dark, Light} {
-			want := look.Ground != Unknown && g != Unknown && g != look.Ground
+		for _, g := range []Background{Unknown, Dark, Light} {
+			want := look.Background != Unknown && g != Unknown && g != look.Background
 			if got := look.ScreenOn(g) != nil; got != want {
 				t.Errorf("%s on %d: %v", look.Name, g, got)
 			}

@@ -39,7 +39,7 @@ type Failed struct{ Err error }
 type Notice struct{ Text string }
 
 // Do has something done beside the screen, and reports a failure.
-func Do(f func() error) tea.Cmd {
+func Run(f func() error) tea.Cmd {
 	return func() tea.Msg {
 		if err := f(); err != nil {
 			return Failed{err}
@@ -49,4 +49,4 @@ func Do(f func() error) tea.Cmd {
 }
 
 // Show is a command that sends a message.
-func Show(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
+func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }

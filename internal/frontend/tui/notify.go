@@ -36,54 +36,54 @@ type againMsg struct{ feed *eventfeed.Feed }
 
 // lose says that the session cannot be followed, and tries again after a while.
 // What was written stays; what has come meanwhile is read then.
-func (a *app) lose(err error) tea.Cmd {
-	a.lost++
+func (a *app) feedLost(err error) tea.Cmd {
+	a.feedFailures++
 	a.message, a.failed = fmt.Sprintf("the connection is lost, trying again: %v", err), true
 	lost := a.feed
-	return tea.Tick(min(time.Second<<min(a.lost-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
+	return tea.Tick(min(time.Second<<min(a.feedFailures-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
 }
 
 // found says that a lost session is followed again.
-func (a *app) found(m eventfeed.News) {
-	if a.lost == 0 || m.Err != nil {
+func (a *app) feedRecovered(m eventfeed.News) {
+	if a.feedFailures == 0 || m.Err != nil {
 		return
 	}
-	a.lost = 0
+	a.feedFailures = 0
 	a.message, a.failed = "connected again", false
 }
 
 // heard takes what the queue of asks is told. It reports whether it was that.
-func (a *app) heard(msg tea.Msg) (tea.Cmd, bool) {
+func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 	waited := a.queue.Len()
 	cmd, taken := a.queue.Update(msg)
 	if !taken {
 		return nil, false
 	}
 	if a.queue.Len() > waited {
-		cmd = tea.Batch(cmd, a.notifier.Tell(a.looks.signs("waits for you: "+a.name())))
+		cmd = tea.Batch(cmd, a.notifier.Tell(a.theme.symbols("waits for you: "+a.sessionName())))
 	}
-	return tea.Batch(cmd, a.asks()), true
+	return tea.Batch(cmd, a.syncAsks()), true
 }
 
 // tell tells a person who looks elsewhere.
-func (a *app) tell(e pawl.Event) tea.Cmd {
+func (a *app) notify(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
-		return a.notifier.Tell(a.looks.signs("waits for you: " + a.name()))
+		return a.notifier.Tell(a.theme.symbols("waits for you: " + a.sessionName()))
 	case pawl.TurnFinished:
 		if b.Reason != pawl.ReasonCanceled {
-			return a.notifier.Tell(a.looks.signs("done: " + a.name()))
+			return a.notifier.Tell(a.theme.symbols("done: " + a.sessionName()))
 		}
 	case pawl.Sealed, pawl.Blocked:
 		line, _ := humanize.Mission(b)
-		return a.notifier.Tell(a.looks.signs("the mission is " + line + ": " + a.name()))
+		return a.notifier.Tell(a.theme.symbols("the mission is " + line + ": " + a.sessionName()))
 	default: // nothing that one comes back for
 	}
 	return nil
 }
 
 // name is what the session is called.
-func (a *app) name() string {
+func (a *app) sessionName() string {
 	if t := a.view.Log.Title(); t != "" {
 		return t
 	}

@@ -15,13 +15,13 @@ import (
 )
 
 // again is how long a second press of the key that interrupts means to go back.
-const again = 500 * time.Millisecond
+const doubleEscape = 500 * time.Millisecond
 
 // escape is what the key that interrupts does when there is nothing to interrupt:
 // pressed twice it goes back.
-type escape struct {
-	armed bool
-	round int
+type escapeState struct {
+	armed      bool
+	generation int
 }
 
 // disarmMsg is that the second press did not come in time.
@@ -29,7 +29,7 @@ type disarmMsg struct{ round int }
 
 // twice is the key for one who presses it so fast that the terminal takes both
 // presses for one with alt.
-func twice(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
+func splitAltEscape(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
 	if k.Mod != tea.ModAlt || k.Code != tea.KeyEscape {
 		return k, false
 	}
@@ -38,7 +38,7 @@ func twice(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
 }
 
 // goBackKey takes the key that interrupts while nothing is under way.
-func (a *app) goBackKey(armed bool) tea.Cmd {
+func (a *app) rewindKey(armed bool) tea.Cmd {
 	if a.session.ID == "" || !a.editor.Empty() {
 		return nil
 	}
@@ -46,10 +46,10 @@ func (a *app) goBackKey(armed bool) tea.Cmd {
 		return a.rewind(rewind.Back)
 	}
 	a.escape.armed = true
-	a.escape.round++
+	a.escape.generation++
 	a.message, a.failed = a.escapeHint(), false
-	msg := disarmMsg{a.escape.round}
-	return tea.Tick(again, func(time.Time) tea.Msg { return msg })
+	msg := disarmMsg{a.escape.generation}
+	return tea.Tick(doubleEscape, func(time.Time) tea.Msg { return msg })
 }
 
 func (a *app) escapeHint() string {
@@ -58,7 +58,7 @@ func (a *app) escapeHint() string {
 
 // disarm ends the time for the second press.
 func (a *app) disarm(m disarmMsg) {
-	if m.round != a.escape.round || !a.escape.armed {
+	if m.round != a.escape.generation || !a.escape.armed {
 		return
 	}
 	a.escape.armed = false
@@ -71,15 +71,15 @@ func (a *app) disarm(m disarmMsg) {
 func (a *app) rewind(k rewind.Kind) tea.Cmd {
 	switch {
 	case a.session.ID == "":
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
 	case a.view.Log.Working() && k != rewind.Fork:
-		return ui.Show(ui.Failed{Err: &pawl.BusyError{Session: a.session.ID}})
+		return ui.Send(ui.Failed{Err: &pawl.BusyError{Session: a.session.ID}})
 	}
-	return ui.Show(ui.Open{Dialog: rewind.New(a.shared, a.session.ID, k)})
+	return ui.Send(ui.Open{Dialog: rewind.New(a.shared, a.session.ID, k)})
 }
 
 // wentBack closes the window, gives the person's words back and says what was done.
-func (a *app) wentBack(m rewind.Ended) tea.Cmd {
+func (a *app) rewound(m rewind.Ended) tea.Cmd {
 	at := slices.Index(a.dialogs, ui.Dialog(m.Dialog))
 	if m.Err != nil {
 		if at < 0 {
@@ -90,15 +90,15 @@ func (a *app) wentBack(m rewind.Ended) tea.Cmd {
 	var cmd tea.Cmd
 	if at >= 0 {
 		a.dialogs = slices.Delete(a.dialogs, at, at+1)
-		cmd = a.uncovered()
+		cmd = a.topChanged()
 	}
 	a.message, a.failed = m.Notice(), false
 	switch {
 	case m.Forked:
-		a.returned = returned{m.Session, m.Prompt, m.Notice()}
+		a.restore = restoredPrompt{m.Session, m.Prompt, m.Notice()}
 		return tea.Batch(cmd, a.open(m.Session))
 	case m.Session == a.session.ID && len(m.Prompt) > 0:
-		a.giveBack(m.Prompt)
+		a.restorePrompt(m.Prompt)
 	case m.Plan.Redo != 0 && a.editor.Text() == m.Plan.Prompt.Text():
 		a.editor.SetText("") // it is in the conversation again
 	}
@@ -106,7 +106,7 @@ func (a *app) wentBack(m rewind.Ended) tea.Cmd {
 }
 
 // returned are words that are written once their session is shown.
-type returned struct {
+type restoredPrompt struct {
 	session pawl.SessionID
 	parts   pawl.Parts
 	notice  string
@@ -114,8 +114,8 @@ type returned struct {
 
 // giveBack writes the words of a prompt that was taken back. Files have to be
 // attached anew.
-func (a *app) giveBack(parts pawl.Parts) {
-	if !a.editor.Return(parts) {
+func (a *app) restorePrompt(parts pawl.Parts) {
+	if !a.editor.Restore(parts) {
 		a.message += " · what you have written stays"
 		return
 	}
@@ -131,14 +131,14 @@ func (a *app) giveBack(parts pawl.Parts) {
 }
 
 // shownAgain is called when a session is shown.
-func (a *app) shownAgain(id pawl.SessionID) {
-	r := a.returned
+func (a *app) sessionShown(id pawl.SessionID) {
+	r := a.restore
 	if r.session != id || id == "" {
 		return
 	}
-	a.returned = returned{}
+	a.restore = restoredPrompt{}
 	a.message, a.failed = r.notice, false
 	if len(r.parts) > 0 {
-		a.giveBack(r.parts)
+		a.restorePrompt(r.parts)
 	}
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // looks knows which theme is worn, and why.
-type looks struct {
-	chosen  string // by the person; "" means by the background
-	tried   string // while one is looked for; "" outside
-	own     []theme.Theme
-	keep    func(name string) error
-	mouse   bool
-	noColor bool // the person wants none, or the terminal has none
-	sixteen bool // the terminal has no more
-	ascii   bool // the terminal shows no other signs
-	ground  theme.Ground
+type themeState struct {
+	chosen     string // by the person; "" means by the background
+	preview    string // while one is looked for; "" outside
+	custom     []theme.Theme
+	save       func(name string) error
+	mouse      bool
+	noColor    bool // the person wants none, or the terminal has none
+	sixteen    bool // the terminal has no more
+	ascii      bool // the terminal shows no other signs
+	background theme.Background
 }
 
 // env is the environment.
@@ -33,16 +33,16 @@ func (c Config) env() []string {
 	return c.Env
 }
 
-func newLooks(c Config) looks {
-	env := func(name string) string { return valueOf(c.env(), name) }
-	return looks{
-		chosen: c.Theme, own: c.Themes, keep: c.KeepTheme, mouse: !c.NoMouse,
-		noColor: env("NO_COLOR") != "", ascii: asciiOnly(env), ground: groundOf(env("COLORFGBG")),
+func newThemeState(c Config) themeState {
+	env := func(name string) string { return lookupEnv(c.env(), name) }
+	return themeState{
+		chosen: c.Theme, custom: c.Themes, save: c.SaveTheme, mouse: !c.NoMouse,
+		noColor: env("NO_COLOR") != "", ascii: asciiOnly(env), background: parseColorFGBG(env("COLORFGBG")),
 	}
 }
 
 // valueOf is a variable of an environment; the last one counts.
-func valueOf(env []string, name string) string {
+func lookupEnv(env []string, name string) string {
 	for _, e := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
@@ -64,7 +64,7 @@ func asciiOnly(env func(string) string) bool {
 
 // groundOf reads what some terminals say of their colors at the start: the numbers
 // of those of the text and of the background.
-func groundOf(colors string) theme.Ground {
+func parseColorFGBG(colors string) theme.Background {
 	switch colors[strings.LastIndexByte(colors, ';')+1:] {
 	case "0", "1", "2", "3", "4", "5", "6", "8":
 		return theme.Dark
@@ -75,17 +75,17 @@ func groundOf(colors string) theme.Ground {
 }
 
 // theme is the one to wear now.
-func (l looks) theme() theme.Theme {
+func (l themeState) current() theme.Theme {
 	name := l.chosen
-	if l.tried != "" {
-		name = l.tried
+	if l.preview != "" {
+		name = l.preview
 	}
 	if l.noColor {
 		name = theme.NamePlain
 	}
-	t, ok := theme.Find(name, l.own)
+	t, ok := theme.Find(name, l.custom)
 	if !ok {
-		t = theme.For(l.ground)
+		t = theme.For(l.background)
 	}
 	if l.sixteen && !t.Plain {
 		t = t.Sixteen()
@@ -95,7 +95,7 @@ func (l looks) theme() theme.Theme {
 
 // ask asks the terminal for its background. One that does not answer is not waited
 // for: until it does, the terminal's own colors are worn, which can be read on any.
-func (l looks) ask() tea.Cmd {
+func (l themeState) requestBackground() tea.Cmd {
 	if l.noColor {
 		return nil
 	}
@@ -103,22 +103,22 @@ func (l looks) ask() tea.Cmd {
 }
 
 // told takes what the terminal says of its colors.
-func (a *app) told(msg tea.Msg) {
+func (a *app) terminalColors(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.BackgroundColorMsg:
-		if a.looks.ground = theme.Light; m.IsDark() {
-			a.looks.ground = theme.Dark
+		if a.theme.background = theme.Light; m.IsDark() {
+			a.theme.background = theme.Dark
 		}
 	case tea.ColorProfileMsg:
-		a.looks.sixteen = m.String() == "ANSI"
-		a.looks.noColor = a.looks.noColor || m.String() == "Ascii"
+		a.theme.sixteen = m.String() == "ANSI"
+		a.theme.noColor = a.theme.noColor || m.String() == "Ascii"
 	}
-	a.wear()
+	a.applyTheme()
 }
 
 // wear puts on the theme that holds now.
-func (a *app) wear() {
-	t := a.looks.theme()
+func (a *app) applyTheme() {
+	t := a.theme.current()
 	if t == a.shared.Styles.Theme {
 		return
 	}
@@ -128,44 +128,44 @@ func (a *app) wear() {
 
 // chooseTheme wears a theme from now on; without a name it lists them.
 func (a *app) chooseTheme(name string) tea.Cmd {
-	a.looks.tried = ""
-	if a.looks.noColor {
-		return ui.Show(ui.Notice{Text: "there are no colors here: NO_COLOR is set, or the terminal has none"})
+	a.theme.preview = ""
+	if a.theme.noColor {
+		return ui.Send(ui.Notice{Text: "there are no colors here: NO_COLOR is set, or the terminal has none"})
 	}
 	if name == "" {
-		return ui.Show(ui.Open{Dialog: a.themes()})
+		return ui.Send(ui.Open{Dialog: a.themePicker()})
 	}
 	if name != theme.Auto {
-		if _, err := theme.Lookup(name, a.looks.own); err != nil {
-			return ui.Show(ui.Failed{Err: err})
+		if _, err := theme.Lookup(name, a.theme.custom); err != nil {
+			return ui.Send(ui.Failed{Err: err})
 		}
 	}
-	a.looks.chosen = name
-	a.wear()
-	keep := a.looks.keep
+	a.theme.chosen = name
+	a.applyTheme()
+	keep := a.theme.save
 	if keep == nil {
 		return nil
 	}
-	return ui.Do(func() error { return keep(name) })
+	return ui.Run(func() error { return keep(name) })
 }
 
 // themeWords say what the themes are.
-var themeWords = map[string]string{
+var themeHelp = map[string]string{
 	theme.Auto: "dark or light, by the terminal's background", theme.NameDark: "for a dark background", theme.NameLight: "for a light one",
 	theme.NameContrast: "the strongest contrast", theme.NamePlain: "no colors", theme.NameTerminal: "the terminal's own colors",
 }
 
 // themes is the list of themes. What the bar is on is worn meanwhile.
-func (a *app) themes() *picker.Picker {
+func (a *app) themePicker() *picker.Picker {
 	var items []picker.Item
-	for _, name := range append([]string{theme.Auto}, theme.Names(a.looks.own)...) {
-		words, ok := themeWords[name]
+	for _, name := range append([]string{theme.Auto}, theme.Names(a.theme.custom)...) {
+		words, ok := themeHelp[name]
 		if !ok {
 			words = "your own"
 		}
 		items = append(items, picker.Item{ID: name, Title: name, Detail: words})
 	}
-	chosen := a.looks.chosen
+	chosen := a.theme.chosen
 	if chosen == "" {
 		chosen = theme.Auto
 	}
@@ -174,25 +174,25 @@ func (a *app) themes() *picker.Picker {
 
 // tried wears what the bar is on, or what was worn before if nothing was chosen. It
 // reports whether it was about themes.
-func (a *app) tried(msg tea.Msg) bool {
+func (a *app) previewTheme(msg tea.Msg) bool {
 	switch m := msg.(type) {
 	case picker.Moved:
 		if m.Picker != pickTheme {
 			return false
 		}
-		a.looks.tried = m.ID
+		a.theme.preview = m.ID
 	case picker.Closed:
 		if m.Picker != pickTheme {
 			return false
 		}
-		a.looks.tried = ""
+		a.theme.preview = ""
 	}
-	a.wear()
+	a.applyTheme()
 	return true
 }
 
 // signs is a text in signs that the terminal has.
-func (l looks) signs(text string) string {
+func (l themeState) symbols(text string) string {
 	if l.ascii {
 		return theme.ASCII(text)
 	}

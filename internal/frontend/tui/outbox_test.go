@@ -132,10 +132,10 @@ func TestOvertaken(t *testing.T) { //nolint:paralleltest // it sets environment 
 	s.typed("one\r")
 	s.until("there is a session", func() bool { return s.session.ID != "" })
 	prompted := []pawl.Event{{Body: pawl.Prompted{}}}
-	s.waiting(prompted)
-	first := waitingMsg{s.lists.asked, editor.Waiting{Session: s.session.ID, List: []pawl.Waiting{{Seq: 9, Prompt: pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "is taken in by now"}}}}}}}
-	s.waiting(prompted)
-	s.give(waitingMsg{s.lists.asked, editor.Waiting{Session: s.session.ID}})
+	s.readWaiting(prompted)
+	first := waitingMsg{s.lists.waitingQuery, editor.Waiting{Session: s.session.ID, List: []pawl.Waiting{{Seq: 9, Prompt: pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "is taken in by now"}}}}}}}
+	s.readWaiting(prompted)
+	s.give(waitingMsg{s.lists.waitingQuery, editor.Waiting{Session: s.session.ID}})
 	s.give(first)
 	if s.lists.queued != 0 || strings.Contains(s.View().Content, "by now") {
 		t.Errorf("the older answer won:\n%s", s.View().Content)

@@ -84,7 +84,7 @@ func storm(t *rapid.T, a *app, seq *pawl.Seq) tea.Msg {
 		func() tea.Msg { return ui.Failed{Err: errors.New(text)} },
 		func() tea.Msg { return ui.Notice{Text: text} },
 		func() tea.Msg { return ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New(text))} },
-		func() tea.Msg { return ui.Open{Dialog: a.themes()} },
+		func() tea.Msg { return ui.Open{Dialog: a.themePicker()} },
 		func() tea.Msg { return a.help("editor")() },
 		func() tea.Msg { return a.editor.Palette()() },
 		func() tea.Msg { return tea.PasteMsg{Content: text} },
@@ -181,7 +181,7 @@ func TestNarrow(t *testing.T) {
 	for _, want := range []string{"It is done now.", "What is to be"} {
 		a.says(t, want)
 	}
-	a.do(ui.Open{Dialog: a.themes()})
+	a.do(ui.Open{Dialog: a.themePicker()})
 	a.says(t, "Themes")
 	a.says(t, "› auto")
 	a.do(press("esc"))
@@ -227,7 +227,7 @@ func TestCramped(t *testing.T) {
 		t.Error("pawl cannot be ended")
 	}
 	a = narrow(t)
-	a.do(ui.Open{Dialog: a.themes()})
+	a.do(ui.Open{Dialog: a.themePicker()})
 	a.do(tea.WindowSizeMsg{Width: minWidth - 1, Height: minHeight})
 	a.View()
 	for _, key := range []string{"down", "enter"} {
@@ -235,8 +235,8 @@ func TestCramped(t *testing.T) {
 	}
 	a.do(tea.PasteMsg{Content: "light"})
 	a.do(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-	if a.looks.tried != "" || a.looks.chosen != "" || len(a.dialogs) != 1 {
-		t.Errorf("something was chosen that was not seen: %+v", a.looks)
+	if a.theme.preview != "" || a.theme.chosen != "" || len(a.dialogs) != 1 {
+		t.Errorf("something was chosen that was not seen: %+v", a.theme)
 	}
 	a = narrow(t)
 	a.do(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})
@@ -257,12 +257,12 @@ func TestLocale(t *testing.T) {
 		{"", false}, {"LANG=C", true}, {"LANG=POSIX", true}, {"LANG=C.UTF-8", false}, {"LANG=de_DE.utf8", false}, {"LANG=de_DE.ISO-8859-1", true},
 		{"LC_ALL=C LANG=de_DE.UTF-8", true}, {"LC_CTYPE=de_DE.UTF-8 LANG=C", false}, {"LC_ALL= LANG=C", true},
 	} {
-		if got := newLooks(Config{Env: append([]string{}, strings.Fields(c.env)...)}).ascii; got != c.want {
+		if got := newThemeState(Config{Env: append([]string{}, strings.Fields(c.env)...)}).ascii; got != c.want {
 			t.Errorf("%s: %v", c.env, got)
 		}
 	}
 	a := narrow(t)
-	a.looks.ascii = true
+	a.theme.ascii = true
 	for _, want := range []string{"gr??e", "--------------------", "> What is to be"} {
 		a.says(t, want)
 	}

@@ -18,8 +18,8 @@ import (
 
 // help lists what can be done in a place.
 func (a *app) help(place keys.Scope) tea.Cmd {
-	folder, _ := a.editor.Folder()
-	return ui.Show(ui.Open{Dialog: help.New(a.shared, place, folder)})
+	folder, _ := a.editor.Project()
+	return ui.Send(ui.Open{Dialog: help.New(a.shared, place, folder)})
 }
 
 // helpKey opens help if the key is for that, where the person is.
@@ -27,12 +27,12 @@ func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	asked := a.shared.Keys.Action(keys.Global, k.String()) == keys.Help
 	switch n := len(a.dialogs); {
 	case n > 0 && asked:
-		return a.helpOver(a.dialogs[n-1])
+		return a.dialogHelp(a.dialogs[n-1])
 	case n > 0, a.view.Finding():
 		return nil, false
-	case a.inChat && asked:
+	case a.chatFocused && asked:
 		return a.help(keys.Chat), true
-	case a.inChat:
+	case a.chatFocused:
 		return nil, false
 	}
 	if asked || a.editor.Empty() && a.shared.Keys.Action(keys.Editor, k.String()) == keys.HelpEmpty {
@@ -42,21 +42,21 @@ func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // helpOver opens help for a window, unless it is help itself or is written in.
-func (a *app) helpOver(d ui.Dialog) (tea.Cmd, bool) {
-	if p, ok := d.(*picker.Picker); ok && p.Name() == help.ID || a.cramped {
+func (a *app) dialogHelp(d ui.Dialog) (tea.Cmd, bool) {
+	if p, ok := d.(*picker.Picker); ok && p.Name() == help.ID || a.tooSmall {
 		return nil, true
 	}
 	if ask, ok := d.(dialog.Asker); ok && ask.Typing() {
 		return nil, false
 	}
 	if own, ok := d.(interface{ Actions() []keys.Action }); ok {
-		return ui.Show(ui.Open{Dialog: help.Of(a.shared, own.Actions())}), true
+		return ui.Send(ui.Open{Dialog: help.ForActions(a.shared, own.Actions())}), true
 	}
 	return a.help(keys.Dialog), true
 }
 
 // helped does a command that was chosen in help.
-func (a *app) helped(id string) tea.Cmd {
+func (a *app) runHelpItem(id string) tea.Cmd {
 	name, ok := strings.CutPrefix(id, "/")
 	if !ok || name == "" {
 		return nil
@@ -70,7 +70,7 @@ func (a *app) conversation(room int) []string {
 	if len(a.view.Log.Entries()) > 0 || a.view.Finding() || a.session.ID != "" {
 		return lines
 	}
-	hints := a.hints()
+	hints := a.startHints()
 	if over := len(hints) - room; over > 0 {
 		hints = hints[over:]
 	}
@@ -79,7 +79,7 @@ func (a *app) conversation(room int) []string {
 }
 
 // hints are for who does not know pawl yet.
-func (a *app) hints() []string {
+func (a *app) startHints() []string {
 	s, k := a.shared.Styles, a.shared.Keys
 	var lines []string
 	say := func(text string) {

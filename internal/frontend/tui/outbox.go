@@ -15,17 +15,17 @@ import (
 // thing goes at a time: prompts arrive in the order in which they were written,
 // and the first one makes one session for all of them.
 type outbox struct {
-	early map[int]outgoing // by their numbers: another comes before them
-	last  int              // the number up to which all have come
-	waits []outgoing
-	busy  bool
+	outOfOrder map[int]outgoing // by their numbers: another comes before them
+	last       int              // the number up to which all have come
+	queue      []outgoing
+	busy       bool
 }
 
 // outgoing is one thing that is sent to a session; its ID is "" until there is one.
 type outgoing struct {
 	session pawl.Session
 	send    func(s pawl.Session) (notes []string, err error) // nil: it is not sent
-	back    func(err error) tea.Msg                          // what comes of a failure
+	failed  func(err error) tea.Msg                          // what comes of a failure
 }
 
 // sentMsg says what came of a thing that was sent.
@@ -37,43 +37,43 @@ type sentMsg struct {
 }
 
 // post sends a thing after those that were written before it.
-func (a *app) post(number int, o outgoing) tea.Cmd {
+func (a *app) enqueue(number int, o outgoing) tea.Cmd {
 	box := &a.outbox
-	if box.early == nil {
-		box.early = map[int]outgoing{}
+	if box.outOfOrder == nil {
+		box.outOfOrder = map[int]outgoing{}
 	}
-	box.early[number] = o
+	box.outOfOrder[number] = o
 	for {
-		next, ok := box.early[box.last+1]
+		next, ok := box.outOfOrder[box.last+1]
 		if !ok {
-			return a.nextPost()
+			return a.sendNext()
 		}
 		box.last++
-		delete(box.early, box.last)
+		delete(box.outOfOrder, box.last)
 		if next.send != nil {
-			box.waits = append(box.waits, next)
+			box.queue = append(box.queue, next)
 		}
 	}
 }
 
-func (a *app) nextPost() tea.Cmd {
-	if a.outbox.busy || len(a.outbox.waits) == 0 {
+func (a *app) sendNext() tea.Cmd {
+	if a.outbox.busy || len(a.outbox.queue) == 0 {
 		return nil
 	}
-	o := a.outbox.waits[0]
-	a.outbox.waits, a.outbox.busy = a.outbox.waits[1:], true
+	o := a.outbox.queue[0]
+	a.outbox.queue, a.outbox.busy = a.outbox.queue[1:], true
 	svc, ctx, dir := a.shared.Service, a.shared.Context, a.shared.Dir
 	return func() tea.Msg {
 		m := sentMsg{session: o.session}
 		var err error
 		if m.session.ID == "" {
 			if m.session, err = svc.Create(ctx, pawl.NewSession{Dir: dir}); err != nil {
-				return sentMsg{failed: o.back(err)}
+				return sentMsg{failed: o.failed(err)}
 			}
 			m.created = true
 		}
 		if m.notes, err = o.send(m.session); err != nil {
-			m.failed = o.back(err)
+			m.failed = o.failed(err)
 		}
 		return m
 	}
@@ -85,23 +85,23 @@ func (a *app) sent(m sentMsg) tea.Cmd {
 	a.outbox.busy = false
 	var cmds []tea.Cmd
 	if m.created {
-		for i, o := range a.outbox.waits {
+		for i, o := range a.outbox.queue {
 			if o.session.ID == "" {
-				a.outbox.waits[i].session = m.session
+				a.outbox.queue[i].session = m.session
 			}
 		}
 	}
 	if m.created && a.session.ID == "" {
-		a.editor.Become(m.session.ID)
+		a.editor.SetSession(m.session.ID)
 		a.lists.open(m.session, nil)
 		cmds = append(cmds, a.follow(m.session, 0), a.queue.Open(m.session.ID, nil), a.tasks.Open(m.session.ID, nil), a.mission.Open(m.session, nil))
 	}
 	if m.failed != nil {
-		cmds = append(cmds, ui.Show(m.failed))
+		cmds = append(cmds, ui.Send(m.failed))
 	} else if len(m.notes) > 0 {
-		cmds = append(cmds, ui.Show(ui.Notice{Text: strings.Join(m.notes, "; ")}))
+		cmds = append(cmds, ui.Send(ui.Notice{Text: strings.Join(m.notes, "; ")}))
 	}
-	return tea.Batch(append(cmds, a.nextPost())...)
+	return tea.Batch(append(cmds, a.sendNext())...)
 }
 
 // dir is the directory that the session works in.
@@ -117,7 +117,7 @@ func (a *app) dir() string {
 func (a *app) send(m editor.Submit) tea.Cmd {
 	svc, ctx, dir, settings := a.shared.Service, a.shared.Context, a.dir(), a.settings
 	a.view.ToEnd()
-	return a.post(m.Number, outgoing{
+	return a.enqueue(m.Number, outgoing{
 		session: a.session,
 		send: func(s pawl.Session) ([]string, error) {
 			p, notes, err := m.Prompt(ctx, svc, dir, settings)
@@ -130,7 +130,7 @@ func (a *app) send(m editor.Submit) tea.Cmd {
 			}
 			return notes, err
 		},
-		back: func(err error) tea.Msg { return editor.Back{Submit: m, Err: err} },
+		failed: func(err error) tea.Msg { return editor.SendFailed{Submit: m, Err: err} },
 	})
 }
 
@@ -139,13 +139,13 @@ func (a *app) send(m editor.Submit) tea.Cmd {
 func (a *app) shell(m editor.Shell) tea.Cmd {
 	svc, ctx := a.shared.Service, a.shared.Context
 	a.view.ToEnd()
-	return a.post(m.Number, outgoing{
+	return a.enqueue(m.Number, outgoing{
 		session: a.session,
 		send: func(s pawl.Session) ([]string, error) {
 			_, err := svc.Shell(ctx, s.ID, m.Command)
 			return nil, err
 		},
-		back: func(err error) tea.Msg { return ui.Failed{Err: err} },
+		failed: func(err error) tea.Msg { return ui.Failed{Err: err} },
 	})
 }
 
@@ -156,14 +156,14 @@ var changesWaiting = []pawl.Kind{
 }
 
 // waiting reads which prompts wait, if events say that they may have changed.
-func (a *app) waiting(events []pawl.Event) tea.Cmd {
+func (a *app) readWaiting(events []pawl.Event) tea.Cmd {
 	changed := slices.ContainsFunc(events, func(e pawl.Event) bool { return slices.Contains(changesWaiting, pawl.KindOf(e.Body)) })
 	if !changed {
 		return nil
 	}
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
-	a.lists.asked++
-	ask := a.lists.asked
+	a.lists.waitingQuery++
+	ask := a.lists.waitingQuery
 	return func() tea.Msg {
 		list, err := svc.Waiting(ctx, id)
 		if err != nil {
@@ -175,15 +175,15 @@ func (a *app) waiting(events []pawl.Event) tea.Cmd {
 
 // waitingMsg answers one question which prompts wait. Answers can overtake each other.
 type waitingMsg struct {
-	ask int
+	query int
 	editor.Waiting
 }
 
 // showWaiting shows which prompts wait, unless that is asked again by now.
 func (a *app) showWaiting(m waitingMsg) tea.Cmd {
-	if m.ask != a.lists.asked || m.Session != a.session.ID {
+	if m.query != a.lists.waitingQuery || m.Session != a.session.ID {
 		return nil
 	}
 	a.lists.queued = len(m.List)
-	return a.pass(m.Waiting)
+	return a.forward(m.Waiting)
 }

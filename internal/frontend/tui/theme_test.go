@@ -23,7 +23,7 @@ func dressed(t *testing.T, c Config) *app {
 	if c.Env == nil {
 		c.Env = []string{}
 	}
-	a := newApp(&ui.Shared{Context: t.Context(), Dir: "/work/x", Styles: theme.New(newLooks(c).theme()), Keys: k}, c)
+	a := newApp(&ui.Shared{Context: t.Context(), Dir: "/work/x", Styles: theme.New(newThemeState(c).current()), Keys: k}, c)
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	return a
 }
@@ -55,7 +55,7 @@ var black, white = tea.BackgroundColorMsg{Color: color.Black}, tea.BackgroundCol
 // is known it is one that can be read on any.
 func TestWorn(t *testing.T) {
 	t.Parallel()
-	own := []theme.Theme{{Name: "mine", Ground: theme.Dark, Colors: theme.Colors{Text: "#ffffff", Screen: "#000000"}}}
+	own := []theme.Theme{{Name: "mine", Background: theme.Dark, Colors: theme.Colors{Text: "#ffffff", Screen: "#000000"}}}
 	for _, c := range []struct {
 		name   string
 		chosen string
@@ -95,7 +95,7 @@ func TestWorn(t *testing.T) {
 		})
 	}
 	for env, want := range map[string]bool{"NO_COLOR=1": false, "TERM=x": true} {
-		if asked := dressed(t, Config{Env: []string{env}}).looks.ask() != nil; asked != want {
+		if asked := dressed(t, Config{Env: []string{env}}).theme.requestBackground() != nil; asked != want {
 			t.Errorf("%s: the terminal is asked for its background: %v", env, asked)
 		}
 	}
@@ -112,7 +112,7 @@ func TestThemes(t *testing.T) {
 	t.Parallel()
 	var kept []string
 	keep := func(name string) error { kept = append(kept, name); return nil }
-	a := dressed(t, Config{Theme: "dark", KeepTheme: keep, Themes: []theme.Theme{{Name: "mine"}}})
+	a := dressed(t, Config{Theme: "dark", SaveTheme: keep, Themes: []theme.Theme{{Name: "mine"}}})
 	choose := func(names ...string) {
 		for _, r := range "/theme " {
 			a.do(tea.KeyPressMsg{Code: r, Text: string(r)})

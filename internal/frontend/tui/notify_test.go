@@ -65,7 +65,7 @@ func TestMissionTold(t *testing.T) {
 		{pawl.GateResult{}, ""},
 	} {
 		got := ""
-		if cmd := a.tell(pawl.Event{Body: c.body}); cmd != nil {
+		if cmd := a.notify(pawl.Event{Body: c.body}); cmd != nil {
 			got = fmt.Sprint(cmd().(tea.RawMsg).Msg)
 		}
 		if got != c.want && got != "\x1b]9;"+c.want {
@@ -138,14 +138,14 @@ func TestNotices(t *testing.T) {
 	canceled := pawl.Event{Seq: 3, Body: pawl.TurnFinished{Reason: pawl.ReasonCanceled}}
 	a := drawn(t)
 	for _, e := range []pawl.Event{asked, done} {
-		if a.tell(e) != nil {
+		if a.notify(e) != nil {
 			t.Errorf("%T: who looks is told", e.Body)
 		}
 	}
 	a.Update(tea.BlurMsg{})
 	for e, want := range map[*pawl.Event]string{&asked: "waits for you: do it", &done: "done: do it", &canceled: ""} {
 		got := ""
-		if cmd := a.tell(*e); cmd != nil {
+		if cmd := a.notify(*e); cmd != nil {
 			got = fmt.Sprint(cmd().(tea.RawMsg).Msg)
 		}
 		if !strings.Contains(got, want) || want == "" && got != "" {
@@ -172,7 +172,7 @@ func TestAsks(t *testing.T) {
 	if cmd == nil {
 		t.Error("it does not begin to settle")
 	}
-	if a.asks() != nil {
+	if a.syncAsks() != nil {
 		t.Error("news that are not about it make it settle anew: it could not be answered while much comes")
 	}
 	if _, cmd := a.Update(tea.KeyPressMsg{Code: 'y', Text: "y"}); cmd != nil {

@@ -17,14 +17,14 @@ import (
 )
 
 // outsideMsg is a file that is ready for the person's own editor.
-type outsideMsg struct {
+type externalMsg struct {
 	folder string
 	pieces []textinput.Piece
 	args   []string
 }
 
 // writtenMsg is what was written there.
-type writtenMsg struct {
+type externalDoneMsg struct {
 	pieces []textinput.Piece // as it was
 	text   string
 	err    error
@@ -32,61 +32,61 @@ type writtenMsg struct {
 
 // outside has the prompt written in the person's own editor: in a directory that
 // nobody else can read.
-func (e *Editor) outside() tea.Cmd {
+func (e *Editor) openExternal() tea.Cmd {
 	name := e.env("VISUAL")
 	if name == "" {
 		name = e.env("EDITOR")
 	}
 	args, ok := shellWords(name)
 	if !ok || len(args) == 0 {
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim': %w", pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim': %w", pawl.ErrUnavailable)})
 	}
-	pieces, words := e.draft.text.Pieces(), e.draft.text.String()
+	pieces, text := e.draft.text.Pieces(), e.draft.text.String()
 	e.complete.Close()
 	return func() tea.Msg {
 		folder, err := os.MkdirTemp("", "pawl-prompt-") // mode 0700
 		if err == nil {
-			err = os.WriteFile(file(folder), []byte(words), 0o600)
+			err = os.WriteFile(promptFile(folder), []byte(text), 0o600)
 		}
 		if err != nil {
 			return ui.Failed{Err: fmt.Errorf("write the prompt for the editor: %w", err)}
 		}
-		return outsideMsg{folder, pieces, args}
+		return externalMsg{folder, pieces, args}
 	}
 }
 
-func file(folder string) string { return filepath.Join(folder, "prompt.md") }
+func promptFile(folder string) string { return filepath.Join(folder, "prompt.md") }
 
 // goOutside gives the terminal to the editor until it ends.
-func (e *Editor) goOutside(m outsideMsg) tea.Cmd {
+func (e *Editor) runExternal(m externalMsg) tea.Cmd {
 	//nolint:gosec,noctx // the person's own editor, which ends when they end it
-	cmd := exec.Command(m.args[0], append(m.args[1:], file(m.folder))...)
+	cmd := exec.Command(m.args[0], append(m.args[1:], promptFile(m.folder))...)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return m.read(err) })
 }
 
 // read takes the text back, and leaves nothing behind.
-func (m outsideMsg) read(err error) tea.Msg {
-	data, readErr := readFile(file(m.folder))
+func (m externalMsg) read(err error) tea.Msg {
+	data, readErr := readFile(promptFile(m.folder))
 	err = errors.Join(err, readErr, os.RemoveAll(m.folder))
 	if err != nil {
 		err = fmt.Errorf("your editor failed, and the prompt stays as it was: %w", err)
 	}
-	words := string(data)
+	text := string(data)
 	if !strings.HasSuffix(history.Entry(m.pieces).Text(), "\n") {
-		words = strings.TrimSuffix(words, "\n") // which editors add
+		text = strings.TrimSuffix(text, "\n") // which editors add
 	}
-	return writtenMsg{m.pieces, words, err}
+	return externalDoneMsg{m.pieces, text, err}
 }
 
 // written takes what was written.
-func (e *Editor) written(m writtenMsg) tea.Cmd {
+func (e *Editor) externalDone(m externalDoneMsg) tea.Cmd {
 	if m.err != nil {
-		return ui.Show(ui.Failed{Err: m.err})
+		return ui.Send(ui.Failed{Err: m.err})
 	}
-	pieces, ok := again(m.pieces, m.text)
+	pieces, ok := restorePastes(m.pieces, m.text)
 	e.draft.text.Set(pieces)
 	if !ok && mentions(m.text) {
-		return ui.Show(ui.Notice{Text: "a paste was changed, so all of it is text: an @name attaches nothing, unless you press tab behind it"})
+		return ui.Send(ui.Notice{Text: "a paste was changed, so all of it is text: an @name attaches nothing, unless you press tab behind it"})
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (e *Editor) written(m writtenMsg) tea.Cmd {
 // again finds the pastes of a text in what has become of it. If one was changed
 // nobody can tell any more what was pasted: then all of it is, and it returns
 // false.
-func again(before []textinput.Piece, now string) ([]textinput.Piece, bool) {
+func restorePastes(before []textinput.Piece, now string) ([]textinput.Piece, bool) {
 	var pieces []textinput.Piece
 	typed := func(s string) {
 		if s != "" {

@@ -27,51 +27,51 @@ type Withdraw struct{ Prompt pawl.Seq }
 const maxWaiting = 3
 
 // above are the lists above the text: what is attached, and what waits.
-type above struct {
+type aboveLists struct {
 	waiting []pawl.Waiting
 	focus   bool // keys are for them
 	at      int
 }
 
 // wait shows the prompts that wait.
-func (e *Editor) wait(m Waiting) {
+func (e *Editor) setWaiting(m Waiting) {
 	if m.Session != e.session {
 		return
 	}
-	e.above.waiting = m.List
-	e.keepAbove()
+	e.lists.waiting = m.List
+	e.clampLists()
 }
 
 // keepAbove keeps the bar on something.
-func (e *Editor) keepAbove() {
-	n := len(e.draft.files) + len(e.above.waiting)
-	e.above.at = max(0, min(e.above.at, n-1))
-	e.above.focus = e.above.focus && n > 0
+func (e *Editor) clampLists() {
+	n := len(e.draft.files) + len(e.lists.waiting)
+	e.lists.at = max(0, min(e.lists.at, n-1))
+	e.lists.focus = e.lists.focus && n > 0
 }
 
-func (e *Editor) focusAbove() {
+func (e *Editor) focusLists() {
 	e.complete.Close()
-	e.above.focus, e.above.at = true, len(e.draft.files)+len(e.above.waiting)-1
-	e.keepAbove()
+	e.lists.focus, e.lists.at = true, len(e.draft.files)+len(e.lists.waiting)-1
+	e.clampLists()
 }
 
 // aboveKey takes a key for the lists.
-func (e *Editor) aboveKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	n := len(e.draft.files) + len(e.above.waiting)
+func (e *Editor) listsKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	n := len(e.draft.files) + len(e.lists.waiting)
 	action := e.shared.Keys.Action(keys.Editor, k.String())
 	switch {
-	case k.String() == "esc" || action == keys.Next && e.above.at == n-1:
-		e.above.focus = false
+	case k.String() == "esc" || action == keys.Next && e.lists.at == n-1:
+		e.lists.focus = false
 	case action == keys.Previous || action == keys.Above:
-		e.above.at = max(0, e.above.at-1)
+		e.lists.at = max(0, e.lists.at-1)
 	case action == keys.Next:
-		e.above.at++
+		e.lists.at++
 	case k.String() == "backspace" || k.String() == "delete":
-		return e.removeAbove(), true
+		return e.removeSelected(), true
 	case action == keys.Send:
-		return e.editAbove(), true
+		return e.editSelected(), true
 	case k.Text != "":
-		e.above.focus = false // it is written
+		e.lists.focus = false // it is written
 		return nil, false
 	default:
 		return nil, false
@@ -80,28 +80,28 @@ func (e *Editor) aboveKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // removeAbove takes away what the bar is on.
-func (e *Editor) removeAbove() tea.Cmd {
-	i := e.above.at
+func (e *Editor) removeSelected() tea.Cmd {
+	i := e.lists.at
 	if i < len(e.draft.files) {
 		e.draft.files = slices.Delete(slices.Clone(e.draft.files), i, i+1)
-		e.keepAbove()
+		e.clampLists()
 		return nil
 	}
-	w := e.above.waiting[i-len(e.draft.files)]
-	return ui.Show(Withdraw{w.Seq})
+	w := e.lists.waiting[i-len(e.draft.files)]
+	return ui.Send(Withdraw{w.Seq})
 }
 
 // editAbove brings the words of a prompt that waits into the editor. What is
 // written there comes back afterwards. The words count as pasted: files' texts may
 // be among them.
-func (e *Editor) editAbove() tea.Cmd {
-	i := e.above.at - len(e.draft.files)
+func (e *Editor) editSelected() tea.Cmd {
+	i := e.lists.at - len(e.draft.files)
 	if i < 0 {
 		return nil
 	}
-	w := e.above.waiting[i]
+	w := e.lists.waiting[i]
 	if e.draft.reword == 0 {
-		e.draft.before = e.draft.text.Pieces()
+		e.draft.saved = e.draft.text.Pieces()
 	}
 	e.draft.reword, e.draft.kept = w.Seq, nil
 	for _, p := range w.Prompt.Parts {
@@ -110,7 +110,7 @@ func (e *Editor) editAbove() tea.Cmd {
 		}
 	}
 	e.draft.text.Set([]textinput.Piece{{Text: w.Prompt.Parts.Text(), Pasted: true}})
-	e.above.focus = false
+	e.lists.focus = false
 	return nil
 }
 
@@ -119,17 +119,17 @@ func (e *Editor) endReword() {
 	if e.draft.reword == 0 {
 		return
 	}
-	e.draft.text.Set(e.draft.before)
-	e.draft.reword, e.draft.kept, e.draft.before = 0, nil, nil
+	e.draft.text.Set(e.draft.saved)
+	e.draft.reword, e.draft.kept, e.draft.saved = 0, nil, nil
 }
 
 // aboveView draws the lists.
-func (e *Editor) aboveView(width int) []string {
+func (e *Editor) listsView(width int) []string {
 	s := e.shared.Styles
 	var lines []string
-	line := func(i int, mark, words, hint string) {
-		l := ansi.Truncate(mark+" "+words, max(0, width-1), "…")
-		if e.above.focus && i == e.above.at {
+	line := func(i int, mark, text, hint string) {
+		l := ansi.Truncate(mark+" "+text, max(0, width-1), "…")
+		if e.lists.focus && i == e.lists.at {
 			lines = append(lines, s.Selected.Render(ansi.Truncate(l+"  "+hint, max(0, width-1), "…")))
 			return
 		}
@@ -138,19 +138,19 @@ func (e *Editor) aboveView(width int) []string {
 	for i, f := range e.draft.files {
 		line(i, "+", f.label(width-20), "backspace removes")
 	}
-	first, last := 0, len(e.above.waiting)
-	if !e.above.focus {
+	first, last := 0, len(e.lists.waiting)
+	if !e.lists.focus {
 		first = max(0, last-maxWaiting)
 	}
 	if first > 0 {
 		lines = append(lines, s.Muted.Render(fmt.Sprintf("… %d more wait", first)))
 	}
-	for i, w := range e.above.waiting[first:] {
-		words := sanitize.Line(w.Prompt.Parts.Text())
+	for i, w := range e.lists.waiting[first:] {
+		text := sanitize.Line(w.Prompt.Parts.Text())
 		if w.Seq == e.draft.reword {
-			words = "(being edited) " + words
+			text = "(being edited) " + text
 		}
-		line(len(e.draft.files)+first+i, how(w.Prompt.Delivery), words, "enter edits, backspace takes it back")
+		line(len(e.draft.files)+first+i, deliveryLabel(w.Prompt.Delivery), text, "enter edits, backspace takes it back")
 	}
 	if e.draft.reword != 0 {
 		lines = append(lines, s.Accent.Render(ansi.Truncate("editing a prompt that waits: enter keeps it, esc gives it up", max(0, width-1), "…")))
@@ -158,7 +158,7 @@ func (e *Editor) aboveView(width int) []string {
 	return lines
 }
 
-func how(d pawl.Delivery) string {
+func deliveryLabel(d pawl.Delivery) string {
 	if d == pawl.DeliverQueue {
 		return "queued ·"
 	}

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	often = time.Second / 60       // between two frames, as the library has it
-	calm  = 250 * time.Millisecond // without a message, before frames become rare
-	rarer = 5 * time.Second        // between two frames while nothing moves
+	activeInterval = time.Second / 60       // between two frames, as the library has it
+	idleAfter      = 250 * time.Millisecond // without a message, before frames become rare
+	idleInterval   = 5 * time.Second        // between two frames while nothing moves
 )
 
 // frames makes the library look for something to draw only while something moves:
 // by itself it looks sixty times a second, for as long as the program runs. Frames
 // that are rare, and not gone, would show what was drawn too late to be seen.
-type frames struct {
+type frameLimiter struct {
 	mu     sync.Mutex
 	ticker *time.Ticker // the library's; nil if it is not found: then it does as it does
 	timer  *time.Timer
 	last   time.Time
-	rests  bool
+	slow   bool
 }
 
 // find takes the library's ticker, which has no other way to be reached. It is
 // there once the program runs.
-func (f *frames) find(p *tea.Program) {
+func (f *frameLimiter) findTicker(p *tea.Program) {
 	if p == nil {
 		return
 	}
@@ -40,34 +40,34 @@ func (f *frames) find(p *tea.Program) {
 }
 
 // move says that something may be drawn now.
-func (f *frames) move(p *tea.Program) {
+func (f *frameLimiter) activity(p *tea.Program) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ticker == nil {
-		f.find(p)
+		f.findTicker(p)
 	}
 	if f.ticker == nil {
 		return
 	}
 	f.last = time.Now()
 	if f.timer == nil {
-		f.timer = time.AfterFunc(calm, f.rest)
+		f.timer = time.AfterFunc(idleAfter, f.slowDown)
 	}
-	if f.rests {
-		f.rests = false
-		f.ticker.Reset(often)
-		f.timer.Reset(calm)
+	if f.slow {
+		f.slow = false
+		f.ticker.Reset(activeInterval)
+		f.timer.Reset(idleAfter)
 	}
 }
 
 // rest makes frames rare if nothing has moved for a while.
-func (f *frames) rest() {
+func (f *frameLimiter) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if left := calm - time.Since(f.last); left > 0 {
+	if left := idleAfter - time.Since(f.last); left > 0 {
 		f.timer.Reset(left)
 		return
 	}
-	f.rests = true
-	f.ticker.Reset(rarer)
+	f.slow = true
+	f.ticker.Reset(idleInterval)
 }

@@ -12,7 +12,7 @@ import (
 // still is a program that draws nothing new.
 type still struct {
 	program *tea.Program
-	frames  frames
+	frames  frameLimiter
 	rested  []bool // whether frames were rare when a message came
 }
 
@@ -22,9 +22,9 @@ func (s *still) View() tea.View { return tea.NewView("still") }
 
 func (s *still) Update(tea.Msg) (tea.Model, tea.Cmd) {
 	s.frames.mu.Lock()
-	s.rested = append(s.rested, s.frames.rests)
+	s.rested = append(s.rested, s.frames.slow)
 	s.frames.mu.Unlock()
-	s.frames.move(s.program)
+	s.frames.activity(s.program)
 	return s, nil
 }
 
@@ -42,7 +42,7 @@ func TestFrames(t *testing.T) {
 	rests := func() bool {
 		s.frames.mu.Lock()
 		defer s.frames.mu.Unlock()
-		return s.frames.rests
+		return s.frames.slow
 	}
 	s.program.Send("something")
 	wait.Until(t, "nothing moves, so frames are rare, if the library's ticker was found", rests)

@@ -29,15 +29,15 @@ const (
 func (a *app) picked(msg tea.Msg) tea.Cmd {
 	m, ok := msg.(picker.Chosen)
 	if !ok {
-		if a.tried(msg) {
+		if a.previewTheme(msg) {
 			return nil
 		}
-		return a.pass(msg)
+		return a.forward(msg)
 	}
 	if cmd, taken := a.chosen(m); taken {
 		return cmd
 	}
-	return a.pass(msg)
+	return a.forward(msg)
 }
 
 // chosen takes what was chosen from a list. It reports whether the list is of the
@@ -53,7 +53,7 @@ func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
 	case pickTheme:
 		return a.chooseTheme(m.ID), true
 	case help.ID:
-		return a.helped(m.ID), true
+		return a.runHelpItem(m.ID), true
 	}
 	return nil, false
 }
@@ -66,7 +66,7 @@ const (
 func (a *app) chooseModel(name string) tea.Cmd {
 	if name != "" {
 		a.settings.Model = name
-		return tea.Batch(a.moving(), ui.Show(ui.Notice{Text: "the next prompts go to " + name}))
+		return tea.Batch(a.updateStatus(), ui.Send(ui.Notice{Text: "the next prompts go to " + name}))
 	}
 	now := a.current().Model
 	return func() tea.Msg {
@@ -95,18 +95,18 @@ func modelItems(list []pawl.ModelInfo, used []pawl.Session) []picker.Item {
 	var first, rest []picker.Item
 	for _, ref := range recent {
 		i := slices.IndexFunc(list, func(m pawl.ModelInfo) bool { return m.Ref == ref })
-		first = append(first, picker.Item{ID: ref, Title: ref, Detail: modelWords(list[i]), Group: "used lately"})
+		first = append(first, picker.Item{ID: ref, Title: ref, Detail: modelDetail(list[i]), Group: "used lately"})
 	}
 	for _, m := range list {
 		if !slices.Contains(recent, m.Ref) {
-			rest = append(rest, picker.Item{ID: m.Ref, Title: m.Ref, Detail: modelWords(m), Group: m.Provider})
+			rest = append(rest, picker.Item{ID: m.Ref, Title: m.Ref, Detail: modelDetail(m), Group: m.Provider})
 		}
 	}
 	return append(first, rest...)
 }
 
 // modelWords say how large a model's window is and what a million tokens cost.
-func modelWords(m pawl.ModelInfo) string {
+func modelDetail(m pawl.ModelInfo) string {
 	var parts []string
 	if m.Name != m.Ref {
 		parts = append(parts, m.Name)
@@ -122,17 +122,17 @@ func modelWords(m pawl.ModelInfo) string {
 
 // The agents that are pawl's own.
 const (
-	builder = "build" // takes prompts when none is chosen
-	planner = "plan"  // its turns begin in the mode of the same name
+	defaultAgent = "build" // takes prompts when none is chosen
+	planAgent    = "plan"  // its turns begin in the mode of the same name
 )
 
 func (a *app) chooseAgent(name string) tea.Cmd {
 	if name != "" {
 		a.settings.Agent = name
-		if name == planner {
+		if name == planAgent {
 			a.settings.Mode = "" // it has its own
 		}
-		return ui.Show(ui.Notice{Text: "the next prompts are for " + name})
+		return ui.Send(ui.Notice{Text: "the next prompts are for " + name})
 	}
 	return func() tea.Msg {
 		f, err := a.shared.Service.Look(a.shared.Context, a.dir())
@@ -143,7 +143,7 @@ func (a *app) chooseAgent(name string) tea.Cmd {
 		for _, g := range f.Agents {
 			items = append(items, picker.Item{ID: g.Name, Title: g.Name, Detail: g.Description, Group: g.Origin})
 		}
-		return ui.Open{Dialog: picker.New(a.shared, "Agents", items, picker.Options{ID: pickAgent, Chosen: cmp.Or(a.settings.Agent, builder)})}
+		return ui.Open{Dialog: picker.New(a.shared, "Agents", items, picker.Options{ID: pickAgent, Chosen: cmp.Or(a.settings.Agent, defaultAgent)})}
 	}
 }
 
@@ -152,7 +152,7 @@ func (a *app) chooseAgent(name string) tea.Cmd {
 const modeYolo = "yolo"
 
 // modeWords say what the modes mean, from the most careful on.
-var modeWords = []picker.Item{
+var modeItems = []picker.Item{
 	{ID: "plan", Title: "plan", Detail: "look and plan, change nothing"},
 	{ID: "ask", Title: "ask", Detail: "ask before each change and command"},
 	{ID: "guard", Title: "guard", Detail: "work in the sandbox, ask before something leaves it"},
@@ -162,9 +162,9 @@ var modeWords = []picker.Item{
 
 // modes are those that may be chosen here.
 func (a *app) modes() []picker.Item {
-	folder, looked := a.editor.Folder()
+	folder, looked := a.editor.Project()
 	var items []picker.Item
-	for _, m := range modeWords {
+	for _, m := range modeItems {
 		allowed := !looked || len(folder.Modes) == 0 || slices.Contains(folder.Modes, m.ID)
 		if allowed && (m.ID != modeYolo || a.lists.yolo || folder.Mode == modeYolo) {
 			items = append(items, m)
@@ -175,8 +175,8 @@ func (a *app) modes() []picker.Item {
 
 // mode is the one that the next prompt is worked on in.
 func (a *app) mode() string {
-	folder, _ := a.editor.Folder()
-	if a.settings.Mode == "" && a.settings.Agent == planner {
+	folder, _ := a.editor.Project()
+	if a.settings.Mode == "" && a.settings.Agent == planAgent {
 		return "plan"
 	}
 	return cmp.Or(a.settings.Mode, folder.Mode)
@@ -193,10 +193,10 @@ const (
 // listModes lists the modes as soon as it is known which of them holds, and which
 // there are: shortly after the start, mostly.
 func (a *app) listModes(tried modesMsg) tea.Cmd {
-	if _, looked := a.editor.Folder(); !looked && tried < modesTries {
+	if _, looked := a.editor.Project(); !looked && tried < modesTries {
 		return tea.Tick(modesPause, func(time.Time) tea.Msg { return tried + 1 })
 	}
-	return ui.Show(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
+	return ui.Send(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
 }
 
 func (a *app) chooseMode(name string) tea.Cmd {
@@ -210,13 +210,13 @@ func (a *app) chooseMode(name string) tea.Cmd {
 		for _, m := range items {
 			names = append(names, m.ID)
 		}
-		return ui.Show(ui.Failed{Err: fmt.Errorf("there is no mode %q to choose here, but %s: %w", name, strings.Join(names, ", "), pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no mode %q to choose here, but %s: %w", name, strings.Join(names, ", "), pawl.ErrInvalid)})
 	}
 	a.settings.Mode = name
-	if a.settings.Agent == planner && name != "plan" {
+	if a.settings.Agent == planAgent && name != "plan" {
 		a.settings.Agent = "" // it works in its own mode only
 	}
-	return ui.Show(ui.Notice{Text: fmt.Sprintf("mode %s from the next prompt on: %s", name, items[i].Detail)})
+	return ui.Send(ui.Notice{Text: fmt.Sprintf("mode %s from the next prompt on: %s", name, items[i].Detail)})
 }
 
 // nextMode chooses the next mode at once.
