@@ -27,14 +27,14 @@ func average() Event {
 
 // BenchmarkDecodeBody is what a store does for each event it reads.
 func BenchmarkDecodeBody(b *testing.B) {
-	kind, version, data, err := EncodeBody(average().Body)
+	kind, version, data, err := average().EncodeBody()
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DecodeBody(kind, version, data); err != nil {
+		if _, err := kind.Decode(version, data); err != nil {
 			b.Fatal(err)
 		}
 	}

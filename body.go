@@ -266,7 +266,7 @@ type Delta struct {
 
 // Progress is a piece of a running call's output, or of a command of the person's.
 type Progress struct {
-	Call CallID `json:"call"` // see [ShellCall]
+	Call CallID `json:"call"` // see [Seq.ShellCall]
 	Text string `json:"text"`
 }
 

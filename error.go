@@ -19,6 +19,9 @@ var (
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable: something that pawl needs cannot be reached.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrRewound: [History.Apply] met an undo or redo, so what it applied before is
+	// no longer valid. Read the log again with [Fold].
+	ErrRewound = errors.New("the session went back: its log must be read anew")
 )
 
 // Code is an error's class at the [Service] border, stable for scripts and clients.
@@ -58,11 +61,11 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// ErrorOf returns the error of a class, nil for one that is internal or not known.
-func ErrorOf(code Code) error {
-	for _, c := range classes {
-		if c.code == code {
-			return c.err
+// Err returns the error of the code, or nil for [CodeInternal] and unknown codes.
+func (c Code) Err() error {
+	for _, class := range classes {
+		if class.code == c {
+			return class.err
 		}
 	}
 	return nil

@@ -33,8 +33,10 @@ type Kind string
 // KindOf returns the body's kind.
 func KindOf(b Body) Kind { return b.kind() }
 
-// EncodeBody returns a body's stable form: its kind, the version of its shape, and its JSON.
-func EncodeBody(b Body) (kind Kind, version int, data []byte, err error) {
+// EncodeBody returns the stored form of the event's body: its kind, the version of its
+// JSON schema, and its JSON.
+func (e Event) EncodeBody() (kind Kind, version int, data []byte, err error) {
+	b := e.Body
 	k, ok := kinds[b.kind()]
 	if !ok {
 		return "", 0, nil, fmt.Errorf("encode event: unknown kind %q", b.kind())
@@ -46,28 +48,28 @@ func EncodeBody(b Body) (kind Kind, version int, data []byte, err error) {
 	return b.kind(), k.version, data, nil
 }
 
-// DecodeBody reads what EncodeBody of this or an older pawl wrote. Older shapes
+// Decode reads a body of this kind that [Event.EncodeBody] of this or an older pawl wrote. Older shapes
 // are brought up to date step by step; unknown kinds, newer versions and stray
 // keys are errors, because a log that is half understood must not be acted on.
-func DecodeBody(kind Kind, version int, data []byte) (Body, error) {
-	k, ok := kinds[kind]
+func (k Kind) Decode(version int, data []byte) (Body, error) {
+	known, ok := kinds[k]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("decode event: unknown kind %q: written by a newer pawl? upgrade to read it", kind)
-	case version > k.version:
-		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the one this pawl knows: upgrade to read it", kind, version, k.version)
+		return nil, fmt.Errorf("decode event: unknown kind %q: written by a newer pawl? upgrade to read it", k)
+	case version > known.version:
+		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the one this pawl knows: upgrade to read it", k, version, known.version)
 	case version < 1:
-		return nil, fmt.Errorf("decode %s: version %d: %w", kind, version, ErrInvalid)
+		return nil, fmt.Errorf("decode %s: version %d: %w", k, version, ErrInvalid)
 	}
-	for v := version; v < k.version; v++ {
+	for v := version; v < known.version; v++ {
 		var err error
-		if data, err = k.upcasts[v-1](data); err != nil {
-			return nil, fmt.Errorf("decode %s: bring version %d to %d: %w", kind, v, v+1, err)
+		if data, err = known.upcasts[v-1](data); err != nil {
+			return nil, fmt.Errorf("decode %s: bring version %d to %d: %w", k, v, v+1, err)
 		}
 	}
-	b, err := k.decode(data)
+	b, err := known.decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("decode %s: %w", kind, err)
+		return nil, fmt.Errorf("decode %s: %w", k, err)
 	}
 	return b, nil
 }
@@ -122,20 +124,20 @@ type eventJSON struct {
 
 // MarshalJSON writes the event with its type and the version of its body.
 func (e Event) MarshalJSON() ([]byte, error) {
-	kind, version, body, err := EncodeBody(e.Body)
+	kind, version, body, err := e.EncodeBody()
 	if err != nil {
 		return nil, err
 	}
 	return encode(eventJSON{version, e.Session, e.Seq, e.Turn, e.At, kind, body})
 }
 
-// UnmarshalJSON reads what MarshalJSON of this or an older pawl wrote; see [DecodeBody].
+// UnmarshalJSON reads what MarshalJSON of this or an older pawl wrote; see [Kind.Decode].
 func (e *Event) UnmarshalJSON(data []byte) error {
 	var j eventJSON
 	if err := Decode(data, &j); err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
-	body, err := DecodeBody(j.Type, j.Version, j.Body)
+	body, err := j.Type.Decode(j.Version, j.Body)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type History struct {
 	seen     map[string]string
 
 	orders      []Order
-	undos       []RedoableUndo
+	undos       []redoable
 	compactions int
 	compaction  *Compaction
 
@@ -44,10 +44,10 @@ type Order struct {
 	Started *ShellStarted // likewise
 }
 
-// RedoableUndo is a [Undo] that was carried out and can be redone.
-type RedoableUndo struct {
-	Seq  Seq // its Undone event
-	Undo Undo
+// redoable is an undo that can be redone.
+type redoable struct {
+	seq  Seq // its Undone event
+	undo Undo
 }
 
 // Compaction is the newest compaction of a session.
@@ -70,27 +70,24 @@ type OpenTurn struct {
 	Prompt    Seq
 	Began     time.Time
 	Settings  Settings
-	Warned    bool      // the model was told that a budget is running out
-	Steps     []Step    // Steps[i] is step i+1
-	Steered   []Waiting // the prompts that were taken in since it began
-	Injected  []string  // the sources of what was injected since the newest step began
-	Asked     *OpenAsk  // what the turn itself asked since then, or nil
-	Kept      int       // how often hooks kept it going when it would have ended
-	Subagents []SpawnedSubagent
+	Warned    bool        // the model was told that a budget is running out
+	Steps     []Step      // Steps[i] is step i+1
+	Steered   []Waiting   // the prompts that were taken in since it began
+	Injected  []string    // the sources of what was injected since the newest step began
+	Asked     *OpenAsk    // what the turn itself asked since then, or nil
+	Kept      int         // how often hooks kept it going when it would have ended
+	Subagents []Spawned   // in the order in which they were spawned
+	Pending   []SessionID // background subagents whose result is not in the conversation yet
 	Workers   []SessionID // of a mission: the workers and reviewers that began in this turn
 	Usage     Usage
 }
 
-// SpawnedSubagent is a subagent session of the open turn.
-type SpawnedSubagent struct {
-	Spawned Spawned
-	Told    bool // the conversation has what came of it
-}
-
 // Step is one round of the loop: a model call and what it asked for.
 type Step struct {
-	Started Seq    // its ReplyStarted event
-	Reply   *Reply // nil until replied
+	Started Seq // its ReplyStarted event
+	Replied bool
+	Finish  Finish   // of the reply
+	Calls   []CallID // of the reply
 }
 
 // CallState is how far a call of the open turn has come. Once the next step has
@@ -118,7 +115,7 @@ type OpenAsk struct {
 // Conversation folds a log into messages. A call without a result, in a log
 // that ends in mid-turn, has none here either.
 func Conversation(events []Event) ([]Message, error) {
-	h, err := FoldEvents(events)
+	h, err := Fold(SliceLog(events))
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +140,15 @@ func (h *History) Replies() int { return h.replies }
 // Orders lists what is to be done to the session, oldest first.
 func (h *History) Orders() []Order { return h.orders }
 
-// Undos lists what can be taken back, oldest first: only the newest can be,
-// and none once the session went on.
-func (h *History) Redoable() []RedoableUndo { return h.undos }
+// Redo returns the newest undo that can be redone, and the Seq of its Undone event.
+// ok is false if nothing was undone, or if the session went on since.
+func (h *History) Redo() (seq Seq, u Undo, ok bool) {
+	if len(h.undos) == 0 {
+		return 0, Undo{}, false
+	}
+	newest := h.undos[len(h.undos)-1]
+	return newest.seq, newest.undo, true
+}
 
 // Compactions is the number of summaries that a model wrote for the session.
 func (h *History) Compactions() int { return h.compactions }
@@ -187,10 +190,10 @@ func (h *History) Ask(seq Seq) *OpenAsk {
 		return a
 	}
 	for _, step := range h.open.Steps {
-		if step.Reply == nil {
+		if !step.Replied {
 			continue
 		}
-		for _, id := range step.Reply.Calls {
+		for _, id := range step.Calls {
 			for _, a := range []*OpenAsk{h.calls[id].Permission, h.calls[id].Asked} {
 				if a != nil && a.Seq == seq {
 					return a

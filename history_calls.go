@@ -105,6 +105,9 @@ func (h *History) spawn(b Spawned) error {
 		return fmt.Errorf("call %s has a child already", b.Call)
 	}
 	call.Spawned = &b
-	h.open.Subagents = append(h.open.Subagents, SpawnedSubagent{Spawned: b, Told: !b.Background})
+	h.open.Subagents = append(h.open.Subagents, b)
+	if b.Background {
+		h.open.Pending = append(h.open.Pending, b.Subagent)
+	}
 	return nil
 }

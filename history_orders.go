@@ -70,10 +70,10 @@ func (h *History) undo(e Event, b Undone) error {
 		return nil
 	}
 	if order.Redo == 0 {
-		h.undos = append(h.undos, RedoableUndo{e.Seq, order.Undo})
+		h.undos = append(h.undos, redoable{e.Seq, order.Undo})
 	} else {
 		last := len(h.undos) - 1
-		if last < 0 || h.undos[last].Seq != order.Redo {
+		if last < 0 || h.undos[last].seq != order.Redo {
 			return fmt.Errorf("%d is not what was done last", order.Redo)
 		}
 		h.undos = h.undos[:last:last]

@@ -138,7 +138,7 @@ func TestHistory(t *testing.T) {
 	apply(ReplyStarted{Step: 1}, Replied{Step: 1, Parts: Parts{call("a"), call("b")}, Finish: FinishToolUse, Usage: usage}, CallStarted{Call: "b", Tool: "read"})
 	check("open", &OpenTurn{
 		Number: 1, Prompt: 2, Settings: settings, Usage: usage, Steered: []Waiting{{3, steer}},
-		Steps: []Step{{Started: 6, Reply: &Reply{Finish: FinishToolUse, Calls: []CallID{"a", "b"}}}},
+		Steps: []Step{{Started: 6, Replied: true, Finish: FinishToolUse, Calls: []CallID{"a", "b"}}},
 	}, h.Open())
 	check("a call that waits", &CallState{Call: call("a"), message: 3}, h.Call("a"))
 	check("a call that runs", &CallState{Call: call("b"), Started: &CallStarted{Call: "b", Tool: "read"}, message: 3, slot: 1}, h.Call("b"))
@@ -203,7 +203,8 @@ func TestHistoryOfCalls(t *testing.T) {
 	behind := Spawned{Call: "c", Subagent: "s2", Background: true}
 	apply(waited, behind)
 	check("a child", &waited, h.Call("b").Spawned)
-	check("children", []SpawnedSubagent{{waited, true}, {behind, false}}, h.Open().Subagents)
+	check("subagents", []Spawned{waited, behind}, h.Open().Subagents)
+	check("pending", []SessionID{behind.Subagent}, h.Open().Pending)
 
 	todos := []Todo{{ID: "1", Content: "x"}}
 	apply(TodosSet{Todos: todos}, ModeChanged{Mode: "guard"})
@@ -218,7 +219,7 @@ func TestHistoryOfCalls(t *testing.T) {
 	check("what was seen", []string{"", "2", ""}, []string{h.Seen("x"), h.Seen("y"), h.Seen("z")})
 	check("files go with the result", image, h.Messages()[1].Parts[0].(ToolResult).Files)
 	apply(Injected{Source: "task", Subagent: "s2", Text: "done"})
-	check("children", []SpawnedSubagent{{waited, true}, {behind, true}}, h.Open().Subagents)
+	check("pending", 0, len(h.Open().Pending))
 
 	apply(TurnFinished{})
 	check("an ask of a turn that is over", (*OpenAsk)(nil), h.Ask(6))

@@ -32,11 +32,11 @@ func (h *History) inject(e Event, b Injected) error {
 	}
 	parts := Parts{Text{b.Text}}
 	if b.Subagent != "" {
-		i := slices.IndexFunc(h.open.Subagents, func(c SpawnedSubagent) bool { return c.Spawned.Subagent == b.Subagent && !c.Told })
+		i := slices.Index(h.open.Pending, b.Subagent)
 		if i < 0 {
 			return fmt.Errorf("nobody waits for the child %s", b.Subagent)
 		}
-		h.open.Subagents[i].Told = true
+		h.open.Pending = slices.Delete(slices.Clone(h.open.Pending), i, i+1) // others may hold the list
 	}
 	if b.Prompt != 0 {
 		prompt, err := h.take(b.Prompt)
@@ -48,7 +48,7 @@ func (h *History) inject(e Event, b Injected) error {
 	}
 	h.open.Warned = h.open.Warned || b.Source == "budget"
 	if n := len(h.open.Steps); b.Source == "hook" && n > 0 {
-		if r := h.open.Steps[n-1].Reply; r != nil && r.Finish == FinishEndTurn {
+		if last := h.open.Steps[n-1]; last.Replied && last.Finish == FinishEndTurn {
 			h.open.Kept++
 		}
 	}
@@ -66,11 +66,11 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 		return err
 	}
 	n := len(h.open.Steps)
-	if b.Step != n+1 || n > 0 && h.open.Steps[n-1].Reply == nil {
+	if b.Step != n+1 || n > 0 && !h.open.Steps[n-1].Replied {
 		return fmt.Errorf("step %d is not the next one", b.Step)
 	}
 	if n > 0 {
-		h.settle(h.open.Steps[n-1].Reply.Calls)
+		h.settle(h.open.Steps[n-1].Calls)
 	}
 	h.open.Steps = append(h.open.Steps, Step{Started: e.Seq})
 	h.open.Injected, h.open.Asked = nil, nil
@@ -78,13 +78,13 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 }
 
 func (h *History) reply(e Event, b Replied) error {
-	if h.open == nil || b.Step < 1 || b.Step != len(h.open.Steps) || h.open.Steps[b.Step-1].Reply != nil {
+	if h.open == nil || b.Step < 1 || b.Step != len(h.open.Steps) || h.open.Steps[b.Step-1].Replied {
 		return fmt.Errorf("step %d does not wait for a reply", b.Step)
 	}
 	calls := b.Parts.Calls()
-	reply := &Reply{Finish: b.Finish}
 	h.replies++
-	h.open.Steps[b.Step-1].Reply = reply
+	step := &h.open.Steps[b.Step-1]
+	step.Replied, step.Finish = true, b.Finish
 	h.open.Usage = h.open.Usage.Add(b.Usage)
 	h.add(e.Seq, RoleAssistant, b.Parts)
 	if len(calls) == 0 {
@@ -95,7 +95,7 @@ func (h *History) reply(e Event, b Replied) error {
 			return fmt.Errorf("call id %s is used twice", c.ID)
 		}
 		h.useCallID(c.ID, &CallState{Call: c, message: len(h.messages), slot: i})
-		reply.Calls = append(reply.Calls, c.ID)
+		step.Calls = append(step.Calls, c.ID)
 	}
 	h.add(e.Seq, RoleTool, make(Parts, len(calls)))
 	return nil
@@ -132,10 +132,10 @@ func (h *History) closeTurn() {
 		return
 	}
 	for _, step := range h.open.Steps {
-		if step.Reply == nil {
+		if !step.Replied {
 			continue
 		}
-		for _, id := range step.Reply.Calls {
+		for _, id := range step.Calls {
 			h.calls[id] = nil // its id stays taken
 		}
 	}
@@ -151,11 +151,7 @@ func (h *History) betweenSteps() error {
 	if len(h.open.Steps) == 0 {
 		return nil
 	}
-	reply := h.open.Steps[len(h.open.Steps)-1].Reply
-	if reply == nil {
-		return nil
-	}
-	for _, id := range reply.Calls {
+	for _, id := range h.open.Steps[len(h.open.Steps)-1].Calls {
 		if !h.calls[id].Finished {
 			return fmt.Errorf("call %s has no result", id)
 		}

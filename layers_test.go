@@ -51,6 +51,7 @@ var layers = map[string]int{
 	"internal/config/userfile":       layerUtility,
 	"internal/extension/frontmatter": layerUtility,
 	"internal/humanize":              layerUtility,
+	"internal/transcript":            layerUtility,
 	"internal/tool/toolapi":          layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
 	"internal/suggest":               layerUtility,
 	"internal/weak":                  layerUtility,

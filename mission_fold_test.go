@@ -62,7 +62,7 @@ func eventsOf(bodies ...Body) []Event {
 
 func TestMissionSealed(t *testing.T) {
 	t.Parallel()
-	h, err := FoldEvents(eventsOf(sealedMission()...))
+	h, err := foldEvents(eventsOf(sealedMission()...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestMissionRefuses(t *testing.T) {
 			if name == "a plan without a mission" {
 				bodies[2] = TurnStarted{Prompt: 2}
 			}
-			if _, err := FoldEvents(eventsOf(bodies...)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := foldEvents(eventsOf(bodies...)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -203,7 +203,7 @@ func TestMissionReturns(t *testing.T) {
 	}
 	phase := func() (TaskPhase, int) {
 		t.Helper()
-		h, err := FoldEvents(eventsOf(bodies...))
+		h, err := foldEvents(eventsOf(bodies...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestEvidenceIsKept(t *testing.T) {
 			}
 			read = append(read, e)
 		}
-		if _, err := FoldEvents(read); err != nil {
+		if _, err := foldEvents(read); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -158,11 +158,11 @@ func TestMissionHolds(t *testing.T) {
 			b := d.body()
 			if h.Mission().Try(b) == nil {
 				take(b)
-			} else if _, err := FoldEvents(append(log[:len(log):len(log)], Event{Seq: h.Head() + 1, Turn: 1, Body: b})); err == nil {
+			} else if _, err := foldEvents(append(log[:len(log):len(log)], Event{Seq: h.Head() + 1, Turn: 1, Body: b})); err == nil {
 				t.Fatalf("%s was refused by a trial, and the log takes it: %+v", KindOf(b), b)
 			}
 		}
-		again, err := FoldEvents(log)
+		again, err := foldEvents(log)
 		if err != nil {
 			t.Fatal(err)
 		}

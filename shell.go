@@ -30,9 +30,9 @@ type ShellRan struct {
 	Snapshot string     `json:"snapshot,omitempty"` // of the workspace after; see [ShellStarted]
 }
 
-// ShellCall names a command of the person's where calls are named: in [Progress]
-// and [UndoPlan.Blind].
-func ShellCall(asked Seq) CallID { return CallID(fmt.Sprintf("shell_%d", asked)) }
+// ShellCall returns the call ID of the user's shell command whose [ShellAsked] event
+// has this Seq. [Progress] and [UndoPlan.Blind] use it.
+func (s Seq) ShellCall() CallID { return CallID(fmt.Sprintf("shell_%d", s)) }
 
 // startShell notes that a command of the person's has begun.
 func (h *History) startShell(e Event, b ShellStarted) error {
@@ -52,7 +52,7 @@ func (h *History) startShell(e Event, b ShellStarted) error {
 // goOn notes that a command of the person's changes what undo and redo refer to.
 func (h *History) goOn(asked Seq) {
 	h.undos = nil
-	h.useCallID(ShellCall(asked), nil)
+	h.useCallID(asked.ShellCall(), nil)
 }
 
 // endShell takes what came of a command into the conversation.

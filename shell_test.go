@@ -67,7 +67,7 @@ func TestShellInALog(t *testing.T) {
 			for i, b := range c.log {
 				events = append(events, Event{Seq: Seq(i + 1), Body: b})
 			}
-			h, err := FoldEvents(events)
+			h, err := foldEvents(events)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("got %v, want %q", err, c.fails)
@@ -81,8 +81,8 @@ func TestShellInALog(t *testing.T) {
 			for _, m := range h.Messages() {
 				messages = append(messages, m.Seq)
 			}
-			if len(h.Orders()) != c.orders || h.CallIDUsed(ShellCall(2)) != c.used || len(messages) != len(c.messages) || len(messages) > 0 && messages[0] != c.messages[0] {
-				t.Errorf("%d orders, messages %v, its name used %v", len(h.Orders()), messages, h.CallIDUsed(ShellCall(2)))
+			if len(h.Orders()) != c.orders || h.CallIDUsed(Seq(2).ShellCall()) != c.used || len(messages) != len(c.messages) || len(messages) > 0 && messages[0] != c.messages[0] {
+				t.Errorf("%d orders, messages %v, its name used %v", len(h.Orders()), messages, h.CallIDUsed(Seq(2).ShellCall()))
 			}
 		})
 	}

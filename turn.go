@@ -2,12 +2,6 @@ package pawl
 
 import "time"
 
-// Reply is what the loop needs to know of a model's reply.
-type Reply struct {
-	Finish Finish   `json:"finish"`
-	Calls  []CallID `json:"calls,omitempty"`
-}
-
 // Finish says why a model stopped writing.
 type Finish string
 

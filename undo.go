@@ -5,11 +5,6 @@ import (
 	"iter"
 )
 
-// ErrRewound is what [History.Apply] returns for an event that took the session
-// back, or forward again: what was applied before does not hold any more, and
-// [Fold] has to read the log anew.
-var ErrRewound = errors.New("the session went back: its log must be read anew")
-
 // Fold reads a session's log whole. events yields what is in it after a Seq, as
 // [store.Store.Events] does, and may be asked more than once.
 func Fold(events func(after Seq) iter.Seq2[Event, error]) (*History, error) {
@@ -42,9 +37,6 @@ func (h *History) readAll(events func(after Seq) iter.Seq2[Event, error]) error 
 	}
 	return nil
 }
-
-// FoldEvents is [Fold] for a log in memory.
-func FoldEvents(events []Event) (*History, error) { return Fold(SliceLog(events)) }
 
 // SliceLog is a log in memory, as [Fold] and [Live] read it.
 func SliceLog(events []Event) func(after Seq) iter.Seq2[Event, error] {

@@ -209,11 +209,11 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawUndos(t)
-		got, err := FoldEvents(g.log)
+		got, err := foldEvents(g.log)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := FoldEvents(g.plainLog(t))
+		want, err := foldEvents(g.plainLog(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,8 +227,8 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 			}
 		}
 		var undos []Seq
-		for _, r := range got.Redoable() {
-			undos = append(undos, r.Seq)
+		for _, r := range got.undos {
+			undos = append(undos, r.seq)
 		}
 		if diff := cmp.Diff(steps, undos); diff != "" {
 			t.Fatalf("what can be taken back: want -, got +: %s", diff)
@@ -241,7 +241,7 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 // , too.
 func TestUndosBeforeAGoneTurn(t *testing.T) {
 	t.Parallel()
-	h, err := FoldEvents(logOf(
+	h, err := foldEvents(logOf(
 		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
 		UndoAsked{Undo: Undo{To: 3, Scope: ScopeFiles}}, Undone{Asked: 5},
 		prompted("two"), TurnStarted{Prompt: 7}, TurnFinished{},
@@ -250,7 +250,7 @@ func TestUndosBeforeAGoneTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]RedoableUndo{{11, Undo{To: 8}}}, h.Redoable()); diff != "" {
+	if diff := cmp.Diff([]redoable{{11, Undo{To: 8}}}, h.undos, cmp.AllowUnexported(redoable{})); diff != "" {
 		t.Error(diff)
 	}
 	var gone []Seq
@@ -296,19 +296,19 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 		for i, e := range g.log {
 			err := h.Apply(e)
 			if errors.Is(err, ErrRewound) {
-				h, err = FoldEvents(g.log[:i+1])
+				h, err = foldEvents(g.log[:i+1])
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := FoldEvents(g.log[:i+1])
+			want, err := foldEvents(g.log[:i+1])
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(viewOf(want), viewOf(h)); diff != "" {
 				t.Fatalf("after event %d: %s", e.Seq, diff)
 			}
-			if diff := cmp.Diff(want.Redoable(), h.Redoable()); diff != "" {
+			if diff := cmp.Diff(want.undos, h.undos, cmp.AllowUnexported(redoable{})); diff != "" {
 				t.Fatalf("after event %d: %s", e.Seq, diff)
 			}
 			checkUsedUp(t, g.log[:i+1], h)

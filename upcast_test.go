@@ -50,7 +50,7 @@ func TestUpcast(t *testing.T) { //nolint:paralleltest // it changes kinds
 		2: `{"names":["a"]}`,
 		3: `{"title":"a"}`,
 	} {
-		got, err := DecodeBody("session.titled", version, []byte(data))
+		got, err := Kind("session.titled").Decode(version, []byte(data))
 		if err != nil {
 			t.Errorf("version %d: %v", version, err)
 		}
@@ -58,7 +58,7 @@ func TestUpcast(t *testing.T) { //nolint:paralleltest // it changes kinds
 			t.Errorf("version %d: %s", version, diff)
 		}
 	}
-	kind, version, data, err := EncodeBody(want)
+	kind, version, data, err := Event{Body: want}.EncodeBody()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := DecodeBody("session.titled", tt.version, []byte(tt.data))
+			got, err := Kind("session.titled").Decode(tt.version, []byte(tt.data))
 			if err == nil {
 				t.Fatalf("decoded to %+v, want an error", got)
 			}
@@ -93,7 +93,7 @@ func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 			}
 		})
 	}
-	if _, err := DecodeBody("session.titled", 1, []byte(`{}`)); !errors.Is(err, errNoName) {
+	if _, err := Kind("session.titled").Decode(1, []byte(`{}`)); !errors.Is(err, errNoName) {
 		t.Errorf("got %v, want the upcast's own error in it", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 func TestEncodeUnknownKind(t *testing.T) { //nolint:paralleltest // it changes kinds
 	changed(t)
 	delete(kinds, "session.titled")
-	_, _, _, err := EncodeBody(SessionTitled{})
+	_, _, _, err := Event{Body: SessionTitled{}}.EncodeBody()
 	if want := `encode event: unknown kind "session.titled"`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -98,7 +98,7 @@ func (a *asker) event(ctx context.Context, who origin, e pawl.Event) {
 			cancel()
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		go a.child(ctx, c)
 	default: // asks nothing
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // result is the one object that --format json prints.
@@ -27,7 +28,7 @@ type result struct {
 	Denials      []denial        `json:"denials"`
 	FilesChanged []string        `json:"files_changed"`
 
-	writes   pawl.Writes
+	writes   transcript.Writes
 	tools    map[pawl.CallID]string
 	children []pawl.SessionID
 }
@@ -57,7 +58,7 @@ func (r *result) add(e pawl.Event) {
 			r.tools[c.ID] = c.Name
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		r.children = append(r.children, c.Subagent)
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {

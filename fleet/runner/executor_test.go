@@ -23,10 +23,10 @@ type stalls struct {
 
 func (s stalls) Prepare(context.Context, agent.Turn) error { return nil }
 
-func (s stalls) Generate(ctx context.Context, _ agent.Turn) (pawl.Reply, error) {
+func (s stalls) Generate(ctx context.Context, _ agent.Turn) (agent.Reply, error) {
 	s.began <- ctx
 	<-ctx.Done()
-	return pawl.Reply{}, context.Cause(ctx)
+	return agent.Reply{}, context.Cause(ctx)
 }
 
 func (stalls) Interrupt(pawl.SessionID, pawl.Seq) {}

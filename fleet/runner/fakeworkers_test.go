@@ -137,9 +137,9 @@ func (c *fakeWorkers) usual(name string, t StepRequest) (StepResult, error) {
 		c.begun = true
 		return StepResult{Turn: oneTurn}, nil
 	case name == "Think" && t.Turn.Step == 1:
-		return StepResult{Reply: pawl.Reply{Finish: pawl.FinishToolUse, Calls: []pawl.CallID{"c"}}}, nil
+		return StepResult{Reply: agent.Reply{Finish: pawl.FinishToolUse, Calls: []pawl.CallID{"c"}}}, nil
 	case name == "Think":
-		return StepResult{Reply: pawl.Reply{Finish: pawl.FinishEndTurn}, Settled: true}, nil
+		return StepResult{Reply: agent.Reply{Finish: pawl.FinishEndTurn}, Settled: true}, nil
 	default:
 		return StepResult{}, nil
 	}

@@ -110,7 +110,7 @@ func decodeAnswerError(err error) error {
 	if err := failed.Details(&code); err != nil {
 		return err
 	}
-	if class := pawl.ErrorOf(code); class != nil {
+	if class := code.Err(); class != nil {
 		return &remoteError{failed.Message(), class}
 	}
 	return errors.New(failed.Message())

@@ -100,11 +100,11 @@ func TestModelFails(t *testing.T) {
 // altered is a stepper whose long steps a test can change.
 type altered struct {
 	*agent.Stepper
-	generate func(context.Context, agent.Turn) (pawl.Reply, error)
+	generate func(context.Context, agent.Turn) (agent.Reply, error)
 	execute  func(context.Context, agent.Turn, []pawl.CallID) error
 }
 
-func (a altered) Generate(ctx context.Context, t agent.Turn) (pawl.Reply, error) {
+func (a altered) Generate(ctx context.Context, t agent.Turn) (agent.Reply, error) {
 	if a.generate == nil {
 		return a.Stepper.Generate(ctx, t)
 	}
@@ -277,12 +277,12 @@ func TestGivesUp(t *testing.T) {
 	w.send("go", pawl.DeliverNow, settings)
 	attempts := 0
 	err := w.runFleet(func(s *agent.Stepper) Stepper {
-		return altered{Stepper: s, generate: func(ctx context.Context, turn agent.Turn) (pawl.Reply, error) {
+		return altered{Stepper: s, generate: func(ctx context.Context, turn agent.Turn) (agent.Reply, error) {
 			if turn.Step == 1 {
 				return s.Generate(ctx, turn)
 			}
 			attempts++
-			return pawl.Reply{}, errOnce
+			return agent.Reply{}, errOnce
 		}}
 	})
 	if err == nil || !strings.Contains(err.Error(), errOnce.Error()) {

@@ -65,14 +65,14 @@ type StepRequest struct {
 
 // StepResult is the result of a step.
 type StepResult struct {
-	Turn    agent.Turn `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
-	Taken   int        `json:"taken,omitempty"`
-	Reply   pawl.Reply `json:"reply,omitzero"`
-	Settled bool       `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
-	Again   bool       `json:"again,omitempty"`
-	Waits   bool       `json:"waits,omitempty"` // for a person, until then if it is set
-	Until   time.Time  `json:"until,omitzero"`
-	Leave   bool       `json:"leave,omitempty"` // the host wants the directory to go elsewhere
+	Turn    agent.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
+	Taken   int         `json:"taken,omitempty"`
+	Reply   agent.Reply `json:"reply,omitzero"`
+	Settled bool        `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
+	Again   bool        `json:"again,omitempty"`
+	Waits   bool        `json:"waits,omitempty"` // for a person, until then if it is set
+	Until   time.Time   `json:"until,omitzero"`
+	Leave   bool        `json:"leave,omitempty"` // the host wants the directory to go elsewhere
 }
 
 // The types of application errors that a workflow knows.

@@ -37,9 +37,9 @@ func (s *steps) checkCanceled(t agent.Turn) error {
 	return nil
 }
 
-func (s *steps) Generate(ctx workflow.Context, t agent.Turn) (pawl.Reply, error) {
+func (s *steps) Generate(ctx workflow.Context, t agent.Turn) (agent.Reply, error) {
 	if t.Step <= s.taken {
-		return pawl.Reply{Finish: pawl.FinishToolUse}, nil // an earlier workflow did this step
+		return agent.Reply{Finish: pawl.FinishToolUse}, nil // an earlier workflow did this step
 	}
 	out, err := s.ask(ctx, executor.Think, StepRequest{Turn: t, Calls: s.calls})
 	s.expectsMore, s.calls = out.Reply.Finish == pawl.FinishToolUse, nil

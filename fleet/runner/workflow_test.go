@@ -226,7 +226,7 @@ func TestActs(t *testing.T) {
 	t.Run("with the last words", func(t *testing.T) {
 		c := newFakeWorkers(t)
 		c.on[thinks] = func(context.Context, StepRequest) (StepResult, error) {
-			return StepResult{Reply: pawl.Reply{Finish: pawl.FinishEndTurn, Calls: []pawl.CallID{"c", "d"}}}, nil
+			return StepResult{Reply: agent.Reply{Finish: pawl.FinishEndTurn, Calls: []pawl.CallID{"c", "d"}}}, nil
 		}
 		ok(t, c.run(job))
 		c.check("Place", begins, thinks, "Act 1 h1 runs c runs d", "Settle 1 h1", ends)

@@ -77,7 +77,7 @@ func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t Turn, c *pawl
 	switch {
 	case t.Last():
 		return errors.New("not run: this was the last permitted step, and no tools were offered")
-	case j.history.Open().Steps[t.Step-1].Reply.Finish != pawl.FinishToolUse:
+	case j.history.Open().Steps[t.Step-1].Finish != pawl.FinishToolUse:
 		return errors.New("not run: the reply was cut off, so the call may be incomplete")
 	}
 	if err := earlierAnswerError(c); err != nil {

@@ -30,7 +30,7 @@ func (s *Stepper) budgets(ctx context.Context, j *journal) ([]budget, error) {
 	spent := open.Usage
 	children := slices.Clone(open.Workers)
 	for _, c := range open.Subagents {
-		children = append(children, c.Spawned.Subagent)
+		children = append(children, c.Subagent)
 	}
 	for _, id := range children {
 		row, err := s.Store.Session(ctx, id)

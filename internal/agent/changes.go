@@ -60,10 +60,10 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 			end(b.Call, b.Snapshot)
 		case pawl.ShellStarted:
 			if e.Seq >= to {
-				begin(pawl.ShellCall(b.Asked), b.Snapshot, earlier)
+				begin(b.Asked.ShellCall(), b.Snapshot, earlier)
 			}
 		case pawl.ShellRan:
-			end(pawl.ShellCall(b.Asked), b.Snapshot)
+			end(b.Asked.ShellCall(), b.Snapshot)
 		case pawl.Spawned:
 			if err := d.subagent(ctx, b, e.Seq, to, events, now); err != nil {
 				return err

@@ -441,7 +441,7 @@ func TestCompactionIsCanceled(t *testing.T) {
 				got[i].Asked, got[i].Before = 0, 0
 			}
 			check(t, test.want, got)
-			h, err := pawl.FoldEvents(w.events())
+			h, err := pawl.Fold(pawl.SliceLog(w.events()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,15 +16,15 @@ const draftEvery = 250 * time.Millisecond
 
 // Generate makes one model call. It logs ReplyStarted before it reads the stream, publishes
 // and drafts the growing reply, and logs Replied at the end.
-func (s *Stepper) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
+func (s *Stepper) Generate(ctx context.Context, t Turn) (Reply, error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
-		return pawl.Reply{}, err
+		return Reply{}, err
 	}
 	defer j.leave()
 	open := j.history.Open()
-	if len(open.Steps) >= t.Step && open.Steps[t.Step-1].Reply != nil { // an earlier attempt has it
-		reply := *open.Steps[t.Step-1].Reply
+	if len(open.Steps) >= t.Step && open.Steps[t.Step-1].Replied { // an earlier attempt has it
+		reply := replyOf(open.Steps[t.Step-1])
 		if reply.Finish == pawl.FinishCanceled {
 			return reply, &Stop{Reason: pawl.ReasonCanceled}
 		}
@@ -32,28 +32,28 @@ func (s *Stepper) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
 	}
 	ref, err := s.modelRef(j)
 	if err != nil {
-		return pawl.Reply{}, modelStop(err)
+		return Reply{}, modelStop(err)
 	}
 	if len(open.Steps) < t.Step {
 		if _, err := j.append(ctx, pawl.ReplyStarted{Step: t.Step, Model: ref}); err != nil {
-			return pawl.Reply{}, err
+			return Reply{}, err
 		}
 	}
 	q, err := s.modelRequest(j, t)
 	if err != nil {
-		return pawl.Reply{}, modelStop(err)
+		return Reply{}, modelStop(err)
 	}
 	r := reply{stepper: s, journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: ref}
 	if err := s.read(ctx, &r, q); err != nil {
 		var unwritten *unwrittenError
 		switch {
 		case errors.As(err, &unwritten):
-			return pawl.Reply{}, unwritten.err
+			return Reply{}, unwritten.err
 		case ctx.Err() == nil:
-			return pawl.Reply{}, modelStop(err)
+			return Reply{}, modelStop(err)
 		}
 		if err := lostSession(ctx); err != nil {
-			return pawl.Reply{}, err
+			return Reply{}, err
 		}
 		r.cancel()
 	}
@@ -61,12 +61,12 @@ func (s *Stepper) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
 	if _, err := j.append(context.WithoutCancel(ctx), pawl.Replied{
 		Step: t.Step, Model: r.model, Agent: q.request.Agent, Parts: r.parts, Finish: r.finish, Usage: r.usage,
 	}); err != nil {
-		return pawl.Reply{}, err
+		return Reply{}, err
 	}
 	if r.finish == pawl.FinishCanceled {
-		return pawl.Reply{}, ctx.Err()
+		return Reply{}, ctx.Err()
 	}
-	return *open.Steps[t.Step-1].Reply, nil
+	return replyOf(open.Steps[t.Step-1]), nil
 }
 
 // modelStop returns the Stop that ends the turn with a model error. ErrUnavailable is

@@ -13,7 +13,7 @@ type Steps[C any] interface {
 	// the conversation when the context window is nearly full.
 	Prepare(C, Turn) error
 	// Generate makes one model call; the reply is in the log when it returns.
-	Generate(C, Turn) (pawl.Reply, error)
+	Generate(C, Turn) (Reply, error)
 	// Authorize returns the calls that may run; the others have a result already.
 	Authorize(C, Turn, []pawl.CallID) ([]pawl.CallID, error)
 	// Execute runs the calls; their results are in the log when it returns.

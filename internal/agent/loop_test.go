@@ -21,7 +21,7 @@ func (c *trace) add(format string, args ...any) { *c = append(*c, fmt.Sprintf(fo
 
 // plan is a set of steps that does as instructed.
 type plan struct {
-	replies []pawl.Reply
+	replies []Reply
 	settle  map[int]bool // by step: go on?
 	refuse  pawl.CallID  // a call that is not permitted
 	fail    string       // the step that fails, as the trace shows it
@@ -41,9 +41,9 @@ func (p *plan) step(c *trace, t Turn, format string, args ...any) error {
 
 func (p *plan) Prepare(c *trace, t Turn) error { return p.step(c, t, "prepare %d", t.Step) }
 
-func (p *plan) Generate(c *trace, t Turn) (pawl.Reply, error) {
+func (p *plan) Generate(c *trace, t Turn) (Reply, error) {
 	if err := p.step(c, t, "generate %d", t.Step); err != nil {
-		return pawl.Reply{}, err
+		return Reply{}, err
 	}
 	return p.replies[t.Step-1], nil
 }
@@ -67,8 +67,8 @@ func (p *plan) Settle(c *trace, t Turn) (bool, error) {
 
 func TestContract_R6_Loop(t *testing.T) {
 	t.Parallel()
-	ends := pawl.Reply{Finish: pawl.FinishEndTurn}
-	calls := func(ids ...pawl.CallID) pawl.Reply { return pawl.Reply{Finish: pawl.FinishToolUse, Calls: ids} }
+	ends := Reply{Finish: pawl.FinishEndTurn}
+	calls := func(ids ...pawl.CallID) Reply { return Reply{Finish: pawl.FinishToolUse, Calls: ids} }
 	tests := []struct {
 		name  string
 		plan  plan
@@ -78,11 +78,11 @@ func TestContract_R6_Loop(t *testing.T) {
 		fails bool
 	}{
 		{
-			name: "a text ends the turn", plan: plan{replies: []pawl.Reply{ends}},
+			name: "a text ends the turn", plan: plan{replies: []Reply{ends}},
 			want: trace{"prepare 1", "generate 1", "settle 1"}, then: pawl.ReasonEndTurn,
 		},
 		{
-			name: "results go back to the model", plan: plan{replies: []pawl.Reply{calls("a", "b"), calls("c"), ends}},
+			name: "results go back to the model", plan: plan{replies: []Reply{calls("a", "b"), calls("c"), ends}},
 			want: trace{
 				"prepare 1", "generate 1", "authorize [a b]", "execute [a b]",
 				"prepare 2", "generate 2", "authorize [c]", "execute [c]",
@@ -91,34 +91,34 @@ func TestContract_R6_Loop(t *testing.T) {
 			then: pawl.ReasonEndTurn,
 		},
 		{
-			name: "only permitted calls are run", plan: plan{replies: []pawl.Reply{calls("a", "b", "c"), ends}, refuse: "b"},
+			name: "only permitted calls are run", plan: plan{replies: []Reply{calls("a", "b", "c"), ends}, refuse: "b"},
 			want: trace{"prepare 1", "generate 1", "authorize [a b c]", "execute [a c]", "prepare 2", "generate 2", "settle 2"},
 			then: pawl.ReasonEndTurn,
 		},
 		{
-			name: "no call is permitted", plan: plan{replies: []pawl.Reply{calls("b"), ends}, refuse: "b"},
+			name: "no call is permitted", plan: plan{replies: []Reply{calls("b"), ends}, refuse: "b"},
 			want: trace{"prepare 1", "generate 1", "authorize [b]", "execute []", "prepare 2", "generate 2", "settle 2"},
 			then: pawl.ReasonEndTurn,
 		},
 		{
-			name: "settling lets it go on", plan: plan{replies: []pawl.Reply{ends, ends}, settle: map[int]bool{1: true}},
+			name: "settling lets it go on", plan: plan{replies: []Reply{ends, ends}, settle: map[int]bool{1: true}},
 			want: trace{"prepare 1", "generate 1", "settle 1", "prepare 2", "generate 2", "settle 2"}, then: pawl.ReasonEndTurn,
 		},
 		{
-			name: "max_tokens ends it", plan: plan{replies: []pawl.Reply{{Finish: pawl.FinishMaxTokens}}},
+			name: "max_tokens ends it", plan: plan{replies: []Reply{{Finish: pawl.FinishMaxTokens}}},
 			want: trace{"prepare 1", "generate 1", "settle 1"}, then: pawl.ReasonMaxTokens,
 		},
 		{
 			name: "max_tokens with calls: each has its result, then it ends",
-			plan: plan{replies: []pawl.Reply{{Finish: pawl.FinishMaxTokens, Calls: []pawl.CallID{"a"}}}, refuse: "a"},
+			plan: plan{replies: []Reply{{Finish: pawl.FinishMaxTokens, Calls: []pawl.CallID{"a"}}}, refuse: "a"},
 			want: trace{"prepare 1", "generate 1", "authorize [a]", "execute []", "settle 1"}, then: pawl.ReasonMaxTokens,
 		},
 		{
-			name: "a canceled reply ends it", plan: plan{replies: []pawl.Reply{{Finish: pawl.FinishCanceled}}},
+			name: "a canceled reply ends it", plan: plan{replies: []Reply{{Finish: pawl.FinishCanceled}}},
 			want: trace{"prepare 1", "generate 1", "settle 1"}, then: pawl.ReasonCanceled,
 		},
 		{
-			name: "the last permitted step", plan: plan{replies: []pawl.Reply{calls("a"), calls("b"), ends}}, max: 2,
+			name: "the last permitted step", plan: plan{replies: []Reply{calls("a"), calls("b"), ends}}, max: 2,
 			want: trace{
 				"prepare 1", "generate 1", "authorize [a]", "execute [a]",
 				"prepare 2", "generate 2", "authorize [b]", "execute [b]",
@@ -126,30 +126,30 @@ func TestContract_R6_Loop(t *testing.T) {
 			then: pawl.ReasonMaxSteps,
 		},
 		{
-			name: "a text on the last permitted step", plan: plan{replies: []pawl.Reply{calls("a"), ends}}, max: 2,
+			name: "a text on the last permitted step", plan: plan{replies: []Reply{calls("a"), ends}}, max: 2,
 			want: trace{"prepare 1", "generate 1", "authorize [a]", "execute [a]", "prepare 2", "generate 2", "settle 2"},
 			then: pawl.ReasonMaxSteps,
 		},
 		{
-			name: "settling does not go beyond the last step", plan: plan{replies: []pawl.Reply{ends}, settle: map[int]bool{1: true}}, max: 1,
+			name: "settling does not go beyond the last step", plan: plan{replies: []Reply{ends}, settle: map[int]bool{1: true}}, max: 1,
 			want: trace{"prepare 1", "generate 1", "settle 1"}, then: pawl.ReasonMaxSteps,
 		},
 		{
-			name: "fewer steps than permitted", plan: plan{replies: []pawl.Reply{ends}}, max: 9,
+			name: "fewer steps than permitted", plan: plan{replies: []Reply{ends}}, max: 9,
 			want: trace{"prepare 1", "generate 1", "settle 1"}, then: pawl.ReasonEndTurn,
 		},
 		{name: "prepare fails", plan: plan{fail: "prepare 1"}, want: trace{"prepare 1"}, fails: true},
 		{name: "generate fails", plan: plan{fail: "generate 1"}, want: trace{"prepare 1", "generate 1"}, fails: true},
 		{
-			name: "authorize fails", plan: plan{replies: []pawl.Reply{calls("a")}, fail: "authorize [a]"},
+			name: "authorize fails", plan: plan{replies: []Reply{calls("a")}, fail: "authorize [a]"},
 			want: trace{"prepare 1", "generate 1", "authorize [a]"}, fails: true,
 		},
 		{
-			name: "execute fails", plan: plan{replies: []pawl.Reply{calls("a")}, fail: "execute [a]"},
+			name: "execute fails", plan: plan{replies: []Reply{calls("a")}, fail: "execute [a]"},
 			want: trace{"prepare 1", "generate 1", "authorize [a]", "execute [a]"}, fails: true,
 		},
 		{
-			name: "settle fails", plan: plan{replies: []pawl.Reply{ends}, fail: "settle 1"},
+			name: "settle fails", plan: plan{replies: []Reply{ends}, fail: "settle 1"},
 			want: trace{"prepare 1", "generate 1", "settle 1"}, fails: true,
 		},
 	}

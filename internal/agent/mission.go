@@ -43,7 +43,7 @@ func (s *Stepper) advanceMission(ctx context.Context, j *journal) ([]pawl.Body, 
 // the log, so that a repeated step goes on too.
 func (s *Stepper) settleMission(ctx context.Context, j *journal, t Turn) (again bool, err error) {
 	open := j.history.Open()
-	if !s.hasMission(j) || t.Last() || open.Steps[t.Step-1].Reply.Finish == pawl.FinishCanceled {
+	if !s.hasMission(j) || t.Last() || open.Steps[t.Step-1].Finish == pawl.FinishCanceled {
 		return false, nil
 	}
 	messages := j.history.Messages()

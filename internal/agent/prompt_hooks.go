@@ -106,7 +106,7 @@ func (s *Stepper) steeringEvents(ctx context.Context, j *journal, w pawl.Waiting
 // step goes on too.
 func (s *Stepper) runStopHooks(ctx context.Context, j *journal, t Turn) (bool, error) {
 	open := j.history.Open()
-	finish := open.Steps[t.Step-1].Reply.Finish
+	finish := open.Steps[t.Step-1].Finish
 	if s.Hooks == nil || t.Last() || finish != pawl.FinishEndTurn {
 		return false, nil
 	}

@@ -74,10 +74,10 @@ func changesUnknown(err error) string {
 func (s *Stepper) finishOpenCalls(ctx context.Context, j *journal, status pawl.CallStatus) []pawl.Body {
 	var bodies []pawl.Body
 	for _, step := range j.history.Open().Steps {
-		if step.Reply == nil {
+		if !step.Replied {
 			continue
 		}
-		for _, id := range step.Reply.Calls {
+		for _, id := range step.Calls {
 			switch call := j.history.Call(id); {
 			case call.Finished:
 			case call.Started == nil:

@@ -306,7 +306,7 @@ func (w twice) Prepare(ctx context.Context, t Turn) error {
 	return w.s.Prepare(ctx, t)
 }
 
-func (w twice) Generate(ctx context.Context, t Turn) (pawl.Reply, error) {
+func (w twice) Generate(ctx context.Context, t Turn) (Reply, error) {
 	_, _ = w.s.Generate(ctx, t)
 	return w.s.Generate(ctx, t)
 }

@@ -35,7 +35,7 @@ func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.Sh
 func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) (pawl.CallFinished, error) {
 	err := s.loadProject(ctx, j)
 	if o.Started != nil {
-		return s.interruptedResult(ctx, j, pawl.CallStarted{Call: pawl.ShellCall(o.Seq), Snapshot: o.Started.Snapshot}), nil
+		return s.interruptedResult(ctx, j, pawl.CallStarted{Call: o.Seq.ShellCall(), Snapshot: o.Started.Snapshot}), nil
 	}
 	started := pawl.ShellStarted{Asked: o.Seq}
 	started.Snapshot, started.Unsafe = s.takeSnapshot(ctx, j)
@@ -51,7 +51,7 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 		return pawl.CallFinished{Status: pawl.CallCanceled, Result: toolapi.ErrorResult("not run: canceled")}, nil
 	}
 	if err != nil {
-		return s.rejection(ctx, j, &pawl.CallState{Call: pawl.ToolCall{ID: pawl.ShellCall(o.Seq)}}, err), nil
+		return s.rejection(ctx, j, &pawl.CallState{Call: pawl.ToolCall{ID: o.Seq.ShellCall()}}, err), nil
 	}
 	if _, err := j.append(ctx, started); err != nil {
 		return pawl.CallFinished{}, err
@@ -82,7 +82,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, com
 	if p.policy, _, err = s.basePolicy(ctx, j); err != nil {
 		return p, err
 	}
-	id, turn := pawl.ShellCall(order), j.history.Turns()
+	id, turn := order.ShellCall(), j.history.Turns()
 	p.call = toolapi.Call{
 		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
 		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Caller: toolSession{s, j},

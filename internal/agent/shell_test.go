@@ -207,7 +207,7 @@ func TestShellWaitsForTheTurn(t *testing.T) {
 func (w *world) prints(asked pawl.Seq, text string) {
 	var all string
 	for e, err := range w.bus.Events(w.t.Context(), session, asked) {
-		if p, ok := e.Body.(pawl.Progress); ok && p.Call == pawl.ShellCall(asked) {
+		if p, ok := e.Body.(pawl.Progress); ok && p.Call == asked.ShellCall() {
 			all += p.Text
 		}
 		if err != nil || strings.Contains(all, text) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
+	"github.com/pawl-dev/pawl/internal/transcript"
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
@@ -40,7 +41,7 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task toolapi.S
 		body := pawl.Spawned{
 			Call: call, Subagent: pawl.SessionID(ulid.Make().String()), Agent: task.Agent, Title: task.Title, Background: task.Background,
 		}
-		free := func() bool { return !task.Background || len(unreported(h.j.history.Open())) < maxBackground }
+		free := func() bool { return !task.Background || len(h.j.history.Open().Pending) < maxBackground }
 		stored, err := h.j.appendIf(ctx, free, body)
 		if err != nil {
 			return toolapi.Subagent{}, err
@@ -141,7 +142,7 @@ func (h toolSession) subagentSettings(ctx context.Context, task toolapi.Subagent
 // awaitSubagent waits for the end of a subagent and returns its result.
 func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi.Subagent, error) {
 	child := toolapi.Subagent{Session: id}
-	var writes pawl.Writes
+	var writes transcript.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {
 			return child, fmt.Errorf("wait for the child %s: %w", id, err)
@@ -184,10 +185,10 @@ func (s *Stepper) cancelSubagent(ctx context.Context, id pawl.SessionID) error {
 // received.
 func (s *Stepper) cancelSubagents(ctx context.Context, j *journal) error {
 	for _, c := range j.history.Open().Subagents {
-		if call := j.history.Call(c.Spawned.Call); c.Told && call.Finished {
+		if call := j.history.Call(c.Call); call.Finished && !slices.Contains(j.history.Open().Pending, c.Subagent) {
 			continue
 		}
-		if err := s.cancelSubagent(ctx, c.Spawned.Subagent); err != nil {
+		if err := s.cancelSubagent(ctx, c.Subagent); err != nil {
 			return err
 		}
 	}
@@ -199,22 +200,11 @@ func (s *Stepper) cancelSubagents(ctx context.Context, j *journal) error {
 	return nil
 }
 
-// unreported returns the background subagents whose results the model has not received.
-func unreported(open *pawl.OpenTurn) []pawl.SessionID {
-	var ids []pawl.SessionID
-	for _, c := range open.Subagents {
-		if !c.Told {
-			ids = append(ids, c.Spawned.Subagent)
-		}
-	}
-	return ids
-}
-
 // finishedSubagents returns the events that report finished background subagents to the
 // model. It resumes those that were interrupted.
 func (s *Stepper) finishedSubagents(ctx context.Context, open *pawl.OpenTurn) ([]pawl.Body, error) {
 	var bodies []pawl.Body
-	for _, id := range unreported(open) {
+	for _, id := range open.Pending {
 		row, err := s.Service.Get(ctx, id)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // The limits of titles and summaries. A model that thinks before it writes needs more
@@ -142,7 +143,7 @@ func (s *Stepper) firstPrompt(ctx context.Context, id pawl.SessionID) (string, e
 type turnWork struct {
 	prompt     string
 	words      string // the last reply
-	writes     pawl.Writes
+	writes     transcript.Writes
 	end        pawl.TurnFinished
 	summarized bool     // it has a summary already
 	head       pawl.Seq // the end of the log when it was read

@@ -137,10 +137,10 @@ func (j *journal) cancelOpenAsks() []pawl.Body {
 	open := j.history.Open()
 	asks := []*pawl.OpenAsk{open.Asked}
 	for _, step := range open.Steps {
-		if step.Reply == nil {
+		if !step.Replied {
 			continue
 		}
-		for _, id := range step.Reply.Calls {
+		for _, id := range step.Calls {
 			call := j.history.Call(id)
 			asks = append(asks, call.Permission, call.Asked)
 		}

@@ -57,7 +57,7 @@ func (s *Stepper) Settle(ctx context.Context, t Turn) (again bool, err error) {
 	if len(open.Steps) > t.Step || len(open.Injected) > 0 || len(j.steeringPrompts()) > 0 {
 		return true, nil
 	}
-	if ids := unreported(open); len(ids) > 0 && !t.Last() {
+	if ids := open.Pending; len(ids) > 0 && !t.Last() {
 		return true, s.awaitAnySubagent(ctx, ids)
 	}
 	if again, err := s.settleMission(ctx, j, t); again || err != nil {
@@ -91,7 +91,7 @@ func (s *Stepper) Finish(ctx context.Context, t Turn, stop Stop) error {
 	bodies := append(j.cancelOpenAsks(), s.finishOpenCalls(ctx, j, pawl.CallCanceled)...)
 	replies := 0
 	for _, step := range open.Steps {
-		if step.Reply != nil {
+		if step.Replied {
 			replies++
 		}
 	}
@@ -167,3 +167,12 @@ type Turn struct {
 // Last reports whether this is the last permitted step: tools are withheld and
 // the model is told to wrap up.
 func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }
+
+// Reply is what the loop needs to know of a model's reply.
+type Reply struct {
+	Finish pawl.Finish   `json:"finish"`
+	Calls  []pawl.CallID `json:"calls,omitempty"`
+}
+
+// replyOf returns the reply of a step that has one.
+func replyOf(s pawl.Step) Reply { return Reply{Finish: s.Finish, Calls: s.Calls} }

@@ -167,7 +167,7 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 	if err != nil {
 		return undoTarget{}, err
 	}
-	h, err := pawl.FoldEvents(events)
+	h, err := pawl.Fold(pawl.SliceLog(events))
 	if err != nil {
 		return undoTarget{}, &internalError{fmt.Errorf("read log of %s: %w", id, err)}
 	}
@@ -177,13 +177,13 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 	}
 	to := r.To
 	if r.Redo != 0 {
-		undone, err := newestUndo(h, r.Redo)
+		at, undone, err := newestUndo(h, r.Redo)
 		if err != nil {
 			return undoTarget{}, err
 		}
 		// The events right before it are what it undid.
-		events = events[:undone.Seq-1]
-		r.Redo, r.Scope, to = undone.Seq, undone.Undo.Scope, undone.Undo.To
+		events = events[:at-1]
+		r.Redo, r.Scope, to = at, undone.Scope, undone.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
 			return undoTarget{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
@@ -220,17 +220,17 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 	return events, nil
 }
 
-// newestUndo returns the undo to redo: the newest one. A request for another is an error.
-func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.RedoableUndo, error) {
-	undos := h.Redoable()
-	if len(undos) == 0 {
-		return pawl.RedoableUndo{}, fmt.Errorf("there is nothing to redo: nothing was taken target, or the session went on since: %w", pawl.ErrNotFound)
+// newestUndo returns the undo to redo, and the Seq of its Undone event: the newest one. A
+// request for another is an error.
+func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.Seq, pawl.Undo, error) {
+	newest, undo, ok := h.Redo()
+	if !ok {
+		return 0, pawl.Undo{}, fmt.Errorf("there is nothing to redo: nothing was taken back, or the session went on since: %w", pawl.ErrNotFound)
 	}
-	newest := undos[len(undos)-1]
-	if redo != pawl.LastUndo && redo != newest.Seq {
-		return pawl.RedoableUndo{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest.Seq, pawl.ErrConflict)
+	if redo != pawl.LastUndo && redo != newest {
+		return 0, pawl.Undo{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest, pawl.ErrConflict)
 	}
-	return newest, nil
+	return newest, undo, nil
 }
 
 // newestTurn returns the Seq where the newest turn, or the newest shell command of the user

@@ -61,7 +61,7 @@ func errorOf(code pawl.Code) error {
 	case CodeLimited:
 		return ErrLimited
 	default:
-		return pawl.ErrorOf(code)
+		return code.Err()
 	}
 }
 

@@ -191,13 +191,13 @@ const maxVersion = 100
 
 // zeroBody returns an empty body of a kind, and the version of its shape.
 func zeroBody(k pawl.Kind) (pawl.Body, int, error) {
-	body, err := pawl.DecodeBody(k, 1, []byte("{}"))
+	body, err := k.Decode(1, []byte("{}"))
 	for v := 1; err != nil && v <= maxVersion; v++ { // one whose first shape cannot be empty
-		body, err = pawl.DecodeBody(k, v, []byte("{}"))
+		body, err = k.Decode(v, []byte("{}"))
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	_, version, _, err := pawl.EncodeBody(body)
+	_, version, _, err := pawl.Event{Body: body}.EncodeBody()
 	return body, version, err
 }

@@ -76,7 +76,7 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 		e.Session, e.Body = fork, copied(e.Body, from)
 		events = append(events, e)
 	}
-	h, err := pawl.FoldEvents(events)
+	h, err := pawl.Fold(pawl.SliceLog(events))
 	if err != nil {
 		return nil, err
 	}
@@ -175,11 +175,11 @@ func endOf(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
 	var bodies []pawl.Body
 	replies := 0
 	for _, step := range open.Steps {
-		if step.Reply == nil {
+		if !step.Replied {
 			continue
 		}
 		replies++
-		for _, id := range step.Reply.Calls {
+		for _, id := range step.Calls {
 			if c := h.Call(id); !c.Finished {
 				bodies = append(bodies, pawl.CallFinished{Call: id, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
 					"The session was forked here. What came of this call, the session that it was forked from knows.")})

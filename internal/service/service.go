@@ -361,7 +361,7 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	if len(all) == 0 || !all[0].Session.Valid() {
 		return pawl.Session{}, fmt.Errorf("import: there is no session in it: %w", pawl.ErrInvalid)
 	}
-	if _, err := pawl.FoldEvents(all); err != nil {
+	if _, err := pawl.Fold(pawl.SliceLog(all)); err != nil {
 		return pawl.Session{}, fmt.Errorf("import: %w: %w", err, pawl.ErrInvalid)
 	}
 	id := all[0].Session

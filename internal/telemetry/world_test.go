@@ -147,10 +147,10 @@ func call(id pawl.CallID, name, input string) pawl.ToolCall {
 
 // mask stands for the redactor, whose own tests show what it finds.
 func mask(e pawl.Event) (pawl.Event, error) {
-	kind, version, data, err := pawl.EncodeBody(e.Body)
+	kind, version, data, err := e.EncodeBody()
 	if err != nil {
 		return e, err
 	}
-	e.Body, err = pawl.DecodeBody(kind, version, []byte(strings.ReplaceAll(string(data), "s3cret", "[masked]")))
+	e.Body, err = kind.Decode(version, []byte(strings.ReplaceAll(string(data), "s3cret", "[masked]")))
 	return e, err
 }

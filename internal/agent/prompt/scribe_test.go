@@ -37,7 +37,7 @@ func (s *scribe) write(t *rapid.T, b pawl.Body) pawl.Seq {
 	err := s.history.Apply(e)
 	if errors.Is(err, pawl.ErrRewound) {
 		var h *pawl.History
-		if h, err = pawl.FoldEvents(s.log); err == nil {
+		if h, err = pawl.Fold(pawl.SliceLog(s.log)); err == nil {
 			s.history = *h
 		}
 	}

@@ -247,7 +247,7 @@ func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) 
 				calls[c.ID] = newCall(row.Dir, c)
 			}
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := pawl.SubagentOf(b)
+			c, _ := e.Subagent()
 			a.running.Go(func() { own.followSubagent(ctx, c) })
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)

@@ -209,7 +209,7 @@ func (r *renderer) shellEvent(ctx context.Context, e pawl.Event) {
 	announced := func(asked pawl.Seq) { // only once: when it starts, or if it did not start
 		if command, ok := r.shells[asked]; ok {
 			input, _ := json.Marshal(map[string]string{"command": command}) // a map of strings cannot fail
-			r.show(ctx, callStarted{newCall(r.dir, pawl.ToolCall{ID: pawl.ShellCall(asked), Name: "bash", Input: input})})
+			r.show(ctx, callStarted{newCall(r.dir, pawl.ToolCall{ID: asked.ShellCall(), Name: "bash", Input: input})})
 			delete(r.shells, asked)
 		}
 	}
@@ -218,10 +218,10 @@ func (r *renderer) shellEvent(ctx context.Context, e pawl.Event) {
 		r.shells[e.Seq] = b.Command
 	case pawl.ShellStarted:
 		announced(b.Asked)
-		r.show(ctx, callUpdated{startedCall(r.dir, pawl.CallStarted{Call: pawl.ShellCall(b.Asked)})})
+		r.show(ctx, callUpdated{startedCall(r.dir, pawl.CallStarted{Call: b.Asked.ShellCall()})})
 	case pawl.ShellRan:
 		announced(b.Asked)
-		id := pawl.ShellCall(b.Asked)
+		id := b.Asked.ShellCall()
 		r.show(ctx, callUpdated{finishedCall(r.dir, pawl.CallFinished{Call: id, Status: b.Status, Result: b.Result})})
 		delete(r.outputs, id)
 	default: // not about a command
@@ -265,7 +265,7 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 func (r *renderer) missionEvent(ctx context.Context, e pawl.Event) {
 	text, _ := humanize.Mission(e.Body)
 	r.note(ctx, "%s", strings.ReplaceAll(text, "`", "'"))
-	if c, ok := pawl.SubagentOf(e.Body); ok {
+	if c, ok := e.Subagent(); ok {
 		r.followSubagent(ctx, c)
 	}
 }

@@ -36,7 +36,7 @@ func (u *ui) trackAsks(ctx context.Context, e pawl.Event, asker string) {
 	case pawl.TurnFinished:
 		u.dropAsks(func(a pendingAsk) bool { return a.id.session == e.Session })
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		u.followSubagent(ctx, c.Subagent, fmt.Sprintf("the task %q (%s)", sanitizeLine(c.Title), sanitizeLine(c.Agent)))
 	default: // no effect on asks
 	}

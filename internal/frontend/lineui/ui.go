@@ -261,7 +261,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 			continue
 		}
 		u.renderer.event(e)
-		if _, ok := pawl.SubagentOf(e.Body); !ok { // unfinished subagents are followed below
+		if _, ok := e.Subagent(); !ok { // unfinished subagents are followed below
 			u.trackAsks(ctx, e, "")
 		}
 	}

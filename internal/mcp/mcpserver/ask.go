@@ -49,7 +49,7 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 			cancel()
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		go f.child(ctx, c)
 	default: // no ask
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // follower follows a turn for a request: it reports progress to the host,
@@ -23,7 +24,7 @@ type follower struct {
 	told  int // progress notifications sent
 
 	out      runOutput
-	writes   pawl.Writes
+	writes   transcript.Writes
 	tools    map[pawl.CallID]string
 	children []pawl.SessionID
 
@@ -101,7 +102,7 @@ func (f *follower) take(body pawl.Body) {
 			f.out.Denials = append(f.out.Denials, denial{Tool: f.tools[b.Call], Reason: b.Result.Content})
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := pawl.Event{Body: body}.Subagent()
 		f.children = append(f.children, c.Subagent)
 	case pawl.TurnFinished:
 		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps

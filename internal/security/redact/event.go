@@ -82,7 +82,7 @@ func maskEvent(e pawl.Event, mask func(string) string) (pawl.Event, error) {
 		return e, nil
 	}
 	body := maskFiles(e.Body, mask)
-	kind, version, data, err := pawl.EncodeBody(body)
+	kind, version, data, err := pawl.Event{Body: body}.EncodeBody()
 	if err != nil {
 		return e, nil //nolint:nilerr // see above
 	}
@@ -91,7 +91,7 @@ func maskEvent(e pawl.Event, mask func(string) string) (pawl.Event, error) {
 	if !changed {
 		return e, nil
 	}
-	if e.Body, err = pawl.DecodeBody(kind, version, masked); err != nil {
+	if e.Body, err = kind.Decode(version, masked); err != nil {
 		return pawl.Event{}, fmt.Errorf("mask secrets: %w", err)
 	}
 	return e, nil

@@ -93,7 +93,7 @@ func TestEvidenceHolds(t *testing.T) {
 			}
 			log = append(log, e)
 		}
-		if _, err := pawl.FoldEvents(log); err == nil {
+		if _, err := pawl.Fold(pawl.SliceLog(log)); err == nil {
 			t.Errorf("%s that was forged holds once it is masked", name)
 		}
 	}
@@ -101,7 +101,7 @@ func TestEvidenceHolds(t *testing.T) {
 
 func sealed(t *testing.T, log []pawl.Event) {
 	t.Helper()
-	h, err := pawl.FoldEvents(log)
+	h, err := pawl.Fold(pawl.SliceLog(log))
 	if err != nil {
 		t.Fatal(err)
 	}

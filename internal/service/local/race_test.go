@@ -250,7 +250,7 @@ func (c *crowd) read() story {
 		default:
 		}
 	}
-	if _, err := pawl.FoldEvents(events); err != nil {
+	if _, err := pawl.Fold(pawl.SliceLog(events)); err != nil {
 		c.t.Errorf("the log is broken: %v", err)
 	}
 	return s

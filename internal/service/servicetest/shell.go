@@ -32,7 +32,7 @@ func testShell(b *box) {
 	var asked pawl.Seq
 	b.untilOnce(id, func() { asked = b.shell(id, "echo hello; touch made; until [ -e go ]; do sleep 0.01; done; rm go") }, func(e pawl.Event) bool {
 		p, ok := e.Body.(pawl.Progress)
-		return ok && p.Call == pawl.ShellCall(asked) && strings.Contains(p.Text, "hello")
+		return ok && p.Call == asked.ShellCall() && strings.Contains(p.Text, "hello")
 	})
 	check(b, pawl.StateQueued, b.get(id).State())
 	b.release("go")

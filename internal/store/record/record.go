@@ -66,7 +66,7 @@ func encode(e pawl.Event) (Row, error) {
 	if e.Body == nil {
 		return Row{}, fmt.Errorf("event without a body: %w", pawl.ErrInvalid)
 	}
-	kind, version, data, err := pawl.EncodeBody(e.Body)
+	kind, version, data, err := e.EncodeBody()
 	if err != nil {
 		return Row{}, fmt.Errorf("%w: %w", pawl.ErrInvalid, err)
 	}
@@ -86,7 +86,7 @@ func encode(e pawl.Event) (Row, error) {
 
 // Event reads a row back.
 func (r Row) Event(id pawl.SessionID) (pawl.Event, error) {
-	body, err := pawl.DecodeBody(r.Kind, r.Version, r.Data)
+	body, err := r.Kind.Decode(r.Version, r.Data)
 	if err != nil {
 		return pawl.Event{}, fmt.Errorf("event %d: %w", r.Seq, err)
 	}

@@ -32,7 +32,7 @@ func CompareRate(t *testing.T, s store.Store, bare func(seq int, kind pawl.Kind,
 	if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
 		t.Fatal(err)
 	}
-	kind, version, body, err := pawl.EncodeBody(Sample.Body)
+	kind, version, body, err := Sample.EncodeBody()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,11 +163,11 @@ func (s scenario) hear(t *testing.T, l *leavings, events []pawl.Event) {
 		case pawl.CallFinished:
 			delete(open, body.Call)
 		case pawl.ShellAsked:
-			command[pawl.ShellCall(e.Seq)] = body.Command
+			command[e.Seq.ShellCall()] = body.Command
 		case pawl.ShellStarted:
-			open[pawl.ShellCall(body.Asked)] = true
+			open[body.Asked.ShellCall()] = true
 		case pawl.ShellRan:
-			delete(open, pawl.ShellCall(body.Asked))
+			delete(open, body.Asked.ShellCall())
 		default: // no call
 		}
 	}

@@ -56,7 +56,7 @@ func (j *job) line(step int) string { return fmt.Sprintf("%s-%d", j.name, step) 
 func (j *job) check(t testing.TB) (unknown int) {
 	t.Helper()
 	events := j.w.events(j.id)
-	if _, err := pawl.FoldEvents(events); err != nil {
+	if _, err := pawl.Fold(pawl.SliceLog(events)); err != nil {
 		t.Errorf("%s: the log does not fold: %v", j.name, err)
 	}
 	for i, e := range events {

@@ -110,7 +110,7 @@ func (w *World) logs(b pawl.Board) [][]pawl.Event {
 	w.t.Helper()
 	list := [][]pawl.Event{w.Export(w.t, string(b.Session.ID))}
 	for _, e := range list[0] {
-		if child, ok := pawl.SubagentOf(e.Body); ok {
+		if child, ok := e.Subagent(); ok {
 			list = append(list, w.Export(w.t, string(child.Subagent)))
 		}
 	}

@@ -136,7 +136,7 @@ func headerOf(d Document) (header, error) {
 		case pawl.SessionSummarized:
 			h.Summary = line(b.Summary, 2000)
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := pawl.SubagentOf(b)
+			c, _ := e.Subagent()
 			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
 		default: // told below
 		}

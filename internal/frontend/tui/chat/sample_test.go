@@ -130,7 +130,7 @@ var scenes = map[string]func(*teller){
 		ran := func(command string, status pawl.CallStatus, r pawl.Result) {
 			asked := t.add(pawl.ShellAsked{Command: command})
 			if status != pawl.CallDenied {
-				t.add(pawl.ShellStarted{Asked: asked}, pawl.Progress{Call: pawl.ShellCall(asked), Text: "live\n"})
+				t.add(pawl.ShellStarted{Asked: asked}, pawl.Progress{Call: asked.ShellCall(), Text: "live\n"})
 			}
 			if status != "" {
 				t.add(pawl.ShellRan{Asked: asked, Status: status, Result: r})
@@ -144,7 +144,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.TurnStarted{Prompt: prompt})
 		early := t.add(pawl.ShellAsked{Command: "make early"})
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "Done."}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, pawl.ShellStarted{Asked: early, Unsafe: "too large"})
-		t.add(pawl.Progress{Call: pawl.ShellCall(early), Text: "compiling\n"})
+		t.add(pawl.Progress{Call: early.ShellCall(), Text: "compiling\n"})
 		t.add(pawl.ShellAsked{Command: "make late"})
 	},
 	"changes": func(t *teller) {

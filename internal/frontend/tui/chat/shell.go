@@ -29,7 +29,7 @@ func (l *Log) ofShell(ev pawl.Event) {
 // shell returns the entry of a command of the person's, which may have been asked
 // for before the oldest event that is known.
 func (l *Log) shell(ev pawl.Event, asked pawl.Seq) *Entry {
-	e := l.call(ev, pawl.ShellCall(asked))
+	e := l.call(ev, asked.ShellCall())
 	e.Call.Tool, e.Call.Person = "bash", true
 	l.shells[e.Call.ID] = e
 	return e

@@ -43,7 +43,7 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		return nil
 	}
 	for _, e := range events {
-		if _, ok := pawl.SubagentOf(e.Body); !ok { // the subagents that still work are asked for below
+		if _, ok := e.Subagent(); !ok { // the subagents that still work are asked for below
 			q.Apply(e)
 		}
 	}
@@ -81,7 +81,7 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 	case pawl.TurnFinished:
 		q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.Session == q.session })
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		return q.hear(c.Subagent, fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), sanitize.Line(c.Agent)))
 	default: // asks nothing
 	}

@@ -126,7 +126,7 @@ func (t *Tasks) takeMission(e pawl.Event) {
 			t.titles[k.ID] = k.Title
 		}
 	case pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.SubagentOf(b)
+		c, _ := e.Subagent()
 		work := &Task{ID: c.Subagent, Title: c.Title, Agent: c.Agent, Background: true, Began: e.At}
 		if started, ok := b.(pawl.TaskStarted); ok {
 			work.Work, work.Title = started.Task, strings.TrimSpace(started.Task+" "+t.titles[started.Task])

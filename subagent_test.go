@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestChildOf: whoever hears what subagents ask hears a mission's team too.
-func TestChildOf(t *testing.T) {
+// TestSubagent: whoever hears what subagents ask hears a mission's team too.
+func TestSubagent(t *testing.T) {
 	t.Parallel()
 	task := pawl.Spawned{Call: "c1", Subagent: "a", Agent: "explore", Title: "look"}
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestChildOf(t *testing.T) {
 		{pawl.ReviewStarted{Round: 3, Reviewer: "c"}, pawl.Spawned{Subagent: "c", Agent: "reviewer", Title: "review of round 3", Background: true}},
 		{pawl.TaskMerged{Task: "T1"}, pawl.Spawned{}},
 	} {
-		got, ok := pawl.SubagentOf(c.body)
+		got, ok := pawl.Event{Body: c.body}.Subagent()
 		if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want.Subagent != "") {
 			t.Errorf("%T: %v\n%s", c.body, ok, diff)
 		}

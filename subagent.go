@@ -2,10 +2,11 @@ package pawl
 
 import "fmt"
 
-// SubagentOf returns the subagent that a body announces, as Spawned does: a task's or, of
-// a mission, a worker or a reviewer. It may ask something before its parent goes on.
-func SubagentOf(b Body) (c Spawned, ok bool) {
-	switch b := b.(type) {
+// Subagent returns the subagent session that the event announces: that of a task
+// tool call, or a worker or reviewer of a mission. ok is false for other events.
+// A subagent may ask the user something before its parent continues.
+func (e Event) Subagent() (s Spawned, ok bool) {
+	switch b := e.Body.(type) {
 	case Spawned:
 		return b, true
 	case TaskStarted:

@@ -1,0 +1,3 @@
+package pawl
+
+func foldEvents(events []Event) (*History, error) { return Fold(SliceLog(events)) }
