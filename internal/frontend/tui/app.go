@@ -22,46 +22,46 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// app is the whole screen.
+// app is the root model.
 type app struct {
 	shared *ui.Shared
 
-	session    pawl.Session // as it was when it was opened; its ID is "" until there is one
+	session    pawl.Session // as it was when opened; its ID is "" until a session is open
 	settings   pawl.Settings
 	outbox     outbox
 	feed       *eventfeed.Feed
-	lastNews   time.Time // when news were last taken in
-	loading    bool      // an older page is read
-	catchingUp bool      // so is what was missed of a reply
+	lastNews   time.Time // when events were last handled
+	loading    bool      // an older page is being read
+	catchingUp bool      // the missed part of a reply is being read
 
 	view        *chat.View
 	editor      *editor.Editor
-	dialogs     []ui.Dialog // the last is on top
+	dialogs     []ui.Dialog // the last one is on top
 	queue       *dialog.Queue
 	tasks       *subagents.Tasks
 	mission     *subagents.Mission
-	chatFocused bool   // keys are for the conversation
-	message     string // to the person, until the next key
-	failed      bool   // it is a failure
+	chatFocused bool   // keys go to the conversation
+	message     string // shown in the status line until the next key
+	failed      bool   // message is an error
 
 	lists   lists
 	escape  escapeState
-	restore restoredPrompt // words for a session that is being opened
+	restore restoredPrompt // for a session that is being opened
 
 	onboarding   onboarding.Options
 	notifier     *notify.Notifier
 	theme        themeState
-	feedFailures int // how often in a row the feed was lost
+	feedFailures int // consecutive failures of the event feed
 
 	width, height int
-	tooSmall      bool // what is on top does not fit on the screen
+	tooSmall      bool // the top dialog does not fit the screen
 
 	program *tea.Program // nil in tests
 	frames  frameLimiter
 }
 
 func newApp(s *ui.Shared, c Config) *app {
-	c.Onboarding.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own
+	c.Onboarding.Chosen = c.Settings.Model != "" || c.Session != "" // a session has its own model
 	a := &app{
 		onboarding: c.Onboarding, notifier: notify.New(c.Notify, c.env()), theme: newThemeState(c),
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
@@ -77,7 +77,7 @@ type olderMsg struct {
 	events  []pawl.Event
 }
 
-// Init opens the session, if one is named.
+// Init opens the configured session, if any.
 func (a *app) Init() tea.Cmd {
 	if a.session.ID == "" {
 		return tea.Batch(a.editor.Init(), a.theme.requestBackground(), onboarding.Begin(a.shared, a.onboarding))
@@ -97,7 +97,7 @@ func (a *app) open(id pawl.SessionID) tea.Cmd {
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.frames.activity(a.program)
 	switch m := msg.(type) {
@@ -161,7 +161,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.key(m)
 	case tea.MouseMsg:
 		return a, a.mouse(m)
-	case chat.SecondMsg: // a dialog may show a conversation of its own
+	case chat.SecondMsg: // a dialog may show a conversation too
 		return a, tea.Batch(a.view.Update(m), a.updateDialogs(m))
 	default:
 		if cmd, taken := a.queueMsg(msg); taken {
@@ -178,8 +178,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
-// pass gives a message to whoever is on top. What the person does is for the one
-// on top alone; answers find their way to the editor below it.
+// forward passes a message to the top dialog, or to the editor. User input goes to the
+// top dialog only; other messages reach the editor below it too.
 func (a *app) forward(msg tea.Msg) tea.Cmd {
 	if n := len(a.dialogs); n > 0 {
 		if a.tooSmall && userInput(msg) {
@@ -203,7 +203,7 @@ func (a *app) forward(msg tea.Msg) tea.Cmd {
 	return a.editor.Update(msg)
 }
 
-// key takes a key press.
+// key handles a key press.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message = ""
 	k, armed := splitAltEscape(k)
@@ -217,7 +217,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 			return a.tooSmallKey(k)
 		}
 		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
-			return tea.Quit // what is asked waits in the log
+			return tea.Quit // the ask stays pending in the log
 		}
 		return a.forward(k)
 	}
@@ -317,7 +317,7 @@ func (a *app) focusChat(in bool) {
 	}
 }
 
-// interrupt ends the turn, or goes back if none is open.
+// interrupt cancels the turn, or opens the rewind dialog if none is running.
 func (a *app) interrupt(armed bool) tea.Cmd {
 	if !a.view.Log.Working() {
 		return a.rewindKey(armed)
@@ -326,8 +326,8 @@ func (a *app) interrupt(armed bool) tea.Cmd {
 	return ui.Run(func() error { return a.shared.Service.Cancel(a.shared.Context, id) })
 }
 
-// mouse takes what the mouse does: for the dialog on top or, without one, for who
-// is in its place.
+// mouse handles a mouse event: for the top dialog or, without one, for the part under
+// the pointer.
 func (a *app) mouse(m tea.MouseMsg) tea.Cmd {
 	if len(a.dialogs) > 0 {
 		return a.forward(m)
@@ -349,7 +349,7 @@ func (a *app) wheel(m tea.MouseWheelMsg) {
 	}
 }
 
-// older reads a page of older events when the top is near.
+// older reads a page of older events when the view is near the top.
 func (a *app) older() tea.Cmd {
 	first := a.view.Log.First()
 	if a.loading || first <= 1 || !a.view.NearTop() {
@@ -378,7 +378,7 @@ func (a *app) opened(m eventfeed.Opened) tea.Cmd {
 	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
 }
 
-// follow watches a session.
+// follow subscribes to a session's events.
 func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
 	a.feed.Close()
 	a.session = s
@@ -386,9 +386,9 @@ func (a *app) follow(s pawl.Session, after pawl.Seq) tea.Cmd {
 	return a.feed.Next(a.lastNews)
 }
 
-// news takes in what has come.
+// news handles new events.
 func (a *app) news(m eventfeed.News) tea.Cmd {
-	if m.Feed != a.feed { // of a dialog's, or of a session that is not shown any more
+	if m.Feed != a.feed { // of a dialog's feed, or of a session that is no longer shown
 		return a.updateDialogs(m)
 	}
 	reload := false
@@ -412,8 +412,8 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 	return tea.Batch(append(cmds, a.feed.Next(a.lastNews), a.catchUp(), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())...)
 }
 
-// asks closes the dialogs of what does not wait any more, and opens that of what
-// has waited longest. What the person has opened is not covered.
+// syncAsks closes the dialogs of asks that are no longer pending, and opens the dialog
+// of the oldest pending ask. It does not cover a dialog that the user has opened.
 func (a *app) syncAsks() tea.Cmd {
 	n := len(a.dialogs)
 	a.dialogs = slices.DeleteFunc(a.dialogs, func(d ui.Dialog) bool {
@@ -426,8 +426,8 @@ func (a *app) syncAsks() tea.Cmd {
 	return a.topChanged()
 }
 
-// uncovered tells the dialog that has come to be on top. Without one it is that of
-// what is asked.
+// topChanged tells a dialog that it is now on top. Without dialogs it opens the one of
+// the next ask.
 func (a *app) topChanged() tea.Cmd {
 	if len(a.dialogs) == 0 {
 		next, ok := a.queue.Front()

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// commands are what the terminal does by name, behind a slash or a key.
+// commands are the slash commands of the terminal UI.
 var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"quit":     func(*app, string) tea.Cmd { return tea.Quit },
 	"help":     func(a *app, _ string) tea.Cmd { return a.help(keys.Editor) },
@@ -60,13 +60,13 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"redo":    func(a *app, _ string) tea.Cmd { return a.rewind(rewind.Redo) },
 }
 
-// Why a command cannot be done.
+// Reasons why a command fails.
 var (
 	errNoSession = fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)
 	errNoExport  = fmt.Errorf("sessions cannot be written to files here: 'pawl session export' does it: %w", pawl.ErrUnavailable)
 )
 
-// run does a command of the terminal.
+// run runs a slash command.
 func (a *app) run(m completion.Run) tea.Cmd {
 	do, ok := commands[m.Name]
 	if !ok {
@@ -75,12 +75,12 @@ func (a *app) run(m completion.Run) tea.Cmd {
 	return do(a, strings.TrimSpace(m.Arguments))
 }
 
-// commandKeys are the keys of commands.
+// commandKeys maps key actions to commands.
 var commandKeys = map[keys.Action]string{
 	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks", keys.Mission: "board",
 }
 
-// order asks something of the session that is shown.
+// withSession runs do with the open session, or fails if there is none.
 func (a *app) withSession(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 	id := a.session.ID
 	if id == "" {
@@ -89,7 +89,7 @@ func (a *app) withSession(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 	return ui.Run(func() error { return do(a.shared.Service, id) })
 }
 
-// begin shows an empty session, which is made with its first prompt.
+// newSession shows an empty session. It is created with the first prompt.
 func (a *app) newSession() tea.Cmd {
 	a.feed.Close()
 	a.feed, a.session = nil, pawl.Session{}

@@ -8,18 +8,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// draftWait is how long a reply is left to grow before what was missed of it is
-// read: the draft is saved about as often.
+// draftWait is how long to wait before the missed part of a reply is read; drafts are
+// saved about as often.
 const draftWait = 250 * time.Millisecond
 
-// draftMsg is a reply as far as it was written down.
+// draftMsg is the saved draft of a reply.
 type draftMsg struct {
 	session pawl.SessionID
 	draft   pawl.Draft
 }
 
-// catchUp reads what was missed of the reply, if something was: it was written
-// before the session was watched, or faster than it could be shown.
+// catchUp reads the part of the reply that was missed, if any: what was streamed
+// before the session was followed, or dropped because it came too fast.
 func (a *app) catchUp() tea.Cmd {
 	if !a.view.Log.Missed() || a.catchingUp {
 		return nil
@@ -27,7 +27,7 @@ func (a *app) catchUp() tea.Cmd {
 	a.catchingUp = true
 	svc, ctx, id := a.shared.Service, a.shared.Context, a.session.ID
 	return tea.Tick(draftWait, func(time.Time) tea.Msg {
-		d, _ := svc.Draft(ctx, id) // without one, the whole comes with the reply
+		d, _ := svc.Draft(ctx, id) // without a draft, the complete reply fills the gap
 		return draftMsg{id, d}
 	})
 }

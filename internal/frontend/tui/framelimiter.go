@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	activeInterval = time.Second / 60       // between two frames, as the library has it
-	idleAfter      = 250 * time.Millisecond // without a message, before frames become rare
-	idleInterval   = 5 * time.Second        // between two frames while nothing moves
+	activeInterval = time.Second / 60       // frame interval, as Bubble Tea has it
+	idleAfter      = 250 * time.Millisecond // without messages for this long, frames become rare
+	idleInterval   = 5 * time.Second        // frame interval while idle
 )
 
-// frames makes the library look for something to draw only while something moves:
-// by itself it looks sixty times a second, for as long as the program runs. Frames
-// that are rare, and not gone, would show what was drawn too late to be seen.
+// frameLimiter slows Bubble Tea's renderer while nothing changes: it would otherwise
+// check for changes 60 times a second for as long as the program runs. Frames are
+// slowed rather than stopped, so that a late change is still drawn.
 type frameLimiter struct {
 	mu     sync.Mutex
-	ticker *time.Ticker // the library's; nil if it is not found: then it does as it does
+	ticker *time.Ticker // Bubble Tea's ticker; nil if it is not found, then nothing is slowed
 	timer  *time.Timer
 	last   time.Time
 	slow   bool
 }
 
-// find takes the library's ticker, which has no other way to be reached. It is
-// there once the program runs.
+// findTicker gets Bubble Tea's ticker by reflection: there is no API for it. It exists
+// once the program runs.
 func (f *frameLimiter) findTicker(p *tea.Program) {
 	if p == nil {
 		return
@@ -39,7 +39,7 @@ func (f *frameLimiter) findTicker(p *tea.Program) {
 	f.ticker = *(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr())) //nolint:gosec // its type was checked
 }
 
-// move says that something may be drawn now.
+// activity restores the fast interval.
 func (f *frameLimiter) activity(p *tea.Program) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *frameLimiter) activity(p *tea.Program) {
 	}
 }
 
-// rest makes frames rare if nothing has moved for a while.
+// slowDown makes frames rare if there was no activity for a while.
 func (f *frameLimiter) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

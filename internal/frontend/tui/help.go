@@ -16,13 +16,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// help lists what can be done in a place.
+// help opens the help of a scope.
 func (a *app) help(place keys.Scope) tea.Cmd {
 	folder, _ := a.editor.Project()
 	return ui.Send(ui.Open{Dialog: help.New(a.shared, place, folder)})
 }
 
-// helpKey opens help if the key is for that, where the person is.
+// helpKey opens help if the key is bound to it in the current scope.
 func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	asked := a.shared.Keys.Action(keys.Global, k.String()) == keys.Help
 	switch n := len(a.dialogs); {
@@ -41,7 +41,7 @@ func (a *app) helpKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// helpOver opens help for a window, unless it is help itself or is written in.
+// dialogHelp opens help for a dialog, unless it is help itself or text is being typed.
 func (a *app) dialogHelp(d ui.Dialog) (tea.Cmd, bool) {
 	if p, ok := d.(*picker.Picker); ok && p.Name() == help.ID || a.tooSmall {
 		return nil, true
@@ -55,7 +55,7 @@ func (a *app) dialogHelp(d ui.Dialog) (tea.Cmd, bool) {
 	return a.help(keys.Dialog), true
 }
 
-// helped does a command that was chosen in help.
+// runHelpItem runs a command that was chosen in help.
 func (a *app) runHelpItem(id string) tea.Cmd {
 	name, ok := strings.CutPrefix(id, "/")
 	if !ok || name == "" {
@@ -64,7 +64,7 @@ func (a *app) runHelpItem(id string) tea.Cmd {
 	return a.editor.Update(picker.Chosen{Picker: completion.Palette, ID: name})
 }
 
-// conversation is what is said, or where nothing is yet, how to begin.
+// conversation returns the lines of the conversation or, if it is empty, hints.
 func (a *app) conversation(room int) []string {
 	lines := a.view.Render()
 	if len(a.view.Log.Entries()) > 0 || a.view.Finding() || a.session.ID != "" {
@@ -78,7 +78,7 @@ func (a *app) conversation(room int) []string {
 	return lines
 }
 
-// hints are for who does not know pawl yet.
+// startHints returns hints for new users.
 func (a *app) startHints() []string {
 	s, k := a.shared.Styles, a.shared.Keys
 	var lines []string

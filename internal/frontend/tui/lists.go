@@ -18,33 +18,33 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Export writes a session to a file, in the format that its name ends with, and
-// returns where it is. Without a name it finds one.
+// Export writes a session to a file, in the format of the file's extension, and
+// returns its path. If file is "", it chooses a name.
 type Export func(ctx context.Context, id pawl.SessionID, file string) (path string, err error)
 
-// lists are what is known about the session beside the conversation, and where
-// more of it is had.
+// lists is the state beside the conversation: status line, todos, queue, export,
+// permissions.
 type lists struct {
 	status       *status.Line
 	todos        *todos.Strip
-	queued       int // prompts that wait
-	waitingQuery int // how often it was asked which prompts wait
+	queued       int // waiting prompts
+	waitingQuery int // number of the last query for waiting prompts
 	export       Export
 	permissions  *permissions.Source
-	yolo         bool // pawl was started in that mode: it may be chosen
+	yolo         bool // pawl was started in yolo mode, so that it can be chosen
 }
 
 func newLists(s *ui.Shared, c Config) lists {
 	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, yolo: c.Settings.Mode == modeYolo}
 }
 
-// open begins with a session, as its row and its newest events tell.
+// open resets the state for a session.
 func (l *lists) open(s pawl.Session, events []pawl.Event) {
 	l.queued = 0
 	l.status.Open(s, events)
 }
 
-// listed takes the messages of the lists. It reports whether it was one.
+// listMsg handles messages about sessions and missions. It reports whether msg is one.
 func (a *app) listMsg(msg tea.Msg) (tea.Cmd, bool) {
 	if cmd, taken := a.lists.status.Update(msg); taken {
 		return cmd, true
@@ -72,8 +72,8 @@ func (a *app) listMsg(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// moving is what makes the status line move, if there is a reason. The models are
-// not asked for before one has replied: that looks for keys, and may ask for a
+// updateStatus starts the clock of the status line and loads the model's limits. It
+// does not query models before the first reply: that reads keys and may prompt for a
 // password.
 func (a *app) updateStatus() tea.Cmd {
 	if a.view.Log.Usage().Tokens() == 0 {
@@ -82,8 +82,8 @@ func (a *app) updateStatus() tea.Cmd {
 	return tea.Batch(a.lists.status.Clock(), a.lists.status.Know(a.current().Model))
 }
 
-// refreshed looks at the directory again when a turn has ended: the work may have
-// changed what is there.
+// reloadProject loads the project again when a turn has ended, because the turn may
+// have changed it.
 func (a *app) reloadProject(e pawl.Event) tea.Cmd {
 	if _, ended := e.Body.(pawl.TurnFinished); ended {
 		return a.editor.Switch(a.session.ID, a.dir())
@@ -91,8 +91,8 @@ func (a *app) reloadProject(e pawl.Event) tea.Cmd {
 	return nil
 }
 
-// current are the settings that hold: of the work that is under way or, without,
-// of the next prompt.
+// current returns the effective settings: of the running turn or, without one, of the
+// next prompt.
 func (a *app) current() pawl.Settings {
 	log := a.view.Log.Settings()
 	if a.view.Log.Working() {
@@ -107,7 +107,7 @@ func (a *app) current() pawl.Settings {
 	return next
 }
 
-// status is the last line.
+// status returns the last line.
 func (a *app) status() string {
 	s := a.shared.Styles
 	if a.message != "" {
@@ -123,7 +123,7 @@ func (a *app) status() string {
 	})
 }
 
-// strip is what the model has to do, above the prompt.
+// todoLines returns the model's todo list.
 func (a *app) todoLines() []string {
 	return a.lists.todos.View(a.view.Log.Todos(), a.view.Log.Working(), a.width, a.height/3)
 }

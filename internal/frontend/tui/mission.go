@@ -10,19 +10,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Why there is no mission.
+// Reasons why there is no mission.
 var (
 	errNoGoal    = fmt.Errorf("a mission needs a goal: write /mission and what is to be true in the end, such as /mission all tests pass on Windows: %w", pawl.ErrInvalid)
 	errNoMission = fmt.Errorf("this session is no mission: /mission and a goal begins one: %w", pawl.ErrInvalid)
 )
 
-// startMission begins a mission, and shows its session.
+// startMission starts a mission and opens its session.
 func (a *app) startMission(goal string) tea.Cmd {
 	if goal == "" {
 		return ui.Send(ui.Failed{Err: errNoGoal})
 	}
 	settings := a.settings
-	settings.Agent = "" // it is the Commander
+	settings.Agent = "" // the mission chooses the agent
 	svc, ctx, dir := a.shared.Service, a.shared.Context, a.dir()
 	return func() tea.Msg {
 		s, err := svc.StartMission(ctx, pawl.NewMission{Dir: dir, Order: pawl.MissionOrder{Goal: goal}, Settings: settings})
@@ -33,13 +33,13 @@ func (a *app) startMission(goal string) tea.Cmd {
 	}
 }
 
-// startedMsg is a mission that has begun; what is not well with it is said.
+// startedMsg is a mission that was started; err is a warning about it.
 type startedMsg struct {
 	id  pawl.SessionID
 	err error
 }
 
-// started shows the session of a mission.
+// missionStarted opens the session of a mission.
 func (a *app) missionStarted(m startedMsg) tea.Cmd {
 	if m.err != nil {
 		return tea.Batch(a.open(m.id), ui.Send(ui.Failed{Err: m.err}))
@@ -47,7 +47,7 @@ func (a *app) missionStarted(m startedMsg) tea.Cmd {
 	return a.open(m.id)
 }
 
-// showBoard shows how far the mission is.
+// showBoard opens the mission board.
 func (a *app) showBoard() tea.Cmd {
 	if !a.mission.On() {
 		return ui.Send(ui.Failed{Err: errNoMission})
@@ -55,7 +55,7 @@ func (a *app) showBoard() tea.Cmd {
 	return ui.Send(ui.Open{Dialog: subagents.NewBoard(a.shared, a.mission)})
 }
 
-// tellBoard tells the board that the mission was read anew.
+// refreshBoard updates the board after the mission was loaded.
 func (a *app) refreshBoard() tea.Cmd {
 	for _, d := range a.dialogs {
 		if b, ok := d.(*subagents.Board); ok {

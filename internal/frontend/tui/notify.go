@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/weak"
 )
 
-// fail says what went wrong and what to do next: on a line, or in a dialog if it
+// fail shows an error and what to do next: in the status line, or in a dialog if it
 // does not fit.
 func (a *app) fail(err error) tea.Cmd {
 	if dialog.Long(err.Error(), a.width) {
@@ -28,14 +28,14 @@ func (a *app) fail(err error) tea.Cmd {
 	return nil
 }
 
-// maxPause is how long the screen waits before it reads a lost feed again.
+// maxPause is the longest pause between attempts to reconnect to the event feed.
 const maxPause = 15 * time.Second
 
-// againMsg is that a lost feed is to be read again.
+// againMsg triggers a reconnect of a failed feed.
 type againMsg struct{ feed *eventfeed.Feed }
 
-// lose says that the session cannot be followed, and tries again after a while.
-// What was written stays; what has come meanwhile is read then.
+// feedLost shows that the feed failed, and reconnects after a pause. Missed events are
+// read then.
 func (a *app) feedLost(err error) tea.Cmd {
 	a.feedFailures++
 	a.message, a.failed = fmt.Sprintf("the connection is lost, trying again: %v", err), true
@@ -43,7 +43,7 @@ func (a *app) feedLost(err error) tea.Cmd {
 	return tea.Tick(min(time.Second<<min(a.feedFailures-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
 }
 
-// found says that a lost session is followed again.
+// feedRecovered shows that the feed works again.
 func (a *app) feedRecovered(m eventfeed.News) {
 	if a.feedFailures == 0 || m.Err != nil {
 		return
@@ -52,7 +52,7 @@ func (a *app) feedRecovered(m eventfeed.News) {
 	a.message, a.failed = "connected again", false
 }
 
-// heard takes what the queue of asks is told. It reports whether it was that.
+// queueMsg handles the messages of the ask queue. It reports whether msg is one.
 func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 	waited := a.queue.Len()
 	cmd, taken := a.queue.Update(msg)
@@ -65,7 +65,7 @@ func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 	return tea.Batch(cmd, a.syncAsks()), true
 }
 
-// tell tells a person who looks elsewhere.
+// notify sends a desktop notification for events that need the user's attention.
 func (a *app) notify(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
@@ -77,12 +77,12 @@ func (a *app) notify(e pawl.Event) tea.Cmd {
 	case pawl.Sealed, pawl.Blocked:
 		line, _ := humanize.Mission(b)
 		return a.notifier.Tell(a.theme.symbols("the mission is " + line + ": " + a.sessionName()))
-	default: // nothing that one comes back for
+	default: // no notification
 	}
 	return nil
 }
 
-// name is what the session is called.
+// sessionName returns the title of the session.
 func (a *app) sessionName() string {
 	if t := a.view.Log.Title(); t != "" {
 		return t
@@ -90,7 +90,7 @@ func (a *app) sessionName() string {
 	return a.session.Name()
 }
 
-// title is that of the window: whether pawl asks or works, and on what.
+// title returns the window title: whether pawl asks or works, and the session's title.
 func (a *app) title() string {
 	text := "pawl"
 	if t := a.view.Log.Title(); t != "" {

@@ -11,32 +11,32 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// outbox is what the person has sent and the service has not accepted yet. One
-// thing goes at a time: prompts arrive in the order in which they were written,
-// and the first one makes one session for all of them.
+// outbox holds what the user has sent and the service has not accepted yet. Items are
+// sent one at a time, so that prompts arrive in order and the first one creates the
+// session for all.
 type outbox struct {
-	outOfOrder map[int]outgoing // by their numbers: another comes before them
-	last       int              // the number up to which all have come
+	outOfOrder map[int]outgoing // by number; earlier ones have not arrived
+	last       int              // all numbers up to this one have arrived
 	queue      []outgoing
 	busy       bool
 }
 
-// outgoing is one thing that is sent to a session; its ID is "" until there is one.
+// outgoing is a prompt or command to send. The session's ID is "" until it is created.
 type outgoing struct {
 	session pawl.Session
-	send    func(s pawl.Session) (notes []string, err error) // nil: it is not sent
-	failed  func(err error) tea.Msg                          // what comes of a failure
+	send    func(s pawl.Session) (notes []string, err error) // nil: nothing to send
+	failed  func(err error) tea.Msg                          // returns the message for a failure
 }
 
-// sentMsg says what came of a thing that was sent.
+// sentMsg is the result of sending an item.
 type sentMsg struct {
 	session pawl.Session
 	created bool
-	notes   []string // for the person
+	notes   []string // for the user
 	failed  tea.Msg
 }
 
-// post sends a thing after those that were written before it.
+// enqueue queues an item behind those with lower numbers.
 func (a *app) enqueue(number int, o outgoing) tea.Cmd {
 	box := &a.outbox
 	if box.outOfOrder == nil {
@@ -79,8 +79,7 @@ func (a *app) sendNext() tea.Cmd {
 	}
 }
 
-// sent shows the session, if it is new, says what is to be known, and sends what
-// waits.
+// sent shows a new session and the notes, and sends the next item.
 func (a *app) sent(m sentMsg) tea.Cmd {
 	a.outbox.busy = false
 	var cmds []tea.Cmd
@@ -104,7 +103,7 @@ func (a *app) sent(m sentMsg) tea.Cmd {
 	return tea.Batch(append(cmds, a.sendNext())...)
 }
 
-// dir is the directory that the session works in.
+// dir returns the working directory of the session.
 func (a *app) dir() string {
 	if a.session.Dir != "" {
 		return a.session.Dir
@@ -112,8 +111,8 @@ func (a *app) dir() string {
 	return a.shared.Dir
 }
 
-// send gives the session a prompt, or a prompt that waits other words. One that
-// cannot be sent goes back to the editor.
+// send sends a prompt, or changes a waiting one. If that fails, the prompt returns to
+// the editor.
 func (a *app) send(m editor.Submit) tea.Cmd {
 	svc, ctx, dir, settings := a.shared.Service, a.shared.Context, a.dir(), a.settings
 	a.view.ToEnd()
@@ -134,8 +133,7 @@ func (a *app) send(m editor.Submit) tea.Cmd {
 	})
 }
 
-// shell runs a command of the person's. While a turn is open it waits, which its
-// card says.
+// shell runs a shell command of the user. While a turn is running it waits.
 func (a *app) shell(m editor.Shell) tea.Cmd {
 	svc, ctx := a.shared.Service, a.shared.Context
 	a.view.ToEnd()
@@ -149,13 +147,13 @@ func (a *app) shell(m editor.Shell) tea.Cmd {
 	})
 }
 
-// changesWaiting are the events after which other prompts may wait.
+// changesWaiting lists the events that can change which prompts wait.
 var changesWaiting = []pawl.Kind{
 	pawl.KindOf(pawl.Prompted{}), pawl.KindOf(pawl.Reworded{}), pawl.KindOf(pawl.Withdrawn{}),
 	pawl.KindOf(pawl.TurnStarted{}), pawl.KindOf(pawl.Injected{}), pawl.KindOf(pawl.TurnFinished{}),
 }
 
-// waiting reads which prompts wait, if events say that they may have changed.
+// readWaiting reads the waiting prompts if an event may have changed them.
 func (a *app) readWaiting(events []pawl.Event) tea.Cmd {
 	changed := slices.ContainsFunc(events, func(e pawl.Event) bool { return slices.Contains(changesWaiting, pawl.KindOf(e.Body)) })
 	if !changed {
@@ -167,19 +165,20 @@ func (a *app) readWaiting(events []pawl.Event) tea.Cmd {
 	return func() tea.Msg {
 		list, err := svc.Waiting(ctx, id)
 		if err != nil {
-			return nil // the next event asks again
+			return nil // the next event triggers it again
 		}
 		return waitingMsg{ask, editor.Waiting{Session: id, List: list}}
 	}
 }
 
-// waitingMsg answers one question which prompts wait. Answers can overtake each other.
+// waitingMsg is the result of a query for waiting prompts. Results can arrive out of
+// order.
 type waitingMsg struct {
 	query int
 	editor.Waiting
 }
 
-// showWaiting shows which prompts wait, unless that is asked again by now.
+// showWaiting shows the waiting prompts, unless a newer query was sent.
 func (a *app) showWaiting(m waitingMsg) tea.Cmd {
 	if m.query != a.lists.waitingQuery || m.Session != a.session.ID {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// The pickers.
+// IDs of the pickers.
 const (
 	pickModel = "models"
 	pickAgent = "agents"
@@ -24,8 +24,8 @@ const (
 	pickTheme = "themes"
 )
 
-// picked takes what a person does in a list. Lists that are not the app's own tell
-// whoever has opened them.
+// picked handles a picker's message. Messages of other pickers go to whoever opened
+// them.
 func (a *app) picked(msg tea.Msg) tea.Cmd {
 	m, ok := msg.(picker.Chosen)
 	if !ok {
@@ -40,8 +40,7 @@ func (a *app) picked(msg tea.Msg) tea.Cmd {
 	return a.forward(msg)
 }
 
-// chosen takes what was chosen from a list. It reports whether the list is of the
-// app's own.
+// chosen handles a choice. It reports whether the picker is the app's own.
 func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
 	switch m.Picker {
 	case pickModel:
@@ -59,7 +58,7 @@ func (a *app) chosen(m picker.Chosen) (tea.Cmd, bool) {
 }
 
 const (
-	maxRecent   = 5   // models that stand above the others for they were used lately
+	maxRecent   = 5   // recently used models that are listed first
 	recentAmong = 100 // sessions in which they are looked for
 )
 
@@ -82,8 +81,7 @@ func (a *app) chooseModel(name string) tea.Cmd {
 	}
 }
 
-// modelItems lists models: those that were used lately, then all others by who
-// provides them.
+// modelItems lists models: recently used ones first, then the others by provider.
 func modelItems(list []pawl.ModelInfo, used []pawl.Session) []picker.Item {
 	var recent []string
 	for _, s := range used {
@@ -105,7 +103,7 @@ func modelItems(list []pawl.ModelInfo, used []pawl.Session) []picker.Item {
 	return append(first, rest...)
 }
 
-// modelWords say how large a model's window is and what a million tokens cost.
+// modelDetail describes a model: context window and price per million tokens.
 func modelDetail(m pawl.ModelInfo) string {
 	var parts []string
 	if m.Name != m.Ref {
@@ -120,17 +118,17 @@ func modelDetail(m pawl.ModelInfo) string {
 	return strings.Join(parts, " · ")
 }
 
-// The agents that are pawl's own.
+// Built-in agents.
 const (
-	defaultAgent = "build" // takes prompts when none is chosen
-	planAgent    = "plan"  // its turns begin in the mode of the same name
+	defaultAgent = "build" // used if none is chosen
+	planAgent    = "plan"  // works in plan mode
 )
 
 func (a *app) chooseAgent(name string) tea.Cmd {
 	if name != "" {
 		a.settings.Agent = name
 		if name == planAgent {
-			a.settings.Mode = "" // it has its own
+			a.settings.Mode = "" // it has its own mode
 		}
 		return ui.Send(ui.Notice{Text: "the next prompts are for " + name})
 	}
@@ -147,11 +145,11 @@ func (a *app) chooseAgent(name string) tea.Cmd {
 	}
 }
 
-// modeYolo is the mode that asks nothing and keeps commands in no sandbox. Who has
-// not started pawl with it cannot get into it.
+// modeYolo is the mode without permission prompts and sandbox. It is available only if
+// pawl was started with it.
 const modeYolo = "yolo"
 
-// modeWords say what the modes mean, from the most careful on.
+// modeItems describes the modes, most restrictive first.
 var modeItems = []picker.Item{
 	{ID: "plan", Title: "plan", Detail: "look and plan, change nothing"},
 	{ID: "ask", Title: "ask", Detail: "ask before each change and command"},
@@ -160,7 +158,7 @@ var modeItems = []picker.Item{
 	{ID: modeYolo, Title: modeYolo, Detail: "do everything, without asking and without a sandbox"},
 }
 
-// modes are those that may be chosen here.
+// modes returns the modes that can be chosen.
 func (a *app) modes() []picker.Item {
 	folder, looked := a.editor.Project()
 	var items []picker.Item
@@ -173,7 +171,7 @@ func (a *app) modes() []picker.Item {
 	return items
 }
 
-// mode is the one that the next prompt is worked on in.
+// mode returns the mode of the next prompt.
 func (a *app) mode() string {
 	folder, _ := a.editor.Project()
 	if a.settings.Mode == "" && a.settings.Agent == planAgent {
@@ -182,7 +180,7 @@ func (a *app) mode() string {
 	return cmp.Or(a.settings.Mode, folder.Mode)
 }
 
-// modesMsg says that it is time to list the modes, and how often it was tried.
+// modesMsg triggers listModes; its value is the number of attempts.
 type modesMsg int
 
 const (
@@ -190,8 +188,8 @@ const (
 	modesPause = 50 * time.Millisecond
 )
 
-// listModes lists the modes as soon as it is known which of them holds, and which
-// there are: shortly after the start, mostly.
+// listModes opens the mode picker once the project is loaded, which is shortly after
+// the start.
 func (a *app) listModes(tried modesMsg) tea.Cmd {
 	if _, looked := a.editor.Project(); !looked && tried < modesTries {
 		return tea.Tick(modesPause, func(time.Time) tea.Msg { return tried + 1 })
@@ -214,12 +212,12 @@ func (a *app) chooseMode(name string) tea.Cmd {
 	}
 	a.settings.Mode = name
 	if a.settings.Agent == planAgent && name != "plan" {
-		a.settings.Agent = "" // it works in its own mode only
+		a.settings.Agent = "" // the plan agent works in plan mode only
 	}
 	return ui.Send(ui.Notice{Text: fmt.Sprintf("mode %s from the next prompt on: %s", name, items[i].Detail)})
 }
 
-// nextMode chooses the next mode at once.
+// nextMode switches to the next mode.
 func (a *app) nextMode() tea.Cmd {
 	items := a.modes()
 	if len(items) == 0 {

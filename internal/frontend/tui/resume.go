@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// resume goes on with a session that a crash or kill left with work. One that
-// another process works on needs no help.
+// resume continues a session that was interrupted by a crash. It does nothing if
+// another process works on it.
 func (a *app) resume(s pawl.Session) tea.Cmd {
 	if s.State() == pawl.StateIdle {
 		return nil

@@ -14,21 +14,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// again is how long a second press of the key that interrupts means to go back.
+// doubleEscape is how long a second press of the interrupt key opens the rewind
+// dialog.
 const doubleEscape = 500 * time.Millisecond
 
-// escape is what the key that interrupts does when there is nothing to interrupt:
-// pressed twice it goes back.
+// escapeState tracks the interrupt key while no turn is running: pressed twice, it
+// opens the rewind dialog.
 type escapeState struct {
 	armed      bool
 	generation int
 }
 
-// disarmMsg is that the second press did not come in time.
+// disarmMsg ends the time for the second press.
 type disarmMsg struct{ round int }
 
-// twice is the key for one who presses it so fast that the terminal takes both
-// presses for one with alt.
+// splitAltEscape returns the plain escape key for alt+escape: terminals report two
+// quick presses as that. It reports whether it was.
 func splitAltEscape(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
 	if k.Mod != tea.ModAlt || k.Code != tea.KeyEscape {
 		return k, false
@@ -37,7 +38,7 @@ func splitAltEscape(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
 	return k, true
 }
 
-// goBackKey takes the key that interrupts while nothing is under way.
+// rewindKey handles the interrupt key while no turn is running.
 func (a *app) rewindKey(armed bool) tea.Cmd {
 	if a.session.ID == "" || !a.editor.Empty() {
 		return nil
@@ -67,7 +68,7 @@ func (a *app) disarm(m disarmMsg) {
 	}
 }
 
-// rewind opens the window in which one goes back, or forward again.
+// rewind opens the dialog for undo, redo, rewind or fork.
 func (a *app) rewind(k rewind.Kind) tea.Cmd {
 	switch {
 	case a.session.ID == "":
@@ -78,7 +79,8 @@ func (a *app) rewind(k rewind.Kind) tea.Cmd {
 	return ui.Send(ui.Open{Dialog: rewind.New(a.shared, a.session.ID, k)})
 }
 
-// wentBack closes the window, gives the person's words back and says what was done.
+// rewound handles the result of the rewind dialog: it closes the dialog, restores the
+// prompt and shows a notice.
 func (a *app) rewound(m rewind.Ended) tea.Cmd {
 	at := slices.Index(a.dialogs, ui.Dialog(m.Dialog))
 	if m.Err != nil {
@@ -100,20 +102,20 @@ func (a *app) rewound(m rewind.Ended) tea.Cmd {
 	case m.Session == a.session.ID && len(m.Prompt) > 0:
 		a.restorePrompt(m.Prompt)
 	case m.Plan.Redo != 0 && a.editor.Text() == m.Plan.Prompt.Text():
-		a.editor.SetText("") // it is in the conversation again
+		a.editor.SetText("") // the prompt is part of the conversation again
 	}
 	return cmd
 }
 
-// returned are words that are written once their session is shown.
+// restoredPrompt is put in the editor once its session is shown.
 type restoredPrompt struct {
 	session pawl.SessionID
 	parts   pawl.Parts
 	notice  string
 }
 
-// giveBack writes the words of a prompt that was taken back. Files have to be
-// attached anew.
+// restorePrompt puts the text of an undone prompt in the editor. Files must be
+// attached again.
 func (a *app) restorePrompt(parts pawl.Parts) {
 	if !a.editor.Restore(parts) {
 		a.message += " · what you have written stays"
@@ -130,7 +132,7 @@ func (a *app) restorePrompt(parts pawl.Parts) {
 	}
 }
 
-// shownAgain is called when a session is shown.
+// sessionShown restores the prompt for a session that is now shown.
 func (a *app) sessionShown(id pawl.SessionID) {
 	r := a.restore
 	if r.session != id || id == "" {

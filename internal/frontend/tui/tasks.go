@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// showTasks lists what the session has others do.
+// showTasks opens the list of subagents and jobs.
 func (a *app) showTasks() tea.Cmd {
 	if a.session.ID == "" {
 		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
@@ -19,8 +19,8 @@ func (a *app) showTasks() tea.Cmd {
 	return ui.Send(ui.Open{Dialog: subagents.NewDialog(a.shared, a.tasks)})
 }
 
-// tellDialogs gives a message to all dialogs, also those below the one on top:
-// what they follow goes on.
+// updateDialogs passes a message to all dialogs, including covered ones, which keep
+// following their sessions.
 func (a *app) updateDialogs(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for i, d := range a.dialogs {

@@ -12,20 +12,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// looks knows which theme is worn, and why.
+// themeState determines the current theme.
 type themeState struct {
-	chosen     string // by the person; "" means by the background
-	preview    string // while one is looked for; "" outside
+	chosen     string // the user's choice; "" means by background
+	preview    string // the theme under the picker's selection; "" if there is no picker
 	custom     []theme.Theme
 	save       func(name string) error
 	mouse      bool
-	noColor    bool // the person wants none, or the terminal has none
-	sixteen    bool // the terminal has no more
-	ascii      bool // the terminal shows no other signs
+	noColor    bool // NO_COLOR is set, or the terminal has no colors
+	sixteen    bool // the terminal has 16 colors only
+	ascii      bool // the locale has no other characters
 	background theme.Background
 }
 
-// env is the environment.
+// env returns the environment.
 func (c Config) env() []string {
 	if c.Env == nil {
 		return os.Environ()
@@ -41,7 +41,7 @@ func newThemeState(c Config) themeState {
 	}
 }
 
-// valueOf is a variable of an environment; the last one counts.
+// lookupEnv returns a variable of an environment; the last value wins.
 func lookupEnv(env []string, name string) string {
 	for _, e := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -51,10 +51,10 @@ func lookupEnv(env []string, name string) string {
 	return ""
 }
 
-// asciiOnly reports whether the locale has no other signs. Where none is named the
-// terminal is taken for one of today.
+// asciiOnly reports whether the locale's encoding is not UTF-8. Without a locale,
+// UTF-8 is assumed.
 func asciiOnly(env func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set wins
 		if locale := strings.ToLower(env(name)); locale != "" {
 			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 		}
@@ -62,8 +62,8 @@ func asciiOnly(env func(string) string) bool {
 	return false
 }
 
-// groundOf reads what some terminals say of their colors at the start: the numbers
-// of those of the text and of the background.
+// parseColorFGBG returns the background from the COLORFGBG variable of some terminals:
+// color numbers of foreground and background.
 func parseColorFGBG(colors string) theme.Background {
 	switch colors[strings.LastIndexByte(colors, ';')+1:] {
 	case "0", "1", "2", "3", "4", "5", "6", "8":
@@ -74,7 +74,7 @@ func parseColorFGBG(colors string) theme.Background {
 	return theme.Unknown
 }
 
-// theme is the one to wear now.
+// current returns the theme to use.
 func (l themeState) current() theme.Theme {
 	name := l.chosen
 	if l.preview != "" {
@@ -93,8 +93,8 @@ func (l themeState) current() theme.Theme {
 	return t
 }
 
-// ask asks the terminal for its background. One that does not answer is not waited
-// for: until it does, the terminal's own colors are worn, which can be read on any.
+// requestBackground asks the terminal for its background color. Until it answers, if
+// it does, the terminal's own colors are used, which are readable on any background.
 func (l themeState) requestBackground() tea.Cmd {
 	if l.noColor {
 		return nil
@@ -102,7 +102,7 @@ func (l themeState) requestBackground() tea.Cmd {
 	return tea.RequestBackgroundColor
 }
 
-// told takes what the terminal says of its colors.
+// terminalColors handles what the terminal reports about its colors.
 func (a *app) terminalColors(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.BackgroundColorMsg:
@@ -116,7 +116,7 @@ func (a *app) terminalColors(msg tea.Msg) {
 	a.applyTheme()
 }
 
-// wear puts on the theme that holds now.
+// applyTheme switches to the current theme.
 func (a *app) applyTheme() {
 	t := a.theme.current()
 	if t == a.shared.Styles.Theme {
@@ -126,7 +126,8 @@ func (a *app) applyTheme() {
 	a.view.SetStyles(a.shared.Styles)
 }
 
-// chooseTheme wears a theme from now on; without a name it lists them.
+// chooseTheme switches to a theme and saves the choice; without a name it opens the
+// picker.
 func (a *app) chooseTheme(name string) tea.Cmd {
 	a.theme.preview = ""
 	if a.theme.noColor {
@@ -149,13 +150,13 @@ func (a *app) chooseTheme(name string) tea.Cmd {
 	return ui.Run(func() error { return keep(name) })
 }
 
-// themeWords say what the themes are.
+// themeHelp describes the themes.
 var themeHelp = map[string]string{
 	theme.Auto: "dark or light, by the terminal's background", theme.NameDark: "for a dark background", theme.NameLight: "for a light one",
 	theme.NameContrast: "the strongest contrast", theme.NamePlain: "no colors", theme.NameTerminal: "the terminal's own colors",
 }
 
-// themes is the list of themes. What the bar is on is worn meanwhile.
+// themePicker returns the list of themes. The selected one is previewed.
 func (a *app) themePicker() *picker.Picker {
 	var items []picker.Item
 	for _, name := range append([]string{theme.Auto}, theme.Names(a.theme.custom)...) {
@@ -172,8 +173,8 @@ func (a *app) themePicker() *picker.Picker {
 	return picker.New(a.shared, "Themes", items, picker.Options{ID: pickTheme, Chosen: chosen, Follow: true})
 }
 
-// tried wears what the bar is on, or what was worn before if nothing was chosen. It
-// reports whether it was about themes.
+// previewTheme previews the selected theme, or restores the previous one if the picker
+// was closed. It reports whether msg is about themes.
 func (a *app) previewTheme(msg tea.Msg) bool {
 	switch m := msg.(type) {
 	case picker.Moved:
@@ -191,7 +192,7 @@ func (a *app) previewTheme(msg tea.Msg) bool {
 	return true
 }
 
-// signs is a text in signs that the terminal has.
+// symbols replaces characters that the terminal cannot show.
 func (l themeState) symbols(text string) string {
 	if l.ascii {
 		return theme.ASCII(text)

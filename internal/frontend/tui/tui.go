@@ -1,10 +1,8 @@
-// Package tui is the terminal: a front end that knows pawl.Service and nothing of
-// what is behind it.
+// Package tui is the full-screen terminal front end. It uses only pawl.Service.
 //
-// One model per part of the screen: app puts them together, chat has the
-// conversation, editor the prompt, dialog what is asked. Each takes messages and
-// draws itself; what takes time is a command. All that a stranger wrote is made
-// safe where it is rendered, by package plain.
+// Each part of the screen is a Bubble Tea model: app combines them, chat shows the
+// conversation, editor the prompt, dialog the asks. Slow work runs in commands.
+// Untrusted text is sanitized where it is rendered, with package sanitize.
 package tui
 
 import (
@@ -25,30 +23,30 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Config says what to show.
+// Config configures Run. Service is required.
 type Config struct {
 	Service     pawl.Service
 	Dir         string
-	Session     pawl.SessionID // "" means a new one, made with the first prompt
-	Settings    pawl.Settings  // of prompts, until the person chooses others
-	Theme       string         // "" means by the terminal's background
-	Themes      []theme.Theme  // the person's own
+	Session     pawl.SessionID // "" starts a new session with the first prompt
+	Settings    pawl.Settings  // of the next prompts, until the user changes them
+	Theme       string         // "" chooses by the terminal's background
+	Themes      []theme.Theme  // the user's own
 	Keys        map[string][]string
-	NoMouse     bool               // the mouse is left to the terminal
-	History     history.Store      // of prompts; nil keeps none
-	Onboarding  onboarding.Options // for who has chosen nothing yet; Chosen is set by Run
+	NoMouse     bool               // leave the mouse to the terminal
+	History     history.Store      // prompt history; nil keeps none
+	Onboarding  onboarding.Options // used if no model is configured; Run sets Chosen
 	Notify      notify.Mode
 	Export      Export              // nil means that sessions cannot be exported here
-	Permissions *permissions.Source // nil means that they are another machine's
+	Permissions *permissions.Source // nil if the service runs on another host
 
-	SaveTheme func(name string) error // keeps the choice for the next start; nil keeps none
+	SaveTheme func(name string) error // saves the chosen theme; nil does not
 
 	In  io.Reader // nil means standard input
 	Out io.Writer // nil means standard output
-	Env []string  // nil means the process's
+	Env []string  // nil means the process's environment
 }
 
-// Run shows the terminal until the person ends it.
+// Run shows the terminal UI until the user quits.
 func Run(ctx context.Context, c Config) error {
 	k, err := keys.New(c.Keys)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 )
 
-// The least that the screen is drawn in.
+// The smallest screen that is drawn.
 const (
 	minWidth  = 20
 	minHeight = 8
 )
 
-// View draws the screen: the conversation, the prompt, the status.
+// View draws the screen: the conversation, the prompt, the status line.
 func (a *app) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen, v.ReportFocus = true, true
@@ -43,17 +43,17 @@ func (a *app) View() tea.View {
 	return v
 }
 
-// draw draws the parts, and a dialog above them.
+// draw draws the parts, and the top dialog over them.
 func (a *app) draw(v *tea.View) {
 	a.editor.SetWidth(a.width)
 	above := slices.Concat(a.taskLines(), []string{a.rule()}, a.todoLines())
-	a.editor.SetMaxHeight(a.height - 2 - len(above)) // a line of the conversation, what is above, the status
+	a.editor.SetMaxHeight(a.height - 2 - len(above)) // leaves room for a line of conversation, the lines above the prompt, and the status line
 	below := slices.Concat(above, []string{a.editor.View()})
 	room := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)
 	a.editor.SetTop(room + len(above))
 	talk := a.conversation(room)
-	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // the status knows what is seen
+	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // drawn last: the status line depends on the scroll position
 	a.tooSmall = false
 	if n := len(a.dialogs); n > 0 {
 		box := a.dialogs[n-1].View(a.width, a.height)
@@ -70,8 +70,8 @@ func (a *app) draw(v *tea.View) {
 	}
 }
 
-// resize gives the screen its size. What was not seen before, and is now, waits as
-// if it had just come.
+// resize sets the size. A dialog that did not fit and does now starts its input lock
+// again, as if it had just opened.
 func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
 	a.width, a.height = m.Width, m.Height
 	cmd := a.updateDialogs(m)
@@ -81,8 +81,8 @@ func (a *app) resize(m tea.WindowSizeMsg) tea.Cmd {
 	return cmd
 }
 
-// crampedKey takes a key for what does not fit on the screen. Nobody answers what
-// they do not see: it can be closed if nothing is asked, and pawl can be ended.
+// tooSmallKey handles a key while the top dialog does not fit. Asks cannot be answered
+// unseen; other dialogs can be closed, and pawl can be quit.
 func (a *app) tooSmallKey(k tea.KeyPressMsg) tea.Cmd {
 	_, asks := a.dialogs[len(a.dialogs)-1].(dialog.Asker)
 	switch {
@@ -94,7 +94,7 @@ func (a *app) tooSmallKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// unseen reports whether a message is from a person who does not see what it is for.
+// userInput reports whether a message is input for the visible screen: mouse or paste.
 func userInput(msg tea.Msg) bool {
 	switch msg.(type) {
 	case tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
@@ -103,18 +103,18 @@ func userInput(msg tea.Msg) bool {
 	return false
 }
 
-// sentence is all that is said.
+// fitMessage wraps a text to the screen's width.
 func (a *app) fitMessage(text string) string { return ansi.Wrap(text, max(1, a.width), "") }
 
-// fit makes a screen of what was drawn: as many lines as it has.
+// fit pads or truncates the drawing to the height of the screen.
 func fit(content string, height int) string {
 	lines := strings.Split(content, "\n")
 	lines = lines[:min(len(lines), height)]
 	return strings.Join(lines, "\n") + strings.Repeat("\n", height-len(lines))
 }
 
-// over puts a dialog above the screen. The rows beside it are blank: pieces of
-// words there would only disturb.
+// overlay draws a dialog over the screen. The cells beside it are blank, because
+// fragments of text would distract.
 func (a *app) overlay(content, box string) string {
 	lines, above := strings.Split(content, "\n"), strings.Split(box, "\n")
 	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-len(above))/2)
@@ -126,7 +126,7 @@ func (a *app) overlay(content, box string) string {
 	return strings.Join(lines, "\n")
 }
 
-// strips are lines about what goes on beside the conversation.
+// taskLines returns lines about running subagents and jobs.
 func (a *app) taskLines() []string {
 	if line := a.tasks.Line(a.width); line != "" {
 		return []string{line}

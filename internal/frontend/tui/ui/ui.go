@@ -1,4 +1,4 @@
-// Package ui is what the parts of the screen have in common.
+// Package ui defines what the parts of the terminal UI share.
 package ui
 
 import (
@@ -11,34 +11,34 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// Shared is what every part knows. It is one value for the whole program: a theme
-// or a key that changes is seen by all.
+// Shared is the state that all parts use. There is one value for the whole program, so
+// that a change of theme or keys applies everywhere.
 type Shared struct {
 	Service pawl.Service
-	Context context.Context //nolint:containedctx // the life of the program: what its requests hang on
-	Dir     string          // the directory that is worked in
+	Context context.Context //nolint:containedctx // the lifetime of the program
+	Dir     string          // working directory
 	Styles  *theme.Styles
 	Keys    *keys.Map
 }
 
-// Dialog is a window above the conversation. The one on top gets all keys.
+// Dialog is a window over the conversation. The top one gets all keys.
 type Dialog interface {
-	// Update takes a message. A nil Dialog closes it.
+	// Update handles a message. It returns nil to close the dialog.
 	Update(msg tea.Msg) (Dialog, tea.Cmd)
-	// View draws it within so many cells; it may be smaller.
+	// View draws the dialog in at most that many cells.
 	View(width, height int) string
 }
 
-// Open asks for a dialog to be shown.
+// Open asks the app to open a dialog.
 type Open struct{ Dialog Dialog }
 
-// Failed says that something went wrong. It is shown until the next key.
+// Failed reports an error. It is shown until the next key.
 type Failed struct{ Err error }
 
-// Notice says something that is no failure.
+// Notice is a message to the user that is not an error.
 type Notice struct{ Text string }
 
-// Do has something done beside the screen, and reports a failure.
+// Run returns a command that runs f and reports its error.
 func Run(f func() error) tea.Cmd {
 	return func() tea.Msg {
 		if err := f(); err != nil {
@@ -48,5 +48,5 @@ func Run(f func() error) tea.Cmd {
 	}
 }
 
-// Show is a command that sends a message.
+// Send returns a command that sends a message.
 func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
