@@ -183,7 +183,7 @@ oracle: ## compare the model clients with the vendors' SDKs, on the recordings a
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## remove each defense and check that the attacks then succeed
-	$(GOTEST) -tags sectest,fleet,e2e -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
+	$(GOTEST) -tags sectest,fleet,e2e -overlay $$(go run ./internal/test/security/weaken/overlay) -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
 		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' $(SOURCES) | grep -v '^internal/test/security/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed

@@ -54,7 +54,6 @@ var layers = map[string]int{
 	"internal/transcript":            layerUtility,
 	"internal/tool/toolapi":          layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
 	"internal/suggest":               layerUtility,
-	"internal/weak":                  layerUtility,
 	"internal/workspace/ignore":      layerUtility,
 
 	"fleet/blob":                    layerComponent,

@@ -15,7 +15,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // dwell is how long what is asked is on the screen before an answer counts: what
@@ -184,9 +183,6 @@ func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 
 // wholly is a text with all that is in it.
 func wholly(text string) string {
-	if weak.On("show.codes") {
-		return text
-	}
 	return sanitize.Marked(text)
 }
 
@@ -304,9 +300,6 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 // forget drops what is typed until nothing has come for as long as the dwell. It
 // returns when that was: what was typed before does not count.
 func (a *asker) forget(ctx context.Context) (from time.Time, err error) {
-	if weak.On("ask.dwell") {
-		return from, nil
-	}
 	over := time.NewTimer(dwell)
 	defer over.Stop()
 	for early := false; ; {

@@ -18,7 +18,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 	"github.com/pawl-dev/pawl/internal/store/backend"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // checkTime bounds each check that asks another program or machine.
@@ -254,7 +253,7 @@ func inside(program string) bool {
 	}
 	for _, path := range []string{program, real, filepath.Dir(program)} {
 		if rel, err := filepath.Rel(dir, path); err != nil || filepath.IsLocal(rel) {
-			return !weak.On("doctor.inside")
+			return true
 		}
 	}
 	return false

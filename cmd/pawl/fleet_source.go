@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // localSources lets workspaces begin as repositories on the hosts themselves: for
@@ -33,12 +32,12 @@ func sourceOf(source string) (git.Remote, error) {
 			return from, err
 		}
 	}
-	if strings.HasPrefix(address, "file:///") && (os.Getenv(localSources) != "" || weak.On("fleet.source")) {
+	if strings.HasPrefix(address, "file:///") && os.Getenv(localSources) != "" {
 		from.Local = true
 		return from, nil
 	}
 	u, err := git.CheckURL(address)
-	if err == nil && u.Scheme != "https" && !weak.On("fleet.source") {
+	if err == nil && u.Scheme != "https" {
 		err = fmt.Errorf("a workspace begins as a repository at an https address, not at %.100q: %w", address, pawl.ErrInvalid)
 	}
 	return from, err
@@ -56,7 +55,7 @@ func newSources(named []string) *sources {
 // the proxy's to know and to refuse.
 func (s *sources) find(ctx context.Context, source string) (git.Remote, error) {
 	from, err := sourceOf(source)
-	if err != nil || from.Local || cmp.Or(os.Getenv("HTTPS_PROXY"), os.Getenv("https_proxy")) != "" || weak.On("fleet.source") {
+	if err != nil || from.Local || cmp.Or(os.Getenv("HTTPS_PROXY"), os.Getenv("https_proxy")) != "" {
 		return from, err
 	}
 	u, err := git.CheckURL(from.Address)

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // writeJSON prints a value whose strings cannot act on a terminal, and mean the
@@ -18,10 +17,6 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	text := b.Bytes()
-	if !weak.On("plain") {
-		text = sanitize.JSON(text)
-	}
-	_, err := w.Write(text)
+	_, err := w.Write(sanitize.JSON(b.Bytes()))
 	return err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // screen is how text gets to standard output or error, all of it: much of it is
@@ -26,9 +25,6 @@ func newScreen(f *os.File) *screen {
 }
 
 func (s *screen) Write(p []byte) (int, error) {
-	if weak.On("plain") {
-		return s.masked.Write(p)
-	}
 	return s.text.Write(p)
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // minToken is how many characters a token of the user's must have.
@@ -37,7 +36,7 @@ func serverToken(p place, users bool) (token, file string, err error) {
 		return token, "", nil
 	case !p.loopback() && users:
 		return "", "", nil
-	case !p.loopback() && !weak.On("server.bind"):
+	case !p.loopback():
 		return "", "", fmt.Errorf("others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1: %w", p.address, pawl.ErrDenied)
 	}
 	data, err := config.Data()

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // showSession writes a session for people to read.
@@ -226,8 +225,5 @@ func (v *shown) block(who, text string) {
 // shownText is a text as its lines are shown: before they are moved in, so that
 // no carriage return makes one that stands at the margin, as if pawl had said it.
 func shownText(s string) string {
-	if weak.On("plain") {
-		return s
-	}
 	return sanitize.Text(s)
 }

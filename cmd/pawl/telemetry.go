@@ -1,15 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
-	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/telemetry"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // openTelemetry returns what tells of the work, to where the user wants it. What
@@ -19,11 +14,8 @@ func openTelemetry() (*telemetry.Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, getenv := user.Telemetry, os.Getenv
-	if weak.On("telemetry.project") {
-		u, getenv = telemetryOfProject(u)
-	}
-	s, err := telemetry.Settings{Endpoint: u.Endpoint, Headers: u.Headers, Content: u.Content, Service: u.ServiceName}.With(getenv)
+	u := user.Telemetry
+	s, err := telemetry.Settings{Endpoint: u.Endpoint, Headers: u.Headers, Content: u.Content, Service: u.ServiceName}.With(os.Getenv)
 	if err != nil { // of variables that may be meant for other programs: no reason not to work
 		tell("no telemetry: " + err.Error())
 	}
@@ -46,26 +38,4 @@ func tell(text string) {
 	w := newScreen(os.Stderr)
 	fmt.Fprintf(w, "pawl: %s\n", secrets.Redact(text))
 	_ = w.Flush() // there is nobody else to tell
-}
-
-// telemetryOfProject is what pawl would do if it listened to the directory: only a
-// test of what keeps it from that calls it.
-func telemetryOfProject(u config.Telemetry) (config.Telemetry, func(string) string) {
-	project := struct{ Telemetry *config.Telemetry }{&u}
-	if text, err := os.ReadFile(filepath.FromSlash(config.ProjectFile)); err == nil {
-		_ = json.Unmarshal(text, &project) // as far as it can be read
-	}
-	variables := map[string]string{}
-	if text, err := os.ReadFile(".env"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-			variables[name] = value
-		}
-	}
-	return *project.Telemetry, func(name string) string {
-		if value := variables[name]; value != "" {
-			return value
-		}
-		return os.Getenv(name)
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Everything below a root is accessed relative to an open directory, name by name, and never through a link:
@@ -63,10 +62,7 @@ func openRoot(path string) (*os.File, error) {
 }
 
 func openFrom(at int, name, path string, flags int, mode uint32) (*os.File, error) {
-	flags |= unix.O_NONBLOCK | unix.O_CLOEXEC
-	if !weak.On("checkpoint.links") {
-		flags |= unix.O_NOFOLLOW
-	}
+	flags |= unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	var fd int
 	err := again(func() (err error) {
 		fd, err = unix.Openat(at, name, flags, mode)

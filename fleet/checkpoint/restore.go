@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Restore makes each root equal to a checkpoint: it removes everything else, and leaves files alone that match.
@@ -251,7 +250,7 @@ func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string
 	if err != nil {
 		return false, err
 	}
-	if form(&st) != unix.S_IFREG || number(st.Nlink) != 1 && !weak.On("checkpoint.hardlinks") {
+	if form(&st) != unix.S_IFREG || number(st.Nlink) != 1 {
 		return false, nil
 	}
 	size, sum, err := digest(ctx, io.Discard, io.LimitReader(f, e.Size+1))
@@ -277,7 +276,7 @@ func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string
 		return err
 	}
 	size, sum, err := digest(ctx, f, from)
-	if err == nil && (size != e.Size || sum != e.Sum) && !weak.On("checkpoint.verify") {
+	if err == nil && (size != e.Size || sum != e.Sum) {
 		err = damaged(r.state.ID, fmt.Sprintf("the content of %q is not what was kept", e.Path))
 	}
 	if err == nil {

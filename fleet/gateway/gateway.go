@@ -14,7 +14,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Bounds of a request.
@@ -45,7 +44,7 @@ type gateway struct {
 
 // Handler serves the models of c. Use [Server] to serve it.
 func Handler(c Config) http.Handler {
-	if c.Redact == nil || weak.On("gateway.redact") {
+	if c.Redact == nil {
 		c.Redact = func(text string) string { return text }
 	}
 	c.MaxBody = cmp.Or(c.MaxBody, DefaultMaxBody)
@@ -65,7 +64,7 @@ func (g *gateway) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		sum := sha256.Sum256([]byte(given))
-		if ok = ok && g.Token != "" && subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1; !ok && !weak.On("gateway.token") {
+		if ok = ok && g.Token != "" && subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1; !ok {
 			http.Error(w, "the token is wrong: give this host the gateway's", http.StatusUnauthorized)
 			return
 		}

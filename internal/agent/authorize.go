@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Authority decides what calls may do, and keeps the rules that users grant.
@@ -158,7 +157,7 @@ func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy
 	if err != nil {
 		return permission.Policy{}, def, denied("not permitted: %v", err)
 	}
-	if def.Plan && !weak.On("agent.rules") {
+	if def.Plan {
 		settings.Mode = string(permission.ModePlan)
 	}
 	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)

@@ -7,7 +7,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/tool"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 var missionTools = missionapi.Tools()
@@ -44,7 +43,7 @@ func (s *Stepper) toolFilter(j *journal) (func(name string) bool, error) {
 		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
 			name == "skill" && j.project.found == nil, // otherwise a skill can be added at any time
 			name == "task" && len(def.Rules) > 0,      // the rules would not apply to a subagent
-			def.Tools != nil && !definition.Grants(def.Tools, name) && !weak.On("agent.tools"),
+			def.Tools != nil && !definition.Grants(def.Tools, name),
 			len(settings.Tools) > 0 && !definition.Grants(settings.Tools, name),
 			subagent && slices.Contains(notForSubagents, name):
 			return false

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent/prompt"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Limits of the transcript that the compaction agent summarizes.
@@ -42,9 +41,7 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, budget 
 			Text: "<transcript>\n" + prompt.Transcript(d.messages[:d.from], maxTokens) + "</transcript>\n\n" + ask,
 		}}}},
 	})
-	if !weak.On("plain.tags") {
-		text = sanitize.Unhidden(text) // it may quote a tool result
-	}
+	text = sanitize.Unhidden(text) // it may quote a tool result
 	return text, spent, err
 }
 

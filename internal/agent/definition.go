@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/suggest"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 //go:embed prompts/build.md
@@ -200,7 +199,7 @@ func (d Definition) restrictions(tools []string) []permission.Rule {
 	for _, r := range d.Rules {
 		about := []string{r.Tool}
 		switch {
-		case permission.Decision(r.Decision) == permission.Allow || weak.On("agent.rules"):
+		case permission.Decision(r.Decision) == permission.Allow:
 			continue // an agent cannot extend its own permissions
 		case r.Tool == "*":
 			about, rules = tools, append(rules, serverRule(r))

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxParallel bounds the read-only calls that run in parallel.
@@ -199,9 +198,7 @@ func (s *Stepper) executeCall(ctx context.Context, j *journal, p plannedCall) (p
 // sanitizeResult strips invisible characters and masks secrets before a result reaches
 // the model or the log.
 func (s *Stepper) sanitizeResult(r pawl.Result) pawl.Result {
-	if !weak.On("plain.tags") {
-		r.Content = sanitize.Unhidden(r.Content)
-	}
+	r.Content = sanitize.Unhidden(r.Content)
 	return s.Redact.Result(r)
 }
 

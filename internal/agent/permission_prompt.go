@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // askPermission asks the user about a call, and returns nil if they allow it.
@@ -84,9 +83,6 @@ func (p plannedCall) fingerprint(subject permission.Call) string {
 // sameAsAsked returns nil if the call is the one that the user was asked about, else a
 // denial.
 func (p plannedCall) sameAsAsked(c *pawl.CallState, subject permission.Call) error {
-	if weak.On("ask.names") {
-		return nil
-	}
 	if c.Permission == nil || c.Permission.Asked.Names != p.fingerprint(subject) {
 		return denied("not run: what it would touch has changed since it was put to the user")
 	}

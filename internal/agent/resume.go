@@ -6,7 +6,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -48,9 +47,6 @@ func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after st
 		return changesUnknown(err)
 	}
 	shown := readable(policy, "read")
-	if weak.On("unknown.reads") {
-		shown = func(string) bool { return true }
-	}
 	diff, hidden, err := s.Snapshots.PatchOf(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxInterruptedDiff, shown)
 	if err != nil {
 		return changesUnknown(err)

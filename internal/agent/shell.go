@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // shellTool is the tool that runs the user's shell commands, as it does the agent's.
@@ -104,7 +103,7 @@ func (s *Stepper) shellAllowed(ctx context.Context, j *journal, p plannedCall) e
 	}
 	policy := p.policy
 	policy.Mode, policy.Absent = permission.ModeAsk, false // the user is there, and wants it
-	if v := permission.Decide(policy, subject); v.Decision == permission.Deny && !weak.On("shell.rules") {
+	if v := permission.Decide(policy, subject); v.Decision == permission.Deny {
 		return denied("not permitted: %s", v.Why)
 	}
 	event := p.callEvent(hook.ToolBefore)

@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/transcript"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxBackground bounds the subagents that run in the background at once. Those in the
@@ -132,9 +131,6 @@ func (h toolSession) subagentSettings(ctx context.Context, task toolapi.Subagent
 	}
 	if own.Plan {
 		child.Mode = string(permission.ModePlan)
-	}
-	if weak.On("agent.child") {
-		child.Mode, child.Tools = "yolo", nil
 	}
 	return child, h.s.limitToRemaining(ctx, h.j, &child)
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Sandbox is what the user opens and closes for the commands of a model.
@@ -71,8 +69,6 @@ func expandPath(path, home string) (string, error) {
 	switch {
 	case tilde && !filepath.IsAbs(home):
 		return "", errors.New("your home folder is not known: set HOME")
-	case weak.On("config.paths") && tilde:
-		return filepath.Join(home, rest), nil
 	case strings.ContainsRune(path, 0):
 		return "", errors.New("it has a zero byte in it")
 	case path == "/":

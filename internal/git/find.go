@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The oldest git that can be told all that we tell it.
@@ -39,7 +38,7 @@ func Find(ctx context.Context, workspace string) (*Git, error) {
 		}
 		bin, err := filepath.EvalSymlinks(filepath.Join(dir, "git"))
 		inside := within(bin, workspace) || within(resolved(dir), workspace)
-		if err != nil || inside && !weak.On("git.find") || !program(bin) {
+		if err != nil || inside || !program(bin) {
 			continue
 		}
 		g := &Git{bin: bin}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxRef bounds the bytes of a ref's name.
@@ -16,7 +15,7 @@ const maxRef = 255
 // names, and neither is anything that git could take for an option, in full or
 // abbreviated.
 func CheckRef(name string) error {
-	if why := refFault(name); why != "" && !weak.On("git.refs") {
+	if why := refFault(name); why != "" {
 		return fmt.Errorf("%.100q is not the name of a branch, tag or commit: %s: %w", name, why, pawl.ErrInvalid)
 	}
 	return nil

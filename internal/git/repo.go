@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxLine bounds the files that lead from one directory of a repository to another.
@@ -103,9 +102,6 @@ func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	r.Dir, r.Common = dir, dir
 	if common := line(filepath.Join(dir, "commondir")); common != "" {
 		r.Linked, r.Common = true, resolved(from(dir, common))
-		if weak.On("git.backlink") {
-			return nil
-		}
 		back := from(dir, line(filepath.Join(dir, "gitdir")))
 		if filepath.Dir(dir) == filepath.Join(r.Common, "worktrees") && filepath.Base(back) == ".git" && resolved(filepath.Dir(back)) == r.Top && isRepository(r.Common) {
 			return nil

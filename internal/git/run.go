@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -118,9 +117,6 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	if limit == 0 {
 		limit = maxOutput
 	}
-	if weak.On("git.hardened") {
-		return r.git.pipe(ctx, r.Top, os.Environ(), args, c, limit)
-	}
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	// Reading the configuration runs nothing. Its keys have names that the
@@ -151,17 +147,12 @@ func (c Call) line() ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("git: pawl does not run the command %q: %w", c.Args[0], pawl.ErrInvalid)
 	}
-	if weak.On("git.hardened") {
-		known.options = nil
-	}
 	args := slices.Concat(c.Args[:1], known.options, c.Args[1:])
 	if len(c.Refs) > 0 {
-		if !weak.On("git.refs") {
-			args = append(args, "--end-of-options")
-		}
+		args = append(args, "--end-of-options")
 		args = append(args, c.Refs...)
 	}
-	if len(c.Paths) > 0 || known.paths && c.In == nil && !weak.On("git.refs") {
+	if len(c.Paths) > 0 || known.paths && c.In == nil {
 		args = append(append(args, "--"), c.Paths...)
 	}
 	return args, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -138,7 +137,7 @@ type command struct {
 func (out Outside) command(x External) (c *command, why string) {
 	_, known := powers[x.Point]
 	switch {
-	case x.Origin.Layer.rank() == 0 && !out.Trusted && !weak.On("hook.trust"):
+	case x.Origin.Layer.rank() == 0 && !out.Trusted:
 		return nil, "it is not run: the folder is not trusted. Look at it with pawl trust"
 	case out.Runner == nil:
 		return nil, "it is not run: there is nothing to run commands with"
@@ -152,7 +151,7 @@ func (out Outside) command(x External) (c *command, why string) {
 		x.Timeout = defaultTimeout
 	}
 	x.Timeout = min(x.Timeout, maxTimeout)
-	if x.Origin.Layer.rank() == 0 && !weak.On("hook.allow") {
+	if x.Origin.Layer.rank() == 0 {
 		x.MayAllow = false
 	}
 	matches, err := parseMatcher(x.Matcher)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The limits of all hooks of one event together.
@@ -76,7 +74,7 @@ func (f *fold) add(name string, o Outcome) {
 // refresh computes the accesses again if the input has changed, so that the
 // next hooks see the call that would run. If that fails, the call is refused.
 func (f *fold) refresh(ctx context.Context) {
-	if f.stale == "" || weak.On("hook.access") {
+	if f.stale == "" {
 		return
 	}
 	var err error
@@ -106,7 +104,7 @@ func (f *fold) block(name, reason string) {
 // may have been a guard.
 func (f *fold) fail(name string, err error) {
 	f.fault(Fault{Hook: name, Text: err.Error()})
-	if f.event.Point == ToolBefore && !weak.On("hook.failclosed") {
+	if f.event.Point == ToolBefore {
 		f.block(name, fmt.Sprintf("not run: the hook %s failed: %v", name, err))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Outcome is the result of one hook, or of all hooks, for an event.
@@ -91,9 +90,6 @@ type Ruling struct {
 // always tighten. Allow only answers an ask that is not firm; a deny stays.
 func (r Ruling) With(proposed Decision) Decision {
 	if proposed == Allow && r.Decision == Ask && !r.Firm {
-		return Allow
-	}
-	if proposed == Allow && weak.On("hook.deny") {
 		return Allow
 	}
 	d := stricter(r.Decision, proposed)

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Command is what a [Runner] runs.
@@ -95,9 +93,6 @@ func (c *command) late() (Outcome, error) {
 func (c *command) args(e Event) []string {
 	dir := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", e.Dir, "$CLAUDE_PROJECT_DIR", e.Dir, "${PAWL_PROJECT_DIR}", e.Dir, "$PAWL_PROJECT_DIR", e.Dir)
 	switch {
-	case weak.On("hook.line"):
-		line := cmp.Or(c.Command, strings.Join(c.Args, " "))
-		return []string{"sh", "-c", strings.NewReplacer("${tool_input}", string(e.Input), "${prompt}", e.Parts.Text()).Replace(dir.Replace(line))}
 	case len(c.Args) == 0:
 		return []string{"sh", "-c", c.Command}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -73,7 +72,7 @@ func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown st
 // writing to disk would lose either those or ours. The note names the files
 // for which the editor did not answer.
 func saved(ctx context.Context, call toolapi.Call, files ...file) (note string, err error) {
-	if call.Buffers == nil || weak.On("change.unsaved") {
+	if call.Buffers == nil {
 		return "", nil
 	}
 	asking, cancel := context.WithTimeout(ctx, BufferTime)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -114,11 +113,7 @@ func change(ctx context.Context, call toolapi.Call, path string, faults Diagnose
 // shownChange returns the accesses of a change whose result shows the content
 // of the file: it needs permission to read as well as to write.
 func shownChange(path string) []pawl.Access {
-	access := []pawl.Access{{Kind: pawl.AccessWrite, Target: path}}
-	if !weak.On("change.reads") {
-		access = append(access, pawl.Access{Kind: pawl.AccessRead, Target: path})
-	}
-	return access
+	return []pawl.Access{{Kind: pawl.AccessWrite, Target: path}, {Kind: pawl.AccessRead, Target: path}}
 }
 
 // addFaults appends the diagnostics of the changed files to a result.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/tool/pdftext"
 	"github.com/pawl-dev/pawl/internal/tool/webpage"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The formats of webfetch.
@@ -67,11 +65,7 @@ func readDocument(resp *http.Response) (document, error) {
 	if err := doc.unreadable(); err != nil && kind != unknownType {
 		return doc, err
 	}
-	limit := int64(FetchBytes + 1)
-	if weak.On("webfetch.size") {
-		limit = math.MaxInt64
-	}
-	if doc.data, err = io.ReadAll(io.LimitReader(resp.Body, limit)); err != nil {
+	if doc.data, err = io.ReadAll(io.LimitReader(resp.Body, FetchBytes+1)); err != nil {
 		return doc, fmt.Errorf("read page: %w", err)
 	}
 	if len(doc.data) > FetchBytes {

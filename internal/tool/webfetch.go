@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 //go:embed webfetch.md
@@ -81,7 +80,7 @@ func (in webfetchInput) timeout() time.Duration {
 // http to https.
 func sameSite(from, to *url.URL) bool {
 	bare := func(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
-	return bare(from) == bare(to) && from.Port() == to.Port() || weak.On("webfetch.redirect")
+	return bare(from) == bare(to) && from.Port() == to.Port()
 }
 
 var errFetchTimeout = errors.New("timeout")

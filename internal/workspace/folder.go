@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // in calls f with the directory that path is in and path's name there. No link is
@@ -17,14 +15,6 @@ import (
 // leads to what must not be written. A missing directory is fs.ErrNotExist.
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
 	dir, name := filepath.Split(filepath.Clean(path))
-	if weak.On("path.links") {
-		folder, err := w.OpenFolder(filepath.Clean(dir))
-		if err != nil {
-			return err
-		}
-		defer folder.Close()
-		return f(folder, name)
-	}
 	folder := w.root
 	for part := range strings.SplitSeq(filepath.Clean(dir), string(filepath.Separator)) {
 		if part == "." {
@@ -96,7 +86,7 @@ func OpenIn(folder *os.Root, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if before.Mode()&fs.ModeSymlink != 0 && !weak.On("read.links") {
+	if before.Mode()&fs.ModeSymlink != 0 {
 		return nil, fmt.Errorf("%w: name the file it leads to", ErrLink)
 	}
 	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -104,7 +94,7 @@ func OpenIn(folder *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	after, err := file.Stat()
-	if err == nil && !os.SameFile(before, after) && !weak.On("read.links") {
+	if err == nil && !os.SameFile(before, after) {
 		err = errors.New("it was changed meanwhile")
 	}
 	if err != nil {
@@ -118,11 +108,6 @@ var ErrLink = errors.New("it is a symbolic link")
 
 // lstat describes what is at path, be it a link.
 func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
-	if weak.On("path.links") {
-		if info, err := w.Stat(path); err == nil && info.IsDir() {
-			return info, nil
-		}
-	}
 	err = w.in(path, func(folder *os.Root, name string) error {
 		info, err = folder.Lstat(name)
 		return err
@@ -161,9 +146,6 @@ func (w *Workspace) mkdirAll(path string) error {
 // that is in it, otherwise absolute. What does not exist yet is taken as it is
 // spelled, below what does.
 func Real(dir, path string) (string, error) {
-	if weak.On("path.real") {
-		return filepath.Clean(path), nil
-	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
@@ -229,7 +211,7 @@ func Readable(dir, path string, reads func(path string) bool) (string, error) {
 		return real, nil
 	case filepath.IsAbs(real):
 		return "", fmt.Errorf("%s leads out of the workspace, to %s", path, real)
-	case reads != nil && !reads(real) && !weak.On("read.links"):
+	case reads != nil && !reads(real):
 		return "", fmt.Errorf("%s leads to %s, which may not be read by another name: name it itself", path, real)
 	}
 	return real, nil

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -41,7 +39,7 @@ func Steady(ctx context.Context, dir, path string, do func() error) error {
 		return err
 	}
 	after, err := way(dir, path)
-	if err != nil || !slices.Equal(before, after) && !weak.On("read.steady") {
+	if err != nil || !slices.Equal(before, after) {
 		return ErrMoved
 	}
 	return nil

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Workspace is an open handle on a directory. Close it.
@@ -45,7 +43,7 @@ func Rel(dir, path string) (string, error) {
 			return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
 		}
 	}
-	if !filepath.IsLocal(rel) && !weak.On("path.rel") {
+	if !filepath.IsLocal(rel) {
 		return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
 	}
 	return rel, nil
@@ -53,13 +51,6 @@ func Rel(dir, path string) (string, error) {
 
 // confined returns the handle that a path is looked up in, and its name there.
 func (w *Workspace) confined(path string) (*os.Root, string) {
-	if weak.On("path.root") {
-		if real, err := filepath.EvalSymlinks(filepath.Join(w.dir, path)); err == nil {
-			if folder, err := os.OpenRoot(filepath.Dir(real)); err == nil {
-				return folder, filepath.Base(real)
-			}
-		}
-	}
 	return w.root, path
 }
 

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxFile bounds what is read of the file.
@@ -89,9 +88,6 @@ func replaceFile(path string, keys map[string]string) error {
 	text, err := json.MarshalIndent(keys, "", "  ")
 	if err != nil {
 		return err
-	}
-	if weak.On("auth.file") {
-		return os.WriteFile(path, text, 0o666) //nolint:gosec // that is what is shown
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // its mode is 0600
 	if err != nil {

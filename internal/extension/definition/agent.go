@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The directories of agents.
@@ -236,7 +235,7 @@ func (a *Agent) readRule(name, pattern, decision string) {
 		tools = []string{"*"}
 	}
 	switch {
-	case decision == "allow" && a.Origin.Layer != frontmatter.User && !weak.On("define.narrow"):
+	case decision == "allow" && a.Origin.Layer != frontmatter.User:
 		a.ignore("permission", fmt.Sprintf("%.80q: what a project allows counts for nothing", name))
 		return
 	case decision == "allow":

@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The limits of a definition.
@@ -44,19 +43,11 @@ type Hidden struct {
 	By   frontmatter.Origin `json:"by"`
 }
 
-// gate returns the sources that may be used.
-func gate(s frontmatter.Sources) frontmatter.Sources {
-	if weak.On("define.trust") {
-		s.Trusted = func(string) bool { return true }
-	}
-	return s
-}
-
 // find reads the definition files of all levels: the nearest of the project
 // first, the user's last. deep says whether to read subdirectories.
 func find(s frontmatter.Sources, shared, home, own []place, deep bool, take func(item)) []frontmatter.Fault {
 	var faults []frontmatter.Fault
-	for _, level := range gate(s).Levels() {
+	for _, level := range s.Levels() {
 		places := shared
 		switch {
 		case level.Own:

@@ -16,7 +16,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The limits of rules.
@@ -51,7 +50,7 @@ type Set struct {
 // with a note: first the project's from the top down, so that a project never
 // displaces the user's.
 func Load(s frontmatter.Sources) *Set {
-	levels := gate(s).Levels()
+	levels := s.Levels()
 	slices.Reverse(levels)
 	set := &Set{}
 	for _, l := range user(levels) {
@@ -64,13 +63,6 @@ func Load(s frontmatter.Sources) *Set {
 	}
 	set.fit(MaxBytes)
 	return set
-}
-
-func gate(s frontmatter.Sources) frontmatter.Sources {
-	if weak.On("rules.trust") {
-		s.Trusted = func(string) bool { return true }
-	}
-	return s
 }
 
 // user returns the directories of the user's own rules: those of agents in the
@@ -223,7 +215,7 @@ func (s *Set) Show() string {
 // Origin.File, that the model already has; the caller adds the returned ones.
 // Together they are limited to MaxBytes. A file elsewhere has no rules.
 func Near(s frontmatter.Sources, file string, given map[string]bool) *Set {
-	s, set := gate(s), &Set{}
+	set := &Set{}
 	if s.Project.Tree == nil || s.Trusted == nil {
 		return set
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // place is a directory of skills, with the tool that it belongs to.
@@ -47,9 +46,6 @@ type Set struct {
 // over the user's. It follows no links. A skill that has changed since it was
 // installed is reported as a fault.
 func Discover(s frontmatter.Sources) *Set {
-	if weak.On("skill.trust") {
-		s.Trusted = func(string) bool { return true }
-	}
 	f := &finder{set: Set{untrusted: s.Untrusted()}, found: map[string]Skill{}, seen: map[string]bool{}}
 	for _, level := range s.Levels() {
 		f.links = map[string]string{}
@@ -142,7 +138,7 @@ var ErrChanged = errors.New("it has changed since it was installed")
 
 // verify compares a skill with what was installed.
 func (s Skill) verify() error {
-	if s.hash == "" || weak.On("skill.lock") {
+	if s.hash == "" {
 		return nil
 	}
 	got, _, err := hashFolder(s.tree, s.at)

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/suggest"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Loaded is a skill with its instructions.
@@ -97,7 +96,7 @@ func (s *Set) ReadFile(name, file string) ([]byte, error) {
 		return nil, err
 	}
 	rel := filepath.FromSlash(file)
-	if !filepath.IsLocal(rel) && !weak.On("skill.files") {
+	if !filepath.IsLocal(rel) {
 		return nil, fmt.Errorf("%.200q is no path in the skill %s: name a file by its path from the skill's folder: %w", file, name, pawl.ErrDenied)
 	}
 	text, err := frontmatter.Read(k.tree, filepath.Join(k.at, rel), MaxText)

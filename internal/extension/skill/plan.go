@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // one plans the change of one skill of a repository and returns its name. A
@@ -108,7 +107,7 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 func sameRepository(a, b string) bool {
 	one, err := ParseSource(a, true)
 	other, err2 := ParseSource(b, true)
-	return err == nil && err2 == nil && one.Address == other.Address || weak.On("skill.source")
+	return err == nil && err2 == nil && one.Address == other.Address
 }
 
 // present returns the hashes of the existing skill, "" if there is none.

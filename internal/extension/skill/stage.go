@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxFound is the maximum number of skills of a repository, maxListed that of
@@ -99,16 +98,14 @@ func check(items []item, root string) (map[string]item, error) {
 		if root != "" {
 			rel = strings.TrimPrefix(i.path, root+"/")
 		}
-		if !weak.On("skill.regular") {
-			if !i.mode.IsRegular() {
-				return nil, fmt.Errorf("%.100q is a link or a submodule, and a skill has regular files only: %w", i.path, pawl.ErrDenied)
-			}
-			if err := checkPath(rel); err != nil {
-				return nil, err
-			}
-			if err := taken.add(rel); err != nil {
-				return nil, err
-			}
+		if !i.mode.IsRegular() {
+			return nil, fmt.Errorf("%.100q is a link or a submodule, and a skill has regular files only: %w", i.path, pawl.ErrDenied)
+		}
+		if err := checkPath(rel); err != nil {
+			return nil, err
+		}
+		if err := taken.add(rel); err != nil {
+			return nil, err
 		}
 		if total += i.size; i.size > MaxFile || total > MaxBytes || len(files) == MaxFiles || strings.Count(rel, "/") > MaxDepth {
 			return nil, fmt.Errorf("a skill has up to %d files of %d bytes, %d bytes in all, %d folders deep; %.100q is beyond that: %w", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path, pawl.ErrInvalid)
@@ -165,12 +162,6 @@ func write(ctx context.Context, r Repository, files map[string]item, dir string)
 		if err != nil {
 			return "", err
 		}
-		if weak.On("skill.regular") && i.mode&fs.ModeSymlink != 0 {
-			if err := errors.Join(folder.MkdirAll(path.Dir(rel), 0o755), folder.Symlink(string(data), rel)); err != nil {
-				return "", err
-			}
-			continue
-		}
 		mode := fs.FileMode(0o644)
 		if runs(i.mode) {
 			mode = 0o755
@@ -205,9 +196,6 @@ func (in *Installer) restage(staging, name, root, want string) (staged, error) {
 	}
 	defer t.Close()
 	hash, files, err := hashFolder(t, name)
-	if weak.On("skill.regular") {
-		hash, err = want, nil
-	}
 	if err != nil {
 		return staged{}, err
 	}

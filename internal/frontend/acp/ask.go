@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // askID identifies an ask, so that an answer reaches that ask only.
@@ -114,9 +113,7 @@ func askContent(text string) []content {
 	if text == "" {
 		return nil
 	}
-	if !weak.On("show.codes") {
-		text = sanitize.Marked(text)
-	}
+	text = sanitize.Marked(text)
 	return []content{{text: fence(text)}}
 }
 

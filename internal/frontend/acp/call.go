@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // kinds maps a tool to the kind of icon that the editor shows; tools not listed are
@@ -149,7 +148,7 @@ func tail(before, text string) string {
 // text, so that the text cannot close it.
 func fence(text string) string {
 	mark := "```"
-	for strings.Contains(text, mark) && !weak.On("acp.fence") {
+	for strings.Contains(text, mark) {
 		mark += "`"
 	}
 	if !strings.HasSuffix(text, "\n") {

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Limits of the event cache.
@@ -47,9 +46,6 @@ func (c *eventCache) encode(e pawl.Event) ([]byte, error) {
 			return encodeEvent(e) // rare
 		}
 		key.delta = delta
-	}
-	if weak.On("server.shared") {
-		key = eventKey{seq: e.Seq}
 	}
 	entry := c.entry(key)
 	entry.once.Do(func() { entry.text, entry.err = encodeEvent(e) })

@@ -14,7 +14,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // ServeHTTP handles a request: first the checks that apply to every client.
@@ -24,10 +23,8 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)
 	h.Set("Cache-Control", "no-store")
-	if !weak.On("server.headers") {
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	if r.ContentLength != 0 {
 		setReadTimeout(w, s.BodyTimeout) // also if no handler reads the body: net/http does, before it sends the response
 	}
@@ -66,11 +63,8 @@ func (s *Server) logRequest(r *http.Request, w *response, pattern string, took t
 // checkOrigin rejects requests with a Host that is not one of the server's, which DNS
 // rebinding attacks send, and cross-origin requests of web pages.
 func (s *Server) checkOrigin(r *http.Request) error {
-	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) && !weak.On("server.host") {
+	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) {
 		return fmt.Errorf("the server is not called by this name: --host adds one: %w", pawl.ErrDenied)
-	}
-	if weak.On("server.origin") {
-		return nil
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(s.Origins, origins[0]) {
@@ -110,7 +104,7 @@ func checkBody(route api.Route, r *http.Request) error {
 	}
 	kind, params, err := mime.ParseMediaType(kinds[0])
 	charset := strings.ToLower(params["charset"])
-	if (err != nil || kind != string(route.InForm) || charset != "" && charset != "utf-8") && !weak.On("server.content") {
+	if err != nil || kind != string(route.InForm) || charset != "" && charset != "utf-8" {
 		return fmt.Errorf("send it as %s: %w", route.InForm, pawl.ErrInvalid)
 	}
 	if r.Header.Get("Content-Encoding") != "" {

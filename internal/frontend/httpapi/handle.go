@@ -14,7 +14,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // request is an authenticated request.
@@ -109,11 +108,7 @@ func decode[T any](w *response, r *request) (T, error) {
 		return v, bodyError(err) // the deadline stays: net/http reads the rest
 	}
 	setReadTimeout(w, 0)
-	read := pawl.Decode
-	if weak.On("server.json") {
-		read = json.Unmarshal
-	}
-	if err := read(text, &v); err != nil {
+	if err := pawl.Decode(text, &v); err != nil {
 		return v, fmt.Errorf("the body is wrong: %w: %w", err, pawl.ErrInvalid)
 	}
 	return v, nil

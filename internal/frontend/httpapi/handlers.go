@@ -15,7 +15,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // handlers maps route names to handlers.
@@ -93,7 +92,7 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		if len(in.Always) > 0 && !r.principal.Scope.Covers(api.ScopeAdmin) && !weak.On("server.always") {
+		if len(in.Always) > 0 && !r.principal.Scope.Covers(api.ScopeAdmin) {
 			return nil, fmt.Errorf("to permit something for good needs the scope %q: permit it once: %w", api.ScopeAdmin, pawl.ErrDenied)
 		}
 		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
@@ -225,7 +224,7 @@ func startMission(w *response, r *request) (any, error) {
 // prompt.
 func (r *request) checkMissionChecks(checks []pawl.Check) error {
 	reaches := slices.ContainsFunc(checks, func(c pawl.Check) bool { return len(c.Network) > 0 })
-	if !reaches || r.principal.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
+	if !reaches || r.principal.Scope.Covers(api.ScopeAdmin) {
 		return nil
 	}
 	return fmt.Errorf("a check that reaches the network needs the scope %q: leave its hosts out: %w", api.ScopeAdmin, pawl.ErrDenied)
@@ -250,7 +249,7 @@ func (r *request) withPathSeq(do func(pawl.Seq) error) error {
 // checkDir rejects a directory that the principal may not use. It returns the resolved
 // path, because a symbolic link may be changed later.
 func (r *request) checkDir(dir string) (string, error) {
-	if r.server.Allow == nil || weak.On("server.roots") {
+	if r.server.Allow == nil {
 		return dir, nil
 	}
 	if err := r.server.Allow(r.principal, dir); err != nil || r.server.RemoteDirs {
@@ -305,7 +304,7 @@ func (r *request) checkSessionDir() error {
 // checkSettings rejects settings that lift security limits; those need the admin
 // scope.
 func (r *request) checkSettings(s pawl.Settings) error {
-	if r.principal.Scope.Covers(api.ScopeAdmin) || weak.On("server.settings") {
+	if r.principal.Scope.Covers(api.ScopeAdmin) {
 		return nil
 	}
 	if s.Mode == "" && r.server.DefaultMode != nil {
@@ -419,7 +418,7 @@ func (r *request) events() iter.Seq2[pawl.Event, error] {
 		switch err := lines.Err(); {
 		case err != nil:
 			yield(pawl.Event{}, bodyError(err))
-		case open && !r.principal.Scope.Covers(api.ScopeAdmin) && !weak.On("server.settings"):
+		case open && !r.principal.Scope.Covers(api.ScopeAdmin):
 			yield(pawl.Event{}, fmt.Errorf("its last turn is open, and may say that calls are permitted: that needs the scope %q: %w", api.ScopeAdmin, pawl.ErrDenied))
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -90,9 +89,7 @@ func (p *printer) full(text string) {
 	if p.columns != nil {
 		columns = max(p.columns(), minColumns)
 	}
-	if !weak.On("show.codes") {
-		text = sanitize.Marked(text)
-	}
+	text = sanitize.Marked(text)
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		writeBroken(&b, line, columns-1)
@@ -137,9 +134,6 @@ func fitColumns(line string, columns int) int {
 
 // sanitizeBlock sanitizes untrusted text of many lines.
 func sanitizeBlock(text string) string {
-	if weak.On("plain") {
-		return text
-	}
 	return sanitize.Text(text)
 }
 
@@ -150,9 +144,6 @@ const maxLineRunes = 200
 // characters and truncates long text.
 func sanitizeLine(text string) string {
 	text = strings.TrimSpace(text)
-	if weak.On("plain") {
-		return text
-	}
 	runes := []rune(sanitize.Line(text))
 	if len(runes) > maxLineRunes {
 		return string(runes[:maxLineRunes]) + " ..."

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Input answers a question only after the question has been visible, with nothing
@@ -42,9 +40,6 @@ func (l *inputLock) elapsed(now time.Time) bool {
 // accepts reports whether input that was read at a time is accepted. Input that comes
 // too early restarts the wait.
 func (l *inputLock) accepts(at time.Time) bool {
-	if weak.On("ask.dwell") {
-		return true
-	}
 	if l.left > 0 {
 		l.left = settleSteps
 		return false
@@ -67,9 +62,6 @@ func (u *ui) present(q *question) {
 	u.question = q
 	q.print()
 	u.lock.arm(time.Now())
-	if weak.On("ask.dwell") {
-		u.lock.left = 0
-	}
 }
 
 // presentFollowUp shows a question that follows from the user's own answer; it accepts

@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // fail shows an error and what to do next: in the status line, or in a dialog if it
@@ -94,9 +93,7 @@ func (a *app) sessionName() string {
 func (a *app) title() string {
 	text := "pawl"
 	if t := a.view.Log.Title(); t != "" {
-		if !weak.On("plain") {
-			t = sanitize.Line(t)
-		}
+		t = sanitize.Line(t)
 		text += ": " + t
 	}
 	switch {

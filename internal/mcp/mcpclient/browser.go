@@ -11,15 +11,11 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // pageURL parses a URL that a server wants a person to open or that secrets
 // are sent to: https, or http on this machine if local is set.
 func pageURL(raw string, local bool) (*url.URL, error) {
-	if weak.On("mcp.opener") {
-		return url.Parse(raw)
-	}
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'`\\<>^{}|", r) }) {
 		return nil, errors.New("it has characters that no address has")
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // address is the URL of a server on the network.
@@ -66,7 +65,7 @@ func (c Config) client(cut context.Context, s Server, a *address, m *meter) *htt
 	client := c.guard(s, a).Client(egress.ClientConfig{Redirects: maxRedirects})
 	next := client.Transport
 	client.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
-		if to := originOf(req.URL); to != a.origin && !weak.On("mcp.redirect") {
+		if to := originOf(req.URL); to != a.origin {
 			if req.Body != nil {
 				_ = req.Body.Close() // nothing was sent
 			}

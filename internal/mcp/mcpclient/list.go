@@ -129,7 +129,7 @@ func (l *link) remotes(listed []*sdk.Tool, n *notes) []*remote {
 			n.add(t.Name, "%s", err)
 			continue
 		}
-		if !unshadowed() && (names[r.public] || l.config.Taken != nil && l.config.Taken(r.public)) {
+		if names[r.public] || l.config.Taken != nil && l.config.Taken(r.public) {
 			n.add(t.Name, "the name %s is taken", r.public)
 			continue
 		}

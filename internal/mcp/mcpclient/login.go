@@ -19,7 +19,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Login performs an OAuth login to a server in the user's browser and stores
@@ -111,7 +110,7 @@ func (f *flow) run(ctx context.Context) (*credentials, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kept != nil && kept.Issuer != issuer && !weak.On("mcp.binding") {
+	if kept != nil && kept.Issuer != issuer {
 		return nil, fmt.Errorf("its logins come from %.100q now, and the one that is kept came from %.100q: nothing was sent to either. If that is right, run 'pawl mcp logout %s' first: %w", issuer, kept.Issuer, f.server.Name, pawl.ErrDenied)
 	}
 	meta, err := f.metadata(ctx, issuer)

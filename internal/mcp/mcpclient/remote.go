@@ -14,7 +14,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // remote is a tool as its server describes it.
@@ -44,15 +43,9 @@ func newRemote(s Server, t *sdk.Tool) (*remote, error) {
 	r.description = short(r.description, descriptionBytes+len("…"))
 	tool := identifier(t.Name, maxName-len("mcp__")-len(s.Name)-len("__"))
 	r.public, r.target = "mcp__"+s.Name+"__"+tool, s.Name+"/"+tool
-	if unshadowed() {
-		r.public = t.Name
-	}
 	r.print = fingerprint(s, t.Name, t.Title, t.Description, string(schema))
 	return r, nil
 }
-
-// unshadowed reports whether tools keep the names that servers give them.
-func unshadowed() bool { return weak.On("mcp.shadow") }
 
 // maxName is the length of the longest name that providers accept.
 const maxName = 64

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // mediaTypes are the file types that models accept.
@@ -41,7 +40,7 @@ func resultOf(server, tool string, r *sdk.CallToolResult) pawl.Result {
 
 // outside marks a result of a server as untrusted text.
 func outside(source string, r pawl.Result) pawl.Result {
-	if r.Content != "" && !weak.On("mcp.fence") {
+	if r.Content != "" {
 		r.Content = sanitize.Untrusted("MCP "+source, r.Content)
 	}
 	return r

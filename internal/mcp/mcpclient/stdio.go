@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // program is a server that runs on this machine.
@@ -55,7 +54,7 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 // enter wraps the command in a sandbox, unless the user's configuration runs
 // it without.
 func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c *proc.Command) error {
-	if box == nil || s.Unboxed || weak.On("mcp.box") {
+	if box == nil || s.Unboxed {
 		return nil
 	}
 	w, err := box(ctx, dir, c.Dir, c.Args, ownEnv(s))

@@ -5,14 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // shown sanitizes the text of a server for the model and for people.
 func shown(text string) string {
-	if weak.On("mcp.hidden") {
-		return text
-	}
 	return sanitize.Marked(strings.ToValidUTF8(text, "\uFFFD"))
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // reach returns the modes that a request may choose if the user has chosen
@@ -39,7 +38,7 @@ func reach(mode string) []string {
 func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
 	set.Trusted = false // the user trusts projects one by one
-	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) && !weak.On("serve.mode") {
+	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) {
 		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
 			in.Mode, strings.Join(may, ", "), pawl.ErrDenied)
 	}
@@ -77,9 +76,6 @@ func (s *server) folder(name string) (string, error) {
 
 // within reports whether a real path is the root or below it.
 func (s *server) within(real string) bool {
-	if weak.On("serve.folder") {
-		return true
-	}
 	rel, err := filepath.Rel(s.Root, real)
 	return err == nil && real != "" && filepath.IsLocal(rel)
 }

@@ -7,17 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // copyCache gives a tree a copy of the base's cache. What the candidate's code writes to it is deleted with the tree
 // and read by nothing else.
 func copyCache(p *checkout, cache string) error {
-	if weak.On("gate.cache") {
-		p.cache = cache
-		return nil
-	}
 	return copyInto(p.cache, cache)
 }
 

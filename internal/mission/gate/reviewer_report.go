@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // maxListed bounds the names of files or tests in a report.
@@ -100,9 +99,6 @@ func (d Report) Markdown(maxPatch int) string {
 
 // untrusted marks text that the author could have written as untrusted.
 func untrusted(source, text string) string {
-	if weak.On("gate.fence") {
-		return text
-	}
 	return sanitize.Untrusted(source, text)
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -41,11 +40,7 @@ func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult,
 		}
 	}
 	env := append([]string{"CI=true", "XDG_CACHE_HOME=" + p.cache, "GOFLAGS=", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8"}, c.Env...)
-	hidden := g.Hidden
-	if weak.On("gate.hidden") {
-		hidden = nil
-	}
-	box, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: hidden, Writable: []string{p.cache}}, c.Network)
+	box, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: g.Hidden, Writable: []string{p.cache}}, c.Network)
 	if err != nil {
 		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Dropped counts the findings that were dropped or downgraded.
@@ -37,7 +36,7 @@ func Check(found []Finding, shown []File, most int) ([]Finding, Dropped) {
 	kept, seen := []Finding{}, map[string]bool{}
 	for _, f := range found {
 		file, ok := files[f.Path]
-		if ok && !weak.On("review.lines") {
+		if ok {
 			ok = f.place(file, &d)
 		}
 		if !ok {

@@ -11,17 +11,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // DiffArgs are the arguments of git diff that Parse expects. All files are treated as text; otherwise a change
 // could add a .gitattributes that declares its own code binary and hides it.
 func DiffArgs() []string {
-	args := []string{"diff", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "--unified=5"}
-	if weak.On("review.text") {
-		return args
-	}
-	return append(args, "--text")
+	return []string{"diff", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "--unified=5", "--text"}
 }
 
 // File is the change of a file. Its names and rows are untrusted text.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Report is the result of a review.
@@ -57,9 +56,6 @@ func (r Report) Text() string {
 		b.WriteString("\n")
 	}
 	b.WriteString(r.counts() + "\n")
-	if weak.On("review.log") {
-		return b.String()
-	}
 	return order.ReplaceAllString(b.String(), "## $1")
 }
 
@@ -86,9 +82,6 @@ func (r Report) counts() string {
 // spaces, so no line may start with text of the model.
 func barred(text string) string {
 	margin := "  | "
-	if weak.On("review.log") {
-		margin = ""
-	}
 	return margin + strings.ReplaceAll(strings.TrimSpace(sanitize.Marked(text)), "\n", "\n"+margin)
 }
 
@@ -126,9 +119,8 @@ func block(text string) string {
 		lines = append(lines, line)
 	}
 	text = strings.Join(lines, "\n")
-	if !weak.On("review.log") { // the report may be printed to a CI log too
-		text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
-	}
+	// The report may be printed to a CI log too.
+	text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
 	fence := longer("```", text)
 	return fmt.Sprintf("%s\n%s\n%s\n", fence, text, fence)
 }

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Resolver turns a name into addresses; *net.Resolver is one.
@@ -91,9 +89,6 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 		return nil, &Refused{Host: cut(name), Why: "there is no such port"}
 	}
 	addrs, err := g.Addresses(ctx, name, uint16(port))
-	if err == nil && weak.On("egress.pin") {
-		addrs, err = g.resolve(ctx, name) // as a dialer does that is given the name
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +122,6 @@ func (g *Guard) vet(ctx context.Context, host string, port uint16) ([]netip.Addr
 	for i, a := range addrs {
 		addrs[i] = a.Unmap()
 		c, special := classify(a)
-		special = special && !weak.On("egress.private")
 		if !special && usual {
 			continue
 		}

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // commandPattern matches commands by their first words.
@@ -109,12 +107,6 @@ func (p commandPattern) resembles(words []word) likeness {
 	if !words[0].known {
 		return maybe
 	}
-	if weak.On("shell.alike") {
-		if words[0].text != p.words[0] {
-			return unlike
-		}
-		return p.args(words[1:])
-	}
 	if !sameProgram(p.words[0], words[0].text) {
 		return unlike
 	}
@@ -158,7 +150,7 @@ func (p commandPattern) args(words []word) likeness {
 // an abbreviation (--forc) or with a value (--force=x).
 func abbreviates(option, long string) bool {
 	option, value, inline := strings.Cut(option, "=")
-	return strings.HasPrefix(long, "--") && len(option) > 2 && strings.HasPrefix(long, option) && (option != long || inline && value != "") && !weak.On("shell.abbrev")
+	return strings.HasPrefix(long, "--") && len(option) > 2 && strings.HasPrefix(long, option) && (option != long || inline && value != "")
 }
 
 func isOption(w word) bool { return strings.HasPrefix(w.text, "-") }

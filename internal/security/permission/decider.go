@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // decider collects the findings on one call.
@@ -36,7 +35,7 @@ func newDecider(p Policy, c Call) *decider {
 		case r.Decision != Allow:
 			j.refusing = append(j.refusing, m)
 		case err != nil:
-		case r.Origin == OriginUser || weak.On("rules.project"):
+		case r.Origin == OriginUser:
 			j.allowing = append(j.allowing, m)
 		default:
 			j.ignored = append(j.ignored, m)
@@ -107,9 +106,6 @@ func (j *decider) net(a pawl.Access) {
 		return
 	}
 	s := j.Mode.decide(classLeave)
-	if weak.On("net.asked") {
-		s = j.Mode.decide(classRead)
-	}
 	if h.userinfo {
 		s = j.Mode.closed("a name stands before the host: what it looks like is not where it leads")
 	}
@@ -129,7 +125,7 @@ func (j *decider) mcp(a pawl.Access) {
 		return
 	}
 	s := j.Mode.decide(classLeave)
-	if t.changed && !weak.On("mcp.changed") {
+	if t.changed {
 		s = j.Mode.closed("the server has changed what it says of this tool: look at the difference")
 	}
 	j.find(f, s, matching{
@@ -152,7 +148,7 @@ func (j *decider) command(a pawl.Access) {
 		return
 	}
 	c := classRun
-	if a.Kind == pawl.AccessEscape && !weak.On("shell.escape") || !j.Boxed {
+	if a.Kind == pawl.AccessEscape || !j.Boxed {
 		c = classLeave
 	}
 	base := j.Mode.decide(c)

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // gates returns, for each segment, why a person must approve it regardless of mode
@@ -15,9 +13,6 @@ import (
 // accidents only: a malicious command can be spelled so that it is not detected.
 func (j *decider) gates(s script, r *runs) []string {
 	why := make([]string, len(s.segments))
-	if weak.On("shell.gate") {
-		return why
-	}
 	for i, seg := range s.segments {
 		for _, target := range seg.Writes {
 			if why[i] == "" && isDevice(target) {

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // host is a network host in canonical spelling.
@@ -104,8 +103,6 @@ func (p hostPattern) names(h host) bool {
 	switch {
 	case p.everyone:
 		return true
-	case weak.On("net.labels"):
-		return strings.HasPrefix(h.name, p.name)
 	case p.below:
 		return !h.address && strings.HasSuffix(h.name, "."+p.name)
 	default:

@@ -11,7 +11,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // place is a path in all spellings that a rule may use for it.
@@ -109,9 +108,7 @@ func parsePath(s string) (pathPattern, error) {
 	case strings.HasPrefix(s, "~") && s != "~" && !strings.HasPrefix(s, "~/"):
 		return p, errors.New("only your own home folder has a ~: write the whole path")
 	}
-	if p.glob = path.Clean(s); weak.On("rule.clean") {
-		p.glob = s
-	}
+	p.glob = path.Clean(s)
 	if p.glob == "." { // the workspace as a whole
 		p.glob, p.folder, p.literal = "**", true, false
 	}

@@ -3,8 +3,6 @@ package permission
 import (
 	"slices"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // protectedNames are files and directories that configure other programs: git,
@@ -35,9 +33,6 @@ func ProtectedNames() []string { return slices.Clone(protectedNames) }
 // a file system may treat as equal. Everything in .git is protected, and .git
 // itself: only git writes there.
 func Protected(path string) bool {
-	if weak.On("protected") {
-		return false
-	}
 	for name := range strings.SplitSeq(fold(path), "/") {
 		if protectedFolded[name] {
 			return true

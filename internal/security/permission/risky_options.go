@@ -3,8 +3,6 @@ package permission
 import (
 	"regexp"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // riskyOptions are a program's options that run other programs, write files or
@@ -49,7 +47,7 @@ var sedPrint = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
 // riskyOption returns why a rule's * does not cover the words from index from on,
 // or "". It also checks the options of a program behind a wrapper.
 func riskyOption(words []word, from int) string {
-	if len(words) <= from || weak.On("shell.hatch") {
+	if len(words) <= from {
 		return ""
 	}
 	why := riskyOptionOf(words, from)
@@ -92,7 +90,7 @@ func (h riskyOptions) has(arg string) bool {
 	if isLong {
 		option, _, _ = strings.Cut(option, "=")
 		for _, long := range h.long {
-			if option == long || option != "" && strings.HasPrefix(long, option) && !weak.On("shell.abbrev") {
+			if option == long || option != "" && strings.HasPrefix(long, option) {
 				return true
 			}
 		}

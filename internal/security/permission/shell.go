@@ -10,7 +10,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -35,7 +34,7 @@ type Segment struct {
 // Plain reports whether the text alone tells what will run. Rules can only allow
 // plain segments.
 func (s Segment) Plain() bool {
-	return len(s.words) > 0 && (len(s.Doubts) == 0 || weak.On("shell.doubts"))
+	return len(s.words) > 0 && len(s.Doubts) == 0
 }
 
 func (s *Segment) doubt(format string, args ...any) {
@@ -59,20 +58,7 @@ func parse(command string) (s script, err error) {
 			s, err = script{}, fmt.Errorf("it cannot be read: %v", v)
 		}
 	}()
-	if weak.On("shell.split") {
-		return naive(command), nil
-	}
 	return read(command)
-}
-
-// naive takes a command line for one command, of words with blanks between: what
-// a check does that knows no shell.
-func naive(command string) script {
-	seg := Segment{Text: command}
-	for w := range strings.FieldsSeq(command) {
-		seg.words = append(seg.words, word{raw: w, text: w, known: true})
-	}
-	return script{segments: []Segment{seg}, dirs: []string{""}}
 }
 
 func read(command string) (script, error) {
@@ -83,7 +69,7 @@ func read(command string) (script, error) {
 	if err != nil {
 		return script{}, fmt.Errorf("it cannot be read: %w", err)
 	}
-	if why := misread(file, command); why != "" && !weak.On("shell.misread") {
+	if why := misread(file, command); why != "" {
 		return script{}, fmt.Errorf("it cannot be read: %s", why)
 	}
 	return collect(file, command)

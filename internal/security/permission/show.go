@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Show returns the text of a permission prompt. It contains the whole command,
@@ -40,7 +39,7 @@ func Show(c Call, v Verdict) string {
 		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
 	}
 	showOffer(&b, v)
-	return weakened(b.String())
+	return b.String()
 }
 
 // showAccess shows an access. A command that both runs and leaves the sandbox is
@@ -70,9 +69,6 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 }
 
 func showWarnings(b *strings.Builder, warnings []string) {
-	if weak.On("show.warnings") {
-		return
-	}
 	for _, w := range warnings {
 		fmt.Fprintf(b, "  ! %s\n", w)
 	}

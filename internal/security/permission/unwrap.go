@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -47,7 +45,7 @@ func (s script) runs() *runs {
 	r := &runs{of: make([][]run, len(s.segments)), vague: make([]bool, len(s.segments))}
 	for i, seg := range s.segments {
 		r.of[i] = []run{{seg.words, s.dirs}}
-		r.vague[i] = seg.isIndirect() && !weak.On("shell.unwrap")
+		r.vague[i] = seg.isIndirect()
 		r.unwrap(seg, i, s.dirs, 0)
 	}
 	return r
@@ -55,7 +53,7 @@ func (s script) runs() *runs {
 
 // unwrap adds the commands that a segment runs in addition to its own program.
 func (r *runs) unwrap(seg Segment, at int, dirs []string, depth int) {
-	if len(seg.words) == 0 || !seg.words[0].known || weak.On("shell.unwrap") {
+	if len(seg.words) == 0 || !seg.words[0].known {
 		return
 	}
 	name := strings.TrimSuffix(program(seg.words[0].text), ".exe")

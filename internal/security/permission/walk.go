@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // walker collects the segments of a syntax tree.
@@ -203,13 +201,7 @@ func (w *walker) nested(n syntax.Node) {
 func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	w.calls++
 	seg := w.segment(c, w.span(c, redirs))
-	assigns := c.Assigns
-	if weak.On("shell.assign") {
-		if assigns = nil; len(c.Args) == 0 {
-			return
-		}
-	}
-	for _, a := range assigns {
+	for _, a := range c.Assigns {
 		name := ""
 		if a.Name != nil {
 			name = a.Name.Value
@@ -269,7 +261,7 @@ const (
 
 // changeDir follows a cd whose target is known.
 func (w *walker) changeDir(words []word) {
-	if len(words) == 0 || !words[0].known || weak.On("shell.dir") {
+	if len(words) == 0 || !words[0].known {
 		return
 	}
 	switch words[0].text {

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // rules parses the user's rules for a directory. Rules that ask or deny also apply
@@ -23,7 +22,7 @@ func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, err
 		return nil, fmt.Errorf("read your permissions: %w", err)
 	}
 	for _, r := range rules[:len(rules):len(rules)] {
-		if r.Decision == permission.Allow || weak.On("rules.links") {
+		if r.Decision == permission.Allow {
 			continue
 		}
 		if real, ok := r.Follow(func(path string) string { return s.leads(dir, path) }); ok {

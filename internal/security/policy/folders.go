@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // folders manages the directories that sandboxes write to besides the workspace.
@@ -88,9 +87,6 @@ func (f folders) private(names ...string) (string, error) {
 // ours reports whether info is a directory of this user that has none of the mode
 // bits in others.
 func ours(info fs.FileInfo, others fs.FileMode) bool {
-	if weak.On("folders.private") {
-		return true
-	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return info.IsDir() && info.Mode().Perm()&others == 0 && ok && int(owner.Uid) == os.Geteuid()
 }

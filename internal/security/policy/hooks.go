@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // claudeSettings is where a repository keeps hooks for Claude Code.
@@ -79,7 +78,7 @@ func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Set
 	if err != nil {
 		return nil, nil, err
 	}
-	if policy.OnlyManaged && !weak.On("hook.managed") {
+	if policy.OnlyManaged {
 		return managed, nil, nil
 	}
 	list, err := s.openHooks(ctx, dir, settings)
@@ -165,7 +164,7 @@ func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err erro
 // and the administrator run without one.
 func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped, error) {
 	own := c.Origin.Layer == hook.LayerUser || c.Origin.Layer == hook.LayerManaged
-	if own || c.Mode == string(permission.ModeYolo) || weak.On("hook.box") {
+	if own || c.Mode == string(permission.ModeYolo) {
 		return sandbox.Unwrapped(c.Args, c.Env), nil
 	}
 	p, err := s.Profile(ctx, c.Dir)

@@ -7,16 +7,12 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/permission"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // ownRules returns rules that deny tools access to pawl's own files: writing them
 // could grant any permission. They may be in the workspace, for example if that is
 // the home directory. Sandboxes hide them from commands.
 func ownRules(dir string) ([]permission.Rule, error) {
-	if weak.On("own") {
-		return nil, nil
-	}
 	own, err := ownFiles()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // baseRef returns the ref to read a project's configuration from: the named one or,
@@ -23,7 +22,7 @@ func baseRef(named string) string {
 	if named != "" {
 		return named
 	}
-	if os.Getenv("CI") != "true" || weak.On("config.base") {
+	if os.Getenv("CI") != "true" {
 		return ""
 	}
 	for _, name := range []string{"GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"} {

@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // hiddenNames are files of a workspace that are hidden from commands, and that tools
@@ -168,8 +167,8 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	p.Hidden = append(p.Hidden, denied...)
 	if !worker {
 		p.Hidden = append(p.Hidden, own...)
-	} else if err := place.enclose(&p, own, s.folder.cache); err != nil {
-		return p, err
+	} else {
+		place.enclose(&p, own, s.folder.cache)
 	}
 	cache, err := s.folder.shared(dir)
 	if err != nil {
@@ -236,7 +235,7 @@ func (s *Safety) openEnv() ([]string, error) {
 	}
 	var env []string
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); !secretName(name) || slices.Contains(user.Sandbox.Env, name) || weak.On("env.open") {
+		if name, _, _ := strings.Cut(entry, "="); !secretName(name) || slices.Contains(user.Sandbox.Env, name) {
 			env = append(env, entry)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/trust"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Folder describes the project configuration in a directory, and whether it is
@@ -95,9 +94,6 @@ func (s *Safety) Trusted(dir string) bool {
 // LookAgain discards what is known of directories. Call it before using files that
 // may have just been added to a directory, such as skills.
 func (s *Safety) LookAgain() {
-	if weak.On("skill.anew") {
-		return
-	}
 	s.projects.mu.Lock()
 	defer s.projects.mu.Unlock()
 	for dir, k := range s.projects.known {
@@ -173,7 +169,7 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 
 // loadProject reads the project configuration of a directory, if it is trusted.
 func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
-	p := project{trusted: told || weak.On("trust")}
+	p := project{trusted: told}
 	if !p.trusted {
 		var err error
 		if p.folder, err = s.LookAt(ctx, dir); err != nil {

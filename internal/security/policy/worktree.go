@@ -14,7 +14,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Worktree is the worktree of a worker of a mission. Its session may read and write
@@ -103,15 +102,12 @@ func amongWorktrees(dir string) (real, top string, in bool, err error) {
 // worktree, which a worker has written, or because of an error.
 func forbidsTrust(dir string) bool {
 	_, _, in, err := amongWorktrees(dir)
-	return (in || err != nil) && !weak.On("workplace.trust")
+	return in || err != nil
 }
 
 // confine restricts a policy for a worktree: commands run in a sandbox or not at all,
 // whatever a person would approve, because only the sandbox separates workers.
 func (w Worktree) confine(p *permission.Policy) error {
-	if weak.On("workplace.box") {
-		return nil
-	}
 	if p.Mode == permission.ModeYolo {
 		return fmt.Errorf("a worker's commands run in a sandbox, and the mode yolo has none: use --mode auto: %w", pawl.ErrDenied)
 	}
@@ -126,13 +122,13 @@ func (w Worktree) confine(p *permission.Policy) error {
 // sandboxOnly reports whether commands in a directory must not run without a sandbox.
 func (s *Safety) sandboxOnly(dir string) (bool, error) {
 	_, worker, err := s.Worktree(dir)
-	return worker && !weak.On("workplace.box"), err
+	return worker, err
 }
 
 // enclose restricts a profile for a worktree. Those of pawl's own files that contain
 // the worktree stay reachable on the way to it; the caches of others are hidden, and
 // directories that the user lets commands write to are dropped where they overlap.
-func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) error {
+func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) {
 	for _, path := range own {
 		if real, err := filepath.EvalSymlinks(path); err == nil && holds(real, p.Dir) {
 			p.Apart = append(p.Apart, path)
@@ -143,15 +139,6 @@ func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) error 
 	p.Apart = slices.Concat(p.Apart, []string{cache}, w.Apart)
 	p.Readable = slices.Concat(w.Objects, programsIn(w.Apart))
 	p.Writable = outside(p.Apart, p.Writable)
-	if weak.On("workplace.apart") {
-		p.Apart = nil
-	}
-	if weak.On("workplace.objects") {
-		objects, err := objectsOf(filepath.Join(w.Dir, ".git", "objects"))
-		p.Readable = objects[min(1, len(objects)):]
-		return err
-	}
-	return nil
 }
 
 // outside returns the paths that are in none of the folders.

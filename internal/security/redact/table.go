@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
-)
+import "strings"
 
 // shape is what a kind of secret looks like.
 type shape struct {
@@ -79,7 +75,7 @@ type hit struct {
 // find returns the secrets that begin at from or later, and up to where the
 // text is decided: to its end if it is the last of it.
 func (t *table) find(x text, from int) (hits []hit, decided int) {
-	if t.empty() || weak.On("redact") {
+	if t.empty() {
 		return nil, len(x.s)
 	}
 	s := x.s

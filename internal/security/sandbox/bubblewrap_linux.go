@@ -111,21 +111,10 @@ func (m *mounts) file(f *os.File) string {
 // namespaces cuts the command off from the rest of the machine.
 func (m *mounts) namespaces() error {
 	m.add("--unshare-user", "--unshare-uts", "--unshare-cgroup", "--new-session", "--cap-drop", "ALL")
-	if !weakened("ipc") {
-		m.add("--unshare-ipc")
-	}
-	if !weakened("net") {
-		m.add("--unshare-net")
-	}
-	if !weakened("pid") {
-		m.add("--unshare-pid", "--die-with-parent")
-	}
-	if !weakened("userns") {
-		m.add("--disable-userns")
-	}
-	if weakened("seccomp") {
-		return nil
-	}
+	m.add("--unshare-ipc")
+	m.add("--unshare-net")
+	m.add("--unshare-pid", "--die-with-parent")
+	m.add("--disable-userns")
 	program, err := localFilter()
 	if err != nil {
 		return err

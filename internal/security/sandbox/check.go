@@ -11,7 +11,7 @@ import (
 // Mounts keep most of it from happening. What they cannot is told here: names
 // deep down that were not there, links, and races between sandboxes.
 func (pl *plan) check(s *surveyor) ([]string, error) {
-	if pl.readOnly || weakened("after") {
+	if pl.readOnly {
 		return nil, nil
 	}
 	now, err := s.survey(pl.dir, pl.guard)
@@ -47,9 +47,6 @@ func (pl *plan) check(s *surveyor) ([]string, error) {
 // never made in a repository's own directory. Other names that Check tells of may
 // be a person's doing.
 func (pl *plan) undo() {
-	if weakened("after") {
-		return
-	}
 	for _, path := range pl.absent {
 		if filepath.Base(path) != "commondir" || !exists(path) {
 			continue

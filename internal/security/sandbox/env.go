@@ -13,9 +13,6 @@ var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LA
 
 // environment is what a command gets: each name once, the profile's values last.
 func environment(p Profile) []string {
-	if weakened("env") {
-		return os.Environ()
-	}
 	values := map[string]string{}
 	take := func(name string) {
 		if value, ok := os.LookupEnv(name); ok {

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // helperVar makes this program a helper in a sandbox, which goes on to run the
@@ -33,8 +30,6 @@ func init() {
 		return
 	}
 	_ = os.Unsetenv(helperVar) // its children are themselves
-	kind, without, _ := strings.Cut(kind, ",")
-	weak.Set(without)
 	switch kind {
 	case helperForward:
 		os.Exit(forward(os.Args[1:]))
@@ -47,9 +42,6 @@ func init() {
 // sealFiles keeps files that this process was given from going on to commands.
 // Its own never do.
 func sealFiles() error {
-	if weakened("files") {
-		return nil
-	}
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("keep open files from commands: %w", err)
 	}

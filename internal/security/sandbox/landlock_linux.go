@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Landlock is the sandbox of Linux where namespaces are refused. The kernel's
@@ -101,7 +99,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	env := temporary(pl.env, pl.temp)
 	return Wrapped{
 		Args:    append([]string{self}, argv...),
-		Env:     setenv(env, helperVar, helperLandlock+","+weak.List()),
+		Env:     setenv(env, helperVar, helperLandlock),
 		Files:   []*os.File{file},
 		Partial: pl.partial,
 		Check:   func() ([]string, error) { return pl.check(&l.surveyor) },
@@ -120,15 +118,10 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 		c.Names = append(c.Names, name)
 	}
 	var secret []string
-	if !weakened("masks") {
-		for _, m := range pl.masks {
-			secret = append(secret, m.path)
-		}
+	for _, m := range pl.masks {
+		secret = append(secret, m.path)
 	}
-	kept := secret
-	if !weakened("protected") {
-		kept = slices.Concat(secret, pl.readonly, pl.missing, pl.absent, pl.links)
-	}
+	kept := slices.Concat(secret, pl.readonly, pl.missing, pl.absent, pl.links)
 	read := slices.Concat(systemRead, pl.writable, pl.gitRead())
 	for _, home := range pl.homes {
 		for _, name := range homeRead {
@@ -136,12 +129,6 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 		}
 	}
 	write := append(pl.writableRoots(), pl.temp)
-	if weakened("masks") {
-		read = append(read, "/")
-	}
-	if weakened("root") {
-		write = append(write, "/")
-	}
 	var a, b allowance
 	a.holes = slices.Concat(secret, pl.apartFrom(""))
 	for _, path := range append(read, programFolders(getenv(pl.env, "PATH"), pl.homes)...) {

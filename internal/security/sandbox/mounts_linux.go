@@ -78,29 +78,15 @@ func inOrder(list []mount) []mount {
 
 // system shows the machine, read-only, without its sockets and without others.
 func (m *mounts) system() error {
-	root, dev := "--ro-bind", []string{"--dev", "/dev"}
-	if weakened("root") {
-		root = "--bind"
-	}
-	if weakened("device") {
-		dev = []string{"--dev-bind", "/dev", "/dev"}
-	}
-	m.show(root, "/")
-	m.list = append(m.list, mount{path: "/dev", args: dev})
-	if weakened("pid") {
-		m.show("--ro-bind", "/proc")
-	} else {
-		m.list = append(m.list, mount{path: "/proc", args: []string{"--proc", "/proc"}})
-	}
-	if os.Geteuid() == 0 && !weakened("proc") {
+	m.show("--ro-bind", "/")
+	m.list = append(m.list, mount{path: "/dev", args: []string{"--dev", "/dev"}})
+	m.list = append(m.list, mount{path: "/proc", args: []string{"--proc", "/proc"}})
+	if os.Geteuid() == 0 {
 		for _, path := range rootFiles {
 			if exists(path) {
 				m.show("--ro-bind", path)
 			}
 		}
-	}
-	if weakened("masks") {
-		return nil
 	}
 	return m.folders()
 }
@@ -156,13 +142,8 @@ func (m *mounts) workspace() error {
 			return err
 		}
 	}
-	if !weakened("protected") {
-		if err := m.protect(); err != nil {
-			return err
-		}
-	}
-	if weakened("masks") {
-		return nil
+	if err := m.protect(); err != nil {
+		return err
 	}
 	for _, mask := range m.apart {
 		if m.sees(mask.path) {

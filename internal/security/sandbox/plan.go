@@ -112,9 +112,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 			pl.holdThere(path) // names without a directory are found by the survey
 		}
 	}
-	if !weakened("above") {
-		pl.pinAbove(byPath)
-	}
+	pl.pinAbove(byPath)
 	// What is hidden needs no guard, and a guard would show it.
 	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
 		*list = slices.DeleteFunc(*list, pl.hidden)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -59,9 +58,6 @@ type Store struct{ Path string }
 // above it. A caller that knows the directory to be a linked worktree of another
 // may ask for that one's path, with this one's hash.
 func (s Store) State(dir, hash string) (State, error) {
-	if weak.On("trust") {
-		return Trusted, nil
-	}
 	dir, b, err := s.open(dir)
 	if err != nil {
 		return Unknown, err
@@ -79,9 +75,6 @@ func (s Store) State(dir, hash string) (State, error) {
 
 // Approved says whether a thing of a directory is approved as it is now.
 func (s Store) Approved(dir, kind, name, hash string) (State, error) {
-	if weak.On("trust") {
-		return Trusted, nil
-	}
 	dir, b, err := s.open(dir)
 	if err != nil {
 		return Unknown, err

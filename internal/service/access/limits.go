@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // bounds are what new work may cost: its turn, and the session with all that it
@@ -51,9 +50,6 @@ type limit struct {
 // counted are the limits that the store counts for, if there are any.
 func (s *service) counted() (all []limit) {
 	for _, l := range []limit{{s.who.Limits, "token", &s.who.User}, {s.who.Shared, "tenant", nil}} {
-		if l.owner == nil && weak.On("access.shared") {
-			continue
-		}
 		if l.Budget > 0 || l.Parallel > 0 {
 			all = append(all, l)
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Send gives a session of the user's own a prompt, within the limits.
@@ -78,7 +77,7 @@ func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 	if err := s.own(ctx, id); err != nil {
 		return err
 	}
-	if len(a.Always) > 0 && !s.who.Scope.Covers(api.ScopeAdmin) && !weak.On("access.always") {
+	if len(a.Always) > 0 && !s.who.Scope.Covers(api.ScopeAdmin) {
 		return fmt.Errorf("to permit it for good needs the scope %q: permit it once, or decline: %w", api.ScopeAdmin, pawl.ErrDenied)
 	}
 	return s.next.Answer(s.by(ctx), id, ask, a)
@@ -149,7 +148,7 @@ func (s *service) Delete(ctx context.Context, id pawl.SessionID) error {
 // Import makes a session of the user's own from events, whoever wrote them.
 func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
 	ctx = s.by(ctx)
-	if s.all() || weak.On("access.import") {
+	if s.all() {
 		return s.next.Import(ctx, events)
 	}
 	return s.next.Import(ctx, func(yield func(pawl.Event, error) bool) {

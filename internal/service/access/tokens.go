@@ -14,7 +14,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The bounds of what is remembered of tokens.
@@ -78,10 +77,10 @@ func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 			return lookup{}, err
 		}
 	}
-	if !found.token.Live(now) && !weak.On("access.revoked") {
+	if !found.token.Live(now) {
 		return lookup{}, fmt.Errorf("the token has expired or was revoked: %w", api.ErrUnauthorized)
 	}
-	if !found.tenant.Suspended.IsZero() && !weak.On("access.suspended") {
+	if !found.tenant.Suspended.IsZero() {
 		return lookup{}, fmt.Errorf("tenant %s is suspended: ask who runs the server: %w", found.token.Tenant, pawl.ErrDenied)
 	}
 	return found, nil
@@ -119,8 +118,6 @@ func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, e
 func (a *Access) account(ctx context.Context, t store.Tenant) (store.Account, error) {
 	switch {
 	case t == "":
-		return store.Account{}, nil
-	case a.Tenants == nil && weak.On("access.fleet"):
 		return store.Account{}, nil
 	case a.Tenants == nil:
 		return store.Account{}, fmt.Errorf("the token is of tenant %s, and this server works for none: "+

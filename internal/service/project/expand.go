@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/suggest"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -162,7 +161,7 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 		}
 		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
 		call := permission.Call{Tool: "read", Risk: toolapi.RiskSafe, Access: accesses}
-		if permission.Decide(policy, call).Decision != permission.Allow && !weak.On("desk.readable") {
+		if permission.Decide(policy, call).Decision != permission.Allow {
 			return nil, fmt.Errorf("it may not be read without asking: %w", pawl.ErrDenied)
 		}
 		w, err := workspace.Open(policy.Dir)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The server holds every query to the tenant that the connection works for; see
@@ -19,9 +18,6 @@ import (
 func setting(ctx context.Context) string {
 	if ctx.Value(allTenants{}) != nil {
 		return "*"
-	}
-	if weak.On("store.tenant") {
-		return "t:"
 	}
 	return "t:" + string(store.TenantOf(ctx))
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-dev/pawl/internal/test/security/weaken"
 )
 
 // environ is the environment before tests change it: another HOME has another build cache.
@@ -19,7 +21,8 @@ var environ = os.Environ()
 
 var binaries sync.Map // name and tags -> func() (string, error)
 
-// Binary returns the path of a pawl that is built with the given tags. All test
+// Binary returns the path of a pawl that is built with the given tags; with
+// sectest it is a weakened one (package weaken). All test
 // processes of a checkout share it: it is built again only if its source has changed.
 func Binary(t testing.TB, tags string) string {
 	t.Helper()
@@ -61,7 +64,15 @@ func buildBinary(name, tags string) (string, error) {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
 	bin := filepath.Join(dir, name)
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", bin, "./cmd/"+name) //nolint:gosec // fixed words
+	args := []string{"build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o", bin}
+	if slices.Contains(strings.Split(tags, ","), "sectest") {
+		overlay, err := weaken.Overlay(root)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.Command("go", append(args, "./cmd/"+name)...) //nolint:gosec // fixed words
 	cmd.Dir, cmd.Env = root, append(slices.Clip(environ), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)

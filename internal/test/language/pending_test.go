@@ -28,6 +28,5 @@ var pending = []string{
 	"internal/test",
 	"internal/tool",
 	"internal/transcript",
-	"internal/weak",
 	"internal/workspace",
 }

@@ -79,7 +79,7 @@ var areas = []struct {
 }{
 	{"agent", []string{"internal/agent", "internal/service", "internal/bus", "internal/workspace", "internal/git", "internal/proc", "internal/humanize", "internal/suggest", "internal/telemetry"}},
 	{"root", []string{"client/", "internal/api", "internal/store"}},
-	{"security", []string{"internal/security", "internal/config", "internal/weak"}},
+	{"security", []string{"internal/security", "internal/config"}},
 	{"frontend", []string{"internal/frontend", "internal/transcript"}},
 	{"tool", []string{"internal/tool", "internal/mcp", "internal/extension", "internal/hook"}},
 	{"cmd", []string{"cmd/", "internal/app", "internal/cli", "fleet/"}},

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/test/harness"
-	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
 // arena is where one attack is played: a user with a home directory, a workspace,
@@ -50,10 +50,10 @@ func newArena(t *testing.T, without string) *arena {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(weak.Set(without))
+	t.Cleanup(defense.Disable(without))
 	a.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + a.home, "LANG=C.UTF-8", "USER=" + os.Getenv("USER"),
-		"PAWL_DATA=" + filepath.Join(base, "data"), weak.Var + "=" + without,
+		"PAWL_DATA=" + filepath.Join(base, "data"), defense.Var + "=" + without,
 	}
 	return a
 }

@@ -31,7 +31,7 @@ var rowsC = []row{
 	{id: "C18", title: "Gemini: @import in memory file via symlink dir escape", attack: importedByLink, weak: "path.links,path.root"},
 	{id: "C19", title: "Claude Code: Read(.env) deny evaded by Grep, Bash, @import", attack: deniedReads, weak: "sandbox.masks"},
 	{id: "C20", title: "Windsurf: traversal in file tools", attack: traversal, weak: "path.rel,path.root,path.links"},
-	{id: "C21", title: "MCP git: flag-like refs (--output=), repo path unchecked, ../ staging", attack: flagsOfGit, weak: "shell.hatch"},
+	{id: "C21", title: "MCP git: flag-like refs (--output=), repo path unchecked, ../ staging", attack: flagsOfGit, weak: "shell.options"},
 	{id: "C22", title: "Codex, Claude: editor buffer / IPC dir in world-writable /tmp pre-planted", attack: plantedFolders, weak: "folders.private"},
 	{id: "C23", title: "Claude Code: NT path → NTLM leak before approval", elsewhere: "NT paths: Windows only"},
 	{id: "C24", title: "Codex: created with umask, follows link", attack: keysFile, weak: "auth.file"},

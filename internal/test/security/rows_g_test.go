@@ -14,12 +14,12 @@ import (
 )
 
 var rowsG = []row{
-	{id: "G1", title: "Claude HUD: OSC 8 built from raw cwd/branch → OSC 52 clipboard, fake prompt", attack: textThatSteers, weak: "plain"},
-	{id: "G2", title: "Codex: pasted CSI corrupts scrollback, also in stored history", attack: historyThatSteers, weak: "plain"},
+	{id: "G1", title: "Claude HUD: OSC 8 built from raw cwd/branch → OSC 52 clipboard, fake prompt", attack: textThatSteers, weak: "sanitize"},
+	{id: "G2", title: "Codex: pasted CSI corrupts scrollback, also in stored history", attack: historyThatSteers, weak: "sanitize"},
 	{id: "G3", title: "Gemini: bidi/zero-width/homoglyph in confirm dialog", attack: commandsThatDeceive, weak: "show.codes,show.warnings"},
 	{id: "G4", title: "Gemini: punycode/userinfo URL deception", attack: hostsThatDeceive, weak: "show.warnings"},
 	{id: "G5", title: "Claude Code: command truncated in prompt hides payload", attack: commandsThatHide, weak: "show.whole"},
-	{id: "G6", title: "many: invisible instructions", attack: invisibleOrders, weak: "plain.tags"},
+	{id: "G6", title: "many: invisible instructions", attack: invisibleOrders, weak: "sanitize.tags"},
 	{id: "G7", title: "Gemini: pasted text triggers file inclusion", attack: pasteThatReads, weak: "tui.paste"},
 	{id: "G8", title: "Claude: buffered Enter approves", attack: keysBeforeTheQuestion, weak: "ask.dwell"},
 }

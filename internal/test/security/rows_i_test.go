@@ -16,7 +16,7 @@ import (
 
 // walls are what keeps a worker's commands from the rest: with both taken out
 // they see it, and can write to it.
-const walls = "workplace.apart,sandbox.root"
+const walls = "worker.isolation,sandbox.root"
 
 var rowsI = []row{
 	{id: "I1", title: "git -C", attack: worker("git -C OTHER commit -qm evil --allow-empty; git -C OTHER show HEAD:secret; git -C REPO commit -qm evil --allow-empty; git -C REPO branch evil"), weak: walls},
@@ -33,11 +33,11 @@ var rowsI = []row{
 	{id: "I11", title: "hard links", attack: worker("ln REPO/f hard && echo evil >> hard; ln OTHER/secret hard2 && cat hard2; ln REPO/f OUTSIDE/hard && echo evil >> OUTSIDE/hard; ln OTHER/secret OUTSIDE/h && cat OUTSIDE/h"), weak: walls},
 	{id: "I12", title: ".git that is another's", attack: anothersGit, weak: walls + ",sandbox.protected"},
 	{id: "I13", title: "git push by path", attack: worker("echo evil > f; git commit -qam evil; git push -q REPO HEAD:refs/heads/evil; git push -q file://REPO HEAD:refs/heads/evil2; git push -q OTHER HEAD:refs/heads/evil; git fetch -q OTHER work && git show FETCH_HEAD:secret"), weak: walls},
-	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, weak: "workplace.objects"},
-	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, weak: "workplace.trust"},
-	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, weak: "workplace.box"},
-	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), weak: "workplace.apart"},
-	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, weak: "workplace.apart"},
+	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, weak: "worker.objects"},
+	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, weak: "worker.trust"},
+	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, weak: "worker.sandbox"},
+	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), weak: "worker.isolation"},
+	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, weak: "worker.isolation"},
 }
 
 // mission is a user's repository with two worktrees, of which the arena's directory

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 //go:embed head.html
@@ -80,9 +78,6 @@ func (p *htmlPage) picture(f file) picture {
 
 // text is what the template escapes, always.
 func text(s string) any {
-	if weak.On("export.html") {
-		return template.HTML(s) //nolint:gosec // in builds for tests alone
-	}
 	return s
 }
 

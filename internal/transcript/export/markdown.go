@@ -6,8 +6,6 @@ import (
 	"html"
 	"io"
 	"strings"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Markdown writes a session as Markdown. Headings, notes and folds are pawl's
@@ -89,9 +87,6 @@ func (b block) summary() string {
 
 func (m *markdown) fence(lang string, e excerpt) {
 	ticks := strings.Repeat("`", max(3, longestRun(e.Text)+1))
-	if weak.On("export.fence") {
-		ticks = "```"
-	}
 	fmt.Fprintf(m, "\n%s%s\n%s\n%s\n", ticks, lang, e.Text, ticks)
 	if left := e.leftOut(); left != "" {
 		fmt.Fprintf(m, "\n*%s*\n", left)
@@ -106,9 +101,6 @@ func span(s string) string {
 		return ""
 	}
 	ticks := strings.Repeat("`", longestRun(s)+1)
-	if weak.On("export.fence") {
-		ticks = "`"
-	}
 	if ticks != "`" || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
 		s = " " + s + " " // one blank on each side is not part of it
 	}

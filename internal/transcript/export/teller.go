@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // teller turns events into blocks. It keeps what a later event needs: prompts
@@ -32,9 +31,6 @@ func newTeller(w writer) *teller {
 
 // shown is a text as a document has it: nothing in it steers or deceives.
 func shown(s string) string {
-	if weak.On("plain") {
-		return s
-	}
 	return sanitize.Text(s)
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // root is the open directory that files are looked at and put back in. No link is
@@ -62,9 +60,6 @@ func (r *root) in(path string, do func(fd int, name string) error) error {
 
 // enter opens a directory in an open directory, which must be no link.
 func enter(fd int, name string) (int, error) {
-	if weak.On("snapshot.links") {
-		return unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	}
 	return openAt(fd, name, unix.O_DIRECTORY)
 }
 

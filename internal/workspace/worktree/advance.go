@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // refOf returns the full name of a branch that is ours to move.
@@ -16,7 +15,7 @@ func refOf(branch string) (string, error) {
 	if err := git.CheckRef(branch); err != nil {
 		return "", err
 	}
-	if !strings.HasPrefix(branch, Prefix) && !weak.On("worktree.branch") {
+	if !strings.HasPrefix(branch, Prefix) {
 		return "", fmt.Errorf("%q is a branch of the user's: pawl merges into branches below %s alone: %w", branch, Prefix, pawl.ErrDenied)
 	}
 	return "refs/heads/" + branch, nil
@@ -78,9 +77,6 @@ func orNothing(id string) string {
 
 // free refuses a branch that some worktree of the repository is on.
 func (t *Trees) free(ctx context.Context, ref string) error {
-	if weak.On("worktree.branch") {
-		return nil
-	}
 	out, err := t.Repo.Run(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
 		return err
@@ -146,8 +142,5 @@ func (t *Trees) merged(ctx context.Context, branch, base string, label Label) (s
 // them may be a model's words, and is not asked.
 func (l Label) of(message string) bool {
 	message = strings.TrimRight(message, "\n") + "\n"
-	if weak.On("worktree.trailers") {
-		return strings.Contains(message, l.trailers())
-	}
 	return strings.HasSuffix(message, "\n\n"+l.trailers())
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -185,9 +184,6 @@ const kindRename = "rename"
 // side alone has changed must be as that side has it, and what one has deleted and
 // the other changed must be a conflict. All else is a guess.
 func (t *Trees) guessed(ctx context.Context, base, ours, theirs, merged string) ([]Conflict, error) {
-	if weak.On("worktree.renames") {
-		return nil, nil
-	}
 	var sides [4]map[string]git.Entry
 	paths := map[string]bool{}
 	for i, commit := range []string{base, ours, theirs, merged} {

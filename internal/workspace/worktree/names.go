@@ -8,15 +8,11 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // checkPath refuses a path that git, here or on another system, would take for
 // one of its own.
 func checkPath(p string) error {
-	if weak.On("worktree.names") {
-		return nil
-	}
 	if !filepath.IsLocal(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
 		return fmt.Errorf("%q is no path in a repository: %w", p, pawl.ErrInvalid)
 	}
@@ -48,9 +44,6 @@ func isGit(name string) bool {
 // commit has both already: on some systems one would take the other's place, a
 // link that of a directory say.
 func checkCase(before, after map[string]bool) error {
-	if weak.On("worktree.names") {
-		return nil
-	}
 	known := sync.OnceValue(func() map[string]bool { return withFolders(before) })
 	spelled := map[string]string{} // how it is spelled, by how it is folded
 	for p := range withFolders(after) {

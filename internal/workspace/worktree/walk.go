@@ -15,7 +15,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/weak"
 	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
 
@@ -164,18 +163,14 @@ func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 	if at.path != "" {
 		path = at.path + "/" + name
 	}
-	if name == ".git" && !weak.On("worktree.nested") {
+	if name == ".git" {
 		if at.depth > 0 {
 			w.leave(path, outNested)
 		}
 		return nil // what it says is the worker's word
 	}
-	flags := unix.AT_SYMLINK_NOFOLLOW
-	if weak.On("worktree.links") {
-		flags = 0
-	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(at.dir.Fd()), name, &st, flags); err != nil {
+	if err := unix.Fstatat(int(at.dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return moving(path, err)
 	}
 	kind := uint32(number(st.Mode)) & unix.S_IFMT
@@ -222,8 +217,6 @@ func (w *walker) ignored(at spot, path string, folder bool) bool {
 	}
 	own := at.own.Ignored(path, folder)
 	switch {
-	case weak.On("worktree.ignored"):
-		return own
 	case base && !own:
 		w.leave(path, outBase)
 	case own && !base:
@@ -264,9 +257,6 @@ func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidd
 
 // open opens something in an open directory.
 func (w *walker) open(at spot, name string, flags int) (int, error) {
-	if weak.On("worktree.links") {
-		return unix.Openat(int(at.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
-	}
 	return openAt(int(at.dir.Fd()), name, flags)
 }
 
@@ -316,7 +306,7 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 	if err := w.take(path, mode, data, was); err != nil {
 		return err
 	}
-	if len(w.fresh) > before && number(st.Nlink) > 1 && !weak.On("worktree.hardlinks") {
+	if len(w.fresh) > before && number(st.Nlink) > 1 {
 		return fmt.Errorf("%q is also known by another name, perhaps outside of the workplace: replace it by a copy: %w", path, pawl.ErrDenied)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // index returns where the top is, or -1. It is looked for where it was first.
@@ -156,9 +155,6 @@ func (v *View) Copy() string {
 // copyable is a text for the clipboard. It may be pasted into a shell, so nothing
 // that ends a paste, sends a line or does not show is in it.
 func copyable(text string) string {
-	if weak.On("tui.copy") {
-		return text
-	}
 	return sanitize.Text(text)
 }
 

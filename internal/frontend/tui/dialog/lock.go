@@ -4,8 +4,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // A dialog takes no answer until it has been on the screen, and no key has come,
@@ -80,9 +78,6 @@ func (l *Lock) settled(m settledMsg) tea.Cmd {
 // Takes reports whether a key counts. One that comes too early makes the wait
 // begin anew.
 func (l *Lock) Takes() bool {
-	if weak.On("ask.dwell") {
-		return true
-	}
 	if l.left > 0 {
 		l.left = settleSteps
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
-	"github.com/pawl-dev/pawl/internal/weak"
+	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
 func lines(n int) string {
@@ -135,7 +135,7 @@ func TestPastedNames(t *testing.T) {
 			if got := s.expanded(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if strings.Contains(s.desk.got[0].Parts.Text(), "secret") && !weak.On("tui.paste") {
+			if strings.Contains(s.desk.got[0].Parts.Text(), "secret") && !defense.Off("tui.paste") {
 				t.Errorf("the desk saw what was pasted: %q", s.desk.got[0].Parts.Text())
 			}
 		})

@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // Submit is a prompt that was written.
@@ -44,7 +43,7 @@ type SendFailed struct {
 func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	b := e.draft.text
 	for _, f := range e.draft.files {
-		if !f.shown && !weak.On("tui.seen") {
+		if !f.shown {
 			return nil // no file is read that the person did not see named
 		}
 	}
@@ -164,7 +163,7 @@ func mask(pieces []textinput.Piece) (string, *strings.Replacer) {
 	nonce := rand.Text()
 	for i, p := range pieces {
 		literal := strings.TrimRight(p.Text, " \t\n([{\"'")
-		if (!p.Pasted && !p.Folded) || literal == "" || weak.On("tui.paste") {
+		if (!p.Pasted && !p.Folded) || literal == "" {
 			text.WriteString(p.Text)
 			continue
 		}

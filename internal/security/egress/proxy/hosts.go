@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // The ports of the web. A host without a port is meant for TLS.
@@ -102,7 +101,7 @@ func (p pattern) names(host string) bool {
 // the way can read and change, is for port 80 where that was named.
 func (p pattern) opens(port uint16, plain bool) bool {
 	if plain {
-		return p.port == plainPort && port == plainPort || weak.On("egress.plain")
+		return p.port == plainPort && port == plainPort
 	}
 	return p.port == port || p.port == 0 && port == tlsPort
 }
@@ -124,9 +123,6 @@ func (p pattern) String() string {
 // ports are all that any host is reached at.
 func (h hosts) ports() []uint16 {
 	list := []uint16{tlsPort}
-	if weak.On("egress.plain") {
-		list = append(list, plainPort)
-	}
 	for _, p := range h {
 		if p.port != 0 {
 			list = append(list, p.port)
@@ -146,7 +142,7 @@ func (h hosts) permit(host string, port uint16, plain bool) error {
 			continue
 		case !p.opens(port, plain):
 			named = true
-		case (p.below || p.everyone) && isVendor(host) && !weak.On("egress.vendors"):
+		case (p.below || p.everyone) && isVendor(host):
 			vendor = true
 		default:
 			return nil
@@ -163,8 +159,6 @@ func (h hosts) permit(host string, port uint16, plain bool) error {
 			status: http.StatusForbidden, why: "plain http is closed: use https://" + host + "/",
 			advice: fmt.Sprintf("If it must be http, ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(plainPort))),
 		}
-	case weak.On("egress.hosts"):
-		return nil
 	case named:
 		return &refusal{
 			status: http.StatusForbidden, why: fmt.Sprintf("port %d of %s is not among what this command may reach: %s", port, host, h),

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/egress"
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 const (
@@ -204,7 +203,7 @@ func (r *request) target(target string) error {
 	if r.host, r.port, err = parseAuthority(rest[:end], plainPort); err != nil {
 		return err
 	}
-	if err := plainPath(path); err != nil && !weak.On("egress.encoding") {
+	if err := plainPath(path); err != nil {
 		return err
 	}
 	if r.url, err = egress.ParseURL(target); err != nil {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/pawl-dev/pawl/internal/weak"
 )
 
 // tunnel answers CONNECT and carries TLS until both sides are done.
@@ -73,9 +71,6 @@ var (
 
 // vetHello returns the bytes of the first message if it is for the host.
 func vetHello(in *bufio.Reader, host string) ([]byte, error) {
-	if weak.On("egress.sni") {
-		return nil, nil
-	}
 	h, err := readHello(in)
 	if err == nil {
 		err = h.fits(host)

@@ -1,0 +1,15 @@
+//go:build sectest
+
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/test/security/weaken/defensetest"
+)
+
+// Without a defense, the test of it fails.
+func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
+	defensetest.NoticedBy(t, "TestRoutesAreTheTenantsOwn", "access.tenant", "store.tenant")
+}

@@ -1,0 +1,26 @@
+//go:build sectest
+
+package access_test
+
+import (
+	"testing"
+
+	"github.com/pawl-dev/pawl/internal/test/security/weaken/defensetest"
+)
+
+// Without a defense, the test of it fails.
+func TestDefensesMatter(t *testing.T) {
+	t.Parallel()
+	for defense, test := range map[string]string{
+		"access.owner":     "TestEveryMethodIsGuarded",
+		"access.always":    "TestNothingIsPermittedForOthers",
+		"access.import":    "TestImportIsOnesOwn",
+		"access.revoked":   "TestRevocation",
+		"access.folder":    "TestFoldersAreTheTenantsOwn",
+		"access.suspended": "TestSuspension",
+		"access.fleet":     "TestTenantsNeedAFleet",
+		"access.shared":    "TestTenantsLimits",
+	} {
+		defensetest.NoticedBy(t, test, defense)
+	}
+}

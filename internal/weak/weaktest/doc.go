@@ -1,2 +1,0 @@
-// Package weaktest shows that tests notice when a defense is missing.
-package weaktest
