@@ -12,23 +12,23 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Event masks an event as Redact does, for who it is shared with.
+// Event masks all texts of an event as Redact does, for sharing it.
 func (r *Redactor) Event(e pawl.Event) (pawl.Event, error) { return r.Log()(e) }
 
-// Log is Event for the events of one log, in their order: what is proven by the
-// hashes of events before is proven of the masked ones.
+// Log returns a function that is Event for the events of one log, in their order. It
+// updates the hashes by which later events refer to earlier ones, so that evidence
+// stays valid for the masked events.
 func (r *Redactor) Log() func(pawl.Event) (pawl.Event, error) {
 	return (&masker{mask: r.Redact}).event
 }
 
-// masker masks events that come one after the other.
+// masker masks the events of one log in their order.
 type masker struct {
 	mask  func(string) string
-	moved map[string]string // hashes of what was masked, and what they are now
+	moved map[string]string // hashes before masking -> hashes after it
 }
 
-// event returns the event with all its texts masked, and the hashes that it is
-// proven by made anew.
+// event returns the event with all its texts masked and its hashes updated.
 func (m *masker) event(e pawl.Event) (pawl.Event, error) {
 	masked, err := maskEvent(e, m.mask)
 	if err == nil {
@@ -37,9 +37,8 @@ func (m *masker) event(e pawl.Event) (pawl.Event, error) {
 	return masked, err
 }
 
-// prove makes the hashes of evidence anew once something in it was masked: a chain
-// that does not hold makes the whole log one that nobody may act on. One that did
-// not hold before does not hold afterwards either.
+// prove updates the hashes of evidence that was masked: with a broken chain, the
+// whole log would be rejected. A chain that was broken before stays broken.
 func (m *masker) prove(was, is pawl.Body) pawl.Body {
 	switch is := is.(type) {
 	case pawl.CriteriaSet:
@@ -61,7 +60,7 @@ func (m *masker) prove(was, is pawl.Body) pawl.Body {
 	}
 }
 
-// move notes what a hash is now, and returns that.
+// move records that the hash from became to, and returns to.
 func (m *masker) move(from, to string) string {
 	if from != to {
 		if m.moved == nil {
@@ -72,11 +71,11 @@ func (m *masker) move(from, to string) string {
 	return to
 }
 
-// now is a hash as it is now.
+// now returns what a hash became.
 func (m *masker) now(hash string) string { return cmp.Or(m.moved[hash], hash) }
 
-// maskEvent returns the event with all its texts masked, wherever they are in
-// it. What cannot be encoded is left to who would keep it to refuse.
+// maskEvent returns the event with all its texts masked. An event that cannot be
+// encoded is returned as it is: the store rejects it.
 func maskEvent(e pawl.Event, mask func(string) string) (pawl.Event, error) {
 	if e.Body == nil {
 		return e, nil
@@ -97,8 +96,8 @@ func maskEvent(e pawl.Event, mask func(string) string) (pawl.Event, error) {
 	return e, nil
 }
 
-// maskJSON masks the strings of an encoded value, as they are when they are
-// decoded: an escape hides nothing.
+// maskJSON masks the strings of a JSON value in their decoded form, so that escapes
+// hide nothing.
 func maskJSON(data []byte, mask func(string) string) (out []byte, changed bool) {
 	done := 0
 	for i := 0; i < len(data); i++ {
@@ -117,7 +116,7 @@ func maskJSON(data []byte, mask func(string) string) (out []byte, changed bool) 
 		}
 		s := string(data[begin+1 : i])
 		if escaped && json.Unmarshal(data[begin:i+1], &s) != nil {
-			continue // no string: who decodes it will say so
+			continue // no valid string: decoding it will fail
 		}
 		if masked := mask(s); masked != s {
 			out = append(append(out, data[done:begin]...), encodeString(masked)...)
@@ -131,11 +130,11 @@ func encodeString(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string has no way to fail
+	_ = enc.Encode(s) // encoding a string cannot fail
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// maskFiles masks the texts that are attached, which JSON has in base64.
+// maskFiles masks attached texts, which are base64 in JSON.
 func maskFiles(b pawl.Body, mask func(string) string) pawl.Body {
 	switch b := b.(type) {
 	case pawl.Prompted:
@@ -185,7 +184,7 @@ func files(list []pawl.File, mask func(string) string) []pawl.File {
 	return list
 }
 
-// file masks a file that is a text. A picture has no secrets that could be found.
+// file masks a text file. Other files, such as pictures, cannot be searched.
 func file(f pawl.File, mask func(string) string) pawl.File {
 	if !utf8.Valid(f.Data) {
 		return f
@@ -196,9 +195,8 @@ func file(f pawl.File, mask func(string) string) pawl.File {
 	return f
 }
 
-// Result masks what a tool gives back, as Redact does: what the model reads, what
-// people see, what the log keeps. The output of a command goes through it after
-// its colors were taken out, which could stand within a secret.
+// Result masks a tool result as Redact does, before it reaches the model, people or
+// the log. Remove terminal colors first: they could be within a secret.
 func (r *Redactor) Result(result pawl.Result) pawl.Result {
 	result.Content = r.Redact(result.Content)
 	result.Files = files(result.Files, r.Redact)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// secretNames are parts of the names of variables and headers that hold a secret.
+// secretNames are parts of the names of variables and headers that contain a secret.
 var secretNames = []string{"api_key", "api-key", "apikey", "token", "secret", "authorization", "cookie", "password"}
 
 func secretName(name string) bool {
@@ -18,9 +18,9 @@ func secretName(name string) bool {
 	return false
 }
 
-// AddEnv makes the secrets of an environment (NAME=value) known: what has the
-// name of one and looks like one. A word, a number, a path or a URL does not: it
-// would be masked wherever it stands.
+// AddEnv adds the secrets of an environment (NAME=value): values that look random, of
+// variables whose names suggest a secret. Words, numbers, paths and URLs are not
+// added, because they would be masked everywhere.
 func (r *Redactor) AddEnv(environ []string) {
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -30,7 +30,7 @@ func (r *Redactor) AddEnv(environ []string) {
 	}
 }
 
-// leastRandom is how long a value is at least that is taken for a secret by its
+// leastRandom is the minimum length of a value that counts as a secret because of its
 // variable's name.
 const leastRandom = 12
 
@@ -39,7 +39,7 @@ func random(value string) bool {
 		strings.ContainsAny(value, digits) && strings.Trim(value, digits+".,-_:") != ""
 }
 
-// AddHeaders makes the secrets known that requests to whom carry in headers.
+// AddHeaders adds the secrets in the headers of requests to whom.
 func (r *Redactor) AddHeaders(whom string, headers map[string]string) {
 	for name, value := range headers {
 		if !secretName(name) {
@@ -52,7 +52,7 @@ func (r *Redactor) AddHeaders(whom string, headers map[string]string) {
 	}
 }
 
-// AddURL makes the password of a URL known.
+// AddURL adds the password of a URL.
 func (r *Redactor) AddURL(what, address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {

@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// whole: the prefix is all of it.
+// whole matches the prefix alone.
 func whole(_ text, i, j int) (span, verdict) { return span{i, j}, yes }
 
-// token is a prefix and a run of characters after it.
+// token matches a prefix and a run of characters after it.
 type token struct {
 	set         *set
 	least, most int  // characters after the prefix; most 0 means any number
-	apart       bool // no letter or digit stands before it
+	apart       bool // no letter or digit precedes it
 	digit       bool // it has a digit
 }
 
@@ -33,14 +33,14 @@ func (t token) match(x text, i, j int) (span, verdict) {
 
 const digits = "0123456789"
 
-// apart reports whether no letter or digit stands before i. The n of a \n, as
-// texts within JSON and source code have it, is no letter.
+// apart reports whether no letter or digit precedes i. The n of an escaped \n, as in
+// JSON and source code, does not count as a letter.
 func apart(s string, i int) bool {
 	return i == 0 || !alnum[s[i-1]] || i > 1 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0
 }
 
-// varied reports whether a text has too many different characters to be a
-// stand-in such as xxxxxxxx.
+// varied reports whether a text has too many different characters to be a placeholder
+// such as xxxxxxxx.
 func varied(s string) bool {
 	var seen set
 	n := 0
@@ -53,10 +53,10 @@ func varied(s string) bool {
 	return n >= 8
 }
 
-// maxGap bounds what stands between a name and its value.
+// maxGap bounds the bytes between a name and its value.
 const maxGap = 12
 
-// skipGap returns where the value begins whose name ends at i, or -1.
+// skipGap returns where the value begins that belongs to the name ending at i, or -1.
 func skipGap(s string, i int) int {
 	end := min(len(s), i+maxGap)
 	for i < end && strings.IndexByte(" \t\"'`\\:=>,", s[i]) >= 0 {
@@ -68,7 +68,7 @@ func skipGap(s string, i int) int {
 	return i
 }
 
-// assigned matches the value that is given to the prefix: name = value.
+// assigned matches the value that is assigned to the prefix: name = value.
 func assigned(chars *set, least, most int) func(x text, i, j int) (span, verdict) {
 	return func(x text, _, j int) (span, verdict) {
 		from := skipGap(x.s, j)
@@ -90,13 +90,13 @@ func assigned(chars *set, least, most int) func(x text, i, j int) (span, verdict
 	}
 }
 
-// mixed reports whether a text has capitals, small letters and digits, and many
-// different ones, as random characters have.
+// mixed reports whether a text has upper case, lower case and digits, and enough
+// different characters to be random.
 func mixed(s string) bool {
 	return varied(s) && strings.ContainsAny(s, digits) && strings.ToUpper(s) != s && strings.ToLower(s) != s
 }
 
-// authorization matches what a request signs in with: Authorization: Bearer ….
+// authorization matches the credential of a request: Authorization: Bearer ….
 func authorization(x text, _, j int) (span, verdict) {
 	from := skipGap(x.s, j)
 	if from < 0 || from == j && from < len(x.s) {
@@ -126,7 +126,7 @@ func authorization(x text, _, j int) (span, verdict) {
 	return span{from, from + len(body)}, yes
 }
 
-// webToken matches a JSON web token: two objects and a signature in base64.
+// webToken matches a JSON Web Token: two objects and a signature in base64.
 func webToken(x text, i, j int) (span, verdict) {
 	if !apart(x.s, i) {
 		return span{}, no
@@ -163,7 +163,7 @@ func webToken(x text, i, j int) (span, verdict) {
 	return span{i, end}, yes
 }
 
-// userinfo ends where a byte stands that it cannot have.
+// The bytes that cannot occur in the user information of a URL, and so end it.
 const (
 	notUserinfo = "/?#@\"'`<>\\ \t\r\n"
 	maxUserinfo = 512
@@ -189,7 +189,7 @@ func urlPassword(x text, i, j int) (span, verdict) {
 	return span{j + len(user) + 1, end}, yes
 }
 
-// standIn reports whether a password is the kind that examples have.
+// standIn reports whether a password is a placeholder, as in examples.
 func standIn(user, password string) bool {
 	if len(password) < 4 || password == user || strings.ContainsAny(password, "${}%*()[]…") {
 		return true

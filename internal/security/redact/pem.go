@@ -2,19 +2,19 @@ package redact
 
 import "strings"
 
-// maxKey bounds a private key with its frame.
+// maxKey bounds a private key with its BEGIN and END lines, in bytes.
 const maxKey = 16 << 10
 
-// leastRun is how long a line of a key is at least, the last one apart.
+// leastRun is the minimum length of a line of a key, except for the last one.
 const leastRun = 32
 
-// keySet is all that a private key, its headers and what tools put around its
-// lines (numbers, quotes, the + of a diff) are made of.
+// keySet has the characters of a private key, of its headers, and of what tools put
+// around its lines (numbers, quotes, the + of a diff).
 var keySet = setOf("+/= \t\r\n\\:,.\"'|-")
 
-// privateKey matches a key in the PEM format, or PGP's. Source code that only
-// names the frame has no such run of characters in it. Of a key that is cut off
-// all lines that are there are masked.
+// privateKey matches a private key in PEM or PGP format. It needs a long run of key
+// characters, so that source code that only contains the BEGIN line does not match. A
+// truncated key matches up to its last line.
 func privateKey(x text, i, j int) (span, verdict) {
 	head := strings.Index(x.s[j:min(len(x.s), j+64)], "-----")
 	if head < 0 {
@@ -47,7 +47,7 @@ func privateKey(x text, i, j int) (span, verdict) {
 	return span{i, j + last}, yes
 }
 
-// lastRun returns where the last line of a key ends, or -1.
+// lastRun returns the end of the last line of a key, or -1.
 func lastRun(s string) int {
 	last := -1
 	for i := 0; i < len(s); i++ {

@@ -1,6 +1,6 @@
-// Package redact masks secrets before they are kept or passed on: the keys that
-// pawl itself holds, by their value, and credentials of a known shape, wherever
-// they come from. Nothing of a secret is left, only what it was.
+// Package redact masks secrets before texts are stored or passed on: the keys that
+// pawl itself uses, by their values, and credentials of known formats. A mask tells
+// the kind of the secret, and nothing of its value.
 package redact
 
 import (
@@ -13,22 +13,22 @@ import (
 	"sync/atomic"
 )
 
-// leastKnown is how long a value must be to be masked wherever it is found. A
-// shorter one is part of too many words.
+// leastKnown is the minimum length of a value to mask everywhere. Shorter values are
+// part of too many words.
 const leastKnown = 8
 
-// Redactor masks secrets. It may be used by many goroutines at once. The zero
-// value, and nil, know no value and mask by shape alone.
+// Redactor masks secrets. It is safe for concurrent use. The zero value, and nil,
+// have no values and mask known formats only.
 type Redactor struct {
-	mu     sync.Mutex // held by who adds
+	mu     sync.Mutex // held while adding
 	values map[string]string
 	tables atomic.Pointer[tables]
 }
 
-// tables are what texts are searched with.
+// tables are search tables: of added values only, and with the known formats.
 type tables struct{ known, all *table }
 
-// patterns are the tables of who knows no value.
+// patterns are the tables without values.
 var patterns = &tables{known: newTable(nil), all: newTable(shapes)}
 
 func (r *Redactor) table() *tables {
@@ -38,8 +38,8 @@ func (r *Redactor) table() *tables {
 	return cmp.Or(r.tables.Load(), patterns)
 }
 
-// Add makes a value known: a key that pawl holds. What it is, in a few words,
-// is said where it stood. A value of less than 8 bytes is passed over.
+// Add adds a value to mask, such as a key. The mask contains what, a description in a
+// few words. Values of less than 8 bytes are ignored.
 func (r *Redactor) Add(what, value string) {
 	if value = strings.TrimSpace(value); len(value) < leastKnown {
 		return
@@ -59,13 +59,13 @@ func (r *Redactor) Add(what, value string) {
 			known = append(known, shape{mask: mask, prefix: form, match: whole})
 		}
 	}
-	slices.SortFunc(known, func(a, b shape) int { // of two that begin alike the longer one counts
+	slices.SortFunc(known, func(a, b shape) int { // the longer of two with the same prefix wins
 		return cmp.Or(len(b.prefix)-len(a.prefix), strings.Compare(a.prefix, b.prefix))
 	})
 	r.tables.Store(&tables{known: newTable(known), all: newTable(append(known, shapes...))})
 }
 
-// mask is what stands for a secret.
+// mask returns the text that replaces a secret.
 func mask(what string) string {
 	word := strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -76,8 +76,8 @@ func mask(what string) string {
 	return "[redacted: " + cmp.Or(strings.TrimSpace(word), "secret") + "]"
 }
 
-// forms are the ways in which a value may be written: as it is, within JSON,
-// within a string of JSON that is within JSON, within a URL.
+// forms returns the spellings of a value: as it is, in JSON, in JSON within a JSON
+// string, and in a URL.
 func forms(value string) []string {
 	once := quoted(value)
 	list := []string{value, once, quoted(once), url.QueryEscape(value), url.PathEscape(value)}
@@ -85,15 +85,14 @@ func forms(value string) []string {
 	return slices.Compact(list)
 }
 
-// quoted is a text as it stands within a string of JSON.
+// quoted returns a text as it is spelled within a JSON string.
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string has no way to fail
+	b, _ := json.Marshal(s) // encoding a string cannot fail
 	return string(b[1 : len(b)-1])
 }
 
-// Known masks the values that were added.
+// Known masks the added values.
 func (r *Redactor) Known(s string) string { return r.table().known.mask(s) }
 
-// Redact masks the values that were added, and all that has the shape of a
-// credential.
+// Redact masks the added values and credentials of known formats.
 func (r *Redactor) Redact(s string) string { return r.table().all.mask(s) }

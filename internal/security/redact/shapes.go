@@ -1,6 +1,6 @@
 package redact
 
-// The characters that tokens are made of.
+// The characters of tokens.
 var (
 	alnum     = setOf("")
 	word      = setOf("_")
@@ -11,8 +11,8 @@ var (
 	bearerSet = setOf("_-.~+/=")
 )
 
-// shapes are the credentials that are known by their looks. The list is short on
-// purpose: each has a mark that source code does not have by chance.
+// shapes are the known formats of credentials. The list is deliberately short: each
+// has a prefix that source code does not contain by chance.
 var shapes = []shape{
 	{mask("anthropic key"), "sk-ant-", token{set: dashed, least: 24}.match},
 	{mask("openai key"), "sk-proj-", token{set: dashed, least: 40}.match},
@@ -62,7 +62,7 @@ var shapes = []shape{
 // set is a set of bytes.
 type set [256]bool
 
-// setOf are the letters and digits of ASCII, and the others that are named.
+// setOf returns the ASCII letters and digits, and others.
 func setOf(others string) *set {
 	s := setOfUpper()
 	for c := 'a'; c <= 'z'; c++ {
@@ -74,7 +74,7 @@ func setOf(others string) *set {
 	return s
 }
 
-// setOfUpper are the capitals and digits.
+// setOfUpper returns the upper case letters and digits.
 func setOfUpper() *set {
 	s := &set{}
 	for c := 'A'; c <= 'Z'; c++ {
@@ -86,7 +86,7 @@ func setOfUpper() *set {
 	return s
 }
 
-// run returns where the bytes of the set that begin at i end.
+// run returns the end of the run of bytes of the set that begins at i.
 func (s *set) run(text string, i int) int {
 	for i < len(text) && s[text[i]] {
 		i++

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Store is a store that never gets to see the keys that pawl holds: in all that
-// is written to it they are masked, and whoever writes goes on with what it holds.
+// Store masks pawl's own keys in everything that is written to the underlying store.
+// Writers get the masked events back and continue with those.
 //
-// It masks known values only. A person may have to give a credential to the
-// model; what looks like one is masked where tools give it back.
+// It masks added values only, because a person may have to give a credential to the
+// model; credentials of known formats are masked in tool results.
 type Store struct {
 	store.Store
 	r *Redactor
@@ -22,7 +22,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// NewStore returns a store over another.
+// NewStore returns a Store that writes to st.
 func NewStore(st store.Store, r *Redactor) *Store { return &Store{st, r} }
 
 // Append implements [store.Store].
@@ -52,7 +52,7 @@ func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io
 	}, masked...)
 }
 
-// mask masks the known keys in events.
+// mask masks the added values in events.
 func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	if s.r.table().known.empty() {
 		return events, nil
@@ -67,14 +67,14 @@ func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	return masked, nil
 }
 
-// SaveDraft implements [store.Store]. A draft may end within a key: what has come
-// of it is masked as well.
+// SaveDraft implements [store.Store]. A draft may end within a key: its beginning is
+// masked as well.
 func (s *Store) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft) error {
 	d.Text, d.Reasoning = s.r.knownSoFar(d.Text), s.r.knownSoFar(d.Reasoning)
 	return s.Store.SaveDraft(ctx, id, d)
 }
 
-// knownSoFar is Known for a text that goes on.
+// knownSoFar is Known for a text that may continue.
 func (r *Redactor) knownSoFar(s string) string {
 	hits, decided := r.table().known.find(text{s, false}, 0)
 	if len(s)-decided >= leastKnown {
@@ -91,7 +91,7 @@ func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, in io.Reader) (p
 	return s.Store.PutBlob(ctx, id, s.r.knownReader(in))
 }
 
-// Blobs returns blobs that are masked as Redact does, for what tools put aside.
+// Blobs returns a store that masks blobs as Redact does, for large tool results.
 func (r *Redactor) Blobs(b store.Blobs) store.Blobs { return &blobs{b, r} }
 
 type blobs struct {

@@ -2,14 +2,14 @@ package redact
 
 import "strings"
 
-// shape is what a kind of secret looks like.
+// shape is the format of a kind of secret.
 type shape struct {
-	mask   string                                 // what stands for it
+	mask   string                                 // what replaces it
 	prefix string                                 // how it begins: at least two bytes
 	match  func(x text, i, j int) (span, verdict) // the prefix is x.s[i:j]
 }
 
-// text is what is searched. If it is not the last of it, more may follow.
+// text is a text to search. If last is false, more may follow.
 type text struct {
 	s    string
 	last bool
@@ -18,17 +18,17 @@ type text struct {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// verdict says whether a secret begins at a place.
+// verdict tells whether a secret begins at a position.
 type verdict int
 
 const (
 	no   verdict = iota
-	more         // what follows decides
+	more         // it depends on what follows
 	yes
 )
 
-// undecided is the verdict on what reaches the end of the text: no for want of
-// more.
+// undecided returns the verdict on a match that reaches the end of the text: more, or
+// no if nothing follows.
 func (t text) undecided() (span, verdict) {
 	if t.last {
 		return span{}, no
@@ -36,8 +36,8 @@ func (t text) undecided() (span, verdict) {
 	return span{}, more
 }
 
-// table finds shapes. Nearly all places of a text are passed over by a look at
-// two bytes, so that a search costs next to nothing.
+// table finds shapes. It skips nearly all positions of a text after looking at two
+// bytes, so that a search is cheap.
 type table struct {
 	pairs  [1 << 16]uint8 // the first two bytes of a prefix -> its list, from 1
 	lists  [][]shape
@@ -49,7 +49,7 @@ func newTable(shapes []shape) *table {
 	for _, s := range shapes {
 		pair := uint16(s.prefix[0])<<8 | uint16(s.prefix[1])
 		if t.pairs[pair] == 0 {
-			if len(t.lists) == 255 { // more keys than anybody has: they share the last list
+			if len(t.lists) == 255 { // more prefixes than expected share the last list
 				t.pairs[pair] = 255
 			} else {
 				t.lists = append(t.lists, nil)
@@ -72,8 +72,8 @@ type hit struct {
 	mask string
 }
 
-// find returns the secrets that begin at from or later, and up to where the
-// text is decided: to its end if it is the last of it.
+// find returns the secrets that begin at from or later, and the offset up to which
+// the text is decided: its end if x.last is set.
 func (t *table) find(x text, from int) (hits []hit, decided int) {
 	if t.empty() {
 		return nil, len(x.s)
@@ -103,7 +103,7 @@ func (t *table) find(x text, from int) (hits []hit, decided int) {
 	return hits, len(s)
 }
 
-// at returns the secret that begins at i: of the shapes that fit, the first.
+// at returns the secret that begins at i, by the first matching shape.
 func at(list []shape, x text, i int) (hit, verdict) {
 	for _, shape := range list {
 		rest := x.s[i:]
@@ -124,7 +124,7 @@ func at(list []shape, x text, i int) (hit, verdict) {
 	return hit{}, no
 }
 
-// mask returns a text with what was found in it masked.
+// mask returns a text with all secrets masked.
 func (t *table) mask(s string) string {
 	hits, _ := t.find(text{s, true}, 0)
 	if len(hits) == 0 {

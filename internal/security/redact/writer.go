@@ -6,33 +6,32 @@ import (
 	"sync"
 )
 
-// maxHeld bounds what a Writer holds back. It is more than any secret has.
+// maxHeld bounds the bytes that a Writer holds back. It is more than any secret has.
 const maxHeld = 2 * maxKey
 
-// Writer masks what is written to it, in whatever pieces: what may be the
-// beginning of a secret is held back until it is decided. It may be used by
-// several goroutines at once.
+// Writer masks a stream that is written in pieces: it holds back what may be the
+// beginning of a secret until more is written. It is safe for concurrent use.
 type Writer struct {
 	table func() *table
 	w     io.Writer
 
 	mu   sync.Mutex
-	held []byte // what is not decided, after the bytes before it
-	from int    // where that begins in held
+	held []byte // undecided bytes, preceded by context
+	from int    // where the undecided bytes begin in held
 }
 
-// Writer returns a Writer that masks what Redact does.
+// Writer returns a Writer that masks as Redact does.
 func (r *Redactor) Writer(w io.Writer) *Writer {
 	return &Writer{table: func() *table { return r.table().all }, w: w}
 }
 
-// KnownWriter returns a Writer that masks what Known does. A value that is added
-// later counts from then on.
+// KnownWriter returns a Writer that masks as Known does. Values that are added later
+// are masked from then on.
 func (r *Redactor) KnownWriter(w io.Writer) *Writer {
 	return &Writer{table: func() *table { return r.table().known }, w: w}
 }
 
-// Write writes what is decided.
+// Write masks and writes what is decided, and holds back the rest.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,7 +42,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back: nothing follows that could make a secret of it.
+// Flush writes what was held back, at the end of the stream.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,8 +51,8 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// decide writes what is decided and keeps the rest, with the two bytes before it
-// that a shape looks back to.
+// decide writes what is decided and keeps the rest with the two bytes before it,
+// which shapes look back to.
 func (w *Writer) decide(last bool) error {
 	s := string(w.held)
 	hits, decided := w.table().find(text{s, last}, w.from)

@@ -16,15 +16,15 @@ import (
 // maxAnswer bounds the header of a server's answer.
 const maxAnswer = 64 << 10
 
-// hops are header fields that are meant for the next hop only, or for us.
+// hops are hop-by-hop header fields, and those for the proxy.
 var hops = []string{
 	"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings",
 	"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info", "Expect",
 }
 
-// forward passes one plain request on and its answer back. It is written anew,
-// so the server reads what was read here, and nothing follows it on either
-// connection.
+// forward forwards one plain HTTP request and returns its answer. It serializes the
+// parsed request anew, so that the server parses what the proxy did, and allows no
+// second request on either connection.
 func (p *Proxy) forward(ctx context.Context, client *live, in *bufio.Reader, upstream net.Conn, req *request, d *Decision) {
 	_ = client.SetReadDeadline(time.Time{})
 	resp, err := transport(upstream).RoundTrip(req.outgoing(ctx, in))
@@ -42,7 +42,7 @@ func (p *Proxy) forward(ctx context.Context, client *live, in *bufio.Reader, ups
 	_ = resp.Write(client) // the client sees that it is cut off
 }
 
-// outgoing is the request as it goes on.
+// outgoing returns the request to send to the server.
 func (r *request) outgoing(ctx context.Context, in *bufio.Reader) *http.Request {
 	out := (&http.Request{
 		Method: r.method, URL: r.url, Host: r.url.Host, Header: r.header, Body: http.NoBody,
@@ -62,7 +62,7 @@ func (r *request) outgoing(ctx context.Context, in *bufio.Reader) *http.Request 
 	return out
 }
 
-// dropHops also drops what Connection names.
+// dropHops removes hop-by-hop fields, including those that Connection lists.
 func dropHops(h http.Header) {
 	for _, list := range h["Connection"] {
 		for name := range strings.SplitSeq(list, ",") {
@@ -74,7 +74,7 @@ func dropHops(h http.Header) {
 	}
 }
 
-// transport speaks over one connection, once, and follows no redirect.
+// transport returns a transport for one request over one connection.
 func transport(conn net.Conn) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
-// The ports of the web. A host without a port is meant for TLS.
+// The ports of HTTP and HTTPS. A host without a port means HTTPS.
 const (
 	plainPort = 80
 	tlsPort   = 443
 )
 
-// pattern names hosts, as the rules of permissions do: one, all names below a
-// domain, or all names. It is narrower than a rule in two things: without a port
-// it means 443 alone, and an address must be named by itself.
+// pattern matches hosts as permission rules do: one host, all names below a domain,
+// or all names. It is narrower than a rule in two ways: without a port it matches 443
+// only, and an IP address must be listed itself.
 type pattern struct {
 	name     string
 	port     uint16 // 0 if it is not told
@@ -29,7 +29,7 @@ type pattern struct {
 	everyone bool
 }
 
-// hosts are all that may be reached.
+// hosts is the list of hosts that may be reached.
 type hosts []pattern
 
 func parseHosts(list []string) (hosts, error) {
@@ -71,7 +71,7 @@ func parsePattern(s string) (pattern, error) {
 	return p, nil
 }
 
-// parsePort reads a port in its one spelling.
+// parsePort parses a port in canonical spelling.
 func parsePort(s string) (uint16, error) {
 	port, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || port == 0 || strconv.FormatUint(port, 10) != s {
@@ -85,7 +85,7 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// names reports whether the pattern is about a host: by whole labels.
+// names reports whether the pattern matches a host, by whole labels.
 func (p pattern) names(host string) bool {
 	switch {
 	case p.everyone:
@@ -97,8 +97,8 @@ func (p pattern) names(host string) bool {
 	}
 }
 
-// opens reports whether the pattern is about a port. Plain HTTP, which anybody on
-// the way can read and change, is for port 80 where that was named.
+// opens reports whether the pattern matches a port. Plain HTTP, which can be read and
+// changed on the way, needs a pattern that lists port 80.
 func (p pattern) opens(port uint16, plain bool) bool {
 	if plain {
 		return p.port == plainPort && port == plainPort
@@ -120,7 +120,7 @@ func (p pattern) String() string {
 	return name
 }
 
-// ports are all that any host is reached at.
+// ports returns all ports at which any host may be reached.
 func (h hosts) ports() []uint16 {
 	list := []uint16{tlsPort}
 	for _, p := range h {
@@ -132,8 +132,8 @@ func (h hosts) ports() []uint16 {
 	return slices.Compact(list)
 }
 
-// permit returns nil if a host may be reached at a port, or else a refusal that
-// says why not.
+// permit returns nil if a host may be reached at a port, otherwise a refusal with the
+// reason.
 func (h hosts) permit(host string, port uint16, plain bool) error {
 	var named, vendor bool
 	for _, p := range h {
@@ -171,7 +171,7 @@ func (h hosts) permit(host string, port uint16, plain bool) error {
 	}
 }
 
-// maxShown bounds the hosts that a refusal names.
+// maxShown bounds the hosts that a refusal lists.
 const maxShown = 10
 
 func (h hosts) String() string {
@@ -188,9 +188,9 @@ func (h hosts) String() string {
 	return strings.Join(list, ", ")
 }
 
-// vendors are the interfaces of model providers. They store what is sent with
-// any account's key, so whoever allows a domain for its documentation has not
-// meant to open them. The hosts below each belong to it.
+// vendors are the APIs of model providers, and the hosts below them. They store what
+// is sent with any account's key, which would allow exfiltration, so a wildcard that
+// was meant for a domain's documentation does not cover them.
 var vendors = []string{
 	"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "aiplatform.googleapis.com", "openai.azure.com",
 	"services.ai.azure.com", "cognitiveservices.azure.com", "api.mistral.ai", "api.cohere.com", "api.cohere.ai", "api.groq.com", "api.x.ai",
@@ -200,7 +200,8 @@ var vendors = []string{
 	"dashscope-intl.aliyuncs.com", "inference.baseten.co", "api.tokenfactory.nebius.com", "api.scaleway.ai",
 }
 
-// isVendor also knows the clouds that have the region in the name.
+// isVendor reports whether a host is the API of a model provider, including those of
+// clouds with the region in the name.
 func isVendor(host string) bool {
 	for _, v := range vendors {
 		if host == v || strings.HasSuffix(host, "."+v) {

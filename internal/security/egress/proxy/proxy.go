@@ -1,10 +1,10 @@
-// Package proxy is the way out of a sandbox: an HTTP proxy on a unix socket,
-// which leads to the hosts that were named and to nobody else.
+// Package proxy gives sandboxes network access: it is an HTTP proxy on a unix socket
+// that connects to an allowlist of hosts only.
 //
-// Assume that whoever speaks to it is hostile. It reads requests strictly and
-// within bounds, resolves no name that was not allowed, and connects through an
-// egress.Guard: to public addresses that were looked at. What it carries is TLS
-// for the very host that was asked for; plain HTTP only where port 80 was named.
+// Assume that clients are hostile. The proxy parses requests strictly and within
+// bounds, resolves no name that is not allowed, and connects through an egress.Guard
+// to checked public addresses. It carries TLS for the requested host only, and plain
+// HTTP only to hosts that are listed with port 80.
 package proxy
 
 import (
@@ -32,34 +32,35 @@ const (
 	idleWait  = 5 * time.Minute  // without a byte in either direction
 )
 
-// Config is what a proxy lets through. Only Guard is needed.
+// Config configures a proxy. Only Guard is required.
 type Config struct {
-	// Dir is where a private directory for the socket is made; "" means that for
-	// temporary files. A socket's path must be short: about 100 bytes.
+	// Dir is where a private directory for the socket is created; "" means the
+	// directory for temporary files. A socket's path is limited to about 100 bytes.
 	Dir string
 
-	// Guard makes the connections. Its Ports do not count here: those of Hosts do.
+	// Guard makes the connections. Its Ports are ignored in favor of those of Hosts.
 	Guard *egress.Guard
 
-	// Hosts may be reached: a name or an address, *.domain for all names below it,
-	// or * for all names. Without a port, 443 is meant. Empty means nobody.
+	// Hosts are the hosts that may be reached: a name or an address, *.domain for all
+	// names below it, or * for all names. Without a port, 443 is meant. If empty, no
+	// host may be reached.
 	Hosts []string
 
-	// Decided, unless nil, is told of every request, by one goroutine at a time.
-	// It must not call Close.
+	// Decided, if not nil, is called for every request, by one goroutine at a time. It
+	// must not call Close.
 	Decided func(Decision)
 }
 
-// Decision is what became of a request.
+// Decision is the outcome of a request.
 type Decision struct {
-	Host    string // in the one spelling of egress.Host; "" if the request could not be read
+	Host    string // in the spelling of egress.Host; "" if the request could not be parsed
 	Port    uint16
 	Allowed bool
 	Addr    string // the address that was connected to, or tried last; "" if none was
 	Why     string // why it was refused, or failed though it was allowed
 }
 
-// Proxy is open until Close.
+// Proxy is a running proxy.
 type Proxy struct {
 	hosts    hosts
 	guard    egress.Guard
@@ -72,8 +73,7 @@ type Proxy struct {
 	closed   func() error
 }
 
-// Open starts a proxy. A host that cannot be read is an error: nothing is open
-// then.
+// Open starts a proxy, which runs until Close. An invalid host is an error.
 func Open(c Config) (*Proxy, error) {
 	p, err := newProxy(c)
 	if err != nil {
@@ -91,7 +91,7 @@ func Open(c Config) (*Proxy, error) {
 	return p, nil
 }
 
-// newProxy returns a proxy that does not listen.
+// newProxy returns a proxy that does not listen yet.
 func newProxy(c Config) (*Proxy, error) {
 	if c.Guard == nil {
 		return nil, errors.New("open a proxy: there is no guard")
@@ -105,7 +105,7 @@ func newProxy(c Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Socket is the path of the unix socket.
+// Socket returns the path of the unix socket.
 func (p *Proxy) Socket() string { return filepath.Join(p.dir, "proxy.sock") }
 
 // Close ends all connections and removes the socket.
@@ -118,7 +118,7 @@ func (p *Proxy) close() error {
 	return errors.Join(err, os.Remove(p.dir))
 }
 
-// serve takes connections until Close.
+// serve accepts connections until Close.
 func (p *Proxy) serve(ctx context.Context) {
 	places := make(chan struct{}, maxConns)
 	for {
@@ -143,7 +143,7 @@ func (p *Proxy) serve(ctx context.Context) {
 	}
 }
 
-// handle answers the one request of a connection.
+// handle serves the single request of a connection.
 func (p *Proxy) handle(ctx context.Context, conn net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -185,7 +185,7 @@ func (p *Proxy) handle(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// tell passes a decision on.
+// tell reports a decision to Config.Decided.
 func (p *Proxy) tell(d *Decision) {
 	if p.decided == nil {
 		return
@@ -195,7 +195,7 @@ func (p *Proxy) tell(d *Decision) {
 	p.decided(*d)
 }
 
-// dial connects to the host of a decision and notes the address.
+// dial connects to the host of a decision and records the address.
 func (p *Proxy) dial(ctx context.Context, d *Decision, idle *time.Timer) (net.Conn, error) {
 	guard := p.guard
 	next := guard.Dial
@@ -219,7 +219,7 @@ func (p *Proxy) dial(ctx context.Context, d *Decision, idle *time.Timer) (net.Co
 	}
 }
 
-// live is a connection that puts the end for idleness off.
+// live is a connection that resets the idle timer on every read and write.
 type live struct {
 	net.Conn
 	idle *time.Timer
@@ -243,7 +243,7 @@ func (l *live) moved(n int) {
 	}
 }
 
-// CloseWrite says that no more will come.
+// CloseWrite shuts down the writing side.
 func (l *live) CloseWrite() error {
 	if c, ok := l.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()

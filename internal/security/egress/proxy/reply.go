@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// refusal is an answer of the proxy's own.
+// refusal is an error answer of the proxy itself.
 type refusal struct {
 	status int
 	why    string // one line
@@ -23,10 +23,10 @@ func malformed(format string, args ...any) *refusal {
 	return &refusal{status: http.StatusBadRequest, why: "the request is malformed: " + fmt.Sprintf(format, args...)}
 }
 
-// maxReason bounds what is said in an answer's first line.
+// maxReason bounds the reason in an answer's status line, in bytes.
 const maxReason = 300
 
-// refuse tells both sides why nothing comes of a request.
+// refuse reports to the client and to Config.Decided why a request is denied.
 func (p *Proxy) refuse(client net.Conn, d *Decision, err error) {
 	d.Why = err.Error()
 	p.tell(d)
@@ -37,14 +37,14 @@ func (p *Proxy) refuse(client net.Conn, d *Decision, err error) {
 	_ = client.SetDeadline(time.Now().Add(replyWait))
 	_, err = client.Write(r.answer())
 	if half, ok := client.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
-		// To close with bytes unread would take the answer back from a client that
-		// is still writing.
+		// Closing with unread bytes would reset the connection, and a client that is
+		// still writing would lose the answer.
 		_, _ = io.CopyN(io.Discard, client, maxHead)
 	}
 }
 
-// answer is the refusal as HTTP. Most programs show only the first line of an
-// answer to CONNECT, if anything: so it says why.
+// answer returns the refusal as HTTP. Most programs show at most the status line of
+// an answer to CONNECT, so that contains the reason.
 func (r *refusal) answer() []byte {
 	why := plainText(r.why)
 	body := "pawl: " + why + "\n"
@@ -57,7 +57,7 @@ func (r *refusal) answer() []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %d pawl: %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", r.status, why, len(body), body)
 }
 
-// plainText leaves nothing in a text that ends a line or steers a terminal.
+// plainText removes line breaks and terminal control characters.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -20,10 +20,10 @@ const (
 	maxFields = 100      // of its header
 )
 
-// request is what a client asks for, up to the body.
+// request is a client's request without its body.
 type request struct {
 	method  string
-	host    string // as egress.Host has it
+	host    string // in the spelling of egress.Host
 	port    uint16
 	url     *url.URL // nil for CONNECT
 	header  http.Header
@@ -31,14 +31,14 @@ type request struct {
 	chunked bool
 }
 
-// errNothing means that a client went away without a word.
+// errNothing means that a client disconnected without a request.
 var errNothing = errors.New("no request")
 
-// methods of plain HTTP that are passed on.
+// methods are the methods of plain HTTP that are forwarded.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-// readRequest reads a request up to its body. It takes nothing that two programs
-// could read in two ways. With a refusal it returns what it knows of the host.
+// readRequest reads a request up to its body. It rejects everything that two programs
+// could parse differently. With a refusal it returns the host, as far as it is known.
 func readRequest(in *bufio.Reader) (*request, error) {
 	lines, err := readLines(in)
 	if err != nil {
@@ -78,7 +78,7 @@ func readRequest(in *bufio.Reader) (*request, error) {
 	return req, req.target(target)
 }
 
-// readLines reads the lines of a head, without their ends.
+// readLines reads the request line and the header, without line ends.
 func readLines(in *bufio.Reader) ([]string, error) {
 	var lines []string
 	for size := 0; ; {
@@ -109,8 +109,8 @@ func readLines(in *bufio.Reader) ([]string, error) {
 	}
 }
 
-// parseFields reads the header. A name that is no token includes what begins
-// with a space, which some take for the rest of the line before.
+// parseFields parses the header. It rejects names that are no tokens, including lines
+// that begin with a space, which some servers append to the line before.
 func parseFields(lines []string) (http.Header, error) {
 	header := http.Header{}
 	for _, line := range lines {
@@ -129,7 +129,7 @@ func isToken(s string) bool {
 	})
 }
 
-// framing says where the body ends, or that this is not clear.
+// framing determines the length of the body, and rejects ambiguous requests.
 func (r *request) framing() error {
 	lengths, codings := r.header["Content-Length"], r.header["Transfer-Encoding"]
 	switch {
@@ -152,8 +152,7 @@ func (r *request) framing() error {
 	return nil
 }
 
-// parseAuthority reads host:port. The port may be left out if there is a usual
-// one.
+// parseAuthority parses host:port. The port may be missing if usual is not 0.
 func parseAuthority(s string, usual uint16) (string, uint16, error) {
 	name, service := s, ""
 	if usual == 0 || strings.Contains(s[strings.LastIndexByte(s, ']')+1:], ":") {
@@ -182,7 +181,7 @@ func parseAuthority(s string, usual uint16) (string, uint16, error) {
 	return host, port, nil
 }
 
-// target reads the address of a plain request.
+// target parses the URL of a plain HTTP request.
 func (r *request) target(target string) error {
 	rest, ok := strings.CutPrefix(target, "http://")
 	if !ok {
@@ -212,7 +211,7 @@ func (r *request) target(target string) error {
 	return nil
 }
 
-// plainPath refuses paths that servers and their filters read in two ways.
+// plainPath rejects paths that servers and their filters may parse differently.
 func plainPath(path string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "." || part == ".." {
@@ -232,7 +231,7 @@ func plainPath(path string) error {
 	return nil
 }
 
-// plainEscape looks at an escape, after its percent sign.
+// plainEscape checks an escape, given the text after its percent sign.
 func plainEscape(s string) error {
 	if len(s) < 2 {
 		return malformed("its path ends in an escape")

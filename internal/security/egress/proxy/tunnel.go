@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tunnel answers CONNECT and carries TLS until both sides are done.
+// tunnel answers CONNECT and carries TLS until both sides have closed.
 func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Decision) {
 	_ = client.SetDeadline(time.Now().Add(helloWait))
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
@@ -23,7 +23,7 @@ func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Dec
 	}
 	hello, err := vetHello(in, d.Host)
 	if err != nil {
-		// The client waits for TLS: it would not understand words.
+		// The client expects TLS: it would not understand an HTTP answer.
 		d.Allowed, d.Why = false, err.Error()
 		p.tell(d)
 		return
@@ -42,9 +42,9 @@ func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Dec
 	<-done
 }
 
-// carry copies until the end of one direction, and passes the end on.
+// carry copies until from ends, then closes the writing side of to.
 func carry(to io.Writer, from io.Reader) {
-	_, _ = io.Copy(to, from) // an end is an end, whatever the reason
+	_, _ = io.Copy(to, from) // the reason of the end does not matter
 	if half, ok := to.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
@@ -56,11 +56,11 @@ const (
 	encryptedHello  = 0xfe0d   // the extension that hides another name
 )
 
-// hello is how a TLS client begins.
+// hello is the ClientHello of a TLS connection.
 type hello struct {
-	raw    []byte // all that was read
-	name   string // the server's; "" if it is not told
-	hidden bool   // another name is encrypted in it
+	raw    []byte // all bytes that were read
+	name   string // the server name (SNI); "" if it is missing
+	hidden bool   // it has an encrypted ClientHello with another name
 }
 
 var (
@@ -69,7 +69,7 @@ var (
 	errHidden = errors.New("the TLS handshake hides the name of its server (ECH)")
 )
 
-// vetHello returns the bytes of the first message if it is for the host.
+// vetHello returns the bytes of the ClientHello if it is for the host.
 func vetHello(in *bufio.Reader, host string) ([]byte, error) {
 	h, err := readHello(in)
 	if err == nil {
@@ -81,8 +81,8 @@ func vetHello(in *bufio.Reader, host string) ([]byte, error) {
 	return h.raw, nil
 }
 
-// readHello reads the first message. The standard library's parser does it: it
-// refuses names that come twice, and reads no further than it must.
+// readHello reads the ClientHello with the parser of the standard library, which
+// rejects duplicate names and reads no further than necessary.
 func readHello(in *bufio.Reader) (*hello, error) {
 	if first, err := in.Peek(1); err != nil || first[0] != recordHandshake {
 		return nil, errNoTLS
@@ -103,8 +103,8 @@ func readHello(in *bufio.Reader) (*hello, error) {
 	return h, nil
 }
 
-// fits returns nil if the handshake is for the host that was asked for. Many
-// hosts share an address, and the name is what leads to one of them.
+// fits returns nil if the handshake is for the requested host. Many hosts share an
+// address, and the name selects one of them.
 func (h *hello) fits(host string) error {
 	want := host
 	if isAddress(host) {
@@ -119,7 +119,7 @@ func (h *hello) fits(host string) error {
 	return nil
 }
 
-// listening is a connection that hears and says nothing.
+// listening is a connection that reads only.
 type listening struct {
 	net.Conn
 	in   io.Reader
