@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // average is the event that logs hold most of, with the output of a command.
@@ -42,7 +44,7 @@ func BenchmarkDecodeBody(b *testing.B) {
 
 // BenchmarkDecodeEvent is what a client of the stream does.
 func BenchmarkDecodeEvent(b *testing.B) {
-	data, err := encode(average())
+	data, err := strictjson.Encode(average())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func BenchmarkEncodeEvent(b *testing.B) {
 	e := average()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := encode(e); err != nil {
+		if _, err := strictjson.Encode(e); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // Seq numbers the events of one session from 1, without gaps. 0 is "before the first".
@@ -41,7 +43,7 @@ func (e Event) EncodeBody() (kind Kind, version int, data []byte, err error) {
 	if !ok {
 		return "", 0, nil, fmt.Errorf("encode event: unknown kind %q", b.kind())
 	}
-	data, err = encode(b)
+	data, err = strictjson.Encode(b)
 	if err != nil {
 		return "", 0, nil, fmt.Errorf("encode %s: %w", b.kind(), err)
 	}
@@ -107,7 +109,7 @@ func unsaved[B Body]() kind { return kind{version: 1, decode: decodeBodyAs[B]} }
 
 func decodeBodyAs[B Body](data []byte) (Body, error) {
 	var b B
-	err := Decode(data, &b)
+	err := strictjson.Decode(data, &b)
 	return b, err
 }
 
@@ -128,13 +130,13 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(eventJSON{version, e.Session, e.Seq, e.Turn, e.At, kind, body})
+	return strictjson.Encode(eventJSON{version, e.Session, e.Seq, e.Turn, e.At, kind, body})
 }
 
 // UnmarshalJSON reads what MarshalJSON of this or an older pawl wrote; see [Kind.Decode].
 func (e *Event) UnmarshalJSON(data []byte) error {
 	var j eventJSON
-	if err := Decode(data, &j); err != nil {
+	if err := strictjson.Decode(data, &j); err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
 	body, err := j.Type.Decode(j.Version, j.Body)

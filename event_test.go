@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -23,7 +25,7 @@ func TestEventsGolden(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	for _, e := range samples() {
-		line, err := encode(e)
+		line, err := strictjson.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +122,7 @@ func TestParts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			data, err := encode(tt.parts)
+			data, err := strictjson.Encode(tt.parts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +130,7 @@ func TestParts(t *testing.T) {
 				t.Errorf("encoded: %s", diff)
 			}
 			var got Parts
-			if err := Decode(data, &got); err != nil {
+			if err := strictjson.Decode(data, &got); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.parts, got); diff != "" {

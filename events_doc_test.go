@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // docs/events.md is what people write their readers by, so it names every kind
@@ -78,7 +80,7 @@ func checkExample(t *testing.T, k Kind, text string) {
 	if k.Durable() != (e.Seq > 0) {
 		t.Errorf("%s: the example in docs/events.md has seq %d: durable events have a number, unsaved ones have none", k, e.Seq)
 	}
-	if data, err := encode(e); err != nil || string(data) != found[0][1] {
+	if data, err := strictjson.Encode(e); err != nil || string(data) != found[0][1] {
 		t.Errorf("%s: the example in docs/events.md is not as pawl writes it: %s, %v", k, data, err)
 	}
 }
@@ -86,7 +88,7 @@ func checkExample(t *testing.T, k Kind, text string) {
 // checkKeys fails for each key of the type that the text does not name.
 func checkKeys(t *testing.T, what string, typ reflect.Type, text string) {
 	t.Helper()
-	for key := range shapeOf(typ).fields {
+	for _, key := range strictjson.Keys(typ) {
 		if !strings.Contains(text, "`"+key+"`") {
 			t.Errorf("%s: docs/events.md does not explain the key %q", what, key)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // sameJSON compares raw values by their compact form; one that is missing is null.
@@ -43,7 +45,7 @@ func FuzzDecodeEvent(f *testing.F) {
 		if json.Unmarshal(data, &e) != nil {
 			return
 		}
-		encoded, err := encode(e)
+		encoded, err := strictjson.Encode(e)
 		if err != nil {
 			t.Fatalf("encode what was decoded: %v", err)
 		}

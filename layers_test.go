@@ -20,7 +20,8 @@ const module = "github.com/pawl-dev/pawl"
 // packages of lower layers and its own subpackages, but no other package of its
 // own layer, so that each can be read and tested without the ones beside it.
 const (
-	layerAPI       = iota // the root package
+	layerBase      = iota // used by the API, and depends on nothing of the program
+	layerAPI              // the root package
 	layerPrimitive        // used by utilities
 	layerPort             // an interface through which components meet, with its types
 	layerUtility          // a small helper that depends on no component
@@ -39,6 +40,8 @@ const (
 // layers maps packages to their layers. An entry covers the packages below it
 // that have no entry of their own.
 var layers = map[string]int{
+	"internal/strictjson": layerBase,
+
 	".": layerAPI,
 
 	"internal/security/sanitize": layerPrimitive,

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // Role says who speaks.
@@ -112,7 +114,7 @@ func (p Parts) Calls() []ToolCall {
 func (p Parts) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, part := range p {
-		fields, err := encode(part)
+		fields, err := strictjson.Encode(part)
 		if err != nil {
 			return nil, fmt.Errorf("encode %s part: %w", part.partType(), err)
 		}
@@ -175,6 +177,6 @@ func decodePart(raw []byte) (Part, error) {
 
 func decodePartAs[T Part](raw []byte) (Part, error) {
 	var part T
-	err := decodeTagged(raw, &part, "type")
+	err := strictjson.DecodeTagged(raw, &part, "type")
 	return part, err
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 const (
@@ -269,7 +271,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		gate.Hash = gate.Criteria.Hash()
 		var read []Event
 		for _, e := range eventsOf(slices.Concat(sealedMission()[:4], []Body{gate, ran, ran.Link(ran.Hash)})...) {
-			data, err := encode(e)
+			data, err := strictjson.Encode(e)
 			if err == nil {
 				err = json.Unmarshal(data, &e)
 			}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // draftsman draws what mission control might write next: mostly what follows from
@@ -177,7 +179,7 @@ func TestMissionHolds(t *testing.T) {
 
 // read is an event as the log gives it back.
 func read(t *rapid.T, e Event) Event {
-	data, err := encode(e)
+	data, err := strictjson.Encode(e)
 	if err == nil {
 		err = json.Unmarshal(data, &e)
 	}

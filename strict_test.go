@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // line is a stored event of a kind with this body.
@@ -121,7 +123,7 @@ func TestDecode(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var v value
 			got := ""
-			if err := Decode([]byte(tt.data), &v); err != nil {
+			if err := strictjson.Decode([]byte(tt.data), &v); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

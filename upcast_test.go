@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 var errNoName = errors.New("no name")
@@ -16,7 +18,7 @@ func namesFromName(data json.RawMessage) (json.RawMessage, error) {
 	var old struct {
 		Name string `json:"name"`
 	}
-	if err := Decode(data, &old); err != nil {
+	if err := strictjson.Decode(data, &old); err != nil {
 		return nil, err
 	}
 	if old.Name == "" {
@@ -29,7 +31,7 @@ func titleFromNames(data json.RawMessage) (json.RawMessage, error) {
 	var old struct {
 		Names []string `json:"names"`
 	}
-	if err := Decode(data, &old); err != nil {
+	if err := strictjson.Decode(data, &old); err != nil {
 		return nil, err
 	}
 	return json.Marshal(SessionTitled{Title: old.Names[0]})

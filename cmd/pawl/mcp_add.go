@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // addFlags are the flags of 'pawl mcp add' and 'pawl mcp add-json'.
@@ -172,7 +173,7 @@ func readEntry(text string) (entry config.Server, left []string, err error) {
 	if err != nil {
 		return entry, nil, err
 	}
-	if err := pawl.Decode(known, &entry); err != nil {
+	if err := strictjson.Decode(known, &entry); err != nil {
 		return entry, nil, wrong(err)
 	}
 	return entry, left, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/review"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // reviewTools are what a reviewer has: it looks, and changes nothing.
@@ -146,7 +147,7 @@ func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change cha
 			return err
 		}
 		var found review.Answer
-		if err := pawl.Decode(res.Output, &found); err != nil {
+		if err := strictjson.Decode(res.Output, &found); err != nil {
 			return err
 		}
 		out.Session, out.Steps, out.Usage, out.CostUSD, out.Denials = res.Session, res.Steps, res.Usage, res.CostUSD, res.Denials

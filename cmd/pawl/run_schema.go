@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 const (
@@ -68,7 +69,7 @@ func (s *answerSchema) told() string {
 func (s *answerSchema) check(text string) (json.RawMessage, error) {
 	text = unfenced(text)
 	var v any
-	if err := pawl.Decode([]byte(text), &v); err != nil {
+	if err := strictjson.Decode([]byte(text), &v); err != nil {
 		return nil, fmt.Errorf("it is not one JSON value: %w", err)
 	}
 	if err := s.rules.Validate(v); err != nil {

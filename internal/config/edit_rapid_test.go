@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // TestEditsKeepTheRest: whatever is set, and however the file is laid out, each
@@ -72,7 +72,7 @@ func valueOf(t *rapid.T, text []byte) map[string]any {
 	plain, err := standard(text)
 	var v map[string]any
 	if err == nil {
-		err = pawl.Decode(plain, &v)
+		err = strictjson.Decode(plain, &v)
 	}
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // ManagedFile is where an administrator keeps the policy of a machine. Nothing
@@ -107,7 +108,7 @@ func decodeManaged(text []byte) (Managed, error) {
 	if _, err := object(text); err != nil {
 		return m, err
 	}
-	if err := pawl.Decode(text, &m); err != nil {
+	if err := strictjson.Decode(text, &m); err != nil {
 		return Managed{}, err
 	}
 	return m, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // ProjectFile is where a repository keeps its configuration for pawl.
@@ -117,7 +118,7 @@ func (p *Project) readPermissions(text []byte) ([]Ignored, error) {
 // object reads a JSON object, each key of it once.
 func object(text []byte) (map[string]json.RawMessage, error) {
 	var keys map[string]json.RawMessage
-	if err := pawl.Decode(text, &keys); err != nil {
+	if err := strictjson.Decode(text, &keys); err != nil {
 		return nil, err
 	}
 	if keys == nil {

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // User is the user's own configuration: pawl.json in the configuration directory.
@@ -131,7 +132,7 @@ func decodeUser(text []byte) (User, []Finding, error) {
 	}
 	doc.root.Minimize()
 	var u User
-	if err := pawl.Decode(doc.root.Pack(), &u); err != nil {
+	if err := strictjson.Decode(doc.root.Pack(), &u); err != nil {
 		return User{}, findings, err
 	}
 	home, err := os.UserHomeDir()

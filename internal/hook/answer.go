@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // blockCode is the exit code of a command that blocks; its stderr is the
@@ -103,7 +103,7 @@ func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, erro
 	var out output
 	err := json.Unmarshal([]byte(text), &out)
 	if err == nil {
-		err = pawl.Decode([]byte(text), new(any)) // duplicate keys are ambiguous
+		err = strictjson.Decode([]byte(text), new(any)) // duplicate keys are ambiguous
 	}
 	switch {
 	case more:

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // maxCommands is the maximum number of commands of one file.
@@ -42,9 +42,9 @@ type handler struct {
 // another format.
 func ParseConfig(data json.RawMessage, origin Origin) ([]External, []Fault, error) {
 	var file, hooks map[string]json.RawMessage
-	err := pawl.Decode(data, &file)
+	err := strictjson.Decode(data, &file)
 	if raw, ok := file["hooks"]; ok && err == nil {
-		err = pawl.Decode(raw, &hooks)
+		err = strictjson.Decode(raw, &hooks)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read hooks of %s: %w", origin.File, err)
@@ -80,7 +80,7 @@ func (p *configParser) event(event string, raw json.RawMessage) {
 		p.fault(event, "its commands are left out: write a list of {\"matcher\", \"hooks\"}: %v", err)
 		return
 	}
-	if err := pawl.Decode(raw, new([]group)); err != nil {
+	if err := strictjson.Decode(raw, new([]group)); err != nil {
 		p.fault(event, "a key of a group means nothing here: %v", err)
 	}
 	for _, g := range groups {
@@ -99,7 +99,7 @@ func (p *configParser) handler(event string, raw json.RawMessage) (x External, o
 		p.fault(event, "a command is left out: %v", err)
 		return x, false
 	}
-	if err := pawl.Decode(raw, new(handler)); err != nil {
+	if err := strictjson.Decode(raw, new(handler)); err != nil {
 		p.fault(event, "a key of a command means nothing here: %v", err)
 	}
 	if h.Type != "command" && h.Type != "" {

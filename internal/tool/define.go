@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -115,7 +116,7 @@ func decodeInput[In any](schema *jsonschema.Resolved, input json.RawMessage) (In
 	if err := json.Unmarshal(input, &given); err != nil || given == nil {
 		return in, errors.New("it is not a JSON object")
 	}
-	err := pawl.Decode(input, &in)
+	err := strictjson.Decode(input, &in)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		return in, fmt.Errorf("the field %q is a %s and must be a %s", wrong.Field, wrong.Value, wrong.Type)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // maxFile bounds what is read of the file.
@@ -44,7 +45,7 @@ func readFile(path string) (map[string]string, error) {
 	}
 	keys := map[string]string{}
 	// Not the decoder's error: it may quote what it read.
-	if len(text) > maxFile || pawl.Decode(text, &keys) != nil || keys == nil {
+	if len(text) > maxFile || strictjson.Decode(text, &keys) != nil || keys == nil {
 		return nil, fmt.Errorf("read keys: %s is not an object of strings, a key for each provider: %w", path, pawl.ErrInvalid)
 	}
 	return keys, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // LockFile is the file beside installed skills that records what they are.
@@ -47,7 +48,7 @@ func readLock(t frontmatter.Tree, at string) (Lock, error) {
 		return Lock{}, err
 	}
 	var read Lock
-	if err := pawl.Decode(text, &read); err != nil {
+	if err := strictjson.Decode(text, &read); err != nil {
 		return Lock{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
 	if read.Version != lockVersion || len(read.Skills) > maxLocked {

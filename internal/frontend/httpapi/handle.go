@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // request is an authenticated request.
@@ -108,7 +109,7 @@ func decode[T any](w *response, r *request) (T, error) {
 		return v, bodyError(err) // the deadline stays: net/http reads the rest
 	}
 	setReadTimeout(w, 0)
-	if err := pawl.Decode(text, &v); err != nil {
+	if err := strictjson.Decode(text, &v); err != nil {
 		return v, fmt.Errorf("the body is wrong: %w: %w", err, pawl.ErrInvalid)
 	}
 	return v, nil

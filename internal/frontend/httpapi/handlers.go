@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // handlers maps route names to handlers.
@@ -428,7 +429,7 @@ func (r *request) events() iter.Seq2[pawl.Event, error] {
 // in another way.
 func (r *request) event(text []byte) (pawl.Event, error) {
 	var e pawl.Event
-	if err := pawl.Decode(text, &e); err != nil {
+	if err := strictjson.Decode(text, &e); err != nil {
 		return pawl.Event{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
 	switch b := e.Body.(type) {

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 func TestMain(m *testing.M) {
@@ -175,7 +176,7 @@ func (b *testServer) ask(status int, method, path, body string, out any) {
 		b.Errorf("%s %s says %q and should say nothing", method, path, got.text)
 	}
 	if out != nil {
-		if err := pawl.Decode([]byte(got.text), out); err != nil {
+		if err := strictjson.Decode([]byte(got.text), out); err != nil {
 			b.Errorf("%s %s: %v: %s", method, path, err, got.text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -182,7 +183,7 @@ func (s *Servers) callTool(dir string, keep Keep) toolapi.Tool {
 		Risk: toolapi.RiskModerate,
 		Means: func(ctx context.Context, input json.RawMessage) (toolapi.Tool, json.RawMessage, error) {
 			var in callInput
-			if err := pawl.Decode(input, &in); err != nil {
+			if err := strictjson.Decode(input, &in); err != nil {
 				return toolapi.Tool{}, nil, fmt.Errorf("wrong input for %s: %w", CallTool, err)
 			}
 			if err := object(in.Input); err != nil {

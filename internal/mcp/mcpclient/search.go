@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -26,7 +27,7 @@ var searchSchema = json.RawMessage(`{"type":"object","properties":{"query":{"typ
 func (s *Servers) searchTool(dir string, keep Keep, budget int, hint string) toolapi.Tool {
 	decode := func(call toolapi.Call) (searchInput, error) {
 		var in searchInput
-		if err := pawl.Decode(call.Input, &in); err != nil {
+		if err := strictjson.Decode(call.Input, &in); err != nil {
 			return in, fmt.Errorf("wrong input for %s: %w", SearchTool, err)
 		}
 		if len(in.Tools) > searchDescribed {

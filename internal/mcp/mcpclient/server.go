@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // The transports.
@@ -168,7 +169,7 @@ var entryKeys = []string{
 
 func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) {
 	var e entry
-	if err := pawl.Decode(text, &e); err != nil {
+	if err := strictjson.Decode(text, &e); err != nil {
 		return Server{}, err
 	}
 	if e.Local && from != User {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // maxVerdict bounds a reviewer's verdict, in bytes.
@@ -26,7 +27,7 @@ func ReadVerdict(data []byte) (Verdict, error) {
 	if len(data) > maxVerdict {
 		return v, fmt.Errorf("read the verdict: it has %d bytes, at most %d are read: say it in fewer words: %w", len(data), maxVerdict, pawl.ErrInvalid)
 	}
-	if err := pawl.Decode(data, &v); err != nil {
+	if err := strictjson.Decode(data, &v); err != nil {
 		return Verdict{}, fmt.Errorf("read the verdict: %w: it must be an object with criteria, suspicions and problems: %w", err, pawl.ErrInvalid)
 	}
 	for key, missing := range map[string]bool{"criteria": v.Criteria == nil, "suspicions": v.Suspicions == nil, "problems": v.Problems == nil} {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // open returns the catalog with a models.json of the given text, or without one.
@@ -37,7 +37,7 @@ func mustOpen(t *testing.T, text string) *Catalog {
 // user's file has to pass, so both have one shape.
 func TestData(t *testing.T) {
 	t.Parallel()
-	if err := pawl.Decode(embedded, &Catalog{}); err != nil {
+	if err := strictjson.Decode(embedded, &Catalog{}); err != nil {
 		t.Errorf("the data has keys that nobody reads: %v", err)
 	}
 	if len(embedded) > 200<<10 {

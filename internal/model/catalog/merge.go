@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // merge applies a user's file: fields of an entry replace those of the same provider or model, others stay. It
@@ -17,7 +17,7 @@ func (c *Catalog) merge(text []byte) error {
 		Providers []json.RawMessage `json:"providers"`
 		Models    []json.RawMessage `json:"models"`
 	}
-	if err := pawl.Decode(text, &file); err != nil {
+	if err := strictjson.Decode(text, &file); err != nil {
 		return err
 	}
 	for i, raw := range file.Providers {
@@ -51,7 +51,7 @@ func (c *Catalog) mergeProvider(raw json.RawMessage) error {
 	if at >= 0 {
 		p = c.Providers[at]
 	}
-	if err := pawl.Decode(raw, &p); err != nil {
+	if err := strictjson.Decode(raw, &p); err != nil {
 		return err
 	}
 	if err := p.check(); err != nil {
@@ -90,7 +90,7 @@ func (c *Catalog) mergeModel(raw json.RawMessage) error {
 	if at >= 0 {
 		m = c.Models[at]
 	}
-	if err := pawl.Decode(raw, &m); err != nil {
+	if err := strictjson.Decode(raw, &m); err != nil {
 		return err
 	}
 	m.complete()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // maxFile bounds the size of a script in bytes, so that a wrong path cannot exhaust memory.
@@ -92,7 +93,7 @@ func readText(path string) (string, error) {
 // parse parses one line and fills in defaults.
 func parse(s string, faults Faults) (reply, error) {
 	var r reply
-	if err := pawl.Decode([]byte(s), &r.line); err != nil {
+	if err := strictjson.Decode([]byte(s), &r.line); err != nil {
 		return reply{}, err
 	}
 	if err := r.check(); err != nil {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // Fingerprint returns a hash of what a permission prompt shows of a call: the
@@ -33,7 +33,7 @@ func Fingerprint(c Call) string {
 // returns false for JSON with duplicate keys.
 func canonicalJSON(text json.RawMessage) ([]byte, bool) {
 	var v any
-	if pawl.Decode(text, &v) != nil {
+	if strictjson.Decode(text, &v) != nil {
 		return nil, false
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))

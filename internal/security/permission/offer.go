@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // equal compares rules without their examples.
@@ -171,7 +172,7 @@ func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
 	var rules []Rule
 	for _, text := range texts {
 		var r Rule
-		if err := pawl.Decode(text, &r); err != nil {
+		if err := strictjson.Decode(text, &r); err != nil {
 			return nil, fmt.Errorf("read a rule: %w: %w", err, pawl.ErrInvalid)
 		}
 		if err := Offerable(r); err != nil {

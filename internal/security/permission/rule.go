@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // Rule allows, asks for or denies what its tool, kind and pattern match.
@@ -58,7 +59,7 @@ func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	if err := pawl.Decode(text, &rules); err != nil {
+	if err := strictjson.Decode(text, &rules); err != nil {
 		return nil, fmt.Errorf("read rules: %w: %w", err, pawl.ErrInvalid)
 	}
 	if len(rules) > maxRules {

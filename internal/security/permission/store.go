@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 const (
@@ -30,7 +31,7 @@ func (s Store) List() ([]Grant, error) {
 		return nil, nil
 	}
 	var grants []Grant
-	if err := pawl.Decode(text, &grants); err != nil {
+	if err := strictjson.Decode(text, &grants); err != nil {
 		return nil, fmt.Errorf("read grants: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
 	}
 	for i, g := range grants {

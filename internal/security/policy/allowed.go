@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // allowed has the grants and the trust of one directory, in the form that moves
@@ -131,7 +132,7 @@ func (s *Safety) Adopt(dir, text string) error {
 
 func (s *Safety) adopt(real, text string) error {
 	var a allowed
-	if err := pawl.Decode([]byte(text), &a); err != nil {
+	if err := strictjson.Decode([]byte(text), &a); err != nil {
 		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 	}
 	for i := range a.Grants {

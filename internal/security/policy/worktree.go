@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // Worktree is the worktree of a worker of a mission. Its session may read and write
@@ -43,7 +44,7 @@ func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
 	w := Worktree{Dir: filepath.Join(top, parts[0], parts[1])}
 	text, err := userfile.Read(filepath.Join(top, parts[0]+".json"), maxAllotment)
 	if err == nil {
-		err = pawl.Decode(text, &w.Allotment)
+		err = strictjson.Decode(text, &w.Allotment)
 	}
 	if err != nil {
 		return Worktree{}, false, fmt.Errorf("%s has no objects allotted to it: make the worktree anew: %w: %w", w.Dir, err, pawl.ErrDenied)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 const (
@@ -162,7 +163,7 @@ func (s Store) read() (book, error) {
 	if text == nil {
 		return b, nil
 	}
-	if err := pawl.Decode(text, &b); err != nil {
+	if err := strictjson.Decode(text, &b); err != nil {
 		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
 	}
 	if err := b.check(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // SaveDraft implements [store.Store].
@@ -28,7 +29,7 @@ func (s *Store) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error
 	var d pawl.Draft
 	err := s.pool.QueryRow(ctx, "SELECT body FROM drafts WHERE session_id = $1", key(id)).Scan(&body)
 	if err == nil {
-		err = pawl.Decode(body, &d)
+		err = strictjson.Decode(body, &d)
 	}
 	if err != nil {
 		return pawl.Draft{}, fmt.Errorf("read draft of %s: %w", id, classify(err))

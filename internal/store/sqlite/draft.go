@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // SaveDraft implements [store.Store].
@@ -34,7 +35,7 @@ func (s *Store) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error
 		err = s.read.db.QueryRowContext(ctx, "SELECT body FROM drafts WHERE session_id = ?", string(id)).Scan(&body)
 	}
 	if err == nil {
-		err = pawl.Decode(body, &d)
+		err = strictjson.Decode(body, &d)
 	}
 	if err != nil {
 		return pawl.Draft{}, fmt.Errorf("read draft of %s: %w", id, classify(err))

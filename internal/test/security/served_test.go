@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
@@ -112,7 +113,7 @@ func (s *served) create() pawl.SessionID {
 	s.a.Helper()
 	status, text, _ := s.ask("POST", "/v1/sessions", fmt.Sprintf(`{"dir":%q}`, s.a.dir), s.owner())
 	var made pawl.Session
-	if err := pawl.Decode([]byte(text), &made); status != http.StatusCreated || err != nil {
+	if err := strictjson.Decode([]byte(text), &made); status != http.StatusCreated || err != nil {
 		s.a.Fatalf("create: %d %s", status, text)
 	}
 	return made.ID
@@ -133,7 +134,7 @@ func (s *served) sessions(how string, known ...pawl.SessionID) {
 	s.a.Helper()
 	_, text, _ := s.ask("GET", "/v1/sessions", "", s.owner())
 	var list api.Sessions
-	if err := pawl.Decode([]byte(text), &list); err != nil {
+	if err := strictjson.Decode([]byte(text), &list); err != nil {
 		s.a.Fatalf("list: %v: %s", err, text)
 	}
 	for _, row := range list.Sessions {

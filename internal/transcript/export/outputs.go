@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
 // maxPiece bounds the bytes of an output that one line has.
@@ -116,7 +117,7 @@ func (l *Log) event() (e pawl.Event, err error) {
 		return e, e.UnmarshalJSON(raw)
 	}
 	var o outputLine
-	if err := pawl.Decode(raw, &o); err != nil {
+	if err := strictjson.Decode(raw, &o); err != nil {
 		return e, fmt.Errorf("decode output: %w", err)
 	}
 	if o.Blob == nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -82,7 +83,7 @@ func readFile(fsys fs.FS, name string) (File, error) {
 		return File{}, fmt.Errorf("it has more than %d bytes: a theme is a short list of colors", maxBytes)
 	}
 	var file File
-	if err := pawl.Decode(text, &file); err != nil {
+	if err := strictjson.Decode(text, &file); err != nil {
 		return File{}, fmt.Errorf("%w: the colors are %s", err, strings.Join(colorNames(), ", "))
 	}
 	return file, file.Colors.check()

@@ -1,10 +1,14 @@
-package pawl
+// Package strictjson decodes JSON strictly: it rejects unknown keys, duplicate keys and
+// keys that match a field only if case is ignored, all of which encoding/json accepts.
+package strictjson
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,10 +17,10 @@ import (
 // encoding/json lets pass: unknown keys, duplicate keys and keys that differ
 // from the field's name in case. It does not look into a json.RawMessage. What
 // v holds after an error is unspecified.
-func Decode(data []byte, v any) error { return decodeTagged(data, v, "") }
+func Decode(data []byte, v any) error { return DecodeTagged(data, v, "") }
 
-// decodeTagged is Decode for an object that carries the extra key tag at its top.
-func decodeTagged(data []byte, v any, tag string) error {
+// DecodeTagged is Decode for an object that carries the extra key tag at its top.
+func DecodeTagged(data []byte, v any, tag string) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return err // also proves that data is one well-formed value, which the walk below relies on
 	}
@@ -24,8 +28,8 @@ func decodeTagged(data []byte, v any, tag string) error {
 	return w.value(reflect.TypeOf(v), tag)
 }
 
-// encode is json.Marshal without the escaping of <, > and &, which code is full of.
-func encode(v any) ([]byte, error) {
+// Encode is json.Marshal without the escaping of <, > and &, which code is full of.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -207,4 +211,9 @@ func shapeOf(t reflect.Type) *shape {
 	}
 	shapes.Store(t, s)
 	return s
+}
+
+// Keys returns the object keys that Decode accepts for a struct type, in no particular order.
+func Keys(t reflect.Type) []string {
+	return slices.Collect(maps.Keys(shapeOf(t).fields))
 }
