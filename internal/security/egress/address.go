@@ -2,11 +2,11 @@ package egress
 
 import "net/netip"
 
-// class is a range of addresses that are not the public internet.
+// class is a range of addresses that are not on the public internet.
 type class struct {
 	prefix netip.Prefix
 	why    string
-	never  bool // no permission opens it: nobody names such a host to read pages from it
+	never  bool // no permission opens it: there are no web pages
 }
 
 func within(prefix, why string) class {
@@ -19,9 +19,9 @@ func never(prefix, why string) class {
 
 const metadata = "the metadata service of a cloud"
 
-// classes are looked through in order: what is never reached comes before the
-// wider ranges that hold it. The ranges are those of IANA's registries of
-// special-purpose addresses.
+// classes are searched in order: ranges that are never reached come before the wider
+// ranges that contain them. They are the ranges of IANA's special-purpose address
+// registries, and metadata services.
 var classes = []class{
 	never("169.254.169.254/32", metadata),
 	never("169.254.170.2/32", metadata),   // of containers on AWS
@@ -62,9 +62,9 @@ var classes = []class{
 }
 
 var (
-	// global holds all IPv6 addresses that are handed out.
+	// global contains all assigned global unicast IPv6 addresses.
 	global = netip.MustParsePrefix("2000::/3")
-	// nat64 is how a network without IPv4 writes the public IPv4 addresses.
+	// nat64 maps public IPv4 addresses in networks without IPv4.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 )
 

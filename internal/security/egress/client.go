@@ -15,20 +15,19 @@ const (
 	handshakeWait = 10 * time.Second
 )
 
-// ClientConfig is how a client of a guard behaves. Its zero value follows no
-// redirect.
+// ClientConfig configures a client of a guard. The zero value follows no redirects.
 type ClientConfig struct {
-	// Redirects is how many are followed.
+	// Redirects is how many redirects are followed.
 	Redirects int
-	// Follow says which ones are; the answer that holds another is returned as
-	// it is. Nil means all.
+	// Follow reports whether to follow a redirect; if not, its response is returned. Nil
+	// means to follow all.
 	Follow func(from, to *url.URL) bool
 }
 
-// Client returns a client whose every connection, also of a redirect, goes
-// through the guard. It keeps no cookie and no connection, and takes no proxy
-// from the environment: that would resolve names by itself and reach what the
-// guard refuses. A redirect from https to http is an error.
+// Client returns a client whose connections, including those of redirects, all go
+// through the guard. It keeps no cookies and no connections, and ignores the proxy of
+// the environment, which would resolve names itself and reach what the guard refuses.
+// A redirect from https to http is an error.
 func (g *Guard) Client(c ClientConfig) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -46,7 +45,7 @@ func (g *Guard) Client(c ClientConfig) *http.Client {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialTLS connects and has the server prove that it is the host.
+// dialTLS connects and verifies the certificate of the host.
 func (g *Guard) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := g.DialContext(ctx, network, address)
 	if err != nil {
@@ -67,11 +66,11 @@ func (g *Guard) dialTLS(ctx context.Context, network, address string) (net.Conn,
 	return secure, nil
 }
 
-// requestKey is where a request's own context is found.
+// requestKey is the context key of a request's own context.
 type requestKey struct{}
 
-// ofRequest ends dialing with the request: the transport goes on in case
-// another request can use the connection, and here none can.
+// ofRequest cancels dialing with the request: the transport would continue for other
+// requests, but connections are not shared here.
 func ofRequest(dial dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
@@ -98,11 +97,11 @@ func (c ClientConfig) redirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("refused: more than %d redirects", c.Redirects)
 	}
 	req.URL, req.Host = to, ""
-	req.Header.Del("Referer") // where one came from is nobody's business
+	req.Header.Del("Referer") // do not disclose the previous URL
 	return nil
 }
 
-// transport sees to it that a request goes where its URL says.
+// transport ensures that a request goes to the host of its URL.
 type transport struct{ next http.RoundTripper }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {

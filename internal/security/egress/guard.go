@@ -1,7 +1,7 @@
-// Package egress decides which addresses of the network pawl may reach on its
-// own behalf, and reaches them. Whatever fetches what a model asked for goes
-// through a Guard: a model may have been talked into asking for the machine
-// itself, its network or the metadata service of its cloud.
+// Package egress restricts which network addresses pawl itself connects to, against
+// server-side request forgery (SSRF). Everything that fetches what a model asked for
+// goes through a Guard: a prompt injection may make the model ask for this machine,
+// its private network or the metadata service of its cloud.
 package egress
 
 import (
@@ -23,33 +23,32 @@ type Resolver interface {
 
 var _ Resolver = (*net.Resolver)(nil)
 
-// Guard lets connections through to public addresses only. A name is resolved
-// once; all of its addresses must be public, or none is reached; and the
-// connection goes to an address that was looked at, so that a second answer of
-// the name's owner counts for nothing. The zero value is ready to use.
+// Guard connects to public addresses only. It resolves a name once, requires all of
+// its addresses to be public, and connects to one of those it checked, so that DNS
+// rebinding has no effect. The zero value is ready to use.
 type Guard struct {
-	// Resolver is nil for the system's.
+	// Resolver resolves names; nil means the system's resolver.
 	Resolver Resolver
 
-	// Dial is nil for a net.Dialer. It is only ever given an IP address that
-	// has been looked at. A proxy, where one is needed, goes here: it then is
-	// asked for that address and not for a name that it would resolve anew.
+	// Dial connects; nil means a net.Dialer. It is only called with checked IP
+	// addresses. To use a proxy, set it here: it is then asked for the address, not for
+	// a name that it would resolve again.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Ports are those that are reached; nil means 80, 443, 8080 and 8443. Other
-	// services take what looks like a request for a command of theirs.
+	// Ports are the allowed ports; nil means 80, 443, 8080 and 8443. Services on other
+	// ports may take an HTTP request for commands of their own.
 	Ports []uint16
 
-	// Allow is asked about private, loopback and benchmark addresses, and about
-	// other ports: true means that a person has named this host. Link-local,
-	// multicast, reserved and metadata addresses stay closed. Nil means no.
+	// Allow reports whether a person has allowed a host with a private, loopback or
+	// benchmark address, or at another port; nil means no. Link-local, multicast,
+	// reserved and metadata addresses are never allowed.
 	Allow func(host string, addr netip.Addr) bool
 
-	// TLS is nil for the system's trust.
+	// TLS configures TLS; nil means the certificate authorities of the system.
 	TLS *tls.Config
 }
 
-// webPorts are where web servers are.
+// webPorts are the default ports.
 var webPorts = []uint16{80, 443, 8080, 8443}
 
 const (
@@ -57,9 +56,9 @@ const (
 	maxTries    = 4                // addresses of a name that are tried
 )
 
-// Refused is why a connection was not made.
+// Refused is the error of a connection that the guard does not allow.
 type Refused struct {
-	Host string     // the name or address that was asked for
+	Host string     // the requested name or address
 	Addr netip.Addr // what it resolved to; invalid if the host itself is refused
 	Why  string
 }
@@ -95,8 +94,8 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	return g.connect(ctx, network, addrs, service)
 }
 
-// Addresses returns where a host may be reached, or a *Refused: for whoever connects
-// by other means, and to nothing else.
+// Addresses returns the checked addresses of a host, or a *Refused. Callers that
+// connect by other means must connect to these addresses only.
 func (g *Guard) Addresses(ctx context.Context, name string, port uint16) ([]netip.Addr, error) {
 	host, err := Host(name)
 	if err != nil {
@@ -105,7 +104,7 @@ func (g *Guard) Addresses(ctx context.Context, name string, port uint16) ([]neti
 	return g.vet(ctx, host, port)
 }
 
-// vet returns the addresses of a host, all of them fit to be reached.
+// vet resolves a host and checks all of its addresses.
 func (g *Guard) vet(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	ports := g.Ports
 	if ports == nil {

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// names maps a name as a browser does: lower case, wide and narrow forms made
-// one, other scripts as punycode, so that a look-alike shows.
+// names normalizes a name as a browser does: lower case, full-width forms folded,
+// other scripts as punycode, so that look-alikes are visible.
 var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
 
-// maxName is the longest name that DNS has.
+// maxName is the length of the longest DNS name.
 const maxName = 253
 
-// Host returns the one spelling of a host: an IP address, or a name in ASCII
-// and lower case without a final dot. It refuses zones, escapes and numbers
-// that some resolvers take for an address, such as 0x7f.1 or 2130706433.
+// Host returns the canonical spelling of a host: an IP address, or a name in lower
+// case ASCII without a final dot. It rejects zones, escapes, and numbers that some
+// resolvers take for an address, such as 0x7f.1 or 2130706433.
 func Host(host string) (string, error) {
 	switch {
 	case len(host) > utf8.UTFMax*maxName: // what follows takes time that grows with its square
@@ -59,8 +59,8 @@ func nameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
-// number reports whether a resolver might read the last label as part of an
-// address. No top-level domain is a number.
+// number reports whether a resolver might take the last label for part of an address.
+// No top-level domain is a number.
 func number(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -68,11 +68,11 @@ func number(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// maxURL bounds the bytes of an address.
+// maxURL bounds a URL, in bytes.
 const maxURL = 8 << 10
 
-// ParseURL reads a web address and spells it in one way: http or https, the
-// host as Host has it, no default port, no fragment. It refuses credentials.
+// ParseURL parses a URL and normalizes it: http or https, the host as Host returns
+// it, no default port, no fragment. It rejects credentials.
 func ParseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, fmt.Errorf("it has more than %d bytes", maxURL)
@@ -114,7 +114,7 @@ func canonical(u *url.URL) (*url.URL, error) {
 	return &c, nil
 }
 
-// Escape escapes what has no place in an address, and leaves the rest as it is.
+// Escape escapes the characters that are not allowed in a URL.
 func Escape(address string) string {
 	var b strings.Builder
 	for _, c := range []byte(address) {
@@ -127,7 +127,7 @@ func Escape(address string) string {
 	return b.String()
 }
 
-// cut keeps what is shown of a bad host short.
+// cut shortens a bad host for an error.
 func cut(s string) string { return s[:min(len(s), 100)] }
 
 func portOf(u *url.URL) (uint16, error) {

@@ -2,8 +2,7 @@ package sanitize
 
 import "unicode"
 
-// joiners are the characters that do not show by themselves and that some
-// writing needs after another character.
+// The invisible characters that emoji and some scripts need after another character.
 const (
 	textStyle  = '\ufe0e' // of an emoji
 	emojiStyle = '\ufe0f'
@@ -11,23 +10,22 @@ const (
 	joiner     = '\u200d'
 )
 
-// joining are the scripts that spell with joiners.
+// joining are the scripts that use joiners.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
 	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
 }
 
-// invisible reports whether a character does not show: those that turn the
-// direction of the text, that have no width, Unicode's tags, what picks a
-// variant, and all of their plane. What else is not in Unicode yet shows as a
-// sandbox, and so does private use.
+// invisible reports whether a character is invisible: bidirectional controls,
+// zero-width characters, variation selectors, and the plane of the tag characters.
+// Other unassigned characters, and those for private use, are drawn as a box.
 func invisible(r rune) bool {
 	return r >= 0xe0000 && r < 0xf0000 || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// joins reports whether a character that does not show belongs to the one that
-// was shown before it: one for each, so that no message fits in.
+// joins reports whether an invisible character belongs to the visible one before it.
+// At most one does, so that sequences cannot encode a message.
 func joins(before, r rune) bool {
 	switch r {
 	case textStyle, emojiStyle:
@@ -41,7 +39,7 @@ func joins(before, r rune) bool {
 	}
 }
 
-// emoji reports whether a character may be drawn as a picture.
+// emoji reports whether a character may be drawn as an emoji.
 func emoji(r rune) bool {
 	return r >= 0x1f000 && r < 0x1fc00 || r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sm) || r == '‼' || r == '⁉' || r == '〰' || r == '〽'
 }

@@ -1,6 +1,6 @@
-// Package sanitize makes text from outside safe to show. What a model, a tool, a
-// file's name or a provider's error says must not steer the terminal, nor hide
-// in what a person is asked to approve.
+// Package sanitize makes untrusted text safe to show: the output of models and tools,
+// file names, errors of providers. Such text must not contain terminal escape
+// sequences, or characters that hide what a person is asked to approve.
 package sanitize
 
 import (
@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// Strange reports whether a character does not show as itself: control and
-// format characters, blanks other than the space, what has no glyph.
+// Strange reports whether a character is not displayed as itself: control and format
+// characters, blanks other than the space, characters without a glyph.
 func Strange(r rune) bool {
 	return r != ' ' && !unicode.IsPrint(r) || r == '\u2800' ||
 		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Line makes a text safe to show on one line: whatever would not show as itself
-// is written as its code.
+// Line makes a text safe to show on one line: it replaces strange characters,
+// including line ends, by their codes.
 func Line(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -35,8 +35,8 @@ func Line(s string) string {
 	return b.String()
 }
 
-// FirstStrange returns the first character that does not show, tabs and line
-// ends apart, as its code; or "".
+// FirstStrange returns the code of the first strange character other than tabs and
+// line ends, or "".
 func FirstStrange(s string) string {
 	for _, r := range s {
 		if Strange(r) && r != '\n' && r != '\t' {
@@ -46,5 +46,5 @@ func FirstStrange(s string) string {
 	return ""
 }
 
-// code is a character as people see it when it does not show.
+// code returns the visible form of a character that is not displayed.
 func code(r rune) string { return fmt.Sprintf(`\u{%x}`, r) }

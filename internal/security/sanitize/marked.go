@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Marked makes visible what does not show, for those who act on a text: a model,
-// or a person who is asked. Nothing is left out: what Text would drop is written
-// as its code, as in Line. Line ends and tabs stay; a carriage return does only
-// as part of a line end.
+// Marked makes invisible characters visible, for a model or a person who acts on the
+// text. It drops nothing: what Text would drop is replaced by its code, as in Line.
+// Line ends and tabs stay; a carriage return stays only as part of a line end.
 func Marked(s string) string {
 	if simple(s) {
 		return s
@@ -34,13 +33,13 @@ func Marked(s string) string {
 	return b.String()
 }
 
-// shows reports whether a character shows, or belongs to the one before it.
+// shows reports whether a character is visible, or belongs to the one before it.
 func shows(before, r rune) bool {
 	return !unicode.IsControl(r) && r != '\u2028' && r != '\u2029' && (!invisible(r) || joins(before, r))
 }
 
-// JSON makes an encoded value safe to print: what Text would not show is escaped
-// in its strings, so that nothing of it is lost to who reads the value.
+// JSON makes a JSON value safe to print: it escapes in its strings what Text would
+// drop, so that the value stays the same.
 func JSON(b []byte) []byte {
 	if simple(b) {
 		return b
@@ -63,7 +62,7 @@ func JSON(b []byte) []byte {
 	return out
 }
 
-// appendEscaped appends a character as JSON's strings have it.
+// appendEscaped appends a character as a JSON escape.
 func appendEscaped(out []byte, r rune) []byte {
 	units := utf16.AppendRune(nil, r)
 	for _, u := range units {
@@ -72,10 +71,9 @@ func appendEscaped(out []byte, r rune) []byte {
 	return out
 }
 
-// Unhidden makes visible what could give a model other orders than a person
-// reads in the same text: characters of the tags block, which no screen shows,
-// and those that change the order of what it shows. All else stays, so that a
-// file can be edited by what was read of it.
+// Unhidden makes visible what could hide instructions for a model from people: tag
+// characters, which no screen shows, and bidirectional controls. It changes nothing
+// else, so that edits of a file still match its text.
 func Unhidden(s string) string {
 	if !strings.ContainsFunc(s, hides) {
 		return s

@@ -6,13 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text of many lines safe to show on a terminal. Of its control
-// characters only line ends and tabs are left. Sequences that steer a terminal
-// are left out as a whole, and so are characters that do not show, but for the
-// joiners that emoji and some scripts need. A carriage return ends a line:
-// nothing is shown over what came before it. What is not UTF-8 becomes U+FFFD.
+// Text makes a text of several lines safe to show on a terminal. It drops escape
+// sequences, control characters except line ends and tabs, and invisible characters
+// except the joiners that emoji and some scripts need. A carriage return ends a line,
+// so that nothing is overwritten. Invalid UTF-8 becomes U+FFFD.
 //
-// Text of what Text returned is the same.
+// Text is idempotent.
 func Text(s string) string {
 	if simple(s) {
 		return s
@@ -21,7 +20,7 @@ func Text(s string) string {
 	return string(f.end(f.add(make([]byte, 0, len(s)), s)))
 }
 
-// simple reports whether a text is ASCII that shows, with line ends and tabs.
+// simple reports whether a text is printable ASCII with line ends and tabs.
 func simple[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
@@ -31,7 +30,7 @@ func simple[T string | []byte](s T) bool {
 	return true
 }
 
-// within says which sequence a filter is in.
+// within is the kind of escape sequence that a filter is in.
 type within int
 
 const (
@@ -42,16 +41,15 @@ const (
 	inString        // e.g. a title: up to its terminator
 )
 
-// filter is Text, piece by piece.
+// filter is Text for a text that comes in pieces.
 type filter struct {
 	in    within
 	held  string // the beginning of a rune
-	last  rune   // what was shown last; 0 at the beginning
-	ended bool   // a carriage return has just ended the line: a line end after it is the same one
+	last  rune   // the last visible rune; 0 at the beginning
+	ended bool   // a carriage return has just ended the line: a line feed after it belongs to it
 }
 
-// add appends to dst what is to be shown of a piece. A rune that the piece cuts
-// is held back.
+// add appends the filtered piece to dst. It holds back an incomplete rune at its end.
 func (f *filter) add(dst []byte, s string) []byte {
 	if f.held != "" {
 		s, f.held = f.held+s, ""
@@ -68,7 +66,7 @@ func (f *filter) add(dst []byte, s string) []byte {
 	return dst
 }
 
-// end appends what was held back and begins anew.
+// end appends what was held back and resets the filter.
 func (f *filter) end(dst []byte) []byte {
 	for range len(f.held) {
 		dst = f.next(dst, utf8.RuneError)
@@ -77,8 +75,8 @@ func (f *filter) end(dst []byte) []byte {
 	return dst
 }
 
-// next takes in a rune. One that cannot belong to the sequence that it stands
-// in ends it, and counts by itself: so no sequence swallows the lines below it.
+// next processes a rune. One that cannot belong to the current sequence ends it and
+// is processed by itself, so that no sequence swallows the lines below it.
 func (f *filter) next(dst []byte, r rune) []byte {
 	switch {
 	case r == 0x18 || r == 0x1a: // CAN, SUB: the sequence is void
@@ -113,8 +111,8 @@ func (f *filter) next(dst []byte, r rune) []byte {
 	return dst
 }
 
-// sequence reports whether a rune belongs to the escape sequence that is open,
-// and takes note of what follows it.
+// sequence reports whether a rune belongs to the current escape sequence, and updates
+// the state.
 func (f *filter) sequence(r rune) bool {
 	switch f.in {
 	case inEscape:
@@ -148,8 +146,8 @@ func (f *filter) sequence(r rune) bool {
 	return false
 }
 
-// endsString reports whether a rune ends a title or the like: its terminator, a
-// new sequence (ESC \ is one), or the line's end.
+// endsString reports whether a rune ends a string sequence such as a title: its
+// terminator, a new sequence (ESC \ is one), or a line end.
 func endsString(r rune) bool {
 	return r == 0x07 || r == 0x1b || r == 0x9c || r == '\n' || r == '\r'
 }

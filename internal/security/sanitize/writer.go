@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Writer writes what Text makes of all that is written to it, in whatever
-// pieces. It may be used by several goroutines at once.
+// Writer sanitizes a stream as Text does, whatever the pieces in which it is written.
+// It is safe for concurrent use.
 type Writer struct {
 	w io.Writer
 
@@ -18,8 +18,7 @@ type Writer struct {
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write writes what can be shown of p. It holds back the beginning of a rune at
-// its end.
+// Write writes the sanitized p. It holds back an incomplete rune at its end.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,7 +29,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush ends the text: what was held back is no rune any more.
+// Flush writes what was held back, at the end of the text.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 // maxHelpers bounds the settings of one repository that run programs.
 const maxHelpers = 200
 
-// git looks at a repository: what its configuration and hooks would have git
-// run. Pawl's own git runs none of it; commands of the model's would.
+// git adds what a repository's configuration and hooks would make git run. Pawl's own
+// git calls run none of it, but git commands of the model would.
 func (s *surveyor) git(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,8 +34,8 @@ func (s *surveyor) git(root *os.Root, name string) error {
 	return s.file(root, name, info, p)
 }
 
-// gitFolder looks at git's own directory. Its parts have the same paths wherever
-// it is.
+// gitFolder adds the parts of a git directory. Their paths are the same wherever it
+// is.
 func (s *surveyor) gitFolder(root *os.Root, dir string) error {
 	for _, name := range []string{"config", "config.worktree"} {
 		if err := s.gitConfig(root, path.Join(dir, name), ".git/"+name); err != nil {
@@ -109,11 +109,11 @@ func cut(s string) string {
 	return s
 }
 
-// helper is a setting of git's that runs a program, or may.
+// helper is a git setting that runs a program, or may.
 type helper struct{ key, value, does string }
 
-// gitHelpers reads a configuration of git's for what runs programs. It need not
-// be exact: a key too many is shown, and nothing is run by it.
+// gitHelpers returns the settings of a git configuration that run programs. It need
+// not be exact: an additional key is only shown.
 func gitHelpers(text string) []helper {
 	var found []helper
 	section := ""
@@ -144,7 +144,7 @@ func gitHelpers(text string) []helper {
 	return found
 }
 
-// gitDoes says what a setting would have git do, or "".
+// gitDoes describes what a setting would make git run, or returns "".
 func gitDoes(section, key, value string) string {
 	program := []string{
 		"fsmonitor", "sshcommand", "gitproxy", "pager", "editor", "askpass", "alternaterefscommand", "helper", "external", "textconv", "command", "cmd",

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// HashOf returns a hash of words in their order. Each counts with its length, so
-// no two lists of words have the same.
+// HashOf returns a hash of a list of words. It includes their lengths, so that
+// different lists have different hashes.
 func HashOf(words ...string) string {
 	h := sha256.New()
 	for _, w := range words {
@@ -22,8 +22,8 @@ func HashOf(words ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Hash returns a hash of the parts that can get something run. It changes when
-// one of them does, comes or goes.
+// Hash returns a hash of the parts that can run code. It changes when one of them is
+// added, removed or changed.
 func (p Parts) Hash() string {
 	var words []string
 	for _, part := range p {
@@ -35,8 +35,8 @@ func (p Parts) Hash() string {
 	return HashOf(words...)
 }
 
-// Show is the text that a person decides by: every part, by kind, with what it
-// would do. What would not show as itself is escaped.
+// Show returns the text of a trust prompt: every part, by kind, with what it would
+// do, sanitized.
 func (p Parts) Show() string {
 	if len(p) == 0 {
 		return "It brings nothing that pawl would act upon.\n"
@@ -49,7 +49,8 @@ func (p Parts) Show() string {
 	return b.String()
 }
 
-// Plain returns a text as it is if each character shows as itself, or quoted.
+// Plain returns a text unchanged if all of its characters are displayed as
+// themselves, otherwise quoted.
 func Plain(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsPrint(r) || r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r)

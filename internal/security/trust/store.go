@@ -17,26 +17,26 @@ const (
 	maxFolders = 10000 // and approvals
 )
 
-// State says how far a directory, or a thing in it, can be believed. The zero value
-// is not trusted.
+// State tells whether a directory, or a part of it, is trusted. The zero value means
+// that it is not.
 type State string
 
 // The states.
 const (
-	Unknown State = "unknown" // nobody has said so
-	Changed State = "changed" // somebody has, but of something else than is there now
+	Unknown State = "unknown" // nobody has decided
+	Changed State = "changed" // it was trusted, but has changed since
 	Trusted State = "trusted"
 )
 
-// Directory is a directory that a person trusts, as it was then.
+// Folder is a directory that a person trusts, with the content that it had then.
 type Folder struct {
 	Path string    `json:"path"` // real
 	Hash string    `json:"hash"` // of its parts
 	At   time.Time `json:"at"`
 }
 
-// Approval is a thing of a directory's that a person has approved by itself, such
-// as one MCP server, as it was then.
+// Approval is a part of a directory that a person approved by itself, such as one MCP
+// server, with the content that it had then.
 type Approval struct {
 	Path string    `json:"path"` // of the directory, real
 	Kind string    `json:"kind"` // e.g. "mcp"
@@ -45,19 +45,19 @@ type Approval struct {
 	At   time.Time `json:"at"`
 }
 
-// book is what the file holds.
+// book is the content of the file.
 type book struct {
 	Folders   []Folder   `json:"folders"`
 	Approvals []Approval `json:"approvals"`
 }
 
-// Store keeps trust in one file, readable by its owner alone, in a directory that
-// is pawl's own.
+// Store keeps trusted directories and approvals in one file in pawl's data directory,
+// which only its owner can read.
 type Store struct{ Path string }
 
-// State says whether a directory is trusted as it is now: its very path, not one
-// above it. A caller that knows the directory to be a linked worktree of another
-// may ask for that one's path, with this one's hash.
+// State returns whether a directory is trusted with its current hash. Trust applies
+// to exactly this path, not to directories below it. A caller that knows dir to be a
+// linked worktree may pass the path of the main worktree with the hash of dir.
 func (s Store) State(dir, hash string) (State, error) {
 	dir, b, err := s.open(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s Store) State(dir, hash string) (State, error) {
 	return Unknown, nil
 }
 
-// Approved says whether a thing of a directory is approved as it is now.
+// Approved returns whether a part of a directory is approved with its current hash.
 func (s Store) Approved(dir, kind, name, hash string) (State, error) {
 	dir, b, err := s.open(dir)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s Store) Approved(dir, kind, name, hash string) (State, error) {
 	return Unknown, nil
 }
 
-// Trust keeps that a directory is trusted with parts of this hash.
+// Trust stores that a directory is trusted with parts of this hash.
 func (s Store) Trust(dir, hash string, at time.Time) error {
 	dir, err := realFolder(dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s Store) Trust(dir, hash string, at time.Time) error {
 	})
 }
 
-// Approve keeps that a thing of a directory is approved.
+// Approve stores that a part of a directory is approved.
 func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 	dir, err := realFolder(dir)
 	if err != nil {
@@ -117,8 +117,8 @@ func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 	})
 }
 
-// Revoke takes the trust in a directory back, and the approvals of its things. The
-// directory need not be there anymore. If it was not trusted it returns
+// Revoke removes the trust in a directory and the approvals of its parts. The
+// directory need not exist anymore. If it was not trusted, it returns
 // pawl.ErrNotFound.
 func (s Store) Revoke(dir string) error {
 	if real, err := realFolder(dir); err == nil {
@@ -135,8 +135,7 @@ func (s Store) Revoke(dir string) error {
 	})
 }
 
-// List returns the directories that are trusted and the things that are approved,
-// the oldest first.
+// List returns the trusted directories and the approvals, oldest first.
 func (s Store) List() ([]Folder, []Approval, error) {
 	b, err := s.read()
 	return b.Folders, b.Approvals, err
@@ -151,9 +150,9 @@ func (s Store) open(dir string) (string, book, error) {
 	return dir, b, err
 }
 
-// read returns what the file holds, nothing if it is not there. A file that
-// others may use, that is a link, or that pawl has not written is an error:
-// nothing in it counts.
+// read returns the content of the file, or an empty book if it does not exist. It
+// returns an error if others have access to the file, if it is a link, or if pawl
+// did not write it.
 func (s Store) read() (book, error) {
 	var b book
 	text, err := userfile.Read(s.Path, maxStore)
@@ -172,7 +171,7 @@ func (s Store) read() (book, error) {
 	return b, nil
 }
 
-// check refuses what pawl would not keep.
+// check rejects what pawl would not store.
 func (b book) check() error {
 	bad := func(path, hash string) bool {
 		return !filepath.IsAbs(path) || filepath.Clean(path) != path || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != ""
@@ -193,8 +192,7 @@ func (b book) check() error {
 	return nil
 }
 
-// change reads the file, lets f work on it, and replaces it as a whole. Others
-// who change it wait.
+// change replaces the file with what f makes of it, under a lock.
 func (s Store) change(f func(*book) error) error {
 	unlock, err := userfile.Lock(s.Path)
 	if err != nil {

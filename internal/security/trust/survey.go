@@ -1,6 +1,6 @@
-// Package trust says what a directory would enable if it were trusted, and keeps
-// which directories are. Until a directory is trusted nothing in it takes effect: not
-// its configuration, hooks, servers, skills, agents, commands, instructions.
+// Package trust determines what a project would enable if it were trusted, and stores
+// which projects are trusted. Until then nothing in it takes effect: no configuration,
+// hooks, servers, skills, agents, commands or instructions.
 package trust
 
 import (
@@ -28,7 +28,7 @@ const (
 	maxEntries = 10000    // of one directory
 )
 
-// Kind says what a part is.
+// Kind is the kind of a part.
 type Kind string
 
 // The kinds.
@@ -46,8 +46,8 @@ const (
 	KindLink         Kind = "link"
 )
 
-// Part is one thing that a directory brings. Path and Does hold a stranger's text:
-// Show makes it safe to print.
+// Part is one file or setting of a project that takes effect once it is trusted. Path
+// and Does contain untrusted text: Show sanitizes it.
 type Part struct {
 	Kind       Kind   `json:"kind"`
 	Path       string `json:"path"` // from the directory, with slashes
@@ -56,17 +56,17 @@ type Part struct {
 	Hash       string `json:"hash"` // of its content
 }
 
-// Parts are in the order of their paths.
+// Parts are sorted by path.
 type Parts []Part
 
-// agentFolders belong to pawl and its kin. All of the first two count; of the
-// others what is known to run or to instruct, since they keep caches and whole
-// checkouts beside it.
+// agentFolders are the directories of pawl and other agents. Everything in the first
+// two counts; of the others, which also contain caches and checkouts, only what is
+// known to run code or to instruct a model.
 var agentFolders = []string{".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".opencode"}
 
 const ownFolders = 2
 
-// kindsOf says what the directories in an agent's directory hold.
+// kindsOf maps the subdirectories of an agent's directory to the kind of their files.
 var kindsOf = map[string]Kind{
 	"agents": KindAgent, "agent": KindAgent, "modes": KindAgent, "mode": KindAgent,
 	"commands": KindCommand, "command": KindCommand, "prompts": KindCommand,
@@ -75,7 +75,7 @@ var kindsOf = map[string]Kind{
 	"rules": KindInstructions,
 }
 
-// does says what a part of a kind would do.
+// does describes what a part of a kind would do.
 var does = map[Kind]string{
 	KindConfig:       "configures an agent: it can name hooks and servers",
 	KindHook:         "is run when something happens in a session",
@@ -103,9 +103,8 @@ var topFiles = []struct {
 	{".cursorrules", KindInstructions, false, ""},
 }
 
-// languages says which language server works in a directory with a file, and so
-// runs what that project is built with. A test of the servers' table holds them
-// together.
+// languages maps files to the language servers that start in a directory with them,
+// and may run code of the project. A test compares them with the table of servers.
 var languages = []struct{ file, server string }{
 	{"go.mod", "gopls"}, {"go.work", "gopls"},
 	{"tsconfig.json", "typescript-language-server"}, {"jsconfig.json", "typescript-language-server"}, {"package.json", "typescript-language-server"},
@@ -145,16 +144,15 @@ const (
 	haskell = "haskell-language-server"
 )
 
-// Survey returns what a directory would enable. It runs nothing, follows no link
-// and leaves the directory by no way. A directory that is too large to be shown is an
-// error: it cannot be trusted.
+// Survey returns what a directory would enable. It runs nothing, follows no links and
+// does not leave the directory. A directory with too many parts to show is an error:
+// it cannot be trusted.
 func Survey(dir string) (Parts, error) { return survey(dir, "") }
 
-// SurveyRepository is Survey for a directory whose git repository is known to be
-// elsewhere: common is git's directory of it, which the caller has found to name
-// this directory, or one above it, as its worktree. A linked worktree then has the
-// same parts, and hash, as the worktree that it was made from, if its files are
-// the same.
+// SurveyRepository is Survey for a directory whose git directory, common, is
+// elsewhere. The caller has verified that it lists this directory, or one above it, as
+// its worktree. A linked worktree then has the same parts and hash as the main
+// worktree if their files are the same.
 func SurveyRepository(dir, common string) (Parts, error) { return survey(dir, common) }
 
 func survey(dir, common string) (Parts, error) {
@@ -190,7 +188,7 @@ func survey(dir, common string) (Parts, error) {
 	return s.parts, nil
 }
 
-// surveyor looks into one directory.
+// surveyor collects the parts of one directory.
 type surveyor struct {
 	root  *os.Root
 	parts Parts
@@ -208,7 +206,7 @@ func (s *surveyor) add(p Part) error {
 	return nil
 }
 
-// directories looks into the directories of agents.
+// folders adds the parts in the directories of agents.
 func (s *surveyor) folders() error {
 	for i, name := range agentFolders {
 		if err := s.walk(s.root, name, KindConfig, i < ownFolders, 0); err != nil {
@@ -218,8 +216,8 @@ func (s *surveyor) folders() error {
 	return nil
 }
 
-// walk adds what is at a path. At depth 1 a directory's name tells the kind; one
-// that is not known is looked into only where all counts.
+// walk adds the parts at a path. At depth 1 a directory's name determines the kind;
+// unknown directories are only searched if all is set.
 func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth int) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -258,7 +256,7 @@ func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth i
 	return nil
 }
 
-// fileKind tells what a file at the top of an agent's directory is.
+// fileKind returns the kind of a file at the top of an agent's directory.
 func fileKind(name string) Kind {
 	switch name = strings.ToLower(name); {
 	case strings.Contains(name, "mcp"):
@@ -273,8 +271,8 @@ func fileKind(name string) Kind {
 	return KindConfig
 }
 
-// file adds a file with the hash of its content. A link is hashed by where it
-// leads, and anything else by what it is.
+// file adds a file with the hash of its content. A link is hashed by its target, and
+// anything else by its type.
 func (s *surveyor) file(root *os.Root, name string, info fs.FileInfo, p Part) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -297,7 +295,8 @@ func (s *surveyor) file(root *os.Root, name string, info fs.FileInfo, p Part) er
 	return s.add(p)
 }
 
-// hash reads a file. It waits for nobody: it may be a pipe by now.
+// hash returns the hash of a file's content. It does not block, even if the file has
+// been replaced by a pipe.
 func (s *surveyor) hash(root *os.Root, name string) (string, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -318,7 +317,7 @@ func (s *surveyor) hash(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// top looks for the files at the top.
+// top adds the files at the top of the directory.
 func (s *surveyor) top() error {
 	for _, f := range topFiles {
 		info, err := s.root.Lstat(f.name)
@@ -343,8 +342,8 @@ func (s *surveyor) top() error {
 	return nil
 }
 
-// variables looks for files of variables. They are told, not read: the first
-// ones of a directory with a great many files are enough.
+// variables adds .env files. They are listed, not read, so the first ones of a
+// directory with very many files are enough.
 func (s *surveyor) variables() error {
 	f, err := s.root.Open(".")
 	if err != nil {
