@@ -65,7 +65,7 @@ func exampleService(root string) (svc pawl.Service, end func()) {
 	events := bus.New(st, bus.Config{})
 	stepper := agent.NewStepper(agent.Config{
 		Store: st, Bus: events, Model: (&provider.Opener{}).Open,
-		Tools:     try(tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})),
+		Tools:     try(tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unsandboxed{})})),
 		Authority: &harness.Authority{Grants: permission.Store{Path: filepath.Join(root, "grants.json")}},
 	})
 	runner := local.New(local.Config{Stepper: stepper})

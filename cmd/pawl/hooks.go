@@ -39,7 +39,7 @@ type listedHook struct {
 	Matcher  string     `json:"matcher,omitempty"`
 	Command  string     `json:"command,omitempty"`
 	Args     []string   `json:"args,omitempty"`
-	MayAllow bool       `json:"may_allow,omitempty"`
+	CanAllow bool       `json:"may_allow,omitempty"`
 	Layer    hook.Layer `json:"layer"`
 	File     string     `json:"file,omitempty"`
 	Priority int        `json:"priority"` // the lowest runs first
@@ -97,7 +97,7 @@ func loadHooks(cmd *cobra.Command, all bool) (hookListing, error) {
 	for i, x := range commands {
 		list.Hooks = append(list.Hooks, listedHook{
 			Point: x.Point, Priority: hook.PriorityOutside + i, Event: x.Event, Matcher: x.Matcher, Command: x.Command, Args: x.Args,
-			MayAllow: x.MayAllow, Layer: x.Origin.Layer, File: x.Origin.File,
+			CanAllow: x.CanAllow, Layer: x.Origin.Layer, File: x.Origin.File,
 		})
 	}
 	if all {

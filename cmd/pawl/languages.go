@@ -17,7 +17,7 @@ func openLanguages(guard *policy.Safety) (*lsp.Servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lsp.Servers{Table: table, Box: guard.WrapServer, Enabled: guard.Trusted}, nil
+	return &lsp.Servers{Table: table, Sandbox: guard.WrapServer, Enabled: guard.Trusted}, nil
 }
 
 // languageServers is the table of language servers, as the user wants it.

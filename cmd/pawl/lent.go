@@ -51,7 +51,7 @@ func (s *toolServers) lend(ctx context.Context, id pawl.SessionID, dir string, t
 	s.mu.Lock()
 	own := s.lent[id]
 	if own == nil && len(servers) > 0 && s.lent != nil {
-		own = s.Beside()
+		own = s.Extend()
 		s.lent[id] = own
 	}
 	s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *toolServers) lendable(ctx context.Context, dir string, told bool, list 
 // machine, without TLS, if its address says so by itself.
 func lentServer(l acp.Server) mcpclient.Server {
 	return mcpclient.Server{
-		Name: lentName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unboxed: true,
+		Name: lentName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unsandboxed: true,
 		URL: l.URL, Headers: l.Headers, Local: onThisMachine(l.URL),
 	}
 }

@@ -23,18 +23,18 @@ func TestLentServers(t *testing.T) {
 	}{
 		"a program": {
 			acp.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env},
-			mcpclient.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env, Unboxed: true},
+			mcpclient.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env, Unsandboxed: true},
 		},
 		"an address": {
 			acp.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env},
-			mcpclient.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env, Unboxed: true},
+			mcpclient.Server{Name: "hub", Transport: "http", URL: "https://hub.example.com/mcp", Headers: env, Unsandboxed: true},
 		},
-		"this machine":            {acp.Server{URL: "http://localhost:1/mcp"}, mcpclient.Server{URL: "http://localhost:1/mcp", Unboxed: true, Local: true}},
-		"this machine, by number": {acp.Server{URL: "http://127.0.0.1:1/"}, mcpclient.Server{URL: "http://127.0.0.1:1/", Unboxed: true, Local: true}},
-		"this machine, the new":   {acp.Server{URL: "http://[::1]:1/"}, mcpclient.Server{URL: "http://[::1]:1/", Unboxed: true, Local: true}},
-		"its network":             {acp.Server{URL: "http://10.0.0.1/"}, mcpclient.Server{URL: "http://10.0.0.1/", Unboxed: true}},
-		"a name that looks so":    {acp.Server{URL: "http://localhost.example.com/"}, mcpclient.Server{URL: "http://localhost.example.com/", Unboxed: true}},
-		"a name in front":         {acp.Server{URL: "http://localhost@example.com/"}, mcpclient.Server{URL: "http://localhost@example.com/", Unboxed: true}},
+		"this machine":            {acp.Server{URL: "http://localhost:1/mcp"}, mcpclient.Server{URL: "http://localhost:1/mcp", Unsandboxed: true, Local: true}},
+		"this machine, by number": {acp.Server{URL: "http://127.0.0.1:1/"}, mcpclient.Server{URL: "http://127.0.0.1:1/", Unsandboxed: true, Local: true}},
+		"this machine, the new":   {acp.Server{URL: "http://[::1]:1/"}, mcpclient.Server{URL: "http://[::1]:1/", Unsandboxed: true, Local: true}},
+		"its network":             {acp.Server{URL: "http://10.0.0.1/"}, mcpclient.Server{URL: "http://10.0.0.1/", Unsandboxed: true}},
+		"a name that looks so":    {acp.Server{URL: "http://localhost.example.com/"}, mcpclient.Server{URL: "http://localhost.example.com/", Unsandboxed: true}},
+		"a name in front":         {acp.Server{URL: "http://localhost@example.com/"}, mcpclient.Server{URL: "http://localhost@example.com/", Unsandboxed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, lentServer(test.lent)); diff != "" {

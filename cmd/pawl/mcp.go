@@ -55,7 +55,7 @@ func lookAtServers(ctx context.Context) (*mcpHere, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Servers = mcpclient.New(mcpclient.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}})
+	h.Servers = mcpclient.New(mcpclient.Config{Sandbox: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}})
 	if h.entries, h.faults, err = serversOf(ctx, guard, h.dir, false); err != nil {
 		return nil, err
 	}

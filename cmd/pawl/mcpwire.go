@@ -34,7 +34,7 @@ func newServers(guard *policy.Safety, taken func(name string) bool) (*toolServer
 		return nil, err
 	}
 	return &toolServers{
-		Servers: mcpclient.New(mcpclient.Config{Box: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
+		Servers: mcpclient.New(mcpclient.Config{Sandbox: guard.WrapTools, Guard: guard.Guard, Tokens: heldTokens{keptTokens{keys}}, Taken: taken}),
 		guard:   guard, lent: map[pawl.SessionID]*mcpclient.Servers{}, told: map[string]bool{}, news: map[string][]string{},
 	}, nil
 }

@@ -95,7 +95,7 @@ func (oneHost) Workspace(_ context.Context, dir string) (fleet.Workspace, error)
 func newTestEnv(t *testing.T, more ...toolapi.Tool) *testEnv {
 	t.Helper()
 	st := sqlitetest.Open(t)
-	tools, err := tool.NewRegistry(append([]toolapi.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unboxed{}))}, more...)...)
+	tools, err := tool.NewRegistry(append([]toolapi.Tool{tool.Read(st), tool.Write(nil), tool.Bash(tool.NewJobs(st, tool.Unsandboxed{}))}, more...)...)
 	ok(t, err)
 	w := &testEnv{t: t, store: st, bus: bus.New(st, bus.Config{}), dir: t.TempDir()}
 	w.stepper = agent.NewStepper(agent.Config{Store: st, Bus: w, Model: (&provider.Opener{}).Open, Tools: tools, Authority: harness.NewAuthority(t)})

@@ -43,8 +43,8 @@ func (s *Stepper) toolFilter(j *journal) (func(name string) bool, error) {
 		case (!def.Team || def.Tools == nil) && slices.Contains(missionTools, name),
 			name == "skill" && j.project.found == nil, // otherwise a skill can be added at any time
 			name == "task" && len(def.Rules) > 0,      // the rules would not apply to a subagent
-			def.Tools != nil && !definition.Grants(def.Tools, name),
-			len(settings.Tools) > 0 && !definition.Grants(settings.Tools, name),
+			def.Tools != nil && !definition.Includes(def.Tools, name),
+			len(settings.Tools) > 0 && !definition.Includes(settings.Tools, name),
 			subagent && slices.Contains(notForSubagents, name):
 			return false
 		case name == "plan_exit":
@@ -66,5 +66,5 @@ func (s *Stepper) inheritedTools(j *journal, own Definition, parent pawl.Setting
 	if len(parent.Tools) > 0 {
 		listed = parent.Tools
 	}
-	return append(s.Tools.Only(keep).Names(), definition.GrantedByBoth(own.Tools, listed)...), nil
+	return append(s.Tools.Only(keep).Names(), definition.Intersect(own.Tools, listed)...), nil
 }

@@ -224,6 +224,6 @@ func (s *Stepper) truncateResult(ctx context.Context, p plannedCall, r pawl.Resu
 		return r
 	}
 	// What the tool did is kept even if the turn is canceled right now.
-	r.Content, r.Full = tool.Spill(context.WithoutCancel(ctx), s.Store, p.call.Session, strings.NewReader(r.Content), limit)
+	r.Content, r.Full = tool.TruncateResult(context.WithoutCancel(ctx), s.Store, p.call.Session, strings.NewReader(r.Content), limit)
 	return r
 }

@@ -40,7 +40,7 @@ func (w *world) hook(event, matcher, script string) {
 		w.t.Fatalf("no point %s", event)
 	}
 	h, _ := w.Hooks.(hooked)
-	h.list = append(h.list, hook.External{Point: point, Event: event, Matcher: matcher, Command: script, MayAllow: true, Origin: hook.Origin{File: "pawl.json", Layer: hook.LayerUser}})
+	h.list = append(h.list, hook.External{Point: point, Event: event, Matcher: matcher, Command: script, CanAllow: true, Origin: hook.Origin{File: "pawl.json", Layer: hook.LayerUser}})
 	w.Hooks = h
 }
 

@@ -40,7 +40,7 @@ func (s *Stepper) addProjectRules(j *journal, p plannedCall, f *pawl.CallFinishe
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(found.Dir, target)
 		}
-		for _, file := range found.Near(target, nil).Files {
+		for _, file := range found.RulesFor(target, nil).Files {
 			if j.claim(p, found.Dir, file) {
 				texts = append(texts, "Rules from "+sanitize.Line(file.Origin.File)+":\n\n"+file.Text)
 				names = append(names, file.Origin.File)

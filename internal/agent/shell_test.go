@@ -146,7 +146,7 @@ func TestShellIsPermitted(t *testing.T) {
 
 // requests are what commands were to run as.
 type requests struct {
-	tool.Unboxed
+	tool.Unsandboxed
 	mu   sync.Mutex
 	list []sandbox.Request
 }
@@ -155,7 +155,7 @@ func (b *requests) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped
 	b.mu.Lock()
 	b.list = append(b.list, r)
 	b.mu.Unlock()
-	return b.Unboxed.Wrap(ctx, r)
+	return b.Unsandboxed.Wrap(ctx, r)
 }
 
 // A command of the person is run exactly as the agent's own is: the same
@@ -191,7 +191,7 @@ func TestShellWaitsForTheTurn(t *testing.T) {
 		w.append(pawl.ShellAsked{Command: "touch ran"})
 		return pawl.Result{Content: "ok"}, nil
 	})
-	w = newWorld(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []toolapi.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unboxed{}))}})
+	w = newWorld(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []toolapi.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unsandboxed{}))}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.mustTurn(pawl.ReasonEndTurn)

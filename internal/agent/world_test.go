@@ -81,7 +81,7 @@ func newWorld(t *testing.T, s setup) *world {
 	}
 	registry, err := tool.NewRegistry(s.tools...)
 	if s.tools == nil {
-		registry, err = tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
+		registry, err = tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unsandboxed{})})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -73,10 +73,10 @@ func (p Places) reserve(set *definition.AgentSet) {
 	})
 }
 
-// Near returns the rules between the directory and a file below it, given by
-// its absolute path, except those in given; see [rules.Near].
-func (f *Found) Near(file string, given map[string]bool) *rules.Set {
-	return rules.Near(f.sources, file, given)
+// RulesFor returns the rules between the directory and a file below it, given by
+// its absolute path, except those in given; see [rules.For].
+func (f *Found) RulesFor(file string, given map[string]bool) *rules.Set {
+	return rules.For(f.sources, file, given)
 }
 
 // Faults returns the problems of all extension files.

@@ -126,7 +126,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
+func TestRulesFor(t *testing.T) {
 	t.Parallel()
 	dir := repository(t, project)
 	for name, test := range map[string]struct {
@@ -145,7 +145,7 @@ func TestNear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := extension.Places{Trusted: func(d string) bool { return test.trusted && d == dir }}
 			var got []string
-			for _, f := range p.Look(t.Context(), dir).Near(filepath.Join(dir, test.file), map[string]bool{filepath.Join(dir, test.given): true}).Files {
+			for _, f := range p.Look(t.Context(), dir).RulesFor(filepath.Join(dir, test.file), map[string]bool{filepath.Join(dir, test.given): true}).Files {
 				got = append(got, f.Text)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -70,10 +70,10 @@ func TestAccessAfterChange(t *testing.T) {
 	}
 }
 
-// TestStopIsToldToAll: what has happened is reported to every hook, though one before
+// TestStopReachesAll: what has happened is reported to every hook, though one before
 // it ends the turn: nobody can keep a call from an administrator's eyes, or a
 // result from the one that masks it. The first reason counts.
-func TestStopIsToldToAll(t *testing.T) {
+func TestStopReachesAll(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[hook.Point]int{hook.ToolAfter: 3, hook.AssistantDone: 3, hook.CompactionAfter: 3, hook.SessionEnd: 3, hook.ToolBefore: 1, hook.ChatMessage: 1} {
 		ran := 0

@@ -24,7 +24,7 @@ type answer struct {
 }
 
 // read converts an answer to an outcome, according to the event's point.
-func (c *command) read(e Event, t telling, a answer) (Outcome, error) {
+func (c *command) read(e Event, t toolCall, a answer) (Outcome, error) {
 	reason, _ := a.stderr.get()
 	reason = strings.TrimSpace(sanitize.Marked(strings.ToValidUTF8(reason, "\ufffd")))
 	switch a.code {
@@ -93,7 +93,7 @@ type specific struct {
 var plainContext = []Point{ChatMessage, SessionStart}
 
 // readOutput interprets the output of a command that has not failed.
-func (c *command) readOutput(e Event, t telling, stdout *bounded) (Outcome, error) {
+func (c *command) readOutput(e Event, t toolCall, stdout *bounded) (Outcome, error) {
 	text, more := stdout.get()
 	text = strings.TrimSpace(text)
 	valid := utf8.ValidString(text)
@@ -145,7 +145,7 @@ func (out *output) mark() {
 }
 
 // mean converts an output to an outcome.
-func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
+func (c *command) mean(e Event, t toolCall, out output) (Outcome, error) {
 	var o Outcome
 	if p, known := ParsePoint(out.Specific.Event); out.Specific.Event != "" && (!known || p != e.Point) {
 		return o, fmt.Errorf("it answers for %q, and was run for %s", out.Specific.Event, c.Event)
@@ -179,7 +179,7 @@ func (c *command) mean(e Event, t telling, out output) (Outcome, error) {
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // changed returns a changed input with our field names.
-func (c *command) changed(e Event, t telling, input json.RawMessage) (json.RawMessage, error) {
+func (c *command) changed(e Event, t toolCall, input json.RawMessage) (json.RawMessage, error) {
 	if !c.Origin.claude() || e.Tool == "apply_patch" {
 		return input, checkInput(input)
 	}
@@ -208,7 +208,7 @@ func (c *command) decide(e Event, o *Outcome, out output) error {
 				o.Messages = append(o.Messages, d.reason)
 			}
 		case "allow", "approve":
-			if c.MayAllow && powers[e.Point]&canDecide != 0 {
+			if c.CanAllow && powers[e.Point]&canDecide != 0 {
 				o.Decision = stricter(o.Decision, Allow)
 			}
 		default:

@@ -46,7 +46,7 @@ func TestAnything(t *testing.T) {
 		point := rapid.SampledFrom(points).Draw(t, "point")
 		may := rapid.Bool().Draw(t, "may allow")
 		file := rapid.SampledFrom([]string{claudeFile, pawlFile}).Draw(t, "file")
-		x := hook.External{Point: point, Command: "x", MayAllow: may, Origin: hook.Origin{File: file, Layer: hook.LayerUser}}
+		x := hook.External{Point: point, Command: "x", CanAllow: may, Origin: hook.Origin{File: file, Layer: hook.LayerUser}}
 		hooks, _ := hook.Outside{Runner: p}.Hooks([]hook.External{x})
 		r, err := hook.New(hooks...)
 		if err != nil {

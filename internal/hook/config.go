@@ -28,7 +28,7 @@ type handler struct {
 	Args      []string        `json:"args"`
 	Timeout   *float64        `json:"timeout"` // seconds
 	OnTimeout string          `json:"on_timeout"`
-	MayAllow  bool            `json:"may_allow"`
+	CanAllow  bool            `json:"may_allow"`
 
 	// Accepted for compatibility and ignored.
 	StatusMessage string `json:"statusMessage"`
@@ -113,10 +113,10 @@ func (p *configParser) handler(event string, raw json.RawMessage) (x External, o
 	if h.Async {
 		p.fault(event, "async means nothing here: the command is waited for")
 	}
-	x.MayAllow = h.MayAllow
-	if x.MayAllow && p.origin.Layer.rank() == 0 {
+	x.CanAllow = h.CanAllow
+	if x.CanAllow && p.origin.Layer.rank() == 0 {
 		p.fault(event, "may_allow counts for nothing in a project: only the user's own hooks can allow")
-		x.MayAllow = false
+		x.CanAllow = false
 	}
 	switch h.OnTimeout {
 	case "", "block":

@@ -38,7 +38,7 @@ func TestParseConfig(t *testing.T) {
 		{"a program", one(`{"command":["x","y"]}`), user, with(func(x *hook.External) { x.Command, x.Args = "", []string{"x", "y"} }), nil, ""},
 		{"a program with args", one(`{"command":"x","args":["y"]}`), user, with(func(x *hook.External) { x.Command, x.Args = "", []string{"x", "y"} }), nil, ""},
 		{"may pass when late", one(`{"command":"x","on_timeout":"allow"}`), user, with(func(x *hook.External) { x.AllowOnTimeout = true }), nil, ""},
-		{"may allow", one(`{"command":"x","may_allow":true}`), user, with(func(x *hook.External) { x.MayAllow = true }), nil, ""},
+		{"may allow", one(`{"command":"x","may_allow":true}`), user, with(func(x *hook.External) { x.CanAllow = true }), nil, ""},
 		{"may allow in a project", one(`{"command":"x","may_allow":true}`), project, with(func(x *hook.External) { x.Origin = project }), []string{"counts for nothing in a project"}, ""},
 		{"odd word for late", one(`{"command":"x","on_timeout":"ignore"}`), user, with(func(*hook.External) {}), []string{"use block or allow"}, ""},
 		{"timeout of nothing", one(`{"command":"x","timeout":0}`), user, with(func(x *hook.External) { x.Timeout = time.Minute }), []string{"its timeout is 0"}, ""},

@@ -68,9 +68,9 @@ type External struct {
 	Timeout        time.Duration // 0 means 60 seconds
 	AllowOnTimeout bool          // on a timeout the call continues; otherwise it is refused
 
-	// MayAllow makes an allow of the command answer a permission prompt. It is
+	// CanAllow makes an allow of the command answer a permission prompt. It is
 	// ignored in the project's layer.
-	MayAllow bool
+	CanAllow bool
 
 	Origin Origin
 }
@@ -152,7 +152,7 @@ func (out Outside) command(x External) (c *command, why string) {
 	}
 	x.Timeout = min(x.Timeout, maxTimeout)
 	if x.Origin.Layer.rank() == 0 {
-		x.MayAllow = false
+		x.CanAllow = false
 	}
 	matches, err := parseMatcher(x.Matcher)
 	if err != nil {

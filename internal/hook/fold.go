@@ -116,8 +116,8 @@ func (f *fold) fault(fault Fault) {
 	}
 }
 
-// room returns as much of a text for the model as fits.
-func (f *fold) room(name, text string) string {
+// fit returns as much of a text for the model as fits.
+func (f *fold) fit(name, text string) string {
 	kept := cut(text, maxContext-f.bytes)
 	if kept != text {
 		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was cut: hooks may add %d bytes to an event", maxContext)})
@@ -132,7 +132,7 @@ func (f *fold) context(name, text string) {
 	case len(f.out.Context) == maxContexts:
 		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was left out: hooks may add %d texts to an event", maxContexts)})
 	default:
-		if text = f.room(name, text); text != "" {
+		if text = f.fit(name, text); text != "" {
 			f.out.Context = append(f.out.Context, text)
 		}
 	}
@@ -141,7 +141,7 @@ func (f *fold) context(name, text string) {
 func (f *fold) keepGoing(name string, o Outcome) {
 	f.out.Continue = true
 	f.out.StopBlocked = f.out.StopBlocked || o.StopBlocked
-	if text := f.room(name, o.Injection); text != "" {
+	if text := f.fit(name, o.Injection); text != "" {
 		f.out.Injection = strings.TrimPrefix(f.out.Injection+"\n\n"+text, "\n\n")
 	}
 }

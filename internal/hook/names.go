@@ -79,9 +79,9 @@ func theirInput(tool, dir string, input json.RawMessage) (json.RawMessage, error
 
 // ourInput converts an input with the field names of other agents to ours.
 // Values that the command has not changed stay as the model wrote them.
-func ourInput(tool string, told, original, input json.RawMessage) (json.RawMessage, error) {
+func ourInput(tool string, given, original, input json.RawMessage) (json.RawMessage, error) {
 	var before, model map[string]json.RawMessage
-	_ = json.Unmarshal(told, &before) // both were decoded before
+	_ = json.Unmarshal(given, &before) // both were decoded before
 	_ = json.Unmarshal(original, &model)
 	return renamed(input, func(values map[string]json.RawMessage) error {
 		for ours, theirs := range fields[tool] {

@@ -36,7 +36,7 @@ func TestAllowAndRules(t *testing.T) {
 			verdict := permission.Decide(permission.Policy{Mode: test.mode, Rules: test.rules, Boxed: true, Dir: w.dir}, permission.Call{
 				Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "git push origin"}},
 			})
-			x := hook.External{Point: hook.ToolBefore, Command: test.script, MayAllow: true, Origin: hook.Origin{Layer: test.layer}}
+			x := hook.External{Point: hook.ToolBefore, Command: test.script, CanAllow: true, Origin: hook.Origin{Layer: test.layer}}
 			hooks, _ := hook.Outside{Runner: w.runner, Trusted: true}.Hooks([]hook.External{x})
 			o := w.run(w.sample("PreToolUse"), hooks...)
 			if got := (hook.Ruling{Decision: hook.Decision(verdict.Decision)}).With(o.Decision); got != test.want {

@@ -32,7 +32,7 @@ var errTimeout = errors.New("timeout")
 
 // run is the hook's Run.
 func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
-	list, err := c.tellings(e)
+	list, err := c.toolCalls(e)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -53,7 +53,7 @@ func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
 }
 
 // once runs the command once and interprets its output.
-func (c *command) once(ctx context.Context, e Event, t telling) (Outcome, error) {
+func (c *command) once(ctx context.Context, e Event, t toolCall) (Outcome, error) {
 	stdin, err := c.stdin(e, t)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("the event cannot be told: %w", err)

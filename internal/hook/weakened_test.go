@@ -38,7 +38,7 @@ func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense of
 			return !w.run(e, does("changes", 1, hook.ToolBefore, hook.Outcome{Input: json.RawMessage(`{"path":"main.go"}`)}), guard).Block
 		}},
 		{"hook.allow", func(w *world) bool {
-			x := hook.External{Point: hook.ToolBefore, Command: allow("PreToolUse"), MayAllow: true, Origin: project}
+			x := hook.External{Point: hook.ToolBefore, Command: allow("PreToolUse"), CanAllow: true, Origin: project}
 			hooks, _ := hook.Outside{Runner: w.runner, Trusted: true}.Hooks([]hook.External{x})
 			o := w.run(w.sample("PreToolUse"), hooks...)
 			return hook.Ruling{Decision: hook.Ask}.With(o.Decision) == hook.Allow

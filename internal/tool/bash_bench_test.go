@@ -11,7 +11,7 @@ import (
 // BenchmarkBash compares a call of bash with the bare process, turn by turn, so
 // that both see the same machine.
 func BenchmarkBash(b *testing.B) {
-	bash := Bash(NewJobs(nil, Unboxed{}))
+	bash := Bash(NewJobs(nil, Unsandboxed{}))
 	c := call(b.TempDir(), `{"command":"true"}`)
 	ways := []struct {
 		name  string

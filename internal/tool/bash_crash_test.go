@@ -26,7 +26,7 @@ func init() {
 	if dir == "" {
 		return
 	}
-	bash := Bash(NewJobs(nil, Unboxed{}))
+	bash := Bash(NewJobs(nil, Unsandboxed{}))
 	for _, in := range []fields{
 		{"command": leavesMany},
 		{"command": leavesMany + "wait", "background": true},

@@ -45,7 +45,7 @@ func init() {
 		},
 		"BashBytes": func(t *testing.T) {
 			for extra, filed := range map[int]bool{0: false, 1: true} {
-				o := newOutput(BashBytes, BashSpillBytes, func(string) {})
+				o := newOutput(BashBytes, BashDiskBytes, func(string) {})
 				_, _ = o.Write(make([]byte, BashBytes+extra))
 				if (o.file != nil) != filed || len(o.ends.head)+len(o.ends.tail) != BashBytes {
 					t.Errorf("%d bytes more: %d are in memory, file %v", extra, len(o.ends.head)+len(o.ends.tail), o.file)
@@ -53,11 +53,11 @@ func init() {
 				o.close()
 			}
 		},
-		"BashSpillBytes": func(t *testing.T) {
-			for extra, size := range map[int]int64{0: BashSpillBytes, 1000: BashSpillBytes + int64(len(dropMark(1000)))} {
-				o := newOutput(BashBytes, BashSpillBytes, func(string) {})
+		"BashDiskBytes": func(t *testing.T) {
+			for extra, size := range map[int]int64{0: BashDiskBytes, 1000: BashDiskBytes + int64(len(dropMark(1000)))} {
+				o := newOutput(BashBytes, BashDiskBytes, func(string) {})
 				piece := make([]byte, 1<<20)
-				for range BashSpillBytes / len(piece) {
+				for range BashDiskBytes / len(piece) {
 					_, _ = o.Write(piece)
 				}
 				_, _ = o.Write(piece[:extra])

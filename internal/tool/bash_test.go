@@ -23,7 +23,7 @@ var meta = cmp.Options{cmpopts.IgnoreMapEntries(func(k, v string) bool { return 
 
 func newJobs(t *testing.T) *Jobs {
 	t.Helper()
-	jobs := NewJobs(openStore(t), Unboxed{})
+	jobs := NewJobs(openStore(t), Unsandboxed{})
 	t.Cleanup(jobs.Close)
 	return jobs
 }
@@ -94,7 +94,7 @@ func TestContract_R5_Bash(t *testing.T) {
 
 func TestBashAccess(t *testing.T) {
 	t.Parallel()
-	got, err := Bash(NewJobs(nil, Unboxed{})).Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub","background":true}`))
+	got, err := Bash(NewJobs(nil, Unsandboxed{})).Access(t.Context(), call("/project", `{"command":"go test ./...","workdir":"sub","background":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestBashShowsProgress(t *testing.T) {
 }
 
 // What is more than the model is given is kept, and the model can read it.
-func TestBashSpills(t *testing.T) {
+func TestBashTruncates(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, command string
@@ -244,7 +244,7 @@ func TestBashHugeOutputIsBounded(t *testing.T) { //nolint:paralleltest // it mea
 	if len(got.Content) > ResultBytes+200 || !strings.HasPrefix(got.Content, "xxx") || !strings.HasSuffix(got.Content, "xxx\nthe end\n") {
 		t.Errorf("%d bytes: %.20q … %q", len(got.Content), got.Content, got.Content[len(got.Content)-20:])
 	}
-	if got.Full == nil || got.Full.Size > BashSpillBytes+100 || got.Full.Size < BashSpillBytes {
+	if got.Full == nil || got.Full.Size > BashDiskBytes+100 || got.Full.Size < BashDiskBytes {
 		t.Errorf("it is kept as %+v", got.Full)
 	}
 	if grown := int64(peak - before.HeapAlloc); grown > 16<<20 {

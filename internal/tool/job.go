@@ -107,7 +107,7 @@ func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor)
 	printed, end := j.out.since(from)
 	j.clean.bytes, j.clean.bad = 0, 0
 	text := &cleanReader{r: printed, c: &j.clean, last: over, raw: make([]byte, min(max(end-from, 1), lookBytes))}
-	r.Content, r.Full = Spill(ctx, blobs, j.session, red.Reader(text), ResultBytes)
+	r.Content, r.Full = TruncateResult(ctx, blobs, j.session, red.Reader(text), ResultBytes)
 	j.seen.Store(end)
 	r.Meta = j.meta(over)
 	if j.clean.binary() {

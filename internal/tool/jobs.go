@@ -24,8 +24,8 @@ import (
 type Jobs struct {
 	Redact *redact.Redactor // masks secrets in output; set before the first command
 
-	blobs store.Blobs
-	box   Box
+	blobs   store.Blobs
+	sandbox Sandbox
 
 	mu       sync.Mutex
 	sessions map[pawl.SessionID]*jobTable
@@ -34,8 +34,8 @@ type Jobs struct {
 
 // NewJobs returns an empty Jobs. Output beyond what a model gets is stored in
 // blobs. Commands run in the sandbox.
-func NewJobs(blobs store.Blobs, box Box) *Jobs {
-	return &Jobs{blobs: blobs, box: box, sessions: map[pawl.SessionID]*jobTable{}}
+func NewJobs(blobs store.Blobs, s Sandbox) *Jobs {
+	return &Jobs{blobs: blobs, sandbox: s, sessions: map[pawl.SessionID]*jobTable{}}
 }
 
 // jobTable holds one session's jobs, the oldest first.
@@ -78,15 +78,15 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 		return nil, errEnding
 	}
 	if in.Background {
-		if err := t.room(); err != nil {
+		if err := t.checkCapacity(); err != nil {
 			return nil, err
 		}
 	}
 	j := &job{
 		session: call.Session, command: in.Command, began: time.Now(),
-		out: newOutput(BashBytes, BashSpillBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
+		out: newOutput(BashBytes, BashDiskBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
 	}
-	j.boxed, err = js.box.Wrap(ctx, sandbox.Request{
+	j.boxed, err = js.sandbox.Wrap(ctx, sandbox.Request{
 		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Boxed: call.Boxed,
 		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
 	})
@@ -121,15 +121,15 @@ func (js *Jobs) keep(j *job) error {
 	if t.ended {
 		return errEnding
 	}
-	if err := t.room(); err != nil {
+	if err := t.checkCapacity(); err != nil {
 		return err
 	}
 	t.add(j)
 	return nil
 }
 
-// room returns an error if the session has as many running jobs as it may.
-func (t *jobTable) room() error {
+// checkCapacity returns an error if the session has as many running jobs as it may.
+func (t *jobTable) checkCapacity() error {
 	running := 0
 	for _, j := range t.jobs {
 		if !j.over() {
@@ -199,7 +199,7 @@ func (js *Jobs) End(id pawl.SessionID) {
 	if t != nil {
 		end(t)
 	}
-	js.box.End(id)
+	js.sandbox.End(id)
 }
 
 // Close kills the commands of all sessions. No command can be started after
@@ -213,7 +213,7 @@ func (js *Jobs) Close() {
 	if len(tables) > 0 {
 		end(tables...)
 	}
-	js.box.Close()
+	js.sandbox.Close()
 }
 
 // end ends all tables in parallel, because finding processes is slow.

@@ -16,7 +16,7 @@ const (
 	BashTimeout     = 2 * time.Minute  // default timeout of a foreground command
 	BashMaxTimeout  = 10 * time.Minute // longest timeout of a foreground command
 	BashBytes       = 1 << 20          // output that bash keeps in memory, head and tail together
-	BashSpillBytes  = 64 << 20         // output that bash keeps on disk; the middle of longer output is dropped
+	BashDiskBytes   = 64 << 20         // output that bash keeps on disk; the middle of longer output is dropped
 	BashJobs        = 64               // background jobs of one session that run at once
 	BashEndedJobs   = 64               // ended jobs of one session that can still be read, the newest
 	BashWait        = time.Minute      // the longest that bash_output waits for output

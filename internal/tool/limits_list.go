@@ -23,7 +23,7 @@ var Limits = []Limit{
 	{"BashTimeout", BashTimeout.String(), "when bash is given none"},
 	{"BashMaxTimeout", BashMaxTimeout.String(), "in the foreground; longer work belongs in the background"},
 	{"BashBytes", sizeText(BashBytes), "output that bash keeps in memory, head and tail together"},
-	{"BashSpillBytes", sizeText(BashSpillBytes), "output that bash keeps on disk; what lies between is dropped"},
+	{"BashDiskBytes", sizeText(BashDiskBytes), "output that bash keeps on disk; what lies between is dropped"},
 	{"BashJobs", strconv.Itoa(BashJobs), "background jobs of one session that run at once"},
 	{"BashEndedJobs", strconv.Itoa(BashEndedJobs), "of those that have ended, the newest can still be read"},
 	{"BashWait", BashWait.String(), "the longest that bash_output waits for output"},

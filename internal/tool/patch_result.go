@@ -14,21 +14,21 @@ import (
 func patchResult(plan []plannedFile) pawl.Result {
 	var lines, diffs strings.Builder
 	var parts pawl.Parts
-	room, left, leftBytes := DiffBytes, 0, 0
+	space, left, leftBytes := DiffBytes, 0, 0
 	for _, f := range plan {
 		fmt.Fprintf(&lines, "%s %s\n", f.letter(), f.name())
 		if f.unchanged() {
 			continue
 		}
 		diff := f.diff()
-		shown := headOfDiff(diff, room)
-		if room > 0 {
+		shown := headOfDiff(diff, space)
+		if space > 0 {
 			diffs.WriteString(shown)
 		} else {
 			left++
 			leftBytes += len(diff)
 		}
-		room = max(room-len(shown), 0)
+		space = max(space-len(shown), 0)
 		parts = append(parts, pawl.Patch{Path: f.target(), Diff: shown})
 	}
 	content := lines.String()
@@ -59,11 +59,11 @@ func (f plannedFile) diff() string {
 
 // headOfDiff returns the first lines of a diff that fit, and a note on how
 // much was left out.
-func headOfDiff(diff string, room int) string {
-	if len(diff) <= room {
+func headOfDiff(diff string, space int) string {
+	if len(diff) <= space {
 		return diff
 	}
-	head := diff[:strings.LastIndexByte(diff[:room], '\n')+1]
+	head := diff[:strings.LastIndexByte(diff[:space], '\n')+1]
 	rest := diff[len(head):]
 	return head + fmt.Sprintf("(%d more lines of this diff, %d bytes, are left out)\n", strings.Count(rest, "\n"), len(rest))
 }

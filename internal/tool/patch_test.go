@@ -158,7 +158,7 @@ func TestApplyPatchResult(t *testing.T) {
 }
 
 // The caller learns of each file that was touched.
-func TestApplyPatchTells(t *testing.T) {
+func TestApplyPatchReports(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, allFiles())
 	_, done, err := applyPatch(t.Context(), knowing(dir, neverSeen), patchOf(allSections))
@@ -340,7 +340,7 @@ func TestApplyPatchIsCanceled(t *testing.T) {
 	}
 }
 
-func TestApplyPatchNearNames(t *testing.T) {
+func TestApplyPatchSuggestsNames(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"main.go": "", "Main.go": "", "maine.go": "", "main.txt": "", "other.go": "", "sub/main.go": "", "x.go": "", "main/": ""})
 	for path, want := range map[string]string{

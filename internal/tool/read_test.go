@@ -193,7 +193,7 @@ trailer
 	checkError(t, err, "read broken.pdf: read PDF: ")
 }
 
-func TestReadNearNames(t *testing.T) {
+func TestReadSuggestsNames(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"README.md": "", "sub/config.go": "", "sub/confog.go": "", "sub/other.txt": ""})
 	for path, want := range map[string]string{

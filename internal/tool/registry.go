@@ -49,7 +49,7 @@ type Config struct {
 // Builtin returns a registry of the built-in tools.
 func Builtin(c Config) (*Registry, error) {
 	if c.Jobs == nil {
-		c.Jobs = NewJobs(c.Blobs, noBox{})
+		c.Jobs = NewJobs(c.Blobs, noSandbox{})
 	}
 	if c.Search == nil {
 		c.Search = search.Default()

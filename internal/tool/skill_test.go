@@ -120,8 +120,8 @@ func TestSkillUnused(t *testing.T) {
 	}
 }
 
-// TestSkillMayNotRead: a rule that denies reading holds for a skill's files too.
-func TestSkillMayNotRead(t *testing.T) {
+// TestSkillUnreadable: a rule that denies reading holds for a skill's files too.
+func TestSkillUnreadable(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{".agents/skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nx", ".agents/skills/a/.env": "s3cret"})
 	tool := Skill(skillsOf(t, dir))

@@ -167,7 +167,7 @@ func openStore(t *testing.T) *sqlite.Store {
 // builtin returns the tools that pawl brings.
 func builtin(t *testing.T) *Registry {
 	t.Helper()
-	r, err := Builtin(Config{Jobs: NewJobs(nil, Unboxed{}), Faults: &lsp.Servers{Path: "/nowhere"}}) // blobs are for TestReadBlob
+	r, err := Builtin(Config{Jobs: NewJobs(nil, Unsandboxed{}), Faults: &lsp.Servers{Path: "/nowhere"}}) // blobs are for TestReadBlob
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (a *Agent) readTools(m *frontmatter.Matter) {
 		}
 		a.Tools = []string{}
 		for _, word := range words {
-			tools := toolsGranted(word)
+			tools := toolsAllowed(word)
 			if tools == nil {
 				a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", word))
 			}
@@ -186,7 +186,7 @@ func (a *Agent) toolFlags(flags map[string]string) {
 		a.Tools = []string{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		switch tools := toolsGranted(name); {
+		switch tools := toolsAllowed(name); {
 		case name == "*":
 		case flags[name] != "true":
 			a.deny(name)

@@ -120,7 +120,7 @@ func TestAgentFields(t *testing.T) {
 	number := func(f float64) *float64 { return &f }
 	edits := []string{"bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "glob", "grep", "list", "mcp__*", "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"}
 	ours := slices.Sorted(slices.Values(append(slices.DeleteFunc(slices.Clone(edits), definition.OfServers), "apply_patch", "edit", "write")))
-	notGranted := func(name string) definition.Ignored {
+	notAllowed := func(name string) definition.Ignored {
 		return definition.Ignored{Key: "tools", Why: `"` + name + `" is no tool of pawl's: it is not granted`}
 	}
 	for name, tt := range map[string]struct {
@@ -130,18 +130,18 @@ func TestAgentFields(t *testing.T) {
 	}{
 		"nothing":           {"pawl", "", false, definition.Agent{Mode: "all"}},
 		"claude's mode":     {"claude", "", false, definition.Agent{Mode: "subagent"}},
-		"claude's tools":    {"claude", "tools: Read, Grep, Glob, LS, Edit, MultiEdit, Write, WebFetch, WebSearch, Task, TodoWrite, NotebookEdit", false, definition.Agent{Mode: "subagent", Tools: []string{"edit", "glob", "grep", "list", "read", "task", "todoread", "todowrite", "webfetch", "websearch", "write"}, Ignored: []definition.Ignored{notGranted("NotebookEdit")}}},
+		"claude's tools":    {"claude", "tools: Read, Grep, Glob, LS, Edit, MultiEdit, Write, WebFetch, WebSearch, Task, TodoWrite, NotebookEdit", false, definition.Agent{Mode: "subagent", Tools: []string{"edit", "glob", "grep", "list", "read", "task", "todoread", "todowrite", "webfetch", "websearch", "write"}, Ignored: []definition.Ignored{notAllowed("NotebookEdit")}}},
 		"bash and its kin":  {"claude", "tools: [Bash]", false, definition.Agent{Mode: "subagent", Tools: []string{"bash", "bash_kill", "bash_output"}}},
-		"only unknown ones": {"claude", "tools: mcp__x y", false, definition.Agent{Mode: "subagent", Tools: []string{"mcp__x"}, Ignored: []definition.Ignored{notGranted("y")}}},
-		"servers":           {"claude", "tools: mcp__x__y, mcp__z, mcp__a__*, mcp__b__c*", false, definition.Agent{Mode: "subagent", Tools: []string{"mcp__a__*", "mcp__x__y", "mcp__z"}, Ignored: []definition.Ignored{notGranted("mcp__b__c*")}}},
+		"only unknown ones": {"claude", "tools: mcp__x y", false, definition.Agent{Mode: "subagent", Tools: []string{"mcp__x"}, Ignored: []definition.Ignored{notAllowed("y")}}},
+		"servers":           {"claude", "tools: mcp__x__y, mcp__z, mcp__a__*, mcp__b__c*", false, definition.Agent{Mode: "subagent", Tools: []string{"mcp__a__*", "mcp__x__y", "mcp__z"}, Ignored: []definition.Ignored{notAllowed("mcp__b__c*")}}},
 		"a server off":      {"claude", "disallowedTools: mcp__x", false, definition.Agent{Mode: "subagent", Tools: ours}},
 		"their spelling":    {"opencode", "tools: {'hub_*': false}", false, definition.Agent{Mode: "all", Tools: ours}},
 		"a server denied":   {"opencode", "permission: {'hub_*': {a: ask}}", false, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "mcp__*", Decision: "ask"}}}},
 		"none":              {"pawl", "tools: []", false, definition.Agent{Mode: "all", Tools: []string{}}},
 		"all":               {"pawl", "tools: '*'", false, definition.Agent{Mode: "all"}},
-		"a rule is no tool": {"claude", "tools: Bash(git log:*)", false, definition.Agent{Mode: "subagent", Tools: []string{}, Ignored: []definition.Ignored{notGranted("Bash(git log:*)")}}},
+		"a rule is no tool": {"claude", "tools: Bash(git log:*)", false, definition.Agent{Mode: "subagent", Tools: []string{}, Ignored: []definition.Ignored{notAllowed("Bash(git log:*)")}}},
 		"opencode's map":    {"opencode", "tools: {write: false, read: true}", false, definition.Agent{Mode: "all", Tools: edits}},
-		"all off but some":  {"opencode", "tools: {'*': false, read: true, grep: true, x: true}", false, definition.Agent{Mode: "all", Tools: []string{"grep", "read"}, Ignored: []definition.Ignored{notGranted("x")}}},
+		"all off but some":  {"opencode", "tools: {'*': false, read: true, grep: true, x: true}", false, definition.Agent{Mode: "all", Tools: []string{"grep", "read"}, Ignored: []definition.Ignored{notAllowed("x")}}},
 		"a pattern off":     {"opencode", "tools: {'web*': false, 'todo*': false, 'bash*': false, edit: false, 'p*': false, 'c*': false, 'd*': false, 'q*': false, 's*': false, 't*': false}", false, definition.Agent{Mode: "all", Tools: []string{"glob", "grep", "list", "mcp__*", "read"}}},
 		"not true":          {"opencode", "tools: {'*': maybe}", false, definition.Agent{Mode: "all", Tools: []string{}}},
 		"disallowed":        {"claude", "disallowedTools: Write, Bash(rm:*)", false, definition.Agent{Mode: "subagent", Tools: edits[3:]}},

@@ -163,11 +163,11 @@ func Quote(name string, files Files) (string, error) {
 	if replaced {
 		return "", fmt.Errorf("it is no text: %w", pawl.ErrInvalid)
 	}
-	return fenced(path, sanitize.Unhidden(text)), nil
+	return quoted(path, sanitize.Unhidden(text)), nil
 }
 
-// fenced quotes a file between delimiter lines that do not occur in it.
-func fenced(path, text string) string {
+// quoted quotes a file between delimiter lines that do not occur in it.
+func quoted(path, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

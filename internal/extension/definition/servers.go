@@ -18,10 +18,10 @@ var serverTools = regexp.MustCompile(`^mcp__(\*|[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*(_
 // or AllServers. It does not check that the server exists.
 func OfServers(name string) bool { return serverTools.MatchString(name) }
 
-// Grants reports whether a list of tools includes the tool with that name. For
+// Includes reports whether a list of tools includes the tool with that name. For
 // a server, mcp__server, it reports whether the list includes any of its
 // tools.
-func Grants(list []string, name string) bool {
+func Includes(list []string, name string) bool {
 	if !OfServers(name) {
 		return slices.Contains(list, name)
 	}
@@ -29,9 +29,9 @@ func Grants(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return covers(e, name) || whole && covers(name, e) })
 }
 
-// GrantedByBoth returns the MCP tools that both lists include. A nil list
+// Intersect returns the MCP tools that both lists include. A nil list
 // includes all.
-func GrantedByBoth(a, b []string) []string {
+func Intersect(a, b []string) []string {
 	all := []string{AllServers}
 	if a == nil {
 		a = all

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 )
 
-func TestGrants(t *testing.T) {
+func TestIncludes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		list []string
@@ -32,13 +32,13 @@ func TestGrants(t *testing.T) {
 		{[]string{"mcp__b__x"}, "mcp__a", false},
 		{[]string{}, "mcp__a", false},
 	} {
-		if got := definition.Grants(test.list, test.name); got != test.want {
+		if got := definition.Includes(test.list, test.name); got != test.want {
 			t.Errorf("%v grants %s: %v", test.list, test.name, got)
 		}
 	}
 }
 
-func TestGrantedByBoth(t *testing.T) {
+func TestIntersect(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ a, b, want []string }{
 		{nil, nil, []string{"mcp__*"}},
@@ -47,7 +47,7 @@ func TestGrantedByBoth(t *testing.T) {
 		{[]string{"read"}, nil, nil},
 		{[]string{}, []string{"mcp__*"}, nil},
 	} {
-		if diff := cmp.Diff(test.want, definition.GrantedByBoth(test.a, test.b)); diff != "" {
+		if diff := cmp.Diff(test.want, definition.Intersect(test.a, test.b)); diff != "" {
 			t.Errorf("%v and %v:\n%s", test.a, test.b, diff)
 		}
 	}
@@ -55,15 +55,15 @@ func TestGrantedByBoth(t *testing.T) {
 
 // What two lists both grant grants no more than each of them, and no less than
 // both.
-func TestGrantedByBothNarrows(t *testing.T) {
+func TestIntersectNarrows(t *testing.T) {
 	t.Parallel()
 	entries := rapid.SampledFrom([]string{"mcp__*", "mcp__a", "mcp__a__*", "mcp__a__x", "mcp__a__y", "mcp__b", "mcp__b__x", "read"})
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOf(entries).Draw(t, "a")
 		b := rapid.SliceOf(entries).Draw(t, "b")
-		both := definition.GrantedByBoth(a, b)
+		both := definition.Intersect(a, b)
 		for _, tool := range []string{"mcp__a__x", "mcp__a__y", "mcp__b__x", "mcp__b__z", "mcp__c__x"} {
-			if got, want := definition.Grants(both, tool), definition.Grants(a, tool) && definition.Grants(b, tool); got != want {
+			if got, want := definition.Includes(both, tool), definition.Includes(a, tool) && definition.Includes(b, tool); got != want {
 				t.Fatalf("%v and %v have %s: %v, both (%v): %v", a, b, tool, want, both, got)
 			}
 		}

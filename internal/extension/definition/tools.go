@@ -37,9 +37,9 @@ func toolsNamed(name string) []string {
 	return nil
 }
 
-// toolsGranted is toolsNamed, and also accepts MCP tools, which are only known
+// toolsAllowed is toolsNamed, and also accepts MCP tools, which are only known
 // at run time.
-func toolsGranted(name string) []string {
+func toolsAllowed(name string) []string {
 	if OfServers(name) {
 		return []string{name}
 	}

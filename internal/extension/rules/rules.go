@@ -210,11 +210,11 @@ func (s *Set) Show() string {
 	return b.String()
 }
 
-// Near returns the rules between the working directory and a file below it,
+// For returns the rules between the working directory and a file below it,
 // outermost first, that Load has not returned. given holds the files, by
 // Origin.File, that the model already has; the caller adds the returned ones.
 // Together they are limited to MaxBytes. A file elsewhere has no rules.
-func Near(s frontmatter.Sources, file string, given map[string]bool) *Set {
+func For(s frontmatter.Sources, file string, given map[string]bool) *Set {
 	set := &Set{}
 	if s.Project.Tree == nil || s.Trusted == nil {
 		return set

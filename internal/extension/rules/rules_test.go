@@ -139,7 +139,7 @@ func TestTrust(t *testing.T) {
 		"all":            {func(string) bool { return true }, "user top @x.md folder", "below"},
 	} {
 		s.Trusted = tt.trusted
-		set, near := rules.Load(s), rules.Near(s, filepath.Join(below, "x.go"), nil)
+		set, near := rules.Load(s), rules.For(s, filepath.Join(below, "x.go"), nil)
 		if texts(set) != tt.want || texts(near) != tt.near || (len(set.Faults) > 0) != strings.Contains(tt.want, "top") {
 			t.Errorf("%s: %q, %q, %v", name, texts(set), texts(near), set.Faults)
 		}
@@ -154,8 +154,8 @@ func texts(s *rules.Set) string {
 	return strings.Join(all, " ")
 }
 
-// TestNear: the rules on the way to a file, once.
-func TestNear(t *testing.T) {
+// TestFor: the rules on the way to a file, once.
+func TestFor(t *testing.T) {
 	t.Parallel()
 	base := put(t, temp(t), map[string]string{
 		"repo/AGENTS.md": "top", "repo/sub/dir/AGENTS.md": "dir", "repo/sub/dir/a/AGENTS.md": "a", "repo/sub/dir/a/b/CLAUDE.md": "b", "repo/sub/dir/a/b/c/x.go": "", "repo/sub/other/AGENTS.md": "other",
@@ -178,7 +178,7 @@ func TestNear(t *testing.T) {
 		{"relative/x", ""},
 		{"", ""},
 	} {
-		near := rules.Near(s, tt.file, given)
+		near := rules.For(s, tt.file, given)
 		if got := texts(near); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.file, got, tt.want)
 		}

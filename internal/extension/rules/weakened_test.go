@@ -18,7 +18,7 @@ func TestWeakenedTrust(t *testing.T) { //nolint:paralleltest // it turns a defen
 	defer defense.Disable("rules.trust")()
 	dir := put(t, temp(t), map[string]string{"AGENTS.md": "top", "a/AGENTS.md": "below"})
 	s := frontmatter.Sources{Project: folder(t, dir)}
-	if got := texts(rules.Load(s)) + " " + texts(rules.Near(s, filepath.Join(dir, "a/x"), nil)); got != "top below" {
+	if got := texts(rules.Load(s)) + " " + texts(rules.For(s, filepath.Join(dir, "a/x"), nil)); got != "top below" {
 		t.Error(got)
 	}
 }

@@ -59,7 +59,7 @@ func Discover(s frontmatter.Sources) *Set {
 		for _, p := range look {
 			f.folder(level, p)
 		}
-		f.tellLinks(level)
+		f.reportLinks(level)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.found)) {
 		f.set.Skills = append(f.set.Skills, f.found[name])
@@ -152,9 +152,9 @@ func (s Skill) verify() error {
 	return fmt.Errorf("%w%s: look at what is in it, then install it again or remove it: %w", ErrChanged, why, pawl.ErrDenied)
 }
 
-// tellLinks reports links that were ignored. Links to a skill that was found
+// reportLinks reports links that were ignored. Links to a skill that was found
 // on the same level, as installers create them, are not reported.
-func (f *finder) tellLinks(level frontmatter.Level) {
+func (f *finder) reportLinks(level frontmatter.Level) {
 	for _, path := range slices.Sorted(maps.Keys(f.links)) {
 		shared := filepath.Join(level.Dir(), filepath.FromSlash(places[0].path), f.links[path])
 		if !f.seen[shared] {

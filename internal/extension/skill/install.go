@@ -43,7 +43,7 @@ const (
 	Install Action = "install" // it is new
 	Replace Action = "update"  // it differs from the installed one
 	Keep    Action = "keep"    // it is unchanged, or pinned
-	Gone    Action = "gone"    // its source no longer has it: it stays as it is
+	Dropped Action = "gone"    // its source no longer has it: it stays as it is
 	Refuse  Action = "refuse"  // it cannot be installed
 )
 
@@ -145,7 +145,7 @@ func (p *Plan) refresh(ctx context.Context, source string, installed []string, l
 		if slices.Contains(found, name) {
 			continue
 		}
-		e, action := lock.Skills[name], Gone
+		e, action := lock.Skills[name], Dropped
 		if from.pinned() {
 			action = Keep
 		}

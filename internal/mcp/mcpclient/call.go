@@ -71,9 +71,9 @@ func (l *link) current(name string) (*remote, error) {
 	return nil, fmt.Errorf("the MCP server %s does not offer this tool any more", l.server.Name)
 }
 
-// permit records that a call was allowed. If the tool has changed, the user
+// recordAllowed records that a call was allowed. If the tool has changed, the user
 // saw the change, so the model gets the new description from now on.
-func (l *link) permit(call toolapi.Call, name string) error {
+func (l *link) recordAllowed(call toolapi.Call, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := callKey{call.Session, call.ID}
@@ -125,7 +125,7 @@ var lastToken atomic.Int64
 
 // call sends a tool call to the server and waits for its result.
 func (l *link) call(ctx context.Context, call toolapi.Call, name string, input json.RawMessage) (pawl.Result, error) {
-	if err := l.permit(call, name); err != nil {
+	if err := l.recordAllowed(call, name); err != nil {
 		return pawl.Result{}, err
 	}
 	s, err := l.ready()
@@ -152,8 +152,8 @@ func (l *link) call(ctx context.Context, call toolapi.Call, name string, input j
 	return resultOf(l.server.Name, name, result), nil
 }
 
-// deafGrace is how long a call may take to return after its context has ended.
-const deafGrace = 500 * time.Millisecond
+// callGrace is how long a call may take to return after its context has ended.
+const callGrace = 500 * time.Millisecond
 
 var errDeaf = errors.New("it does not read what it is sent")
 
@@ -177,7 +177,7 @@ func (s *session) callTool(ctx context.Context, params *sdk.CallToolParams) (*sd
 	select {
 	case o := <-done:
 		return o.result, o.err
-	case <-time.After(deafGrace):
+	case <-time.After(callGrace):
 		s.fail(errDeaf)
 		return nil, context.Cause(ctx)
 	}

@@ -14,20 +14,20 @@ import (
 type meter struct {
 	bytes, lines atomic.Int64
 	broken       atomic.Pointer[error] // the first violation of the server
-	tell         func(error)           // is called with the violation; may be nil
+	onViolation  func(error)           // is called with the violation; may be nil
 }
 
-// breaks records and returns a violation of the server. The reader of the
+// violated records and returns a violation of the server. The reader of the
 // connection may report only an end of input.
-func (m *meter) breaks(err error) error {
-	if m.broken.CompareAndSwap(nil, &err) && m.tell != nil {
-		m.tell(err)
+func (m *meter) violated(err error) error {
+	if m.broken.CompareAndSwap(nil, &err) && m.onViolation != nil {
+		m.onViolation(err)
 	}
 	return err
 }
 
-// fault returns the recorded violation, or nil.
-func (m *meter) fault() error {
+// violation returns the recorded violation, or nil.
+func (m *meter) violation() error {
 	if err := m.broken.Load(); err != nil {
 		return *err
 	}
@@ -43,7 +43,7 @@ func (m *meter) came(p []byte) error {
 	n := m.bytes.Add(int64(len(p)))
 	l := m.lines.Add(int64(bytes.Count(p, []byte{'\n'})))
 	if n > floodBytes || l > floodLines {
-		return m.breaks(errFlood)
+		return m.violated(errFlood)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (r *messages) Read(p []byte) (int, error) {
 	n := copy(p, chunk)
 	_, _ = r.in.Discard(n)
 	if r.size += n; r.size > messageBytes {
-		return 0, r.meter.breaks(errMessage)
+		return 0, r.meter.violated(errMessage)
 	}
 	return n, r.meter.came(p[:n])
 }
@@ -110,7 +110,7 @@ func (r *messages) begin() error {
 		return errors.Join(err, r.meter.came([]byte{'\n'}))
 	}
 	if r.stray++; r.stray > strayLines {
-		return r.meter.breaks(fmt.Errorf("it printed more than %d lines that are no messages: its output is for messages alone", strayLines))
+		return r.meter.violated(fmt.Errorf("it printed more than %d lines that are no messages: its output is for messages alone", strayLines))
 	}
 	for {
 		piece, err := r.in.ReadSlice('\n')
@@ -152,7 +152,7 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	if b.left >= 0 {
 		if b.left -= int64(n); b.left < 0 {
 			b.left = 0
-			return 0, b.meter.breaks(errMessage)
+			return 0, b.meter.violated(errMessage)
 		}
 	}
 	return n, err

@@ -52,10 +52,10 @@ func (c Config) guard(s Server, a *address) *egress.Guard {
 	return &g
 }
 
-// roundTrip is a function as an http.RoundTripper.
-type roundTrip func(*http.Request) (*http.Response, error)
+// transportFunc is a function as an http.RoundTripper.
+type transportFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // client returns the HTTP client for a server. It only sends requests to the
 // origin of the entry's URL, with the entry's headers: it does not follow
@@ -64,7 +64,7 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func (c Config) client(cut context.Context, s Server, a *address, m *meter) *http.Client {
 	client := c.guard(s, a).Client(egress.ClientConfig{Redirects: maxRedirects})
 	next := client.Transport
-	client.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+	client.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
 		if to := originOf(req.URL); to != a.origin {
 			if req.Body != nil {
 				_ = req.Body.Close() // nothing was sent

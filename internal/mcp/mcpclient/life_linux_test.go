@@ -98,7 +98,7 @@ func TestBox(t *testing.T) {
 		got = append([]string{ws, root}, append(args, env...)...)
 		return sandbox.Unwrapped(args, append(os.Environ(), env...)), nil
 	}
-	set := New(Config{times: quick, Box: box})
+	set := New(Config{times: quick, Sandbox: box})
 	defer set.Close()
 	entry := fakeEntry(t, Stdio, "good")
 	entry.Cwd, entry.Env["A"] = "sub", "b"
@@ -111,13 +111,13 @@ func TestBox(t *testing.T) {
 	if want := fmt.Sprint([]string{dir, filepath.Join(dir, "sub"), entry.Command, entry.Args[0], "A=b", "GORACE=atexit_sleep_ms=0"}); fmt.Sprint(got) != want {
 		t.Errorf("got %v", got)
 	}
-	set.config.Box = func(context.Context, string, string, []string, []string) (sandbox.Wrapped, error) {
+	set.config.Sandbox = func(context.Context, string, string, []string, []string) (sandbox.Wrapped, error) {
 		return sandbox.Wrapped{}, errors.New("there is no sandbox")
 	}
 	if s, err := set.Test(t.Context(), dir, entry); err != nil || s.State != Failed || s.Why != "there is no sandbox" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	entry.Unboxed = true // the user's own word
+	entry.Unsandboxed = true // the user's own word
 	if s, err := set.Test(t.Context(), dir, entry); err != nil || s.State != Ready {
 		t.Errorf("%+v, %v", s, err)
 	}

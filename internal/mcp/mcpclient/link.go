@@ -18,7 +18,7 @@ type link struct {
 	once   bool // do not retry
 
 	quit  chan struct{} // closed by end
-	gone  chan struct{} // closed when the server and all its processes have ended
+	ended chan struct{} // closed when the server and all its processes have ended
 	again chan struct{} // requests a retry
 	stop  sync.Once
 
@@ -27,7 +27,7 @@ type link struct {
 	state     State
 	why       string
 	failed    bool     // it has failed since it was last ready
-	told      bool     // the user was notified that it is not ready
+	notified  bool     // the user was notified that it is not ready
 	log       string   // log of the last program
 	program   *program // nil unless one runs
 	session   *session // nil unless it is ready
@@ -49,14 +49,14 @@ type callKey struct {
 func newLink(c Config, dir string, s Server) *link {
 	return &link{
 		config: c, dir: dir, server: s, state: Starting,
-		quit: make(chan struct{}), gone: make(chan struct{}), again: make(chan struct{}, 1), news: make(chan struct{}),
+		quit: make(chan struct{}), ended: make(chan struct{}), again: make(chan struct{}, 1), news: make(chan struct{}),
 		known: map[string]*remote{}, named: map[callKey]string{},
 	}
 }
 
 // run connects and reconnects to the server until the link ends.
 func (l *link) run() {
-	defer close(l.gone)
+	defer close(l.ended)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -151,7 +151,7 @@ func (l *link) set(state State, why string) {
 	l.state, l.why = state, why
 	switch state {
 	case Ready:
-		l.failed, l.told = false, false
+		l.failed, l.notified = false, false
 	case Failed, NeedsLogin:
 		l.failed = true
 	case Starting, Disabled:
@@ -173,7 +173,7 @@ func (l *link) tryAgain() {
 // end ends the server and waits until all its processes have ended.
 func (l *link) end() {
 	l.stop.Do(func() { close(l.quit) })
-	<-l.gone
+	<-l.ended
 }
 
 // ready returns the connection, or an error that says why the server is not

@@ -18,7 +18,7 @@ func fifty(t *testing.T) (*Servers, string) {
 	t.Helper()
 	set, dir := New(Config{}), "/work"
 	l := newLink(set.config, dir, Server{Name: "hub", Transport: Stdio, Command: "hub"})
-	close(l.gone)
+	close(l.ended)
 	for i := range 50 {
 		r := &remote{
 			raw: fmt.Sprintf("tool_%02d", i), public: fmt.Sprintf("mcp__hub__tool_%02d", i), target: fmt.Sprintf("hub/tool_%02d", i), print: "0123456789abcdef",

@@ -55,16 +55,16 @@ func (c *contents) result() pawl.Result {
 }
 
 func (c *contents) add(text string) {
-	room := resultBytes - c.text.Len()
-	if c.cut || room <= 0 {
+	space := resultBytes - c.text.Len()
+	if c.cut || space <= 0 {
 		c.cut = true
 		return
 	}
 	if c.text.Len() > 0 {
 		c.text.WriteByte('\n')
 	}
-	if len(text) > room {
-		text, c.cut = strings.TrimSuffix(short(text, room), "…"), true
+	if len(text) > space {
+		text, c.cut = strings.TrimSuffix(short(text, space), "…"), true
 	}
 	c.text.WriteString(shown(text))
 }

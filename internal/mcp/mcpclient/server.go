@@ -32,11 +32,11 @@ type Server struct {
 	Name      string
 	Transport string // Stdio, HTTP or SSE
 
-	Command string // of a program: its name or path, not a shell command
-	Args    []string
-	Env     map[string]string // added to a minimal environment without Pawl's keys
-	Unboxed bool              // run without the sandbox; only set by the user's own configuration
-	Cwd     string            // working directory, absolute or relative to the workspace; "" means the workspace
+	Command     string // of a program: its name or path, not a shell command
+	Args        []string
+	Env         map[string]string // added to a minimal environment without Pawl's keys
+	Unsandboxed bool              // run without the sandbox; only set by the user's own configuration
+	Cwd         string            // working directory, absolute or relative to the workspace; "" means the workspace
 
 	URL     string
 	Headers map[string]string // only sent to the origin of URL
@@ -180,7 +180,7 @@ func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) 
 	}
 	s := Server{
 		Name: name, Transport: e.Type, Command: e.Command, Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: e.URL, Headers: e.Headers,
-		Local: e.Local, Unboxed: from == User, Timeout: time.Duration(e.Timeout) * time.Second, Disabled: e.Disabled, Tools: e.Tools, OAuth: e.OAuth,
+		Local: e.Local, Unsandboxed: from == User, Timeout: time.Duration(e.Timeout) * time.Second, Disabled: e.Disabled, Tools: e.Tools, OAuth: e.OAuth,
 	}
 	switch {
 	case s.Transport == "" && s.URL != "":

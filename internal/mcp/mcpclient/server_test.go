@@ -48,7 +48,7 @@ func TestParseFile(t *testing.T) {
 			{Name: "old", Transport: SSE, URL: "https://old.example.com/sse", OAuth: OAuth{ClientID: "c", Scopes: []string{"s"}}},
 		}
 		for i := range want {
-			want[i].Unboxed = from == User
+			want[i].Unsandboxed = from == User
 		}
 		if from == Project {
 			want = slices.DeleteFunc(want, func(s Server) bool { return s.Local })

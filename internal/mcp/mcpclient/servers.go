@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// Boxing wraps a program in a sandbox: dir is the workspace, root the
+// Wrapper wraps a program in a sandbox: dir is the workspace, root the
 // program's working directory.
-type Boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
+type Wrapper = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
 // TokenStore stores the tokens of servers; auth.Keyring is one. Get and Delete
 // return auth.ErrNoKey if there is no such token.
@@ -32,11 +32,11 @@ var _ TokenStore = auth.Keyring(nil)
 
 // Config configures the client. The zero value is useful.
 type Config struct {
-	Box    Boxing                                      // nil means no sandbox
-	Guard  *egress.Guard                               // network access; the entries decide which hosts are allowed. nil means the system's
-	Tokens TokenStore                                  // nil means that logins are not possible
-	Open   func(ctx context.Context, url string) error // opens a URL for the user; nil means OpenBrowser
-	Taken  func(name string) bool                      // whether a tool name is reserved; nil means none is
+	Sandbox Wrapper                                     // nil means no sandbox
+	Guard   *egress.Guard                               // network access; the entries decide which hosts are allowed. nil means the system's
+	Tokens  TokenStore                                  // nil means that logins are not possible
+	Open    func(ctx context.Context, url string) error // opens a URL for the user; nil means OpenBrowser
+	Taken   func(name string) bool                      // whether a tool name is reserved; nil means none is
 
 	times times
 }
@@ -60,10 +60,10 @@ func New(c Config) *Servers {
 	return &Servers{config: c, links: map[string][]*link{}}
 }
 
-// Beside returns a set for additional servers, besides those of a directory in
+// Extend returns a set for additional servers, besides those of a directory in
 // s. If a name occurs in both, that of s is used. Its Close only ends its own
 // servers.
-func (s *Servers) Beside() *Servers {
+func (s *Servers) Extend() *Servers {
 	return &Servers{config: s.config, base: s, links: map[string][]*link{}}
 }
 
@@ -124,7 +124,7 @@ func (s *Servers) keep(dir string, server Server) *link {
 		go l.run()
 	} else {
 		l.state = Disabled
-		close(l.gone)
+		close(l.ended)
 	}
 	return l
 }

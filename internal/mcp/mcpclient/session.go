@@ -46,7 +46,7 @@ const oldProtocol = "2025-11-25"
 func (l *link) connect(ctx context.Context, failures int) (*session, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &session{changed: make(chan struct{}, 1), broken: make(chan struct{}), closed: make(chan struct{}), cut: func() { cancel(errEnded) }}
-	s.meter.tell = s.fail
+	s.meter.onViolation = s.fail
 	late := time.AfterFunc(l.config.times.start, func() { cancel(errStart) })
 	defer late.Stop()
 	to, err := l.dial(ctx, s)
@@ -244,7 +244,7 @@ func (s *session) reason() error {
 
 // exit returns how the program has ended, if that is the most useful error.
 func (s *session) exit(err error) error {
-	if fault := s.meter.fault(); fault != nil {
+	if fault := s.meter.violation(); fault != nil {
 		return fault
 	}
 	switch {
@@ -281,8 +281,8 @@ func (l *link) explain(ctx context.Context, s *session, err error) error {
 	switch {
 	case errors.Is(err, errLogin):
 		return errLogin
-	case s.meter.fault() != nil:
-		return s.meter.fault()
+	case s.meter.violation() != nil:
+		return s.meter.violation()
 	case ctx.Err() != nil:
 		if last := s.lastWords(); last != "" {
 			return fmt.Errorf("%w: %s", context.Cause(ctx), last)

@@ -41,7 +41,7 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 		Args: append([]string{s.Command}, s.Args...), Dir: s.folder(dir), Env: environment(s), Bare: true,
 		Stdin: theirIn, Output: theirOut, Stderr: p.stderr,
 	}
-	if err := p.enter(ctx, c.Box, dir, s, &command); err != nil {
+	if err := p.enter(ctx, c.Sandbox, dir, s, &command); err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
 	if p.process, err = proc.Start(command); err != nil {
@@ -53,11 +53,11 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 
 // enter wraps the command in a sandbox, unless the user's configuration runs
 // it without.
-func (p *program) enter(ctx context.Context, box Boxing, dir string, s Server, c *proc.Command) error {
-	if box == nil || s.Unboxed {
+func (p *program) enter(ctx context.Context, wrap Wrapper, dir string, s Server, c *proc.Command) error {
+	if wrap == nil || s.Unsandboxed {
 		return nil
 	}
-	w, err := box(ctx, dir, c.Dir, c.Args, ownEnv(s))
+	w, err := wrap(ctx, dir, c.Dir, c.Args, ownEnv(s))
 	if err != nil {
 		return err
 	}

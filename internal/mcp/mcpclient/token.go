@@ -195,7 +195,7 @@ func (t *tokens) Authorize(_ context.Context, _ *http.Request, resp *http.Respon
 
 // bearer adds the token for a transport without OAuth support.
 func bearer(next http.RoundTripper, t *tokens) http.RoundTripper {
-	return roundTrip(func(req *http.Request) (*http.Response, error) {
+	return transportFunc(func(req *http.Request) (*http.Response, error) {
 		source, err := t.TokenSource(req.Context())
 		if err != nil {
 			return nil, err

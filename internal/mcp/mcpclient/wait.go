@@ -41,7 +41,7 @@ func (l *link) started(ctx context.Context) {
 		}
 		select {
 		case <-news:
-		case <-l.gone:
+		case <-l.ended:
 			return
 		case <-ctx.Done():
 			return
@@ -71,8 +71,8 @@ func (s *Servers) Notes(dir string) []string {
 	var notes []string
 	for _, l := range s.of(dir) {
 		l.mu.Lock()
-		if !l.told && (l.state == Failed || l.state == NeedsLogin) {
-			l.told = true
+		if !l.notified && (l.state == Failed || l.state == NeedsLogin) {
+			l.notified = true
 			notes = append(notes, fmt.Sprintf("the MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why)))
 		}
 		l.mu.Unlock()

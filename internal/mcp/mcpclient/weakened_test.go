@@ -51,7 +51,7 @@ var attacks = map[string]func(t *testing.T) bool{
 		box := func(context.Context, string, string, []string, []string) (sandbox.Wrapped, error) {
 			return sandbox.Wrapped{}, errors.New("there is no sandbox")
 		}
-		s, err := New(Config{times: quick, Box: box}).Test(t.Context(), t.TempDir(), fakeEntry(t, Stdio, "good"))
+		s, err := New(Config{times: quick, Sandbox: box}).Test(t.Context(), t.TempDir(), fakeEntry(t, Stdio, "good"))
 		return err == nil && s.State == Ready
 	},
 	"mcp.hidden": func(t *testing.T) bool {

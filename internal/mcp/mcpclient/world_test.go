@@ -131,7 +131,7 @@ func (w *world) await(what string, want func(Status) bool) Status {
 		}
 		select {
 		case <-news:
-		case <-l.gone:
+		case <-l.ended:
 			w.t.Fatalf("waits for %s, and the server is gone: %+v", what, status)
 		}
 	}

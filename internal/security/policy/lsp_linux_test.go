@@ -68,7 +68,7 @@ func TestServersInTheirBox(t *testing.T) {
 	put(t, dir, "web/tsconfig.json", `{"compilerOptions":{"strict":true}}`)
 	put(t, dir, "web/a.ts", "export const n: number = \"\";\n")
 
-	servers := &lsp.Servers{Path: os.Getenv("PAWL_TEST_LSP_PATH") + ":" + os.Getenv("PATH"), Box: s.WrapServer}
+	servers := &lsp.Servers{Path: os.Getenv("PAWL_TEST_LSP_PATH") + ":" + os.Getenv("PATH"), Sandbox: s.WrapServer}
 	t.Cleanup(servers.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

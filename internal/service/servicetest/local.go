@@ -41,7 +41,7 @@ func On(t testing.TB, st store.Store) Harness {
 // By is On with another runner, which may change the stepper.
 func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
 	t.Helper()
-	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
+	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unsandboxed{})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func newEngine(ctx context.Context, dir, ref string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unboxed{})})
+	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unsandboxed{})})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (j *job) anchored() (Done, bool, error) {
 	if !ok {
 		return Done{}, false, nil
 	}
-	found = search.tellApart(found)
+	found = search.disambiguate(found)
 	switch {
 	case !slices.ContainsFunc(found, func(f anchorMatch) bool { return f.alike >= minAlike }):
 		return Done{}, false, nil
@@ -179,16 +179,16 @@ func (s *anchorSearch) merger(f anchorMatch) *merger {
 	return m
 }
 
-// tellApart resolves matches that share the first line: it returns the one
+// disambiguate resolves matches that share the first line: it returns the one
 // whose last line is indented as Old says, because in most languages many
 // lines are a lone bracket. Old must show more than one indentation level, and
 // no other match may fit even if the first line has lost its indentation.
-func (s *anchorSearch) tellApart(found []anchorMatch) []anchorMatch {
+func (s *anchorSearch) disambiguate(found []anchorMatch) []anchorMatch {
 	if len(found) < 2 || len(found) > maxNumbers {
 		return found
 	}
 	var fit []anchorMatch
-	near := 0
+	loose := 0
 	for _, f := range found {
 		m := s.merger(f)
 		if f.first != found[0].first || len(leads(m.old[1:])) < 2 {
@@ -196,13 +196,13 @@ func (s *anchorSearch) tellApart(found []anchorMatch) []anchorMatch {
 		}
 		pairs := m.shift(linesIn(s.text, s.place(m, f.first, f.last).Span)).pairs
 		if rule(pairs[1:]) != nil {
-			near++
+			loose++
 		}
 		if rule(pairs) != nil {
 			fit = append(fit, f)
 		}
 	}
-	if len(fit) == 1 && near == 1 {
+	if len(fit) == 1 && loose == 1 {
 		return fit
 	}
 	return found

@@ -117,10 +117,10 @@ func leads(lines []string) map[string]bool {
 // regular reports whether one rule holds for all lines.
 func (s *shift) regular() bool { return s == nil || s.rule != nil }
 
-// tells reports whether the indentation of the changes is unambiguous. If it
+// unambiguous reports whether the indentation of the changes is unambiguous. If it
 // is lost, a change must replace one line with one line: which of two equal
 // lines is meant would be a guess.
-func (s *shift) tells(changes []change) bool {
+func (s *shift) unambiguous(changes []change) bool {
 	return s == nil || !s.lost || !slices.ContainsFunc(changes, func(c change) bool { return c.b-c.a != 1 || c.d-c.c != 1 })
 }
 

@@ -55,7 +55,7 @@ func cores(lines []string) []string {
 func (m *merger) join(file []line, end string) (string, error) {
 	var s *shift
 	if m.loose {
-		if s = m.shift(file); !s.tells(m.changes) {
+		if s = m.shift(file); !s.unambiguous(m.changes) {
 			return "", errIndent
 		}
 	}
@@ -68,12 +68,12 @@ func (m *merger) join(file []line, end string) (string, error) {
 		}
 		out = append(out, file[done:from]...)
 		for k, text := range m.wanted[ch.c:ch.d] {
-			near := file[min(from, len(file)-1)]
+			neighbor := file[min(from, len(file)-1)]
 			switch {
 			case ch.b-ch.a == ch.d-ch.c && (s.regular() || ch.b-ch.a == 1):
-				near = file[from+k]
+				neighbor = file[from+k]
 				was := m.old[ch.a+k]
-				if text, ok = adapt(was, near.text, text, s); !ok {
+				if text, ok = adapt(was, neighbor.text, text, s); !ok {
 					return "", errIndent
 				}
 			default:
@@ -81,7 +81,7 @@ func (m *merger) join(file []line, end string) (string, error) {
 					return "", errIndent
 				}
 			}
-			out = append(out, line{text, near.end})
+			out = append(out, line{text, neighbor.end})
 		}
 		done = to
 	}

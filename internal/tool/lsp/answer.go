@@ -65,7 +65,7 @@ func (s *server) until(ctx context.Context, rest func(now time.Time) time.Durati
 		select {
 		case <-change:
 		case <-timer.C:
-		case <-s.gone:
+		case <-s.ended:
 			timer.Stop()
 			return false
 		case <-ctx.Done():

@@ -65,7 +65,7 @@ func (s *server) settled(ctx context.Context, q question, revision int) (hold, q
 		case s.revision != revision:
 			return 0
 		}
-		return settleTime - now.Sub(later(answered, s.newsAt)) // the server may be about to start working
+		return settleTime - now.Sub(latest(answered, s.newsAt)) // the server may be about to start working
 	}, func() { hold = s.revision == revision })
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *server) settled(ctx context.Context, q question, revision int) (hold, q
 	return hold, quiet
 }
 
-func later(a, b time.Time) time.Time {
+func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -168,5 +168,5 @@ func (s *server) pulled(found map[string][]diagnostic) {
 			s.forget(path)
 		}
 	}
-	s.tell()
+	s.wake()
 }

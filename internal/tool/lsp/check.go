@@ -133,12 +133,12 @@ func (m *Servers) serve(dir, rel string) (Spec, Note) {
 	if table == nil {
 		table = Table()
 	}
-	fitting := slices.DeleteFunc(slices.Clone(table), func(s Spec) bool { return !s.serves(dir, filepath.Join(dir, rel)) })
-	if len(fitting) == 0 {
+	candidates := slices.DeleteFunc(slices.Clone(table), func(s Spec) bool { return !s.serves(dir, filepath.Join(dir, rel)) })
+	if len(candidates) == 0 {
 		return Spec{}, Note{Unserved, fmt.Sprintf("no language server is known for %s", filepath.Base(rel))}
 	}
 	var why error
-	for _, spec := range fitting {
+	for _, spec := range candidates {
 		_, err := find(spec.program(), dir, m.path())
 		if err == nil {
 			return spec, Note{}
@@ -147,7 +147,7 @@ func (m *Servers) serve(dir, rel string) (Spec, Note) {
 			why = err
 		}
 	}
-	return Spec{}, missing(fitting, why)
+	return Spec{}, missing(candidates, why)
 }
 
 // run executes the job of one server.

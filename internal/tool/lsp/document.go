@@ -104,7 +104,7 @@ func (s *server) closeOld(ctx context.Context, keep []string) error {
 
 // closeDoc closes a document if it is open and drops its pulled diagnostics;
 // if the file is deleted, also the published ones.
-func (s *server) closeDoc(ctx context.Context, path string, gone bool) error {
+func (s *server) closeDoc(ctx context.Context, path string, deleted bool) error {
 	s.mu.Lock()
 	open := s.docs[path] != nil
 	s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *server) closeDoc(ctx context.Context, path string, gone bool) error {
 	delete(s.docs, path)
 	if v := s.verdicts[path]; v != nil {
 		v.pulled = faults{}
-		if gone {
+		if deleted {
 			v.published = faults{}
 		}
 		s.forget(path)

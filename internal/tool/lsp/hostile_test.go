@@ -130,7 +130,7 @@ func TestCrashes(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			<-e.server.gone
+			<-e.server.ended
 		}
 	}
 	checkLines(t, check(t, m, dir, "a.txt"), "note: fake-lsp does not run: it ended (killed)")

@@ -23,7 +23,7 @@ func (s *server) request(method string, params json.RawMessage) (any, *rpcError)
 		return nil, nil
 	case "workspace/diagnostic/refresh":
 		s.revision++
-		s.tell()
+		s.wake()
 		return nil, nil
 	case "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *server) register(params json.RawMessage) {
 	for _, r := range p.Registrations {
 		if r.Method == "textDocument/diagnostic" {
 			s.pull = &r.Options
-			s.tell()
+			s.wake()
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (s *server) published(p publishParams) {
 	s.heard()
 	s.news++
 	s.newsAt = time.Now()
-	s.tell()
+	s.wake()
 	if s.spec.TSServer || !within(s.dir, path) || len(path) > pathBytes {
 		return
 	}
@@ -135,14 +135,14 @@ func (s *server) progress(token, kind string) {
 	case kind == "begin" && len(s.work) < openWork && len(token) <= idBytes:
 		s.work[token] = true
 	}
-	s.tell()
+	s.wake()
 }
 
 // heard records that the server has sent something.
 func (s *server) heard() { s.askedAt = time.Time{} }
 
-// tell wakes all waiters. The caller holds mu.
-func (s *server) tell() {
+// wake wakes all waiters. The caller holds mu.
+func (s *server) wake() {
 	close(s.change)
 	s.change = make(chan struct{})
 }

@@ -26,8 +26,8 @@ type server struct {
 	pid     any    // pawl's process id in the server's namespace; nil if it has none there
 	leave   func() // leaves the sandbox
 	conn    *conn
-	gone    chan struct{} // closed when all its processes have ended
-	err     error         // the cause; valid once gone is closed
+	ended   chan struct{} // closed when all its processes have ended
+	err     error         // the cause; valid once ended is closed
 
 	// turn is a lock that the sender of updates holds.
 	turn  chan struct{}
@@ -54,10 +54,10 @@ type server struct {
 
 // startServer starts the program and does the LSP handshake, for which ctx is
 // used.
-func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program, path string) (*server, error) {
+func startServer(ctx context.Context, wrap wrapper, spec Spec, dir, root, program, path string) (*server, error) {
 	s := &server{
 		spec: spec, dir: dir, root: root,
-		gone:     make(chan struct{}),
+		ended:    make(chan struct{}),
 		turn:     make(chan struct{}, 1),
 		watch:    watch{root: root, reads: spec.reads},
 		change:   make(chan struct{}),
@@ -88,7 +88,7 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 		Args: append([]string{program}, spec.Args...), Dir: root, Env: append([]string{"PATH=" + safePath(dir, path)}, spec.Env...),
 		Stdin: theirIn, Output: theirOut, Stderr: log,
 	}
-	if err := s.enter(ctx, box, &command); err != nil {
+	if err := s.enter(ctx, wrap, &command); err != nil {
 		_, _ = in.Close(), out.Close()
 		return nil, err
 	}
@@ -100,9 +100,9 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 	}
 	s.conn = newConn(in, out, s, floodBytes)
 	go s.attend(in, out)
-	if err := s.greet(ctx, options); err != nil {
+	if err := s.handshake(ctx, options); err != nil {
 		s.conn.fail(err)
-		<-s.gone
+		<-s.ended
 		if why := log.line(); why != "" {
 			return nil, fmt.Errorf("%w: %s", s.err, why)
 		}
@@ -111,15 +111,15 @@ func startServer(ctx context.Context, box boxing, spec Spec, dir, root, program,
 	return s, nil
 }
 
-type boxing = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
+type wrapper = func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
 // enter wraps the command in a sandbox, if there is one.
-func (s *server) enter(ctx context.Context, box boxing, c *proc.Command) error {
+func (s *server) enter(ctx context.Context, wrap wrapper, c *proc.Command) error {
 	s.pid, s.leave = os.Getpid(), func() {}
-	if box == nil {
+	if wrap == nil {
 		return nil
 	}
-	w, err := box(ctx, s.dir, s.root, c.Args, c.Env)
+	w, err := wrap(ctx, s.dir, s.root, c.Args, c.Env)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *server) attend(in, out io.Closer) {
 	} else if pipeEnded(s.err) {
 		s.err = fmt.Errorf("it ended (exit code %d)", exit.Code)
 	}
-	close(s.gone)
+	close(s.ended)
 }
 
 // pipeEnded reports whether the other end of the pipe is closed.
@@ -160,8 +160,8 @@ func pipeEnded(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE)
 }
 
-// greet does the LSP handshake (initialize, initialized).
-func (s *server) greet(ctx context.Context, options any) error {
+// handshake does the LSP handshake (initialize, initialized).
+func (s *server) handshake(ctx context.Context, options any) error {
 	s.watch.look(ctx) // the baseline for later changes
 	var hello initializeResult
 	err := s.conn.call(ctx, "initialize", map[string]any{
@@ -217,7 +217,7 @@ func (s *server) end() {
 		}
 	}
 	s.conn.fail(errEnded)
-	<-s.gone
+	<-s.ended
 }
 
 var errEnded = errors.New("it was ended")

@@ -20,9 +20,9 @@ type Servers struct {
 	Enabled func(dir string) bool // whether servers may run in a workspace, since they run code of the project; nil means always
 	Path    string                // search path for programs; "" means $PATH
 
-	// Box wraps a server's command in a sandbox, since it may run what a model
+	// Sandbox wraps a server's command in a sandbox, since it may run what a model
 	// has written. nil means no sandbox.
-	Box func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
+	Sandbox func(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)
 
 	mu      sync.Mutex
 	entries map[key]*entry
@@ -121,7 +121,7 @@ func (m *Servers) entry(k key, spec Spec) (*entry, error) {
 		m.entries[k] = e
 	}
 	if e.server != nil && e.server.dead(time.Now(), m.times.hang) {
-		m.bury(e)
+		m.handleCrash(e)
 	}
 	if e.server != nil || e.ready != nil {
 		return e, nil
@@ -129,7 +129,7 @@ func (m *Servers) entry(k key, spec Spec) (*entry, error) {
 	if time.Now().Before(e.retry) {
 		return nil, e.err
 	}
-	if !m.makeRoom() {
+	if !m.evict() {
 		return nil, errTooMany
 	}
 	e.ready = make(chan struct{})
@@ -154,13 +154,13 @@ func (s *server) dead(now time.Time, limit time.Duration) bool {
 	}
 }
 
-// bury handles a crashed server. It can be started again up to maxRestarts
+// handleCrash handles a crashed server. It can be started again up to maxRestarts
 // times; then it rests. The caller holds mu.
-func (m *Servers) bury(e *entry) {
+func (m *Servers) handleCrash(e *entry) {
 	s, ready := e.server, make(chan struct{})
 	e.server, e.ready = nil, ready
 	m.busy.Go(func() {
-		<-s.gone
+		<-s.ended
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		e.err = s.err
@@ -187,7 +187,7 @@ func (m *Servers) start(k key, e *entry) {
 	var s *server
 	program, err := find(e.spec.program(), k.dir, path)
 	if err == nil {
-		s, err = startServer(ctx, m.Box, e.spec, k.dir, k.root, program, path)
+		s, err = startServer(ctx, m.Sandbox, e.spec, k.dir, k.root, program, path)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -238,9 +238,9 @@ func (m *Servers) retire(e *entry) {
 	m.busy.Go(s.end)
 }
 
-// makeRoom makes sure that one more server may run. If necessary it ends the
+// evict makes sure that one more server may run. If necessary it ends the
 // least recently used one.
-func (m *Servers) makeRoom() bool {
+func (m *Servers) evict() bool {
 	running := 0
 	var oldest *entry
 	for _, e := range m.entries {

@@ -35,7 +35,7 @@ func (s *server) update(ctx context.Context, w *workspace.Workspace, paths []str
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
 		return question{}, context.Cause(ctx)
-	case <-s.gone:
+	case <-s.ended:
 		return question{}, s.err
 	}
 	s.mu.Lock()
@@ -58,14 +58,14 @@ func (s *server) update(ctx context.Context, w *workspace.Workspace, paths []str
 			delete(texts, path)
 		}
 		if open {
-			delete(s.watch.untold, path) // the server has the text from us
+			delete(s.watch.pending, path) // the server has the text from us
 		}
 	}
 	if events := s.watch.events(); len(events) > 0 {
 		if err := s.conn.notify(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events}); err != nil {
 			return q, err
 		}
-		s.watch.told()
+		s.watch.notified()
 		q.other = true
 		s.mu.Lock()
 		s.changes++
@@ -155,14 +155,14 @@ func (s *server) witness(paths []string) []string {
 	if best != "" {
 		return []string{best}
 	}
-	near := func(path string) int {
+	distance := func(path string) int {
 		if slices.ContainsFunc(paths, func(p string) bool { return filepath.Dir(p) == filepath.Dir(path) }) {
 			return 0
 		}
 		return 1
 	}
 	for path := range s.watch.seen {
-		if s.spec.language(path) != "" && (best == "" || cmp.Or(near(path)-near(best), cmp.Compare(path, best)) < 0) {
+		if s.spec.language(path) != "" && (best == "" || cmp.Or(distance(path)-distance(best), cmp.Compare(path, best)) < 0) {
 			best = path
 		}
 	}

@@ -22,7 +22,7 @@ type watch struct {
 	root     string
 	reads    func(name string) bool
 	seen     map[string]stamp
-	untold   map[string]int // pending changes by path, until told is called
+	pending  map[string]int // pending changes by path, until notified is called
 	failures int
 }
 
@@ -59,23 +59,23 @@ func (w *watch) look(ctx context.Context) {
 }
 
 func (w *watch) note(path string, kind int) {
-	if w.untold == nil {
-		w.untold = map[string]int{}
+	if w.pending == nil {
+		w.pending = map[string]int{}
 	}
-	w.untold[path] = kind
+	w.pending[path] = kind
 }
 
 // events returns the changes that the server has not been notified of.
 func (w *watch) events() []fileEvent {
 	var events []fileEvent
-	for _, path := range slices.Sorted(maps.Keys(w.untold)) {
-		events = append(events, fileEvent{toURI(path), w.untold[path]})
+	for _, path := range slices.Sorted(maps.Keys(w.pending)) {
+		events = append(events, fileEvent{toURI(path), w.pending[path]})
 	}
 	return events
 }
 
-// told records that the server was notified.
-func (w *watch) told() { w.untold = nil }
+// notified records that the server was notified.
+func (w *watch) notified() { w.pending = nil }
 
 // scan returns the files that the server reads, and whether the scan was
 // complete.

@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		t.Helper()
 		w.look(t.Context())
 		got := w.events()
-		w.told()
+		w.notified()
 		for i := range got {
 			got[i].URI = strings.TrimPrefix(got[i].URI, "file://"+dir+"/")
 		}
@@ -74,7 +74,7 @@ func TestWatchTooLarge(t *testing.T) {
 	if diff := cmp.Diff(want, w.events()); diff != "" {
 		t.Errorf("what was not told is lost, or more: %s", diff)
 	}
-	w.told()
+	w.notified()
 	w.root = filepath.Join(dir, "missing")
 	for range scanFailures {
 		w.look(t.Context())

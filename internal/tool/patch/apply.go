@@ -78,7 +78,7 @@ func (b *builder) hunk(h *Hunk, p place) error {
 			if used == 0 && len(ends) == 0 {
 				ends = b.endsAhead(h.Lines[i:])
 			}
-			end := b.endNear()
+			end := b.neighborEnd()
 			if len(ends) > 0 {
 				end = ends[min(used, len(ends)-1)]
 			}
@@ -104,9 +104,9 @@ func (b *builder) endsAhead(lines []Line) []string {
 	return ends
 }
 
-// endNear returns the line end of the line before the next one or, at the
+// neighborEnd returns the line end of the line before the next one or, at the
 // beginning, of the first line.
-func (b *builder) endNear() string {
+func (b *builder) neighborEnd() string {
 	switch {
 	case b.next > 0:
 		return b.text.end(b.next - 1)

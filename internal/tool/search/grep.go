@@ -189,19 +189,19 @@ func (g *grepper) show(ctx context.Context, files []File) []File {
 		s := scanner{pattern: g.query.Pattern}
 		open := opener{ws: g.job.Workspace}
 		defer open.close()
-		room := g.limits.Results
+		left := g.limits.Results
 		for _, file := range files {
-			if room == 0 || ctx.Err() != nil {
+			if left == 0 || ctx.Err() != nil {
 				break
 			}
 			f, err := open.file(file.Path)
 			if err != nil {
 				continue // deleted since it was searched
 			}
-			x := excerpt{pattern: g.query.Pattern, hits: room, context: g.query.Context, chars: g.limits.LineChars}
+			x := excerpt{pattern: g.query.Pattern, hits: left, context: g.query.Context, chars: g.limits.LineChars}
 			_ = s.scan(ctx, f, &x)
 			_ = f.Close()
-			room, file.Lines = x.hits, x.lines
+			left, file.Lines = x.hits, x.lines
 			mu.Lock()
 			shown = append(shown, file)
 			mu.Unlock()

@@ -36,7 +36,7 @@ func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, l
 	if err := checkFolder(ws, dir); err != nil {
 		return Tree{}, err
 	}
-	l := &lister{ws: ws, room: limits.Results, bytes: limits.Bytes}
+	l := &lister{ws: ws, left: limits.Results, bytes: limits.Bytes}
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
 	var tree Tree
@@ -53,7 +53,7 @@ func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, l
 
 type lister struct {
 	ws      *workspace.Workspace
-	room    int // entries that still fit
+	left    int // entries that still fit
 	bytes   int
 	ignored int
 }
@@ -95,7 +95,7 @@ func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
 		return err
 	}
 	defer f.root.Close()
-	first := top[*Node]{limit: l.room, compare: (*Node).compare}
+	first := top[*Node]{limit: l.left, compare: (*Node).compare}
 	count, ignored := 0, 0
 	err = f.each(ctx, func(e fs.DirEntry) {
 		if e.Name() != ".git" && f.ignored(e) {
@@ -115,7 +115,7 @@ func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
 	if level < depth && (level == 0 || len(children) == count) {
 		n.Children = children
 		n.Hidden -= len(children)
-		l.room -= len(children)
+		l.left -= len(children)
 		l.bytes -= size
 		l.ignored += ignored
 	}

@@ -13,8 +13,8 @@ type ends struct {
 // Write never fails.
 func (e *ends) Write(p []byte) (int, error) {
 	n := len(p)
-	if room := e.half - len(e.head); room > 0 {
-		k := min(room, len(p))
+	if space := e.half - len(e.head); space > 0 {
+		k := min(space, len(p))
 		e.head = append(e.head, p[:k]...)
 		p = p[k:]
 	}

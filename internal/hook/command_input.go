@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// telling is a tool call as it is passed to a command.
-type telling struct {
+// toolCall is a tool call as it is passed to a command.
+type toolCall struct {
 	tool  string
 	input json.RawMessage
 }
 
-// tellings returns the calls that a command is run with: usually one per
+// toolCalls returns the calls that a command is run with: usually one per
 // event. For commands that do not know patches, a patch is split into edits
 // and writes, or a command that guards files by path would see none.
-func (c *command) tellings(e Event) ([]telling, error) {
+func (c *command) toolCalls(e Event) ([]toolCall, error) {
 	if !c.Origin.claude() || e.Tool == "" {
-		return []telling{{e.Tool, e.Input}}, nil
+		return []toolCall{{e.Tool, e.Input}}, nil
 	}
 	if e.Tool == "apply_patch" {
-		return c.patchTellings(e)
+		return c.patchCalls(e)
 	}
 	input, err := theirInput(e.Tool, e.Dir, e.Input)
 	name := e.Tool
 	if names := tools[e.Tool]; names != nil {
 		name = names[0]
 	}
-	return []telling{{name, input}}, err
+	return []toolCall{{name, input}}, err
 }
 
 // maxPatchFiles is how often a command is run for one patch at most.
@@ -37,14 +37,14 @@ const maxPatchFiles = 50
 
 var patchFile = regexp.MustCompile(`(?m)^\*\*\* (Add File|Update File|Delete File|Move to):(.*)$`)
 
-func (c *command) patchTellings(e Event) ([]telling, error) {
+func (c *command) patchCalls(e Event) ([]toolCall, error) {
 	var in struct {
 		Patch string `json:"patch"`
 	}
 	if err := json.Unmarshal(e.Input, &in); err != nil {
 		return nil, fmt.Errorf("the patch cannot be read: %w", err)
 	}
-	var list []telling
+	var list []toolCall
 	for _, m := range patchFile.FindAllStringSubmatch(in.Patch, maxPatchFiles+1) {
 		name, path := "Edit", strings.TrimSpace(m[2])
 		if m[1] == "Add File" || m[1] == "Move to" {
@@ -60,19 +60,19 @@ func (c *command) patchTellings(e Event) ([]telling, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, telling{name, input})
+		list = append(list, toolCall{name, input})
 	}
 	switch {
 	case len(list) > maxPatchFiles:
 		return nil, fmt.Errorf("the patch has more than %d files, too many to show it: make smaller ones", maxPatchFiles)
 	case len(list) == 0 && c.matches([]string{"apply_patch"}):
-		return []telling{{"apply_patch", e.Input}}, nil
+		return []toolCall{{"apply_patch", e.Input}}, nil
 	}
 	return list, nil
 }
 
 // stdin returns the input of a command: one JSON object on a line.
-func (c *command) stdin(e Event, t telling) ([]byte, error) {
+func (c *command) stdin(e Event, t toolCall) ([]byte, error) {
 	in := map[string]any{
 		"session_id": e.Session, "transcript_path": "", "cwd": e.Dir, "permission_mode": e.Mode, "hook_event_name": c.Event, "agent": e.Agent, "turn": e.Turn,
 	}
@@ -113,7 +113,7 @@ func (c *command) stdin(e Event, t telling) ([]byte, error) {
 
 // response returns a result for commands. Other agents have no common format
 // for results, so it has the fields that their scripts use most.
-func response(e Event, t telling) map[string]any {
+func response(e Event, t toolCall) map[string]any {
 	r := map[string]any{"content": e.Result.Content, "is_error": e.Result.IsError, "success": !e.Result.IsError}
 	if len(e.Result.Meta) > 0 {
 		r["meta"] = e.Result.Meta

@@ -12,10 +12,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Spill truncates a result for the model: it returns the whole text if it is
+// TruncateResult truncates a result for the model: it returns the whole text if it is
 // no longer than limit, otherwise its beginning and end with a note on how to
 // read the rest, which is stored as the returned blob.
-func Spill(ctx context.Context, blobs store.Blobs, id pawl.SessionID, r io.Reader, limit int) (string, *pawl.Blob) {
+func TruncateResult(ctx context.Context, blobs store.Blobs, id pawl.SessionID, r io.Reader, limit int) (string, *pawl.Blob) {
 	var first bytes.Buffer
 	switch _, err := io.CopyN(&first, r, int64(limit)+1); {
 	case errors.Is(err, io.EOF):

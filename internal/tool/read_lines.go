@@ -88,8 +88,8 @@ func readLine(r *bufio.Reader, column int) (string, error) {
 	for {
 		piece, err := r.ReadSlice('\n')
 		some = some || len(piece) > 0
-		if room := (ReadLineChars+1)*utf8.UTFMax + 2 - len(line); room > 0 {
-			line = append(line, piece[:min(len(piece), room)]...)
+		if space := (ReadLineChars+1)*utf8.UTFMax + 2 - len(line); space > 0 {
+			line = append(line, piece[:min(len(piece), space)]...)
 			for skipped < column && len(line) > 0 && (utf8.FullRune(line) || err == nil || errors.Is(err, io.EOF)) {
 				_, size := utf8.DecodeRune(line)
 				line = line[size:]

@@ -10,7 +10,7 @@ import (
 )
 
 // Sandbox confines commands to what their calls are allowed to do.
-type Box interface {
+type Sandbox interface {
 	// Wrap returns the command line to run instead of the given one. An error
 	// means that the command must not run.
 	Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, error)
@@ -21,26 +21,26 @@ type Box interface {
 	Close()
 }
 
-// noBox refuses to run anything.
-type noBox struct{ Unboxed }
+// noSandbox refuses to run anything.
+type noSandbox struct{ Unsandboxed }
 
-func (noBox) Wrap(context.Context, sandbox.Request) (sandbox.Wrapped, error) {
+func (noSandbox) Wrap(context.Context, sandbox.Request) (sandbox.Wrapped, error) {
 	return sandbox.Wrapped{}, errors.New("commands cannot be run here")
 }
 
-// Unboxed runs commands without a sandbox, with all rights of the pawl
+// Unsandboxed runs commands without a sandbox, with all rights of the pawl
 // process.
-type Unboxed struct{}
+type Unsandboxed struct{}
 
-var _ Box = Unboxed{}
+var _ Sandbox = Unsandboxed{}
 
 // Wrap returns the command unchanged.
-func (Unboxed) Wrap(_ context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
+func (Unsandboxed) Wrap(_ context.Context, r sandbox.Request) (sandbox.Wrapped, error) {
 	return sandbox.Unwrapped(r.Args, os.Environ()), nil
 }
 
 // End does nothing.
-func (Unboxed) End(pawl.SessionID) {}
+func (Unsandboxed) End(pawl.SessionID) {}
 
 // Close does nothing.
-func (Unboxed) Close() {}
+func (Unsandboxed) Close() {}

@@ -14,7 +14,7 @@ func TestBeside(t *testing.T) {
 	const dir = "/w"
 	base := New(Config{})
 	defer base.Close()
-	one, two := base.Beside(), base.Beside()
+	one, two := base.Extend(), base.Extend()
 	defer two.Close()
 	start := func(s *Servers, transport string, names ...string) {
 		t.Helper()
