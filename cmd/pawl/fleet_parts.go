@@ -141,7 +141,7 @@ func (p *fleetParts) openKeeper(ctx context.Context, data string) (*keeper, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Store: checkpoint.Store{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), Spare: sandbox.PlaceholderMode}}
+	k := &keeper{Store: checkpoint.Store{Blobs: blobs, Dir: filepath.Join(data, "checkpoints"), IgnoreEmptyDir: sandbox.PlaceholderMode}}
 	if snapshots, err := openSnapshots(ctx); err == nil {
 		k.undo = snapshots.Path
 	}

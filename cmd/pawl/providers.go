@@ -44,7 +44,7 @@ func newModels() (*provider.Opener, error) {
 		},
 		Endpoints: endpoints,
 		Fallback:  user.Fallback,
-		Slots:     limiter,
+		RateLimit: limiter,
 		SmallRef:  user.SmallModel,
 	}}, nil
 }

@@ -36,7 +36,7 @@ func TestCallLimits(t *testing.T) {
 			switch {
 			case tt.refused != "" && (err == nil || !strings.Contains(err.Error(), tt.refused)):
 				t.Errorf("newModels: %v", err)
-			case tt.refused == "" && (err != nil || models.Slots.Bounded("anthropic") != tt.bounded):
+			case tt.refused == "" && (err != nil || models.RateLimit.Bounded("anthropic") != tt.bounded):
 				t.Errorf("newModels: %v; want bounds %v", err, tt.bounded)
 			}
 			wrong, unsure := "", ""

@@ -34,7 +34,7 @@ func Open(_ context.Context, ref string) (Store, error) {
 	case u.User != nil:
 		return nil, fmt.Errorf("blob store: take the keys out of its URL and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: %w", pawl.ErrInvalid)
 	case u.Scheme == "file" && u.Host == "" && u.RawQuery == "" && strings.HasPrefix(u.Path, "/"):
-		return openFolder(u.Path)
+		return openDirectory(u.Path)
 	case u.Scheme == "s3" && u.Host != "":
 		return openS3(u)
 	default:

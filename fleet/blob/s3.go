@@ -20,8 +20,8 @@ import (
 const (
 	// partSize is the size of a part of a large blob, which is held in memory.
 	partSize = 16 << 20
-	// tries bounds how often a request is sent.
-	tries = 4
+	// maxTries bounds how often a request is sent.
+	maxTries = 4
 )
 
 // bucket stores blobs in an S3-compatible store.
@@ -61,7 +61,7 @@ func openS3(u *url.URL) (Store, error) {
 		}),
 		Secure:     insecure == "",
 		Region:     query.Get("region"),
-		MaxRetries: tries,
+		MaxRetries: maxTries,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w: %w", pawl.ErrInvalid, err)
@@ -86,7 +86,7 @@ func (s *bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	default:
 		r, size = &reader{ctx, io.MultiReader(&head, r)}, -1
 	}
-	failed := &listener{r: r}
+	failed := &errReader{r: r}
 	_, err = s.core.Client.PutObject(ctx, s.name, s.prefix+key, failed, size, minio.PutObjectOptions{PartSize: partSize, ContentType: "application/octet-stream"})
 	if failed.err != nil { // the error of the reader says more
 		return fmt.Errorf("put blob %s: %w", key, failed.err)
@@ -94,13 +94,13 @@ func (s *bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	return s.explain("put", key, err)
 }
 
-// listener records the error of its reader.
-type listener struct {
+// errReader records the error of its reader.
+type errReader struct {
 	r   io.Reader
 	err error
 }
 
-func (l *listener) Read(p []byte) (int, error) {
+func (l *errReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		l.err = err

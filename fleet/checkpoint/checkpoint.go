@@ -25,9 +25,9 @@ type Store struct {
 	Limits Limits
 	Grace  time.Duration // age up to which Prune keeps everything; 0 means an hour
 
-	// Spare reports whether an empty directory with this mode is not part of the workspace, such as the
+	// IgnoreEmptyDir reports whether an empty directory with this mode is not part of the workspace, such as the
 	// placeholders of the sandbox. nil means that all directories are.
-	Spare func(mode fs.FileMode) bool
+	IgnoreEmptyDir func(mode fs.FileMode) bool
 
 	look func(path string) // for tests: called before something is opened
 	now  func() time.Time  // for tests
@@ -97,7 +97,7 @@ func (k *Store) clock() time.Time {
 
 var (
 	goodName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,49}$`)
-	ours     = regexp.MustCompile(`/(manifests|packs)(/|$)`) // reserved within a key
+	reserved = regexp.MustCompile(`/(manifests|packs)(/|$)`) // reserved within a key
 	goodKey  = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}){0,3}$`)
 )
 
@@ -126,7 +126,7 @@ func (k *Store) check(key string, roots []Root) error {
 }
 
 func checkKey(key string) error {
-	if !goodKey.MatchString(key) || ours.MatchString(key) {
+	if !goodKey.MatchString(key) || reserved.MatchString(key) {
 		return fmt.Errorf("checkpoint: key %q: up to four parts of letters, digits, -, _ and dots, with slashes between: %w", key, pawl.ErrInvalid)
 	}
 	return nil

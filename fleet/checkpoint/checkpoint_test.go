@@ -61,7 +61,7 @@ func change(t *rapid.T, h *host) {
 	case "write", "big":
 		text := rapid.SampledFrom([]string{"", "x", "y", "long\n"}).Draw(t, "text")
 		if what == "big" {
-			text = strings.Repeat(text+"0123456789", inMemory/10+1)
+			text = strings.Repeat(text+"0123456789", maxBuffered/10+1)
 		}
 		_ = os.WriteFile(path, []byte(text), mode)
 	case "dir":
@@ -200,11 +200,11 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 }
 
 // age waits until the kernel's clock for files has ticked often enough that all is
-// settled. It watches that clock, however slow the machine is.
+// settled. It watches that clock, however slow the host is.
 func (h *host) age() {
 	h.Helper()
 	start := time.Now()
-	for time.Since(start) <= young {
+	for time.Since(start) <= settleTime {
 		h.must(os.WriteFile(filepath.Dir(h.path(""))+"/tick", nil, 0o600))
 	}
 }
@@ -218,10 +218,10 @@ func TestSettled(t *testing.T) {
 		age  time.Duration
 		want bool
 	}{
-		{-time.Second, false}, {0, false}, {young, false}, {young + 1, true},
+		{-time.Second, false}, {0, false}, {settleTime, false}, {settleTime + 1, true},
 		{7, false}, {time.Second + 7, false}, {2*time.Second + 7, true}, // times in whole seconds
 	} {
-		if got := (stamp{CTime: at.Add(-test.age).UnixNano()}).settled(at); got != test.want {
+		if got := (stamp{CTime: at.Add(-test.age).UnixNano()}).stable(at); got != test.want {
 			t.Errorf("%s: %v", test.age, got)
 		}
 	}
@@ -319,11 +319,11 @@ func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working
 }
 
 // TestTwoSaveAtOnce: both get a checkpoint of their own.
-// TestSpare: directories that are not the workspace's are left out while they are empty, and change nothing.
-func TestSpare(t *testing.T) {
+// TestIgnoreEmptyDir: directories that are not the workspace's are left out while they are empty, and change nothing.
+func TestIgnoreEmptyDir(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
-	a.k.Spare = func(mode fs.FileMode) bool { return mode == fs.ModeDir|fs.ModeSticky|0o500 }
+	a.k.IgnoreEmptyDir = func(mode fs.FileMode) bool { return mode == fs.ModeDir|fs.ModeSticky|0o500 }
 	a.write("own/x", "x")
 	first, _ := a.save("")
 	for _, name := range []string{".git", "own/.bashrc", "full"} {
@@ -352,13 +352,13 @@ func TestTwoSaveAtOnce(t *testing.T) {
 	b.restore(first)
 	a.write("f", "of a")
 	b.write("f", "of b")
-	ours, _ := a.save(first)
+	reserved, _ := a.save(first)
 	theirs, _ := b.save(first)
 	want := b.tree()
-	if ours == theirs {
-		t.Fatal(ours)
+	if reserved == theirs {
+		t.Fatal(reserved)
 	}
-	b.restore(ours)
+	b.restore(reserved)
 	b.equals(a.tree())
 	a.restore(theirs)
 	a.equals(want)
@@ -443,7 +443,7 @@ func TestWritten(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
 	for _, name := range []string{"small", "large"} {
-		size := map[string]int{"small": 1_000, "large": 3 * inMemory}[name]
+		size := map[string]int{"small": 1_000, "large": 3 * maxBuffered}[name]
 		a.write(name, strings.Repeat("x", size))
 	}
 	stop, done := make(chan struct{}), make(chan error)

@@ -157,7 +157,7 @@ func TestKilled(t *testing.T) {
 		if n > 200 {
 			t.Fatal("it is never done")
 		}
-		if _, err := os.Lstat(a.k.indexPath(key, a.roots) + ".torn"); err == nil {
+		if _, err := os.Lstat(a.k.indexPath(key, a.roots) + ".partial"); err == nil {
 			if _, _, err := a.k.Save(t.Context(), key, a.roots, ids[n%2]); !errors.Is(err, pawl.ErrConflict) {
 				t.Errorf("a half-restored workspace was saved: %v", err)
 			}

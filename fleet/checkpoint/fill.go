@@ -40,7 +40,7 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 		return err
 	}
 	defer blob.Close()
-	source := &listener{r: blob}
+	source := &errReader{r: blob}
 	in, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
@@ -53,12 +53,12 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 			return damaged(r.state.ID, "contents of it overlap")
 		}
 		if _, err := io.CopyN(io.Discard, in, c.offset-at); err != nil {
-			return r.unread(source, err)
+			return r.packError(source, err)
 		}
-		part := &listener{r: io.LimitReader(in, c.size)}
-		if err := r.spread(ctx, wanted[c], part); err != nil {
+		part := &errReader{r: io.LimitReader(in, c.size)}
+		if err := r.writeAll(ctx, wanted[c], part); err != nil {
 			if part.err != nil {
-				return r.unread(source, part.err)
+				return r.packError(source, part.err)
 			}
 			return err
 		}
@@ -67,21 +67,21 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 	return nil
 }
 
-// unread distinguishes a pack that cannot be read from a damaged one.
-func (r *restorer) unread(source *listener, err error) error {
+// packError distinguishes a pack that cannot be read from a damaged one.
+func (r *restorer) packError(source *errReader, err error) error {
 	if source.err != nil {
 		return fmt.Errorf("read a pack: %w", source.err)
 	}
 	return damaged(r.state.ID, "a pack of it is cut off or spoiled: "+err.Error())
 }
 
-// listener records the error of its reader.
-type listener struct {
+// errReader records the error of its reader.
+type errReader struct {
 	r   io.Reader
 	err error
 }
 
-func (c *listener) Read(p []byte) (int, error) {
+func (c *errReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
@@ -89,8 +89,8 @@ func (c *listener) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spread writes all files with the same content: the first from the pack, the others as copies of it.
-func (r *restorer) spread(ctx context.Context, paths []raw, from io.Reader) error {
+// writeAll writes all files with the same content: the first from the pack, the others as copies of it.
+func (r *restorer) writeAll(ctx context.Context, paths []raw, from io.Reader) error {
 	slices.Sort(paths)
 	if err := r.make(ctx, paths[0], from); err != nil {
 		return err
@@ -106,18 +106,18 @@ func (r *restorer) spread(ctx context.Context, paths []raw, from io.Reader) erro
 // make creates a file with the content of a reader.
 func (r *restorer) make(ctx context.Context, path raw, from io.Reader) error {
 	above, name, _ := cutLast(path)
-	dir, err := r.folderOf(above)
+	dir, err := r.dirOf(above)
 	if err != nil {
 		return err
 	}
-	return r.place(ctx, dir, r.state.Entries[path], name, from)
+	return r.writeFile(ctx, dir, r.state.Entries[path], name, from)
 }
 
 // copy creates a file as a copy of another restored one. It detects if that was changed in the meantime,
 // because make verifies the hash.
 func (r *restorer) copy(ctx context.Context, path, other raw) error {
 	above, name, _ := cutLast(other)
-	dir, err := r.folderOf(above)
+	dir, err := r.dirOf(above)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (r *restorer) copy(ctx context.Context, path, other raw) error {
 	return errors.Join(r.make(ctx, path, f), f.Close())
 }
 
-// folderOf returns an open directory. It stays open until the next call with another path.
-func (r *restorer) folderOf(path raw) (*os.File, error) {
+// dirOf returns an open directory. It stays open until the next call with another path.
+func (r *restorer) dirOf(path raw) (*os.File, error) {
 	if r.dir != nil && r.above == path {
 		return r.dir, nil
 	}

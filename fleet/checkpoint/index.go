@@ -21,8 +21,8 @@ const (
 
 	// A file changed this shortly before it was read may change again without a new timestamp: the kernel's
 	// file clock ticks every 10 ms or faster, and some file systems only store seconds.
-	young     = 50 * time.Millisecond
-	youngSlow = 2 * time.Second
+	settleTime     = 50 * time.Millisecond
+	settleTimeSlow = 2 * time.Second
 )
 
 // index caches what this host knows about the roots of a checkpoint, so that unchanged files need not be read
@@ -32,11 +32,11 @@ type index struct {
 	Stamps map[raw]stamp // of its files, except those changed too recently to rely on
 }
 
-// settled reports whether any change after the given time is sure to change the stamp.
-func (s stamp) settled(at time.Time) bool {
-	wait := young
+// stable reports whether any change after the given time is sure to change the stamp.
+func (s stamp) stable(at time.Time) bool {
+	wait := settleTime
 	if s.CTime%int64(time.Second) == 0 {
-		wait = youngSlow
+		wait = settleTimeSlow
 	}
 	return at.Sub(time.Unix(0, s.CTime)) > wait
 }
@@ -84,12 +84,12 @@ func writeIndex(path string, x *index) error {
 	return nil
 }
 
-// tear marks the roots as partially restored, and mend removes the mark.
-func tear(path string) error {
+// markPartial marks the roots as partially restored, and clearPartial removes the mark.
+func markPartial(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	if err := userfile.ReplaceText(path+".torn", nil); err != nil {
+	if err := userfile.ReplaceText(path+".partial", nil); err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,11 +98,11 @@ func tear(path string) error {
 	return nil
 }
 
-func mend(path string) error { return os.Remove(path + ".torn") }
+func clearPartial(path string) error { return os.Remove(path + ".partial") }
 
-// checkTorn rejects roots that were only partially restored.
-func checkTorn(path string) error {
-	_, err := os.Lstat(path + ".torn")
+// checkPartial rejects roots that were only partially restored.
+func checkPartial(path string) error {
+	_, err := os.Lstat(path + ".partial")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

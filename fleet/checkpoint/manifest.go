@@ -113,18 +113,18 @@ type manifest struct {
 	Version int              `json:"version"`
 	Base    string           `json:"base,omitempty"`
 	Chain   int              `json:"chain"` // number of manifests below it
-	Told    int              `json:"told"`  // number of entries in it and those below it
+	Count   int              `json:"count"` // number of entries in it and those below it
 	Packs   map[string]int64 `json:"packs"` // all packs that the checkpoint needs, with their uncompressed sizes
 	Entries []entry          `json:"entries"`
-	Gone    []raw            `json:"gone,omitempty"`
+	Removed []raw            `json:"removed,omitempty"`
 }
 
 // state is a complete checkpoint in memory.
-// differ creates a manifest for next, as an increment to base if that is smaller.
+// newManifest creates a manifest for next, as an increment to base if that is smaller.
 type state struct {
 	ID      string
 	Chain   int
-	Told    int
+	Count   int
 	Packs   map[string]int64
 	Entries map[raw]entry
 }
@@ -132,7 +132,7 @@ type state struct {
 func emptyState() *state { return &state{Packs: map[string]int64{}, Entries: map[raw]entry{}} }
 
 // differ makes a manifest of next, which builds on base if that is shorter.
-func differ(base, next *state) manifest {
+func newManifest(base, next *state) manifest {
 	m := manifest{Version: version, Packs: next.Packs}
 	for path, e := range next.Entries {
 		if old, found := base.Entries[path]; !found || old != e {
@@ -141,16 +141,16 @@ func differ(base, next *state) manifest {
 	}
 	for path := range base.Entries {
 		if _, found := next.Entries[path]; !found {
-			m.Gone = append(m.Gone, path)
+			m.Removed = append(m.Removed, path)
 		}
 	}
-	m.Base, m.Chain, m.Told = base.ID, base.Chain+1, base.Told+len(m.Entries)+len(m.Gone)
-	if base.ID == "" || m.Chain >= maxChain || m.Told > 2*len(next.Entries)+100 {
-		m.Base, m.Chain, m.Told, m.Gone = "", 0, len(next.Entries), nil
+	m.Base, m.Chain, m.Count = base.ID, base.Chain+1, base.Count+len(m.Entries)+len(m.Removed)
+	if base.ID == "" || m.Chain >= maxChain || m.Count > 2*len(next.Entries)+100 {
+		m.Base, m.Chain, m.Count, m.Removed = "", 0, len(next.Entries), nil
 		m.Entries = slices.Collect(maps.Values(next.Entries))
 	}
 	slices.SortFunc(m.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	slices.Sort(m.Gone)
+	slices.Sort(m.Removed)
 	return m
 }
 
@@ -232,7 +232,7 @@ func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []str
 	}
 	s = emptyState()
 	for _, m := range slices.Backward(list) {
-		for _, path := range m.Gone {
+		for _, path := range m.Removed {
 			delete(s.Entries, path)
 		}
 		for _, e := range m.Entries {
@@ -243,7 +243,7 @@ func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []str
 		}
 	}
 	top := list[0]
-	s.ID, s.Chain, s.Told, s.Packs = id, top.Chain, top.Told, top.Packs
+	s.ID, s.Chain, s.Count, s.Packs = id, top.Chain, top.Count, top.Packs
 	if s.Packs == nil {
 		s.Packs = map[string]int64{}
 	}

@@ -15,8 +15,8 @@ const (
 	large    = 8  // a pack is large if it has more than 1/large of all bytes
 )
 
-// place is the location of a content.
-type place struct {
+// location is the location of a content.
+type location struct {
 	pack   string
 	offset int64
 }
@@ -43,9 +43,9 @@ func (p *packer) Write(data []byte) (int, error) {
 }
 
 // begin returns the location of the next content.
-func (p *packer) begin(ctx context.Context) (place, error) {
+func (p *packer) begin(ctx context.Context) (location, error) {
 	if p.out != nil {
-		return place{p.id, p.size}, nil
+		return location{p.id, p.size}, nil
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -53,7 +53,7 @@ func (p *packer) begin(ctx context.Context) (place, error) {
 	r, w := io.Pipe()
 	out, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	p.out, p.pipe, p.done = out, w, make(chan error, 1)
 	go func() {
@@ -67,7 +67,7 @@ func (p *packer) begin(ctx context.Context) (place, error) {
 		_ = r.CloseWithError(err)
 		p.done <- err
 	}()
-	return place{p.id, 0}, nil
+	return location{p.id, 0}, nil
 }
 
 // finish waits until the pack is stored.
@@ -107,23 +107,23 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// worn returns the packs whose contents should be repacked: those that are mostly unused and, if there are many
+// repack returns the packs whose contents should be repacked: those that are mostly unused and, if there are many
 // packs, the small ones.
-func (s *state) worn() map[string]bool {
+func (s *state) repack() map[string]bool {
 	used, total := map[string]int64{}, int64(0)
-	counted := map[place]bool{}
+	counted := map[location]bool{}
 	for _, e := range s.Entries {
-		if at := (place{e.Pack, e.Offset}); e.Pack != "" && !counted[at] {
+		if at := (location{e.Pack, e.Offset}); e.Pack != "" && !counted[at] {
 			counted[at] = true
 			used[e.Pack] += e.Size
 			total += e.Size
 		}
 	}
-	worn := map[string]bool{}
+	repack := map[string]bool{}
 	for id, size := range s.Packs {
 		if used[id] < size/2 || len(s.Packs) >= maxPacks && size <= total/large {
-			worn[id] = true
+			repack[id] = true
 		}
 	}
-	return worn
+	return repack
 }

@@ -36,18 +36,18 @@ func (k *Store) Restore(ctx context.Context, key, id string, roots []Root) error
 		}
 	}
 	path := k.indexPath(key, roots)
-	if err := tear(path); err != nil {
+	if err := markPartial(path); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	if err := r.restore(ctx); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	now := k.clock()
-	maps.DeleteFunc(r.stamps, func(_ raw, s stamp) bool { return !s.settled(now) })
+	maps.DeleteFunc(r.stamps, func(_ raw, s stamp) bool { return !s.stable(now) })
 	if err := writeIndex(path, &index{s, r.stamps}); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	return mend(path)
+	return clearPartial(path)
 }
 
 // children returns the names in each directory, sorted.
@@ -136,7 +136,7 @@ func (r *restorer) root(ctx context.Context, root Root) error {
 	}
 	r.dev = number(st.Dev)
 	if found {
-		return r.folder(ctx, dir, raw(root.Name))
+		return r.restoreDir(ctx, dir, raw(root.Name))
 	}
 	above, err := os.Open(filepath.Dir(root.Path))
 	if err != nil {
@@ -145,8 +145,8 @@ func (r *restorer) root(ctx context.Context, root Root) error {
 	return errors.Join(removeAt(above, filepath.Base(root.Path), r.dev), above.Close())
 }
 
-// folder restores the content of an open directory, except for the contents of files.
-func (r *restorer) folder(ctx context.Context, dir *os.File, path raw) error {
+// restoreDir restores the content of an open directory, except for the contents of files.
+func (r *restorer) restoreDir(ctx context.Context, dir *os.File, path raw) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -165,14 +165,14 @@ func (r *restorer) folder(ctx context.Context, dir *os.File, path raw) error {
 		}
 	}
 	for _, name := range r.inside[path] {
-		if err := r.thing(ctx, dir, r.state.Entries[path+"/"+raw(name)], name); err != nil {
+		if err := r.restoreEntry(ctx, dir, r.state.Entries[path+"/"+raw(name)], name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *restorer) thing(ctx context.Context, dir *os.File, e entry, name string) error {
+func (r *restorer) restoreEntry(ctx context.Context, dir *os.File, e entry, name string) error {
 	st, err := statAt(dir, name)
 	there := err == nil
 	if err != nil && !errors.Is(err, unix.ENOENT) {
@@ -181,11 +181,11 @@ func (r *restorer) thing(ctx context.Context, dir *os.File, e entry, name string
 	switch {
 	case e.Kind == kindFile:
 		return r.file(ctx, dir, e, name, there, &st)
-	case e.Kind == kindLink && there && form(&st) == unix.S_IFLNK:
+	case e.Kind == kindLink && there && fileType(&st) == unix.S_IFLNK:
 		if target, err := linkAt(dir, name); err != nil || target == string(e.Target) {
 			return err
 		}
-	case e.Kind == kindDir && there && form(&st) == unix.S_IFDIR && number(st.Dev) == r.dev:
+	case e.Kind == kindDir && there && fileType(&st) == unix.S_IFDIR && number(st.Dev) == r.dev:
 		return r.enter(ctx, dir, e, name)
 	}
 	if err := removeAt(dir, name, r.dev); err != nil {
@@ -208,17 +208,17 @@ func (r *restorer) enter(ctx context.Context, dir *os.File, e entry, name string
 	if r.look != nil {
 		r.look(dir.Name() + "/" + name)
 	}
-	inner, err := openFolder(dir, name)
+	inner, err := openDir(dir, name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.folder(ctx, inner, e.Path), inner.Close())
+	return errors.Join(r.restoreDir(ctx, inner, e.Path), inner.Close())
 }
 
 // file leaves a file alone if it matches, and otherwise notes the content it needs.
 func (r *restorer) file(ctx context.Context, dir *os.File, e entry, name string, there bool, st *unix.Stat_t) error {
-	if there && form(st) == unix.S_IFREG && st.Size == e.Size {
-		if right, err := r.right(ctx, dir, e, name); right || err != nil {
+	if there && fileType(st) == unix.S_IFREG && st.Size == e.Size {
+		if right, err := r.matches(ctx, dir, e, name); right || err != nil {
 			return err
 		}
 	}
@@ -228,7 +228,7 @@ func (r *restorer) file(ctx context.Context, dir *os.File, e entry, name string,
 		}
 	}
 	if e.Size == 0 {
-		return r.place(ctx, dir, e, name, strings.NewReader(""))
+		return r.writeFile(ctx, dir, e, name, strings.NewReader(""))
 	}
 	if r.wanted[e.Pack] == nil {
 		r.wanted[e.Pack] = map[content][]raw{}
@@ -238,9 +238,9 @@ func (r *restorer) file(ctx context.Context, dir *os.File, e entry, name string,
 	return nil
 }
 
-// right reports whether a file has the right content, and then sets its mode and time. A file with several hard
+// matches reports whether a file has the right content, and then sets its mode and time. A file with several hard
 // links never matches, because another name may be outside of the root.
-func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string) (bool, error) {
+func (r *restorer) matches(ctx context.Context, dir *os.File, e entry, name string) (bool, error) {
 	f, err := openAt(dir, name, 0, 0)
 	if err != nil {
 		return false, nil // it is created again
@@ -250,7 +250,7 @@ func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string
 	if err != nil {
 		return false, err
 	}
-	if form(&st) != unix.S_IFREG || number(st.Nlink) != 1 {
+	if fileType(&st) != unix.S_IFREG || number(st.Nlink) != 1 {
 		return false, nil
 	}
 	size, sum, err := digest(ctx, io.Discard, io.LimitReader(f, e.Size+1))
@@ -266,8 +266,8 @@ func (r *restorer) right(ctx context.Context, dir *os.File, e entry, name string
 	return true, err
 }
 
-// place creates a file from a reader, and verifies it against its entry.
-func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string, from io.Reader) error {
+// writeFile creates a file from a reader, and verifies it against its entry.
+func (r *restorer) writeFile(ctx context.Context, dir *os.File, e entry, name string, from io.Reader) error {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
 	temp := ".pawl-restore-" + hex.EncodeToString(id[:])
@@ -287,7 +287,7 @@ func (r *restorer) place(ctx context.Context, dir *os.File, e entry, name string
 		err = setTime(dir, temp, e.Time)
 	}
 	if err == nil {
-		err = again(func() error { return unix.Renameat(int(dir.Fd()), temp, int(dir.Fd()), name) })
+		err = retryEINTR(func() error { return unix.Renameat(int(dir.Fd()), temp, int(dir.Fd()), name) })
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s/%s: %w", dir.Name(), name, err), unlinkAt(dir, temp, 0))
@@ -305,12 +305,12 @@ func (r *restorer) finish(dir *os.File, path raw) error {
 			if err != nil {
 				return err
 			}
-			if form(&st) != unix.S_IFREG || st.Size != e.Size {
+			if fileType(&st) != unix.S_IFREG || st.Size != e.Size {
 				return fmt.Errorf("%s/%s was changed meanwhile: stop what works in it, and restore again: %w", dir.Name(), name, pawl.ErrBusy)
 			}
 			r.stamps[below] = stampOf(&st)
 		case kindDir:
-			inner, err := openFolder(dir, name)
+			inner, err := openDir(dir, name)
 			if err != nil {
 				return err
 			}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	attempts = 3       // at reading something that changes
-	inMemory = 1 << 20 // larger files are read twice: to hash and to pack them
+	attempts    = 3       // at reading something that changes
+	maxBuffered = 1 << 20 // larger files are read twice: to hash and to pack them
 )
 
 // Save saves the content of the roots, and returns the id of the new checkpoint. It builds on the checkpoint
@@ -32,7 +32,7 @@ func (k *Store) Save(ctx context.Context, key string, roots []Root, from string)
 		return "", Stats{}, err
 	}
 	path := k.indexPath(key, roots)
-	if err := checkTorn(path); err != nil {
+	if err := checkPartial(path); err != nil {
 		return "", Stats{}, err
 	}
 	known := readIndex(path)
@@ -71,13 +71,13 @@ func (k *Store) Save(ctx context.Context, key string, roots []Root, from string)
 type saver struct {
 	*Store
 
-	key    string
-	known  *index
-	base   *state
-	places map[sum]place // locations of contents that are stored already
-	pack   *packer
-	dev    uint64
-	buffer []byte
+	key       string
+	known     *index
+	base      *state
+	locations map[sum]location // locations of contents that are stored already
+	pack      *packer
+	dev       uint64
+	buffer    []byte
 
 	next   *state
 	stamps map[raw]stamp
@@ -87,14 +87,14 @@ type saver struct {
 func newSaver(k *Store, key string, known *index, base *state) *saver {
 	s := &saver{
 		Store: k, key: key, known: known, base: base,
-		places: make(map[sum]place, len(base.Entries)),
-		pack:   &packer{store: k, key: key},
-		next:   &state{Packs: map[string]int64{}, Entries: make(map[raw]entry, len(base.Entries))},
-		stamps: make(map[raw]stamp, len(base.Entries)),
+		locations: make(map[sum]location, len(base.Entries)),
+		pack:      &packer{store: k, key: key},
+		next:      &state{Packs: map[string]int64{}, Entries: make(map[raw]entry, len(base.Entries))},
+		stamps:    make(map[raw]stamp, len(base.Entries)),
 	}
 	for _, e := range base.Entries {
 		if e.Pack != "" {
-			s.places[e.Sum] = place{e.Pack, e.Offset}
+			s.locations[e.Sum] = location{e.Pack, e.Offset}
 		}
 	}
 	return s
@@ -114,11 +114,11 @@ func (s *saver) root(ctx context.Context, r Root, must bool) error {
 		return errors.Join(err, dir.Close())
 	}
 	s.dev = number(st.Dev)
-	return errors.Join(s.folder(ctx, dir, raw(r.Name), &st, 0), dir.Close())
+	return errors.Join(s.saveDir(ctx, dir, raw(r.Name), &st, 0), dir.Close())
 }
 
-// folder saves an open directory and everything below it.
-func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Stat_t, depth int) error {
+// saveDir saves an open directory and everything below it.
+func (s *saver) saveDir(ctx context.Context, dir *os.File, path raw, st *unix.Stat_t, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -133,16 +133,16 @@ func (s *saver) folder(ctx context.Context, dir *os.File, path raw, st *unix.Sta
 		return err
 	}
 	for _, name := range names {
-		if err := s.settle(ctx, dir, path, name, depth); err != nil {
+		if err := s.saveName(ctx, dir, path, name, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spare reports whether an open directory is empty and not part of the workspace.
-func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
-	if s.Spare == nil || !s.Spare(modeOf(st)) {
+// ignores reports whether an open directory is empty and not part of the workspace.
+func (s *saver) ignores(dir *os.File, st *unix.Stat_t) (bool, error) {
+	if s.IgnoreEmptyDir == nil || !s.IgnoreEmptyDir(modeOf(st)) {
 		return false, nil
 	}
 	names, err := namesIn(dir)
@@ -156,10 +156,10 @@ func (s *saver) spare(dir *os.File, st *unix.Stat_t) (bool, error) {
 // errMoved means that a name was replaced by something else between two system calls.
 var errMoved = errors.New("it changes while it is looked at: stop what changes it")
 
-// settle saves a name in a directory, and retries if it is replaced in the meantime.
-func (s *saver) settle(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
+// saveName saves a name in a directory, and retries if it is replaced in the meantime.
+func (s *saver) saveName(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
 	for range attempts {
-		err := s.thing(ctx, dir, path+"/"+raw(name), name, depth)
+		err := s.saveEntry(ctx, dir, path+"/"+raw(name), name, depth)
 		if errors.Is(err, unix.ENOENT) {
 			return nil // it was removed
 		}
@@ -170,12 +170,12 @@ func (s *saver) settle(ctx context.Context, dir *os.File, path raw, name string,
 	return fmt.Errorf("%s/%s: %w: %w", dir.Name(), name, errMoved, pawl.ErrBusy)
 }
 
-func (s *saver) thing(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
+func (s *saver) saveEntry(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
 	st, err := statAt(dir, name)
 	if err != nil {
 		return err
 	}
-	switch form(&st) {
+	switch fileType(&st) {
 	case unix.S_IFREG:
 		return s.file(ctx, dir, path, name, &st)
 	case unix.S_IFLNK:
@@ -200,10 +200,10 @@ func (s *saver) thing(ctx context.Context, dir *os.File, path raw, name string, 
 			s.stats.LeftOut++
 			return nil
 		}
-		if spare, err := s.spare(inner, &st); spare || err != nil {
+		if spare, err := s.ignores(inner, &st); spare || err != nil {
 			return err
 		}
-		if err := s.folder(ctx, inner, path, &st, depth+1); !errors.Is(err, unix.ENOENT) {
+		if err := s.saveDir(ctx, inner, path, &st, depth+1); !errors.Is(err, unix.ENOENT) {
 			return err
 		}
 		return nil
@@ -250,7 +250,7 @@ func (s *saver) file(ctx context.Context, dir *os.File, path raw, name string, s
 	now := stampOf(st)
 	if before, found := s.known.Stamps[path]; found && before == now {
 		e := s.known.State.Entries[path]
-		at, kept := s.places[e.Sum]
+		at, kept := s.locations[e.Sum]
 		if kept || e.Size == 0 {
 			e.Mode, e.Pack, e.Offset = permissions(st), at.pack, at.offset
 			s.stamps[path] = now
@@ -281,7 +281,7 @@ func (s *saver) read(ctx context.Context, f *os.File, path raw, always bool) (e 
 		if err != nil {
 			return e, err
 		}
-		if form(&st) != unix.S_IFREG {
+		if fileType(&st) != unix.S_IFREG {
 			return e, errMoved
 		}
 		e = entry{Path: path, Kind: kindFile, Mode: permissions(&st), Time: unix.TimespecToNsec(st.Mtim)}
@@ -293,7 +293,7 @@ func (s *saver) read(ctx context.Context, f *os.File, path raw, always bool) (e 
 			return e, err
 		}
 		if before := stampOf(&st); before == stampOf(&after) && e.Size == st.Size {
-			if before.settled(at) {
+			if before.stable(at) {
 				s.stamps[path] = before
 			}
 			return e, nil
@@ -304,9 +304,9 @@ func (s *saver) read(ctx context.Context, f *os.File, path raw, always bool) (e 
 
 // content reads a file up to a size, and fills in the entry.
 func (s *saver) content(ctx context.Context, f *os.File, size int64, e *entry, always bool) (err error) {
-	if size <= inMemory {
+	if size <= maxBuffered {
 		if s.buffer == nil {
-			s.buffer = make([]byte, inMemory)
+			s.buffer = make([]byte, maxBuffered)
 		}
 		n, err := io.ReadFull(io.NewSectionReader(f, 0, size), s.buffer[:size])
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -321,7 +321,7 @@ func (s *saver) content(ctx context.Context, f *os.File, size int64, e *entry, a
 		if err != nil {
 			return err
 		}
-		e.Pack, e.Offset, s.places[e.Sum] = at.pack, at.offset, at
+		e.Pack, e.Offset, s.locations[e.Sum] = at.pack, at.offset, at
 		_, err = s.pack.Write(data)
 		return err
 	}
@@ -337,13 +337,13 @@ func (s *saver) content(ctx context.Context, f *os.File, size int64, e *entry, a
 	if e.Size, e.Sum, err = digest(ctx, s.pack, io.NewSectionReader(f, 0, size)); err != nil || e.Size == 0 {
 		return err
 	}
-	e.Pack, e.Offset, s.places[e.Sum] = at.pack, at.offset, at
+	e.Pack, e.Offset, s.locations[e.Sum] = at.pack, at.offset, at
 	return nil
 }
 
 // kept sets the location of an entry's content, if it is stored already.
 func (s *saver) kept(e *entry) bool {
-	at, kept := s.places[e.Sum]
+	at, kept := s.locations[e.Sum]
 	e.Pack, e.Offset = at.pack, at.offset
 	return kept
 }
@@ -390,30 +390,30 @@ func (s *saver) write(ctx context.Context, roots []Root) error {
 			s.next.Packs[e.Pack] = s.base.Packs[e.Pack]
 		}
 	}
-	m := differ(s.base, s.next)
+	m := newManifest(s.base, s.next)
 	id, sent, err := s.writeManifest(ctx, s.key, m)
 	if err != nil {
 		return err
 	}
-	s.next.ID, s.next.Chain, s.next.Told = id, m.Chain, m.Told
+	s.next.ID, s.next.Chain, s.next.Count = id, m.Chain, m.Count
 	s.stats.Sent = s.pack.sent + sent
 	return nil
 }
 
-// renew repacks the contents of worn packs, so that these are no longer needed.
+// renew repacks the contents of repack packs, so that these are no longer needed.
 func (s *saver) renew(ctx context.Context, roots []Root) error {
-	worn := (&state{Packs: s.next.Packs, Entries: s.next.Entries}).worn()
-	delete(worn, s.pack.id)
-	if len(worn) == 0 {
+	repack := (&state{Packs: s.next.Packs, Entries: s.next.Entries}).repack()
+	delete(repack, s.pack.id)
+	if len(repack) == 0 {
 		return nil
 	}
-	places := map[sum]place{}
+	locations := map[sum]location{}
 	for _, path := range slices.Sorted(maps.Keys(s.next.Entries)) {
 		e := s.next.Entries[path]
-		if !worn[e.Pack] {
+		if !repack[e.Pack] {
 			continue
 		}
-		if at, done := places[e.Sum]; done {
+		if at, done := locations[e.Sum]; done {
 			e.Pack, e.Offset = at.pack, at.offset
 			s.next.Entries[path] = e
 			continue
@@ -426,7 +426,7 @@ func (s *saver) renew(ctx context.Context, roots []Root) error {
 			return err
 		}
 		s.next.Entries[path] = fresh
-		places[fresh.Sum] = place{fresh.Pack, fresh.Offset}
+		locations[fresh.Sum] = location{fresh.Pack, fresh.Offset}
 	}
 	return nil
 }

@@ -35,11 +35,11 @@ type Client struct {
 
 	once  sync.Once
 	mu    sync.Mutex
-	known map[string]answered
+	known map[string]cachedAnswer
 }
 
-// answered is a cached answer.
-type answered struct {
+// cachedAnswer is a cached answer.
+type cachedAnswer struct {
 	body  []byte
 	until time.Time
 }
@@ -50,17 +50,17 @@ func (c *Client) Open(ref string) (model.Model, error) { return remoteModel{c, r
 
 // Window returns the context window of a model. It fails if the model cannot be opened.
 func (c *Client) Window(ref string) (w model.Window, err error) {
-	return w, c.recall("window", ref, &w)
+	return w, c.cached("window", ref, &w)
 }
 
 // Small returns the model that writes titles and summaries for sessions with the given one; "" means none.
 func (c *Client) Small(ref string) (small string, err error) {
-	return small, c.recall("small", ref, &small)
+	return small, c.cached("small", ref, &small)
 }
 
 // Sibling returns the small model of the same provider; "" means none.
 func (c *Client) Sibling(ref string) (small string, err error) {
-	return small, c.recall("sibling", ref, &small)
+	return small, c.cached("sibling", ref, &small)
 }
 
 // Check returns why a model cannot be opened, or nil.
@@ -78,8 +78,8 @@ func (c *Client) Models(ctx context.Context) (list []pawl.ModelInfo, err error) 
 	return list, c.decode(body, &list)
 }
 
-// recall queries the gateway unless the answer is cached. Errors are not cached.
-func (c *Client) recall(what, ref string, answer any) error {
+// cached queries the gateway unless the answer is cached. Errors are not cached.
+func (c *Client) cached(what, ref string, answer any) error {
 	key := what + " " + ref
 	c.mu.Lock()
 	kept, ok := c.known[key]
@@ -96,9 +96,9 @@ func (c *Client) recall(what, ref string, answer any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil || len(c.known) >= maxKnown {
-		c.known = map[string]answered{}
+		c.known = map[string]cachedAnswer{}
 	}
-	c.known[key] = answered{body, time.Now().Add(knownFor)}
+	c.known[key] = cachedAnswer{body, time.Now().Add(knownFor)}
 	return c.decode(body, answer)
 }
 
@@ -122,7 +122,7 @@ func (c *Client) ask(ctx context.Context, what, ref string) ([]byte, error) {
 		}
 		return nil, f.err()
 	}
-	return nil, c.refused(resp.Status, body)
+	return nil, c.statusError(resp.Status, body)
 }
 
 func (c *Client) decode(body []byte, v any) error {
@@ -158,7 +158,7 @@ func (c *Client) http() *http.Client {
 	return c.HTTP
 }
 
-// refused returns the error for a status that says nothing about the model.
-func (c *Client) refused(status string, body []byte) error {
+// statusError returns the error for a status that says nothing about the model.
+func (c *Client) statusError(status string, body []byte) error {
 	return unavailable("the model gateway at %s says %s: %s", c.URL, status, strings.TrimSpace(string(body[:min(len(body), maxReason)])))
 }

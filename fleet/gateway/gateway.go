@@ -48,7 +48,7 @@ func Handler(c Config) http.Handler {
 		c.Redact = func(text string) string { return text }
 	}
 	c.MaxBody = cmp.Or(c.MaxBody, DefaultMaxBody)
-	g := &gateway{Config: c, token: sha256.Sum256([]byte(c.Token)), tenants: tenants{most: c.PerTenant}}
+	g := &gateway{Config: c, token: sha256.Sum256([]byte(c.Token)), tenants: tenants{limit: c.PerTenant}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/stream", g.stream)
 	mux.HandleFunc("GET /v1/check", answer(g, g.check))
@@ -56,11 +56,11 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("GET /v1/small", answer(g, named(c.Small)))
 	mux.HandleFunc("GET /v1/sibling", answer(g, named(c.Sibling)))
 	mux.HandleFunc("GET /v1/models", answer(g, g.models))
-	return g.guard(mux)
+	return g.authenticate(mux)
 }
 
-// guard rejects requests without the token. The comparison takes constant time.
-func (g *gateway) guard(next http.Handler) http.Handler {
+// authenticate rejects requests without the token. The comparison takes constant time.
+func (g *gateway) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		sum := sha256.Sum256([]byte(given))

@@ -117,7 +117,7 @@ func TestAnotherVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (remoteModel{client: s.Client}).refusal(resp); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
+		if err := (remoteModel{client: s.Client}).responseError(resp); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v", body, err)
 		}
 		_ = resp.Body.Close()
@@ -190,7 +190,7 @@ func TestTenantsWait(t *testing.T) {
 // sent away.
 func TestTenantsAreForgotten(t *testing.T) {
 	t.Parallel()
-	l := tenants{most: 1}
+	l := tenants{limit: 1}
 	leave, err := l.enter(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
@@ -209,11 +209,11 @@ func TestTenantsAreForgotten(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for range maxWaiting {
-		l.part("a", l.rooms["a"])
+		l.leave("a", l.queues["a"])
 	}
 	leave()
-	if len(l.rooms) != 0 {
-		t.Errorf("left: %v", l.rooms)
+	if len(l.queues) != 0 {
+		t.Errorf("left: %v", l.queues)
 	}
 	s := serve(t, Config{Open: only(says1), PerTenant: 1})
 	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), model.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {

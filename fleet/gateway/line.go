@@ -79,8 +79,8 @@ func lineOf(c model.Chunk) line {
 	return l
 }
 
-// piece returns the chunk of a line; false if its kind is unknown.
-func (l line) piece() (model.Chunk, bool) {
+// decodeChunk returns the chunk of a line; false if its kind is unknown.
+func (l line) decodeChunk() (model.Chunk, bool) {
 	kind := slices.Index(kinds, l.Kind)
 	if kind < 0 {
 		return model.Chunk{}, false

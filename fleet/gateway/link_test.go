@@ -109,9 +109,9 @@ func (w *wall) carry(from io.Reader, to io.Writer) {
 	}
 }
 
-// TestBothNoticeThatTheOtherIsGone: the network is cut while a model thinks, and
+// TestBothNoticeALostPeer: the network is cut while a model thinks, and
 // neither side gets to know by itself.
-func TestBothNoticeThatTheOtherIsGone(t *testing.T) {
+func TestBothNoticeALostPeer(t *testing.T) {
 	t.Parallel()
 	const soon = 200 * time.Millisecond
 	m := newStuck(nil)

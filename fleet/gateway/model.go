@@ -53,7 +53,7 @@ func (m remoteModel) stream(ctx context.Context, req model.Request, pass func(mo
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return m.refusal(resp)
+		return m.responseError(resp)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxLine)
@@ -85,19 +85,19 @@ func (m remoteModel) read(text []byte) (c model.Chunk, over bool, err error) {
 	case l.Kind == lineError && l.Error != nil:
 		return c, true, l.Error.err()
 	}
-	c, ok := l.piece()
+	c, ok := l.decodeChunk()
 	if !ok {
 		return c, true, unavailable("the model gateway at %s sent a piece of the unknown kind %q: are both sides of one version?", m.client.URL, l.Kind)
 	}
 	return c, false, nil
 }
 
-// refusal returns the error for a response that is not a stream. If the request is too large for the gateway,
+// responseError returns the error for a response that is not a stream. If the request is too large for the gateway,
 // it is the error of a provider in that case, so that the conversation is compacted.
-func (m remoteModel) refusal(resp *http.Response) error {
+func (m remoteModel) responseError(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // a partial message is better than none
 	if resp.StatusCode == http.StatusRequestEntityTooLarge {
 		return protocol.ErrorOf(resp.StatusCode, body)
 	}
-	return m.client.refused(resp.Status, body)
+	return m.client.statusError(resp.Status, body)
 }

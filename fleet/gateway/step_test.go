@@ -30,8 +30,8 @@ const session pawl.SessionID = "01JD0000000000000000000000"
 
 var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// world is a session with real things around it.
-type world struct {
+// testEnv is a session with real things around it.
+type testEnv struct {
 	*agent.Stepper
 	t   *testing.T
 	bus *heard
@@ -51,15 +51,15 @@ func (h *heard) Publish(e pawl.Event) {
 	h.Bus.Publish(e)
 }
 
-// newWorld makes a session whose prompt waits.
-func newWorld(t *testing.T, dir string, open func(string) (model.Model, error), window func(string) (model.Window, error)) *world {
+// newTestEnv makes a session whose prompt waits.
+func newTestEnv(t *testing.T, dir string, open func(string) (model.Model, error), window func(string) (model.Window, error)) *testEnv {
 	t.Helper()
 	st := sqlitetest.Open(t)
 	tools, err := tool.NewRegistry(peek)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, bus: &heard{Bus: bus.New(st, bus.Config{})}}
+	w := &testEnv{t: t, bus: &heard{Bus: bus.New(st, bus.Config{})}}
 	w.Stepper = agent.NewStepper(agent.Config{
 		Store: st, Bus: w.bus, Tools: tools, Authority: harness.NewAuthority(t), Clock: func() time.Time { return noon },
 		Model: open, Window: window,
@@ -81,7 +81,7 @@ var peek = toolapi.Tool{
 }
 
 // turn works on the turn, and ends it if it has ended.
-func (w *world) turn() error {
+func (w *testEnv) turn() error {
 	w.t.Helper()
 	turn, ok, err := w.Begin(w.t.Context(), session)
 	if err != nil || !ok {
@@ -96,7 +96,7 @@ func (w *world) turn() error {
 }
 
 // told is all that a session's followers hear: the log, and what was only said.
-func (w *world) told() (log, said []pawl.Event) {
+func (w *testEnv) told() (log, said []pawl.Event) {
 	w.t.Helper()
 	for e, err := range w.Store.Events(w.t.Context(), session, 0) {
 		if err != nil {
@@ -167,8 +167,8 @@ func TestStepsAreTheSame(t *testing.T) {
 			open := func(string) (model.Model, error) { return test.model, test.shut }
 			window := func(string) (model.Window, error) { return model.Window{}, nil }
 			gateway := serve(t, Config{Open: open, Window: window})
-			here, there := newWorld(t, dir, open, window), newWorld(t, dir, gateway.Open, gateway.Window)
-			for _, w := range []*world{here, there} {
+			here, there := newTestEnv(t, dir, open, window), newTestEnv(t, dir, gateway.Open, gateway.Window)
+			for _, w := range []*testEnv{here, there} {
 				if err := w.turn(); err != nil {
 					t.Fatal(err)
 				}
@@ -228,7 +228,7 @@ func TestGatewayDies(t *testing.T) {
 	t.Parallel()
 	m := newStuck(openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}]}`, `{"text":"Done."}`))
 	gateway := serve(t, Config{Open: only(m)})
-	w := newWorld(t, t.TempDir(), gateway.Open, gateway.Window)
+	w := newTestEnv(t, t.TempDir(), gateway.Open, gateway.Window)
 	ended := make(chan error, 1)
 	go func() { ended <- w.turn() }()
 	receive(t, m.hangs, "the first word")
@@ -257,7 +257,7 @@ func TestGatewayDies(t *testing.T) {
 }
 
 // checkOpen checks that a failure is the way's and not the model's.
-func checkOpen(t *testing.T, w *world, err error) {
+func checkOpen(t *testing.T, w *testEnv, err error) {
 	t.Helper()
 	var stop *agent.Stop
 	var provider *model.ProviderError
@@ -288,14 +288,14 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 	})
 	dir := t.TempDir()
 	gateway := serve(t, Config{Open: only(failing)})
-	here, there := newWorld(t, dir, only(m), nil), newWorld(t, dir, gateway.Open, gateway.Window)
+	here, there := newTestEnv(t, dir, only(m), nil), newTestEnv(t, dir, gateway.Open, gateway.Window)
 	if err := there.turn(); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Fatalf("got %v", err)
 	}
 	if log, _ := there.told(); away || count(log, "compacted")+count(log, "turn.finished") != 0 {
 		t.Error("something came of it, or it was not tried")
 	}
-	for _, w := range []*world{here, there} {
+	for _, w := range []*testEnv{here, there} {
 		if err := w.turn(); err != nil {
 			t.Fatal(err)
 		}

@@ -29,15 +29,15 @@ type Config struct {
 
 // Limits. Messages beyond them are dropped, and listeners are made to read the store.
 const (
-	maxQueue   = 8192             // events waiting to be sent
-	maxArrived = 2048             // received messages waiting to be delivered
-	maxMessage = 64 << 10         // bytes of a message; larger events are only announced
-	maxUnsure  = 10_000           // sessions with unconfirmed messages that are remembered
-	beat       = time.Second      // interval of confirmations by the server
-	roundTrip  = 2 * time.Second  // timeout of a confirmation
-	stall      = 10 * time.Second // write timeout after which the connection is given up
-	pause      = 250 * time.Millisecond
-	jitter     = 500 * time.Millisecond // added to the pause before each connection attempt
+	maxQueue       = 8192             // events waiting to be sent
+	maxArrived     = 2048             // received messages waiting to be delivered
+	maxMessage     = 64 << 10         // bytes of a message; larger events are only announced
+	maxUnconfirmed = 10_000           // sessions with unconfirmed messages that are remembered
+	confirmEvery   = time.Second      // interval of confirmations by the server
+	confirmTimeout = 2 * time.Second  // timeout of a confirmation
+	stall          = 10 * time.Second // write timeout after which the connection is given up
+	pause          = 250 * time.Millisecond
+	jitter         = 500 * time.Millisecond // added to the pause before each connection attempt
 )
 
 // Link is the connection of one process to NATS. It is safe for concurrent use. It keeps trying to connect
@@ -49,16 +49,16 @@ type Link struct {
 	done    sync.WaitGroup
 	closing sync.Once
 
-	wakeSender, wakeKeeper, wakeListener chan struct{} // each holds a token while there is work
+	wakeSender, wakeMaintain, wakeListener chan struct{} // each holds a token while there is work
 
-	mu      sync.Mutex
-	queue   []pawl.Event
-	unsure  map[pawl.SessionID]pawl.Seq // sequence numbers that were sent, or dropped, since the last confirmation
-	repeat  bool                        // the notices must be repeated
-	renewed bool                        // the connection is new
-	ears    map[string]*ear             // listeners by subject; the maps below have the same keys
-	changed map[string]bool             // listeners that were added or removed
-	missed  map[string]bool             // listeners that may have missed events
+	mu          sync.Mutex
+	queue       []pawl.Event
+	unconfirmed map[pawl.SessionID]pawl.Seq // sequence numbers that were sent, or dropped, since the last confirmation
+	repeat      bool                        // the notices must be repeated
+	renewed     bool                        // the connection is new
+	listeners   map[string]*listeners       // listeners by subject; the maps below have the same keys
+	changed     map[string]bool             // listeners that were added or removed
+	missed      map[string]bool             // listeners that may have missed events
 
 	up                             atomic.Bool // connected; asking the connection itself might block
 	sent, received, lost, connects atomic.Int64
@@ -74,8 +74,8 @@ func Open(c Config) (*Link, error) {
 	}
 	l := &Link{
 		arrived: make(chan *client.Msg, maxArrived), stop: make(chan struct{}),
-		wakeSender: make(chan struct{}, 1), wakeKeeper: make(chan struct{}, 1), wakeListener: make(chan struct{}, 1),
-		unsure: map[pawl.SessionID]pawl.Seq{}, ears: map[string]*ear{}, changed: map[string]bool{}, missed: map[string]bool{},
+		wakeSender: make(chan struct{}, 1), wakeMaintain: make(chan struct{}, 1), wakeListener: make(chan struct{}, 1),
+		unconfirmed: map[pawl.SessionID]pawl.Seq{}, listeners: map[string]*listeners{}, changed: map[string]bool{}, missed: map[string]bool{},
 	}
 	conn, err := client.Connect(c.URL, l.options(c)...)
 	if err != nil {
@@ -83,7 +83,7 @@ func Open(c Config) (*Link, error) {
 	}
 	l.conn = conn
 	l.done.Go(l.sender)
-	l.done.Go(l.keeper)
+	l.done.Go(l.maintain)
 	l.done.Go(l.listener)
 	return l, nil
 }
@@ -137,7 +137,7 @@ func (l *Link) connected(*client.Conn) {
 	l.mu.Lock()
 	l.renewed, l.repeat = true, true
 	l.mu.Unlock()
-	wake(l.wakeKeeper)
+	wake(l.wakeMaintain)
 }
 
 // Close sends what is queued, if there is a server, and closes the link.

@@ -237,7 +237,7 @@ func TestListenerIsCutOff(t *testing.T) {
 	w := startWire(t, startServer(t))
 	l := open(t, Config{URL: w.url()})
 	h := listen(t, l, id)
-	await(t, "the second word comes, one beat after the first", func() bool { return h.misses() > 1 })
+	await(t, "the second word comes, one confirmEvery after the first", func() bool { return h.misses() > 1 })
 	before := h.misses()
 	w.set(false, true)
 	w.set(false, false)

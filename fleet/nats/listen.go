@@ -10,27 +10,27 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ear is the listeners of a session.
-type ear struct {
+// listeners is the listeners of a session.
+type listeners struct {
 	id   pawl.SessionID
 	hear func([]pawl.Event)
 }
 
 // Listen subscribes to the session. See [bus.Link].
 func (l *Link) Listen(id pawl.SessionID, hear func([]pawl.Event)) (stop func()) {
-	e, subj := &ear{id, hear}, subject(id)
+	e, subj := &listeners{id, hear}, subject(id)
 	l.mu.Lock()
-	l.ears[subj], l.changed[subj] = e, true
+	l.listeners[subj], l.changed[subj] = e, true
 	l.mu.Unlock()
-	wake(l.wakeKeeper)
+	wake(l.wakeMaintain)
 	return func() {
 		l.mu.Lock()
-		if l.ears[subj] == e {
-			delete(l.ears, subj)
+		if l.listeners[subj] == e {
+			delete(l.listeners, subj)
 			l.changed[subj] = true
 		}
 		l.mu.Unlock()
-		wake(l.wakeKeeper)
+		wake(l.wakeMaintain)
 	}
 }
 
@@ -39,12 +39,12 @@ func (l *Link) Listen(id pawl.SessionID, hear func([]pawl.Event)) (stop func()) 
 func (l *Link) fault(_ *client.Conn, sub *client.Subscription, err error) {
 	if sub != nil && errors.Is(err, client.ErrSlowConsumer) {
 		l.lost.Add(1)
-		l.miss(sub.Subject)
+		l.reportMissed(sub.Subject)
 	}
 }
 
-// miss makes the listener report that events may have been missed.
-func (l *Link) miss(subjects ...string) {
+// reportMissed makes the listener report that events may have been missed.
+func (l *Link) reportMissed(subjects ...string) {
 	if len(subjects) == 0 {
 		return
 	}
@@ -61,11 +61,11 @@ func (l *Link) listener() {
 	for {
 		select {
 		case m := <-l.arrived:
-			l.show(m)
+			l.deliver(m)
 		case <-l.wakeListener:
 			// Deliver what has arrived first, to make space for what follows.
 			for range len(l.arrived) {
-				l.show(<-l.arrived)
+				l.deliver(<-l.arrived)
 			}
 			l.showMissed()
 		case <-l.stop:
@@ -74,10 +74,10 @@ func (l *Link) listener() {
 	}
 }
 
-// show delivers a message. An invalid one, perhaps of a newer version, counts as missed.
-func (l *Link) show(m *client.Msg) {
+// deliver delivers a message. An invalid one, perhaps of a newer version, counts as missed.
+func (l *Link) deliver(m *client.Msg) {
 	l.mu.Lock()
-	e := l.ears[m.Subject]
+	e := l.listeners[m.Subject]
 	l.mu.Unlock()
 	if e == nil {
 		return
@@ -96,9 +96,9 @@ func (l *Link) show(m *client.Msg) {
 
 func (l *Link) showMissed() {
 	l.mu.Lock()
-	var ears []*ear
+	var ears []*listeners
 	for subj := range l.missed {
-		if e := l.ears[subj]; e != nil {
+		if e := l.listeners[subj]; e != nil {
 			ears = append(ears, e)
 		}
 	}
@@ -113,5 +113,5 @@ func (l *Link) showMissed() {
 func (l *Link) listened() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Collect(maps.Keys(l.ears))
+	return slices.Collect(maps.Keys(l.listeners))
 }

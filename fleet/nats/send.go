@@ -29,20 +29,20 @@ func head(events []pawl.Event) pawl.Seq {
 	return last
 }
 
-// remember notes that the log of a session has grown. Beyond maxUnsure sessions it does nothing, and listeners
+// remember notes that the log of a session has grown. Beyond maxUnconfirmed sessions it does nothing, and listeners
 // find out by polling.
 func (l *Link) remember(id pawl.SessionID, seq pawl.Seq) {
-	if _, known := l.unsure[id]; seq > 0 && (known || len(l.unsure) < maxUnsure) {
-		l.unsure[id] = max(l.unsure[id], seq)
+	if _, known := l.unconfirmed[id]; seq > 0 && (known || len(l.unconfirmed) < maxUnconfirmed) {
+		l.unconfirmed[id] = max(l.unconfirmed[id], seq)
 	}
 }
 
-// drop counts events that are not sent, and makes the keeper send a notice.
+// drop counts events that are not sent, and makes maintain send a notice.
 func (l *Link) drop(events int) {
 	l.lost.Add(int64(events))
 	l.repeat = true
 	if l.up.Load() {
-		wake(l.wakeKeeper)
+		wake(l.wakeMaintain)
 	}
 }
 
@@ -56,7 +56,7 @@ func (l *Link) sender() {
 		case <-l.stop:
 			l.sendQueued(batch)
 			if l.up.Load() {
-				_ = l.conn.FlushTimeout(roundTrip) // what is lost now is found by polling
+				_ = l.conn.FlushTimeout(confirmTimeout) // what is lost now is found by polling
 			}
 			return
 		}
@@ -99,7 +99,7 @@ func (l *Link) sendOf(id pawl.SessionID, events []pawl.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Only now, so that the keeper does not confirm what was not sent yet.
+	// Only now, so that maintain does not confirm what was not sent yet.
 	l.remember(id, head(events))
 	if lost > 0 || connection != l.connects.Load() {
 		l.drop(lost)

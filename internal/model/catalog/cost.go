@@ -25,7 +25,7 @@ type Prices struct {
 // Cost returns the cost of a usage, rounded to a billionth of a dollar. It ignores the cost in the usage
 // itself.
 func Cost(m Model, u pawl.Usage) pawl.Money {
-	// Sum up whole millions and the rest separately, so that nothing overflows before the cost itself would.
+	// Add whole millions and the rest separately, so that nothing overflows before the cost itself would.
 	var whole, rest int64
 	for _, part := range []struct {
 		tokens int64

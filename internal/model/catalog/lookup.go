@@ -97,31 +97,31 @@ func version(s string) []int {
 	return v
 }
 
-// maxNear bounds the suggestions in an error.
-const maxNear = 4
+// maxSuggestions bounds the suggestions in an error.
+const maxSuggestions = 4
 
 func (c *Catalog) unknown(name string) error {
 	hint := "'pawl models' lists them"
-	if near := c.near(name); len(near) > 0 {
-		hint = "did you mean " + orList(near) + "?"
+	if similar := c.suggest(name); len(similar) > 0 {
+		hint = "did you mean " + orList(similar) + "?"
 	}
 	return fmt.Errorf("unknown model %q: %s: %w", name, hint, pawl.ErrInvalid)
 }
 
-// near returns the most similar refs, best first.
-func (c *Catalog) near(name string) []string {
+// suggest returns the most similar refs, best first.
+func (c *Catalog) suggest(name string) []string {
 	type candidate struct {
 		ref  string
 		away int
 	}
 	var list []candidate
-	want := plain(name)
+	want := normalize(name)
 	if len(want) < 3 {
 		return nil // everything would be similar
 	}
 	bound := max(2, len(want)/4)
 	for _, m := range c.Models {
-		ref := plain(m.Ref)
+		ref := normalize(m.Ref)
 		_, bare, _ := strings.Cut(ref, "/")
 		away := min(suggest.Distance(want, ref), suggest.Distance(want, bare))
 		if strings.Contains(ref, want) {
@@ -132,15 +132,15 @@ func (c *Catalog) near(name string) []string {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.away, b.away) })
-	var near []string
-	for _, c := range list[:min(maxNear, len(list))] {
-		near = append(near, c.ref)
+	var similar []string
+	for _, c := range list[:min(maxSuggestions, len(list))] {
+		similar = append(similar, c.ref)
 	}
-	return near
+	return similar
 }
 
-// plain normalizes spellings that people mix up.
-func plain(name string) string {
+// normalize normalizes spellings that people mix up.
+func normalize(name string) string {
 	return strings.NewReplacer(".", "-", "_", "-", " ", "-").Replace(strings.ToLower(name))
 }
 

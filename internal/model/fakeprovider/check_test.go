@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 // A request that a provider would refuse is refused with 400 and the reason.
@@ -81,7 +81,7 @@ func TestChecks(t *testing.T) {
 		{fakeprovider.Gemini, "a text signed wrong", `{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"a"},{"text":"","thoughtSignature":"b"}]},{"role":"user","parts":[{"text":"a"}]}`, "invalid thoughtSignature"},
 		{fakeprovider.Gemini, "a tool without a name", `{"tools":[{"functionDeclarations":[{}]}],"contents":[{"parts":[{"text":"a"}]}]}`, "tools.0: name"},
 	}
-	srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
 	for _, tt := range tests {
 		t.Run(string(tt.protocol)+" "+tt.name, func(t *testing.T) {
 			body := tt.body
@@ -100,7 +100,7 @@ func TestChecks(t *testing.T) {
 func TestPosition(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
-		srv := wiretest.Start(t, fakeprovider.Config{},
+		srv := modeltest.StartFake(t, fakeprovider.Config{},
 			`{"expect":"^hello$","text":"first"}`,
 			`{"expect":"^go on$","calls":[{"name":"read"},{"name":"list"}]}`,
 			`{"expect":"^both\nboth$","text":"third"}`)
@@ -126,7 +126,7 @@ func TestPosition(t *testing.T) {
 func TestReasoningReturns(t *testing.T) {
 	t.Parallel()
 	for _, p := range []fakeprovider.Protocol{fakeprovider.Messages, fakeprovider.Responses, fakeprovider.Gemini} {
-		srv := wiretest.Start(t, fakeprovider.Config{}, `{"expect":"hello","reasoning":"hm","calls":[{"name":"list"}]}`, `{"text":"fine"}`)
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"expect":"hello","reasoning":"hm","calls":[{"name":"list"}]}`, `{"text":"fine"}`)
 		first := post(t.Context(), srv.URL, p, history{}.body(p))
 		h := history{{reasoning: "hm", signature: signatureIn(t, first.body), calls: []string{"call_1_1 list"}, then: "ok"}}
 		if r := post(t.Context(), srv.URL, p, h.body(p)); r.status != http.StatusOK {
@@ -163,7 +163,7 @@ func signatureIn(t *testing.T, stream string) string {
 
 func TestKey(t *testing.T) {
 	t.Parallel()
-	srv := wiretest.Start(t, fakeprovider.Config{Key: "secret"}, `{"text":"hello"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{Key: "secret"}, `{"text":"hello"}`)
 	headers := map[fakeprovider.Protocol]string{fakeprovider.Messages: "X-Api-Key", fakeprovider.Chat: "Authorization", fakeprovider.Responses: "Authorization", fakeprovider.Gemini: "X-Goog-Api-Key"}
 	types := map[fakeprovider.Protocol]string{fakeprovider.Messages: `"authentication_error"`, fakeprovider.Chat: `"invalid_api_key"`, fakeprovider.Responses: `"invalid_api_key"`, fakeprovider.Gemini: `"UNAUTHENTICATED"`}
 	for _, p := range protocols {
@@ -187,7 +187,7 @@ func TestKey(t *testing.T) {
 
 func TestModels(t *testing.T) {
 	t.Parallel()
-	srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"main"}`, `{"agent":"explore","text":"explored"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"main"}`, `{"agent":"explore","text":"explored"}`)
 	for path, want := range map[string]string{
 		"/v1/models":     `{"object":"list","data":[{"id":"fake","object":"model","created":1700000000,"owned_by":"pawl"},{"id":"explore","object":"model","created":1700000000,"owned_by":"pawl"}]}`,
 		"/v1beta/models": `{"models":[{"name":"models/fake","inputTokenLimit":1048576,"outputTokenLimit":65536,"supportedGenerationMethods":["generateContent"]},{"name":"models/explore","inputTokenLimit":1048576,"outputTokenLimit":65536,"supportedGenerationMethods":["generateContent"]}]}`,

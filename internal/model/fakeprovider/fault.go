@@ -47,17 +47,17 @@ var kinds = []Kind{
 	KindDuplicateIDs, KindUnknownTool, KindHuge,
 }
 
-// maxNumber bounds the number of a fault: the largest line that huge sends.
+// maxNumber bounds the number of a fault, such as the size of a huge line.
 const maxNumber = 256 << 20
 
-// Fault is one thing that goes wrong. The zero value is none.
+// Fault is a fault to simulate. The zero value means none.
 type Fault struct {
 	Kind       Kind
 	Status     int    // KindStatus
-	RetryAfter string // KindStatus: the header's value; empty: none
-	Message    string // error, overloaded, status: instead of the protocol's own words
-	Body       string // KindStatus: instead of the protocol's own shape
-	N          int    // of the kinds that take a number
+	RetryAfter string // KindStatus: value of the header; empty means none
+	Message    string // error, overloaded, status: replaces the default message of the protocol
+	Body       string // KindStatus: replaces the default body of the protocol
+	N          int    // for the kinds that take a number
 }
 
 // String returns the fault as ParseFault reads it.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 // Errors instead of a reply have each protocol's own shape and words.
@@ -41,7 +41,7 @@ func TestStatusFaults(t *testing.T) {
 		{"529", all(529), [4]string{`"overloaded_error"`, `"server_error"`, `"server_error"`, `"error"`}},
 	}
 	for _, tt := range tests {
-		srv := wiretest.Start(t, fakeprovider.Config{}, fmt.Sprintf(`{"fault":%q}`, tt.fault))
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, fmt.Sprintf(`{"fault":%q}`, tt.fault))
 		for i, p := range protocols {
 			r := post(t.Context(), srv.URL, p, history{}.body(p))
 			if r.status != tt.status[p] || !strings.Contains(r.body, tt.says[i]) {
@@ -93,7 +93,7 @@ func TestStreamFaults(t *testing.T) {
 		{"huge:200000", false, true, []string{strings.Repeat("a", 200000)}, nil},
 	}
 	for _, tt := range tests {
-		srv := wiretest.Start(t, fakeprovider.Config{}, fmt.Sprintf(line, tt.fault))
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, fmt.Sprintf(line, tt.fault))
 		for _, p := range protocols {
 			r := post(t.Context(), srv.URL, p, history{}.body(p))
 			if broken := r.err != nil; broken != tt.broken {
@@ -137,7 +137,7 @@ func TestCallFaults(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
 		count := func(fault, s string) int {
-			srv := wiretest.Start(t, fakeprovider.Config{}, fmt.Sprintf(`{"calls":[{"name":"list"},{"name":"read"}],"fault":%q}`, fault))
+			srv := modeltest.StartFake(t, fakeprovider.Config{}, fmt.Sprintf(`{"calls":[{"name":"list"},{"name":"read"}],"fault":%q}`, fault))
 			stream := post(t.Context(), srv.URL, p, history{}.body(p)).body
 			if p == fakeprovider.Responses { // its last event repeats all of them
 				stream, _, _ = strings.Cut(stream, "event: response.completed")
@@ -148,7 +148,7 @@ func TestCallFaults(t *testing.T) {
 		if one, two := count("duplicate_ids", "call_1_1"), count("duplicate_ids", "call_1_2"); one != 1 || two != 2 {
 			t.Errorf("%s: call_1_1 came %d times and call_1_2 %d times, want 1 and 2", p, one, two)
 		}
-		srv := wiretest.Start(t, fakeprovider.Config{}, `{"fault":"cut_arguments"}`)
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"fault":"cut_arguments"}`)
 		r := post(t.Context(), srv.URL, p, history{}.body(p))
 		if want := map[fakeprovider.Protocol]string{fakeprovider.Messages: "max_tokens", fakeprovider.Chat: "length", fakeprovider.Responses: "max_output_tokens", fakeprovider.Gemini: "MAX_TOKENS"}[p]; !strings.Contains(r.body, want) {
 			t.Errorf("%s: no %s in %s", p, want, r.body)
@@ -163,7 +163,7 @@ func TestSilentFaults(t *testing.T) {
 		fault string
 		bytes int // before the silence; -1: up to the middle of the text
 	}{{"hang", -1}, {"silence:0", 0}, {"silence:100", 100}} {
-		srv := wiretest.Start(t, fakeprovider.Config{}, fmt.Sprintf(`{"text":"abcd","deltas":2,"fault":%q}`, tt.fault))
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, fmt.Sprintf(`{"text":"abcd","deltas":2,"fault":%q}`, tt.fault))
 		for _, p := range protocols {
 			ctx, cancel := context.WithCancel(t.Context())
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+paths[p], strings.NewReader(history{}.body(p)))
@@ -200,7 +200,7 @@ func TestSilentFaults(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
-		srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"there","fault":"503","times":2}`)
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"there","fault":"503","times":2}`)
 		var got []int
 		for range 4 {
 			got = append(got, post(t.Context(), srv.URL, p, history{}.body(p)).status)
@@ -214,7 +214,7 @@ func TestTimes(t *testing.T) {
 // The hook goes before the header, the header before the script.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
-	srv := wiretest.Start(t, fakeprovider.Config{Fault: func(n int, r *http.Request) fakeprovider.Fault {
+	srv := modeltest.StartFake(t, fakeprovider.Config{Fault: func(n int, r *http.Request) fakeprovider.Fault {
 		if n == 1 && r.URL.Path == "/v1/messages" {
 			return fakeprovider.Fault{Kind: fakeprovider.KindStatus, Status: 418, Body: "teapot", RetryAfter: "soon"}
 		}
@@ -270,7 +270,7 @@ func TestParseFault(t *testing.T) {
 // Any number of conversations run at once, and none sees another's.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"calls":[{"name":"list"}]}`, `{"text":"three"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"calls":[{"name":"list"}]}`, `{"text":"three"}`)
 	said := turn{text: "one", then: "go on"}
 	called := turn{calls: []string{"call_2_1 list"}, then: "done"}
 	var wg sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// images are the types that Anthropic and OpenAI take; Gemini takes no GIF, but HEIC.
+// images are the image types that Anthropic and OpenAI support; Gemini supports HEIC but no GIF.
 var (
 	images       = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
 	geminiImages = []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}
@@ -17,7 +17,7 @@ var (
 
 const pdf = "application/pdf"
 
-// checkData holds a file's content and type against what is taken.
+// checkData validates the content and type of a file.
 func checkData(mediaType, data string, types []string) error {
 	if !slices.Contains(types, mediaType) {
 		return fmt.Errorf("unsupported media type %q: want %s", mediaType, strings.Join(types, ", "))
@@ -28,7 +28,7 @@ func checkData(mediaType, data string, types []string) error {
 	return nil
 }
 
-// checkURL checks a file that is given as a URL: somewhere else, or the content itself.
+// checkURL validates the URL of a file: an HTTP URL, or a data URL with the content.
 func checkURL(url string, types []string) error {
 	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
 		return nil
@@ -41,7 +41,7 @@ func checkURL(url string, types []string) error {
 	return checkData(mediaType, data, types)
 }
 
-// messagesSource is where an image or a document of Anthropic's is.
+// messagesSource is the source of an image or a document in the Messages protocol.
 type messagesSource struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
@@ -70,8 +70,8 @@ func (s *messagesSource) check(block string) error {
 	return nil
 }
 
-// messagesResult reads what a result of Anthropic's holds: nothing, a text or a
-// list of blocks, of which a failure has texts only.
+// messagesResult parses the content of a result in the Messages protocol: nothing, a text or a
+// list of blocks; failures may only have texts.
 func messagesResult(content json.RawMessage, failed bool) (string, error) {
 	var blocks []messagesBlock
 	if len(content) == 0 || content[0] == '"' {
@@ -100,7 +100,7 @@ func messagesResult(content json.RawMessage, failed bool) (string, error) {
 	return textOf(content), nil
 }
 
-// geminiData is a file in a part of Gemini's.
+// geminiData is a file in a part of the Gemini protocol.
 type geminiData struct {
 	MimeType string `json:"mimeType"`
 	Data     string `json:"data"`

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 // called begins a conversation with one call of the tool a, whose id is 1.
@@ -44,7 +44,7 @@ func geminiResult(parts string) string {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	heads := map[fakeprovider.Protocol]string{fakeprovider.Messages: `"max_tokens":9,"messages":[`, fakeprovider.Chat: `"messages":[`, fakeprovider.Responses: `"input":[`, fakeprovider.Gemini: `"contents":[`}
-	srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
 	for _, tt := range []asFile{
 		{fakeprovider.Messages, "", messagesResult(`[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"cG5n"}}]`, ``), ""},
 		{fakeprovider.Messages, "", messagesResult(`[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"cG5n"}}]`, ``), ""},
@@ -110,7 +110,7 @@ func TestFilesBesideResults(t *testing.T) {
 	t.Parallel()
 	body := `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"name":"a","response":{}}},{"functionResponse":{"name":"a","response":{}}},{"inlineData":{"mimeType":"image/png","data":"cG5n"}}]}]}`
-	srv := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
+	srv := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
 	if r := post(t.Context(), srv.URL, fakeprovider.Gemini, body); r.status != http.StatusBadRequest || !strings.Contains(r.message(t), "number of function response parts") {
 		t.Errorf("got %d %s", r.status, r.body)
 	}

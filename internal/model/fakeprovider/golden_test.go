@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
 // scripts are the replies whose streams are kept as golden files.
@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 	for _, p := range protocols {
 		var got strings.Builder
 		for _, s := range scripts {
-			srv := wiretest.Start(t, fakeprovider.Config{}, s.line)
+			srv := modeltest.StartFake(t, fakeprovider.Config{}, s.line)
 			r := post(t.Context(), srv.URL, p, history{}.body(p))
 			if r.err != nil || r.status != 200 {
 				t.Fatalf("%s %s: %d %v %s", p, s.name, r.status, r.err, r.body)
@@ -50,7 +50,7 @@ func TestGoldenWhole(t *testing.T) {
 			if s.name == "stream_error" {
 				continue // there is no stream
 			}
-			srv := wiretest.Start(t, fakeprovider.Config{}, s.line)
+			srv := modeltest.StartFake(t, fakeprovider.Config{}, s.line)
 			body := strings.NewReplacer(`"stream":true,`, "", `"stream_options":{"include_usage":true},`, "").Replace(history{}.body(p))
 			url := srv.URL + strings.Replace(paths[p], "streamGenerateContent?alt=sse", "generateContent", 1)
 			r := send(t.Context(), url, body)

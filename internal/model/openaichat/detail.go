@@ -39,9 +39,9 @@ type thought struct {
 	text []byte
 }
 
-// goesOn reports whether a fragment belongs to the thought: type, index and id are the same, and the thought is
+// continues reports whether a fragment belongs to the thought: type, index and id are the same, and the thought is
 // not signed yet.
-func (t *thought) goesOn(piece detail) bool {
+func (t *thought) continues(piece detail) bool {
 	return t.key != "" && t.str("signature") == "" && len(piece["data"]) == 0 &&
 		t.same(piece, "type") && t.same(piece, "index") && t.same(piece, "id")
 }
@@ -67,7 +67,7 @@ type details struct{ list []*thought }
 
 func (ds *details) add(piece detail) {
 	for _, t := range slices.Backward(ds.list) {
-		if t.goesOn(piece) {
+		if t.continues(piece) {
 			t.add(piece)
 			return
 		}

@@ -39,9 +39,9 @@ type Schema int
 
 // The ways to request a schema.
 const (
-	SchemaStrict Schema = iota // json_schema, strictly enforced
-	SchemaLoose                // json_schema, not enforced
-	SchemaTold                 // json_object, and the schema in the prompt
+	SchemaStrict   Schema = iota // json_schema, strictly enforced
+	SchemaLoose                  // json_schema, not enforced
+	SchemaInPrompt               // json_object, and the schema in the prompt
 )
 
 // Dialects are the known dialects, by provider.
@@ -52,8 +52,8 @@ var Dialects = map[string]Dialect{
 	"vercel":      {Effort: EffortReasoning, Reasoning: ReasoningDetails, Marked: "anthropic/"},
 	"xai":         {MaxCompletionTokens: true},
 	"groq":        {MaxCompletionTokens: true, Schema: SchemaLoose},
-	"deepseek":    {Reasoning: ReasoningContent, Schema: SchemaTold},
-	"zai":         {Effort: EffortThinking, Reasoning: ReasoningContent, Schema: SchemaTold},
+	"deepseek":    {Reasoning: ReasoningContent, Schema: SchemaInPrompt},
+	"zai":         {Effort: EffortThinking, Reasoning: ReasoningContent, Schema: SchemaInPrompt},
 	"moonshot":    {Reasoning: ReasoningContent},
 	"huggingface": {Schema: SchemaLoose},
 	"ollama":      {Reasoning: ReasoningText, Prefill: true},

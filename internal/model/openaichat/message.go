@@ -17,7 +17,7 @@ var ephemeral = &typed{"ephemeral"}
 // the next user message.
 var strictModels = regexp.MustCompile(`(?i)[sx]tral`)
 
-const bridge = "I have the results."
+const filler = "I have the results."
 
 // writer converts the conversation. Except for cache breakpoints, the output of a message does not depend on
 // later messages, so that successive requests start with the same bytes.
@@ -31,7 +31,7 @@ type writer struct {
 
 func (w *writer) add(m message) {
 	if n := len(w.out); w.strict && n > 0 && w.out[n-1].Role == "tool" && m.Role == "user" {
-		w.out = append(w.out, message{Role: "assistant", Content: bridge})
+		w.out = append(w.out, message{Role: "assistant", Content: filler})
 	}
 	w.out, w.beside = append(w.out, m), false
 }

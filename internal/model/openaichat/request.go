@@ -137,7 +137,7 @@ func (c *Client) build(req model.Request) request {
 	}
 	if req.Schema != nil {
 		r.ResponseFormat = c.Dialect.Schema.format(req.Schema)
-		if c.Dialect.Schema == SchemaTold {
+		if c.Dialect.Schema == SchemaInPrompt {
 			w.add(message{Role: "user", Content: w.text("Answer with JSON of this schema and nothing else:\n" + string(req.Schema))})
 		}
 	}
@@ -161,7 +161,7 @@ func (r *request) ask(way Effort, much string) {
 }
 
 func (s Schema) format(schema json.RawMessage) *responseFormat {
-	if s == SchemaTold {
+	if s == SchemaInPrompt {
 		return &responseFormat{Type: "json_object"}
 	}
 	return &responseFormat{"json_schema", &jsonSchema{Name: "answer", Strict: s == SchemaStrict, Schema: schema}}

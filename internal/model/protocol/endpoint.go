@@ -79,7 +79,7 @@ func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func
 	if resp.StatusCode/100 != 2 {
 		return statusError(resp)
 	}
-	reader := NewReader(&beating{resp.Body, alive})
+	reader := NewReader(&watchedReader{resp.Body, alive})
 	for {
 		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -94,13 +94,13 @@ func (e Endpoint) post(ctx context.Context, path string, body []byte, alive func
 	}
 }
 
-// beating calls alive whenever data is read.
-type beating struct {
+// watchedReader calls alive whenever data is read.
+type watchedReader struct {
 	r     io.Reader
 	alive func()
 }
 
-func (b *beating) Read(p []byte) (int, error) {
+func (b *watchedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if n > 0 {
 		b.alive()

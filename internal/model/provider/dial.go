@@ -28,16 +28,16 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) 
 		if err != nil {
 			return nil, err
 		}
-		return claude(account.Claude(m.ID), m), nil
+		return claudeClient(account.Claude(m.ID), m), nil
 	case catalog.ProtocolVertex:
 		account, err := vertex.Default(context.Background(), os.Getenv("GOOGLE_CLOUD_PROJECT"), os.Getenv("GOOGLE_CLOUD_LOCATION"))
 		if err != nil {
 			return nil, err
 		}
 		if isClaude(m) { // the publisher is part of the URL
-			return claude(account.Claude(m.ID), m), nil
+			return claudeClient(account.Claude(m.ID), m), nil
 		}
-		return googles(account.Gemini(m.ID), m), nil
+		return geminiClient(account.Gemini(m.ID), m), nil
 	default:
 	}
 	key := ""
@@ -80,13 +80,13 @@ func headers(p catalog.Provider, key string, own http.Header) http.Header {
 func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Model, error) {
 	switch p.Protocol {
 	case catalog.ProtocolAnthropic:
-		return claude(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
+		return claudeClient(&anthropic.Client{Endpoint: at, Model: m.ID}, m), nil
 	case catalog.ProtocolChat:
 		return &openaichat.Client{Endpoint: at, Model: m.ID, Dialect: openaichat.Dialects[p.Dialect], Reasons: m.Reasoning}, nil
 	case catalog.ProtocolResponses:
-		return &responses.Client{Endpoint: at, Model: m.ID, Plain: !m.Reasoning}, nil
+		return &responses.Client{Endpoint: at, Model: m.ID, NoReasoning: !m.Reasoning}, nil
 	case catalog.ProtocolGemini:
-		return googles(&gemini.Client{Endpoint: at, Model: m.ID}, m), nil
+		return geminiClient(&gemini.Client{Endpoint: at, Model: m.ID}, m), nil
 	default:
 		return nil, fmt.Errorf("provider %s has the unknown protocol %q: %w", p.Name, p.Protocol, pawl.ErrInvalid)
 	}
@@ -95,15 +95,15 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Mo
 // isClaude reports whether a model is by Anthropic, on a cloud that serves several vendors.
 func isClaude(m catalog.Model) bool { return strings.HasPrefix(m.ID, "claude-") }
 
-// claude configures a client with what the catalog knows about its model. Models that support an effort but no
+// claudeClient configures a client with what the catalog knows about its model. Models that support an effort but no
 // prefill use adaptive thinking.
-func claude(c *anthropic.Client, m catalog.Model) model.Model {
+func claudeClient(c *anthropic.Client, m catalog.Model) model.Model {
 	c.Output, c.Adaptive = m.Output, len(m.Efforts) > 0 && !m.Prefill
 	return c
 }
 
-// googles does the same for Gemini: models that support an effort take it as a level.
-func googles(c *gemini.Client, m catalog.Model) model.Model {
+// geminiClient does the same for Gemini: models that support an effort take it as a level.
+func geminiClient(c *gemini.Client, m catalog.Model) model.Model {
 	c.Output, c.Levels = m.Output, len(m.Efforts) > 0
 	return c
 }

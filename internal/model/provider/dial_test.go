@@ -35,7 +35,7 @@ func TestDial(t *testing.T) {
 		},
 		"openai/gpt-5": func(m model.Model) bool {
 			c, ok := m.(*responses.Client)
-			return ok && !c.Plain && c.BaseURL == "https://api.openai.com/v1" && c.Header.Get("Authorization") == "Bearer a-key"
+			return ok && !c.NoReasoning && c.BaseURL == "https://api.openai.com/v1" && c.Header.Get("Authorization") == "Bearer a-key"
 		},
 		"gemini/gemini-2.5-pro": func(m model.Model) bool {
 			c, ok := m.(*gemini.Client)

@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/openaichat"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/responses"
@@ -123,7 +123,7 @@ func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) model.Model
 		t.Fatal(err)
 	}
 	line := `{"text":"let me look at it first","deltas":4,"calls":[{"name":"read","input":{"path":"a.txt"}}],"usage":{"input":10,"output":5}}`
-	server := wiretest.Start(t, fakeprovider.Config{Fault: func(n int, _ *http.Request) fakeprovider.Fault {
+	server := modeltest.StartFake(t, fakeprovider.Config{Fault: func(n int, _ *http.Request) fakeprovider.Fault {
 		if row.times > 0 && n > row.times {
 			return fakeprovider.Fault{}
 		}
@@ -134,7 +134,7 @@ func (row faultRow) run(t *testing.T, client func(protocol.Endpoint) model.Model
 		idle = faultIdle
 	}
 	m := client(protocol.Endpoint{BaseURL: server.URL, Idle: idle})
-	p := patient{models: []named{{"m", m}}, first: time.Millisecond}
+	p := retrying{models: []named{{"m", m}}, first: time.Millisecond}
 
 	began := time.Now()
 	got := faultRow{fault: row.fault, times: row.times, wait: row.wait}

@@ -9,14 +9,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// fitted replaces files that the model does not support by text.
-type fitted struct {
+// supportedFiles replaces files that the model does not support by text.
+type supportedFiles struct {
 	model.Model
 	takes protocol.Takes
 }
 
 // Stream implements [model.Model].
-func (f fitted) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+func (f supportedFiles) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	req.Messages = f.takes.Fit(req.Messages)
 	return f.Model.Stream(ctx, req)
 }

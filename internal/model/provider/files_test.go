@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/openaichat"
@@ -46,7 +45,7 @@ func TestFilesAreTaken(t *testing.T) {
 		}
 	}
 	// A word of the assistant that is put in between counts as a reply.
-	server := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
+	server := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`)
 	for client, open := range clients {
 		for name, req := range modeltest.FileRequests() {
 			if _, err := modeltest.Read(t.Context(), open(server.URL), req); err != nil {
@@ -91,7 +90,7 @@ func TestTakes(t *testing.T) {
 // The catalog, and what the user corrects in it, decides which files are sent.
 func TestFilesByTheCatalog(t *testing.T) {
 	t.Parallel()
-	server := wiretest.Start(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
+	server := modeltest.StartFake(t, fakeprovider.Config{}, `{"text":"one"}`, `{"text":"two"}`)
 	file := filepath.Join(t.TempDir(), "models.json")
 	text := fmt.Sprintf(`{"providers":[{"id":"house","protocol":"chat","base_url":%q,"local":true}],"models":[{"ref":"house/eyes","images":true}]}`, server.URL+"/v1")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

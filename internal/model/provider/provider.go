@@ -22,7 +22,7 @@ type Config struct {
 	Key       func(p catalog.Provider) (string, error) // returns the API key of a provider
 	Endpoints map[string]Endpoint                      // by provider; overrides the catalog
 	Fallback  []string                                 // models to fall back to when the requested one stays unavailable
-	Slots     *ratelimit.Limiter                       // limits concurrent calls; nil means no limit
+	RateLimit *ratelimit.Limiter                       // limits concurrent calls; nil means no limit
 	SmallRef  *string                                  // the user's choice of a small model; nil means unset, see Opener.Small
 }
 
@@ -67,8 +67,8 @@ func (o *Opener) new(ref string) (model.Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
 		}
-		if o.Slots != nil && o.Slots.Bounded(scripted) {
-			return o.Slots.Model(scripted, path, m), nil
+		if o.RateLimit != nil && o.RateLimit.Bounded(scripted) {
+			return o.RateLimit.Model(scripted, path, m), nil
 		}
 		return m, nil
 	}
@@ -82,7 +82,7 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p patient
+	var p retrying
 	for _, name := range append([]string{ref}, o.Fallback...) {
 		m, err := o.client(known, name)
 		if err != nil {
@@ -119,9 +119,9 @@ func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error
 	if err != nil {
 		return nil, err
 	}
-	c = fitted{c, takes(p, m)}
-	if o.Slots != nil {
-		c = o.Slots.Model(p.ID, strings.TrimPrefix(m.Ref, p.ID+"/"), c)
+	c = supportedFiles{c, takes(p, m)}
+	if o.RateLimit != nil {
+		c = o.RateLimit.Model(p.ID, strings.TrimPrefix(m.Ref, p.ID+"/"), c)
 	}
 	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
-// space is a provider that bears so many requests at once, and refuses the others.
-type room struct {
+// limitedServer is a provider that accepts a number of concurrent requests, and rejects others.
+type limitedServer struct {
 	http.Handler
 	size  int
 	fault string // of those that are refused
@@ -39,7 +39,7 @@ type room struct {
 	refusals     int
 }
 
-func (r *room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *limitedServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	leave := r.enter()
 	if leave == nil {
 		req.Header.Set(fakeprovider.FaultHeader, r.fault)
@@ -50,7 +50,7 @@ func (r *room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // enter returns what to do at the end, or nil if there is no space.
-func (r *room) enter() func() {
+func (r *limitedServer) enter() func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.inside == r.size {
@@ -175,7 +175,7 @@ func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sess
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		provider := &room{Handler: fakeprovider.Handler(lines, fakeprovider.Config{}), size: size, fault: fault}
+		provider := &limitedServer{Handler: fakeprovider.Handler(lines, fakeprovider.Config{}), size: size, fault: fault}
 		client, stop := serve(t, provider)
 		defer stop()
 		var m model.Model = &anthropic.Client{Model: "m", Endpoint: protocol.Endpoint{
@@ -188,7 +188,7 @@ func rushed(t *testing.T, bounds map[string]ratelimit.Bounds, fault string, sess
 			}
 			m = limiter.Model("p", "m", m)
 		}
-		p := patient{models: []named{{"m", m}}}
+		p := retrying{models: []named{{"m", m}}}
 		began := time.Now()
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -233,8 +233,8 @@ func TestRetryWaitsWithoutASlot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := patient{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{failed(pawl.ErrorServer), {chunks: hello}}})}}}
-		second := patient{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{{chunks: hello}}})}}}
+		first := retrying{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{failed(pawl.ErrorServer), {chunks: hello}}})}}}
+		second := retrying{models: []named{{"m", limiter.Model("p", "m", &answers{list: []answer{{chunks: hello}}})}}}
 		began := time.Now()
 		for c, err := range first.Stream(t.Context(), model.Request{Session: "a"}) {
 			if err != nil {
@@ -260,14 +260,14 @@ func TestFullIsNotRetried(t *testing.T) {
 		}
 		busy := limiter.Model("p", "m", &answers{list: []answer{{chunks: hello}}})
 		for range busy.Stream(t.Context(), model.Request{Session: "busy"}) { // it has the slot
-			alone, other := patient{models: []named{{"m", busy}}}, &answers{list: []answer{{chunks: hello}}}
+			alone, other := retrying{models: []named{{"m", busy}}}, &answers{list: []answer{{chunks: hello}}}
 			began := time.Now()
 			err := drain(t.Context(), alone, model.Request{Session: "a"})
 			var failure *model.ProviderError
 			if !errors.As(err, &failure) || failure.Kind != pawl.ErrorRateLimited || time.Since(began) != time.Minute {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
-			if err := drain(t.Context(), patient{models: append(alone.models, named{"other", other})}, model.Request{Session: "a"}); err != nil || other.calls != 1 {
+			if err := drain(t.Context(), retrying{models: append(alone.models, named{"other", other})}, model.Request{Session: "a"}); err != nil || other.calls != 1 {
 				t.Errorf("%d calls of the other: %v", other.calls, err)
 			}
 			break
@@ -280,7 +280,7 @@ func TestFullIsNotRetried(t *testing.T) {
 func TestOpenedModelsAreLimited(t *testing.T) {
 	t.Parallel()
 	fault := fakeprovider.Fault{Kind: fakeprovider.KindHang}
-	server := wiretest.Start(t, fakeprovider.Config{Fault: func(int, *http.Request) fakeprovider.Fault { return fault }}, `{"text":"one two three four","deltas":4}`)
+	server := modeltest.StartFake(t, fakeprovider.Config{Fault: func(int, *http.Request) fakeprovider.Fault { return fault }}, `{"text":"one two three four","deltas":4}`)
 	limiter, err := ratelimit.New(map[string]ratelimit.Bounds{"anthropic": {Calls: 2, Models: map[string]int{"claude-sonnet-4-5": 1}, Wait: time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestOpenedModelsAreLimited(t *testing.T) {
 		Catalog:   func() (*catalog.Catalog, error) { return catalog.Open("") },
 		Key:       func(catalog.Provider) (string, error) { return "a-key", nil },
 		Endpoints: map[string]Endpoint{"anthropic": {BaseURL: server.URL}},
-		Slots:     limiter,
+		RateLimit: limiter,
 	}}
 	ask := model.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: "go"}}}}}
 	// begin calls a model, and does something once its reply has begun.
@@ -349,7 +349,7 @@ func TestScripts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := &Opener{Config: Config{Slots: limiter}}
+				o := &Opener{Config: Config{RateLimit: limiter}}
 				m, err := o.Open("script:" + path)
 				if err != nil {
 					t.Fatal(err)

@@ -23,10 +23,10 @@ const (
 	maxAsked     = 10 * time.Minute // a provider that asks to wait longer is given up
 )
 
-// patient is a model that retries temporary failures with exponential backoff, and falls back to the next model
+// retrying is a model that retries temporary failures with exponential backoff, and falls back to the next model
 // when the current one stays unavailable. It announces each wait with a ChunkRetry, which voids the chunks
 // before it.
-type patient struct {
+type retrying struct {
 	models []named
 	first  time.Duration // first backoff; 0 means firstWait
 }
@@ -38,7 +38,7 @@ type named struct {
 }
 
 // Stream implements [model.Model].
-func (p patient) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
+func (p retrying) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
 		attempt := 0
 		for i, m := range p.models {
@@ -48,7 +48,7 @@ func (p patient) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 				if over {
 					return
 				}
-				next, wait := m.ref, p.waitFor(failed, retries)
+				next, wait := m.ref, p.backoff(failed, retries)
 				if wait < 0 { // give up this model
 					if i+1 == len(p.models) || !passes(failed.ProviderError) {
 						yield(model.Chunk{}, failed.ProviderError)
@@ -112,9 +112,9 @@ func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk
 // passes reports whether another model may succeed where this one failed.
 func passes(e *model.ProviderError) bool { return e.Kind.Temporary() || e.Kind == pawl.ErrorAuth }
 
-// waitFor returns the backoff before the next attempt, or a negative value to give up: 1, 2, 4, … seconds with
+// backoff returns the backoff before the next attempt, or a negative value to give up: 1, 2, 4, … seconds with
 // 25 % jitter, so that clients do not retry in step, and at least what the provider asks for.
-func (p patient) waitFor(e failure, retries int) time.Duration {
+func (p retrying) backoff(e failure, retries int) time.Duration {
 	limit := maxRetries
 	if e.Kind == pawl.ErrorEmpty {
 		limit = emptyRetries

@@ -82,7 +82,7 @@ func TestPatience(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := &answers{list: tt.first}, &answers{list: tt.second}
-				p := patient{models: []named{{"a", a}}}
+				p := retrying{models: []named{{"a", a}}}
 				if tt.second != nil {
 					p.models = append(p.models, named{"b", b})
 				}
@@ -125,7 +125,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		a := &answers{list: []answer{failed(pawl.ErrorServer)}}
 		began := time.Now()
 		var last error
-		for _, err := range (patient{models: []named{{"a", a}}}).Stream(ctx, model.Request{}) {
+		for _, err := range (retrying{models: []named{{"a", a}}}).Stream(ctx, model.Request{}) {
 			last = err
 		}
 		if !errors.Is(last, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond || a.calls != 1 {

@@ -17,8 +17,8 @@ var _ model.Model = (*Client)(nil)
 // The API cannot start a reply: the Prefill of a request is ignored.
 type Client struct {
 	protocol.Endpoint
-	Model string
-	Plain bool // the model does not reason, and rejects reasoning parameters
+	Model       string
+	NoReasoning bool // the model does not reason, and rejects reasoning parameters
 }
 
 // Stream implements [model.Model].

@@ -62,7 +62,7 @@ func (c *Client) build(req model.Request) request {
 		ParallelCalls:   len(req.Tools) > 0,
 		Input:           items(req.Messages),
 	}
-	if c.Plain { // reasoning models reject them
+	if c.NoReasoning { // reasoning models reject them
 		r.Temperature, r.TopP = req.Temperature, req.TopP
 	} else {
 		r.Include = []string{"reasoning.encrypted_content"}

@@ -59,7 +59,7 @@ func TestRequest(t *testing.T) {
 			System: "You help.", Effort: "high", MaxTokens: 4000, Prefill: "ignored",
 			Messages: []pawl.Message{user(pawl.Text{Text: "Is a < b?"}), assistant(pawl.Text{Text: "Yes."}), user(pawl.Text{Text: "Sure?"})},
 		}},
-		{"plain", Client{Plain: true}, model.Request{
+		{"plain", Client{NoReasoning: true}, model.Request{
 			Effort: "high", Messages: []pawl.Message{user(pawl.Text{Text: "Hello."})},
 		}},
 		{"tools", Client{}, model.Request{

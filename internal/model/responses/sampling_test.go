@@ -20,8 +20,8 @@ func TestSampling(t *testing.T) {
 		req    model.Request
 		want   string
 	}{
-		"no wish":                {Client{Plain: true}, model.Request{}, `{}`},
-		"both":                   {Client{Plain: true}, wish, `{"temperature":1.5,"top_p":0.9}`},
+		"no wish":                {Client{NoReasoning: true}, model.Request{}, `{}`},
+		"both":                   {Client{NoReasoning: true}, wish, `{"temperature":1.5,"top_p":0.9}`},
 		"of a model that thinks": {Client{}, wish, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
@@ -38,7 +38,7 @@ func TestBenchDeltas(t *testing.T) { //nolint:paralleltest // it measures time
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := wiretest.Start(t, fakeprovider.Config{}, string(line))
+	server := modeltest.StartFake(t, fakeprovider.Config{}, string(line))
 	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	config := filepath.Join(t.TempDir(), "pawl.json")
 	text := `{"small_model":"none","providers":{"anthropic":{"base_url":"` + server.URL + `"}}}`

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
+	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
@@ -33,7 +33,7 @@ type World struct {
 	Bin     string
 	Config  map[string]any // as it is when pawl is first started
 	Env     []string       // beside what every world has
-	Server  *wiretest.Server
+	Server  *modeltest.FakeServer
 
 	t    testing.TB
 	once sync.Once
@@ -60,7 +60,7 @@ func NewWorld(t testing.TB, script ...string) *World {
 // Provide starts a provider that replies from a script.
 func (w *World) Provide(script ...string) {
 	w.t.Helper()
-	w.Server = wiretest.Start(w.t, fakeprovider.Config{}, script...)
+	w.Server = modeltest.StartFake(w.t, fakeprovider.Config{}, script...)
 	w.Config["providers"] = map[string]any{"anthropic": map[string]any{"base_url": w.Server.URL}}
 	w.Env = append(w.Env, "ANTHROPIC_API_KEY=key")
 }

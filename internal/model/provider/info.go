@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/model"
@@ -27,4 +28,10 @@ func (o *Opener) Window(ref string) (model.Window, error) {
 		return model.Window{}, err
 	}
 	return model.Window{Context: m.Context, Output: m.Output}, nil
+}
+
+// Check returns why a model cannot be opened, or nil.
+func (o *Opener) Check(_ context.Context, ref string) error {
+	_, err := o.Open(ref)
+	return err
 }

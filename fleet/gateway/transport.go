@@ -15,18 +15,18 @@ import (
 // TenantHeader is the header with the tenant of a call.
 const TenantHeader = "Pawl-Tenant"
 
-// A peer that was silent for quietFor is pinged and must answer within answersIn. So both sides notice a lost
+// A peer that was silent for pingAfter is pinged and must answer within pingTimeout. So both sides notice a lost
 // peer within ten seconds, however long a model takes to reply.
 const (
-	quietFor  = 4 * time.Second
-	answersIn = 4 * time.Second
+	pingAfter   = 4 * time.Second
+	pingTimeout = 4 * time.Second
 )
 
 // Server returns a server for a [Handler]. It speaks HTTP/2, over TLS if it is served with a certificate.
-func Server(h http.Handler) *http.Server { return server(h, quietFor, answersIn) }
+func Server(h http.Handler) *http.Server { return server(h, pingAfter, pingTimeout) }
 
 // Transport returns the transport of a [Client], for callers that change how certificates are verified.
-func Transport() *http.Transport { return transport(quietFor, answersIn) }
+func Transport() *http.Transport { return transport(pingAfter, pingTimeout) }
 
 func server(h http.Handler, quiet, answers time.Duration) *http.Server {
 	return &http.Server{

@@ -1,5 +1,4 @@
-// Package wiretest starts fake providers for tests.
-package wiretest
+package modeltest
 
 import (
 	"net/http/httptest"
@@ -13,16 +12,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
 )
 
-// Server is a fake provider that runs until the test has ended.
-type Server struct {
+// FakeServer is a fake provider that runs until the test has ended.
+type FakeServer struct {
 	URL string // without a path, e.g. http://127.0.0.1:40123
 
 	mu   sync.Mutex
 	seen []fakeprovider.Record
 }
 
-// Start starts a fake provider whose script has these lines.
-func Start(t testing.TB, c fakeprovider.Config, lines ...string) *Server {
+// StartFake starts a fake provider whose script has these lines.
+func StartFake(t testing.TB, c fakeprovider.Config, lines ...string) *FakeServer {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -32,7 +31,7 @@ func Start(t testing.TB, c fakeprovider.Config, lines ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{}
+	s := &FakeServer{}
 	log := c.Log
 	c.Log = func(r fakeprovider.Record) {
 		s.mu.Lock()
@@ -44,15 +43,15 @@ func Start(t testing.TB, c fakeprovider.Config, lines ...string) *Server {
 	}
 	srv := httptest.NewServer(fakeprovider.Handler(m, c))
 	t.Cleanup(func() {
-		srv.CloseClientConnections() // or Close would wait for the ones that hang
+		srv.CloseClientConnections() // Close would wait for hanging ones
 		srv.Close()
 	})
 	s.URL = srv.URL
 	return s
 }
 
-// Requests returns what the server has seen so far, in order.
-func (s *Server) Requests() []fakeprovider.Record {
+// Requests returns the requests so far, in order.
+func (s *FakeServer) Requests() []fakeprovider.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)

@@ -26,7 +26,7 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-// host is a machine with a workspace.
+// host is a host with a workspace.
 type host struct {
 	tb
 
@@ -35,7 +35,7 @@ type host struct {
 	roots []Root
 }
 
-// newHost makes a machine in a directory that uses a blob store.
+// newHost makes a host in a directory that uses a blob store.
 func newHost(ctx context.Context, t tb, dir string, blobs blob.Store) *host {
 	t.Helper()
 	h := &host{t, ctx, &Store{Blobs: blobs, Dir: dir + "/index"}, []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}}

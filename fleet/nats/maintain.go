@@ -9,24 +9,24 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// keeper keeps the subscriptions up to date, and detects messages that the server may not have received.
-func (l *Link) keeper() {
+// maintain keeps the subscriptions up to date, and detects messages that the server may not have received.
+func (l *Link) maintain() {
 	subs := map[string]*client.Subscription{}
-	var young []string // listeners since the last tick
-	tick := time.NewTicker(beat)
+	var recent []string // listeners since the last tick
+	tick := time.NewTicker(confirmEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-l.wakeKeeper:
+		case <-l.wakeMaintain:
 		case <-tick.C:
-			l.miss(young...) // other servers of a cluster may only have learned about them now
-			young = nil
+			l.reportMissed(recent...) // other servers of a cluster may only have learned about them now
+			recent = nil
 		case <-l.stop:
 			return
 		}
 		joined := l.subscribe(subs)
-		young = append(young, joined...)
-		l.settle(joined)
+		recent = append(recent, joined...)
+		l.confirm(joined)
 	}
 }
 
@@ -38,7 +38,7 @@ func (l *Link) subscribe(subs map[string]*client.Subscription) (joined []string)
 	l.changed = map[string]bool{}
 	wanted := map[string]bool{}
 	for subj := range changed {
-		wanted[subj] = l.ears[subj] != nil
+		wanted[subj] = l.listeners[subj] != nil
 	}
 	l.mu.Unlock()
 	for subj, want := range wanted {
@@ -61,35 +61,35 @@ func (l *Link) subscribe(subs map[string]*client.Subscription) (joined []string)
 	return joined
 }
 
-// settle waits until the server has received everything that was sent before. Then it makes new listeners read
+// confirm waits until the server has received everything that was sent before. Then it makes new listeners read
 // the store again, because they missed events sent between their first read and now. If the connection is new
 // or something was dropped, it notifies other processes again about sessions that grew.
-func (l *Link) settle(joined []string) {
+func (l *Link) confirm(joined []string) {
 	if !l.up.Load() {
 		return // everything is repeated with the next connection
 	}
 	l.mu.Lock()
-	unsure, repeat, renewed := l.unsure, l.repeat, l.renewed
-	if len(joined) == 0 && len(unsure) == 0 && !renewed {
+	unconfirmed, repeat, renewed := l.unconfirmed, l.repeat, l.renewed
+	if len(joined) == 0 && len(unconfirmed) == 0 && !renewed {
 		l.mu.Unlock()
 		return
 	}
-	l.unsure, l.repeat, l.renewed = map[pawl.SessionID]pawl.Seq{}, false, false
+	l.unconfirmed, l.repeat, l.renewed = map[pawl.SessionID]pawl.Seq{}, false, false
 	l.mu.Unlock()
 	var err error
 	if repeat {
-		err = l.notify(unsure)
+		err = l.notify(unconfirmed)
 	}
 	if err == nil {
-		err = l.conn.FlushTimeout(roundTrip)
+		err = l.conn.FlushTimeout(confirmTimeout)
 	}
 	switch {
 	case err != nil:
-		l.again(unsure)
+		l.repeatLater(unconfirmed)
 	case renewed:
-		l.miss(l.listened()...)
+		l.reportMissed(l.listened()...)
 	default:
-		l.miss(joined...)
+		l.reportMissed(joined...)
 	}
 }
 
@@ -104,11 +104,11 @@ func (l *Link) notify(heads map[pawl.SessionID]pawl.Seq) error {
 	return nil
 }
 
-// again repeats the notices with the next tick or connection.
-func (l *Link) again(unsure map[pawl.SessionID]pawl.Seq) {
+// repeatLater repeats the notices with the next tick or connection.
+func (l *Link) repeatLater(unconfirmed map[pawl.SessionID]pawl.Seq) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for id, seq := range unsure {
+	for id, seq := range unconfirmed {
 		l.remember(id, seq)
 	}
 	l.repeat, l.renewed = true, true

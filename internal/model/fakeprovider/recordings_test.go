@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
@@ -70,7 +69,7 @@ func TestShape(t *testing.T) {
 		t.Run(fmt.Sprint(tt.file, " ", tt.index), func(t *testing.T) {
 			all := recorded(t, tt.url)
 			real := find(t, all, tt.file, tt.index)
-			srv := wiretest.Start(t, fakeprovider.Config{}, tt.line)
+			srv := modeltest.StartFake(t, fakeprovider.Config{}, tt.line)
 			r := post(t.Context(), srv.URL, tt.protocol, history{}.body(tt.protocol))
 			want, got := shapes(t, string(real.ResponseBody)), shapes(t, r.body)
 			if diff := cmp.Diff(names(want), names(got, tt.extra)); diff != "" {
@@ -206,7 +205,7 @@ func TestRecordedRequests(t *testing.T) {
 		{fakeprovider.Responses, responsesURL},
 		{fakeprovider.Gemini, geminiURL},
 	} {
-		srv := wiretest.Start(t, fakeprovider.Config{}, lines...)
+		srv := modeltest.StartFake(t, fakeprovider.Config{}, lines...)
 		taken, signed := 0, 0
 		for _, x := range recorded(t, tt.url) {
 			to := paths[tt.protocol]

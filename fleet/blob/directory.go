@@ -23,14 +23,14 @@ const (
 	abandoned = 24 * time.Hour
 )
 
-// folder stores blobs as files. A key cannot be the directory of other keys.
-type folder struct{ dir string }
+// directory stores blobs as files. A key cannot be the directory of other keys.
+type directory struct{ dir string }
 
-var _ Store = folder{}
+var _ Store = directory{}
 
-func openFolder(dir string) (Store, error) {
-	s := folder{filepath.Clean(dir)}
-	if err := makeFolder(filepath.Join(s.dir, unfinished)); err != nil {
+func openDirectory(dir string) (Store, error) {
+	s := directory{filepath.Clean(dir)}
+	if err := makeDir(filepath.Join(s.dir, unfinished)); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	if err := s.sweep(); err != nil {
@@ -40,7 +40,7 @@ func openFolder(dir string) (Store, error) {
 }
 
 // sweep deletes partial writes of processes that died.
-func (s folder) sweep() error {
+func (s directory) sweep() error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, unfinished))
 	if err != nil {
 		return err
@@ -57,9 +57,9 @@ func (s folder) sweep() error {
 	return nil
 }
 
-func (s folder) path(key string) string { return filepath.Join(s.dir, filepath.FromSlash(key)) }
+func (s directory) path(key string) string { return filepath.Join(s.dir, filepath.FromSlash(key)) }
 
-func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
+func (s directory) Put(ctx context.Context, key string, r io.Reader) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
 	}
 	err = errors.Join(err, temp.Close())
 	if err == nil {
-		err = place(temp.Name(), s.path(key))
+		err = rename(temp.Name(), s.path(key))
 	}
 	if err != nil {
 		return fmt.Errorf("put blob %s: %w", key, errors.Join(err, os.Remove(temp.Name())))
@@ -81,9 +81,9 @@ func (s folder) Put(ctx context.Context, key string, r io.Reader) error {
 	return nil
 }
 
-// place renames a file and syncs its directory.
-func place(temp, path string) error {
-	if err := makeFolder(filepath.Dir(path)); err != nil {
+// rename renames a file and syncs its directory.
+func rename(temp, path string) error {
+	if err := makeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -92,8 +92,8 @@ func place(temp, path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// makeFolder creates a directory and its parents, and syncs them.
-func makeFolder(dir string) error {
+// makeDir creates a directory and its parents, and syncs them.
+func makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	switch {
 	case err == nil:
@@ -103,10 +103,10 @@ func makeFolder(dir string) error {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
 		return err
 	}
-	if err := makeFolder(filepath.Dir(dir)); err != nil {
+	if err := makeDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	return makeFolder(dir)
+	return makeDir(dir)
 }
 
 func syncFolder(dir string) error {
@@ -117,7 +117,7 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-func (s folder) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (s directory) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s folder) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 }
 
 // Delete leaves empty directories, because a concurrent Put may need them.
-func (s folder) Delete(ctx context.Context, key string) error {
+func (s directory) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (s folder) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-func (s folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+func (s directory) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		if err := checkPrefix(prefix); err != nil {
 			yield(Info{}, err)
@@ -159,7 +159,7 @@ func (s folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] 
 }
 
 // list yields the blobs in a directory, which is "" or ends with a slash. It returns false if yield did.
-func (s folder) list(ctx context.Context, dir, prefix string, yield func(Info, error) bool) bool {
+func (s directory) list(ctx context.Context, dir, prefix string, yield func(Info, error) bool) bool {
 	if ctx.Err() != nil {
 		yield(Info{}, context.Cause(ctx))
 		return false

@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
-	"github.com/pawl-dev/pawl/internal/model/fakeprovider/wiretest"
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 	opener "github.com/pawl-dev/pawl/internal/model/provider"
 )
@@ -69,7 +68,7 @@ func TestScriptsSayTheSame(t *testing.T) {
 func providers(t *testing.T, c fakeprovider.Config, lines ...string) *opener.Opener {
 	t.Helper()
 	c.Key = "the-providers-key"
-	at := wiretest.Start(t, c, lines...).URL
+	at := modeltest.StartFake(t, c, lines...).URL
 	known, err := catalog.Open("")
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +86,7 @@ func providers(t *testing.T, c fakeprovider.Config, lines ...string) *opener.Ope
 var refs = []string{"anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro", "groq/qwen/qwen3-32b"}
 
 // TestProvidersSayTheSame: every request that clients of protocols must write,
-// answered by a provider that checks it and its key.
+// cachedAnswer by a provider that checks it and its key.
 func TestProvidersSayTheSame(t *testing.T) {
 	t.Parallel()
 	line := `{"reasoning":"I think.","text":"let me look","deltas":4,"calls":[{"name":"read","input":{"path":"a.txt"}}],"usage":{"input":10,"output":5}}`

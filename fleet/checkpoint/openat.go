@@ -28,8 +28,8 @@ func stampOf(st *unix.Stat_t) stamp {
 	return stamp{number(st.Dev), st.Ino, st.Size, unix.TimespecToNsec(st.Mtim), unix.TimespecToNsec(st.Ctim)}
 }
 
-// form returns the file type bits (unix.S_IFMT).
-func form(st *unix.Stat_t) uint64 { return number(st.Mode) & unix.S_IFMT }
+// fileType returns the file type bits (unix.S_IFMT).
+func fileType(st *unix.Stat_t) uint64 { return number(st.Mode) & unix.S_IFMT }
 
 func permissions(st *unix.Stat_t) uint32 { return uint32(number(st.Mode) & 0o777) }
 
@@ -42,8 +42,8 @@ func modeOf(st *unix.Stat_t) fs.FileMode {
 	return mode
 }
 
-// again retries a system call that was interrupted by a signal.
-func again(f func() error) error {
+// retryEINTR retries a system call that was interrupted by a signal.
+func retryEINTR(f func() error) error {
 	for {
 		if err := f(); !errors.Is(err, unix.EINTR) {
 			return err
@@ -64,7 +64,7 @@ func openRoot(path string) (*os.File, error) {
 func openFrom(at int, name, path string, flags int, mode uint32) (*os.File, error) {
 	flags |= unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	var fd int
-	err := again(func() (err error) {
+	err := retryEINTR(func() (err error) {
 		fd, err = unix.Openat(at, name, flags, mode)
 		return err
 	})
@@ -74,8 +74,8 @@ func openFrom(at int, name, path string, flags int, mode uint32) (*os.File, erro
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openFolder opens a directory in an open one, making it accessible if needed.
-func openFolder(dir *os.File, name string) (*os.File, error) {
+// openDir opens a directory in an open one, making it accessible if needed.
+func openDir(dir *os.File, name string) (*os.File, error) {
 	f, err := openAt(dir, name, unix.O_DIRECTORY, 0)
 	if errors.Is(err, unix.EACCES) && unix.Fchmodat(int(dir.Fd()), name, 0o700, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		return openAt(dir, name, unix.O_DIRECTORY, 0)
@@ -85,7 +85,7 @@ func openFolder(dir *os.File, name string) (*os.File, error) {
 
 // statAt returns the status of a name in an open directory, without following links.
 func statAt(dir *os.File, name string) (st unix.Stat_t, err error) {
-	err = again(func() error { return unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err = retryEINTR(func() error { return unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
 		err = &os.PathError{Op: "stat", Path: dir.Name() + "/" + name, Err: err}
 	}
@@ -93,7 +93,7 @@ func statAt(dir *os.File, name string) (st unix.Stat_t, err error) {
 }
 
 func stat(f *os.File) (st unix.Stat_t, err error) {
-	if err = again(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
+	if err = retryEINTR(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
 		err = &os.PathError{Op: "stat", Path: f.Name(), Err: err}
 	}
 	return st, err
@@ -131,23 +131,23 @@ func removeAt(dir *os.File, name string, dev uint64) error {
 		return nil
 	case err != nil:
 		return err
-	case form(&st) != unix.S_IFDIR:
+	case fileType(&st) != unix.S_IFDIR:
 		return unlinkAt(dir, name, 0)
 	case number(st.Dev) != dev:
 		return fmt.Errorf("%s/%s is mounted there: unmount it first: %w", dir.Name(), name, pawl.ErrInvalid)
 	}
-	inner, err := openFolder(dir, name)
+	inner, err := openDir(dir, name)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(emptyOut(inner, dev), inner.Close()); err != nil {
+	if err := errors.Join(emptyDir(inner, dev), inner.Close()); err != nil {
 		return err
 	}
 	return unlinkAt(dir, name, unix.AT_REMOVEDIR)
 }
 
-// emptyOut removes the content of an open directory.
-func emptyOut(dir *os.File, dev uint64) error {
+// emptyDir removes the content of an open directory.
+func emptyDir(dir *os.File, dev uint64) error {
 	if err := dir.Chmod(0o700); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func emptyOut(dir *os.File, dev uint64) error {
 }
 
 func unlinkAt(dir *os.File, name string, flags int) error {
-	err := again(func() error { return unix.Unlinkat(int(dir.Fd()), name, flags) })
+	err := retryEINTR(func() error { return unix.Unlinkat(int(dir.Fd()), name, flags) })
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "remove", Path: dir.Name() + "/" + name, Err: err}
 	}
