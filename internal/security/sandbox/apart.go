@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readable returns the real paths of directories that are to be read. One that is not
-// there is an error: whoever needs it would fail without a word of why.
+// readable returns the real paths of readable directories. A missing one is an error,
+// because the command would fail without telling why.
 func readable(paths []string) ([]string, error) {
 	var real []string
 	for _, path := range paths {
@@ -20,8 +20,8 @@ func readable(paths []string) ([]string, error) {
 	return real, nil
 }
 
-// findApart returns the real paths of directories that are set apart, the outermost
-// alone. What is not there needs no hiding.
+// findApart returns the real paths of the directories that are set apart, without
+// those inside another. Missing ones need no hiding.
 func findApart(paths []string) []mask {
 	var found []mask
 	for _, path := range paths {
@@ -32,7 +32,7 @@ func findApart(paths []string) []mask {
 	return outermost(found)
 }
 
-// holding returns those of the masks that a path is in.
+// holding returns the masks that contain a path.
 func holding(masks []mask, path string) []mask {
 	var all []mask
 	for _, m := range masks {
@@ -43,7 +43,7 @@ func holding(masks []mask, path string) []mask {
 	return all
 }
 
-// roots are the directories that a command is to see, wherever they are.
+// roots returns the directories that stay visible wherever they are.
 func (pl *plan) roots() []string {
 	all := slices.Concat([]string{pl.dir}, pl.extra, pl.readable)
 	if pl.temp != "" {
@@ -52,16 +52,16 @@ func (pl *plan) roots() []string {
 	return all
 }
 
-// setApart reports whether a path is in a directory that is set apart, and in none
-// of the roots that show through it.
+// setApart reports whether a path is in a directory that is set apart, and in none of
+// the roots that stay visible in it.
 func (pl *plan) setApart(path string) bool {
 	return slices.ContainsFunc(holding(pl.apart, path), func(m mask) bool {
 		return !slices.ContainsFunc(pl.roots(), func(root string) bool { return within(path, root) && within(root, m.path) })
 	})
 }
 
-// apartFrom returns the directories that are set apart and do not hold a root, which
-// may be "": they stay closed to it.
+// apartFrom returns the directories that are set apart and do not contain root. With
+// root "" it returns all.
 func (pl *plan) apartFrom(root string) []string {
 	var all []string
 	for _, m := range pl.apart {

@@ -8,66 +8,63 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Profile says what a command may touch. Only Dir is needed. The secrets,
-// names and variables that pawl itself knows of are always guarded; the lists
-// here add to them.
+// Profile tells what a command may access. Only Dir is required. The lists add to the
+// secrets, names and variables that are always protected.
 type Profile struct {
 	Dir      string   // the workspace, writable unless ReadOnly
 	Work     string   // the directory in Dir to start in; "" means Dir
 	ReadOnly bool     // nothing can be written but temporary files
 	Writable []string // further directories to write to; they must exist
-	Temp     string   // the directory for temporary files; "" means an empty one that goes with the sandbox
+	Temp     string   // the directory for temporary files; "" means an empty one that is removed with the sandbox
 
-	// Hidden is what the command must not see: it finds an empty directory or file
-	// instead. An absolute path is meant as it is; anything else is a pattern,
-	// as of path.Match, for names anywhere in Dir.
+	// Hidden are files and directories that are replaced by empty ones. An entry is an
+	// absolute path, or a pattern of path.Match for names anywhere in Dir.
 	Hidden []string
 
-	// Apart are directories of which the command sees no more than what of Dir,
-	// Writable and Readable is in them: absolute paths. Hidden directories cannot hold
-	// those; these can.
+	// Apart are directories, as absolute paths, in which only Dir, Writable and Readable
+	// are visible. Unlike Hidden directories, they may contain those.
 	Apart []string
 
 	// Readable are directories that can be read wherever they are, and not written;
 	// they must exist.
 	Readable []string
 
-	// Protected are names that cannot be written, wherever they are in Dir, or
-	// paths from Dir. Those at its top cannot be created either; see Wrapped.Check
-	// for the others.
+	// Protected are names anywhere in Dir, or paths relative to it, that cannot be
+	// written. Those at its top cannot be created either; see Wrapped.Check for the
+	// others.
 	Protected []string
 
-	// ProxySocket is the unix socket of an HTTP proxy: the only way out. ""
-	// means that there is none.
+	// ProxySocket is the unix socket of an HTTP proxy, the only network access. "" means
+	// no network.
 	ProxySocket string
 
 	// Env is "NAME=value", or "NAME" for the value that pawl itself has.
 	Env []string
 
-	// Pass are names of variables that the caller adds to Wrapped.Env: they
-	// reach the command.
+	// Pass are the names of variables that the caller adds to Wrapped.Env, and that the
+	// command gets too.
 	Pass []string
 }
 
-// Request is a command that is to run for a session.
+// Request is a command to run for a session.
 type Request struct {
 	Session   pawl.SessionID
 	Workspace string
-	Mode      string // what the session may do unasked; see [pawl.Settings]
+	Mode      string // the permission mode of the session; see [pawl.Settings]
 	Args      []string
 	Dir       string   // the directory to start in
-	Network   []string // hosts that it may reach: that was permitted
-	Escape    bool     // it runs without a sandbox: that was permitted
-	Boxed     bool     // it was permitted for a sandbox: if there is none, it must not run
+	Network   []string // hosts that it is permitted to reach
+	Escape    bool     // it is permitted to run without a sandbox
+	Boxed     bool     // it is permitted in a sandbox only: if there is none, it must not run
 }
 
-// Sandbox runs commands in a confined way.
+// Box is an implementation of the sandbox.
 type Box interface {
-	// Name is bubblewrap, landlock, seatbelt or none.
+	// Name returns bubblewrap, landlock, seatbelt or none.
 	Name() string
 
-	// Wrap returns what to run instead of the command. An error means that the
-	// profile cannot be kept; the command must then not be run.
+	// Wrap returns what to run instead of the command. After an error, which means that
+	// the profile cannot be enforced, the command must not run.
 	Wrap(argv []string, p Profile) (Wrapped, error)
 }
 
@@ -75,31 +72,29 @@ type Box interface {
 type Wrapped struct {
 	Args []string
 
-	// Env is the whole environment to start Args with, apart from what the
-	// profile passes: a command can read what its sandbox was started with.
+	// Env is the whole environment to start Args with, except for Profile.Pass. Do not
+	// add to it: a command can read the environment of its sandbox.
 	Env []string
 
-	// Files are file 3, 4 and so on of Args: exec.Cmd.ExtraFiles.
+	// Files are file descriptors 3, 4 and so on of Args: exec.Cmd.ExtraFiles.
 	Files []*os.File
 
-	// Partial means that the workspace has more directories than are looked into:
-	// names far down are neither hidden nor protected, and Check does not tell of
-	// them.
+	// Partial means that the workspace has more directories than are searched: deep
+	// names are neither hidden nor protected, and Check does not report them.
 	Partial bool
 
-	// Check returns what should be protected and has come up in the workspace, or
-	// changed, since Wrap: paths from Dir. Names far down that were not there
-	// cannot be held back. It may be called while the command runs and after it,
-	// before Close.
+	// Check returns the protected paths, relative to Dir, that were created or changed
+	// in the workspace since Wrap: the sandbox cannot prevent the creation of deep
+	// names. It may be called while the command runs and after it, before Close.
 	Check func() ([]string, error)
 
-	// Close is called when the command has ended, or was not started; a second
-	// call does nothing. What the sandbox needed in the workspace goes a little later;
-	// see Release.
+	// Close releases the sandbox. Call it when the command has ended, or was not
+	// started; a second call does nothing. Placeholders in the workspace are removed a
+	// little later; see Release.
 	Close func()
 }
 
-// Unwrapped is a command as it is, in no sandbox.
+// Unwrapped returns a command without a sandbox.
 func Unwrapped(args, env []string) Wrapped {
 	return Wrapped{Args: args, Env: env, Check: func() ([]string, error) { return nil, nil }, Close: func() {}}
 }
@@ -110,15 +105,15 @@ var ErrNoBox = errors.New("no sandbox")
 // ErrRefused means that a directory cannot be a workspace or be written to.
 var ErrRefused = errors.New("refused")
 
-// None is the sandbox of a machine that has none. It wraps nothing.
+// None is the Box of a machine without a sandbox.
 type None struct{ Why string }
 
 var _ Box = None{}
 
-// Name is none.
+// Name returns none.
 func (None) Name() string { return "none" }
 
-// Wrap returns ErrNoBox: to run a command without a sandbox is for others to decide.
+// Wrap returns ErrNoBox: callers decide whether to run a command without a sandbox.
 func (n None) Wrap([]string, Profile) (Wrapped, error) {
 	return Wrapped{}, fmt.Errorf("%w: %s", ErrNoBox, n.Why)
 }

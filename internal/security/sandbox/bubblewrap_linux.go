@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bubblewrap is the sandbox of Linux where a user can have namespaces.
+// Bubblewrap is the sandbox on Linux with user namespaces.
 type Bubblewrap struct {
 	Path string // of bwrap; see findBubblewrap
 
@@ -19,7 +19,7 @@ type Bubblewrap struct {
 
 var _ Box = (*Bubblewrap)(nil)
 
-// Name is bubblewrap.
+// Name returns bubblewrap.
 func (*Bubblewrap) Name() string { return "bubblewrap" }
 
 // Wrap returns the call of bwrap.
@@ -43,7 +43,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 			m.close()
 		}
 	}()
-	// The options come first, the filter second; masks add more.
+	// The options come first, the seccomp filter second; masks add more.
 	m.files = make([]*os.File, 1, 2)
 	if err := m.namespaces(); err != nil {
 		return Wrapped{}, err
@@ -89,7 +89,7 @@ type mounts struct {
 
 func (m *mounts) add(args ...string) { m.args = append(m.args, args...) }
 
-// close lets go of what the sandbox needed.
+// close releases the resources of the sandbox.
 func (m *mounts) close() {
 	for _, f := range m.files {
 		if f != nil {
@@ -102,13 +102,13 @@ func (m *mounts) close() {
 	}
 }
 
-// file hands a file to bwrap and returns its number there.
+// file passes a file to bwrap and returns its descriptor there.
 func (m *mounts) file(f *os.File) string {
 	m.files = append(m.files, f)
 	return fmt.Sprint(len(m.files) + 2)
 }
 
-// namespaces cuts the command off from the rest of the machine.
+// namespaces isolates the command with namespaces and a seccomp filter.
 func (m *mounts) namespaces() error {
 	m.add("--unshare-user", "--unshare-uts", "--unshare-cgroup", "--new-session", "--cap-drop", "ALL")
 	m.add("--unshare-ipc")
@@ -127,9 +127,9 @@ func (m *mounts) namespaces() error {
 	return nil
 }
 
-// passEnv drops the variables of pawl's environment that the command does not
-// get, should the caller have left them in. --clearenv would drop those too
-// that the caller adds on purpose.
+// passEnv drops the variables of pawl's environment that the command must not get, in
+// case the caller left them in. --clearenv would also drop those that the caller adds
+// on purpose.
 func (m *mounts) passEnv(env, pass []string) {
 	keep := map[string]bool{}
 	for _, name := range pass {
@@ -146,8 +146,8 @@ func (m *mounts) passEnv(env, pass []string) {
 	}
 }
 
-// forward makes the command a child of the forwarder, which is the only one
-// who can reach the proxy's socket by a network address.
+// forward makes the command a child of the forwarder, which relays connections to a
+// network address to the proxy's socket.
 func (m *mounts) forward(argv, env []string, socket string) ([]string, []string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -167,14 +167,14 @@ func (m *mounts) forward(argv, env []string, socket string) ([]string, []string,
 		env = setenv(env, name, "http://"+forwarderAddress)
 		env = setenv(env, strings.ToLower(name), "http://"+forwarderAddress)
 	}
-	// Servers of the sandbox itself are reached directly. Anything more would be a
-	// way past the proxy's rules.
+	// Servers in the sandbox itself are reached directly. Anything more would bypass the
+	// proxy's rules.
 	env = setenv(env, "NO_PROXY", "localhost,127.0.0.1,::1")
 	env = setenv(env, "no_proxy", "localhost,127.0.0.1,::1")
 	return append([]string{forwarderPath}, argv...), env, nil
 }
 
-// memoryFile returns a file that is nowhere on a disk, at its beginning.
+// memoryFile returns an anonymous file with the data, positioned at its beginning.
 func memoryFile(name string, data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("pawl-"+name, unix.MFD_CLOEXEC)
 	if err != nil {

@@ -1,14 +1,14 @@
 package sandbox
 
-// call is a system call with its number on each architecture; -1 if it has none there.
+// call is a system call with its number on each architecture; -1 means none.
 type call struct {
 	name         string
 	amd64, arm64 int
 }
 
-// refusedCalls are of no use to a command that builds and tests, or reach for
-// what the sandbox keeps away: other processes, mounts, keys, the kernel's own
-// settings, and large parts of the kernel that are rarely needed and often broken.
+// refusedCalls are system calls that builds and tests do not need, and that access
+// other processes, mounts, keys, kernel settings, or large parts of the kernel that
+// are rarely needed and often vulnerable.
 var refusedCalls = []call{
 	// other processes
 	{"ptrace", 101, 117}, {"process_vm_readv", 310, 270}, {"process_vm_writev", 311, 271}, {"kcmp", 312, 272},
@@ -30,15 +30,14 @@ var refusedCalls = []call{
 	{"nfsservctl", 180, 42}, {"lookup_dcookie", 212, 18},
 }
 
-// sharedCalls reach for memory and queues that all processes of a namespace
-// share.
+// sharedCalls access memory and queues that all processes of a namespace share.
 var sharedCalls = []call{
 	{"shmget", 29, 194}, {"shmat", 30, 196}, {"shmctl", 31, 195},
 	{"semget", 64, 190}, {"semop", 65, 193}, {"semctl", 66, 191}, {"semtimedop", 220, 192},
 	{"msgget", 68, 186}, {"msgsnd", 69, 189}, {"msgrcv", 70, 188}, {"msgctl", 71, 187}, {"mq_open", 240, 180},
 }
 
-// Calls that are refused with some arguments only.
+// The calls that are refused with some arguments only.
 var (
 	callClone      = call{"clone", 56, 220}
 	callClone3     = call{"clone3", 435, 435}

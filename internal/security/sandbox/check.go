@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// check returns what should be protected and has come up, or changed, since.
-// Mounts keep most of it from happening. What they cannot is told here: names
-// deep down that were not there, links, and races between sandboxes.
+// check returns the protected paths that were created or changed since the plan was
+// made. Mounts prevent most of this, but not for deep names that did not exist, for
+// links, and in races between sandboxes.
 func (pl *plan) check(s *surveyor) ([]string, error) {
 	if pl.readOnly {
 		return nil, nil
@@ -43,9 +43,9 @@ func (pl *plan) check(s *surveyor) ([]string, error) {
 	return news, nil
 }
 
-// undo takes away a commondir, which leads git to another configuration and is
-// never made in a repository's own directory. Other names that Check tells of may
-// be a person's doing.
+// undo removes a commondir, which makes git use another configuration, and which git
+// never creates in a repository's own directory. Other paths that Check reports may
+// have been created by a person.
 func (pl *plan) undo() {
 	for _, path := range pl.absent {
 		if filepath.Base(path) != "commondir" || !exists(path) {
@@ -53,7 +53,7 @@ func (pl *plan) undo() {
 		}
 		root, err := os.OpenRoot(pl.dir) // which follows no link out of it
 		if err != nil {
-			return // the workspace is gone
+			return // the workspace does not exist any more
 		}
 		if name, err := filepath.Rel(pl.dir, path); err == nil {
 			_ = root.Remove(name)

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// landlockFloor is the oldest version of landlock that keeps what a sandbox
-// promises: version 3 guards truncation, 5 devices, 6 the signals to others.
+// landlockFloor is the oldest ABI version of landlock that is sufficient: version 3
+// controls truncation, 5 devices, 6 signals to other processes.
 const landlockFloor = 6
 
-// What the rules know of. Everything is denied that no rule allows.
+// The rights that rules control. What no rule allows is denied.
 const (
 	fsRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
@@ -29,17 +29,16 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
 	fsDevice = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	fsAll    = fsRead | fsWrite | fsDevice | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
-	// fsFile are the rights that a file can have, as against a directory.
+	// fsFile are the rights of files, as opposed to directories.
 	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	netAll   = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	scopeAll = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 )
 
-// confine takes all rights from this process but those of the confinement on
-// file 3, and becomes the command. It returns only if it fails, and then the
-// command was not run. All of it happens on one thread, which is the one that
-// lives on.
+// confine drops all rights of this process except those in the confinement on file
+// descriptor 3, and executes the command. It returns only if it fails, without having
+// run the command. It stays on one thread, because rights are per thread.
 func confine(argv []string) int {
 	runtime.LockOSThread()
 	if len(argv) == 0 {
@@ -77,7 +76,8 @@ func confine(argv []string) int {
 	return fail(exitCannot, fmt.Errorf("%s: %w", path, err))
 }
 
-// dropCapabilities makes root a user like any other, for good.
+// dropCapabilities irrevocably drops all capabilities, so that root is an ordinary
+// user.
 func dropCapabilities() error {
 	for c := uintptr(0); c <= 63; c++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
@@ -100,7 +100,7 @@ func dropCapabilities() error {
 	return nil
 }
 
-// landlockABI is the version of the kernel's landlock; 0 if there is none.
+// landlockABI returns the ABI version of the kernel's landlock; 0 means none.
 func landlockABI() int {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -109,7 +109,7 @@ func landlockABI() int {
 	return int(n)
 }
 
-// restrict puts the thread under landlock.
+// restrict applies the landlock rules to this thread.
 func (c *confinement) restrict() error {
 	if abi := landlockABI(); abi < landlockFloor {
 		return fmt.Errorf("landlock %d is needed, the kernel has %d", landlockFloor, abi)
@@ -139,11 +139,11 @@ func (c *confinement) restrict() error {
 	return nil
 }
 
-// allowBeneath adds a rule. What has gone since it was listed needs none.
+// allowBeneath adds a rule for a path. A path that no longer exists needs none.
 func allowBeneath(ruleset int, path string, access uint64) error {
 	fd, err := openReal(path, unix.O_PATH)
 	if err != nil {
-		return nil // closed to us is closed to the command
+		return nil // if pawl has no access, neither has the command
 	}
 	defer closeFile(fd)
 	var st unix.Stat_t

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// preflightTime bounds the run of a command in a sandbox, to see whether it works.
+// preflightTime bounds the test run of a command in a sandbox.
 const preflightTime = 10 * time.Second
 
-// bubblewrapPaths is where bwrap is looked for. PATH is not asked: a workspace
-// can be in it.
+// bubblewrapPaths is where bwrap is searched, instead of in PATH, which may contain a
+// workspace.
 var bubblewrapPaths = []string{
 	"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap", "/opt/bin/bwrap",
 }
@@ -52,8 +52,8 @@ func detect(ctx context.Context) (Box, Report) {
 	return None{Why: finding.Detail + "; landlock: " + l.Detail}, r
 }
 
-// findBubblewrap returns the path of a bwrap that only root can change, links
-// followed, or "" and what is wrong.
+// findBubblewrap returns the real path of a bwrap that only root can change, or "" and
+// the problem.
 func findBubblewrap(paths []string) (string, Finding) {
 	f := Finding{Name: "bubblewrap", Detail: "bwrap is not installed", Fix: installBubblewrap}
 	for _, path := range paths {
@@ -73,7 +73,7 @@ func findBubblewrap(paths []string) (string, Finding) {
 	return "", f
 }
 
-// trusted says why others than root could change a program, if they could.
+// trusted returns an error if others than root could change a program.
 func trusted(path string) error {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
@@ -96,7 +96,7 @@ func trusted(path string) error {
 	}
 }
 
-// preflight runs a command in the sandbox.
+// preflight runs a command in the sandbox to test it.
 func preflight(ctx context.Context, box Box) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()

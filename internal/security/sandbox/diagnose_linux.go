@@ -7,7 +7,7 @@ import (
 
 const installBubblewrap = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap"
 
-// facts are what the system says about user namespaces.
+// facts are the system settings about user namespaces.
 type facts struct {
 	path      string // of bwrap
 	setuid    bool
@@ -46,11 +46,11 @@ func inContainer() bool {
 	return false
 }
 
-// appArmorProfile lets bwrap have user namespaces where AppArmor refuses them
-// to programs without a profile.
+// appArmorProfile is a command that permits bwrap to use user namespaces, where
+// AppArmor denies them to programs without a profile.
 const appArmorProfile = `printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s flags=(unconfined) {\n  userns,\n}\n' | sudo tee /etc/apparmor.d/bwrap >/dev/null && sudo apparmor_parser -r /etc/apparmor.d/bwrap`
 
-// diagnose says why no sandbox could be started, and how to change that.
+// diagnose returns why no sandbox could be started, and how to fix it.
 func diagnose(output string, f facts) (why, fix string) {
 	output = strings.TrimPrefix(strings.TrimSpace(output), "bwrap: ")
 	switch {

@@ -1,11 +1,11 @@
-// Package sandbox puts commands into a sandbox: they see the machine read-only and
-// without its secrets, write to one directory, and reach nobody.
+// Package sandbox runs commands in a sandbox: the machine is read-only and its secrets
+// are hidden, they can write to one directory, and there is no network.
 //
-// A Profile says what a command may touch. A Sandbox turns a command line and a
-// profile into another command line, which does the same inside. There are
-// three kinds: bubblewrap and, where user namespaces are refused, landlock on
-// Linux; seatbelt on macOS. Detect finds the one that works here.
+// A Profile tells what a command may access. A Box turns a command line and a profile
+// into another command line, which runs the command in the sandbox. There are three
+// implementations: bubblewrap and, where user namespaces are denied, landlock on Linux;
+// seatbelt on macOS. Detect finds the one that works on this machine.
 //
-// Assume that the command is hostile. What is not named is closed: no network,
-// no variable of the environment, no directory to write to.
+// Assume that commands are hostile. What the profile does not allow is denied: network,
+// environment variables, writable directories.
 package sandbox

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// variables are those that commands get from pawl's environment. None of them
-// holds a key.
+// variables are the variables of pawl's environment that commands get. None of them
+// contains a key.
 var variables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ"}
 
-// environment is what a command gets: each name once, the profile's values last.
+// environment returns the environment of a command: each name once, the profile's
+// values last.
 func environment(p Profile) []string {
 	values := map[string]string{}
 	take := func(name string) {
@@ -42,8 +43,8 @@ func environment(p Profile) []string {
 	return env
 }
 
-// temporary points to the directory for temporary files. Caches go there too unless
-// the profile says otherwise: those of the user are not to be written.
+// temporary sets TMPDIR, and the cache directory unless the profile sets it, because
+// commands must not write the user's caches.
 func temporary(env []string, dir string) []string {
 	env = setenv(env, "TMPDIR", dir)
 	if getenv(env, "XDG_CACHE_HOME") == "" {
@@ -52,7 +53,7 @@ func temporary(env []string, dir string) []string {
 	return env
 }
 
-// setenv sets a variable in an environment, in place of what it had.
+// setenv sets or replaces a variable in an environment.
 func setenv(env []string, name, value string) []string {
 	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 	return append(env, name+"="+value)

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// systemFolders cannot be written to as a whole. What is in them can be, apart
-// from sealedFolders: many programs live in /opt/app, /srv/www or /usr/src/app.
+// systemFolders cannot be workspaces themselves. Directories in them can, except for
+// sealedFolders: many projects are in /opt/app, /srv/www or /usr/src/app.
 var systemFolders = []string{
 	"/", "/Applications", "/Library", "/System", "/Users", "/Volumes",
 	"/bin", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/nix", "/nix/store", "/opt",
@@ -21,10 +21,10 @@ var systemFolders = []string{
 	"/var", "/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp",
 }
 
-// sealedFolders hold the kernel's business.
+// sealedFolders belong to the kernel: nothing in them can be a workspace.
 var sealedFolders = []string{"/boot", "/dev", "/proc", "/sys"}
 
-// homes are the user's home directories: what HOME says, and what the system says.
+// homes returns the user's home directories, by HOME and by the user database.
 func homes() []string {
 	var list []string
 	add := func(dir string) {
@@ -44,8 +44,8 @@ var accountHome = sync.OnceValue(func() string {
 	return ""
 })
 
-// directory returns the real path of a directory that a sandbox may write to, or says
-// why it may not.
+// folder returns the real path of a directory that a sandbox may write to, or an
+// error if it may not.
 func folder(what, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%s %q is not an absolute path: %w", what, dir, ErrRefused)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderID tells whether a directory's entries have changed. The time of change is
-// the kernel's own: nobody can set it back.
+// folderID identifies a version of a directory's entries. It contains the ctime, which
+// nobody can set back.
 type folderID struct {
 	device, inode uint64
 	change        unix.Timespec
@@ -22,7 +22,7 @@ func identify(dir string) (folderID, time.Time, error) {
 	return folderID{st.Dev, st.Ino, st.Ctim}, time.Unix(st.Ctim.Unix()), nil
 }
 
-// identity tells whether a file has changed in any way.
+// identity identifies a version of a file.
 type identity struct {
 	folderID
 	missing bool
@@ -33,9 +33,9 @@ func identityOf(path string) identity {
 	return identity{id, err != nil}
 }
 
-// openReal opens a path that has no link in it. One that has come up since it
-// was looked at is an error: it would lead somewhere else. What a workspace
-// holds can be swapped at any time by a command that runs in another sandbox.
+// openReal opens a path without links. A link that was created since the path was
+// resolved is an error: a command in another sandbox can replace files of a workspace
+// at any time.
 func openReal(path string, flags uint64) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,

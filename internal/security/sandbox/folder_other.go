@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// folderID tells whether a directory's entries have changed. Here nothing does:
-// every directory is read again.
+// folderID identifies a version of a directory's entries. On this system there is no
+// reliable one, so that every directory is read again.
 type folderID struct{}
 
 func identify(string) (folderID, time.Time, error) { return folderID{}, time.Now(), nil }
 
-// identity tells whether a file has changed, as far as that can be told.
+// identity identifies a version of a file, as far as possible.
 type identity struct {
 	size    int64
 	mode    os.FileMode

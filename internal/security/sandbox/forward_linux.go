@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Where the forwarder and the proxy's socket are in a sandbox. The port is below
-// those that the kernel hands out by itself.
+// Where the forwarder and the proxy's socket are in a sandbox. The port is below the
+// kernel's range of ephemeral ports.
 const (
 	forwarderPath    = "/run/pawl/helper"
 	forwarderSocket  = "/run/pawl/proxy.sock"
@@ -65,7 +65,7 @@ func serve(listener net.Listener) {
 	}
 }
 
-// relay copies both ways until both sides are done.
+// relay copies in both directions until both sides have closed.
 func relay(conn net.Conn) {
 	defer conn.Close()
 	proxy, err := net.Dial("unix", forwarderSocket)
@@ -76,7 +76,7 @@ func relay(conn net.Conn) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(proxy, conn) // an end is an end, whatever the reason
+		_, _ = io.Copy(proxy, conn) // the reason of the end does not matter
 		_ = proxy.(*net.UnixConn).CloseWrite()
 	}()
 	_, _ = io.Copy(conn, proxy)

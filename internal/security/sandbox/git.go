@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// maxGitDirs bounds the repositories of submodules that are looked for.
+// maxGitDirs bounds the repositories of submodules that are searched.
 const maxGitDirs = 256
 
-// parts says how the things in a workspace are guarded.
+// parts tells how the paths in a workspace are protected.
 type parts struct {
-	readonly []string // they are there and cannot be written
-	pinned   []string // directories that hold others, and cannot be moved
-	missing  []string // not there; a placeholder keeps them from being created
-	absent   []string // not there, and a placeholder would disturb: it is told if they come up
-	links    []string // they cannot be held: it is told if they change
+	readonly []string // they exist and cannot be written
+	pinned   []string // directories that contain protected paths and cannot be moved
+	missing  []string // they do not exist; a placeholder prevents their creation
+	absent   []string // they do not exist, and a placeholder would break git: Check reports their creation
+	links    []string // they cannot be protected: Check reports changes
 	writable []string // outside of the workspace
 }
 
-// gitFolder guards a directory .git: what says which programs git runs. All else
-// stays writable, so that commits can be made.
+// gitFolder protects the files of a .git directory that determine which programs git
+// runs. The rest stays writable, so that commits are possible.
 func (p *parts) gitFolder(dir, top string) {
 	p.pinned = append(p.pinned, dir)
 	p.gitDir(dir, filepath.Dir(dir), top)
@@ -46,13 +46,14 @@ func (p *parts) gitFolder(dir, top string) {
 	}
 }
 
-// gitDir guards the directory of one repository with that worktree. top is the workspace.
+// gitDir protects the git directory of a repository with the given worktree. top is
+// the workspace.
 func (p *parts) gitDir(dir, worktree, top string) {
 	config := filepath.Join(dir, "config")
 	p.hold(config)
 	p.hold(filepath.Join(dir, "hooks"))
-	// Either file leads git to another configuration, and git fails over a
-	// placeholder for it.
+	// Both files make git use another configuration, and git fails on placeholders for
+	// them.
 	p.holdOrWatch(filepath.Join(dir, "commondir"))
 	p.holdOrWatch(filepath.Join(dir, "config.worktree"))
 	for _, path := range gitConfigPaths(config, worktree) {
@@ -62,14 +63,14 @@ func (p *parts) gitDir(dir, worktree, top string) {
 	}
 }
 
-// gitWorktree guards the directory that a linked worktree has in its repository.
+// gitWorktree protects the directory of a linked worktree in its repository.
 func (p *parts) gitWorktree(dir string) {
 	p.holdOrWatch(filepath.Join(dir, "commondir"))
 	p.holdOrWatch(filepath.Join(dir, "gitdir"))
 	p.holdOrWatch(filepath.Join(dir, "config.worktree"))
 }
 
-// hold guards a path, whether it is there or not.
+// hold protects a path, whether it exists or not.
 func (p *parts) hold(path string) {
 	if !p.holdThere(path) {
 		p.missing = append(p.missing, path)
@@ -82,7 +83,7 @@ func (p *parts) holdOrWatch(path string) {
 	}
 }
 
-// holdThere guards what is there, and reports whether anything is.
+// holdThere protects a path if it exists, and reports whether it does.
 func (p *parts) holdThere(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -100,11 +101,10 @@ func (p *parts) holdThere(path string) bool {
 	return true
 }
 
-// linkedWorktree makes room for commits in a worktree whose repository is
-// elsewhere: its own directory there, and the objects and refs. Configuration and
-// hooks stay read-only with all else. It does so only if the repository names
-// this worktree as its own: a file .git that came with the workspace could name
-// any repository.
+// linkedWorktree makes commits possible in a worktree whose repository is elsewhere:
+// its directory there, objects and refs become writable; configuration and hooks stay
+// read-only. It does so only if the repository lists this worktree, because a file
+// .git in the workspace could name any repository.
 func (p *parts) linkedWorktree(top, dotgit string) {
 	own := gitFileTarget(dotgit)
 	if own == "" || within(own, top) || filepath.Base(filepath.Dir(own)) != "worktrees" {
@@ -146,7 +146,7 @@ func line(path string) string {
 	return strings.TrimSpace(first)
 }
 
-// resolve returns a path without links, or "" if it is not there.
+// resolve returns the real path, or "" if it does not exist.
 func resolve(path string) string {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxSmall bounds the files that are read to find out what to guard.
+// maxSmall bounds the files that are read to find protected paths, in bytes.
 const maxSmall = 1 << 20
 
-// gitConfigPaths returns the files and directories that a repository's
-// configuration names as a part of itself: its hooks, and files it includes.
-// Hooks are found from the worktree.
+// gitConfigPaths returns the hooks directory and the included files of a repository's
+// configuration. A relative hooks path is resolved from the worktree.
 func gitConfigPaths(config, worktree string) []string {
 	text, err := readSmall(config)
 	if err != nil {
@@ -59,8 +58,7 @@ func expand(path, from string) string {
 	return filepath.Join(from, path)
 }
 
-// readSmall reads a regular file. It waits for nobody: what is in a workspace
-// may be a pipe.
+// readSmall reads a regular file. It does not block on a pipe in a workspace.
 func readSmall(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -8,28 +8,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperVar makes this program a helper in a sandbox, which goes on to run the
-// command it is given.
+// helperVar is the environment variable that makes this program a helper in a sandbox,
+// which then runs its arguments as a command. The other constants are its values.
 const (
 	helperVar      = "PAWL_BOX"
 	helperForward  = "forward"
 	helperLandlock = "landlock"
 )
 
-// The exit codes of a helper that could not run its command are a shell's.
+// The exit codes of a helper that could not run its command, as in a shell.
 const (
 	exitCannot   = 126
 	exitNotFound = 127
 )
 
-// A helper is this same binary, so init is where it branches off: before main,
-// and before other packages have set themselves up.
+// A helper is the same binary as pawl. It runs in init, before main and before the
+// initialization of other packages.
 func init() {
 	kind, ok := os.LookupEnv(helperVar)
 	if !ok {
 		return
 	}
-	_ = os.Unsetenv(helperVar) // its children are themselves
+	_ = os.Unsetenv(helperVar) // its children are no helpers
 	switch kind {
 	case helperForward:
 		os.Exit(forward(os.Args[1:]))
@@ -39,8 +39,8 @@ func init() {
 	os.Exit(fail(exitCannot, fmt.Errorf("unknown helper %q", kind)))
 }
 
-// sealFiles keeps files that this process was given from going on to commands.
-// Its own never do.
+// sealFiles keeps commands from inheriting the file descriptors that this process
+// inherited. Its own are never inherited.
 func sealFiles() error {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("keep open files from commands: %w", err)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// secrets are what is hidden in home directories. A directory is better than a file in
-// it: programs add files.
+// secrets are hidden in home directories. Directories are better than files in them,
+// because programs add files.
 var secrets = []string{
 	// keys of people
 	".ssh", ".gnupg", ".pki", ".password-store", ".local/share/keyrings", ".local/share/kwalletd", ".kde/share/apps/kwallet",
@@ -42,7 +42,7 @@ var secrets = []string{
 	".bash_history", ".zsh_history", ".local/share/fish", ".python_history", ".psql_history", ".mysql_history", ".local/state",
 }
 
-// systemSecrets are hidden where the user could read them, as root can.
+// systemSecrets are hidden if the user, such as root, could read them.
 var systemSecrets = []string{
 	"/etc/shadow", "/etc/shadow-", "/etc/krb5.keytab", "/etc/ssl/private", "/etc/kubernetes", "/etc/rancher",
 	"/etc/docker/key.json", "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/sudoers", "/etc/sudoers.d",
@@ -51,17 +51,17 @@ var systemSecrets = []string{
 	"/var/lib/private", "/var/lib/NetworkManager", "/var/lib/sss", "/var/spool", "/var/mail", "/root",
 }
 
-// maxMasks bounds what is hidden one by one.
+// maxMasks bounds the paths that are hidden.
 const maxMasks = 512
 
-// mask is a path that is hidden.
+// mask is a hidden path.
 type mask struct {
 	path string
 	dir  bool
 }
 
-// hide returns the masks for the user's secrets and the given absolute paths:
-// real paths of what is there, the outermost alone, in order.
+// hide returns the masks for the user's secrets and the given absolute paths: the real
+// paths of those that exist, sorted, without paths inside another.
 func hide(homes, further []string) ([]mask, error) {
 	look := looker{}
 	for _, home := range homes {
@@ -85,7 +85,7 @@ func hide(homes, further []string) ([]mask, error) {
 	return found, nil
 }
 
-// secret is one of secrets: the directory that it is in, from home, and its name.
+// secret is an entry of secrets: its directory, relative to home, and its name.
 type secret struct{ dir, name string }
 
 var splitSecrets = sync.OnceValue(func() []secret {
@@ -97,10 +97,10 @@ var splitSecrets = sync.OnceValue(func() []secret {
 	return list
 })
 
-// looker looks for files, most of which are not there, and remembers the
-// directories that it has seen: it is a part of every start of a command.
+// looker searches for files, most of which do not exist, and caches directories,
+// because it runs before every command.
 type looker struct {
-	folders map[string]*seenFolder // by their path from home; nil if they are not there
+	folders map[string]*seenFolder // by path relative to home; nil if they do not exist
 	found   []mask
 }
 
@@ -111,11 +111,11 @@ type seenFolder struct {
 	racy  bool // see listing
 }
 
-// seenFolders remembers what was in directories; one that has changed is read again.
+// seenFolders caches the entries of directories; a changed one is read again.
 var seenFolders sync.Map // path -> *seenFolder
 
-// seeFolder returns what is in a directory, or nil if there is none. Of the path,
-// the last name alone may be a link.
+// seeFolder returns the entries of a directory, or nil if it does not exist. Only the
+// last element of the path may be a link.
 func seeFolder(path string) *seenFolder {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -140,12 +140,12 @@ func seeFolder(path string) *seenFolder {
 	return f
 }
 
-// holds reports whether a directory may hold a name.
+// holds reports whether a directory may contain a name.
 func (f *seenFolder) holds(name string) bool {
 	return f != nil && (f.names == nil || f.names[name])
 }
 
-// directory returns a directory by its path from home.
+// folder returns a directory, given its path relative to home.
 func (l *looker) folder(dir string) *seenFolder {
 	f, ok := l.folders[dir]
 	if !ok {
@@ -158,15 +158,15 @@ func (l *looker) folder(dir string) *seenFolder {
 	return f
 }
 
-// find adds a file if it is there.
+// find adds a file if it exists.
 func (l *looker) find(dir, name string) {
 	if f := l.folder(dir); f.holds(name) {
 		l.add(f.path + "/" + name)
 	}
 }
 
-// add adds a file. A link is followed: what it leads to is the secret. Of the
-// path, the last name alone may be one.
+// add adds a file, or the target of a link. Only the last element of the path may be a
+// link.
 func (l *looker) add(path string) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -178,7 +178,7 @@ func (l *looker) add(path string) {
 	}
 }
 
-// names returns what is in a directory, or nil if that cannot be told.
+// names returns the names in a directory, or nil if it cannot be read.
 func names(dir string) map[string]bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -196,7 +196,7 @@ func names(dir string) map[string]bool {
 	return set
 }
 
-// outermost sorts the masks and leaves out those that are inside another.
+// outermost sorts the masks and drops those inside another.
 func outermost(masks []mask) []mask {
 	slices.SortFunc(masks, func(a, b mask) int { return strings.Compare(a.path, b.path) })
 	var kept []mask

@@ -10,26 +10,26 @@ import (
 	"strings"
 )
 
-// Landlock is the sandbox of Linux where namespaces are refused. The kernel's
-// landlock can only allow, and what it allows of a directory it allows of all that
-// is below. So whatever holds something guarded is not allowed as a whole:
-// each of the other things in it is. Nothing new can be created there.
+// Landlock is the sandbox on Linux without user namespaces. Landlock rules can only
+// allow, and a rule for a directory applies to everything below. So a directory that
+// contains something protected is not allowed as a whole; its other entries are
+// allowed one by one, and nothing can be created in it.
 type Landlock struct {
 	surveyor surveyor
 }
 
 var _ Box = (*Landlock)(nil)
 
-// Name is landlock.
+// Name returns landlock.
 func (*Landlock) Name() string { return "landlock" }
 
-// systemRead can be read as far as nothing in it is hidden.
+// systemRead are readable directories, except for what is hidden in them.
 var systemRead = []string{
 	"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/snap", "/usr",
 	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/run/current-system", "/run/wrappers", "/home/linuxbrew",
 }
 
-// homeRead are the parts of a home directory that hold programs and their settings.
+// homeRead are the parts of a home directory that contain programs and their settings.
 var homeRead = []string{
 	"go", "sdk", "bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".local/share/pnpm", ".local/share/fnm",
 	".asdf", ".bun", ".cabal", ".cargo", ".config/git", ".deno", ".dotnet", ".elan", ".ghcup", ".gitconfig", ".gradle", ".jabba",
@@ -37,25 +37,25 @@ var homeRead = []string{
 	".rvm", ".sdkman", ".stack", ".volta",
 }
 
-// devices can be read and written, and no other: /dev/pts has the user's
+// devices are the only devices that can be used: /dev/pts, for example, has the user's
 // terminals.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// maxRules bounds what is allowed one by one.
+// maxRules bounds the landlock rules.
 const maxRules = 20_000
 
-// confinement is what the helper is told, on file 3.
+// confinement is passed to the helper as JSON, on file descriptor 3.
 type confinement struct {
 	Dir   string
 	Names []string // of the variables that the command gets
 	Read  []string
-	List  []string // directories whose names can be read, and no more
+	List  []string // directories that can be listed only
 	Write []string
 	Use   []string // devices
 }
 
-// Wrap returns a call of this program as a helper, which confines itself and
-// becomes the command.
+// Wrap returns a call of this program as a helper, which confines itself and executes
+// the command.
 func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if len(argv) == 0 {
 		return Wrapped{}, errors.New("no command")
@@ -110,7 +110,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}, nil
 }
 
-// confinement lists what the command may do.
+// confinement returns what the command may access.
 func (pl *plan) confinement(pass []string) (confinement, error) {
 	c := confinement{Dir: pl.work, Use: devices, Names: append([]string{"TMPDIR", "XDG_CACHE_HOME"}, pass...)}
 	for _, entry := range pl.env {
@@ -150,7 +150,7 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 	return c, nil
 }
 
-// gitRead is the repository of a linked worktree, which git has to read.
+// gitRead returns the repository of a linked worktree, which git has to read.
 func (pl *plan) gitRead() []string {
 	if len(pl.writable) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func (pl *plan) gitRead() []string {
 	return []string{filepath.Dir(filepath.Dir(pl.writable[0]))}
 }
 
-// programFolders returns the directories of PATH, with their libraries.
+// programFolders returns the directories of PATH and of their libraries.
 func programFolders(path string, homes []string) []string {
 	var list []string
 	for _, dir := range filepath.SplitList(path) {
@@ -174,8 +174,8 @@ func programFolders(path string, homes []string) []string {
 	return list
 }
 
-// allowance allows directories as a whole where nothing in them is kept back, and
-// otherwise each of the things in them.
+// allowance allows directories as a whole if there are no holes in them, and otherwise
+// entry by entry.
 type allowance struct {
 	holes        []string
 	whole, split []string
@@ -192,7 +192,7 @@ func (a *allowance) add(path string) {
 	a.split = append(a.split, path)
 	entries, _ := os.ReadDir(path) // what cannot be read is not allowed
 	for _, e := range entries {
-		if e.Type()&os.ModeSymlink == 0 { // where a link leads is allowed, or not, by itself
+		if e.Type()&os.ModeSymlink == 0 { // the target of a link is allowed, or not, by itself
 			a.add(filepath.Join(path, e.Name()))
 		}
 	}

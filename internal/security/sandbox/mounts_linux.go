@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rebound are in hidden directories, and needed: they hold programs.
+// rebound are directories with programs, in directories that are hidden.
 var rebound = []string{"/run/current-system", "/run/wrappers", "/run/opengl-driver", "/home/linuxbrew"}
 
-// rootFiles of /proc can be written by root without any capability, whatever
-// namespace it is in.
+// rootFiles are files of /proc that root can write without any capability, in any
+// namespace.
 var rootFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/acpi/wakeup", "/proc/scsi/scsi"}
 
-// mount is one of bwrap's options that put something somewhere.
+// mount is a mount option of bwrap.
 type mount struct {
 	path  string
 	args  []string
 	cheap bool // see inOrder
 }
 
-// show binds a path upon itself.
+// show binds a path at the same place.
 func (m *mounts) show(option, path string) {
 	m.list = append(m.list, mount{path: path, args: []string{option, path, path}})
 }
@@ -30,8 +30,8 @@ func (m *mounts) show(option, path string) {
 // open makes a directory writable.
 func (m *mounts) open(path, at string) error { return m.hand("--bind-fd", path, at) }
 
-// hand hands a directory over as it is now: a path could lead somewhere else by the
-// time bwrap looks.
+// hand passes a directory to bwrap as an open file: its path could be replaced before
+// bwrap mounts it.
 func (m *mounts) hand(option, path, at string) error {
 	fd, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
@@ -41,15 +41,14 @@ func (m *mounts) hand(option, path, at string) error {
 	return nil
 }
 
-// empty puts an empty directory upon a path.
+// empty mounts an empty directory at a path.
 func (m *mounts) empty(perms, path string) {
 	m.list = append(m.list, mount{path: path, args: []string{"--perms", perms, "--tmpfs", path}, cheap: true})
 }
 
-// inOrder returns the mounts such that none lies upon another that should be
-// seen: what is above comes first, and of two in the same place the one that was
-// asked for first. Otherwise the empty directories come last. For each bind bwrap
-// reads the list of all mounts; for an empty directory it does not.
+// inOrder sorts the mounts so that none covers another: parents come first, and mounts
+// at the same path stay in their order. Otherwise empty directories come last, because
+// bwrap reads the list of all mounts for each bind, but not for an empty directory.
 func inOrder(list []mount) []mount {
 	var ordered []mount
 	done := make([]bool, len(list))
@@ -76,7 +75,7 @@ func inOrder(list []mount) []mount {
 	return ordered
 }
 
-// system shows the machine, read-only, without its sockets and without others.
+// system mounts the machine read-only, with its own /dev and /proc.
 func (m *mounts) system() error {
 	m.show("--ro-bind", "/")
 	m.list = append(m.list, mount{path: "/dev", args: []string{"--dev", "/dev"}})
@@ -91,7 +90,7 @@ func (m *mounts) system() error {
 	return m.folders()
 }
 
-// directories hides the directories that everybody on the machine shares.
+// folders hides the directories that all users of the machine share.
 func (m *mounts) folders() error {
 	if m.temp == "" {
 		m.empty("1777", "/tmp")
@@ -116,7 +115,8 @@ func (m *mounts) folders() error {
 	return nil
 }
 
-// othersIn reports whether a directory of home directories may hold more than our own.
+// othersIn reports whether a directory of home directories may contain those of other
+// users.
 func othersIn(dir string, homes []string) bool {
 	list := names(dir)
 	for name := range list {
@@ -127,7 +127,8 @@ func othersIn(dir string, homes []string) bool {
 	return list == nil
 }
 
-// workspace shows what can be written, then what of it can not, and hides the rest.
+// workspace mounts the writable directories, then the protected paths in them, and
+// hides secrets.
 func (m *mounts) workspace() error {
 	if m.readOnly {
 		m.show("--ro-bind", m.dir)
@@ -160,8 +161,8 @@ func (m *mounts) workspace() error {
 	return m.maskSockets()
 }
 
-// protect mounts what must not change read-only upon itself. A mounted path
-// cannot be moved or removed either.
+// protect mounts protected paths read-only at the same place. A mount point cannot be
+// moved or removed either.
 func (m *mounts) protect() error {
 	for _, path := range m.missing {
 		held, err := holdPlaceholder(path)
@@ -169,7 +170,7 @@ func (m *mounts) protect() error {
 			return err
 		}
 		if !held {
-			m.holdThere(path) // it has come up meanwhile
+			m.holdThere(path) // it was created meanwhile
 			continue
 		}
 		m.placeholders = append(m.placeholders, path)
@@ -202,8 +203,8 @@ func (m *mounts) mask(h mask) error {
 	return nil
 }
 
-// maskSockets hides the sockets of servers. To connect to one is no writing, so
-// a read-only mount does not keep anyone from it.
+// maskSockets hides the unix sockets of servers: a read-only mount does not prevent
+// connecting to them.
 func (m *mounts) maskSockets() error {
 	paths, err := listening()
 	if err != nil {
@@ -219,7 +220,8 @@ func (m *mounts) maskSockets() error {
 	return nil
 }
 
-// sees reports whether a path is in the sandbox what it is outside, masks apart.
+// sees reports whether a path is the same file inside of the sandbox as outside,
+// masks aside.
 func (m *mounts) sees(path string) bool {
 	if slices.ContainsFunc(slices.Concat(m.writableRoots(), m.readable, []string{m.dir}), func(root string) bool { return within(path, root) }) {
 		return true

@@ -12,38 +12,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// placeholderTries bounds the races with other processes.
+// placeholderTries bounds the retries after races with other processes.
 const placeholderTries = 64
 
-// placeholderLinger is how long one stays when no sandbox needs it any more. Mostly
-// the next command does: to make and remove them for each would be half the cost
-// of a sandbox, and news to everyone who watches the directory.
+// placeholderLinger is how long an unused placeholder stays. Usually the next command
+// needs it again: creating and removing it each time would be half the cost of a
+// sandbox, and trigger everyone who watches the directory.
 const placeholderLinger = 3 * time.Second
 
-// placeholder is one that is held by this process.
+// placeholder is a placeholder that this process holds.
 type placeholder struct {
 	lock  int // a file descriptor
 	id    inode
 	users int
-	since time.Time // when the last user has gone
+	since time.Time // when the last user released it
 }
 
 type inode struct{ device, number uint64 }
 
-// placeholders are those that this process holds, by their path.
+// placeholders are the placeholders that this process holds, by path.
 var placeholders = struct {
 	sync.Mutex
 	held map[string]*placeholder
 }{held: map[string]*placeholder{}}
 
-// Release takes away the placeholders in workspaces that no sandbox of this process
-// needs any more. It is called when the process ends; after a crash, the next
-// sandbox in the workspace does it.
+// Release removes the unused placeholders of this process. Call it when the process
+// ends; after a crash, the next sandbox in the workspace removes them.
 func Release() { sweep(0) }
 
-// holdPlaceholder reports whether there now is a placeholder at the path, made
-// if need be. There is none if something else is there, or nobody could create
-// anything there.
+// holdPlaceholder acquires the placeholder at the path, and creates it if needed. It
+// returns false if something else exists there, or if nothing can be created there.
 func holdPlaceholder(path string) (bool, error) {
 	placeholders.Lock()
 	defer placeholders.Unlock()
@@ -52,7 +50,7 @@ func holdPlaceholder(path string) (bool, error) {
 			p.users++
 			return true, nil
 		}
-		if p.users > 0 { // somebody outside has put something else there
+		if p.users > 0 { // something else was created there outside of the sandbox
 			return false, nil
 		}
 		p.letGo(path)
@@ -73,7 +71,7 @@ func isHeld(path string) bool {
 	return placeholders.held[path] != nil
 }
 
-// releasePlaceholder is called by a sandbox that has ended.
+// releasePlaceholder releases the placeholder of a sandbox that has ended.
 func releasePlaceholder(path string) {
 	placeholders.Lock()
 	defer placeholders.Unlock()
@@ -87,7 +85,7 @@ func releasePlaceholder(path string) {
 	}
 }
 
-// sweep takes away what has not been needed for that time.
+// sweep removes the placeholders that were unused for that time.
 func sweep(idle time.Duration) {
 	placeholders.Lock()
 	defer placeholders.Unlock()
@@ -98,8 +96,8 @@ func sweep(idle time.Duration) {
 	}
 }
 
-// takePlaceholder makes a placeholder, or shares that of another process. It
-// returns nil if there is none.
+// takePlaceholder creates a placeholder, or shares that of another process. It returns
+// nil if neither is possible.
 func takePlaceholder(path string) (*placeholder, error) {
 	dir, err := openReal(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
@@ -118,7 +116,7 @@ func takePlaceholder(path string) (*placeholder, error) {
 		if made != nil {
 			info, err := os.Lstat(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // another sandbox has just taken it away
+				continue // another sandbox has just removed it
 			}
 			if err != nil || !PlaceholderMode(info.Mode()) || len(names(path)) > 0 {
 				return nil, err
@@ -126,11 +124,11 @@ func takePlaceholder(path string) (*placeholder, error) {
 		}
 		fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
-			continue // it was just swapped
+			continue // it was just replaced
 		}
 		var st unix.Stat_t
 		if unix.Fstat(fd, &st) == nil && unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) == nil {
-			// Whoever takes it away has it locked alone: it is there until we let go.
+			// Removing it needs an exclusive lock: it exists until we release ours.
 			id := inode{st.Dev, st.Ino}
 			if now, err := inodeAt(dir, name); err == nil && now == id {
 				return &placeholder{lock: fd, id: id}, nil
@@ -141,15 +139,14 @@ func takePlaceholder(path string) (*placeholder, error) {
 	return nil, fmt.Errorf("protect %s: another process keeps making or taking it away", path)
 }
 
-// inodeAt identifies what is at a path now.
+// inodeAt returns the inode at a path.
 func inodeAt(dir int, name string) (inode, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return inode{st.Dev, st.Ino}, err
 }
 
-// letGo takes the placeholder away unless another process relies on it, or
-// something has been put there meanwhile.
+// letGo removes the placeholder, unless another process uses it or it was replaced.
 func (p *placeholder) letGo(path string) {
 	delete(placeholders.held, path)
 	defer closeFile(p.lock)

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// Release takes away what sandboxes have left in workspaces: here, nothing.
+// Release does nothing: there are no placeholders on this system.
 func Release() {}
 
 func isHeld(string) bool { return false }

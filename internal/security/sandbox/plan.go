@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxGuards bounds what is guarded one by one in a workspace. Names deeper down
-// than that are only looked at afterwards.
+// maxGuards bounds the protected paths in a workspace. Deeper ones are only checked
+// afterwards.
 const maxGuards = 256
 
-// plan is a profile made concrete: real paths, and what is there.
+// plan is a profile with real paths and the existing files.
 type plan struct {
 	parts
 	dir, work string
@@ -23,13 +23,13 @@ type plan struct {
 	temp      string
 	homes     []string
 	masks     []mask
-	apart     []mask // hidden but for what of the above is in them
+	apart     []mask // hidden, except for what of the above is in them
 	env       []string
 
 	guard   guard
-	partial bool                // the workspace has more directories than were looked into
-	found   map[string]bool     // what the survey has found
-	known   map[string]identity // what was there, and is guarded
+	partial bool                // the workspace has more directories than were searched
+	found   map[string]bool     // what the survey found
+	known   map[string]identity // existing protected files
 }
 
 func newPlan(p Profile, s *surveyor) (*plan, error) {
@@ -73,7 +73,7 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 	return pl, pl.look(p, s)
 }
 
-// look finds what is to be guarded in the workspace.
+// look finds the paths to protect in the workspace.
 func (pl *plan) look(p Profile, s *surveyor) error {
 	seen, err := s.survey(pl.dir, pl.guard)
 	if err != nil {
@@ -83,7 +83,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	byPath := pl.masks
 	for _, f := range seen.found {
 		if f.hidden {
-			// What a link leads to is the secret, unless it holds the workspace.
+			// The target of a link is the secret, unless it contains the workspace.
 			if path := resolve(f.path); path != "" && !within(pl.dir, path) {
 				pl.masks = append(pl.masks, mask{path, isFolder(path)})
 			}
@@ -113,11 +113,11 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		}
 	}
 	pl.pinAbove(byPath)
-	// What is hidden needs no guard, and a guard would show it.
+	// Hidden paths need no protection, and mounting them would show them.
 	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
 		*list = slices.DeleteFunc(*list, pl.hidden)
 	}
-	// Nor does a repository make room for itself in what is apart.
+	// A repository must not make directories writable that are set apart.
 	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.apart, path)) > 0 })
 	slices.Sort(pl.missing)
 	pl.missing = slices.Compact(pl.missing)
@@ -130,9 +130,9 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	return nil
 }
 
-// pinAbove keeps the directories above what is guarded, or hidden by its path, where
-// they are: who could move one could put another in its place, or have what is
-// hidden read under its new name. What is hidden by its name is so anywhere.
+// pinAbove keeps the directories above protected paths, and above paths that are hidden
+// by path, from being moved: a command could replace them, or read hidden files under a
+// new name. Files that are hidden by name stay hidden anywhere.
 func (pl *plan) pinAbove(byPath []mask) {
 	below := slices.Concat(pl.readonly, pl.pinned, pl.missing)
 	for _, m := range byPath {
@@ -151,12 +151,12 @@ func (pl *plan) pinAbove(byPath []mask) {
 	}
 }
 
-// hidden reports whether a path is in something that is hidden.
+// hidden reports whether a path is hidden.
 func (pl *plan) hidden(path string) bool {
 	return len(holding(pl.masks, path)) > 0 || pl.setApart(path)
 }
 
-// guardFinding guards something that the survey has found.
+// guardFinding protects what the survey found.
 func (pl *plan) guardFinding(f finding) {
 	switch {
 	case !f.git || f.link:
@@ -175,8 +175,8 @@ func (pl *plan) guardFinding(f finding) {
 	}
 }
 
-// firstMissing returns the first part of a path that is not there, or the whole
-// path and true.
+// firstMissing returns the first part of a path that does not exist, or the whole path
+// and true.
 func firstMissing(dir, name string) (string, bool) {
 	path := dir
 	for part := range strings.SplitSeq(name, "/") {
@@ -188,7 +188,7 @@ func firstMissing(dir, name string) (string, bool) {
 	return path, true
 }
 
-// writableRoots are all directories that can be written to, but for temporary files.
+// writableRoots returns all writable directories, without that for temporary files.
 func (pl *plan) writableRoots() []string {
 	if pl.readOnly {
 		return pl.extra

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// protected are names that others act upon by themselves: who can write them
-// can make a program outside of the sandbox run something. Git's own are in git.go.
+// protected are names that configure other programs: writing them can run code outside
+// of the sandbox. Those of git are in git.go.
 var protected = []string{
 	".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json",
 	".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".ripgreprc", ".gitmodules", ".gitconfig",
 	".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
 }
 
-// Protected returns the names that are protected in every workspace, wherever
-// they are in it. They are meant in any case: some file systems do not tell.
+// Protected returns the names that are protected anywhere in every workspace. They are
+// compared without case, as some file systems do.
 func Protected() []string {
 	return append([]string{".git/hooks", ".git/config"}, protected...)
 }
 
-// guard knows what is to be protected or hidden by its name.
+// guard matches names to protect or hide.
 type guard struct {
 	names    map[string]bool // folded
 	patterns []string        // folded
@@ -49,8 +49,8 @@ func newGuard(p Profile) (guard, error) {
 	return g, nil
 }
 
-// top returns the paths from the workspace that cannot be created, as they are
-// written: on a file system that tells cases apart, others mean nothing.
+// top returns the paths, relative to the workspace, that cannot be created, in their
+// usual spelling: on a case-sensitive file system, others have no effect.
 func top(p Profile) []string {
 	list := append([]string{".git"}, protected...)
 	for _, name := range p.Protected {
@@ -71,8 +71,8 @@ func (g guard) hides(name string) bool {
 	})
 }
 
-// fold maps the spellings of a name that some file system takes for the same
-// to one: letters in any case and of any width, and characters that are ignored.
+// fold normalizes names that some file system treats as equal: case, full-width forms,
+// and ignored characters.
 func fold(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(name)

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Report says which sandbox there is, and what was found on the way to it.
+// Report tells which sandbox was detected, and what was found.
 type Report struct {
-	Box      string    `json:"box"` // its name; see Sandbox
+	Box      string    `json:"box"` // its name; see Box
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that a sandbox needs.
+// Finding is the check of one requirement of a sandbox.
 type Finding struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do if it is not, to the letter
+	Fix    string `json:"fix,omitempty"` // the command that fixes it
 }
 
 var detected struct {
@@ -25,8 +25,8 @@ var detected struct {
 	report Report
 }
 
-// Detect finds the sandbox that works on this machine: it has run a command in it,
-// once in the life of this process. There always is one, which may be None.
+// Detect returns the sandbox that works on this machine, or None. It tests it by running
+// a command, once in the life of this process.
 func Detect(ctx context.Context) (Box, Report) {
 	detected.mu.Lock()
 	defer detected.mu.Unlock()
@@ -35,7 +35,7 @@ func Detect(ctx context.Context) (Box, Report) {
 	}
 	box, report := detect(ctx)
 	report.Box = box.Name()
-	if ctx.Err() == nil { // what was cut short has proven nothing
+	if ctx.Err() == nil { // a canceled test proves nothing
 		detected.box, detected.report = box, report
 	}
 	return box, report

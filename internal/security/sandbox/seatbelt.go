@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// seatbeltBase allows what every program needs. Everything else is denied
-// unless it is allowed below; of two rules the later one counts.
+// seatbeltBase allows what every program needs. Everything else is denied unless a later
+// rule allows it; the last matching rule wins.
 const seatbeltBase = `(version 1)
 (deny default)
 (allow process-exec process-fork)
@@ -29,8 +29,8 @@ const seatbeltBase = `(version 1)
   (regex #"^/dev/ttys[0-9]+$"))
 `
 
-// seatbeltProfile is the policy for a plan, in the language of sandbox-exec.
-// Names are guarded wherever they are, there or not, in any case.
+// seatbeltProfile returns the policy for a plan in the language of sandbox-exec. Names
+// are protected anywhere, whether they exist or not, without case.
 func seatbeltProfile(pl *plan) string {
 	var b strings.Builder
 	b.WriteString(seatbeltBase)
@@ -70,9 +70,9 @@ func seatbeltProfile(pl *plan) string {
 	return b.String()
 }
 
-// openApart closes the directories that are set apart, but for what of the roots is in
-// them: it can be read, and written if it is among write. The directories above are
-// there, as programs look at each part of a path.
+// openApart denies the directories that are set apart, except for the roots in them,
+// which can be read, and written if they are among write. The directories above the roots
+// stay visible, because programs look at each part of a path.
 func (pl *plan) openApart(rule func(action string, filters ...string), write []string) {
 	var apart, above, read, through []string
 	for _, m := range pl.apart {
@@ -108,12 +108,13 @@ func (g guard) list() []string {
 	return names
 }
 
-// quote writes a path as a string of the policy.
+// quote quotes a path for the policy.
 func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Clean(path)) + `"`
 }
 
-// nameFilter matches a name, or a pattern with stars, anywhere in a directory, in any case.
+// nameFilter returns a filter for a name, or a pattern with stars, anywhere in a
+// directory, without case.
 func nameFilter(dir, name string) string {
 	var b strings.Builder
 	for _, r := range name {

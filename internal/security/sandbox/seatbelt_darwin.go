@@ -6,17 +6,17 @@ import (
 	"os"
 )
 
-// seatbeltPath is macOS's own program: no other of that name is run.
+// seatbeltPath is the system's program; PATH is not searched.
 const seatbeltPath = "/usr/bin/sandbox-exec"
 
-// Seatbelt is the sandbox of macOS.
+// Seatbelt is the sandbox on macOS.
 type Seatbelt struct {
 	surveyor surveyor
 }
 
 var _ Box = (*Seatbelt)(nil)
 
-// Name is seatbelt.
+// Name returns seatbelt.
 func (*Seatbelt) Name() string { return "seatbelt" }
 
 // Wrap returns the call of sandbox-exec.
@@ -42,7 +42,7 @@ func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
 			_ = os.RemoveAll(pl.temp) // nothing is lost if some of it stays
 		}
 	}
-	// sandbox-exec knows no directory to start in: a shell of the system goes there.
+	// sandbox-exec has no option for the working directory, so a shell changes to it.
 	inside := append([]string{"/bin/sh", "-c", `cd "$0" && exec "$@"`, pl.work}, argv...)
 	return Wrapped{
 		Args:    append([]string{seatbeltPath, "-p", seatbeltProfile(pl)}, inside...),

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where things are in what a filter sees: the number, the architecture, six
-// arguments of 64 bits. Both our architectures store the low half first.
+// The offsets in the data of a seccomp filter: the number, the architecture, six
+// arguments of 64 bits. Both supported architectures are little-endian.
 const (
 	seeNumber = 0
 	seeArch   = 4
@@ -29,13 +29,13 @@ const (
 	retErrno = 0x00050000
 	retAllow = 0x7fff0000
 
-	// The new namespaces of clone. Its lowest byte is a signal, where unshare has
-	// one more.
+	// The namespace flags of clone. Its lowest byte is a signal, where unshare has one
+	// more flag.
 	newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 )
 
-// surroundings is what a command shares with the rest of the machine.
+// surroundings tells whether a command shares namespaces with the rest of the machine.
 type surroundings int
 
 const (
@@ -43,9 +43,9 @@ const (
 	amidst                     // it has none: no sockets, no shared memory, no limits for others
 )
 
-// filter returns the program for an architecture of Go, or an error where none
-// is known. It kills who comes by another architecture's calls, as those have
-// other numbers, answers the refused calls with EPERM, and allows the rest.
+// filter returns the filter for an architecture of Go, or an error if it is not
+// supported. It kills processes that use the calls of another architecture, which have
+// other numbers, fails the refused calls with EPERM, and allows the rest.
 func filter(arch string, where surroundings) ([]bpf.Instruction, error) {
 	number := func(c call) int { return c.amd64 }
 	audit := uint32(auditAMD64)
@@ -74,11 +74,12 @@ func filter(arch string, where surroundings) ([]bpf.Instruction, error) {
 	for _, c := range refusedCalls {
 		on(c, refuse(unix.EPERM))
 	}
-	// clone3 has its flags in memory, where a filter cannot look. Without it, libraries use clone.
+	// clone3 has its flags in memory, which a filter cannot read. Without it, libraries
+	// use clone.
 	on(callClone3, refuse(unix.ENOSYS))
 	on(callClone, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: newNamespaces, SkipFalse: 1}, refuse(unix.EPERM), allow)
 	on(callUnshare, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: newNamespaces | unix.CLONE_NEWTIME, SkipFalse: 1}, refuse(unix.EPERM), allow)
-	// The kernel reads 32 bits of an ioctl's number: looking at more would be a way around.
+	// The kernel uses 32 bits of an ioctl's number: comparing more could be bypassed.
 	on(callIoctl, argument(1),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.TIOCLINUX, SkipTrue: 1},
@@ -95,15 +96,15 @@ func filter(arch string, where surroundings) ([]bpf.Instruction, error) {
 	return append(program, search(answers)...), nil
 }
 
-// answer is what a filter does about a call, to its end.
+// answer has the instructions of a filter for one call.
 type answer struct {
 	number uint32
 	block  []bpf.Instruction
 }
 
-// search finds the answer to a call by halves, and allows calls that have none.
-// The kernel runs a new filter on every number there is, so that a chain of
-// comparisons would be felt at the start of each command.
+// search returns a binary search for the answer to a call; calls without one are allowed.
+// The kernel runs a new filter for every call number, so that a linear search would slow
+// down the start of each command.
 func search(answers []answer) []bpf.Instruction {
 	if len(answers) == 1 {
 		a := answers[0]
@@ -120,11 +121,11 @@ var allow = bpf.RetConstant{Val: retAllow}
 
 func refuse(code unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: retErrno | uint32(code)} }
 
-// argument loads the low half of an argument, which is all of an int.
+// argument loads the low 32 bits of an argument.
 func argument(n uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: seeArgs + 8*n, Size: 4} }
 
-// socketBlock decides about a socket by its family. NETLINK_ROUTE is how
-// programs list the network's interfaces.
+// socketBlock allows or denies a socket by its family. Programs need NETLINK_ROUTE to
+// list network interfaces.
 func socketBlock(where surroundings) []bpf.Instruction {
 	families := []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
 	if where == amidst {
@@ -151,7 +152,7 @@ func assemble(where surroundings) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(program)
 }
 
-// localFilter is the filter in a sandbox with namespaces of its own, as bytes.
+// localFilter returns the filter for a sandbox with its own namespaces, as bytes.
 var localFilter = sync.OnceValues(func() ([]byte, error) {
 	program, err := assemble(apart)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listening returns the paths of the unix sockets that this user could connect to.
+// listening returns the paths of the unix sockets that this user can connect to.
 func listening() ([]string, error) {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {

@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	surveyDirs  = 10_000 // directories that a survey looks into, those near the top first
-	surveyTrees = 16     // workspaces that are remembered
-	// surveyRace is the time in which a directory can change without its time of
-	// change telling, as file systems count in ticks.
+	surveyDirs  = 10_000 // directories that a survey reads, those near the top first
+	surveyTrees = 16     // workspaces in the cache
+	// surveyRace is the time in which a directory can change without a new ctime, because
+	// of the clock resolution of file systems.
 	surveyRace = 100 * time.Millisecond
 )
 
-// unsurveyed are directories that are not looked into. Packages of others are many,
-// and nothing in them is acted upon where they are.
+// unsurveyed are directories that are not searched: they contain very many files, and
+// programs do not read configuration there.
 var unsurveyed = []string{"node_modules"}
 
-// finding is something in a workspace that is guarded by its name.
+// finding is a path in a workspace that is protected or hidden by its name.
 type finding struct {
 	path   string
 	git    bool // it is a .git
-	hidden bool // or else it is protected
+	hidden bool // otherwise it is protected
 	dir    bool
 	link   bool
 }
 
-// survey is what is in a workspace at a time.
+// survey is what was found in a workspace.
 type survey struct {
 	found   []finding
 	partial bool // there are more directories than surveyDirs
 }
 
-// surveyor looks for names in workspaces and remembers what it has seen: only
-// directories that have changed are read again.
+// surveyor searches workspaces for names. It caches directories, and reads only those
+// again that have changed.
 type surveyor struct {
 	limit int // 0 means surveyDirs
 
@@ -46,10 +46,10 @@ type surveyor struct {
 	trees map[string]map[string]listing // by workspace and guard, then by directory
 }
 
-// listing is what a directory holds.
+// listing is the cached content of a directory.
 type listing struct {
 	id    folderID
-	racy  bool // it was read too soon after its last change to be trusted
+	racy  bool // it was read so soon after its last change that it may be stale
 	subs  []string
 	found []finding
 }
@@ -73,7 +73,7 @@ func (s *surveyor) survey(dir string, g guard) (survey, error) {
 			if n == 0 {
 				return result, err
 			}
-			continue // it is gone, or closed to the command too
+			continue // it does not exist any more, or the command cannot read it either
 		}
 		seen[queue[n]] = l
 		queue = append(queue, l.subs...)
@@ -86,7 +86,7 @@ func (s *surveyor) survey(dir string, g guard) (survey, error) {
 	return result, nil
 }
 
-// list reads a directory, unless it is as it was.
+// list reads a directory, unless it is unchanged.
 func list(dir string, old map[string]listing, g guard) (listing, error) {
 	id, changed, err := identify(dir)
 	if err != nil {
