@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// CheckUser returns all that is to be said of a file of the user's. more is asked
-// about what is not known here, once the file can be read; it names the keys that
-// its findings are about, as a.b.0.
+// CheckUser returns all findings about a configuration file of the user. If the file can
+// be parsed, more adds findings about values that this package cannot check; it names
+// their keys as a.b.0.
 func CheckUser(path string, more func(User) []Finding) []Finding {
 	text, err := readText(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func CheckUser(path string, more func(User) []Finding) []Finding {
 	return locate(findings, path, doc)
 }
 
-// locate says of findings where in a file their keys are, and sorts them by it.
+// locate sets the positions of findings by their keys, and sorts them.
 func locate(findings []Finding, path string, doc document) []Finding {
 	for i := range findings {
 		f := &findings[i]
@@ -60,8 +60,7 @@ func locate(findings []Finding, path string, doc document) []Finding {
 	return findings
 }
 
-// checkValues finds values that a key cannot have, and placeholders that stand
-// where nothing is put in their place.
+// checkValues finds invalid values, and placeholders in keys that do not support them.
 func checkValues(settings []Setting) (findings []Finding) {
 	for _, s := range settings {
 		k, _ := keyOf(strings.Split(s.Key, "."))
@@ -75,7 +74,7 @@ func checkValues(settings []Setting) (findings []Finding) {
 	return findings
 }
 
-// replaceFindings makes a finding of each placeholder that stands for nothing.
+// replaceFindings returns a finding for each placeholder that cannot be resolved.
 func replaceFindings(err error) (findings []Finding) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		key, _, _ := strings.Cut(line, ": ")
@@ -84,7 +83,7 @@ func replaceFindings(err error) (findings []Finding) {
 	return findings
 }
 
-// checkMode warns of a file with secrets in it that others can read.
+// checkMode warns about a file with secrets that others can read.
 func checkMode(path string, settings []Setting) []Finding {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
@@ -97,8 +96,8 @@ func checkMode(path string, settings []Setting) []Finding {
 	return []Finding{{Level: LevelWarning, Key: settings[i].Key, Message: fmt.Sprintf("%s may be secret, and others can read the file (%s): 'chmod 600' it, or use {env:NAME}", settings[i].Key, info.Mode())}}
 }
 
-// CheckProject returns all that is to be said of a project's file. more is asked
-// about its rules.
+// CheckProject returns all findings about a project's configuration file. more adds
+// findings about its rules.
 func CheckProject(read func(name string) ([]byte, error), more func(Project) []Finding) (findings []Finding) {
 	var doc document
 	p, ignored, err := LoadProject(func(name string) ([]byte, error) {

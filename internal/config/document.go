@@ -9,15 +9,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxText bounds the bytes of a file, and maxBrackets how deep it can go: to
-// read it takes a stack.
+// maxText bounds a file, in bytes, and maxBrackets its nesting, because parsing is
+// recursive.
 const (
 	maxText     = 1 << 20
 	maxBrackets = 20_000
 )
 
-// document is a file of configuration: JSON, with comments and trailing commas
-// if need be.
+// document is a configuration file: JSON with comments and trailing commas.
 type document struct {
 	text []byte
 	root hujson.Value
@@ -37,7 +36,7 @@ func parseDocument(text []byte) (document, error) {
 	return document{text, root}, nil
 }
 
-// standard is the plain JSON of a file, each byte at its place.
+// standard returns a file as standard JSON, with unchanged offsets.
 func standard(text []byte) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
@@ -47,7 +46,7 @@ func standard(text []byte) ([]byte, error) {
 	return d.root.Pack(), nil
 }
 
-// position says where in the file an offset is, counted from one.
+// position returns the line and column of an offset, counted from one.
 func (d document) position(offset int) (line, column int) {
 	before := d.text[:min(max(offset, 0), len(d.text))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')

@@ -17,9 +17,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 )
 
-// Set puts a value into the user's file, and leaves all else in it as it is,
-// comments included. A value that does not fit, or with which the file would not
-// load or not pass check, is pawl.ErrInvalid, and nothing is written.
+// Set sets a value in the user's file, and leaves everything else unchanged, including
+// comments. If the value is invalid, or the changed file would not load or not pass
+// check, it returns pawl.ErrInvalid and writes nothing.
 func Set(name, value string, check func(User) error) error {
 	path := splitKey(name)
 	t, err := settable(path)
@@ -36,8 +36,8 @@ func Set(name, value string, check func(User) error) error {
 	return editUser(check, func(d *document) error { return d.set(path, v.Value) })
 }
 
-// Unset takes a key out of the user's file, with the comment that is about it.
-// A key that is not there is pawl.ErrNotFound.
+// Unset removes a key and its comment from the user's file. If the key does not exist it
+// returns pawl.ErrNotFound.
 func Unset(name string, check func(User) error) error {
 	path := splitKey(name)
 	return editUser(check, func(d *document) error {
@@ -48,13 +48,13 @@ func Unset(name string, check func(User) error) error {
 	})
 }
 
-// Known refuses a key that the configuration does not have, with the nearest one.
+// Known returns an error for a key that does not exist, with a suggestion.
 func Known(name string) error {
 	_, err := settable(splitKey(name))
 	return err
 }
 
-// splitKey reads a.b.c, or /a/b/c where a name has a dot in it.
+// splitKey splits a.b.c, or /a/b/c for names that contain dots.
 func splitKey(name string) []string {
 	if rest, ok := strings.CutPrefix(name, "/"); ok {
 		return strings.Split(rest, "/")
@@ -86,7 +86,8 @@ func settable(path []string) (reflect.Type, error) {
 	}
 }
 
-// literal reads a value that is given in words: a string as it is, all else as JSON.
+// literal parses a value from the command line: a string as it is, everything else as
+// JSON.
 func literal(t reflect.Type, value string) (hujson.Value, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -101,7 +102,7 @@ func literal(t reflect.Type, value string) (hujson.Value, error) {
 	return d.root, nil
 }
 
-// fits holds a value against the schema.
+// fits validates a value against the schema.
 func fits(path []string, value hujson.Value) error {
 	if k, ok := keyOf(path); ok && k.values != nil {
 		if text, ok := value.Value.(hujson.Literal); ok && !slices.Contains(k.values, text.String()) {
@@ -133,15 +134,14 @@ func fits(path []string, value hujson.Value) error {
 	return resolved.Validate(v)
 }
 
-// editUser changes the user's file, which is made if it is not there. Whoever
-// reads it meanwhile sees the old one or the new one.
+// editUser changes the user's file atomically, and creates it if needed.
 func editUser(check func(User) error, change func(*document) error) error {
 	path, err := UserFile()
 	if err != nil {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the file that a link leads to is changed, not the link
+		path = real // change the target of a link, not the link
 	}
 	unlock, err := userfile.Lock(path)
 	if err != nil {
@@ -173,7 +173,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	return userfile.ReplaceText(path, text)
 }
 
-// set puts a value at a path, and makes the objects on the way to it.
+// set sets the value at a path, and creates missing objects.
 func (d *document) set(path []string, value hujson.ValueTrimmed) error {
 	at, indent, unit, lines := &d.root, "", d.unit(), true
 	for i, part := range path {
@@ -196,7 +196,7 @@ func (d *document) set(path []string, value hujson.ValueTrimmed) error {
 	return nil
 }
 
-// remove takes a member out of its object. The last one keeps its comma.
+// remove removes a member from its object. The last remaining one keeps its comma.
 func (d *document) remove(path []string) error {
 	patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": pointer(path)}})
 	if err != nil {
@@ -213,7 +213,7 @@ func (d *document) remove(path []string) error {
 	return nil
 }
 
-// unit is what the file indents by.
+// unit returns the indentation unit of the file.
 func (d *document) unit() string {
 	if o, ok := d.root.Value.(*hujson.Object); ok && len(o.Members) > 0 {
 		if unit := indentOf(o.Members[0].Name.BeforeExtra, ""); unit != "" {
@@ -232,8 +232,8 @@ func memberOf(o *hujson.Object, name string) *hujson.ObjectMember {
 	return nil
 }
 
-// insert adds a member at the end of an object, laid out like the others. What
-// was said behind the last of them stays there.
+// insert adds a member at the end of an object, formatted like the others. Comments
+// after the last one stay in place.
 func insert(o *hujson.Object, name, indent, unit string, lines bool) *hujson.ObjectMember {
 	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")}}
 	before := string(bytes.TrimRight(o.AfterExtra, " \t\r\n"))
@@ -258,7 +258,7 @@ func insert(o *hujson.Object, name, indent, unit string, lines bool) *hujson.Obj
 	return &o.Members[n]
 }
 
-// hasLines reports whether an object is written over several lines.
+// hasLines reports whether an object spans several lines.
 func hasLines(o *hujson.Object) bool {
 	for _, m := range o.Members {
 		if bytes.ContainsRune(m.Name.BeforeExtra, '\n') {
@@ -268,7 +268,7 @@ func hasLines(o *hujson.Object) bool {
 	return bytes.ContainsRune(o.AfterExtra, '\n')
 }
 
-// indentOf is the blanks between the last line's beginning and what follows.
+// indentOf returns the indentation after the last line end in extra, or otherwise.
 func indentOf(extra hujson.Extra, otherwise string) string {
 	i := bytes.LastIndexByte(extra, '\n')
 	if i < 0 || len(bytes.Trim(extra[i+1:], " \t")) > 0 {

@@ -7,24 +7,24 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Fleet is where the parts of a fleet are. What makes sense is not known here.
+// Fleet configures the services of a fleet. This package does not validate it.
 type Fleet struct {
 	Temporal   string `json:"temporal,omitempty"`   // host:port of the engine
 	Namespace  string `json:"namespace,omitempty"`  // of the engine
 	NATS       string `json:"nats,omitempty"`       // a URL, or several with commas
 	Blobs      string `json:"blobs,omitempty"`      // file:///path or s3://bucket/prefix?endpoint=…
 	Workspaces string `json:"workspaces,omitempty"` // the directory of the workspaces, the same on every host
-	Gateway    string `json:"gateway,omitempty"`    // where the models are asked by those who have no keys
+	Gateway    string `json:"gateway,omitempty"`    // the model gateway, for hosts without API keys
 
 	HostTimeout string `json:"host_timeout,omitempty"` // how long a host may be silent before its sessions move, such as 10s
 
 	Sources []string `json:"sources,omitempty"` // hosts of repositories at private addresses
 }
 
-// minHostTimeout: the engine counts some of the timeouts in seconds.
+// minHostTimeout is the minimum, because the engine has some timeouts in seconds.
 const minHostTimeout = 2 * time.Second
 
-// SilentFor returns how long a host may be silent; 0 if the configuration does not say.
+// SilentFor returns how long a host may be silent; 0 if it is not configured.
 func (f Fleet) SilentFor() (time.Duration, error) {
 	if f.HostTimeout == "" {
 		return 0, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// Finding is something about a file of configuration that its writer should know.
+// Finding is an error or a warning about a configuration file.
 type Finding struct {
 	Level   Level  `json:"level"`
 	File    string `json:"file,omitempty"`
@@ -22,16 +22,16 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Level is how much a finding matters.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
 const (
-	LevelError   Level = "error"   // nothing of the file counts
-	LevelWarning Level = "warning" // the rest counts
+	LevelError   Level = "error"   // the whole file is rejected
+	LevelWarning Level = "warning" // the rest takes effect
 )
 
-// String is the finding on one line: file:line:column: level: message.
+// String returns the finding on one line: file:line:column: level: message.
 func (f Finding) String() string {
 	var parts []string
 	if f.File != "" {
@@ -47,22 +47,21 @@ func (f Finding) String() string {
 	return strings.Join(parts, ":") + ": " + text
 }
 
-// schemaKey is a key that any file may have: it tells editors which schema it is by.
+// schemaKey is allowed in every file: it tells editors the JSON schema.
 const schemaKey = "$schema"
 
-// safetyKeys are the keys that keep a model within bounds. What is not understood
-// in them, or is nearly one of them, is an error: else a slip would open what
-// its writer has closed.
+// safetyKeys are the keys that restrict the model. Unknown keys below them, and keys
+// that look like them, are errors: otherwise a typo would lift a restriction.
 var safetyKeys = []string{"permissions", "sandbox", "hooks"}
 
-// inspector holds a document against a type.
+// inspector compares a document with a Go type.
 type inspector struct {
 	doc      document
 	findings []Finding
 }
 
-// inspect returns what is wrong with a document of the user's, and takes the
-// unknown keys that do no harm out of it.
+// inspect returns what is wrong with a user's document, and removes harmless unknown
+// keys from it.
 func inspect(doc *document, t reflect.Type) []Finding {
 	in := inspector{doc: *doc}
 	in.value(&doc.root, t, nil)
@@ -102,8 +101,7 @@ func (in *inspector) value(v *hujson.Value, t reflect.Type, path []string) {
 	}
 }
 
-// object looks at the members of an object, and leaves those out of it that are
-// not known.
+// object checks the members of an object, and removes unknown ones.
 func (in *inspector) object(o *hujson.Object, t reflect.Type, path []string) {
 	seen := map[string]bool{}
 	o.Members = slices.DeleteFunc(o.Members, func(m hujson.ObjectMember) bool {
@@ -131,7 +129,7 @@ func (in *inspector) object(o *hujson.Object, t reflect.Type, path []string) {
 	})
 }
 
-// unknown tells of a key that is not known, with the nearest one that is.
+// unknown reports an unknown key, with a suggestion.
 func (in *inspector) unknown(v *hujson.Value, t reflect.Type, at []string) {
 	key := at[len(at)-1]
 	meant := suggest.Name(key, fieldNames(t))
@@ -149,7 +147,7 @@ func (in *inspector) unknown(v *hujson.Value, t reflect.Type, at []string) {
 	}
 }
 
-// fieldOf returns the type that a key of a struct has.
+// fieldOf returns the type of a key of a struct.
 func fieldOf(t reflect.Type, key string) (reflect.Type, bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == key && name != "-" {
@@ -192,7 +190,7 @@ func kindName(k hujson.Kind) string {
 	}
 }
 
-// typeName is the kind of JSON that a type is read from.
+// typeName returns the JSON type of a Go type.
 func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// key is what is known of a key of the user's configuration, beside its type.
+// key describes a key of the user's configuration.
 type key struct {
 	path     string // from the top, with dots; * is any name
 	what     string
@@ -17,7 +17,7 @@ type key struct {
 	secret   bool     // its value is not shown
 }
 
-// keys are all keys that User has. A test holds them to it.
+// keys are all keys of User. A test compares them.
 var keys = []key{
 	{path: "model", what: "The model when none is named by --model, PAWL_MODEL or the session."},
 	{path: "small_model", what: "The model that writes titles and summaries. \"none\" or \"\": nobody does. Without the key, the small one of the session's own provider."},
@@ -99,7 +99,7 @@ var keys = []key{
 	{path: "tui.screen_reader", what: "Show the conversation as lines that are only added, for screen readers."},
 }
 
-// keyOf returns what is known of a path.
+// keyOf returns the description of the key at a path.
 func keyOf(path []string) (key, bool) {
 	i := slices.IndexFunc(keys, func(k key) bool {
 		return slices.EqualFunc(strings.Split(k.path, "."), path, func(part, name string) bool { return part == "*" || part == name })
@@ -110,8 +110,7 @@ func keyOf(path []string) (key, bool) {
 	return keys[i], true
 }
 
-// typeAt returns the type that a path has in User, or the nearest name of what it
-// could have been.
+// typeAt returns the type at a path in User, or a suggestion for an unknown name.
 func typeAt(path []string) (t reflect.Type, meant string, ok bool) {
 	t, ok = reflect.TypeFor[User](), true
 	for _, part := range path {

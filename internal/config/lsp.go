@@ -2,8 +2,7 @@ package config
 
 import "encoding/json"
 
-// LanguageServer is what the user says of a language server. What makes a good
-// one is not known here.
+// LanguageServer configures a language server. This package does not validate it.
 type LanguageServer struct {
 	Command        string            `json:"command,omitempty"`
 	Args           []string          `json:"args,omitempty"`

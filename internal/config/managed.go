@@ -14,32 +14,32 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// ManagedFile is where an administrator keeps the policy of a machine. Nothing
-// moves it: neither a variable nor a flag.
+// ManagedFile is the administrator's policy of a machine. No variable or flag changes
+// its path.
 const ManagedFile = "/etc/pawl/managed.json"
 
-// maxManaged bounds the bytes of the policy.
+// maxManaged bounds the policy, in bytes.
 const maxManaged = 1 << 20
 
-// Managed is what an administrator says of a machine. It holds above all else.
-// Whoever uses it reads the mode, the rules and the hooks, strictly.
+// Managed is the administrator's policy, which takes precedence over everything. Users of
+// it parse the mode, the rules and the hooks strictly.
 type Managed struct {
-	MaxMode         string          `json:"max_mode,omitempty"`                 // no mode may be looser; "" means that all may be used
+	MaxMode         string          `json:"max_mode,omitempty"`                 // the loosest permitted mode; "" means that all are permitted
 	Rules           json.RawMessage `json:"rules,omitempty"`                    // of permissions
-	SandboxRequired bool            `json:"sandbox_required,omitempty"`         // without a sandbox no command is run
+	SandboxRequired bool            `json:"sandbox_required,omitempty"`         // commands do not run without a sandbox
 	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // commands at points of a session, in the form of the user's
-	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // no commands of users and projects are hooks
+	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // hooks of users and projects are ignored
 }
 
-// LoadManaged reads the policy. Without a file there is none. A file that anybody
-// but root could have written is an error, and not passed over: whoever can
-// spoil a policy must not be able to lift it.
+// LoadManaged reads the policy; it is empty if there is no file. A file that others than
+// root could have written is an error, and is not ignored: who can damage a policy must
+// not be able to lift it.
 func LoadManaged() (Managed, error) {
 	return loadManaged(ManagedFile, 0)
 }
 
-// loadManaged reads the policy, which must be owner's, as must the two directories
-// that it is in.
+// loadManaged reads the policy. The file, its directory and the parent directory must
+// belong to owner.
 func loadManaged(path string, owner uint32) (Managed, error) {
 	for _, folder := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(path)} {
 		info, err := os.Lstat(folder)
@@ -82,7 +82,7 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 	return m, nil
 }
 
-// guarded refuses what is not of the type, or not its owner's alone to write.
+// guarded returns an error unless info is of that type and only owner can write it.
 func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) error {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {

@@ -1,6 +1,6 @@
 package config
 
-// Server is an MCP server of the user's. What makes a good one is not known here.
+// Server configures an MCP server of the user. This package does not validate it.
 type Server struct {
 	Type     string            `json:"type,omitempty"`
 	Command  string            `json:"command,omitempty"`
@@ -16,7 +16,7 @@ type Server struct {
 	OAuth    *ServerLogin      `json:"oauth,omitempty"`
 }
 
-// ServerLogin is how pawl is known where a server's logins are given out.
+// ServerLogin configures pawl's OAuth client for a server.
 type ServerLogin struct {
 	ClientID string   `json:"client_id,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`

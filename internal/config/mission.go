@@ -7,8 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Mission is how the user wants missions to be worked on, where no flag says
-// otherwise.
+// Mission has the defaults of missions, which flags override.
 type Mission struct {
 	Workers     int      `json:"workers,omitempty"`      // at once
 	WorkerModel string   `json:"worker_model,omitempty"` // of the workers
@@ -16,7 +15,7 @@ type Mission struct {
 	Stuck       string   `json:"stuck,omitempty"`        // a time, such as 10m
 }
 
-// StuckAfter is how long a worker may give no sign; 0 if it is not said.
+// StuckAfter returns how long a worker may be silent; 0 if it is not configured.
 func (m Mission) StuckAfter() (time.Duration, error) {
 	if m.Stuck == "" {
 		return 0, nil

@@ -1,7 +1,7 @@
-// Package config says where pawl keeps its things, and reads what it is told by
-// three people: an administrator, whose policy holds above all; the user; and
-// whoever wrote a repository, who may only make pawl stricter. No variables are
-// read from files: a repository's .env is nothing to pawl.
+// Package config locates pawl's files, and reads its configuration from three sources:
+// the administrator's policy, which takes precedence over everything; the user's
+// configuration; and the project's, which may only make pawl stricter. It reads no
+// variables from files such as .env.
 package config
 
 import (
@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Store returns where the log is: PAWL_STORE (a postgres:// URL or a path), or
-// a SQLite file in the data directory.
+// Store returns the location of the log: PAWL_STORE (a postgres:// URL or a path), or a
+// SQLite file in the data directory.
 func Store() (string, error) {
 	if ref := os.Getenv("PAWL_STORE"); ref != "" {
 		return ref, nil
@@ -38,8 +38,8 @@ func Data() (string, error) {
 	return filepath.Join(home, ".local", "share", "pawl"), nil
 }
 
-// Worktrees returns the directory that holds the worktrees of missions, those of
-// each repository in a directory of their own. It is in the data directory.
+// Worktrees returns the directory of the worktrees of missions, in the data directory. It
+// has a subdirectory for each repository.
 func Worktrees() (string, error) {
 	data, err := Data()
 	if err != nil {
@@ -49,7 +49,7 @@ func Worktrees() (string, error) {
 }
 
 // Cache returns pawl's cache directory: PAWL_CACHE, or pawl below XDG_CACHE_HOME or
-// ~/.cache. What is in it may be lost.
+// ~/.cache. Its content may be deleted at any time.
 func Cache() (string, error) {
 	if dir := os.Getenv("PAWL_CACHE"); dir != "" {
 		return filepath.Abs(dir)

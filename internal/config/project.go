@@ -12,21 +12,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// ProjectFile is where a repository keeps its configuration for pawl.
+// ProjectFile is the path of the project configuration in a repository.
 const ProjectFile = ".pawl/config.json"
 
-// maxProject bounds the bytes of a project's configuration.
+// maxProject bounds a project's configuration, in bytes.
 const maxProject = 1 << 20
 
-// Project is what a repository may say: only what makes pawl stricter. There is
-// no field for anything else, so that nothing else can take effect.
+// Project is the configuration of a project. It may only make pawl stricter: there are
+// no fields for anything else.
 type Project struct {
-	Rules json.RawMessage // to be read as a project's own: those that allow count for nothing
-	Hooks json.RawMessage // likewise: commands at points of a session, which run in the sandbox
-	MCP   json.RawMessage // likewise: MCP servers, whose programs run in the sandbox
+	Rules json.RawMessage // to parse with the origin project: allow rules are ignored
+	Hooks json.RawMessage // commands that run in the sandbox
+	MCP   json.RawMessage // MCP servers, whose programs run in the sandbox
 }
 
-// Ignored is a key of a project's configuration that counts for nothing.
+// Ignored is an ignored key of a project's configuration.
 type Ignored struct {
 	Key string `json:"key"`
 	Why string `json:"why"`
@@ -34,17 +34,16 @@ type Ignored struct {
 
 const onlyYours = "only your own configuration can set it"
 
-// userKeys are keys that a project might well like to set, and cannot: they say
-// who is asked, with which keys, over which way, and what is allowed. Any other
-// key is a slip, or of a pawl to come, and an error.
+// userKeys are keys that a project cannot set: they determine providers, API keys,
+// network access and permissions. They are ignored; any other unknown key is an error.
 var userKeys = []string{
 	"model", "small_model", "fallback", "providers", "base_url", "endpoint", "headers", "keys", "api_key", "key_command", "proxy", "proxies", "certificates",
 	"websearch", "codesearch", "lsp", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data", "tui", "mission",
 }
 
-// LoadProject reads a project's configuration. read returns a file of the
-// repository, fs.ErrNotExist or pawl.ErrNotFound if there is none: whoever calls
-// decides whether the files are those of a trusted directory or of a commit.
+// LoadProject reads a project's configuration. read returns a file of the repository, or
+// fs.ErrNotExist or pawl.ErrNotFound: callers decide whether files come from a trusted
+// directory or from a commit.
 func LoadProject(read func(name string) ([]byte, error)) (Project, []Ignored, error) {
 	text, err := read(ProjectFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, pawl.ErrNotFound) {
@@ -115,7 +114,7 @@ func (p *Project) readPermissions(text []byte) ([]Ignored, error) {
 	return ignored, nil
 }
 
-// object reads a JSON object, each key of it once.
+// object parses a JSON object without duplicate keys.
 func object(text []byte) (map[string]json.RawMessage, error) {
 	var keys map[string]json.RawMessage
 	if err := strictjson.Decode(text, &keys); err != nil {

@@ -13,16 +13,16 @@ import (
 	"syscall"
 )
 
-// maxReplacement bounds the bytes of a file that stands for a value.
+// maxReplacement bounds the file of a {file:path} placeholder, in bytes.
 const maxReplacement = 64 << 10
 
-// placeholder is where a value comes from elsewhere: {env:NAME} or {file:path}.
-// One that does not end is found as well, to be refused.
+// placeholder matches {env:NAME} and {file:path}, and unterminated ones, which are
+// rejected.
 var placeholder = regexp.MustCompile(`\{(env|file):([^{}]*)(\}?)`)
 
-// replace puts what the placeholders of the user's configuration stand for in
-// their place, and keeps what that was in Replaced. Only the keys that keys names
-// may have them. directory is where the configuration is.
+// replace resolves the placeholders of the user's configuration, and stores their values
+// in Replaced. Only some keys may have them; see keys. folder is the directory of the
+// configuration.
 func (u *User) replace(folder string) error {
 	r := replacer{folder: folder}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
@@ -68,7 +68,7 @@ func (r *replacer) putAll(prefix string, values map[string]string) {
 	}
 }
 
-// put replaces the placeholders of the value that a key has.
+// put replaces the placeholders in the value of a key.
 func (r *replacer) put(key string, value *string) {
 	*value = placeholder.ReplaceAllStringFunc(*value, func(found string) string {
 		parts := placeholder.FindStringSubmatch(found)
@@ -88,7 +88,7 @@ func (r *replacer) put(key string, value *string) {
 	})
 }
 
-// look returns what a placeholder stands for.
+// look returns the value of a placeholder.
 func (r *replacer) look(kind, name string, ended bool) (string, error) {
 	switch {
 	case !ended || name == "":
@@ -103,7 +103,7 @@ func (r *replacer) look(kind, name string, ended bool) (string, error) {
 	return value, nil
 }
 
-// read returns the text of a file, without the line's end.
+// read returns the text of a file without the final line end.
 func (r *replacer) read(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()

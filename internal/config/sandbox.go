@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Sandbox is what the user opens and closes for the commands of a model.
+// Sandbox configures the sandbox of a model's commands.
 type Sandbox struct {
 	Network  []string `json:"network,omitempty"`  // hosts that can be reached: a name, *.domain, with :port if need be; none means no network
 	Writable []string `json:"writable,omitempty"` // directories beside the workspace, absolute or from ~
@@ -18,7 +18,7 @@ type Sandbox struct {
 // maxSandbox bounds each list.
 const maxSandbox = 200
 
-// expand checks the lists and makes the paths absolute, from a home directory.
+// expand checks the lists and makes paths absolute; ~ is home.
 func (s *Sandbox) expand(home string) error {
 	for name, list := range map[string][]string{"network": s.Network, "writable": s.Writable, "env": s.Env, "hidden": s.Hidden} {
 		if len(list) > maxSandbox {
@@ -61,8 +61,8 @@ func (s *Sandbox) expand(home string) error {
 	return nil
 }
 
-// expandPath returns the absolute path that a user means. A path that says one
-// thing and comes to another, such as ~//etc or ~/../x, is refused.
+// expandPath returns the absolute path that a user means. It rejects misleading paths
+// such as ~//etc or ~/../x.
 func expandPath(path, home string) (string, error) {
 	plain := strings.TrimSuffix(path, "/")
 	rest, tilde := strings.CutPrefix(plain, "~")
@@ -91,8 +91,8 @@ func expandPath(path, home string) (string, error) {
 	return plain, nil
 }
 
-// checkHostPattern refuses what is not a name, *.domain or an address, perhaps
-// with a port. Which of them may be reached is decided where they are.
+// checkHostPattern returns an error unless pattern is a name, *.domain or an address, with
+// an optional port.
 func checkHostPattern(pattern string) error {
 	host := pattern
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {

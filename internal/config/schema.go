@@ -13,7 +13,7 @@ import (
 // SchemaURL is where the schema of the user's configuration is published.
 const SchemaURL = "https://raw.githubusercontent.com/pawl-dev/pawl/main/docs/schema/config.schema.json"
 
-// Schema is the JSON Schema of the user's configuration, made from User.
+// Schema returns the JSON Schema of the user's configuration, derived from User.
 func Schema() (*jsonschema.Schema, error) {
 	s, err := jsonschema.For[User](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
@@ -42,7 +42,7 @@ func Schema() (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// SchemaText is the schema as it is published.
+// SchemaText returns the schema as it is published.
 func SchemaText() ([]byte, error) {
 	s, err := Schema()
 	if err != nil {
@@ -56,8 +56,8 @@ func SchemaText() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ruleSchema is the schema of a rule of permissions. What a rule means is not
-// known here; a test of the command holds it to the rules' own type.
+// ruleSchema returns the schema of a permission rule. A test of the command compares it
+// with the type of rules, which this package cannot import.
 func ruleSchema() *jsonschema.Schema {
 	text := func(what string, values ...any) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: what, Enum: values}
@@ -96,7 +96,7 @@ func schemaAt(s *jsonschema.Schema, path []string) *jsonschema.Schema {
 	return s
 }
 
-// neverNull takes null off the types: a key that says nothing is left out.
+// neverNull removes null from the types: keys without a value are omitted.
 func neverNull(s *jsonschema.Schema) {
 	if s == nil {
 		return

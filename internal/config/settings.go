@@ -16,11 +16,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Layer is who has said something.
+// Layer is the source of a setting.
 type Layer string
 
-// The layers, from the lowest to the highest. What the administrator locks holds
-// over all of them.
+// The layers, from the lowest to the highest precedence. The administrator's policy
+// overrides all of them.
 const (
 	LayerBuiltIn Layer = "built-in"
 	LayerManaged Layer = "managed"
@@ -29,8 +29,7 @@ const (
 	LayerEnv     Layer = "env"
 )
 
-// Setting is a value that takes effect, and where it comes from. It can be shown:
-// what may be secret is masked.
+// Setting is an effective value and its source. It is safe to show: secrets are masked.
 type Setting struct {
 	Key    string          `json:"key"`
 	Value  json.RawMessage `json:"value"`
@@ -38,13 +37,13 @@ type Setting struct {
 	Source string          `json:"source,omitempty"` // a file or a variable
 }
 
-// NewSetting is a setting of a value, which must be one that JSON can have.
+// NewSetting returns a setting of a value, which must be encodable as JSON.
 func NewSetting(key string, value any, layer Layer, source string) (Setting, error) {
 	text, err := json.Marshal(value)
 	return Setting{key, text, layer, source}, err
 }
 
-// Text is the value for people: a string as it is.
+// Text returns the value for people: strings without quotes.
 func (s Setting) Text() string {
 	var text string
 	if json.Unmarshal(s.Value, &text) == nil {
@@ -53,8 +52,8 @@ func (s Setting) Text() string {
 	return string(s.Value)
 }
 
-// UserSettings are what the user's file and variables say, in the order of User.
-// Placeholders are shown, not what they stand for.
+// UserSettings returns the settings of the user's file and variables, in the order of
+// User. Placeholders are not resolved.
 func UserSettings() ([]Setting, error) {
 	path, err := UserFile()
 	if err != nil {
@@ -86,7 +85,7 @@ func UserSettings() ([]Setting, error) {
 	return settings, nil
 }
 
-// settingsOf returns the values below one, each with its key.
+// settingsOf returns the settings below a value.
 func settingsOf(v *hujson.Value, t reflect.Type, path []string, source string) (list []Setting) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -108,8 +107,8 @@ func settingsOf(v *hujson.Value, t reflect.Type, path []string, source string) (
 	return list
 }
 
-// membersOf are the keys of a struct in its order, or those of a map in the
-// alphabet's.
+// membersOf returns the keys of an object: in the order of the struct, or sorted for a
+// map.
 func membersOf(o *hujson.Object, t reflect.Type) (names []string) {
 	if t.Kind() == reflect.Struct {
 		return fieldNames(t)
@@ -121,10 +120,10 @@ func membersOf(o *hujson.Object, t reflect.Type) (names []string) {
 	return names
 }
 
-// masked stands for what is not shown.
+// masked replaces secrets.
 const masked = "***"
 
-// shown is a value as it may be shown.
+// shown returns a value with secrets masked.
 func shown(v *hujson.Value, path []string) json.RawMessage {
 	plain := v.Clone()
 	plain.Minimize()
@@ -138,7 +137,7 @@ func shown(v *hujson.Value, path []string) json.RawMessage {
 		return json.RawMessage(`"` + masked + `"`)
 	}
 	if at := placeholder.FindStringIndex(value); at != nil && at[1]-at[0] == len(value) {
-		return text // it says where the secret is, not what it is
+		return text // a placeholder contains no secret
 	}
 	if value = maskURL(value); k.secret {
 		value = masked
@@ -146,7 +145,7 @@ func shown(v *hujson.Value, path []string) json.RawMessage {
 	return hujson.Value{Value: hujson.String(value)}.Pack()
 }
 
-// maskURL takes out of an address what may be secret: a password and a query.
+// maskURL masks the credentials and the query of a URL.
 func maskURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -161,7 +160,7 @@ func maskURL(address string) string {
 	return strings.ReplaceAll(u.String(), "%2A%2A%2A", masked) // as a user it is escaped
 }
 
-// PathSettings are where pawl keeps its things.
+// PathSettings returns the locations of pawl's files.
 func PathSettings() ([]Setting, error) {
 	var list []Setting
 	for _, p := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// SetText puts a value into the text of a JSON file, at a path of keys, and leaves
-// all else in it as it is. What the file means is not known here.
+// SetText sets the value at a path of keys in the text of any JSON file, and leaves
+// everything else unchanged.
 func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
@@ -24,7 +24,7 @@ func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) 
 	return d.root.Pack(), nil
 }
 
-// UnsetText takes a key out of the text of a JSON file. A key that is not there is
+// UnsetText removes a key from the text of a JSON file. If it does not exist, it returns
 // pawl.ErrNotFound.
 func UnsetText(text []byte, path []string) ([]byte, error) {
 	d, err := parseDocument(text)

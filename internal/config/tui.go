@@ -1,7 +1,6 @@
 package config
 
-// Terminal is how the user wants the screen. What a theme and an action are is not
-// known here.
+// Terminal configures the terminal UI. This package does not validate themes and actions.
 type Terminal struct {
 	Theme        string              `json:"theme,omitempty"`
 	Keys         map[string][]string `json:"keys,omitempty"`

@@ -16,72 +16,71 @@ import (
 
 // User is the user's own configuration: pawl.json in the configuration directory.
 type User struct {
-	Model      string              `json:"model,omitempty"`       // the model when none is named
-	SmallModel *string             `json:"small_model,omitempty"` // the one that writes titles and summaries; "" or none: nobody does
-	Fallback   []string            `json:"fallback,omitempty"`    // models to turn to when the one asked for stays down
+	Model      string              `json:"model,omitempty"`       // the default model
+	SmallModel *string             `json:"small_model,omitempty"` // the model for titles and summaries; "" or none disables them
+	Fallback   []string            `json:"fallback,omitempty"`    // models to use when the requested one stays unavailable
 	Providers  map[string]Provider `json:"providers,omitempty"`   // by the provider's id
 
-	WebSearch   Search      `json:"websearch,omitzero"`  // whom websearch asks
-	CodeSearch  Search      `json:"codesearch,omitzero"` // and codesearch
+	WebSearch   Search      `json:"websearch,omitzero"`  // the service of the tool websearch
+	CodeSearch  Search      `json:"codesearch,omitzero"` // the service of the tool codesearch
 	Permissions Permissions `json:"permissions,omitzero"`
 	Sandbox     Sandbox     `json:"sandbox,omitzero"`
 
-	Hooks json.RawMessage   `json:"hooks,omitempty"` // commands at points of a session; what they mean is not known here
+	Hooks json.RawMessage   `json:"hooks,omitempty"` // hook commands, unparsed
 	MCP   map[string]Server `json:"mcp,omitempty"`   // MCP servers, by their names
 
 	LSP       map[string]LanguageServer `json:"lsp,omitempty"`      // language servers, by their names
-	Telemetry Telemetry                 `json:"telemetry,omitzero"` // where to tell of the work; nowhere if it is not said
+	Telemetry Telemetry                 `json:"telemetry,omitzero"` // where to send telemetry; nowhere by default
 	TUI       Terminal                  `json:"tui,omitzero"`       // how the terminal looks, and what its keys do
 	Mission   Mission                   `json:"mission,omitzero"`   // how missions are worked on
 	Fleet     Fleet                     `json:"fleet,omitzero"`     // where the parts of a fleet are
 
-	Replaced map[string][]string `json:"-"` // what {env:NAME} and {file:path} stood for, by key: it may be secret
+	Replaced map[string][]string `json:"-"` // the values of {env:NAME} and {file:path}, by key; they may be secret
 }
 
-// Permissions is what the user allows. Whoever uses it reads the mode and the
-// rules, strictly: what they mean is not known here.
+// Permissions has the user's permission mode and rules, unparsed. Users of it parse them
+// strictly.
 type Permissions struct {
 	Mode  string          `json:"mode,omitempty"`
 	Rules json.RawMessage `json:"rules,omitempty"`
 }
 
-// Provider is where and how the user wants a provider to be asked.
+// Provider configures the API of a provider.
 type Provider struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Calls   *Calls            `json:"calls,omitempty"`
 }
 
-// Calls is how many calls to a provider run at once. What makes sense is not
-// known here.
+// Calls limits the concurrent calls to a provider. This package does not validate it.
 type Calls struct {
 	Max    int            `json:"max,omitempty"`
 	Models map[string]int `json:"models,omitempty"` // by the model's name
 	Wait   int            `json:"wait,omitempty"`   // in seconds
 }
 
-// Telemetry is where spans and metrics go.
+// Telemetry configures where spans and metrics are sent.
 type Telemetry struct {
 	Endpoint    string            `json:"endpoint,omitempty"` // the base URL of an OTLP receiver
 	Headers     map[string]string `json:"headers,omitempty"`
-	Content     bool              `json:"content,omitempty"` // what people, models and tools say, too
+	Content     bool              `json:"content,omitempty"` // include the content of messages and tool calls
 	ServiceName string            `json:"service_name,omitempty"`
 }
 
-// Search is which search service the user wants to ask, and where.
+// Search configures a search service.
 type Search struct {
 	Service string `json:"service,omitempty"`
 	URL     string `json:"url,omitempty"`
 }
 
-// LoadUser reads the user's configuration. A file that is not there is an empty
-// one. What is unknown in it and does no harm counts for nothing.
+// LoadUser reads the user's configuration. A missing file counts as empty. Harmless
+// unknown keys are ignored.
 func LoadUser() (User, error) {
 	u, _, err := ReadUser()
 	return u, err
 }
 
-// ReadUser is LoadUser, with the warnings about what counts for nothing.
+// ReadUser is LoadUser with warnings about ignored keys.
 func ReadUser() (User, []Finding, error) {
 	path, err := UserFile()
 	if err != nil {
@@ -107,7 +106,7 @@ func ReadUser() (User, []Finding, error) {
 	return u, findings, nil
 }
 
-// readText reads a file up to one byte more than it may have.
+// readText reads a file up to one byte more than the limit.
 func readText(path string) ([]byte, error) {
 	f, err := os.Open(path) //nolint:gosec // the user's own
 	if err != nil {
@@ -117,8 +116,8 @@ func readText(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxText+1))
 }
 
-// decodeUser reads the user's configuration strictly, but for unknown keys that
-// do no harm: they are left out, and told.
+// decodeUser parses the user's configuration strictly, except for harmless unknown keys,
+// which it ignores and reports.
 func decodeUser(text []byte) (User, []Finding, error) {
 	doc, err := parseDocument(text)
 	if err != nil {
@@ -137,7 +136,7 @@ func decodeUser(text []byte) (User, []Finding, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // then no path may begin with it
+		home = "" // then no path may begin with ~
 	}
 	if err := u.Sandbox.expand(home); err != nil {
 		return User{}, findings, err
@@ -145,7 +144,8 @@ func decodeUser(text []byte) (User, []Finding, error) {
 	return u, findings, nil
 }
 
-// UserFile is PAWL_CONFIG, or pawl.json in the user's directory.
+// UserFile returns the path of the user's configuration: PAWL_CONFIG, or pawl.json in
+// UserFolder.
 func UserFile() (string, error) {
 	if path := os.Getenv("PAWL_CONFIG"); path != "" {
 		return path, nil
@@ -157,9 +157,8 @@ func UserFile() (string, error) {
 	return filepath.Join(dir, "pawl.json"), nil
 }
 
-// UserFolder is pawl below XDG_CONFIG_HOME or ~/.config: where the user's own
-// agents, commands, rules and skills are. PAWL_CONFIG names a file, which may be
-// in any directory, and does not move it.
+// UserFolder returns the directory of the user's agents, commands, rules and skills: pawl
+// below XDG_CONFIG_HOME or ~/.config. PAWL_CONFIG, which names a file, does not change it.
 func UserFolder() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pawl"), nil

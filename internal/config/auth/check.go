@@ -16,14 +16,14 @@ import (
 // checkWait bounds the test of a key.
 const checkWait = 15 * time.Second
 
-// Target is where a key is tested.
+// Target is the API to test a key with.
 type Target struct {
-	Protocol string // as the catalog calls them
+	Protocol string // as in the catalog
 	Dialect  string
 	BaseURL  string
 }
 
-// Verdict is what the test of a key found.
+// Verdict is the result of testing a key.
 type Verdict string
 
 // The verdicts.
@@ -31,18 +31,18 @@ const (
 	Works       Verdict = "works"
 	Refused     Verdict = "key refused"
 	Unreachable Verdict = "cannot be reached"
-	Unproven    Verdict = "not proven" // it answers, but not in a way that says something of the key
+	Unproven    Verdict = "not proven" // the provider answers, but the answer says nothing about the key
 )
 
-// Outcome is a verdict and its reason, which never holds the key: what a
-// provider says is not repeated, because some quote it.
+// Outcome is a verdict and its reason. The reason never contains the answer of the
+// provider, because some quote the key.
 type Outcome struct {
 	Verdict Verdict
 	Detail  string
 }
 
-// Check tests a key by asking the provider for its models, which costs nothing.
-// It returns an error if there is no way to ask.
+// Check tests a key by listing the provider's models, which is free. It returns an
+// error if the protocol has no such request.
 func Check(ctx context.Context, t Target, key Secret) (Outcome, error) {
 	path, ok := map[string]string{
 		"anthropic": "/v1/models?limit=1",
@@ -72,12 +72,12 @@ func Check(ctx context.Context, t Target, key Secret) (Outcome, error) {
 	return o, nil
 }
 
-// checkClient does not follow redirects: the key is for this host alone.
+// checkClient does not follow redirects: the key is for this host only.
 var checkClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// badKey finds the 400 of those who have no 401 for a wrong key.
+// badKey matches the answer of providers that reject a wrong key with 400, not 401.
 var badKey = regexp.MustCompile(`(?i)api[ _-]?key`)
 
 func ask(ctx context.Context, t Target, address string, key Secret) Outcome {
@@ -116,7 +116,7 @@ func ask(ctx context.Context, t Target, address string, key Secret) Outcome {
 	return Outcome{Unproven, "it answers " + status}
 }
 
-// authorize puts the key where the protocol has it.
+// authorize adds the key to the header that the protocol uses.
 func authorize(h http.Header, t Target, key Secret) {
 	switch {
 	case t.Dialect == "azure":

@@ -14,12 +14,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// maxFile bounds what is read of the file.
+// maxFile bounds the file, in bytes.
 const maxFile = 1 << 20
 
-// readFile returns the keys in the file by provider; none if it is not there.
-// It refuses a file that others may read or write: those keys are known, or
-// not the user's.
+// readFile returns the keys in the file by provider; none if it does not exist. A file
+// that others may read or write is an error.
 func readFile(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,15 +43,14 @@ func readFile(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	keys := map[string]string{}
-	// Not the decoder's error: it may quote what it read.
+	// The decoder's error may quote a key, so it is not returned.
 	if len(text) > maxFile || strictjson.Decode(text, &keys) != nil || keys == nil {
 		return nil, fmt.Errorf("read keys: %s is not an object of strings, a key for each provider: %w", path, pawl.ErrInvalid)
 	}
 	return keys, nil
 }
 
-// changeFile reads the file, lets change work on its keys, and replaces it as a
-// whole. Other processes that change it wait.
+// changeFile replaces the file with what change makes of its keys, under a lock.
 func changeFile(path string, change func(map[string]string)) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -83,8 +81,7 @@ func changeFile(path string, change func(map[string]string)) error {
 	return nil
 }
 
-// replaceFile writes beside the file and renames, so that a crash leaves the
-// old keys or the new ones.
+// replaceFile replaces the file atomically.
 func replaceFile(path string, keys map[string]string) error {
 	text, err := json.MarshalIndent(keys, "", "  ")
 	if err != nil {
@@ -105,7 +102,7 @@ func replaceFile(path string, keys map[string]string) error {
 	return os.Rename(f.Name(), path)
 }
 
-// removeFromFile reports whether the provider had a key there.
+// removeFromFile removes the provider's key, and reports whether there was one.
 func removeFromFile(path, provider string) (bool, error) {
 	keys, err := readFile(path)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// FoundKey is a key that is there to be used.
+// FoundKey is a provider for which there is a key.
 type FoundKey struct {
 	Provider string
 	Origin   string
-	Model    string // the ref of a good model to begin with; "" if none is known
+	Model    string // the ref of a suggested model; "" if none is known
 }
 
 // FoundServer is a model server on this machine.
@@ -18,11 +18,12 @@ type FoundServer struct {
 	Models []string // refs
 }
 
-// maxFound bounds the lines for keys and for servers, so that all fits on a screen.
+// maxFound bounds the lines for keys, and those for servers, so that the text fits on a
+// screen.
 const maxFound = 4
 
-// Help is the screen for people who have not chosen a model: what to set, and
-// what is here already.
+// Help returns the text for people who have not configured a model: what to set, and
+// which keys and servers were found.
 func Help(keys []FoundKey, servers []FoundServer) string {
 	var b strings.Builder
 	b.WriteString("Pawl needs a model. There are two ways to one:\n\n")
@@ -85,7 +86,7 @@ func writeFound(b *strings.Builder, lines [][2]string, more string) {
 	}
 }
 
-// example is the model of the command that the screen ends with.
+// example returns the model of the example command at the end of the text.
 func example(keys []FoundKey, servers []FoundServer) string {
 	for _, k := range keys {
 		if k.Model != "" {

@@ -12,14 +12,14 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is under which name the system's keyring has our keys.
+// service is the service name of pawl's keys in the keyring.
 const service = "pawl"
 
 // ringWait bounds a call of the keyring, which may ask a person to unlock it.
 const ringWait = 20 * time.Second
 
-// SystemKeyring returns the system's keyring: the Secret Service, macOS's
-// Keychain. One that failed once is not asked again.
+// SystemKeyring returns the system's keyring: the Secret Service, or the Keychain of
+// macOS. After a failure it is not used again.
 func SystemKeyring() Keyring { return &systemKeyring{available: sessionBus} }
 
 var _ Keyring = (*systemKeyring)(nil)
@@ -48,7 +48,7 @@ func (r *systemKeyring) Delete(provider string) error {
 	return r.do(func() error { return keyring.Delete(service, provider) })
 }
 
-// do makes one call and says what its error means.
+// do makes one call and translates its error.
 func (r *systemKeyring) do(call func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,8 +74,8 @@ func (r *systemKeyring) do(call func() error) error {
 	}
 }
 
-// bounded waits for call no longer than ringWait. The library takes no context:
-// a call that hangs is left behind, and pawl ends soon after.
+// bounded waits for call at most ringWait. The library takes no context, so a call that
+// hangs is abandoned.
 func bounded(call func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- call() }()
@@ -87,8 +87,8 @@ func bounded(call func() error) error {
 	}
 }
 
-// sessionBus reports whether there is a bus to reach a keyring by. Where there
-// is none, the library would start one, which would outlive us.
+// sessionBus returns an error if there is no D-Bus session bus. The library would start
+// one, which would outlive pawl.
 func sessionBus() error {
 	if runtime.GOOS == "darwin" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return nil

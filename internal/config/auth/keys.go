@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// The reasons for which there is no key. Compare with errors.Is.
+// The reasons why there is no key. Compare with errors.Is.
 var (
-	// ErrNoKey: nobody has kept a key of that provider's.
+	// ErrNoKey means that there is no key for the provider.
 	ErrNoKey = errors.New("no key")
-	// ErrNoKeyring: this machine has no keyring, or it cannot be used now.
+	// ErrNoKeyring means that this machine has no keyring, or that it cannot be used now.
 	ErrNoKeyring = errors.New("no keyring")
 )
 
@@ -21,30 +21,30 @@ const (
 	OriginFile    = "keys.json"
 )
 
-// Provider is what must be known of a provider to find its key.
+// Provider tells where to find the key of a provider.
 type Provider struct {
 	ID      string
-	EnvKeys []string // the variables that may hold the key
+	EnvKeys []string // the variables that may contain the key
 }
 
-// Keyring keeps keys outside of pawl: the system's, or a test's.
+// Keyring stores keys outside of pawl.
 type Keyring interface {
 	Get(provider string) (Secret, error) // ErrNoKey or ErrNoKeyring
 	Set(provider string, key Secret) error
 	Delete(provider string) error // ErrNoKey or ErrNoKeyring
 }
 
-// Keys finds and keeps keys. The environment wins over the keyring, and that
-// over the file, which is for machines without one.
+// Keys finds and stores keys. The environment takes precedence over the keyring, and the
+// keyring over the file, which is for machines without one.
 type Keys struct {
 	Getenv func(string) string // nil means os.Getenv
 	Ring   Keyring
-	File   string                            // readable by its owner alone
-	Found  func(provider string, key Secret) // called with each key that is given away; nil is nobody
+	File   string                            // only its owner can read it
+	Found  func(provider string, key Secret) // if not nil, called with each key that Key returns
 }
 
-// Key returns the provider's key and where it comes from: the variable's name,
-// OriginKeyring or OriginFile. Without one it returns ErrNoKey, and says what to do.
+// Key returns the provider's key and its origin: the name of a variable, OriginKeyring
+// or OriginFile. If there is none it returns ErrNoKey, with what to do.
 func (k *Keys) Key(p Provider) (Secret, string, error) {
 	key, origin, err := k.find(p)
 	if err == nil && k.Found != nil {
@@ -111,14 +111,14 @@ func missing(p Provider, ringErr error) error {
 	return fmt.Errorf("%w of %s: %s", ErrNoKey, p.ID, hint)
 }
 
-// Saved says where a key went.
+// Saved tells where a key was stored.
 type Saved struct {
 	Origin string // OriginKeyring or OriginFile
-	Reason error  // why the keyring was passed over: an ErrNoKeyring; nil if it was not, or not asked for
+	Reason error  // why the keyring was not used: an ErrNoKeyring; nil if it was, or was not requested
 }
 
-// Save keeps the provider's key, in the keyring if there is one, else in the
-// file. It replaces an older key in either.
+// Save stores the provider's key in the keyring or, if there is none, in the file. It
+// replaces an older key in either.
 func (k *Keys) Save(provider string, key Secret) (Saved, error) {
 	err := k.Ring.Set(provider, key)
 	if errors.Is(err, ErrNoKeyring) {
@@ -133,9 +133,9 @@ func (k *Keys) Save(provider string, key Secret) (Saved, error) {
 	return Saved{Origin: OriginKeyring}, nil
 }
 
-// SaveInFile keeps the provider's key in the file, though there be a keyring.
+// SaveInFile stores the provider's key in the file, even if there is a keyring.
 func (k *Keys) SaveInFile(provider string, key Secret) (Saved, error) {
-	// What the keyring holds would win over the file.
+	// A key in the keyring would take precedence over the file.
 	if err := k.Ring.Delete(provider); err != nil && !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrNoKeyring) {
 		return Saved{}, fmt.Errorf("save key: %w", err)
 	}
@@ -146,8 +146,8 @@ func (k *Keys) addToFile(provider string, key Secret) error {
 	return changeFile(k.File, func(keys map[string]string) { keys[provider] = key.Reveal() })
 }
 
-// Delete removes the provider's kept keys and returns where they were. Without
-// any it returns ErrNoKey. The environment is not pawl's to change.
+// Delete removes the provider's stored keys and returns where they were. If there are
+// none it returns ErrNoKey. It does not change the environment.
 func (k *Keys) Delete(provider string) ([]string, error) {
 	var origins []string
 	err := k.Ring.Delete(provider)

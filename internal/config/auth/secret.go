@@ -1,5 +1,5 @@
-// Package auth finds, keeps and tests the keys that providers ask for. A key is
-// never printed nor logged.
+// Package auth finds, stores and tests API keys of providers. Keys are never printed or
+// logged.
 package auth
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Secret is a key. However it is printed, logged or encoded, it does not show;
-// only Reveal gives it away.
+// Secret is a key. It prints, logs and encodes as "[redacted]"; only Reveal returns its
+// value.
 type Secret string
 
 const redacted = "[redacted]"
@@ -23,7 +23,7 @@ var (
 	_ slog.LogValuer = Secret("")
 )
 
-// Reveal returns the key itself, for the header of a request.
+// Reveal returns the key, for the header of a request.
 func (s Secret) Reveal() string { return string(s) }
 
 // String returns "[redacted]".
@@ -37,7 +37,7 @@ func (Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, redacted) // fmt has no way to take the error
 }
 
-// MarshalText returns "[redacted]"; so does JSON.
+// MarshalText returns "[redacted]".
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // MarshalJSON returns "[redacted]".
@@ -46,11 +46,11 @@ func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`
 // LogValue returns "[redacted]".
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// maxKey is far above the length of any key.
+// maxKey bounds a key, in bytes; real ones are much shorter.
 const maxKey = 8 << 10
 
-// Parse returns the key that a person typed or piped in, without the white
-// space around it. It refuses what cannot be a key, and does not repeat it.
+// Parse returns the key that a person typed or piped in, without surrounding white
+// space. The error for an invalid key does not contain it.
 func Parse(text string) (Secret, error) {
 	text = strings.TrimSpace(text)
 	switch {

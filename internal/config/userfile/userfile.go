@@ -1,5 +1,5 @@
-// Package userfile keeps what only its user may read or write, in small files of
-// pawl's own: what they permit and whom they trust.
+// Package userfile reads and writes small files that only their owner may access, such as
+// grants and trusted directories.
 package userfile
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Read returns what a file holds; nil if it is not there. A link, a file that
-// others may use, or one beyond the limit is an error: nothing in it counts.
+// Read returns the content of a file; nil if it does not exist. A link, a file that
+// others may access, and a file larger than limit bytes are errors.
 func Read(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
@@ -44,13 +44,13 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, limit, pawl.ErrInvalid)
 	}
 	if text == nil {
-		text = []byte{} // it is there
+		text = []byte{} // not nil: it exists
 	}
 	return text, nil
 }
 
-// Lock makes the directory of a file, if need be, and keeps others who lock it from
-// changing what is in there until it is unlocked.
+// Lock creates the directory of a file if needed, and locks it against other callers of
+// Lock until unlock is called.
 func Lock(path string) (unlock func(), err error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -63,11 +63,11 @@ func Lock(path string) (unlock func(), err error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock: %w", err), lock.Close())
 	}
-	return func() { _ = lock.Close() }, nil // which lets go of it
+	return func() { _ = lock.Close() }, nil // which releases the lock
 }
 
-// Replace puts a value, as JSON, in the place of what a file holds: a crash
-// leaves one of them. What Read would refuse, as it is beyond the limit, is not written.
+// Replace atomically replaces the content of a file with a value as JSON. A value larger
+// than limit bytes, which Read would reject, is an error.
 func Replace(path string, v any, limit int64) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
