@@ -2,21 +2,21 @@ package pawl
 
 import "fmt"
 
-// AccessKind says how a call touches something.
+// AccessKind is what a tool call does with a resource.
 type AccessKind string
 
 // The kinds of access.
 const (
-	AccessRead   AccessKind = "read"   // a path is read
-	AccessWrite  AccessKind = "write"  // a path is created, changed or removed
-	AccessExec   AccessKind = "exec"   // a command is run
-	AccessEscape AccessKind = "escape" // a command is run outside of the sandbox: beside its exec
-	AccessNet    AccessKind = "net"    // a host is reached
-	AccessMCP    AccessKind = "mcp"    // a tool of an MCP server is called: server/tool@fingerprint
+	AccessRead   AccessKind = "read"   // reads a path
+	AccessWrite  AccessKind = "write"  // creates, changes or removes a path
+	AccessExec   AccessKind = "exec"   // runs a command
+	AccessEscape AccessKind = "escape" // runs a command outside the sandbox; listed in addition to its exec
+	AccessNet    AccessKind = "net"    // connects to a host
+	AccessMCP    AccessKind = "mcp"    // calls a tool of an MCP server: server/tool@fingerprint
 )
 
-// Access is one thing that a call would touch. One vocabulary serves the
-// permission rules, the question shown to a person, the sandbox and the audit log.
+// Access is one resource that a tool call would use. Permission rules, permission
+// prompts, the sandbox and the audit log all use this type.
 type Access struct {
 	Kind   AccessKind `json:"kind"`
 	Target string     `json:"target"` // a path, a command line, a host or a server's tool

@@ -7,69 +7,71 @@ import (
 	"time"
 )
 
-// AskKind says what a person is asked for.
+// AskKind is the kind of an [Ask].
 type AskKind string
 
-// The kinds of asking.
+// The kinds of asks.
 const (
-	AskQuestion   AskKind = "question"   // the model wants to know something
-	AskPlan       AskKind = "plan"       // the model has a plan and wants to begin
-	AskPermission AskKind = "permission" // a call would do what needs a person's word
-	AskLoop       AskKind = "loop"       // the turn goes round in circles: shall it go on?
+	AskQuestion   AskKind = "question"   // the model asks a question
+	AskPlan       AskKind = "plan"       // the model presents a plan and asks whether to start
+	AskPermission AskKind = "permission" // a tool call needs permission
+	AskLoop       AskKind = "loop"       // the turn repeats itself: continue?
 )
 
-// Question is one thing that a person is asked. They may always answer in their
-// own words instead of by an option.
+// Question is one question to the user, who can always answer with free text
+// instead of an option.
 type Question struct {
 	Header   string   `json:"header"` // a word or two
 	Question string   `json:"question"`
 	Options  []Option `json:"options,omitempty"`
-	Multiple bool     `json:"multiple,omitempty"` // more than one option may be chosen
+	Multiple bool     `json:"multiple,omitempty"` // more than one option can be chosen
 }
 
-// Option is an answer that is offered.
+// Option is one of the answers that a [Question] offers.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 }
 
-// Ask is what a person is asked about a call. A call asks once, and at most once
-// more for its permission. An [AskLoop] is the turn's own, between two steps.
+// Ask is what the user is asked about a tool call. A call asks at most once, and at
+// most once more for permission. An [AskLoop] belongs to the turn, between two
+// steps, instead of to a call.
 type Ask struct {
 	Kind      AskKind       `json:"kind"`
-	Text      string        `json:"text,omitempty"` // what it is about: the plan, all that the call would do, or what repeats
+	Text      string        `json:"text,omitempty"` // the plan, everything that the call would do, or what repeats
 	Questions []Question    `json:"questions,omitempty"`
-	Timeout   time.Duration `json:"timeout,omitempty"` // then nobody has answered; 0 means never
+	Timeout   time.Duration `json:"timeout,omitempty"` // how long to wait for an answer; 0 means forever
 
-	// Of a permission. Offer are the rules that "always" would add, as they are
-	// written in a configuration; none means that it may be given once only. Names
-	// is the fingerprint of the call as it is shown: the permission is for that.
+	// For permissions: Offer lists the rules that "always allow" would add, in the
+	// syntax of the configuration; if it is empty the permission can be given only
+	// once. Names is the fingerprint of the call as shown: the permission is valid
+	// for that call only.
 	Offer []json.RawMessage `json:"offer,omitempty"`
 	Names string            `json:"names,omitempty"`
 }
 
-// Answer is what came of an [Ask].
+// Answer is the outcome of an [Ask].
 type Answer struct {
 	Outcome Outcome    `json:"outcome"`
-	Answers [][]string `json:"answers,omitempty"` // for each question the chosen labels, or the person's own words
-	Text    string     `json:"text,omitempty"`    // a word to the model, beside the answers
+	Answers [][]string `json:"answers,omitempty"` // for each question the chosen labels, or free text
+	Text    string     `json:"text,omitempty"`    // a message to the model, in addition to the answers
 
-	Always []json.RawMessage `json:"always,omitempty"` // of a permission: rules to keep, as offered or made narrower
+	Always []json.RawMessage `json:"always,omitempty"` // of a permission: rules to save, as offered or narrower
 }
 
-// Outcome says how an [Ask] ended.
+// Outcome is how an [Ask] ended.
 type Outcome string
 
-// The outcomes. A person can give only the first two.
+// The outcomes. Users can give only the first two.
 const (
 	OutcomeAnswered Outcome = "answered"
 	OutcomeDenied   Outcome = "denied"
 	OutcomeTimeout  Outcome = "timeout"
 	OutcomeCanceled Outcome = "canceled"
-	OutcomeAbsent   Outcome = "absent" // the prompt said that nobody can be asked
+	OutcomeAbsent   Outcome = "absent" // the prompt said that no user is present; see [Settings]
 )
 
-// Check returns what is wrong with a person's answer.
+// Check returns an error if the answer does not fit the ask.
 func (a Ask) Check(answer Answer) error {
 	switch answer.Outcome {
 	case OutcomeDenied:
@@ -100,7 +102,7 @@ func (a Ask) Check(answer Answer) error {
 	return nil
 }
 
-// Todo is one item of the list that the model keeps of its work.
+// Todo is an item of the model's todo list.
 type Todo struct {
 	ID       string       `json:"id"`
 	Content  string       `json:"content"`
@@ -108,7 +110,7 @@ type Todo struct {
 	Priority TodoPriority `json:"priority"`
 }
 
-// TodoStatus says how far an item has come.
+// TodoStatus is the state of a [Todo].
 type TodoStatus string
 
 // The statuses.
@@ -119,7 +121,7 @@ const (
 	TodoCanceled   TodoStatus = "canceled"
 )
 
-// TodoPriority says how much an item matters.
+// TodoPriority is the priority of a [Todo].
 type TodoPriority string
 
 // The priorities.

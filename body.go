@@ -55,171 +55,172 @@ var kinds = map[Kind]kind{
 
 // SessionCreated is the first event of every session.
 type SessionCreated struct {
-	Dir        string    `json:"dir"` // the workspace, absolute
+	Dir        string    `json:"dir"` // the working directory, absolute
 	Parent     SessionID `json:"parent,omitempty"`
-	ParentCall CallID    `json:"parent_call,omitempty"` // the call that spawned this subagent
-	Forked     *Origin   `json:"forked,omitempty"`      // the session that this one began as a copy of
-	Owner      User      `json:"owner,omitempty"`       // whose it is; its subagents and forks have the same
+	ParentCall CallID    `json:"parent_call,omitempty"` // the tool call that spawned this subagent
+	Forked     *Origin   `json:"forked,omitempty"`      // set in a fork: the session that it was copied from
+	Owner      User      `json:"owner,omitempty"`       // the owner; subagents and forks have the same one
 }
 
-// Origin is where a forked session's log was copied from.
+// Origin is the point of a log that a fork was copied from.
 type Origin struct {
 	Session SessionID `json:"session"`
-	At      Seq       `json:"at"` // what was before this event
+	At      Seq       `json:"at"` // the events before this one were copied
 }
 
-// SessionTitled gave the session a name for people.
+// SessionTitled set the title of the session.
 type SessionTitled struct {
 	Title string `json:"title"`
 	ModelUsage
 }
 
-// SessionShared says who may read the session beside its owner: these and no
-// others, so that none takes it back.
+// SessionShared set the users who may read the session in addition to its owner. It
+// replaces the previous list; an empty list ends sharing.
 type SessionShared struct {
 	With []User `json:"with,omitempty"`
 	By   Actor  `json:"by,omitzero"`
 }
 
-// SessionSummarized says in a few words what the session has come to.
+// SessionSummarized set the short summary of the session that lists show.
 type SessionSummarized struct {
 	Summary string `json:"summary"`
 	ModelUsage
 }
 
 // ModelUsage is the model call that wrote a title or a summary. The zero value
-// means that a person wrote it.
+// means that a user wrote it.
 type ModelUsage struct {
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage,omitzero"`
 }
 
-// CompactionAsked is a person's order to make the conversation smaller. It is
-// carried out before the next step, and [Compacted] says what came of it.
+// CompactionAsked is a request by the user to compact the conversation. It is
+// carried out before the next step, and reported by [Compacted].
 type CompactionAsked struct {
-	Instructions string `json:"instructions,omitempty"` // what matters, in their words
+	Instructions string `json:"instructions,omitempty"` // what matters, in the user's words
 }
 
-// Compacted put a summary in the place of the conversation before a message.
+// Compacted replaced the conversation before a message by a summary.
 type Compacted struct {
-	Asked   Seq      `json:"asked,omitempty"`   // the order; 0: pawl found it needful
-	Keep    Seq      `json:"keep,omitempty"`    // messages from this one on stay; 0: nothing was replaced
-	Text    string   `json:"text,omitempty"`    // what stands in place of those before
-	Task    string   `json:"task,omitempty"`    // the part of Text that the person began with, for the next time
-	Files   []string `json:"files,omitempty"`   // that were written to so far, for the next time
-	Before  int      `json:"before,omitempty"`  // tokens of the conversation, by estimate
-	After   int      `json:"after,omitempty"`   // likewise
-	Message string   `json:"message,omitempty"` // to the person: why it was not done, or did not help
+	Asked   Seq      `json:"asked,omitempty"`   // the CompactionAsked event; 0: automatic
+	Keep    Seq      `json:"keep,omitempty"`    // messages from this one on are kept; 0: nothing was replaced
+	Text    string   `json:"text,omitempty"`    // the summary
+	Task    string   `json:"task,omitempty"`    // the part of Text that quotes the original task, for the next compaction
+	Files   []string `json:"files,omitempty"`   // files written so far, for the next compaction
+	Before  int      `json:"before,omitempty"`  // estimated size of the conversation, in tokens
+	After   int      `json:"after,omitempty"`   // the same, after the compaction
+	Message string   `json:"message,omitempty"` // for the user: why nothing was compacted, or why it did not help
 	ModelUsage
 }
 
-// UndoAsked is a person's order to go back to before a message, or to take
-// such a step back. It is carried out while no turn is open, and [Undone] says
-// what came of it.
+// UndoAsked is a request by the user to undo everything since a message, or to redo
+// it. It is carried out while no turn is open, and reported by [Undone].
 type UndoAsked struct {
 	Undo
 	By Actor `json:"by,omitzero"`
 }
 
-// Undone says what came of a [UndoAsked]. Unless it was refused, the
-// conversation, if it was to go back, is the one before the message.
+// Undone is the result of an [UndoAsked]. Unless it was refused, the events since
+// the message no longer count, for the conversation, the files or both.
 type Undone struct {
 	Asked   Seq               `json:"asked"`
 	Refused string            `json:"refused,omitempty"` // why nothing was changed
-	Changed []string          `json:"changed,omitempty"` // files that were put back
-	Aside   map[string]string `json:"aside,omitempty"`   // files that somebody else had changed, to where they are kept now
-	Left    []string          `json:"left,omitempty"`    // files that were left as somebody else had changed them
+	Changed []string          `json:"changed,omitempty"` // files that were restored
+	Aside   map[string]string `json:"aside,omitempty"`   // files that had other changes: where those are kept now
+	Left    []string          `json:"left,omitempty"`    // files that had other changes and were left alone
 }
 
-// Prompted records that a person's message was accepted. It enters the
-// conversation when TurnStarted or Injected takes it in.
+// Prompted records that a prompt was accepted. It enters the conversation with a
+// TurnStarted or Injected event.
 type Prompted struct {
 	Parts    Parts    `json:"parts"`
 	Delivery Delivery `json:"delivery,omitempty"`
-	Again    Seq      `json:"again,omitempty"` // the prompt that this is once more: it was taken into a turn that an earlier cancel ended
+	Again    Seq      `json:"again,omitempty"` // the prompt that this one repeats: it was part of a turn that a cancel before it ended
 	By       Actor    `json:"by,omitzero"`     // who sent it
 	Settings
 }
 
-// Reworded replaced the words of a prompt that waits. It keeps its place.
+// Reworded replaced the text of a waiting prompt, which keeps its position.
 type Reworded struct {
 	Prompt Seq   `json:"prompt"`
 	Parts  Parts `json:"parts"`
 }
 
-// Withdrawn took back a prompt that waited: nobody works on it.
+// Withdrawn removed a waiting prompt.
 type Withdrawn struct {
 	Prompt Seq `json:"prompt"`
 }
 
-// TurnStarted took the prompt in and began to work on it.
+// TurnStarted started the turn that works on a prompt.
 type TurnStarted struct {
 	Prompt Seq `json:"prompt"`
 }
 
-// ReplyStarted records that the model was called for this step of the turn.
+// ReplyStarted records that the model was called for a step of the turn.
 type ReplyStarted struct {
 	Step  int    `json:"step"`
 	Model string `json:"model"`
 }
 
-// Retried records that the call of this step failed and is made again; what had
-// come of its reply is void.
+// Retried records that the model call of a step failed and is repeated. Anything
+// streamed of its reply so far is invalid.
 type Retried struct {
 	Step int `json:"step"`
 	Retry
 }
 
-// Replied is the model's reply, whole. It never changes after.
+// Replied is the complete reply of the model.
 type Replied struct {
 	Step   int    `json:"step"`
-	Model  string `json:"model"`           // that wrote it, after failures perhaps not the one that was asked first
+	Model  string `json:"model"`           // that wrote it; after failures this may be a fallback
 	Agent  string `json:"agent,omitempty"` // that it was written for
 	Parts  Parts  `json:"parts"`
 	Finish Finish `json:"finish"`
 	Usage  Usage  `json:"usage,omitzero"`
 }
 
-// CallStarted is written before a call may have any effect, with all that it may touch.
+// CallStarted is written before a tool call can have any effect, with everything
+// that it may access.
 type CallStarted struct {
 	Call     CallID   `json:"call"`
 	Tool     string   `json:"tool"`
 	Access   []Access `json:"access,omitempty"`
-	ReadOnly bool     `json:"read_only,omitempty"` // it may run again after a crash
-	Snapshot string   `json:"snapshot,omitempty"`  // of the workspace before; "" if it cannot change it
-	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, and so no way back
+	ReadOnly bool     `json:"read_only,omitempty"` // it can be repeated after a crash
+	Snapshot string   `json:"snapshot,omitempty"`  // of the workspace before the call; "" if the call cannot change it
+	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, so that the call cannot be undone
 
-	Input json.RawMessage `json:"input,omitempty"` // what it runs with, if hooks have changed that; else it is the model's
+	Input json.RawMessage `json:"input,omitempty"` // the effective input, if hooks changed it; otherwise the model's input applies
 }
 
-// Asked put something to a person. The call goes on when it is Answered. Without
-// a call it is the turn that asks.
+// Asked asks the user. The call continues once it is [Answered]. Without a Call,
+// the turn itself asks.
 type Asked struct {
 	Call CallID `json:"call,omitempty"`
 	Ask
 }
 
-// Answered ended an ask: a person's answer, or that there is none.
+// Answered ended an ask, with or without an answer.
 type Answered struct {
 	Ask Seq   `json:"ask"`         // the Asked event
 	By  Actor `json:"by,omitzero"` // who answered
 	Answer
 }
 
-// TodosSet replaced the list that the model keeps of its work.
+// TodosSet replaced the model's todo list.
 type TodosSet struct {
 	Call  CallID `json:"call"`
 	Todos []Todo `json:"todos"`
 }
 
-// ModeChanged changed how the rest of the turn, and later ones, may act.
+// ModeChanged changed the permission mode for the rest of the turn and for later
+// turns.
 type ModeChanged struct {
 	Call CallID `json:"call"`
 	Mode string `json:"mode"`
 }
 
-// Spawned gave an errand to a subagent session. It is written before the subagent is
-// made, so that a call that runs again finds it.
+// Spawned gave a subtask to a subagent session. It is written before that session
+// is created, so that a repeated call finds it.
 type Spawned struct {
 	Call       CallID    `json:"call"`
 	Subagent   SessionID `json:"subagent"`
@@ -228,25 +229,26 @@ type Spawned struct {
 	Background bool      `json:"background,omitempty"`
 }
 
-// CallFinished is the one result of a call.
+// CallFinished is the result of a tool call. Every call has exactly one.
 type CallFinished struct {
 	Call   CallID     `json:"call"`
 	Status CallStatus `json:"status"`
 	Result Result     `json:"result"`
 
-	Snapshot string `json:"snapshot,omitempty"` // of the workspace after; see [CallStarted]
+	Snapshot string `json:"snapshot,omitempty"` // of the workspace after the call; see [CallStarted]
 }
 
-// Injected put a text into the conversation in mid-turn: a person's steering
-// (Prompt names it) or a word of the system's (Text).
+// Injected added a message to the conversation during a turn: a steering prompt
+// (Prompt) or a text of the program (Text).
 type Injected struct {
 	Source   string    `json:"source"` // user, max_steps, budget, task, loop, hook
 	Prompt   Seq       `json:"prompt,omitempty"`
-	Subagent SessionID `json:"subagent,omitempty"` // whose end this is
+	Subagent SessionID `json:"subagent,omitempty"` // the finished subagent that the text reports
 	Text     string    `json:"text,omitempty"`
 }
 
-// TurnFinished ended the turn. Usage is the sum over its replies, reported here once.
+// TurnFinished ended the turn. Usage is the sum over its replies and is reported
+// only here.
 type TurnFinished struct {
 	Reason  Reason `json:"reason"`
 	Fault   Fault  `json:"fault,omitempty"`
@@ -255,8 +257,9 @@ type TurnFinished struct {
 	Usage   Usage  `json:"usage,omitzero"`
 }
 
-// Delta is a piece of a growing reply. Offset counts the bytes of its channel
-// before this piece, so that a watcher who comes late can join it to the draft.
+// Delta is a piece of a reply that is being streamed. Offset is the number of bytes
+// of its channel before this piece, so that a late reader can join it to the
+// [Draft].
 type Delta struct {
 	Reply   Seq     `json:"reply"` // the ReplyStarted event
 	Channel Channel `json:"channel"`
@@ -264,15 +267,14 @@ type Delta struct {
 	Text    string  `json:"text"`
 }
 
-// Progress is a piece of a running call's output, or of a command of the person's.
+// Progress is a piece of output of a running tool call or shell command.
 type Progress struct {
-	Call CallID `json:"call"` // see [Seq.ShellCall]
+	Call CallID `json:"call"` // of a shell command: see [Seq.ShellCall]
 	Text string `json:"text"`
 }
 
-// Status says what cannot be seen in the log: that the work on an open turn
-// stopped (the store is gone, say), so that whoever waits for its end need not;
-// or something that a person is to know, from a hook.
+// Status reports what the log cannot: that the work on an open turn stopped, for
+// example because the store failed, or a notice of a hook to the user.
 type Status struct {
 	State   string `json:"state"` // interrupted, notice
 	Message string `json:"message"`

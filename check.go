@@ -9,23 +9,24 @@ import (
 	"time"
 )
 
-// Check is a command that proves something of a tree of files.
+// Check is a command that verifies a tree of files.
 type Check struct {
-	ID      string        `json:"id"` // e.g. "go-test"; unique among the checks of a gate
+	ID      string        `json:"id"` // unique among the checks of a gate, e.g. "go-test"
 	Kind    CheckKind     `json:"kind"`
-	Args    []string      `json:"args"`              // once frozen, the first is the whole path of a program outside the tree
-	Dir     string        `json:"dir,omitempty"`     // from the top of the tree; "" is the top
-	Env     []string      `json:"env,omitempty"`     // NAME=value, in addition to the clean environment
+	Args    []string      `json:"args"`              // once the criteria are set, the first is the absolute path of a program outside the tree
+	Dir     string        `json:"dir,omitempty"`     // relative to the top of the tree; "" is the top
+	Env     []string      `json:"env,omitempty"`     // NAME=value, added to a clean environment
 	Network []string      `json:"network,omitempty"` // hosts that it may reach; none means no network
-	Timeout time.Duration `json:"timeout,omitempty"` // 0 means the gate's own
-	Tests   string        `json:"tests,omitempty"`   // how it tells of its tests: gotest, junit, jest, cargo; "" if it runs none
-	Report  string        `json:"report,omitempty"`  // the file, from Dir, that tells of them; "" is its standard output
+	Timeout time.Duration `json:"timeout,omitempty"` // 0 means the default of the gate
+	Tests   string        `json:"tests,omitempty"`   // format of the test results: gotest, junit, jest, cargo; "" if it runs no tests
+	Report  string        `json:"report,omitempty"`  // the file with the test results, relative to Dir; "" means standard output
 }
 
-// CheckKind is what a check is about.
+// CheckKind is the kind of a [Check].
 type CheckKind string
 
-// Kinds of checks. A setup proves nothing: it prepares a fresh tree for the others.
+// The kinds of checks. A setup verifies nothing: it prepares a fresh tree for the
+// others.
 const (
 	CheckSetup CheckKind = "setup"
 	CheckBuild CheckKind = "build"
@@ -35,7 +36,7 @@ const (
 	CheckOther CheckKind = "other"
 )
 
-// String is the command line, for people.
+// String returns the command line, quoted for a shell.
 func (c Check) String() string {
 	words := slices.Clone(c.Args)
 	for i, w := range words {
@@ -46,36 +47,38 @@ func (c Check) String() string {
 	return strings.Join(words, " ")
 }
 
-// Criterion is something that must hold for a mission to be done.
+// Criterion is a condition that must be met before a mission can be sealed.
 type Criterion struct {
 	ID       string   `json:"id"`
 	Category string   `json:"category,omitempty"`
 	Text     string   `json:"text"`
-	Checks   []string `json:"checks,omitempty"` // of these ids: all must pass, whatever they did before
+	Checks   []string `json:"checks,omitempty"` // IDs of checks: all must pass, even if they failed before the mission
 }
 
-// Approval lists exceptions from protection that a person approved before the work began.
+// Approval lists the exceptions from protection that a user approved before the
+// work began.
 type Approval struct {
 	Files []string `json:"files,omitempty"` // patterns of protected files that may change
-	Tests []string `json:"tests,omitempty"` // patterns of tests that may go, change, or pass without the change
+	Tests []string `json:"tests,omitempty"` // patterns of tests that may be removed, changed, or pass without the change
 }
 
-// Criteria are the checks and criteria that a mission must meet. They are
-// written before the work begins and never change: their hash is in the log.
+// Criteria are the checks and criteria that a mission must meet. They are recorded
+// before the work begins, with their hash, and never change.
 type Criteria struct {
-	Base      string            `json:"base"` // the commit that the work began at
+	Base      string            `json:"base"` // the commit at which the work began
 	Checks    []Check           `json:"checks"`
 	Criteria  []Criterion       `json:"criteria,omitempty"`
-	Protected []string          `json:"protected,omitempty"` // in addition to those that pawl knows
+	Protected []string          `json:"protected,omitempty"` // in addition to the built-in patterns
 	Approval  Approval          `json:"approval"`
 	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
 }
 
-// Hash is what the log keeps of it.
+// Hash returns the hash that the log records.
 func (f Criteria) Hash() string { return digest(f) }
 
-// digest is the hash of a value as the log keeps it: what is no text in it, as a
-// program may print, becomes one when it is written, and so the hash is of that.
+// digest returns the SHA-256 of the JSON of a value as the log stores it. Output of
+// programs may not be valid UTF-8: encoding replaces the invalid bytes, so the hash
+// is that of the decoded value, encoded again.
 func digest[T any](v T) string {
 	var kept T
 	text, err := json.Marshal(v)
@@ -92,22 +95,22 @@ func digest[T any](v T) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// CheckRun is a check that pawl itself ran.
+// CheckRun is the result of a [Check] that Pawl ran.
 type CheckRun struct {
-	Check    string        `json:"check"` // its id
+	Check    string        `json:"check"` // its ID
 	On       string        `json:"on"`    // base, candidate, old-tests, new-tests, merge
-	Tree     string        `json:"tree"`  // the hash of the tree that it ran on
+	Tree     string        `json:"tree"`  // hash of the tree that it ran on
 	Args     []string      `json:"args"`
-	Env      string        `json:"env"`             // the hash of its environment
-	Code     int           `json:"code"`            // -1 if a signal ended it
-	Fault    string        `json:"fault,omitempty"` // why it did not come to an end: a timeout, say
+	Env      string        `json:"env"`             // hash of its environment
+	Code     int           `json:"code"`            // exit code; -1 if a signal ended it
+	Fault    string        `json:"fault,omitempty"` // why it did not finish, e.g. a timeout
 	Duration time.Duration `json:"duration"`
-	Output   string        `json:"output"`          // the hash of what it printed
-	Tail     string        `json:"tail,omitempty"`  // the end of that
-	Tests    *TestCount    `json:"tests,omitempty"` // if it ran any
+	Output   string        `json:"output"`          // hash of the output
+	Tail     string        `json:"tail,omitempty"`  // the end of the output
+	Tests    *TestCount    `json:"tests,omitempty"` // nil if it ran no tests
 }
 
-// TestCount is how many tests there were.
+// TestCount counts test results.
 type TestCount struct {
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
@@ -115,12 +118,12 @@ type TestCount struct {
 	Broken  int `json:"broken,omitempty"` // files or packages that could not be run
 }
 
-// OK reports whether a check passed.
+// OK reports whether the check passed.
 func (r CheckRun) OK() bool { return r.Code == 0 && r.Fault == "" }
 
-// GateFault is a reason why a gate does not open.
+// GateFault is a reason why a gate did not pass.
 type GateFault struct {
 	Rule string `json:"rule"`           // e.g. "test-deleted"
 	Item string `json:"item,omitempty"` // the test, file or check
-	Text string `json:"text"`           // what is wrong and what to do, for people and for the Commander
+	Text string `json:"text"`           // what is wrong and how to fix it, for users and for the Commander
 }

@@ -5,29 +5,30 @@ import (
 	"fmt"
 )
 
-// The errors that cross a room's border. Compare with errors.Is.
+// The errors of the API. Compare with errors.Is.
 var (
-	// ErrInvalid: the request makes no sense, whoever asks and whenever.
+	// ErrInvalid: the request can never succeed.
 	ErrInvalid = errors.New("invalid")
-	// ErrNotFound: no such session, blob or draft.
+	// ErrNotFound: the session, blob or draft does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: another writer got there first, and nothing was written.
+	// ErrConflict: another writer was first; nothing was written.
 	ErrConflict = errors.New("conflict")
-	// ErrBusy: the session is at work, or another process holds it.
+	// ErrBusy: the session is working, or another process works on it.
 	ErrBusy = errors.New("busy")
-	// ErrDenied: a rule or a person said no.
+	// ErrDenied: a rule or a user denied it.
 	ErrDenied = errors.New("denied")
-	// ErrUnavailable: something that pawl needs cannot be reached.
+	// ErrUnavailable: something that Pawl needs cannot be reached.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrRewound: [History.Apply] met an undo or redo, so what it applied before is
 	// no longer valid. Read the log again with [Fold].
 	ErrRewound = errors.New("the session went back: its log must be read anew")
 )
 
-// Code is an error's class at the [Service] border, stable for scripts and clients.
+// Code is the class of an error that a [Service] returns. Codes are stable, for
+// scripts and clients.
 type Code string
 
-// The codes. Everything that is none of the others is internal.
+// The codes. Errors that wrap none of the API's errors are internal.
 const (
 	CodeInvalid     Code = "invalid"
 	CodeNotFound    Code = "not_found"
@@ -71,7 +72,7 @@ func (c Code) Err() error {
 	return nil
 }
 
-// BusyError is an [ErrBusy] that knows who holds the session.
+// BusyError is an [ErrBusy] that names who holds the session.
 type BusyError struct {
 	Session SessionID
 	Holder  string // the process that works on the session; "" if the session's own open turn is in the way
@@ -84,5 +85,5 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("session %s is busy: %s works on it", e.Session, e.Holder)
 }
 
-// Is makes errors.Is(err, ErrBusy) hold.
+// Is makes errors.Is(err, ErrBusy) true.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }

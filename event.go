@@ -8,13 +8,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// Seq numbers the events of one session from 1, without gaps. 0 is "before the first".
+// Seq numbers the events of a session from 1, without gaps. 0 means before the
+// first event.
 type Seq int64
 
-// Event is one thing that happened in a session.
+// Event records one thing that happened in a session.
 //
-// A durable event is in the log and has a Seq. An unsaved one (see [Body]) is
-// only on the bus, for people who watch, and its Seq is 0.
+// A durable event is in the log and has a Seq. An unsaved one (see [Kind.Durable])
+// is only sent to current readers, and its Seq is 0.
 type Event struct {
 	Session SessionID
 	Seq     Seq
@@ -23,16 +24,16 @@ type Event struct {
 	Body    Body
 }
 
-// Body is the fact that an event records, in the past tense. The set is closed
-// and kept short; docs/events.md describes each.
+// Body is what an event records. The set of types is closed; docs/events.md
+// describes each.
 //
 //sumtype:decl
 type Body interface{ kind() Kind }
 
-// Kind names a body's type in JSON and in the store.
+// Kind names the type of a body in JSON and in the store.
 type Kind string
 
-// KindOf returns the body's kind.
+// KindOf returns the kind of a body.
 func KindOf(b Body) Kind { return b.kind() }
 
 // EncodeBody returns the stored form of the event's body: its kind, the version of its
@@ -50,9 +51,10 @@ func (e Event) EncodeBody() (kind Kind, version int, data []byte, err error) {
 	return b.kind(), k.version, data, nil
 }
 
-// Decode reads a body of this kind that [Event.EncodeBody] of this or an older pawl wrote. Older shapes
-// are brought up to date step by step; unknown kinds, newer versions and stray
-// keys are errors, because a log that is half understood must not be acted on.
+// Decode decodes a body of this kind that [Event.EncodeBody] of this or an older
+// version wrote. Older versions are upgraded step by step. Unknown kinds, newer
+// versions and unknown keys are errors, because a log that is only half understood
+// must not be acted on.
 func (k Kind) Decode(version int, data []byte) (Body, error) {
 	known, ok := kinds[k]
 	switch {
@@ -76,10 +78,10 @@ func (k Kind) Decode(version int, data []byte) (Body, error) {
 	return b, nil
 }
 
-// Durable reports whether bodies of this kind belong in the log.
+// Durable reports whether events of this kind are stored in the log.
 func (k Kind) Durable() bool { return kinds[k].durable }
 
-// Kinds returns every kind that this version of pawl knows.
+// Kinds returns all kinds, in no particular order.
 func Kinds() []Kind {
 	list := make([]Kind, 0, len(kinds))
 	for k := range kinds {
@@ -88,10 +90,10 @@ func Kinds() []Kind {
 	return list
 }
 
-// upcast turns one version of a body's JSON into the next.
+// upcast upgrades the JSON of a body by one version.
 type upcast func(json.RawMessage) (json.RawMessage, error)
 
-// kind is what is known of a body type. upcasts[i] leads from version i+1 to i+2.
+// kind describes a body type. upcasts[i] upgrades version i+1 to i+2.
 type kind struct {
 	version int
 	durable bool
@@ -99,12 +101,12 @@ type kind struct {
 	decode  func([]byte) (Body, error)
 }
 
-// durable describes a body of the log whose shape has changed once per upcast.
+// durable describes a body of the log whose JSON changed once per upcast.
 func durable[B Body](upcasts ...upcast) kind {
 	return kind{version: len(upcasts) + 1, durable: true, upcasts: upcasts, decode: decodeBodyAs[B]}
 }
 
-// unsaved describes a body that is only on the bus.
+// unsaved describes a body that is not stored.
 func unsaved[B Body]() kind { return kind{version: 1, decode: decodeBodyAs[B]} }
 
 func decodeBodyAs[B Body](data []byte) (Body, error) {
@@ -113,7 +115,8 @@ func decodeBodyAs[B Body](data []byte) (Body, error) {
 	return b, err
 }
 
-// eventJSON is an event's stable form outside of the store: exports, streams, HTTP.
+// eventJSON is the JSON of an event outside the store: in exports, streams and
+// HTTP.
 type eventJSON struct {
 	Version int             `json:"v"`
 	Session SessionID       `json:"session"`
@@ -124,7 +127,7 @@ type eventJSON struct {
 	Body    json.RawMessage `json:"body"`
 }
 
-// MarshalJSON writes the event with its type and the version of its body.
+// MarshalJSON encodes the event with the kind and version of its body.
 func (e Event) MarshalJSON() ([]byte, error) {
 	kind, version, body, err := e.EncodeBody()
 	if err != nil {
@@ -133,7 +136,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return strictjson.Encode(eventJSON{version, e.Session, e.Seq, e.Turn, e.At, kind, body})
 }
 
-// UnmarshalJSON reads what MarshalJSON of this or an older pawl wrote; see [Kind.Decode].
+// UnmarshalJSON decodes an event of this or an older version; see [Kind.Decode].
 func (e *Event) UnmarshalJSON(data []byte) error {
 	var j eventJSON
 	if err := strictjson.Decode(data, &j); err != nil {

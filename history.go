@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// History is a session as its log tells it: the conversation, the prompts that
-// wait, and how far the open turn has come. It is the fold of the events and
-// grows with them, so nobody reads a log from the start at each step. The zero
-// value is the history before the first event. It is not safe for concurrent use.
+// History is the state of a session, folded from its log: the conversation, the
+// waiting prompts and the open turn. Apply updates it with each new event, so that
+// nobody has to read the log again. The zero value is the history before the first
+// event. It is not safe for concurrent use.
 type History struct {
 	head     Seq
 	created  SessionCreated
@@ -30,18 +30,18 @@ type History struct {
 	compaction  *Compaction
 
 	undone  undoneSpans
-	scanned Seq  // undone knows all events up to here
-	skipped bool // the newest event applied does not count
+	scanned Seq  // undone includes all events up to here
+	skipped bool // the newest event was undone
 }
 
-// Order is what a person has ordered to be done to the session and that is not
-// done yet: a CompactionAsked, a UndoAsked or a ShellAsked.
+// Order is a request by the user that is not carried out yet: a CompactionAsked, an
+// UndoAsked or a ShellAsked.
 type Order struct {
 	Seq  Seq
 	Body Body
 
 	Began   Seq           // of a ShellAsked: its ShellStarted event; 0 until then
-	Started *ShellStarted // likewise
+	Started *ShellStarted // likewise; nil until then
 }
 
 // redoable is an undo that can be redone.
@@ -53,36 +53,36 @@ type redoable struct {
 // Compaction is the newest compaction of a session.
 type Compaction struct {
 	Seq       Seq
-	Turn      int // it was made in, or after
-	Step      int // the turn's steps until then
+	Turn      int // in or after which it happened
+	Step      int // number of steps of that turn before it
 	Compacted Compacted
 }
 
-// Waiting is a prompt that was accepted and not yet taken in.
+// Waiting is an accepted prompt that no turn has taken in yet.
 type Waiting struct {
 	Seq    Seq
 	Prompt Prompted
 }
 
-// OpenTurn is a turn that has started and not finished.
+// OpenTurn is a turn that has not finished.
 type OpenTurn struct {
 	Number    int
 	Prompt    Seq
 	Began     time.Time
 	Settings  Settings
-	Warned    bool        // the model was told that a budget is running out
+	Warned    bool        // the model was warned that a budget is running out
 	Steps     []Step      // Steps[i] is step i+1
-	Steered   []Waiting   // the prompts that were taken in since it began
-	Injected  []string    // the sources of what was injected since the newest step began
+	Steered   []Waiting   // steering prompts that were added since it began
+	Injected  []string    // sources of the messages that were injected since the newest step began
 	Asked     *OpenAsk    // what the turn itself asked since then, or nil
-	Kept      int         // how often hooks kept it going when it would have ended
+	Kept      int         // how often hooks prevented its end
 	Subagents []Spawned   // in the order in which they were spawned
 	Pending   []SessionID // background subagents whose result is not in the conversation yet
-	Workers   []SessionID // of a mission: the workers and reviewers that began in this turn
+	Workers   []SessionID // of a mission: the workers and reviewers that started in this turn
 	Usage     Usage
 }
 
-// Step is one round of the loop: a model call and what it asked for.
+// Step is one round of the loop: a model call and its tool calls.
 type Step struct {
 	Started Seq // its ReplyStarted event
 	Replied bool
@@ -90,21 +90,20 @@ type Step struct {
 	Calls   []CallID // of the reply
 }
 
-// CallState is how far a call of the open turn has come. Once the next step has
-// begun, what the call was is forgotten but for its id and name: a turn may have
-// thousands.
+// CallState is the state of a tool call of the open turn. Once the next step
+// begins, only its ID, name and asks are kept: a turn may have thousands of calls.
 type CallState struct {
 	Call       ToolCall
 	Started    *CallStarted // nil until started
-	Asked      *OpenAsk     // nil until it asked
-	Permission *OpenAsk     // nil unless a person is asked whether it may run
-	Spawned    *Spawned     // nil until it spawned a subagent
+	Asked      *OpenAsk     // nil unless it asked
+	Permission *OpenAsk     // nil unless it needed permission
+	Spawned    *Spawned     // nil unless it spawned a subagent
 	Finished   bool
 
 	message, slot int // where its result goes
 }
 
-// OpenAsk is what the open turn, or a call of it, asked.
+// OpenAsk is an ask of the open turn or of one of its calls.
 type OpenAsk struct {
 	Seq    Seq
 	At     time.Time
@@ -112,8 +111,8 @@ type OpenAsk struct {
 	Answer *Answer // nil until answered
 }
 
-// Conversation folds a log into messages. A call without a result, in a log
-// that ends in mid-turn, has none here either.
+// Conversation folds a log into messages. If the log ends during a turn, calls
+// without a result have no result here either.
 func Conversation(events []Event) ([]Message, error) {
 	h, err := Fold(SliceLog(events))
 	if err != nil {
@@ -122,22 +121,22 @@ func Conversation(events []Event) ([]Message, error) {
 	return h.Messages(), nil
 }
 
-// Head is the Seq of the newest event applied.
+// Head returns the Seq of the newest applied event.
 func (h *History) Head() Seq { return h.head }
 
-// Created is the session's first event.
+// Created returns the first event of the session.
 func (h *History) Created() SessionCreated { return h.created }
 
-// Settings are those of the newest prompt.
+// Settings returns the settings of the newest prompt.
 func (h *History) Settings() Settings { return h.settings }
 
-// Turns is the number of turns started, those that do not count any more too.
+// Turns returns the number of turns, including undone ones.
 func (h *History) Turns() int { return h.turns }
 
-// Replies is the number of replies in the log, likewise.
+// Replies returns the number of replies, including undone ones.
 func (h *History) Replies() int { return h.replies }
 
-// Orders lists what is to be done to the session, oldest first.
+// Orders returns the requests that are not carried out yet, oldest first.
 func (h *History) Orders() []Order { return h.orders }
 
 // Redo returns the newest undo that can be redone, and the Seq of its Undone event.
@@ -150,38 +149,38 @@ func (h *History) Redo() (seq Seq, u Undo, ok bool) {
 	return newest.seq, newest.undo, true
 }
 
-// Compactions is the number of summaries that a model wrote for the session.
+// Compactions returns the number of summaries that a model wrote for the session.
 func (h *History) Compactions() int { return h.compactions }
 
-// Compaction is the newest compaction, or nil.
+// Compaction returns the newest compaction, or nil.
 func (h *History) Compaction() *Compaction { return h.compaction }
 
-// Open is the open turn, or nil.
+// Open returns the open turn, or nil.
 func (h *History) Open() *OpenTurn { return h.open }
 
-// Waiting lists the prompts not yet taken in, oldest first.
+// Waiting returns the prompts that no turn has taken in yet, oldest first.
 func (h *History) Waiting() []Waiting { return h.waiting }
 
 // Call returns the state of a call of the open turn, or nil.
 func (h *History) Call(id CallID) *CallState { return h.calls[id] }
 
-// CallIDUsed reports whether any call of the session ever had this id.
+// CallIDUsed reports whether any call of the session, undone ones included, has
+// this ID.
 func (h *History) CallIDUsed(id CallID) bool {
 	_, used := h.calls[id]
 	return used
 }
 
-// Undone reports whether an event does not count any more, because a person went
-// back to before it.
+// Undone reports whether an event of the conversation was undone.
 func (h *History) Undone(seq Seq) bool { return h.undone.has(seq) }
 
-// Todos is the list that the model keeps of its work.
+// Todos returns the model's todo list.
 func (h *History) Todos() []Todo { return h.todos }
 
-// Seen is the [Result.Seen] of a file, or "".
+// Seen returns the [Result.Seen] hash of a file, or "".
 func (h *History) Seen(path string) string { return h.seen[path] }
 
-// Ask returns the ask of the open turn that has this Seq, or nil.
+// Ask returns the ask of the open turn with this Seq, or nil.
 func (h *History) Ask(seq Seq) *OpenAsk {
 	if h.open == nil {
 		return nil
@@ -204,14 +203,14 @@ func (h *History) Ask(seq Seq) *OpenAsk {
 	return nil
 }
 
-// Messages is the conversation. The slice is the history's own: read it before
-// the next Apply, and do not change it.
+// Messages returns the conversation. The slice is valid until the next Apply and
+// must not be changed.
 func (h *History) Messages() []Message {
 	last := len(h.messages) - 1
 	if last < 0 || h.messages[last].Role != RoleTool || !slices.Contains(h.messages[last].Parts, Part(nil)) {
 		return h.messages
 	}
-	// Calls of the newest reply are still without a result: show those that have one.
+	// Some calls of the newest reply have no result yet: return the others.
 	messages := slices.Clone(h.messages)
 	messages[last].Parts = slices.DeleteFunc(slices.Clone(messages[last].Parts), func(p Part) bool { return p == nil })
 	if len(messages[last].Parts) == 0 {
@@ -220,8 +219,9 @@ func (h *History) Messages() []Message {
 	return messages
 }
 
-// Apply adds the next event. An error other than [ErrRewound] means that the log
-// is not one that pawl writes (a gap, a second result, …) and must not be acted on.
+// Apply processes the next event. After [ErrRewound], read the log again with
+// [Fold]. Any other error means that Pawl did not write this log (it has a gap, or
+// a second result), and that it must not be acted on.
 func (h *History) Apply(e Event) error {
 	if e.Seq != h.head+1 {
 		return fmt.Errorf("event %d follows event %d: the log has a gap", e.Seq, h.head)
@@ -244,13 +244,13 @@ func (h *History) Apply(e Event) error {
 	return nil
 }
 
-// skip passes over an event that does not count. What was used up stays so.
+// skip processes an undone event. IDs and counters that it used remain used.
 func (h *History) skip(e Event) {
 	h.skipped = true
 	switch b := e.Body.(type) {
 	case TurnStarted:
 		h.turns++
-		h.undos = nil // what was taken back before it stays so
+		h.undos = nil // earlier undos can no longer be redone
 	case Replied:
 		h.replies++
 		for _, c := range b.Parts.Calls() {
@@ -266,8 +266,8 @@ func (h *History) skip(e Event) {
 	}
 }
 
-// arrive ends a part of the log that does not count. When it was left behind no
-// turn was open and nothing waited, so what seems to is what it had taken in.
+// arrive ends a range of undone events. An undo happens only while no turn is open
+// and no prompt waits, so whatever is open or waiting now belongs to that range.
 func (h *History) arrive() {
 	if !h.skipped {
 		return

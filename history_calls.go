@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// reword replaces the words of a waiting prompt.
+// reword replaces the text of a waiting prompt.
 func (h *History) reword(b Reworded) error {
 	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == b.Prompt })
 	if i < 0 {
 		return fmt.Errorf("prompt %d does not wait", b.Prompt)
 	}
-	h.waiting = slices.Clone(h.waiting) // others may hold the list
+	h.waiting = slices.Clone(h.waiting) // callers may hold the slice
 	h.waiting[i].Prompt.Parts = b.Parts
 	return nil
 }
@@ -23,11 +23,12 @@ func (h *History) take(seq Seq) (Waiting, error) {
 		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
 	}
 	w := h.waiting[i]
-	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // others may hold the list
+	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // callers may hold the slice
 	return w, nil
 }
 
-// useCallID notes that an id is taken, by a call of the open turn or none.
+// useCallID marks a call ID as used, by a call of the open turn or, if c is nil, by
+// an earlier one.
 func (h *History) useCallID(id CallID, c *CallState) {
 	if h.calls == nil {
 		h.calls = map[CallID]*CallState{}
@@ -47,8 +48,8 @@ func (h *History) unfinished(id CallID) (*CallState, error) {
 	return call, nil
 }
 
-// settle forgets what finished calls were. That they were and what they asked
-// stays: a turn that is resumed goes through its steps again.
+// settle drops the details of finished calls. Their IDs and asks are kept, because
+// a resumed turn runs through its steps again.
 func (h *History) settle(calls []CallID) {
 	for _, id := range calls {
 		c := h.calls[id]
@@ -75,7 +76,7 @@ func (h *History) ask(e Event, b Asked) error {
 	return nil
 }
 
-// askTurn notes what the turn itself asks, between two steps.
+// askTurn records what the turn itself asks, between two steps.
 func (h *History) askTurn(e Event, b Asked) error {
 	if err := h.betweenSteps(); err != nil {
 		return err

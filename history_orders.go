@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// compact puts a summary in the place of the messages before a given one.
+// compact replaces the messages before a given one by a summary.
 func (h *History) compact(e Event, b Compacted) error {
 	if b.Asked != 0 {
 		if _, err := h.takeOrder(b.Asked); err != nil {
@@ -28,15 +28,15 @@ func (h *History) compact(e Event, b Compacted) error {
 	if b.Keep == 0 {
 		return nil
 	}
-	// Its very number: an earlier summary has a higher one than the messages after it.
+	// Match exactly: an earlier summary has a higher Seq than the messages after it.
 	from := slices.IndexFunc(h.messages, func(m Message) bool { return m.Seq == b.Keep })
-	if from < 0 { // none stays
+	if from < 0 { // nothing is kept
 		from = len(h.messages)
 	}
 	if from < len(h.messages) && h.messages[from].Role == RoleTool {
 		return fmt.Errorf("the results at %d would stay without their calls", b.Keep)
 	}
-	// A new list, so that what was before can go.
+	// A new slice, so that the replaced messages can be freed.
 	kept := h.messages[from:]
 	h.messages = make([]Message, 0, 2*len(kept)+1)
 	h.add(e.Seq, RoleUser, Parts{Text{b.Text}})
@@ -55,8 +55,8 @@ func (h *History) askUndo(e Event, b UndoAsked) error {
 	return nil
 }
 
-// undo notes what can be taken back. What the conversation is after it, Fold
-// has seen to.
+// undo records what can be redone. Fold has already removed the undone events from
+// the conversation.
 func (h *History) undo(e Event, b Undone) error {
 	taken, err := h.takeOrder(b.Asked)
 	if err != nil {
@@ -79,16 +79,16 @@ func (h *History) undo(e Event, b Undone) error {
 		h.undos = h.undos[:last:last]
 	}
 	if order.Scope == ScopeFiles && len(b.Changed) > 0 {
-		h.add(e.Seq, RoleUser, Parts{Text{putBack(order.Undo, b.Changed)}})
+		h.add(e.Seq, RoleUser, Parts{Text{filesChanged(order.Undo, b.Changed)}})
 	}
 	return nil
 }
 
-// namedFiles bounds the files that the model is told of.
+// namedFiles limits how many files a message to the model lists.
 const namedFiles = 50
 
-// putBack tells the model that files are not as it left them.
-func putBack(r Undo, files []string) string {
+// filesChanged returns the message that tells the model which files changed.
+func filesChanged(r Undo, files []string) string {
 	what := "put these files back to what they were at an earlier point of this conversation"
 	if r.Redo != 0 {
 		what = "brought the changes to these files back"
@@ -99,18 +99,18 @@ func putBack(r Undo, files []string) string {
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
-		names[i] = fmt.Sprintf("%.200q", f) // a name may hold anything
+		names[i] = fmt.Sprintf("%.200q", f) // a file name may contain anything
 	}
 	return fmt.Sprintf("[The user has %s: %s%s. Look at them again before you change them.]", what, strings.Join(names, ", "), more)
 }
 
-// takeOrder removes an order that is carried out.
+// takeOrder removes a request that is carried out.
 func (h *History) takeOrder(seq Seq) (Order, error) {
 	i := slices.IndexFunc(h.orders, func(o Order) bool { return o.Seq == seq })
 	if i < 0 {
 		return Order{}, fmt.Errorf("there is no order %d", seq)
 	}
 	order := h.orders[i]
-	h.orders = slices.Delete(slices.Clone(h.orders), i, i+1) // others may hold the list
+	h.orders = slices.Delete(slices.Clone(h.orders), i, i+1) // callers may hold the slice
 	return order, nil
 }

@@ -36,7 +36,7 @@ func (h *History) inject(e Event, b Injected) error {
 		if i < 0 {
 			return fmt.Errorf("nobody waits for the child %s", b.Subagent)
 		}
-		h.open.Pending = slices.Delete(slices.Clone(h.open.Pending), i, i+1) // others may hold the list
+		h.open.Pending = slices.Delete(slices.Clone(h.open.Pending), i, i+1) // callers may hold the slice
 	}
 	if b.Prompt != 0 {
 		prompt, err := h.take(b.Prompt)
@@ -136,14 +136,14 @@ func (h *History) closeTurn() {
 			continue
 		}
 		for _, id := range step.Calls {
-			h.calls[id] = nil // its id stays taken
+			h.calls[id] = nil // the ID remains used
 		}
 	}
 	h.open = nil
 }
 
-// betweenSteps returns an error unless a turn is open and each call of its
-// newest step has a result.
+// betweenSteps returns an error unless a turn is open and each call of its newest
+// step has a result.
 func (h *History) betweenSteps() error {
 	if h.open == nil {
 		return fmt.Errorf("no turn is open")
@@ -159,7 +159,7 @@ func (h *History) betweenSteps() error {
 	return nil
 }
 
-// add appends a message; one without parts says nothing and is left out.
+// add appends a message unless it has no parts.
 func (h *History) add(seq Seq, role Role, parts Parts) {
 	if len(parts) > 0 {
 		h.messages = append(h.messages, Message{seq, role, parts})

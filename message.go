@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// Role says who speaks.
+// Role is the author of a message.
 type Role string
 
 // The roles.
@@ -18,20 +18,20 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Message is one entry of a conversation: a fold of the log, never stored itself.
-// An assistant message is followed by a tool message with one result per call,
-// in call order.
+// Message is one message of a conversation. Messages are derived from the log and
+// never stored. An assistant message with tool calls is followed by a tool message
+// with one result per call, in the order of the calls.
 type Message struct {
-	Seq   Seq   `json:"seq"` // the event that brought it in
+	Seq   Seq   `json:"seq"` // the event that added it
 	Role  Role  `json:"role"`
 	Parts Parts `json:"parts"`
 }
 
-// Text returns the message's text parts, joined.
+// Text returns the text parts, concatenated.
 func (m Message) Text() string { return m.Parts.Text() }
 
-// Part is a piece of a message. The set is closed: Text, Reasoning, ToolCall,
-// ToolResult, File, and for people only, Patch.
+// Part is a part of a message: Text, Reasoning, ToolCall, ToolResult, File, or
+// Patch, which only users see.
 //
 //sumtype:decl
 type Part interface{ partType() string }
@@ -41,15 +41,15 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// Reasoning is what the model thought aloud. Signature is the provider's seal
-// on it and goes back with it unchanged.
+// Reasoning is the model's thinking. Signature is the provider's signature of it
+// and must be sent back unchanged.
 type Reasoning struct {
 	Text      string `json:"text,omitempty"`
 	Signature string `json:"signature,omitempty"`
 }
 
-// ToolCall is the model's wish to run a tool. Its ID is unique in the session.
-// Signature is what the provider wants back with the call.
+// ToolCall is a request by the model to run a tool. Its ID is unique in the
+// session. Signature is an opaque value that the provider expects back.
 type ToolCall struct {
 	ID        CallID          `json:"id"`
 	Name      string          `json:"name"`
@@ -57,7 +57,7 @@ type ToolCall struct {
 	Signature string          `json:"signature,omitempty"`
 }
 
-// ToolResult answers the call of the same ID.
+// ToolResult is the result of the tool call with the same ID.
 type ToolResult struct {
 	Call    CallID `json:"call"`
 	Content string `json:"content"`
@@ -72,7 +72,7 @@ type File struct {
 	Data      []byte `json:"data"`
 }
 
-// Patch is a change to one file as a unified diff.
+// Patch is the change of one file, as a unified diff.
 type Patch struct {
 	Path string `json:"path"`
 	Diff string `json:"diff"`
@@ -85,10 +85,10 @@ func (ToolResult) partType() string { return "tool_result" }
 func (File) partType() string       { return "file" }
 func (Patch) partType() string      { return "patch" }
 
-// Parts is a list of parts; in JSON each is an object with a "type" key.
+// Parts is a list of parts. In JSON each is an object with a "type" key.
 type Parts []Part
 
-// Text returns the text parts, joined.
+// Text returns the text parts, concatenated.
 func (p Parts) Text() string {
 	var b strings.Builder
 	for _, part := range p {
@@ -110,7 +110,7 @@ func (p Parts) Calls() []ToolCall {
 	return calls
 }
 
-// MarshalJSON writes each part with its type first.
+// MarshalJSON encodes each part with its type as the first key.
 func (p Parts) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, part := range p {
@@ -130,7 +130,7 @@ func (p Parts) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and refuses everything else.
+// UnmarshalJSON decodes the output of MarshalJSON and rejects everything else.
 func (p *Parts) UnmarshalJSON(data []byte) error {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(data, &raws); err != nil {

@@ -2,141 +2,142 @@ package pawl
 
 import "time"
 
-// MissionOrder is what a person wants of a mission: a goal that is worked on until
-// it is proven to be reached. What it does not say is found out or has a default.
+// MissionOrder describes a mission: a goal that agents work on until it is
+// verified. [MissionOrder.Complete] sets the defaults.
 type MissionOrder struct {
 	Goal      string        `json:"goal"`
-	Criteria  []Criterion   `json:"criteria,omitempty"`  // the Planner may add to them, and nobody takes one away
-	Checks    []Check       `json:"checks,omitempty"`    // none means those that the project brings
-	Protected []string      `json:"protected,omitempty"` // patterns of files that must stay as they are
+	Criteria  []Criterion   `json:"criteria,omitempty"`  // the planner may add to them, and none is ever removed
+	Checks    []Check       `json:"checks,omitempty"`    // none means those of the project
+	Protected []string      `json:"protected,omitempty"` // patterns of files that must not change
 	Approval  Approval      `json:"approval,omitzero"`
-	Workers   int           `json:"workers,omitempty"`   // at once
+	Workers   int           `json:"workers,omitempty"`   // maximum number of concurrent workers
 	Model     string        `json:"model,omitempty"`     // of the workers; "" means that of the Commander
-	Reviewers []string      `json:"reviewers,omitempty"` // their models, one each; none means one with the Commander's
-	Stuck     time.Duration `json:"stuck,omitempty"`     // without a sign for so long a worker is asked, and then ended
+	Reviewers []string      `json:"reviewers,omitempty"` // one model per reviewer; none means one reviewer with the Commander's model
+	Stuck     time.Duration `json:"stuck,omitempty"`     // a worker that is silent for this long is asked, then stopped
 }
 
-// Defaults and bounds of a mission: everything ends.
+// Defaults and limits of a mission.
 const (
 	MissionWorkers    = 3
 	MissionMaxWorkers = 32
 	MissionStuck      = 10 * time.Minute
-	MissionTime       = 12 * time.Hour // of one turn, unless it has a bound of its own
-	MissionReturns    = 2              // of a task; then the Commander has to plan anew
-	MissionNudges     = 5              // in a row that come to nothing, then it is blocked
-	MissionRounds     = 10             // of the gate, then it is blocked
-	MissionAttempts   = 500            // at all tasks, then it is blocked
+	MissionTime       = 12 * time.Hour // of one turn, unless its settings have a limit
+	MissionReturns    = 2              // of a task; after that the Commander has to plan again
+	MissionNudges     = 5              // in a row without effect; after that the mission is blocked
+	MissionRounds     = 10             // of the gate; after that the mission is blocked
+	MissionAttempts   = 500            // at all tasks together; after that the mission is blocked
 	MaxReviewers      = 5
 )
 
-// MissionStarted makes a session that of a mission's Commander. It comes before
-// its first prompt.
+// MissionStarted makes the session that of a mission's Commander. It precedes the
+// first prompt.
 type MissionStarted struct {
 	Order MissionOrder `json:"order"`
 	By    Actor        `json:"by,omitzero"`
 }
 
-// Planned says what is to be done from now on. Tasks that are in it already keep
-// their state; tasks that are in it no more are dropped.
+// Planned replaced the plan. Tasks that were in the plan before keep their state;
+// tasks that are no longer in it are dropped.
 type Planned struct {
 	Plan Plan   `json:"plan"`
 	By   string `json:"by"` // commander, planner or user
 }
 
-// CriteriaSet records the criteria of a mission. It occurs once, before any work.
+// CriteriaSet records the criteria of a mission, once and before any work.
 type CriteriaSet struct {
 	Criteria Criteria `json:"criteria"`
 	Hash     string   `json:"hash"`
-	Branch   string   `json:"branch"` // where the work is put together; it begins at the base
+	Branch   string   `json:"branch"` // the branch on which results are merged; it starts at the base
 }
 
-// Delegated says which tasks may be worked on, once what they come after is merged.
+// Delegated queued tasks. Each starts once the tasks before it are merged.
 type Delegated struct {
 	Tasks []string `json:"tasks"`
 }
 
-// TaskStarted gives a task to a worker. It comes before the worker is made, so
-// whoever finds it without one makes it.
+// TaskStarted gives a task to a worker. It precedes the worker's session, which is
+// created by whoever finds the event without one.
 type TaskStarted struct {
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`
 	Worker  SessionID `json:"worker"` // the worker's session; its worktree has the same name
 	Base    string    `json:"base"`   // the commit that its work is compared with
-	From    string    `json:"from"`   // the commit whose files it finds; the base, or what an attempt before has left
+	From    string    `json:"from"`   // the commit that it starts from: the base, or the result of an earlier attempt
 }
 
-// TaskMerged says that the work on a task is on the mission's branch.
+// TaskMerged records that the result of a task is on the mission's branch.
 type TaskMerged struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
-	Commit  string `json:"commit"` // the new tip; the old one if nothing had to change
+	Commit  string `json:"commit"` // the new tip; unchanged if there was nothing to merge
 }
 
-// TaskReturned says why an attempt came to nothing. The task can be tried again.
+// TaskReturned records why an attempt failed. The task can be tried again.
 type TaskReturned struct {
 	Task    string       `json:"task"`
 	Attempt int          `json:"attempt"`
 	Why     ReturnReason `json:"why"`
 	Text    string       `json:"text"`           // the evidence, for the next worker
-	Base    string       `json:"base,omitempty"` // for the next attempt: see TaskStarted
+	Base    string       `json:"base,omitempty"` // for the next attempt; see TaskStarted
 	From    string       `json:"from,omitempty"`
 }
 
-// ReturnReason is why an attempt at a task came to nothing.
+// ReturnReason is why an attempt at a task failed.
 type ReturnReason string
 
 // The reasons.
 const (
-	ReturnConflict  ReturnReason = "conflict"  // it does not fit together with what was merged meanwhile
+	ReturnConflict  ReturnReason = "conflict"  // it conflicts with what was merged since it started
 	ReturnCheck     ReturnReason = "check"     // the merged tree fails a check
-	ReturnProtected ReturnReason = "protected" // it changes files that must stay as they are
-	ReturnRefused   ReturnReason = "refused"   // its files cannot be taken over
-	ReturnFailed    ReturnReason = "failed"    // the worker came to no end of its own
-	ReturnStuck     ReturnReason = "stuck"     // the worker gave no sign
-	ReturnCanceled  ReturnReason = "canceled"  // the Commander took it back
-	ReturnStopped   ReturnReason = "stopped"   // the mission was stopped meanwhile: it is begun again by itself
+	ReturnProtected ReturnReason = "protected" // it changes protected files
+	ReturnRefused   ReturnReason = "refused"   // its files cannot be collected
+	ReturnFailed    ReturnReason = "failed"    // the worker's turn failed
+	ReturnStuck     ReturnReason = "stuck"     // the worker was silent for too long
+	ReturnCanceled  ReturnReason = "canceled"  // the Commander canceled it
+	ReturnStopped   ReturnReason = "stopped"   // the mission was stopped; the task restarts automatically
 )
 
-// CheckRan is a check that pawl itself ran, in a chain: each link has the hash of
-// the one before, so that none can be changed, left out or put in later.
+// CheckRan records a check that Pawl ran, as a link of a hash chain: no link can be
+// changed, removed or inserted later.
 type CheckRan struct {
 	CheckRun
 	Round int    `json:"round,omitempty"` // of the gate; 0 is the baseline or a merge
 	Task  string `json:"task,omitempty"`  // of a merge
-	Prev  string `json:"prev,omitempty"`  // the hash of the CheckRan before; "" for the first
-	Hash  string `json:"hash"`            // of this one, with Prev and without itself
+	Prev  string `json:"prev,omitempty"`  // Hash of the previous CheckRan; "" for the first
+	Hash  string `json:"hash"`            // of this link, including Prev
 }
 
-// Link puts the check behind the one before it.
+// Link returns the check as the link after prev.
 func (c CheckRan) Link(prev string) CheckRan {
 	c.Prev, c.Hash = prev, ""
 	c.Hash = digest(c)
 	return c
 }
 
-// ReviewStarted has a reviewer look at a candidate.
+// ReviewStarted gives a candidate to a reviewer.
 type ReviewStarted struct {
 	Round    int       `json:"round"`
 	Reviewer SessionID `json:"reviewer"`
 	Model    string    `json:"model,omitempty"`
 }
 
-// Reviewed is what a reviewer found. A verdict that nobody can read is a fault.
+// Reviewed is the verdict of a reviewer. An unreadable verdict counts as a fault.
 type Reviewed struct {
 	Round    int         `json:"round"`
 	Reviewer SessionID   `json:"reviewer"`
-	Holds    []Judgment  `json:"holds,omitempty"` // a word to each criterion and suspicion
+	Holds    []Judgment  `json:"holds,omitempty"` // one for each criterion and suspicion
 	Faults   []GateFault `json:"faults,omitempty"`
 }
 
-// Judgment is a reviewer's word to one criterion or suspicion.
+// Judgment is a reviewer's verdict on one criterion or suspicion.
 type Judgment struct {
 	ID    string `json:"id" jsonschema:"of the criterion or suspicion"`
 	Holds bool   `json:"holds" jsonschema:"of a criterion: the change meets it; of a suspicion: there is an honest reason for what is seen"`
 	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
 }
 
-// GateResult is the result of the gate. Without faults the mission is sealed.
+// GateResult is the result of one round of the gate. Without faults the mission can
+// be sealed.
 type GateResult struct {
 	Round      int         `json:"round"`
 	Candidate  string      `json:"candidate"`
@@ -147,19 +148,20 @@ type GateResult struct {
 	Before     []string    `json:"before,omitempty"`
 }
 
-// Sealed says that the mission is proven to be done.
+// Sealed records that the mission is verified.
 type Sealed struct {
 	Round     int    `json:"round"`
 	Candidate string `json:"candidate"` // the commit
 	Tree      string `json:"tree"`
-	Criteria  string `json:"criteria"` // the hash of what had to hold
+	Criteria  string `json:"criteria"` // the hash of the criteria
 	Chain     string `json:"chain"`    // the hash of the newest CheckRan
 }
 
-// Blocked says why a mission cannot go on by itself. A prompt makes it go on.
+// Blocked records why a mission cannot continue by itself. A new prompt continues
+// it.
 type Blocked struct {
 	Reason string `json:"reason"`
-	By     string `json:"by"` // commander, or pawl when a bound is reached
+	By     string `json:"by"` // commander, or pawl when a limit is reached
 }
 
 func (MissionStarted) kind() Kind { return "mission.started" }
@@ -176,5 +178,6 @@ func (GateResult) kind() Kind     { return "gate.finished" }
 func (Sealed) kind() Kind         { return "mission.sealed" }
 func (Blocked) kind() Kind        { return "mission.blocked" }
 
-// sourceMission is the [Injected.Source] of what mission control tells the Commander.
+// sourceMission is the [Injected.Source] of messages of mission control to the
+// Commander.
 const sourceMission = "mission"

@@ -7,61 +7,60 @@ import (
 	"time"
 )
 
-// Mission is a mission as the log of its Commander's session tells it. Nothing
-// else says how far it has come, and it refuses a log in which something is
-// sealed that the gate has not found to be done.
+// Mission is the state of a mission, folded from the log of its Commander's
+// session. The fold rejects a log that seals a mission without a passed gate.
 type Mission struct {
 	Order    MissionOrder `json:"order"`
 	Began    time.Time    `json:"began"`
-	Criteria *Criteria    `json:"criteria,omitempty"` // nil until it is
-	Hash     string       `json:"hash,omitempty"`     // of that
+	Criteria *Criteria    `json:"criteria,omitempty"` // nil until they are set
+	Hash     string       `json:"hash,omitempty"`     // of the criteria
 	Branch   string       `json:"branch,omitempty"`
 	Tip      string       `json:"tip,omitempty"` // the newest commit on the branch
-	Plans    int          `json:"plans"`         // how often it was planned
-	Tasks    []TaskState  `json:"tasks"`         // in the order of the plan; those that were dropped come last
-	Attempts int          `json:"attempts"`      // at all tasks
-	Round    int          `json:"round"`         // how often the gate was asked
+	Plans    int          `json:"plans"`         // number of times it was planned
+	Tasks    []TaskState  `json:"tasks"`         // in plan order, dropped ones last
+	Attempts int          `json:"attempts"`      // at all tasks together
+	Round    int          `json:"round"`         // number of gate rounds
 	Runs     []CheckRan   `json:"runs,omitempty"`
-	Reviews  []Reviewed   `json:"reviews,omitempty"` // of the newest round, as the runs are
-	Gate     *GateResult  `json:"gate,omitempty"`    // nil once the branch has moved: then it proves nothing
+	Reviews  []Reviewed   `json:"reviews,omitempty"` // of the newest round, like Runs
+	Gate     *GateResult  `json:"gate,omitempty"`    // the newest gate result; nil once the branch has moved since
 	Sealed   *Sealed      `json:"sealed,omitempty"`
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
 	Nudges   int          `json:"nudges,omitempty"`
-	News     []string     `json:"-"` // the tasks that the Commander was not told the newest of
-	Team     []SessionID  `json:"-"` // all workers and reviewers there ever were
+	News     []string     `json:"-"` // tasks with changes that the Commander has not seen yet
+	Team     []SessionID  `json:"-"` // all workers and reviewers so far
 }
 
-// TaskState is how far a task has come.
+// TaskState is the state of a task.
 type TaskState struct {
 	Task    Task         `json:"task"`
 	Phase   TaskPhase    `json:"phase"`
 	Attempt int          `json:"attempt,omitempty"`
 	Returns int          `json:"returns,omitempty"` // since it was last planned
-	Worker  SessionID    `json:"worker,omitempty"`  // the newest worker
-	Base    string       `json:"base,omitempty"`    // of the newest attempt, or the one that comes next
+	Worker  SessionID    `json:"worker,omitempty"`  // the session of the newest worker
+	Base    string       `json:"base,omitempty"`    // of the newest attempt, or of the next one
 	From    string       `json:"from,omitempty"`    // likewise
 	Commit  string       `json:"commit,omitempty"`  // by which it was merged
-	Why     ReturnReason `json:"why,omitempty"`     // the newest attempt came to nothing
-	Text    string       `json:"text,omitempty"`    // of that
-	Began   time.Time    `json:"began,omitzero"`    // the newest attempt
+	Why     ReturnReason `json:"why,omitempty"`     // why the newest attempt failed
+	Text    string       `json:"text,omitempty"`    // the evidence for that
+	Began   time.Time    `json:"began,omitzero"`    // start of the newest attempt
 	Ended   time.Time    `json:"ended,omitzero"`
 }
 
-// TaskPhase is where a task is on its way.
+// TaskPhase is the phase of a task.
 type TaskPhase string
 
 // The phases.
 const (
-	PhasePlanned  TaskPhase = "planned"  // nobody has asked for it yet
-	PhaseQueued   TaskPhase = "queued"   // it begins as soon as it can
-	PhaseRunning  TaskPhase = "running"  // a worker is at it, or what it left is being merged
-	PhaseMerged   TaskPhase = "merged"   // it is on the branch
-	PhaseDropped  TaskPhase = "dropped"  // it is in the plan no more
-	PhaseReturned TaskPhase = "returned" // it came back too often, or was taken back: the Commander decides
+	PhasePlanned  TaskPhase = "planned"  // not delegated yet
+	PhaseQueued   TaskPhase = "queued"   // starts as soon as possible
+	PhaseRunning  TaskPhase = "running"  // a worker works on it, or its result is being merged
+	PhaseMerged   TaskPhase = "merged"   // on the branch
+	PhaseDropped  TaskPhase = "dropped"  // no longer in the plan
+	PhaseReturned TaskPhase = "returned" // failed too often or canceled: the Commander decides
 )
 
-// MissionState is where a mission is.
+// MissionState is the state of a mission.
 type MissionState string
 
 // The states.
@@ -69,10 +68,10 @@ const (
 	MissionWorking MissionState = "working"
 	MissionSealed  MissionState = "sealed"
 	MissionBlocked MissionState = "blocked"
-	MissionStopped MissionState = "stopped" // nobody works on it: canceled, out of budget, or a failure
+	MissionStopped MissionState = "stopped" // nobody works on it: canceled, out of budget, or failed
 )
 
-// Plan is the plan as it is now.
+// Plan returns the current plan.
 func (m *Mission) Plan() Plan {
 	var p Plan
 	for _, t := range m.Tasks {
@@ -83,7 +82,7 @@ func (m *Mission) Plan() Plan {
 	return p
 }
 
-// Task returns a task of the plan, or nil.
+// Task returns a task of the current plan, or nil.
 func (m *Mission) Task(id string) *TaskState {
 	for i := range m.Tasks {
 		if m.Tasks[i].Task.ID == id && m.Tasks[i].Phase != PhaseDropped {
@@ -93,7 +92,7 @@ func (m *Mission) Task(id string) *TaskState {
 	return nil
 }
 
-// In returns the tasks in a phase, in order.
+// In returns the tasks in a phase, in plan order.
 func (m *Mission) In(phase TaskPhase) []TaskState {
 	var list []TaskState
 	for _, t := range m.Tasks {
@@ -104,18 +103,19 @@ func (m *Mission) In(phase TaskPhase) []TaskState {
 	return list
 }
 
-// Open returns what must be merged, or dropped from the plan, before a seal.
+// Open returns the tasks that must be merged or dropped before the mission can be
+// sealed.
 func (m *Mission) Open() []TaskState {
 	return slices.DeleteFunc(slices.Clone(m.Tasks), func(t TaskState) bool { return t.Phase == PhaseMerged || t.Phase == PhaseDropped })
 }
 
-// Issues returns the sync issues: work that does not fit together, or that broke
-// what was merged, and that nobody has settled.
+// Issues returns the unresolved integration problems: tasks whose result conflicts
+// with what is merged, or fails its checks.
 func (m *Mission) Issues() []TaskState {
 	return slices.DeleteFunc(m.Open(), func(t TaskState) bool { return t.Why != ReturnConflict && t.Why != ReturnCheck })
 }
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns a copy that can be changed independently.
 func (m *Mission) Clone() *Mission {
 	c := *m
 	c.Tasks, c.Runs, c.Reviews = slices.Clone(m.Tasks), slices.Clone(m.Runs), slices.Clone(m.Reviews)
@@ -123,7 +123,7 @@ func (m *Mission) Clone() *Mission {
 	return &c
 }
 
-// Try returns why bodies do not follow from the mission as it is, or nil.
+// Try returns an error if the bodies are not valid next events of the mission.
 func (m *Mission) Try(bodies ...Body) error {
 	trial := m.Clone()
 	for _, b := range bodies {
@@ -134,7 +134,7 @@ func (m *Mission) Try(bodies ...Body) error {
 	return nil
 }
 
-// apply takes in a body of the mission.
+// apply processes the next event of the mission.
 func (m *Mission) apply(e Event) error {
 	if m.Sealed != nil {
 		return errors.New("the mission is sealed")
@@ -172,7 +172,7 @@ func (m *Mission) apply(e Event) error {
 	return err
 }
 
-// plan takes over a plan. A task that is being worked on, or was, stays what it is.
+// plan replaces the plan. Tasks that were started keep their state.
 func (m *Mission) plan(b Planned) error {
 	if err := b.Plan.Check(); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 	return nil
 }
 
-// attempt returns the task whose newest attempt this is, if it is being worked on.
+// attempt returns a running task if n is its newest attempt.
 func (m *Mission) attempt(id string, n int) (*TaskState, error) {
 	t := m.Task(id)
 	if t == nil || t.Phase != PhaseRunning || t.Attempt != n {
@@ -315,8 +315,8 @@ func (m *Mission) judge(b GateResult) error {
 	return nil
 }
 
-// seal believes nobody: what is sealed was found to be without faults in the same
-// log, by checks that passed on this very tree, and nothing is left to do.
+// seal verifies everything again: the gate passed without faults in this log, by
+// checks that passed on this very tree, and no task is open.
 func (m *Mission) seal(b Sealed) error {
 	switch {
 	case m.Gate == nil || len(m.Gate.Faults) > 0 || m.Gate.Round != b.Round || m.Gate.Tree != b.Tree || m.Gate.Candidate != b.Candidate:
@@ -330,8 +330,8 @@ func (m *Mission) seal(b Sealed) error {
 	return nil
 }
 
-// proven reports whether each check that is frozen was run on the tree in the same
-// round, and one of them passed. What a failure means is for the gate to judge.
+// proven reports whether each check of the criteria ran on the tree in the same
+// round, and at least one passed. What a failure means is up to the gate.
 func (m *Mission) proven(b Sealed) bool {
 	ran := func(holds func(CheckRan) bool) bool {
 		return slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.Tree == b.Tree && r.Round == b.Round && holds(r) })
@@ -344,8 +344,8 @@ func (m *Mission) proven(b Sealed) bool {
 	return ran(func(r CheckRan) bool { return r.OK() })
 }
 
-// Mission is the mission that the session commands, or nil. It is the history's
-// own: read it before the next Apply, and do not change it.
+// Mission returns the mission that the session commands, or nil. It is valid until
+// the next Apply and must not be changed.
 func (h *History) Mission() *Mission { return h.mission }
 
 // startMission makes the session that of a Commander.
@@ -357,7 +357,8 @@ func (h *History) startMission(e Event, b MissionStarted) error {
 	return nil
 }
 
-// ofMission takes in what mission control wrote. Its subagents are those of the turn.
+// ofMission processes an event of mission control. Workers and reviewers belong to
+// the open turn.
 func (h *History) ofMission(e Event) error {
 	if h.mission == nil || h.open == nil {
 		return errors.New("no mission is worked on")
@@ -375,21 +376,21 @@ func (h *History) ofMission(e Event) error {
 	return nil
 }
 
-// NewMission says what mission to begin, and where.
+// NewMission describes a mission to start.
 type NewMission struct {
-	ID       SessionID    `json:"id,omitempty"`    // "" means that one is made
+	ID       SessionID    `json:"id,omitempty"`    // "" generates one
 	Owner    User         `json:"owner,omitempty"` // whose it is
 	Dir      string       `json:"dir"`
 	Order    MissionOrder `json:"order"`
-	Settings Settings     `json:"settings"` // of the Commander's first turn; the agent is given
+	Settings Settings     `json:"settings"` // of the Commander's first turn; its Agent is ignored
 }
 
-// Board is all that can be seen of a mission.
+// Board is everything there is to see of a mission.
 type Board struct {
 	Session Session      `json:"session"`
 	State   MissionState `json:"state"`
 	Mission Mission      `json:"mission"`
-	Team    []Session    `json:"team"`  // the workers and reviewers, as they are now
+	Team    []Session    `json:"team"`  // the workers and reviewers
 	Usage   Usage        `json:"usage"` // of all of them together
 
 	Ended *TurnFinished `json:"ended,omitempty"` // how the newest turn ended; nil while it is open

@@ -9,10 +9,10 @@ import (
 
 const maxGoal = 32 << 10
 
-// checkKinds are the kinds that a check may have.
+// checkKinds are the valid kinds of checks.
 var checkKinds = []CheckKind{CheckSetup, CheckBuild, CheckLint, CheckTypes, CheckTest, CheckOther}
 
-// Complete returns the order with the defaults of what it does not say.
+// Complete returns the order with defaults for what it leaves out.
 func (o MissionOrder) Complete() MissionOrder {
 	if o.Workers == 0 {
 		o.Workers = MissionWorkers
@@ -29,7 +29,7 @@ func (o MissionOrder) Complete() MissionOrder {
 	return o
 }
 
-// Check returns what is wrong with an order, all of it.
+// Check returns all errors in an order.
 func (o MissionOrder) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -86,8 +86,8 @@ func (o MissionOrder) checkChecks() (faults []error) {
 	return faults
 }
 
-// checkCriteria cannot know the checks that the project brings: those that a
-// criterion names are looked for once they are known.
+// checkCriteria cannot verify references to checks that the project defines: those
+// are verified once they are known.
 func (o MissionOrder) checkCriteria() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	known := map[string]bool{}

@@ -2,34 +2,34 @@ package pawl
 
 import "time"
 
-// Retry says that a model call failed and is made again.
+// Retry describes a failed model call that is repeated.
 type Retry struct {
-	Attempt int           `json:"attempt"` // the one that failed, from 1
-	Wait    time.Duration `json:"wait"`    // until the next, in nanoseconds
-	Model   string        `json:"model"`   // that will be asked next
+	Attempt int           `json:"attempt"` // the attempt that failed, from 1
+	Wait    time.Duration `json:"wait"`    // until the next attempt, in nanoseconds
+	Model   string        `json:"model"`   // that is called next
 	Kind    ErrorKind     `json:"kind"`
 	Message string        `json:"message"`
 }
 
-// ErrorKind says what a failed model call means for the next one.
+// ErrorKind classifies failures of model calls.
 type ErrorKind string
 
-// The kinds of failure.
+// The kinds of failures.
 const (
-	ErrorAuth        ErrorKind = "not authorized"   // the key is missing, wrong or not allowed to do this
-	ErrorInvalid     ErrorKind = "invalid request"  // it will be refused again
-	ErrorOverflow    ErrorKind = "context overflow" // the request is too large for the model
-	ErrorRateLimited ErrorKind = "rate limited"     // too many requests or tokens for now
-	ErrorOverloaded  ErrorKind = "overloaded"       // the provider has no room for now
-	ErrorServer      ErrorKind = "provider error"   // it failed on its side
-	ErrorConnection  ErrorKind = "connection"       // it cannot be reached, or the stream broke off
-	ErrorIdle        ErrorKind = "silent"           // no bytes for too long
-	ErrorMalformed   ErrorKind = "malformed reply"  // not what the protocol says
-	ErrorEmpty       ErrorKind = "empty reply"      // neither text nor calls
-	ErrorRefused     ErrorKind = "refused"          // the provider's or the model's own safety stop
+	ErrorAuth        ErrorKind = "not authorized"   // the API key is missing, wrong or lacks permission
+	ErrorInvalid     ErrorKind = "invalid request"  // the same request will fail again
+	ErrorOverflow    ErrorKind = "context overflow" // the request exceeds the context window
+	ErrorRateLimited ErrorKind = "rate limited"     // too many requests or tokens
+	ErrorOverloaded  ErrorKind = "overloaded"       // the provider has no capacity right now
+	ErrorServer      ErrorKind = "provider error"   // the provider failed
+	ErrorConnection  ErrorKind = "connection"       // the provider cannot be reached, or the stream broke off
+	ErrorIdle        ErrorKind = "silent"           // no data for too long
+	ErrorMalformed   ErrorKind = "malformed reply"  // the reply violates the protocol
+	ErrorEmpty       ErrorKind = "empty reply"      // the reply has neither text nor calls
+	ErrorRefused     ErrorKind = "refused"          // a safety stop of the provider or the model
 )
 
-// Temporary reports whether the same call may succeed when it is made again.
+// Temporary reports whether the same call may succeed if it is repeated.
 func (k ErrorKind) Temporary() bool {
 	switch k {
 	case ErrorRateLimited, ErrorOverloaded, ErrorServer, ErrorConnection, ErrorIdle, ErrorMalformed, ErrorEmpty:
@@ -39,7 +39,8 @@ func (k ErrorKind) Temporary() bool {
 	}
 }
 
-// Channel tells a reply's growing texts apart.
+// Channel distinguishes the text of a reply from its reasoning while both are
+// streamed.
 type Channel string
 
 // The channels.

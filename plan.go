@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Plan is what a mission means to do: tasks, some of which come after others.
+// Plan is the list of tasks of a mission.
 type Plan struct {
 	Tasks []Task `json:"tasks"`
 }
@@ -20,9 +20,9 @@ type Task struct {
 	ID     string   `json:"id"` // letters, digits, dots and dashes
 	Title  string   `json:"title"`
 	Detail string   `json:"detail,omitempty"`
-	Files  []string `json:"files,omitempty"`  // what it owns: paths, directories that end with a slash, patterns with *
-	After  []string `json:"after,omitempty"`  // the tasks that must be merged before
-	Accept []string `json:"accept,omitempty"` // what must hold when it is done
+	Files  []string `json:"files,omitempty"`  // files that it owns: paths, directories with a trailing slash, patterns with *
+	After  []string `json:"after,omitempty"`  // tasks that must be merged first
+	Accept []string `json:"accept,omitempty"` // acceptance criteria
 	Size   string   `json:"size,omitempty"`   // S, M or L
 }
 
@@ -35,7 +35,7 @@ const (
 
 var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,31}$`)
 
-// Check returns what is wrong with a plan, all of it.
+// Check returns all errors in a plan.
 func (p Plan) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -88,7 +88,7 @@ func (t Task) check() (faults []error) {
 	return faults
 }
 
-// circle returns the tasks that can never begin.
+// circle returns the tasks that can never start because they wait for each other.
 func (p Plan) circle() []string {
 	left := map[string][]string{}
 	for _, t := range p.Tasks {
@@ -106,7 +106,7 @@ func (p Plan) circle() []string {
 	return slices.Sorted(maps.Keys(left))
 }
 
-// Task returns a task by its id.
+// Task returns a task by its ID.
 func (p Plan) Task(id string) (Task, bool) {
 	i := slices.IndexFunc(p.Tasks, func(t Task) bool { return t.ID == id })
 	if i < 0 {
@@ -115,8 +115,8 @@ func (p Plan) Task(id string) (Task, bool) {
 	return p.Tasks[i], true
 }
 
-// Ready returns the tasks that can begin beside those that run, in the order of
-// the plan: what they come after is merged, and no other owns one of their files.
+// Ready returns the tasks that can start now, in plan order: the tasks before them
+// are merged, and no running or earlier ready task owns one of their files.
 func (p Plan) Ready(merged, running map[string]bool) []Task {
 	var busy, ready []Task
 	for _, t := range p.Tasks {
@@ -134,8 +134,8 @@ func (p Plan) Ready(merged, running map[string]bool) []Task {
 	return ready
 }
 
-// Overlaps reports whether two tasks may own the same file. A task that owns
-// nothing is not kept from anything: the merge tells.
+// Overlaps reports whether two tasks may own the same file. A task that owns no
+// files overlaps with none: a conflict then shows in the merge.
 func (t Task) Overlaps(other Task) bool {
 	for _, a := range t.Files {
 		if slices.ContainsFunc(other.Files, func(b string) bool { return mayMeet(a, b) }) {
@@ -145,8 +145,8 @@ func (t Task) Overlaps(other Task) bool {
 	return false
 }
 
-// mayMeet reports whether a file may fit both patterns. It says yes too often
-// rather than too seldom: what is before the first star decides.
+// mayMeet reports whether a file may match both patterns. It compares only what
+// precedes the first wildcard, so it has false positives and no false negatives.
 func mayMeet(a, b string) bool {
 	a, openA := fixed(a)
 	b, openB := fixed(b)
@@ -162,7 +162,7 @@ func mayMeet(a, b string) bool {
 	}
 }
 
-// fixed is the part of a pattern that stands for itself, and whether more may follow.
+// fixed returns the literal prefix of a pattern, and whether more may follow.
 func fixed(pattern string) (prefix string, open bool) {
 	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
 		return pattern[:i], true

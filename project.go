@@ -5,54 +5,55 @@ import (
 	"io"
 )
 
-// Projects is what front ends know beside the sessions: what there is in a directory to
-// work with, and what a person's words stand for. Nothing of a directory's takes
-// effect by looking at it.
+// Projects tells front ends about working directories: models, agents, commands,
+// skills, files and trust. None of its methods makes the configuration of an
+// untrusted project effective.
 type Projects interface {
-	// Look says what sessions in a directory have to work with.
+	// Look describes a working directory.
 	Look(ctx context.Context, dir string) (Project, error)
 
-	// Trust lets what a directory brings take effect, as Look has shown it: hash is
-	// of that. ErrConflict if it has changed since.
+	// Trust marks the project configuration as trusted; hash is the one that Look
+	// returned. ErrConflict if the configuration has changed since.
 	Trust(ctx context.Context, dir, hash string) error
 
-	// Models returns the models that can be asked.
+	// Models returns the available models.
 	Models(ctx context.Context) ([]ModelInfo, error)
 
-	// Files returns the paths of a directory's files that fit the letters of query,
-	// the best first, at most limit of them. Ignored files are left out.
+	// Files returns the paths of files that match query fuzzily, best match first,
+	// at most limit. Ignored files are left out.
 	Files(ctx context.Context, dir, query string, limit int) ([]string, error)
 
-	// Expand makes of a prompt what its words stand for: a command that it begins
-	// with, files that it mentions. Notes are what a person is to know of it.
+	// Expand replaces a leading /command and @file mentions of a prompt by what
+	// they stand for. notes are messages for the user.
 	Expand(ctx context.Context, dir string, p Prompt) (expanded Prompt, notes []string, err error)
 
-	// Output opens an output that is kept beside the log; see [Result.Spill].
+	// Output opens a stored output; see [Result.Full].
 	Output(ctx context.Context, id SessionID, blob string) (io.ReadCloser, error)
 }
 
 // Project describes a working directory: its settings, sandbox, agents, commands, skills and MCP servers.
 type Project struct {
-	Dir      string        `json:"dir"`              // real
-	Top      string        `json:"top"`              // of its repository, or Dir
-	Branch   string        `json:"branch,omitempty"` // that is checked out
-	Model    string        `json:"model,omitempty"`  // when none is named
-	Mode     string        `json:"mode"`             // when none is named
-	Modes    []string      `json:"modes"`            // that may be used
+	Dir      string        `json:"dir"`              // with symbolic links resolved
+	Top      string        `json:"top"`              // of the repository, or Dir
+	Branch   string        `json:"branch,omitempty"` // the current branch
+	Model    string        `json:"model,omitempty"`  // the default model
+	Mode     string        `json:"mode"`             // the default permission mode
+	Modes    []string      `json:"modes"`            // the allowed permission modes
 	Sandbox  string        `json:"sandbox"`          // bubblewrap, landlock, seatbelt or none
 	Trust    TrustInfo     `json:"trust"`
-	Agents   []AgentInfo   `json:"agents"` // that take prompts
+	Agents   []AgentInfo   `json:"agents"` // those that take prompts
 	Commands []CommandInfo `json:"commands"`
 	Skills   []SkillInfo   `json:"skills"`
-	Servers  []ServerInfo  `json:"servers"` // of MCP
-	Notes    []string      `json:"notes"`   // what is wrong with what the directory and the user bring
+	Servers  []ServerInfo  `json:"servers"` // MCP servers
+	Notes    []string      `json:"notes"`   // problems in the configuration of the project or the user
 }
 
-// TrustInfo is what a directory would enable, and whether it may.
+// TrustInfo is what the project configuration would enable, and whether it is
+// trusted.
 type TrustInfo struct {
 	State string   `json:"state"` // trusted, changed, unknown
 	Hash  string   `json:"hash"`  // of Parts
-	Parts []string `json:"parts"` // what it would enable, for people
+	Parts []string `json:"parts"` // what it would enable, for display
 }
 
 // AgentInfo is an agent that takes prompts.
@@ -63,11 +64,11 @@ type AgentInfo struct {
 	Model       string `json:"model,omitempty"`
 }
 
-// CommandInfo is a command that a prompt can begin with.
+// CommandInfo is a slash command.
 type CommandInfo struct {
 	Name        string `json:"name"` // without the slash
 	Description string `json:"description,omitempty"`
-	Arguments   string `json:"arguments,omitempty"` // what stands behind it
+	Arguments   string `json:"arguments,omitempty"` // a hint on its arguments
 	Origin      string `json:"origin"`
 }
 
@@ -81,19 +82,19 @@ type SkillInfo struct {
 // ServerInfo is an MCP server.
 type ServerInfo struct {
 	Name   string `json:"name"`
-	State  string `json:"state"` // starting, ready, failed, needs login, disabled, or "" if it was not started yet
+	State  string `json:"state"` // starting, ready, failed, needs login, disabled; "" if it was not started
 	Why    string `json:"why,omitempty"`
 	Tools  int    `json:"tools,omitempty"`
 	Origin string `json:"origin"`
 }
 
-// ModelInfo is a model that can be asked.
+// ModelInfo is an available model.
 type ModelInfo struct {
 	Ref       string `json:"ref"`
 	Name      string `json:"name"`
 	Provider  string `json:"provider"`
-	Context   int    `json:"context,omitempty"` // tokens of its window; 0 means that nobody knows
-	Input     Money  `json:"input,omitempty"`   // for a million tokens
+	Context   int    `json:"context,omitempty"` // size of its context window in tokens; 0 means unknown
+	Input     Money  `json:"input,omitempty"`   // price of a million tokens
 	Output    Money  `json:"output,omitempty"`
 	Reasoning bool   `json:"reasoning,omitempty"`
 	Images    bool   `json:"images,omitempty"`

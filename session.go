@@ -18,10 +18,10 @@ func (id SessionID) Valid() bool {
 	}) < 0
 }
 
-// State says whether a session has work.
+// State is whether a session has work.
 type State string
 
-// The states. A session that is not idle and that nobody works on was
+// The states. A session that is not idle and that no process works on was
 // interrupted and can be resumed.
 const (
 	StateIdle    State = "idle"
@@ -29,28 +29,28 @@ const (
 	StateRunning State = "running" // a turn is open
 )
 
-// Session is the row that lists show: a projection of the log, written in the
-// same transaction as the events.
+// Session is the summary of a session that lists show. The store updates it in the
+// same transaction as the log.
 type Session struct {
 	ID       SessionID    `json:"id"`
 	Parent   SessionID    `json:"parent,omitempty"`
-	Owner    User         `json:"owner,omitempty"`  // whose it is; "" is the one who runs pawl
-	Shared   []User       `json:"shared,omitempty"` // who may read it too
+	Owner    User         `json:"owner,omitempty"`  // "" is the local user
+	Shared   []User       `json:"shared,omitempty"` // users who may read it
 	Dir      string       `json:"dir"`
-	Title    string       `json:"title"`  // "" until titled
-	Prompt   string       `json:"prompt"` // the first prompt's beginning
+	Title    string       `json:"title"`  // "" until there is one
+	Prompt   string       `json:"prompt"` // the beginning of the first prompt
 	Model    string       `json:"model"`  // of the newest prompt
 	Head     Seq          `json:"head"`   // the newest event
 	Turns    int          `json:"turns"`
 	TurnOpen bool         `json:"turn_open"`
-	Queued   int          `json:"queued"` // prompts and orders accepted and not yet taken in
+	Queued   int          `json:"queued"` // prompts and requests that were accepted and not yet processed
 	Usage    Usage        `json:"usage"`
 	Created  time.Time    `json:"created"`
-	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: where it is; "" for all others
-	Updated  time.Time    `json:"updated"`           // when a prompt, title or turn last moved it
+	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: the recorded state; "" for other sessions
+	Updated  time.Time    `json:"updated"`           // time of the newest prompt, title or turn change
 }
 
-// State derives whether the session has work.
+// State returns whether the session has work.
 func (s Session) State() State {
 	switch {
 	case s.TurnOpen:
@@ -62,7 +62,8 @@ func (s Session) State() State {
 	}
 }
 
-// MissionState is where the mission is that the session commands, "" if it has none.
+// MissionState returns the state of the mission that the session commands, or "" if
+// it commands none.
 func (s Session) MissionState() MissionState {
 	if s.Mission == MissionWorking && s.State() == StateIdle {
 		return MissionStopped
@@ -70,7 +71,7 @@ func (s Session) MissionState() MissionState {
 	return s.Mission
 }
 
-// Name is the title or, without one, the first prompt's first line.
+// Name returns the title or, without one, the first line of the first prompt.
 func (s Session) Name() string {
 	if s.Title != "" {
 		return s.Title

@@ -1,27 +1,28 @@
 package pawl
 
-// CallID names a tool call; unique within its session.
+// CallID identifies a tool call within its session.
 type CallID string
 
-// Result is what a tool gives back: Content and Files for the model, Display and Meta for people.
+// Result is the result of a tool call: Content and Files are for the model, Display
+// and Meta for users.
 type Result struct {
 	Content string            `json:"content"`
 	Files   []File            `json:"files,omitempty"` // images and documents
 	Display Parts             `json:"display,omitempty"`
 	Meta    map[string]string `json:"meta,omitempty"` // e.g. exit_code
 	IsError bool              `json:"is_error,omitempty"`
-	Full    *Blob             `json:"full,omitempty"` // the whole content, when Content is only its head and tail
-	Seen    map[string]string `json:"seen,omitempty"` // files whose content the model knows now: path to hash; "" if it is gone
+	Full    *Blob             `json:"full,omitempty"` // the full content, if Content is truncated
+	Seen    map[string]string `json:"seen,omitempty"` // hashes of files whose content the model knows now, by path; "" if the file was deleted
 }
 
-// CallStatus says how a call came to its result.
+// CallStatus is how a tool call got its result.
 type CallStatus string
 
 // The statuses.
 const (
 	CallDone     CallStatus = "done"     // it ran; the result may be an error
-	CallRefused  CallStatus = "refused"  // it was not run: no such tool, wrong input, the last step
-	CallDenied   CallStatus = "denied"   // it was not run: it is not permitted, or a person declined
-	CallCanceled CallStatus = "canceled" // it was stopped, or never begun, because the turn was canceled
-	CallUnknown  CallStatus = "unknown"  // pawl died while it ran; nobody knows how far it got
+	CallRefused  CallStatus = "refused"  // it did not run: unknown tool, wrong input, or the last step
+	CallDenied   CallStatus = "denied"   // it did not run: permission was denied
+	CallCanceled CallStatus = "canceled" // it was stopped or not started, because the turn was canceled
+	CallUnknown  CallStatus = "unknown"  // Pawl was interrupted while it ran: the outcome is unknown
 )

@@ -2,18 +2,18 @@ package pawl
 
 import "time"
 
-// Finish says why a model stopped writing.
+// Finish is why a model stopped.
 type Finish string
 
-// The finishes. Only FinishToolUse lets the loop go on by itself.
+// The finish reasons. Only FinishToolUse continues the turn.
 const (
 	FinishEndTurn   Finish = "end_turn"
 	FinishToolUse   Finish = "tool_use"
 	FinishMaxTokens Finish = "max_tokens"
-	FinishCanceled  Finish = "canceled" // pawl stopped reading; what had come is kept
+	FinishCanceled  Finish = "canceled" // Pawl stopped reading; the partial reply is kept
 )
 
-// Reason says why a turn ended.
+// Reason is why a turn ended.
 type Reason string
 
 // The reasons.
@@ -22,13 +22,13 @@ const (
 	ReasonMaxSteps         Reason = "max_steps"
 	ReasonMaxTokens        Reason = "max_tokens"
 	ReasonBudget           Reason = "budget"
-	ReasonLoop             Reason = "loop" // it went round in circles
+	ReasonLoop             Reason = "loop" // it repeated itself
 	ReasonCanceled         Reason = "canceled"
 	ReasonPermissionDenied Reason = "permission_denied"
 	ReasonError            Reason = "error"
 )
 
-// Reason returns the turn's reason when the loop ends on this finish.
+// Reason returns the reason of a turn that ends with this finish.
 func (f Finish) Reason() Reason {
 	switch f {
 	case FinishMaxTokens:
@@ -40,35 +40,35 @@ func (f Finish) Reason() Reason {
 	}
 }
 
-// Fault says whose failure a [ReasonError] was.
+// Fault is the origin of a failure; see [ReasonError].
 type Fault string
 
 // The faults.
 const (
 	FaultModel    Fault = "model"    // the provider, or what it sent
-	FaultInternal Fault = "internal" // pawl itself
+	FaultInternal Fault = "internal" // Pawl itself
 )
 
-// Settings say how a prompt is to be worked on. They are kept with the prompt,
-// so that a resumed turn goes on as it began.
+// Settings are the options of a prompt. They are stored with it, so that a resumed
+// turn continues with the same ones.
 type Settings struct {
 	Agent    string `json:"agent,omitempty"`     // "" means the default agent
 	Model    string `json:"model,omitempty"`     // e.g. script:/path/to/file
-	Mode     string `json:"mode,omitempty"`      // plan, ask, guard, auto, yolo
+	Mode     string `json:"mode,omitempty"`      // permission mode: plan, ask, guard, auto, yolo
 	MaxSteps int    `json:"max_steps,omitempty"` // 0 means the agent's own limit
 
-	// Bounds of the turn, its subagents included: it ends when one is reached. 0
-	// means no limit.
+	// Limits of the turn, including its subagents. The turn ends when one is
+	// reached. 0 means no limit.
 	MaxCost   Money         `json:"max_cost,omitempty"`
-	MaxTokens int64         `json:"max_tokens,omitempty"` // read and written, cached ones too
-	MaxTime   time.Duration `json:"max_time,omitempty"`   // since it began
+	MaxTokens int64         `json:"max_tokens,omitempty"` // read and written, including cached ones
+	MaxTime   time.Duration `json:"max_time,omitempty"`   // since the turn started
 
-	MaxSessionCost Money `json:"max_session_cost,omitempty"` // of the session so far, all its subagents included
+	MaxSessionCost Money `json:"max_session_cost,omitempty"` // of the session so far, including all its subagents
 
-	Trusted bool `json:"trusted,omitempty"` // the workspace's own config may take effect
-	Absent  bool `json:"absent,omitempty"`  // nobody is there to be asked
+	Trusted bool `json:"trusted,omitempty"` // the project configuration is trusted
+	Absent  bool `json:"absent,omitempty"`  // no user is present to answer asks
 
-	AskTimeout time.Duration `json:"ask_timeout,omitempty"` // then a permission counts as declined; 0 means never
+	AskTimeout time.Duration `json:"ask_timeout,omitempty"` // after this time permission prompts are denied; 0 means never
 
-	Tools []string `json:"tools,omitempty"` // only these, of those that the agent has; empty means all of them
+	Tools []string `json:"tools,omitempty"` // only these of the agent's tools; empty means all of them
 }

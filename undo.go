@@ -5,8 +5,9 @@ import (
 	"iter"
 )
 
-// Fold reads a session's log whole. events yields what is in it after a Seq, as
-// [store.Store.Events] does, and may be asked more than once.
+// Fold reads a whole log into a [History]. events yields the events after a Seq, as
+// Service.Events and [SliceLog] do, and must end. It may be called more than once:
+// undone events are only known after a first pass.
 func Fold(events func(after Seq) iter.Seq2[Event, error]) (*History, error) {
 	h := &History{}
 	for {
@@ -14,7 +15,7 @@ func Fold(events func(after Seq) iter.Seq2[Event, error]) (*History, error) {
 		if !errors.Is(err, ErrRewound) {
 			return h, err
 		}
-		// Parts of the log do not count. Which, only all of it tells.
+		// Parts of the log were undone. Find out which before applying it.
 		h = &History{}
 		for e, err := range events(0) {
 			if err != nil {
@@ -38,7 +39,7 @@ func (h *History) readAll(events func(after Seq) iter.Seq2[Event, error]) error 
 	return nil
 }
 
-// SliceLog is a log in memory, as [Fold] and [Live] read it.
+// SliceLog returns the events as a log for [Fold] and [EffectiveEvents].
 func SliceLog(events []Event) func(after Seq) iter.Seq2[Event, error] {
 	return func(after Seq) iter.Seq2[Event, error] {
 		return func(yield func(Event, error) bool) {
@@ -79,19 +80,18 @@ func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope)
 	}
 }
 
-// undone says which parts of a log do not count any more, because a person went
-// back to before them.
+// undoneSpans are the parts of a log that were undone.
 type undoneSpans struct {
-	orders map[Seq]Undo // by their UndoAsked
-	spans  map[Seq]span // of the conversation, by their Undone
-	files  map[Seq]span // likewise: what was done to the files there was taken back
+	orders map[Seq]Undo // by their UndoAsked event
+	spans  map[Seq]span // undone parts of the conversation, by their Undone event
+	files  map[Seq]span // parts whose file changes were undone, likewise
 }
 
-// span is a part of a log, from its first event to its last.
+// span is a range of events, inclusive.
 type span struct{ first, last Seq }
 
-// add takes in the next event of the log. It reports whether parts of the
-// conversation count now that did not before, or the reverse.
+// add processes the next event of the log. It reports whether that changes which
+// part of the conversation is undone.
 func (u *undoneSpans) add(e Event) (changed bool) {
 	switch b := e.Body.(type) {
 	case UndoAsked:
@@ -123,7 +123,7 @@ func (u *undoneSpans) add(e Event) (changed bool) {
 	return false
 }
 
-// has reports whether an event does not count any more for the conversation.
+// has reports whether an event of the conversation was undone.
 func (u *undoneSpans) has(seq Seq) bool { return within(u.spans, seq) }
 
 func within(spans map[Seq]span, seq Seq) bool {
@@ -135,64 +135,65 @@ func within(spans map[Seq]span, seq Seq) bool {
 	return false
 }
 
-// Undo says what to go back to, and with what.
+// Undo describes what to undo or redo.
 type Undo struct {
-	To    Seq   `json:"to,omitempty"`   // back to before this message
-	Redo  Seq   `json:"redo,omitempty"` // or: take this Undone event back
+	To    Seq   `json:"to,omitempty"`   // undo this message and everything after it
+	Redo  Seq   `json:"redo,omitempty"` // or: redo the undo of this Undone event
 	Scope Scope `json:"scope,omitempty"`
-	// Conflicts says what becomes of files that somebody else has changed since.
+	// Conflicts says what happens to files with other changes.
 	Conflicts Conflicts `json:"conflicts,omitempty"`
 }
 
-// LastUndo as [Undo.Redo] means the newest one that can be taken back.
+// LastUndo as [Undo.Redo] means the newest undo that can be redone.
 const LastUndo Seq = -1
 
-// Scope says what goes back.
+// Scope is what an [Undo] applies to.
 type Scope string
 
 // The scopes.
 const (
-	ScopeBoth         Scope = "" // the files and the conversation
+	ScopeBoth         Scope = "" // files and conversation
 	ScopeFiles        Scope = "files"
 	ScopeConversation Scope = "conversation"
 )
 
-// Conversation reports whether the conversation goes back.
+// Conversation reports whether the conversation is undone.
 func (s Scope) Conversation() bool { return s != ScopeFiles }
 
-// Files reports whether the files go back.
+// Files reports whether file changes are undone.
 func (s Scope) Files() bool { return s != ScopeConversation }
 
-// Conflicts says what becomes of a file that is not as a session left it.
+// Conflicts is what an [Undo] does with files that were changed by somebody else
+// after the session changed them.
 type Conflicts string
 
-// What becomes of it.
+// The ways to handle conflicts.
 const (
-	ConflictsRefuse Conflicts = ""      // nothing goes back at all
-	ConflictsAside  Conflicts = "aside" // it is kept in another place, and goes back
-	ConflictsLeave  Conflicts = "leave" // it stays as it is
+	ConflictsRefuse Conflicts = ""      // undo nothing at all
+	ConflictsAside  Conflicts = "aside" // save the changed file elsewhere, then restore it
+	ConflictsLeave  Conflicts = "leave" // leave the file as it is
 )
 
-// UndoPlan is what a [Undo] would do.
+// UndoPlan is what an [Undo] would do.
 type UndoPlan struct {
 	Undo
-	Prompt   Parts        `json:"prompt,omitempty"` // the person's words that would be taken back first
-	Messages int          `json:"messages"`         // that would be taken back, or come back
-	Files    []FileChange `json:"files,omitempty"`  // that would be changed
-	Diff     string       `json:"diff,omitempty"`   // what would be changed in them, bounded
-	Blind    []CallID     `json:"blind,omitempty"`  // calls that no snapshot was taken of: what they did stays
+	Prompt   Parts        `json:"prompt,omitempty"` // the oldest prompt that would be undone
+	Messages int          `json:"messages"`         // number of messages to undo or redo
+	Files    []FileChange `json:"files,omitempty"`  // files that would change
+	Diff     string       `json:"diff,omitempty"`   // the changes to the files, truncated
+	Blind    []CallID     `json:"blind,omitempty"`  // calls without a snapshot: their changes cannot be undone
 }
 
-// FileChange is what would be done to a file.
+// FileChange is what an [Undo] would do to a file.
 type FileChange struct {
 	Path     string `json:"path"`
 	Kind     string `json:"kind"` // create, modify, delete, chmod
 	Added    int    `json:"added,omitempty"`
 	Deleted  int    `json:"deleted,omitempty"`
-	Conflict string `json:"conflict,omitempty"` // why that would undo what somebody else did
+	Conflict string `json:"conflict,omitempty"` // why that would overwrite somebody else's change
 }
 
-// Conflicting lists the files that somebody else has changed.
+// Conflicting returns the paths of files with conflicts.
 func (p UndoPlan) Conflicting() []string {
 	var paths []string
 	for _, f := range p.Files {

@@ -4,27 +4,26 @@ import (
 	"time"
 )
 
-// Money is an amount in billionths of a US dollar, so that sums stay exact.
+// Money is an amount in billionths of a US dollar, so that sums are exact.
 type Money int64
 
-// MoneyOf returns an amount of dollars.
+// MoneyOf converts from US dollars.
 func MoneyOf(dollars float64) Money { return Money(dollars * 1e9) }
 
-// Dollars returns the amount for display.
+// Dollars converts to US dollars, for display.
 func (m Money) Dollars() float64 { return float64(m) / 1e9 }
 
-// Usage is what a model call consumed, by the provider's own count.
-// The zero value is no usage.
+// Usage is what model calls consumed, as reported by the provider.
 type Usage struct {
-	Input      int64 `json:"input,omitempty"`       // tokens read at the full price
-	Output     int64 `json:"output,omitempty"`      // tokens written, reasoning included
+	Input      int64 `json:"input,omitempty"`       // input tokens at the full price
+	Output     int64 `json:"output,omitempty"`      // output tokens, including reasoning
 	Reasoning  int64 `json:"reasoning,omitempty"`   // the part of Output that was reasoning
-	CacheRead  int64 `json:"cache_read,omitempty"`  // tokens read from the provider's cache
-	CacheWrite int64 `json:"cache_write,omitempty"` // tokens written to the provider's cache
+	CacheRead  int64 `json:"cache_read,omitempty"`  // input tokens read from the provider's cache
+	CacheWrite int64 `json:"cache_write,omitempty"` // input tokens written to the provider's cache
 	Cost       Money `json:"cost,omitempty"`
 }
 
-// Add returns the sum of both.
+// Add returns the sum.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input:      u.Input + v.Input,
@@ -36,11 +35,10 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Tokens is how many were read and written.
+// Tokens returns the total number of input and output tokens.
 func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
-// UsageRow is what a session's replies of one day, by one model for one agent,
-// consumed: a projection of the log, written in the same transaction.
+// UsageRow is the usage of a session on one day, by one model for one agent.
 type UsageRow struct {
 	Session SessionID `json:"session"`
 	Parent  SessionID `json:"parent,omitempty"`
@@ -51,13 +49,13 @@ type UsageRow struct {
 	Usage
 }
 
-// UsageFilter picks usage. The zero value picks all of it. A session that is
-// picked brings those below it, its subagents and theirs, wherever they work.
+// UsageFilter selects usage. The zero value selects all. A selected session
+// includes its subagents, wherever they work.
 type UsageFilter struct {
-	Since   time.Time // from this time's UTC date on; zero means no bound
-	Session SessionID // this session
-	Dir     string    // the sessions of this workspace
-	Owner   *User     // of this user's sessions only, wherever they are; nil means any
+	Since   time.Time // from the UTC date of this time on; zero means no limit
+	Session SessionID // only this session
+	Dir     string    // only sessions of this working directory
+	Owner   *User     // only this user's sessions; nil means any
 }
 
 // The agents that work beside the conversation; see [Event.ModelUsage].

@@ -5,28 +5,28 @@ import (
 	"unicode"
 )
 
-// User names a person whose sessions these are. "" is the one who runs pawl.
+// User names a user. "" is the local user.
 type User string
 
-// maxUser bounds a user's name, in bytes.
+// maxUser limits the length of a user name, in bytes.
 const maxUser = 100
 
-// Valid reports whether the name can be given to a person: letters, digits and
-// . _ - + @, so that it is the same everywhere it is shown.
+// Valid reports whether the name consists of letters, digits and . _ - + @, so that
+// it is displayed the same everywhere.
 func (u User) Valid() bool {
 	return u != "" && len(u) <= maxUser && strings.IndexFunc(string(u), func(r rune) bool {
 		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
 	}) < 0
 }
 
-// Actor is who did something: a person, and by which token if they came from
-// afar. The zero value is the one who runs pawl.
+// Actor is who did something: a user, and the token they used if they came over the
+// network. The zero value is the local user.
 type Actor struct {
 	User  User   `json:"user,omitempty"`
-	Token string `json:"token,omitempty"` // the token's id
+	Token string `json:"token,omitempty"` // the ID of the token
 }
 
-// String is the actor for people: "" for the one who runs pawl.
+// String returns the actor for display, "" for the local user.
 func (a Actor) String() string {
 	switch {
 	case a.Token == "":
