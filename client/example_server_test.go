@@ -70,7 +70,7 @@ func exampleService(root string) (svc pawl.Service, end func()) {
 	})
 	runner := local.New(local.Config{Stepper: stepper})
 	stepper.Service = service.New(service.Config{
-		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan,
+		Store: st, Bus: events, Runner: runner, PlanUndo: stepper.PlanUndo,
 		Check: func(context.Context, string, pawl.Settings) error { return nil },
 	})
 	return stepper.Service, func() {

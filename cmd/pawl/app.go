@@ -134,7 +134,7 @@ func openFitted(ctx context.Context, fit fitting) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	front.Desk = table
+	front.Projects = table
 	a := &app{jobs: jobs, faults: servers, mcp: more, open: buffers, desk: table, safety: guard, store: st, tokens: kept, tells: tells, control: control}
 	return a.serve(fit, agent.NewStepper(loop), front)
 }
@@ -142,9 +142,9 @@ func openFitted(ctx context.Context, fit fitting) (*app, error) {
 // serve puts the service over what works on sessions.
 func (a *app) serve(fit fitting, stepper *agent.Stepper, front service.Config) (_ *app, err error) {
 	if fit.desk != nil {
-		front.Desk = fit.desk
+		front.Projects = fit.desk
 	}
-	front.Plan = stepper.Plan
+	front.PlanUndo = stepper.PlanUndo
 	if fit.run == nil {
 		a.runner = local.New(local.Config{Stepper: stepper})
 		front.Runner = a.runner

@@ -46,18 +46,18 @@ func openNode(ctx context.Context, log *slog.Logger) (*app, error) {
 		if err := a.checkTenancy(ctx); err != nil {
 			return nil, err
 		}
-		front.Declare = func(ctx context.Context, dir, source string) error {
+		front.DeclareSource = func(ctx context.Context, dir, source string) error {
 			if _, err := from.find(ctx, source); err != nil && !errors.Is(err, pawl.ErrUnavailable) { // the hosts may reach what this node does not
 				return err
 			}
 			return roster.Declare(ctx, dir, source)
 		}
-		if front.Left, err = p.dropper(ctx, roster); err != nil {
+		if front.WorkspaceUnused, err = p.dropper(ctx, roster); err != nil {
 			return nil, err
 		}
 		front.Check = func(ctx context.Context, _ string, s pawl.Settings) error { return models.Check(ctx, s.Model) }
-		front.Adopt, front.Forget = nil, nil
-		front.Plan = func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (plan pawl.UndoPlan, err error) {
+		front.CopySnapshots, front.DeleteSnapshots = nil, nil
+		front.PlanUndo = func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (plan pawl.UndoPlan, err error) {
 			row, err := a.store.Session(ctx, id)
 			if err != nil {
 				return plan, err

@@ -370,7 +370,7 @@ func errands(a *app, s *agent.Stepper) map[string]func(context.Context, string, 
 			return expanded{out, notes}, err
 		}),
 		errandPlan: errand(func(ctx context.Context, _ string, q planAsk) (pawl.UndoPlan, error) {
-			return s.Plan(ctx, q.Session, q.Undo)
+			return s.PlanUndo(ctx, q.Session, q.Undo)
 		}),
 	}
 }

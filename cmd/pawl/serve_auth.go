@@ -151,7 +151,7 @@ func (g door) home() func(p api.Principal, name string) (string, error) {
 // a fleet it is those that are not the tenant's.
 func (g door) allow(p api.Principal, dir string) error {
 	if g.workspaces != "" {
-		return access.CheckFolder(g.workspaces, p.Tenant, dir)
+		return access.CheckDir(g.workspaces, p.Tenant, dir)
 	}
 	if g.roots == nil {
 		return nil

@@ -40,5 +40,5 @@ func useSnapshots(ctx context.Context, loop *agent.Config, svc *service.Config) 
 		return
 	}
 	loop.Snapshots = snapshots
-	svc.Adopt, svc.Forget = snapshots.Adopt, snapshots.Forget
+	svc.CopySnapshots, svc.DeleteSnapshots = snapshots.Adopt, snapshots.Forget
 }

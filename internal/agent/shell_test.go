@@ -283,7 +283,7 @@ func TestShellIsUndone(t *testing.T) {
 	before := w.conversation()
 	w.sh("printf 2 > a; touch b")
 	after := w.conversation()
-	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
+	plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestShellIsUndone(t *testing.T) {
 	check(t, map[string]string{}, w.show())
 	check(t, 0, len(w.conversation()))
 	w.sh("touch c") // the session went on
-	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.PlanUndo(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a redo would undo what the person did: %v", err)
 	}
 	check(t, true, slices.ContainsFunc(w.conversation(), func(m pawl.Message) bool { return strings.Contains(m.Text(), "touch c") }))

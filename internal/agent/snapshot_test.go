@@ -232,7 +232,7 @@ func TestFolderThatIsTooLarge(t *testing.T) {
 		}
 	}
 	check(t, "-rw-r--r-- 2", w.show()["x"])
-	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
+	plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestUndoWithoutSnapshots(t *testing.T) {
 			w.mustTurn(pawl.ReasonEndTurn)
 			talk := w.talk()
 			tt.lose(w)
-			_, err := w.Plan(t.Context(), session, pawl.Undo{})
+			_, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 			if !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), tt.want) {
 				t.Errorf("got %v", err)
 			}

@@ -18,8 +18,8 @@ const (
 	maxRestoreTries = 3
 )
 
-// Plan returns what an undo or redo would do; see [pawl.Service].
-func (s *Stepper) Plan(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
+// PlanUndo returns what an undo or redo would do; see [pawl.Service].
+func (s *Stepper) PlanUndo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	target, err := s.resolveUndo(ctx, id, r, 0)
 	var fault *internalError
 	switch {

@@ -45,7 +45,7 @@ func newUndoWorld(t *testing.T, s setup) *world {
 // order has a Undo carried out as the service and a runner do.
 func (w *world) order(r pawl.Undo) pawl.Undone {
 	w.t.Helper()
-	plan, err := w.Plan(w.t.Context(), session, r)
+	plan, err := w.PlanUndo(w.t.Context(), session, r)
 	if err != nil {
 		w.t.Fatal(err)
 	}

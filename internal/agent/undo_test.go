@@ -145,7 +145,7 @@ func TestRewindToAnyMessage(t *testing.T) {
 func TestUndoPlan(t *testing.T) {
 	t.Parallel()
 	w, points := workBusily(t)
-	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
+	plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,11 +180,11 @@ func TestUndoPlan(t *testing.T) {
 		{"below the beginning", pawl.Undo{To: -3}, pawl.CodeNotFound},
 		{"not the newest", pawl.Undo{Redo: 4}, pawl.CodeConflict},
 	} {
-		if _, err := w.Plan(t.Context(), session, tt.r); err == nil || pawl.CodeOf(err) != tt.want {
+		if _, err := w.PlanUndo(t.Context(), session, tt.r); err == nil || pawl.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	plan, err = w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave})
+	plan, err = w.PlanUndo(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo, Scope: pawl.ScopeFiles, Conflicts: pawl.ConflictsLeave})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,12 +200,12 @@ func TestUndoPlanOfARewordedPrompt(t *testing.T) {
 	seq := w.prompt("go west", queue)
 	w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "go east"}}})
 	w.mustTurn(pawl.ReasonEndTurn)
-	plan, err := w.Plan(t.Context(), session, pawl.Undo{})
+	plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, pawl.UndoPlan{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}, Prompt: pawl.Parts{pawl.Text{Text: "go east"}}, Messages: 2}, plan)
-	plan, err = w.Plan(t.Context(), session, pawl.Undo{To: w.newest(pawl.Replied{})})
+	plan, err = w.PlanUndo(t.Context(), session, pawl.Undo{To: w.newest(pawl.Replied{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,10 +230,10 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 	w.order(pawl.Undo{})
 	check(t, points[starts[0]].files, w.show())
 	check(t, 0, len(w.talk()))
-	if _, err := w.Plan(t.Context(), session, pawl.Undo{}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.PlanUndo(t.Context(), session, pawl.Undo{}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a third undo: %v", err)
 	}
-	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: first}); !errors.Is(err, pawl.ErrConflict) {
+	if _, err := w.PlanUndo(t.Context(), session, pawl.Undo{Redo: first}); !errors.Is(err, pawl.ErrConflict) {
 		t.Errorf("a redo of the first: %v", err)
 	}
 	w.order(pawl.Undo{Redo: pawl.LastUndo})
@@ -241,7 +241,7 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 	check(t, points[starts[1]].talk, w.talk())
 	check(t, "", w.order(pawl.Undo{Redo: first}).Refused)
 	check(t, end, point{w.show(), w.talk()}, cmpopts.EquateEmpty(), cmp.AllowUnexported(point{}))
-	if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := w.PlanUndo(t.Context(), session, pawl.Undo{Redo: pawl.LastUndo}); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a third redo: %v", err)
 	}
 
@@ -250,7 +250,7 @@ func TestUndoTwiceRedoTwice(t *testing.T) {
 	w.prompt("another way")
 	w.mustTurn(pawl.ReasonEndTurn)
 	for _, redo := range []pawl.Seq{pawl.LastUndo, undone} {
-		if _, err := w.Plan(t.Context(), session, pawl.Undo{Redo: redo}); !errors.Is(err, pawl.ErrNotFound) {
+		if _, err := w.PlanUndo(t.Context(), session, pawl.Undo{Redo: redo}); !errors.Is(err, pawl.ErrNotFound) {
 			t.Errorf("a redo after the session went on: %v", err)
 		}
 	}
@@ -316,7 +316,7 @@ func TestFilesAndConversationApart(t *testing.T) {
 	// The files of a turn that are back already do not go back again.
 	w.order(pawl.Undo{Scope: pawl.ScopeFiles})
 	check(t, points[starts[1]].files, w.show())
-	plan, err := w.Plan(t.Context(), session, pawl.Undo{Scope: pawl.ScopeFiles})
+	plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{Scope: pawl.ScopeFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestConflicts(t *testing.T) {
 			w.mustTurn(pawl.ReasonEndTurn)
 			before := w.talk()
 			w.write("a", "mine")
-			plan, err := w.Plan(t.Context(), session, pawl.Undo{})
+			plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -411,7 +411,7 @@ func TestUndoKilled(t *testing.T) {
 				w.write("b", "first")
 				w.prompt("go")
 				w.mustTurn(pawl.ReasonEndTurn)
-				plan, err := w.Plan(t.Context(), session, pawl.Undo{Scope: scope})
+				plan, err := w.PlanUndo(t.Context(), session, pawl.Undo{Scope: scope})
 				if err != nil {
 					t.Fatal(err)
 				}

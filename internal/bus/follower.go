@@ -9,12 +9,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// errStop says that the one who iterates wants no more.
+// errStop means that the iteration was broken off.
 var errStop = errors.New("stop")
 
-// follower brings one iteration forward. last is the Seq of the newest durable
-// event that it has yielded; that it yields nothing but last+1 is what makes
-// the stream whole.
+// follower advances one iteration. last is the Seq of the newest durable event that it has yielded;
+// it never yields a durable event other than last+1, which makes the stream complete.
 type follower struct {
 	store store.Store
 	id    pawl.SessionID
@@ -22,8 +21,8 @@ type follower struct {
 	yield func(pawl.Event, error) bool
 }
 
-// follow yields what the store holds and then what the reader is offered. It
-// returns nil when ctx ends or the iteration was broken off.
+// follow yields the events in the store and then those that the reader is offered. It returns nil
+// when ctx ends or the iteration is broken off.
 func (f *follower) follow(ctx context.Context, r *reader, poll time.Duration) error {
 	err := f.catchUp(ctx)
 	timer := time.NewTimer(poll)
@@ -52,7 +51,7 @@ func (f *follower) follow(ctx context.Context, r *reader, poll time.Duration) er
 	return err
 }
 
-// take yields a batch of live events and reads from the store what is missing in it.
+// take yields a batch of live events, and reads missing ones from the store.
 func (f *follower) take(ctx context.Context, batch []pawl.Event, cut bool) error {
 	if cut {
 		if err := f.catchUp(ctx); err != nil {
@@ -66,12 +65,12 @@ func (f *follower) take(ctx context.Context, batch []pawl.Event, cut bool) error
 				return err
 			}
 			if f.missesBefore(batch[0]) {
-				batch = batch[1:] // not even the store has what should come before it
+				batch = batch[1:] // the store does not have the events before it either
 			}
 			batch = f.fresh(batch)
 			continue
 		}
-		if e := batch[0]; e.Seq == 0 || e.Seq > f.last { // a link may say it twice
+		if e := batch[0]; e.Seq == 0 || e.Seq > f.last { // a link may deliver it twice
 			if err := f.pass(ctx, e); err != nil {
 				return err
 			}
@@ -81,8 +80,8 @@ func (f *follower) take(ctx context.Context, batch []pawl.Event, cut bool) error
 	return nil
 }
 
-// fresh removes from the batch the durable events that were yielded already,
-// and the unsaved ones before them: what those foretold is known.
+// fresh removes from the batch the durable events that were yielded already, and the unsaved ones
+// before them, which are outdated.
 func (f *follower) fresh(batch []pawl.Event) []pawl.Event {
 	known := -1
 	for i, e := range batch {
@@ -99,10 +98,10 @@ func (f *follower) fresh(batch []pawl.Event) []pawl.Event {
 	return kept
 }
 
-// missesBefore reports whether durable events that come before e were not yielded yet.
+// missesBefore reports whether durable events before e have not been yielded yet.
 func (f *follower) missesBefore(e pawl.Event) bool {
 	if e.Body == nil {
-		return e.Seq > f.last // a notice: what it tells of is in the store alone
+		return e.Seq > f.last // a notice: the event itself is only in the store
 	}
 	if d, ok := e.Body.(pawl.Delta); ok {
 		return d.Reply > f.last
@@ -119,7 +118,7 @@ func (f *follower) poll(ctx context.Context) error {
 	return f.catchUp(ctx)
 }
 
-// catchUp yields all that the store has after last.
+// catchUp yields the events of the store after last.
 func (f *follower) catchUp(ctx context.Context) error {
 	for e, err := range f.store.Events(ctx, f.id, f.last) {
 		if err != nil {
@@ -132,7 +131,7 @@ func (f *follower) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// pass yields one event. It returns errStop if no more are wanted.
+// pass yields one event. It returns errStop if the iteration was broken off.
 func (f *follower) pass(ctx context.Context, e pawl.Event) error {
 	if ctx.Err() != nil || !f.yield(e, nil) {
 		return errStop

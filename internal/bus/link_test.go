@@ -39,7 +39,7 @@ func (l *meshLink) Send(id pawl.SessionID, events []pawl.Event) {
 	deliver := func() {
 		for _, other := range l.mesh.links {
 			if other != l {
-				other.hear(id, events)
+				other.receive(id, events)
 			}
 		}
 	}
@@ -50,22 +50,22 @@ func (l *meshLink) Send(id pawl.SessionID, events []pawl.Event) {
 	l.mesh.fate(deliver)
 }
 
-func (l *meshLink) hear(id pawl.SessionID, events []pawl.Event) {
+func (l *meshLink) receive(id pawl.SessionID, events []pawl.Event) {
 	l.mesh.mu.Lock()
-	hear := l.ears[id]
+	receive := l.ears[id]
 	l.mesh.mu.Unlock()
-	if hear != nil {
-		hear(events)
+	if receive != nil {
+		receive(events)
 	}
 }
 
-func (l *meshLink) Listen(id pawl.SessionID, hear func([]pawl.Event)) func() {
+func (l *meshLink) Listen(id pawl.SessionID, receive func([]pawl.Event)) func() {
 	l.mesh.mu.Lock()
 	defer l.mesh.mu.Unlock()
 	if l.ears[id] != nil {
 		panic("listens twice to " + id)
 	}
-	l.ears[id] = hear
+	l.ears[id] = receive
 	return func() {
 		l.mesh.mu.Lock()
 		defer l.mesh.mu.Unlock()
@@ -137,7 +137,7 @@ func TestLinkNotices(t *testing.T) {
 				if seq == 1 {
 					grow(t, st, 1)
 					grow(t, st, 2)
-					link.hear(id, notice)
+					link.receive(id, notice)
 				}
 				if seq == 3 {
 					break
@@ -159,7 +159,7 @@ func TestLinkRefuses(t *testing.T) {
 	b := bus.New(openStore(t), bus.Config{Poll: time.Hour, Link: link})
 	grow(t, b, 0)
 	got := follow(t, b)
-	link.hear(id, []pawl.Event{
+	link.receive(id, []pawl.Event{
 		{Session: "01JD0000000000000000000001", Seq: 2, Body: pawl.SessionTitled{Title: "of another"}},
 		{Session: "01JD0000000000000000000001", Body: pawl.Progress{Text: "of another"}},
 		{Session: id, Body: pawl.SessionTitled{Title: "without a number"}},
@@ -226,7 +226,7 @@ func TestLinkMisbehaves(t *testing.T) {
 			}
 			head++
 		}
-		link.hear(id, nil) // as a link must that has lost something
+		link.receive(id, nil) // as a link must that has lost something
 		checkFollowed(rt, got(head), head)
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// reader is the bounded queue between those who publish and one who reads.
+// reader is the bounded queue between publishers and one reader.
 type reader struct {
 	limit int
 	news  chan struct{} // holds a token while there is something to take
@@ -16,10 +16,9 @@ type reader struct {
 	cut   bool
 }
 
-// offer queues the events. Unsaved ones that find no room are dropped. A
-// durable one that finds none cuts the reader off: its queue is dropped and
-// nothing more is queued until it has taken note, because all that it missed
-// is in the store.
+// offer queues the events. If the queue is full, it drops unsaved events; a durable event cuts the
+// reader off: its queue is dropped and nothing more is queued until take, because everything that
+// it missed is in the store.
 func (r *reader) offer(events []pawl.Event) {
 	r.mu.Lock()
 	for _, e := range events {
@@ -40,10 +39,10 @@ func (r *reader) offer(events []pawl.Event) {
 	}
 }
 
-// take returns what is queued and whether the reader was cut off since it last
-// took. The queue goes on in spare, a batch that was taken before and is done with.
+// take returns the queued events, and whether the reader was cut off since the last take. The queue
+// continues in spare, a batch from an earlier take that is not needed any more.
 func (r *reader) take(spare []pawl.Event) (batch []pawl.Event, cut bool) {
-	clear(spare) // lets go of the bodies
+	clear(spare) // release the bodies
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	batch, cut = r.queue, r.cut

@@ -14,17 +14,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Fork makes a session that begins as another was before an event. Its log is a
-// copy, with the same numbers; what was left open there is ended here. What is
-// kept beside the log is copied too, so that the fork outlives its origin; the
-// log comes last. Killed before it is written, there is no fork, and 'pawl gc'
-// removes the snapshots that were kept for it.
+// Fork creates a session that begins as another one was before an event. Its log is a copy with
+// the same Seqs; what is open in it is closed. Blobs and snapshots are copied too, so that the
+// fork outlives its origin. The log is written last: if the process is killed before that, there
+// is no fork, and 'pawl gc' removes the snapshots that were kept for it.
 func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
 		return pawl.Session{}, err
 	}
-	if err := noMission(row); err != nil {
+	if err := rejectMission(row); err != nil {
 		return pawl.Session{}, fmt.Errorf("fork: %w", err)
 	}
 	if at == 0 {
@@ -38,32 +37,31 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("fork: %w", err)
 	}
-	if s.Adopt != nil {
-		err = s.Adopt(ctx, row.Dir, id, fork)
+	if s.CopySnapshots != nil {
+		err = s.CopySnapshots(ctx, row.Dir, id, fork)
 	}
-	if err == nil { // past the bus: nobody listens to a session that is not there yet
+	if err == nil { // not through the bus: nobody listens to a session that does not exist yet
 		_, err = s.Store.Begin(ctx, fork, s.blobs(ctx, id, events), events...)
 	}
 	if err != nil {
-		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.noFork(context.WithoutCancel(ctx), fork)))
+		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.removeFork(context.WithoutCancel(ctx), fork)))
 	}
 	return s.Get(ctx, fork)
 }
 
-// noFork lets go of what was kept for a fork that could not be made, even if
-// nobody waits for it any more.
-func (s *Service) noFork(ctx context.Context, fork pawl.SessionID) error {
+// removeFork removes what was kept for a fork that failed. ctx must not be canceled.
+func (s *Service) removeFork(ctx context.Context, fork pawl.SessionID) error {
 	if err := s.Store.Delete(ctx, fork); err != nil && !errors.Is(err, pawl.ErrNotFound) {
 		return err
 	}
-	if s.Forget == nil {
+	if s.DeleteSnapshots == nil {
 		return nil
 	}
-	return s.Forget(ctx, fork)
+	return s.DeleteSnapshots(ctx, fork)
 }
 
-// copyLog returns the events before a point of a session as another one's, with
-// what ends what was open there.
+// copyLog returns the events before a point of a session as events of the fork, followed by the
+// events that close what is open.
 func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.SessionID) ([]pawl.Event, error) {
 	var events []pawl.Event
 	for e, err := range s.Store.Events(ctx, from.Session, 0) {
@@ -73,14 +71,14 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 		if e.Seq >= from.At {
 			break
 		}
-		e.Session, e.Body = fork, copied(e.Body, from)
+		e.Session, e.Body = fork, forkBody(e.Body, from)
 		events = append(events, e)
 	}
 	h, err := pawl.Fold(pawl.SliceLog(events))
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range ends(h) {
+	for _, b := range closingEvents(h) {
 		e := s.event(b)
 		e.Turn = h.Turns()
 		events = append(events, e)
@@ -88,8 +86,8 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 	return events, nil
 }
 
-// blobs reads the outputs of a session that the events name. One that is not
-// there, as in a session that was imported, is not there in the fork either.
+// blobs reads the outputs that the events refer to. Outputs that are missing, as in an imported
+// session, are missing in the fork too.
 func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, e := range events {
@@ -117,13 +115,13 @@ func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Ev
 	}
 }
 
-// copied is a body as it stands in a copy: nothing is paid for twice.
-func copied(b pawl.Body, from pawl.Origin) pawl.Body {
+// forkBody returns a body as the fork has it. Its usage is zero: nothing is paid for twice.
+func forkBody(b pawl.Body, from pawl.Origin) pawl.Body {
 	switch b := b.(type) {
 	case pawl.SessionCreated:
 		b.Forked, b.Parent, b.ParentCall = &from, "", ""
 		return b
-	case pawl.SessionShared: // a copy is shared on purpose or not at all
+	case pawl.SessionShared: // a fork is not shared until its owner does
 		b.With = nil
 		return b
 	case pawl.SessionTitled:
@@ -146,12 +144,12 @@ func copied(b pawl.Body, from pawl.Origin) pawl.Body {
 	}
 }
 
-// ends returns what it takes to leave nothing open: the calls have a result, the
-// turn an end, and nothing waits.
-func ends(h *pawl.History) []pawl.Body {
+// closingEvents returns the events that close everything open: calls get a result, the turn ends,
+// orders fail and waiting prompts are withdrawn.
+func closingEvents(h *pawl.History) []pawl.Body {
 	var bodies []pawl.Body
 	if open := h.Open(); open != nil {
-		bodies = append(bodies, endOf(h, open)...)
+		bodies = append(bodies, endTurn(h, open)...)
 	}
 	for _, o := range h.Orders() {
 		switch o.Body.(type) {
@@ -170,8 +168,8 @@ func ends(h *pawl.History) []pawl.Body {
 	return bodies
 }
 
-// endOf ends the open turn.
-func endOf(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
+// endTurn returns the events that end the open turn.
+func endTurn(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
 	var bodies []pawl.Body
 	replies := 0
 	for _, step := range open.Steps {

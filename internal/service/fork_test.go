@@ -22,7 +22,7 @@ import (
 func withSnapshots(t *testing.T, change func(*service.Config)) (*service.Service, *snapshot.Store, pawl.Session) {
 	t.Helper()
 	st, snapshots := servicetest.Local(t).Store, servicetest.Snapshots(t)
-	c := service.Config{Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{}, Adopt: snapshots.Adopt, Forget: snapshots.Forget}
+	c := service.Config{Store: st, Bus: bus.New(st, bus.Config{}), Runner: absent{}, CopySnapshots: snapshots.Adopt, DeleteSnapshots: snapshots.Forget}
 	if change != nil {
 		change(&c)
 	}
@@ -75,7 +75,7 @@ func TestForkKeepsSnapshots(t *testing.T) { //nolint:paralleltest // it sets env
 func TestDeleteWithoutForgetting(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is gone")
 	svc, _, s := withSnapshots(t, func(c *service.Config) {
-		c.Forget = func(context.Context, pawl.SessionID) error { return fault }
+		c.DeleteSnapshots = func(context.Context, pawl.SessionID) error { return fault }
 	})
 	if err := svc.Delete(t.Context(), s.ID); !errors.Is(err, fault) {
 		t.Errorf("got %v", err)
@@ -92,7 +92,7 @@ func TestDeleteWithoutForgetting(t *testing.T) { //nolint:paralleltest // it set
 func TestForkWithoutAdopting(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fault := errors.New("the disk is full")
 	svc, _, s := withSnapshots(t, func(c *service.Config) {
-		c.Adopt = func(context.Context, string, pawl.SessionID, pawl.SessionID) error { return fault }
+		c.CopySnapshots = func(context.Context, string, pawl.SessionID, pawl.SessionID) error { return fault }
 	})
 	if _, err := svc.Fork(t.Context(), s.ID, 0); !errors.Is(err, fault) {
 		t.Errorf("got %v", err)

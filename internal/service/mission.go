@@ -13,9 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
-// StartMission begins a mission and sees that it is worked on. Its session, its
-// order and its prompt are one append: killed before it, there is nothing, and
-// after it a whole mission.
+// StartMission starts a mission and wakes the runner. Its session, order and prompt are one append,
+// so that a crash leaves either nothing or a complete mission.
 func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Session, error) {
 	id, events, err := s.mission(ctx, n)
 	if err == nil {
@@ -32,7 +31,7 @@ func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Ses
 	return row, err
 }
 
-// mission returns what a mission begins with.
+// mission returns the id and the first events of a mission.
 func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionID, []pawl.Event, error) {
 	if !filepath.IsAbs(n.Dir) {
 		return "", nil, fmt.Errorf("the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
@@ -48,7 +47,7 @@ func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionI
 	if err := n.Order.Check(); err != nil {
 		return "", nil, err
 	}
-	settings, err := s.commands(ctx, n)
+	settings, err := s.commanderSettings(ctx, n)
 	if err != nil {
 		return "", nil, err
 	}
@@ -60,10 +59,10 @@ func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionI
 	}, nil
 }
 
-// commands returns the settings of a mission's first turn, if it and the whole
-// team can be worked with.
-func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Settings, error) {
-	settings, err := ofTeam(pawl.Session{Mission: pawl.MissionWorking}, n.Settings)
+// commanderSettings returns the settings of a mission's first turn, after checking them and those of
+// the whole team.
+func (s *Service) commanderSettings(ctx context.Context, n pawl.NewMission) (pawl.Settings, error) {
+	settings, err := teamSettings(pawl.Session{Mission: pawl.MissionWorking}, n.Settings)
 	if err != nil {
 		return settings, err
 	}
@@ -82,7 +81,7 @@ func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Setting
 	}
 	for _, other := range others {
 		if other.Model == "" {
-			continue // the Commander's
+			continue // the commander's model
 		}
 		other.Mode, other.Trusted = settings.Mode, settings.Trusted
 		if err := s.check(ctx, n.Dir, other); err != nil {
@@ -92,13 +91,13 @@ func (s *Service) commands(ctx context.Context, n pawl.NewMission) (pawl.Setting
 	return settings, nil
 }
 
-// ofTeam returns the settings of a prompt with the agent that works in a session:
-// a mission has its Commander, and its team works for missions only.
-func ofTeam(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
-	switch commands := row.Mission != ""; {
-	case commands && s.Agent != "" && s.Agent != missionapi.AgentCommander:
+// teamSettings returns the settings of a prompt with the agent for the session: a mission is worked on
+// by its commander, and the agents of the team work for missions only.
+func teamSettings(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
+	switch mission := row.Mission != ""; {
+	case mission && s.Agent != "" && s.Agent != missionapi.AgentCommander:
 		return s, fmt.Errorf("a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it: %w", s.Agent, pawl.ErrInvalid)
-	case commands:
+	case mission:
 		s.Agent = missionapi.AgentCommander
 		if s.MaxTime == 0 {
 			s.MaxTime = pawl.MissionTime
@@ -109,16 +108,17 @@ func ofTeam(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
 	return s, nil
 }
 
-// noMission refuses what a mission cannot take.
-func noMission(row pawl.Session) error {
+// rejectMission returns an error if the session is a mission, for operations that missions do not
+// support.
+func rejectMission(row pawl.Session) error {
 	if row.Mission == "" {
 		return nil
 	}
 	return fmt.Errorf("session %s commands a mission: what its workers have merged would not follow, and what is proven would not be true any more; give it a prompt instead: %w", row.ID, pawl.ErrInvalid)
 }
 
-// Mission returns all that can be seen of a mission. What the log tells and what
-// the row says are of the same moment.
+// Mission returns everything about a mission. The session row and the log are read as of the same
+// Seq.
 func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, error) {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	}
 	var ended *pawl.TurnFinished
 	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] {
-		return until(s.Store.Events(ctx, id, after), row.Head, func(e pawl.Event) {
+		return upTo(s.Store.Events(ctx, id, after), row.Head, func(e pawl.Event) {
 			switch b := e.Body.(type) {
 			case pawl.TurnStarted:
 				ended = nil
@@ -147,12 +147,12 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	if board.Team, err = s.team(ctx, id, mission); err != nil {
 		return pawl.Board{}, err
 	}
-	board.Usage, err = s.spent(ctx, id)
+	board.Usage, err = s.usageOf(ctx, id)
 	return board, err
 }
 
-// until yields the events of a log up to a Seq, and shows them to somebody before.
-func until(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Event)) iter.Seq2[pawl.Event, error] {
+// upTo yields the events of a log up to a Seq, and passes each to show first.
+func upTo(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Event)) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for e, err := range events {
 			if e.Seq > last {
@@ -168,14 +168,14 @@ func until(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Ev
 	}
 }
 
-// team returns the workers and reviewers that there are. A log that was brought in
-// may name any session: only those below the mission's are its team.
+// team returns the workers and reviewers that exist. An imported log may name any session: only those
+// whose parent is the mission belong to the team.
 func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) ([]pawl.Session, error) {
 	team := []pawl.Session{}
 	for _, child := range m.Team {
 		row, err := s.Store.Session(ctx, child)
 		switch {
-		case errors.Is(err, pawl.ErrNotFound): // it was not made yet, or is deleted
+		case errors.Is(err, pawl.ErrNotFound): // it was not created yet, or was deleted
 		case err != nil:
 			return nil, err
 		case row.Parent == id:
@@ -185,8 +185,8 @@ func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) 
 	return team, nil
 }
 
-// spent is what a session and all below it have used.
-func (s *Service) spent(ctx context.Context, id pawl.SessionID) (sum pawl.Usage, err error) {
+// usageOf returns the usage of a session and its subagents.
+func (s *Service) usageOf(ctx context.Context, id pawl.SessionID) (sum pawl.Usage, err error) {
 	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: id})
 	for _, r := range rows {
 		sum = sum.Add(r.Usage)

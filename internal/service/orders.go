@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
-// Compact orders the conversation to be made smaller.
+// Compact orders a compaction of the conversation.
 func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if row.Turns == 0 {
@@ -22,10 +22,10 @@ func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions s
 	return s.order(ctx, id, order)
 }
 
-// maxCommand bounds a command of the person's: Linux gives a program no longer one.
+// maxCommand bounds a shell command of the user: Linux does not pass a longer argument.
 const maxCommand = 128 << 10
 
-// Shell orders a command of the person's to be run.
+// Shell orders a shell command of the user.
 func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
 	switch {
 	case strings.TrimSpace(command) == "":
@@ -36,7 +36,7 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 		return 0, fmt.Errorf("shell: the command is no text: %w", pawl.ErrInvalid)
 	}
 	order := func(row pawl.Session) (pawl.Body, error) {
-		if err := noMission(row); err != nil {
+		if err := rejectMission(row); err != nil {
 			return nil, fmt.Errorf("shell: %w", err)
 		}
 		return pawl.ShellAsked{Command: command, By: access.ActorOf(ctx)}, nil
@@ -44,10 +44,10 @@ func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	return s.order(ctx, id, order)
 }
 
-// Undo orders to go back to before a message, or forward again.
+// Undo orders an undo to before a message, or a redo.
 func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
-		if err := noMission(row); err != nil {
+		if err := rejectMission(row); err != nil {
 			return nil, fmt.Errorf("undo: %w", err)
 		}
 		if row.State() != pawl.StateIdle {
@@ -65,7 +65,7 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 	return s.order(ctx, id, order)
 }
 
-// Preview says what a Undo would do.
+// Preview returns what an undo or redo would do.
 func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	switch {
 	case r.Scope != pawl.ScopeBoth && r.Scope != pawl.ScopeFiles && r.Scope != pawl.ScopeConversation:
@@ -79,13 +79,13 @@ func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (
 	if err != nil {
 		return pawl.UndoPlan{}, err
 	}
-	if err := noMission(row); err != nil {
+	if err := rejectMission(row); err != nil {
 		return pawl.UndoPlan{}, fmt.Errorf("undo: %w", err)
 	}
-	return s.Plan(ctx, id, r)
+	return s.PlanUndo(ctx, id, r)
 }
 
-// Rename gives the session another title.
+// Rename changes the title of the session.
 func (s *Service) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	if title = strings.TrimSpace(title); title == "" {
 		return fmt.Errorf("rename: the title is empty: %w", pawl.ErrInvalid)
@@ -94,7 +94,7 @@ func (s *Service) Rename(ctx context.Context, id pawl.SessionID, title string) e
 	return err
 }
 
-// order appends an order and sees that it is carried out.
+// order appends an order and wakes the runner.
 func (s *Service) order(ctx context.Context, id pawl.SessionID, body func(pawl.Session) (pawl.Body, error)) (pawl.Seq, error) {
 	seq, err := s.append(ctx, id, body)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Service) order(ctx context.Context, id pawl.SessionID, body func(pawl.S
 	return seq, nil
 }
 
-// append appends what body decides on for the session as it is. If the log moved
-// on meanwhile, it is decided anew.
+// append appends the body that the function returns for the current state of the session. If the
+// log has grown in the meantime, it calls the function again.
 func (s *Service) append(ctx context.Context, id pawl.SessionID, body func(pawl.Session) (pawl.Body, error)) (pawl.Seq, error) {
 	for {
 		row, err := s.Store.Session(ctx, id)

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
-// ownerOf says whose a new session is: a subagent has its parent's owner, whoever
-// makes it.
+// ownerOf returns the owner of a new session. A subagent has the owner of its parent, whoever
+// creates it.
 func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, error) {
 	if n.Owner != "" && !n.Owner.Valid() {
 		return "", fmt.Errorf("%.100q cannot be a user: %w", n.Owner, pawl.ErrInvalid)
@@ -26,7 +26,7 @@ func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, er
 	return parent.Owner, err
 }
 
-// Share says who may read the session beside its owner.
+// Share sets the users who may read the session besides its owner.
 func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	with = slices.Compact(slices.Sorted(slices.Values(with)))
 	if len(with) > MaxShared {

@@ -8,25 +8,29 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-var errNoDesk = fmt.Errorf("this pawl knows nothing of folders: %w", pawl.ErrUnavailable)
+var errNoProjects = fmt.Errorf("this pawl knows nothing of folders: %w", pawl.ErrUnavailable)
 
-// noDesk is the desk of a service that has none.
-type noDesk struct{}
+// noProjects is the pawl.Projects of a service without one.
+type noProjects struct{}
 
-var _ pawl.Projects = noDesk{}
+var _ pawl.Projects = noProjects{}
 
-func (noDesk) Look(context.Context, string) (pawl.Project, error) { return pawl.Project{}, errNoDesk }
-
-func (noDesk) Trust(context.Context, string, string) error { return errNoDesk }
-
-func (noDesk) Models(context.Context) ([]pawl.ModelInfo, error) { return nil, errNoDesk }
-
-func (noDesk) Files(context.Context, string, string, int) ([]string, error) { return nil, errNoDesk }
-
-func (noDesk) Expand(context.Context, string, pawl.Prompt) (pawl.Prompt, []string, error) {
-	return pawl.Prompt{}, nil, errNoDesk
+func (noProjects) Look(context.Context, string) (pawl.Project, error) {
+	return pawl.Project{}, errNoProjects
 }
 
-func (noDesk) Output(context.Context, pawl.SessionID, string) (io.ReadCloser, error) {
-	return nil, errNoDesk
+func (noProjects) Trust(context.Context, string, string) error { return errNoProjects }
+
+func (noProjects) Models(context.Context) ([]pawl.ModelInfo, error) { return nil, errNoProjects }
+
+func (noProjects) Files(context.Context, string, string, int) ([]string, error) {
+	return nil, errNoProjects
+}
+
+func (noProjects) Expand(context.Context, string, pawl.Prompt) (pawl.Prompt, []string, error) {
+	return pawl.Prompt{}, nil, errNoProjects
+}
+
+func (noProjects) Output(context.Context, pawl.SessionID, string) (io.ReadCloser, error) {
+	return nil, errNoProjects
 }

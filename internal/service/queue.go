@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Waiting returns the prompts that wait, the oldest first.
+// Waiting returns the waiting prompts, the oldest first.
 func (s *Service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waiting, error) {
 	h, err := s.history(ctx, id)
 	if err != nil {
@@ -19,22 +19,22 @@ func (s *Service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 	return slices.Clone(h.Waiting()), nil
 }
 
-// Reword replaces the words of a prompt that waits.
+// Reword replaces the parts of a waiting prompt.
 func (s *Service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
 	if err := checkParts(parts); err != nil {
 		return fmt.Errorf("reword: %w: %w", err, pawl.ErrInvalid)
 	}
-	return s.change(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts})
+	return s.changePrompt(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts})
 }
 
-// Withdraw takes back a prompt that waits.
+// Withdraw withdraws a waiting prompt.
 func (s *Service) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
-	return s.change(ctx, id, prompt, pawl.Withdrawn{Prompt: prompt})
+	return s.changePrompt(ctx, id, prompt, pawl.Withdrawn{Prompt: prompt})
 }
 
-// change appends what becomes of a prompt that waits. That it does is decided at
-// the log's end: if the log moved on meanwhile, it is decided anew.
-func (s *Service) change(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, b pawl.Body) error {
+// changePrompt appends a change to a waiting prompt. Whether it still waits depends on the end of
+// the log: if the log has grown in the meantime, changePrompt checks again.
+func (s *Service) changePrompt(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, b pawl.Body) error {
 	for {
 		h, err := s.history(ctx, id)
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) change(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 	}
 }
 
-// notWaiting says why a prompt does not wait: it never was, or it is over.
+// notWaiting returns why a prompt does not wait: it never existed, or it has been handled.
 func (s *Service) notWaiting(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	for e, err := range s.Store.Events(ctx, id, max(prompt, 1)-1) {
 		if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) notWaiting(ctx context.Context, id pawl.SessionID, prompt pawl
 	return fmt.Errorf("session %s has no prompt %d: %w", id, prompt, pawl.ErrNotFound)
 }
 
-// history is the session as its log tells it now.
+// history returns the session as its log describes it now.
 func (s *Service) history(ctx context.Context, id pawl.SessionID) (*pawl.History, error) {
 	if _, err := s.Store.Session(ctx, id); err != nil {
 		return nil, err

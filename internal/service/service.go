@@ -20,51 +20,52 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Bus is where events are written and heard.
+// Bus stores and distributes events.
 type Bus interface {
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 }
 
-// Runner works on sessions.
+// Runner runs the turns of sessions.
 type Runner interface {
-	// Start begins to work on the session; ErrBusy if another process does.
+	// Start starts to work on the session; ErrBusy if another process does.
 	Start(ctx context.Context, id pawl.SessionID) error
-	// Wake makes sure that somebody works on the session.
+	// Wake makes sure that this or another process works on the session.
 	Wake(ctx context.Context, id pawl.SessionID) error
-	// Answered tells that an answer is in the log.
+	// Answered notifies the runner of an answer in the log.
 	Answered(ctx context.Context, id pawl.SessionID) error
-	// Cancel ends the open turn and every prompt up to the given Seq.
+	// Cancel cancels the open turn and every prompt up to the given Seq.
 	Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error
 }
 
-// Config is what a Service needs.
+// Config configures a Service.
 type Config struct {
 	Store  store.Store
 	Bus    Bus
 	Runner Runner
-	// Check says whether settings can be worked with in a directory, before a prompt is accepted.
+	// Check returns an error if settings are not valid in a directory. It is called before a
+	// prompt is accepted.
 	Check func(ctx context.Context, dir string, s pawl.Settings) error
-	// Model names the model of a session's first prompt when that does not; nil
-	// means that it must.
+	// Model returns the default model for a session whose first prompt names none; nil means
+	// that it must.
 	Model func() (string, error)
-	// Plan says what a Undo would do.
-	Plan func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error)
-	// Adopt keeps a session's snapshots for its fork too; nil if there are none.
-	Adopt func(ctx context.Context, dir string, from, to pawl.SessionID) error
-	// Forget lets go of a session's snapshots; nil if there are none.
-	Forget func(ctx context.Context, id pawl.SessionID) error
-	// Left is told of a workspace whose last session was deleted; nil if nothing is kept
-	// of workspaces.
-	Left func(ctx context.Context, dir string) error
-	// Declare says which repository a workspace begins as; nil if nobody fetches any.
-	Declare func(ctx context.Context, dir, source string) error
-	Clock   func() time.Time // nil means time.Now
+	// PlanUndo returns what an undo or redo would do.
+	PlanUndo func(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error)
+	// CopySnapshots keeps a session's snapshots for its fork too; nil if there are no snapshots.
+	CopySnapshots func(ctx context.Context, dir string, from, to pawl.SessionID) error
+	// DeleteSnapshots deletes a session's snapshots; nil if there are no snapshots.
+	DeleteSnapshots func(ctx context.Context, id pawl.SessionID) error
+	// WorkspaceUnused is called with a workspace whose last session was deleted; may be nil.
+	WorkspaceUnused func(ctx context.Context, dir string) error
+	// DeclareSource sets the repository that a new workspace is cloned from; nil if workspaces
+	// are not cloned.
+	DeclareSource func(ctx context.Context, dir, source string) error
+	Clock         func() time.Time // nil means time.Now
 
-	Desk pawl.Projects // what there is to work with; nil means that nobody knows
+	Projects pawl.Projects // nil means that all of its methods fail with ErrUnavailable
 }
 
-// Service is the local implementation of pawl.Service.
+// Service implements pawl.Service.
 type Service struct {
 	Config
 	pawl.Projects
@@ -77,13 +78,13 @@ func New(c Config) *Service {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.Desk == nil {
-		c.Desk = noDesk{}
+	if c.Projects == nil {
+		c.Projects = noProjects{}
 	}
-	return &Service{c, c.Desk}
+	return &Service{c, c.Projects}
 }
 
-// Create makes an empty session.
+// Create creates an empty session.
 func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
 	if n.Workspace != "" {
 		return pawl.Session{}, fmt.Errorf("create session: only the server of a fleet knows workspaces by their names: name a folder: %w", pawl.ErrInvalid)
@@ -91,7 +92,7 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	if !filepath.IsAbs(n.Dir) {
 		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
 	}
-	if n.Source != "" && s.Declare == nil {
+	if n.Source != "" && s.DeclareSource == nil {
 		return pawl.Session{}, fmt.Errorf("create session: only a fleet fetches the repository of a workspace: clone it, and name its folder: %w", pawl.ErrInvalid)
 	}
 	id, err := newID(n.ID)
@@ -103,7 +104,7 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
 	if n.Source != "" {
-		if err := s.Declare(ctx, n.Dir, n.Source); err != nil {
+		if err := s.DeclareSource(ctx, n.Dir, n.Source); err != nil {
 			return pawl.Session{}, fmt.Errorf("create session: %w", err)
 		}
 	}
@@ -117,7 +118,7 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	return s.Get(ctx, id)
 }
 
-// newID is the id of a new session: the one that was given, if any.
+// newID returns the id of a new session: the given one, if any.
 func newID(given pawl.SessionID) (pawl.SessionID, error) {
 	if given == "" {
 		return pawl.SessionID(ulid.Make().String()), nil
@@ -138,12 +139,12 @@ func (s *Service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 	return s.Store.Sessions(ctx, f)
 }
 
-// Usage returns what the replies that match consumed.
+// Usage returns the usage of the replies that match.
 func (s *Service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	return s.Store.Usage(ctx, f)
 }
 
-// Send accepts a prompt and sees that it is worked on.
+// Send accepts a prompt and wakes the runner.
 func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	seq, err := s.accept(ctx, id, p)
 	if err != nil {
@@ -155,8 +156,8 @@ func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (p
 	return seq, nil
 }
 
-// check says why settings cannot be worked with. That is the asker's to cure, if
-// nothing else is said of it.
+// check is Config.Check. An error without a code becomes ErrInvalid, because the caller can fix
+// its settings.
 func (s *Service) check(ctx context.Context, dir string, settings pawl.Settings) error {
 	err := s.Check(ctx, dir, settings)
 	if err != nil && ctx.Err() == nil && pawl.CodeOf(err) == pawl.CodeInternal {
@@ -165,7 +166,7 @@ func (s *Service) check(ctx context.Context, dir string, settings pawl.Settings)
 	return err
 }
 
-// model is the first that is named, or the usual one.
+// model returns the first name that is not empty, or the default model.
 func (s *Service) model(names ...string) (string, error) {
 	if name := cmp.Or(names...); name != "" || s.Model == nil {
 		return name, nil
@@ -173,8 +174,8 @@ func (s *Service) model(names ...string) (string, error) {
 	return s.Model()
 }
 
-// accept appends the prompt. Whether the session is busy is decided at the
-// log's end: if the log moved on meanwhile, it is decided anew.
+// accept appends the prompt. Whether the session is busy depends on the end of the log: if the
+// log has grown in the meantime, accept checks again.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	if err := checkParts(p.Parts); err != nil {
 		return 0, fmt.Errorf("send: %w: %w", err, pawl.ErrInvalid)
@@ -196,7 +197,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if p.Delivery == pawl.DeliverNow && row.State() != pawl.StateIdle {
 			return 0, &pawl.BusyError{Session: id}
 		}
-		if p.Settings, err = ofTeam(row, p.Settings); err != nil {
+		if p.Settings, err = teamSettings(row, p.Settings); err != nil {
 			return 0, fmt.Errorf("send: %w", err)
 		}
 		if p.Model, err = s.model(p.Model, row.Model); err != nil {
@@ -215,8 +216,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 	}
 }
 
-// checkParts returns what is wrong with a prompt's parts: a person speaks in
-// texts and files.
+// checkParts returns an error unless the parts of a prompt are texts and files, and not empty.
 func checkParts(parts pawl.Parts) error {
 	empty := true
 	for _, part := range parts {
@@ -235,8 +235,8 @@ func checkParts(parts pawl.Parts) error {
 	return nil
 }
 
-// Answer answers what the session asked. That the ask is still open is decided
-// at the log's end: if the log moved on meanwhile, it is decided anew.
+// Answer answers an ask of the session. Whether the ask is still open depends on the end of the
+// log: if the log has grown in the meantime, Answer checks again.
 func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
 	for {
 		asked, head, err := s.openAsk(ctx, id, ask)
@@ -265,7 +265,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 	}
 }
 
-// openAsk returns an ask that waits for its answer, and the log's end.
+// openAsk returns an open ask, and the Seq of the end of the log.
 func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) (asked pawl.Event, head pawl.Seq, err error) {
 	if ask < 1 {
 		return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
@@ -283,11 +283,11 @@ func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) 
 			}
 		case pawl.Answered:
 			ended = b.Ask == ask
-		case pawl.CallFinished: // it came to its end without an answer
+		case pawl.CallFinished: // it ended without an answer
 			ended = asked.Body != nil && asked.Body.(pawl.Asked).Call == b.Call
 		case pawl.TurnFinished:
 			ended = true
-		default: // says nothing about asks
+		default:
 		}
 		switch {
 		case asked.Body == nil:
@@ -302,7 +302,7 @@ func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) 
 	return asked, head, nil
 }
 
-// Resume goes on with a session that was interrupted.
+// Resume resumes an interrupted session.
 func (s *Service) Resume(ctx context.Context, id pawl.SessionID) error {
 	if _, err := s.Store.Session(ctx, id); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (s *Service) Resume(ctx context.Context, id pawl.SessionID) error {
 	return s.Runner.Start(ctx, id)
 }
 
-// Cancel ends the open turn and all prompts accepted so far.
+// Cancel cancels the open turn and all prompts accepted so far.
 func (s *Service) Cancel(ctx context.Context, id pawl.SessionID) error {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -322,12 +322,12 @@ func (s *Service) Cancel(ctx context.Context, id pawl.SessionID) error {
 	return s.Runner.Cancel(ctx, id, row.Head)
 }
 
-// Events yields the events after the given Seq, then those that come.
+// Events yields the events after the given Seq, then new ones as they come.
 func (s *Service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return s.Bus.Events(ctx, id, after)
 }
 
-// Draft returns what has come so far of the reply that is being written.
+// Draft returns the part of the current reply that has been received so far.
 func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
 	d, err := s.Store.Draft(ctx, id)
 	if err != nil {
@@ -346,7 +346,7 @@ func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 	return d, nil
 }
 
-// Import makes a session from events, whole or not at all.
+// Import creates a session from events, completely or not at all.
 func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
 	var all []pawl.Event
 	for e, err := range events {
@@ -371,8 +371,8 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	return s.Get(ctx, id)
 }
 
-// Delete removes a session and all that belongs to it. Snapshots that cannot be
-// let go of do not keep it from being deleted.
+// Delete deletes a session and everything that belongs to it. If its snapshots cannot be
+// deleted, the session still is.
 func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -381,28 +381,28 @@ func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Store.Delete(ctx, id); err != nil {
 		return err
 	}
-	if err := s.leave(ctx, row); err != nil {
+	if err := s.releaseWorkspace(ctx, row); err != nil {
 		return fmt.Errorf("session %s is deleted, what was kept of its workspace is not: %w", id, err)
 	}
-	if s.Forget == nil {
+	if s.DeleteSnapshots == nil {
 		return nil
 	}
-	if err := s.Forget(ctx, id); err != nil {
+	if err := s.DeleteSnapshots(ctx, id); err != nil {
 		return fmt.Errorf("session %s is deleted, its snapshots are not ('pawl gc' removes them): %w", id, err)
 	}
 	return nil
 }
 
-// leave lets go of a workspace that no session is in any more.
-func (s *Service) leave(ctx context.Context, row pawl.Session) error {
-	if s.Left == nil || row.Parent != "" {
+// releaseWorkspace calls WorkspaceUnused if the workspace has no session any more.
+func (s *Service) releaseWorkspace(ctx context.Context, row pawl.Session) error {
+	if s.WorkspaceUnused == nil || row.Parent != "" {
 		return nil
 	}
 	others, err := s.Store.Sessions(ctx, pawl.Filter{Dir: row.Dir, Limit: 1})
 	if err != nil || len(others) > 0 {
 		return err
 	}
-	return s.Left(ctx, row.Dir)
+	return s.WorkspaceUnused(ctx, row.Dir)
 }
 
 func (s *Service) event(b pawl.Body) pawl.Event { return pawl.Event{At: s.Clock(), Body: b} }

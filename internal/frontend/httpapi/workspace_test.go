@@ -13,7 +13,7 @@ import (
 // inWorkspaces is a server whose directories are on other machines.
 func inWorkspaces(c *httpapi.Config) {
 	c.RemoteDirs = true
-	c.Allow = func(p api.Principal, dir string) error { return access.CheckFolder("/far/work", p.Tenant, dir) }
+	c.Allow = func(p api.Principal, dir string) error { return access.CheckDir("/far/work", p.Tenant, dir) }
 	c.WorkspaceDir = func(p api.Principal, name string) (string, error) {
 		return access.Workspace("/far/work", p.Tenant, name)
 	}

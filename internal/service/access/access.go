@@ -22,9 +22,9 @@ type Access struct {
 	Tenants store.Tenants    // nil means that there are none: the token of one is refused
 	Clock   func() time.Time // nil means time.Now
 
-	tokens  known
-	sends   stripes
-	tenants stripes
+	tokens  tokenCache
+	sends   lockStripes
+	tenants lockStripes
 }
 
 func (a *Access) now() time.Time {
@@ -222,7 +222,7 @@ func (s *service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 			_, shared := e.Body.(pawl.SessionShared)
 			if now := s.access.now(); shared || now.Sub(looked) >= lookEvery {
 				looked = now
-				if err := s.still(ctx, id); err != nil {
+				if err := s.stillReadable(ctx, id); err != nil {
 					yield(pawl.Event{}, err)
 					return
 				}
@@ -235,7 +235,7 @@ func (s *service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 }
 
 // still returns an error if the one who asks may not read the session any more.
-func (s *service) still(ctx context.Context, id pawl.SessionID) error {
+func (s *service) stillReadable(ctx context.Context, id pawl.SessionID) error {
 	if err := s.access.live(ctx, s.who); err != nil {
 		return err
 	}

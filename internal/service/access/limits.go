@@ -16,22 +16,22 @@ import (
 // has cost before. 0 is no bound.
 type bounds struct{ turn, session pawl.Money }
 
-// stripes let the orders of one user, or of one tenant, through one after the other,
+// lockStripes let the orders of one user, or of one tenant, through one after the other,
 // so that two at once are not both the last that a limit permits. Other processes do
 // not wait.
-type stripes struct {
+type lockStripes struct {
 	seed  maphash.Seed
 	once  sync.Once
 	locks [64]sync.Mutex
 }
 
-func (s *stripes) of(name string) *sync.Mutex {
+func (s *lockStripes) of(name string) *sync.Mutex {
 	s.once.Do(func() { s.seed = maphash.MakeSeed() })
 	return &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
 }
 
 // within gives work to a session of the user's own, if the limits permit it.
-func (s *service) within(ctx context.Context, id pawl.SessionID, do func(context.Context, bounds) error) error {
+func (s *service) runLimited(ctx context.Context, id pawl.SessionID, do func(context.Context, bounds) error) error {
 	row, err := s.owned(ctx, id)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ type limit struct {
 }
 
 // counted are the limits that the store counts for, if there are any.
-func (s *service) counted() (all []limit) {
+func (s *service) limits() (all []limit) {
 	for _, l := range []limit{{s.who.Limits, "token", &s.who.User}, {s.who.Shared, "tenant", nil}} {
 		if l.Budget > 0 || l.Parallel > 0 {
 			all = append(all, l)
@@ -59,16 +59,16 @@ func (s *service) counted() (all []limit) {
 
 // limited gives work to a session, or to one that is not there yet and has no id.
 func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) error {
-	limits := s.counted()
+	limits := s.limits()
 	if len(limits) > 0 {
-		defer s.alone()()
+		defer s.lock()()
 	}
 	var left bounds
 	for _, l := range limits {
-		if err := s.mayBegin(ctx, l, row); err != nil {
+		if err := s.checkParallel(ctx, l, row); err != nil {
 			return err
 		}
-		more, err := s.left(ctx, l, row.ID)
+		more, err := s.remaining(ctx, l, row.ID)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *service) limited(ctx context.Context, row pawl.Session, do func(context
 
 // alone waits until nobody else gives work that the same limits count, and returns
 // what lets the next one. A tenant's turn comes before a user's, for all.
-func (s *service) alone() (done func()) {
+func (s *service) lock() (done func()) {
 	locks := []*sync.Mutex{s.access.sends.of(string(s.who.User))}
 	if s.who.Shared.Budget > 0 || s.who.Shared.Parallel > 0 {
 		locks = append([]*sync.Mutex{s.access.tenants.of(string(s.who.Tenant))}, locks...)
@@ -94,8 +94,8 @@ func (s *service) alone() (done func()) {
 	}
 }
 
-// mayBegin refuses a session that would be one too many at work.
-func (s *service) mayBegin(ctx context.Context, l limit, row pawl.Session) error {
+// checkParallel refuses a session that would be one too many at work.
+func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) error {
 	switch {
 	case l.Parallel == 0:
 		return nil
@@ -120,7 +120,7 @@ func (s *service) mayBegin(ctx context.Context, l limit, row pawl.Session) error
 
 // left returns what may still be spent today, by a turn and by its session. What
 // the sessions have cost since the UTC day's begin counts, subagents included.
-func (s *service) left(ctx context.Context, l limit, id pawl.SessionID) (bounds, error) {
+func (s *service) remaining(ctx context.Context, l limit, id pawl.SessionID) (bounds, error) {
 	if l.Budget == 0 {
 		return bounds{}, nil
 	}
@@ -146,8 +146,8 @@ func (s *service) left(ctx context.Context, l limit, id pawl.SessionID) (bounds,
 	return bounds{turn: l.Budget - today, session: before + l.Budget - today}, nil
 }
 
-// mayForget refuses to delete what counts toward the day's budget.
-func (s *service) mayForget(ctx context.Context, id pawl.SessionID) error {
+// checkDelete refuses to delete what counts toward the day's budget.
+func (s *service) checkDelete(ctx context.Context, id pawl.SessionID) error {
 	if s.who.Limits.Budget == 0 && s.who.Shared.Budget == 0 {
 		return nil
 	}

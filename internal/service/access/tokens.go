@@ -18,9 +18,9 @@ import (
 
 // The bounds of what is remembered of tokens.
 const (
-	believed  = 5 * time.Second // for so long a token is not asked for again: a revocation takes as long
+	cacheFor  = 5 * time.Second // for so long a token is not asked for again: a revocation takes as long
 	usedEvery = time.Minute     // how exactly it is known when a token was used
-	maxKnown  = 4096            // tokens that are remembered
+	maxCached = 4096            // tokens that are remembered
 )
 
 // prefix begins each secret, so that people and scanners know one when they see it.
@@ -37,7 +37,7 @@ func Hash(secret string) string {
 }
 
 // known are the tokens that were asked for of late.
-type known struct {
+type tokenCache struct {
 	mu     sync.Mutex
 	tokens map[string]lookup // by their hashes
 	hashes map[string]string // by the tokens' ids
@@ -47,7 +47,7 @@ type known struct {
 type lookup struct {
 	token  store.Token
 	tenant store.Account // the zero value if it is of none
-	until  time.Time     // that it is believed
+	until  time.Time     // that it is cacheFor
 }
 
 // Auth says who has a secret. An error that is neither an api.ErrLimited nor an
@@ -62,7 +62,7 @@ func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error)
 	}
 	t := k.token
 	p := api.Principal{Tenant: t.Tenant, User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits, Shared: k.tenant.Limits}
-	return p, a.pace(p)
+	return p, a.checkRate(p)
 }
 
 // token returns a token that can be used.
@@ -73,7 +73,7 @@ func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 	a.tokens.mu.Unlock()
 	if !ok || !now.Before(found.until) {
 		var err error
-		if found, err = a.ask(ctx, hash, now); err != nil {
+		if found, err = a.loadToken(ctx, hash, now); err != nil {
 			return lookup{}, err
 		}
 	}
@@ -87,7 +87,7 @@ func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 }
 
 // ask looks a token and its tenant up, and notes that it is used.
-func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, error) {
+func (a *Access) loadToken(ctx context.Context, hash string, now time.Time) (lookup, error) {
 	t, err := a.Tokens.TokenByHash(ctx, hash)
 	if errors.Is(err, pawl.ErrNotFound) {
 		return lookup{}, api.ErrUnauthorized
@@ -105,10 +105,10 @@ func (a *Access) ask(ctx context.Context, hash string, now time.Time) (lookup, e
 	k := &a.tokens
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, there := k.tokens[hash]; k.tokens == nil || !there && len(k.tokens) >= maxKnown {
+	if _, there := k.tokens[hash]; k.tokens == nil || !there && len(k.tokens) >= maxCached {
 		k.tokens, k.hashes, k.rates = map[string]lookup{}, map[string]string{}, map[string]*rate{}
 	}
-	found := lookup{t, tenant, now.Add(believed)}
+	found := lookup{t, tenant, now.Add(cacheFor)}
 	k.tokens[hash], k.hashes[t.ID] = found, hash
 	return found, nil
 }
@@ -154,7 +154,7 @@ type rate struct {
 
 // pace refuses a request that comes too soon: for its token, or for all of the
 // tenant's. A minute's worth may come at once. One that is refused takes nothing.
-func (a *Access) pace(p api.Principal) error {
+func (a *Access) checkRate(p api.Principal) error {
 	now := a.now()
 	k := &a.tokens
 	k.mu.Lock()

@@ -29,18 +29,18 @@ type Runner struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
-	mu     sync.Mutex
-	runs   map[pawl.SessionID]*run
-	asides *agent.Summarizer
+	mu         sync.Mutex
+	runs       map[pawl.SessionID]*run
+	summarizer *agent.Summarizer
 }
 
 // run is the work on one session.
 type run struct {
 	leased     chan struct{}      // closed when the lease was taken, or could not be
 	err        error              // why it could not be
-	asked      int                // how often it was asked for
+	requests   int                // how often it was asked for
 	ending     bool               // it looks at the log no more: whoever asks for it now waits until it is over
-	over       chan struct{}      // closed when the lease was given back
+	done       chan struct{}      // closed when the lease was given back
 	canceled   pawl.Seq           // prompts up to here are not to be worked on
 	prompt     pawl.Seq           // of the turn at work
 	cancelTurn context.CancelFunc // ends it; nil between turns
@@ -58,7 +58,7 @@ func New(c Config) *Runner {
 		c.LeaseTTL = 15 * time.Second
 	}
 	base, stop := context.WithCancelCause(context.Background())
-	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, asides: agent.NewSummarizer(c.Stepper)}
+	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, summarizer: agent.NewSummarizer(c.Stepper)}
 }
 
 // Close stops all work and waits for it to end. Open turns stay open: they are
@@ -67,7 +67,7 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	r.stop(errShutdown)
 	r.mu.Unlock()
-	r.asides.Close()
+	r.summarizer.Close()
 	r.wg.Wait()
 }
 
@@ -91,7 +91,7 @@ func (r *Runner) Idle(ctx context.Context) error {
 		r.mu.Lock()
 		var over chan struct{}
 		for _, one := range r.runs {
-			over = one.over
+			over = one.done
 		}
 		r.mu.Unlock()
 		if over == nil {
@@ -148,15 +148,15 @@ func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan st
 	w = r.runs[id]
 	switch {
 	case w == nil:
-		w = &run{leased: make(chan struct{}), over: make(chan struct{}), canceled: cancel}
+		w = &run{leased: make(chan struct{}), done: make(chan struct{}), canceled: cancel}
 		r.runs[id] = w
 		r.Stepper.Interrupt(id, cancel)
 		r.wg.Add(1)
 		return w, nil
 	case w.ending:
-		return w, w.over
+		return w, w.done
 	default:
-		w.asked++
+		w.requests++
 		w.cancel(cancel)
 		r.Stepper.Interrupt(id, cancel)
 		return w, w.leased
@@ -167,15 +167,15 @@ func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan st
 func (r *Runner) end(w *run, asked int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w.ending = w.asked == asked
+	w.ending = w.requests == asked
 	return w.ending
 }
 
-// askedFor is how often the work was asked for.
-func (r *Runner) askedFor(w *run) int {
+// requestCount is how often the work was asked for.
+func (r *Runner) requestCount(w *run) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return w.asked
+	return w.requests
 }
 
 // begin takes the lease and sets to work.
@@ -247,8 +247,8 @@ func (r *Runner) standBy(id pawl.SessionID) {
 // work does all that the session has to do, then gives it back.
 func (r *Runner) work(id pawl.SessionID, w *run) {
 	ctx, stop := context.WithCancelCause(r.base)
-	var beat sync.WaitGroup
-	beat.Go(func() { r.heartbeat(ctx, id, stop) })
+	var renewing sync.WaitGroup
+	renewing.Go(func() { r.heartbeat(ctx, id, stop) })
 
 	err := r.turns(ctx, id, w)
 	r.mu.Lock()
@@ -256,13 +256,13 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 	r.mu.Unlock()
 	r.Stepper.Forget(id)
 	stop(nil)
-	beat.Wait() // or it would take the lease once more
+	renewing.Wait() // or it would take the lease once more
 	// The session is given back even when the process is on its way out.
 	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, store.Owner(r.Owner.String()))
 	r.mu.Lock()
 	delete(r.runs, id)
 	r.mu.Unlock()
-	close(w.over)
+	close(w.done)
 	if err == nil && released == nil && r.base.Err() == nil {
 		err = r.lookAgain(id)
 	}
@@ -289,10 +289,10 @@ func (r *Runner) lookAgain(id pawl.SessionID) error {
 // turns works on one turn after the other until nothing waits.
 func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 	for {
-		asked := r.askedFor(w)
+		asked := r.requestCount(w)
 		turn, ok, err := r.Stepper.Begin(ctx, id)
 		if err == nil && ok {
-			r.asides.Title(ctx, id)
+			r.summarizer.Title(ctx, id)
 			err = r.turn(ctx, w, turn)
 		}
 		if err != nil {
@@ -333,6 +333,6 @@ func (r *Runner) turn(ctx context.Context, w *run, t agent.Turn) error {
 	if err := r.Stepper.Finish(context.WithoutCancel(ctx), t, stop); err != nil {
 		return err
 	}
-	r.asides.Summarize(ctx, t)
+	r.summarizer.Summarize(ctx, t)
 	return nil
 }

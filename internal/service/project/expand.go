@@ -20,18 +20,18 @@ import (
 )
 
 // called finds the command that a prompt begins with, and what stands behind it.
-var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
+var commandCall = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 
 // Expand makes of a prompt what its words stand for. Its words are its first part,
 // if that is a text: a command at their beginning, files and documents of servers
 // that they name. What stands in other parts stands for itself. A prompt without a
 // model gets that of its agent, if it has one.
 func (d *Local) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
-	real, err := realFolder(dir)
+	real, err := realDir(dir)
 	if err != nil {
 		return p, nil, fmt.Errorf("expand: %w", err)
 	}
-	e := &expansion{desk: d, dir: real, spelled: dir, prompt: p}
+	e := &expansion{projects: d, dir: real, spelled: dir, prompt: p}
 	e.prompt.Parts = append(pawl.Parts{}, p.Parts...)
 	if err := e.run(ctx); err != nil {
 		return p, nil, err
@@ -41,16 +41,16 @@ func (d *Local) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Pro
 
 // expansion is one prompt that becomes another.
 type expansion struct {
-	desk    *Local
-	dir     string // real
-	spelled string // as sessions have it, by which servers are known
-	prompt  pawl.Prompt
-	found   *extension.Found // nil until it is needed
-	notes   []string
+	projects *Local
+	dir      string // real
+	spelled  string // as sessions have it, by which servers are known
+	prompt   pawl.Prompt
+	found    *extension.Found // nil until it is needed
+	notes    []string
 }
 
 func (e *expansion) run(ctx context.Context) error {
-	if _, _, err := e.desk.Safety.Project(ctx, e.dir, e.prompt.Trusted); err != nil && ctx.Err() != nil {
+	if _, _, err := e.projects.Safety.Project(ctx, e.dir, e.prompt.Trusted); err != nil && ctx.Err() != nil {
 		return context.Cause(ctx) // a directory that cannot be looked at is not trusted
 	}
 	if words, ok := e.words(); ok {
@@ -78,17 +78,17 @@ func (e *expansion) words() (string, bool) {
 // look reads what there is for the directory, once.
 func (e *expansion) look(ctx context.Context) *extension.Found {
 	if e.found == nil {
-		e.found = e.desk.Places.Look(ctx, e.dir)
+		e.found = e.projects.Places.Look(ctx, e.dir)
 	}
 	return e.found
 }
 
 // replace puts what the words stand for in their place, or behind them.
 func (e *expansion) replace(ctx context.Context, words string) error {
-	if e.desk.Servers != nil {
-		e.notes = append(e.notes, e.desk.Servers.Attach(ctx, e.spelled, words, &e.prompt)...)
+	if e.projects.Servers != nil {
+		e.notes = append(e.notes, e.projects.Servers.Attach(ctx, e.spelled, words, &e.prompt)...)
 	}
-	name := called.FindStringSubmatch(words)
+	name := commandCall.FindStringSubmatch(words)
 	if name != nil {
 		if _, err := os.Lstat("/" + name[1]); err == nil {
 			name = nil // it is a path
@@ -100,12 +100,12 @@ func (e *expansion) replace(ctx context.Context, words string) error {
 	if c, ok := e.look(ctx).Commands.Find(name[1]); ok {
 		return e.command(ctx, c, name[2])
 	}
-	if e.desk.Servers != nil {
-		if found, err := e.desk.Servers.Prompt(ctx, e.spelled, name[1], name[2], &e.prompt); found || err != nil {
+	if e.projects.Servers != nil {
+		if found, err := e.projects.Servers.Prompt(ctx, e.spelled, name[1], name[2], &e.prompt); found || err != nil {
 			return err
 		}
 	}
-	return noCommand(e.look(ctx), name[1])
+	return unknownCommand(e.look(ctx), name[1])
 }
 
 // command puts a command's text in the place of its call.
@@ -132,7 +132,7 @@ func (e *expansion) command(ctx context.Context, c definition.Command, args stri
 }
 
 // noCommand says which commands there are, or which one is likely meant.
-func noCommand(found *extension.Found, name string) error {
+func unknownCommand(found *extension.Found, name string) error {
 	var names []string
 	for _, c := range found.Commands.Commands {
 		names = append(names, sanitize.Line(c.Name))
@@ -150,7 +150,7 @@ func noCommand(found *extension.Found, name string) error {
 // readable reads the files of the directory that may be read without asking: what a
 // prompt names must not fetch more into it than the model could.
 func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
-	policy, err := e.desk.Safety.Policy(ctx, "", e.dir, e.prompt.Settings)
+	policy, err := e.projects.Safety.Policy(ctx, "", e.dir, e.prompt.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +170,10 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 		}
 		defer w.Close()
 		if info, err := w.Stat(path); err == nil && info.IsDir() {
-			return nil, errFolder
+			return nil, errIsDir
 		}
 		return definition.FilesIn(w)(path, limit)
 	}, nil
 }
 
-var errFolder = errors.New("it is a folder")
+var errIsDir = errors.New("it is a folder")

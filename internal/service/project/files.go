@@ -17,26 +17,26 @@ import (
 
 // The bounds of looking for files.
 const (
-	maxFolders   = 8                // whose files are known at a time
+	maxLists     = 8                // whose files are known at a time
 	maxFiles     = 200_000          // of a directory, the newest
 	listTime     = 30 * time.Second // for listing them
 	listWait     = 5 * time.Second  // that somebody waits for a first list
 	listAge      = 2 * time.Second  // after which a list is made anew
 	listShare    = 20               // and not before this many times as long as it took
 	defaultFiles = 50               // in an answer
-	mostFiles    = 1000
+	maxResults   = 1000
 )
 
-// shelf holds the lists of directories' files. A list that is old is still answered
+// fileCache holds the lists of directories' files. A list that is old is still answered
 // from, while another is made.
-type shelf struct {
+type fileCache struct {
 	mu    sync.Mutex
-	lists []*list // the latest used first
+	lists []*fileList // the latest used first
 	work  sync.WaitGroup
 }
 
 // list is what is known of one directory's files.
-type list struct {
+type fileList struct {
 	dir   string
 	files []file    // the newest first; not changed once it is there
 	err   error     // why there is none
@@ -49,7 +49,7 @@ type list struct {
 // best first; for no letters the newest. Ignored files are left out, and such as
 // have a name that does not show as itself: nobody could tell what they choose.
 func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find files: %w", err)
 	}
@@ -60,7 +60,7 @@ func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]stri
 	if err != nil {
 		return nil, fmt.Errorf("find files: %w", err)
 	}
-	return best(files, query, min(limit, mostFiles)), nil
+	return best(files, query, min(limit, maxResults)), nil
 }
 
 // filesOf returns the list of a directory, and sees that it stays new. For a first
@@ -68,7 +68,7 @@ func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]stri
 func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	s := &d.files
 	s.mu.Lock()
-	l := s.take(dir)
+	l := s.get(dir)
 	old := d.Clock().Sub(l.at) >= max(listAge, listShare*l.took)
 	if l.busy == nil && (l.at.IsZero() || old) {
 		l.busy = make(chan struct{})
@@ -95,20 +95,20 @@ func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 
 // take returns a directory's list and makes it the latest used. Of too many the one
 // that was not used for the longest time goes.
-func (s *shelf) take(dir string) *list {
-	i := slices.IndexFunc(s.lists, func(l *list) bool { return l.dir == dir })
-	l := &list{dir: dir}
+func (s *fileCache) get(dir string) *fileList {
+	i := slices.IndexFunc(s.lists, func(l *fileList) bool { return l.dir == dir })
+	l := &fileList{dir: dir}
 	if i >= 0 {
 		l = s.lists[i]
 		s.lists = slices.Delete(s.lists, i, i+1)
 	}
 	s.lists = slices.Insert(s.lists, 0, l)
-	s.lists = s.lists[:min(len(s.lists), maxFolders)]
+	s.lists = s.lists[:min(len(s.lists), maxLists)]
 	return l
 }
 
 // makeList lists a directory's files.
-func (d *Local) makeList(l *list) {
+func (d *Local) makeList(l *fileList) {
 	begun := d.Clock()
 	files, err := listFiles(d.ctx, l.dir)
 	d.files.mu.Lock()

@@ -51,8 +51,8 @@ type Config struct {
 // Local is the local implementation of pawl.Projects.
 type Local struct {
 	Config
-	files  shelf
-	models models
+	files  fileCache
+	models modelCache
 	ctx    context.Context //nolint:containedctx // it ends what works in the background
 	cancel context.CancelFunc
 }
@@ -76,8 +76,8 @@ func (d *Local) Close() {
 	d.files.work.Wait()
 }
 
-// realFolder returns a directory's real path.
-func realFolder(dir string) (string, error) {
+// realDir returns a directory's real path.
+func realDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %.200q is not absolute: %w", dir, pawl.ErrInvalid)
 	}

@@ -15,24 +15,24 @@ import (
 
 // The bounds of what a look shows.
 const (
-	maxNotes = 100 // of what is wrong
-	builtIn  = "built-in"
-	forTasks = "subagent" // the mode of agents that take no prompts
+	maxNotes     = 100 // of what is wrong
+	builtIn      = "built-in"
+	subagentMode = "subagent" // the mode of agents that take no prompts
 )
 
 // Look says what sessions in a directory have to work with.
 func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	spelled := dir // by which servers are known, as sessions have it
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
 	f := pawl.Project{Agents: []pawl.AgentInfo{}, Commands: []pawl.CommandInfo{}, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{}, Notes: []string{}}
 	d.Safety.LookAgain() // a person is to see what is there now
-	if err := d.lookAtTrust(ctx, dir, &f); err != nil {
+	if err := d.describeTrust(ctx, dir, &f); err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
-	if err := d.lookAtModes(ctx, dir, &f); err != nil {
+	if err := d.describeModes(ctx, dir, &f); err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
 	box, _ := sandbox.Detect(ctx)
@@ -50,9 +50,9 @@ func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	return f, context.Cause(ctx)
 }
 
-// lookAtTrust says what the directory would enable. One that cannot be looked at is
+// describeTrust says what the directory would enable. One that cannot be looked at is
 // not trusted, and that is told.
-func (d *Local) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) error {
+func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) error {
 	f.Trust = pawl.TrustInfo{State: string(trust.Unknown), Parts: []string{}}
 	seen, err := d.Safety.LookAt(ctx, dir)
 	if ctx.Err() != nil {
@@ -76,9 +76,9 @@ func (d *Local) lookAtTrust(ctx context.Context, dir string, f *pawl.Project) er
 	return nil
 }
 
-// lookAtModes says how prompts are worked on when nothing is chosen. That nothing
+// describeModes says how prompts are worked on when nothing is chosen. That nothing
 // can be, by the machine's policy or for the directory's configuration, is told.
-func (d *Local) lookAtModes(ctx context.Context, dir string, f *pawl.Project) error {
+func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) error {
 	user, err := d.Safety.User()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (d *Local) lookAtModes(ctx context.Context, dir string, f *pawl.Project) er
 }
 
 // own says what pawl's own agents are for.
-var own = map[string]string{
+var builtInDescriptions = map[string]string{
 	"build": "Does what it is asked to.",
 	"plan":  "Looks and plans, and changes nothing until you agree.",
 }
@@ -110,11 +110,11 @@ var own = map[string]string{
 func describe(found *extension.Found, f *pawl.Project) {
 	for _, name := range agent.Offered() {
 		if def, err := agent.Lookup(name); err == nil && !def.Subagent {
-			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: own[name], Origin: builtIn})
+			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: builtInDescriptions[name], Origin: builtIn})
 		}
 	}
 	for _, a := range found.Agents.Agents {
-		if a.Mode != forTasks && !a.Hidden {
+		if a.Mode != subagentMode && !a.Hidden {
 			f.Agents = append(f.Agents, pawl.AgentInfo{Name: a.Name, Description: a.Description, Origin: string(a.Origin.Layer), Model: a.Model})
 		}
 	}
@@ -142,7 +142,7 @@ func bounded(notes []string) []string {
 
 // Trust lets what a directory brings take effect, as it was shown.
 func (d *Local) Trust(ctx context.Context, dir, hash string) error {
-	real, err := realFolder(dir)
+	real, err := realDir(dir)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}

@@ -41,7 +41,7 @@ const (
 	pointWord   = 10  // at the beginning of a word
 	pointPart   = 14  // at the beginning of a part of the path
 	costGap     = 1   // each letter between
-	mostGap     = 12  // of a gap
+	maxGap      = 12  // of a gap
 	pointBase   = 60  // all letters are in the last part
 	pointStart  = 30  // and begin it
 	pointWhole  = 100 // and are it, but for an ending
@@ -173,7 +173,7 @@ func (f *file) scoreFrom(from int, query string) (points int, ok bool) {
 		case last == at+1:
 			points += pointNext
 		case last >= 0:
-			points -= costGap * min(gap, mostGap)
+			points -= costGap * min(gap, maxGap)
 		}
 		last, gap = at, 0
 	}

@@ -18,7 +18,7 @@ import (
 var mentioned = regexp.MustCompile(`(?:^|[\s("'\[{])@(?:"([^"\n]+)"|([^\s"'@]+))`)
 
 // around is what stands behind a name and does not belong to it.
-const around = ".,;:!?)]}>'\""
+const trailing = ".,;:!?)]}>'\""
 
 // mention adds the files that words name, as further texts. A name of nothing that
 // is there, or of a directory, is a word like any other.
@@ -42,7 +42,7 @@ func (e *expansion) mention(ctx context.Context, words string) error {
 		case err == nil:
 			e.prompt.Parts = append(e.prompt.Parts, pawl.Text{Text: text})
 			added++
-		case errors.Is(err, pawl.ErrNotFound), errors.Is(err, errFolder):
+		case errors.Is(err, pawl.ErrNotFound), errors.Is(err, errIsDir):
 		default:
 			e.notes = append(e.notes, fmt.Sprintf("@%s was not attached: %v", name, err))
 		}
@@ -59,7 +59,7 @@ func mentions(words string) []string {
 	for _, m := range mentioned.FindAllStringSubmatch(words, -1) {
 		name := m[1]
 		if name == "" {
-			name = lines.ReplaceAllString(strings.TrimRight(m[2], around), "")
+			name = lines.ReplaceAllString(strings.TrimRight(m[2], trailing), "")
 		}
 		name = filepath.Clean(filepath.FromSlash(name))
 		if name == "." || serverName.MatchString(name) || slices.Contains(names, name) {

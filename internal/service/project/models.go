@@ -22,7 +22,7 @@ const (
 )
 
 // models are the models as they were found last.
-type models struct {
+type modelCache struct {
 	mu   sync.Mutex
 	list []pawl.ModelInfo
 	err  error
@@ -42,7 +42,7 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	}
 	if m.busy == nil {
 		m.busy = make(chan struct{})
-		go d.lookForModels()
+		go d.refreshModels()
 	}
 	busy := m.busy
 	m.mu.Unlock()
@@ -62,8 +62,8 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	return slices.Clone(m.list), m.err
 }
 
-// lookForModels finds the models for whoever waits for them.
-func (d *Local) lookForModels() {
+// refreshModels finds the models for whoever waits for them.
+func (d *Local) refreshModels() {
 	list, err := d.findModels(d.ctx)
 	m := &d.models
 	m.mu.Lock()

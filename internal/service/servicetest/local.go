@@ -58,7 +58,7 @@ func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner
 		}
 	})
 	svc := service.New(service.Config{
-		Store: st, Bus: events, Runner: runner, Plan: stepper.Plan, Adopt: snapshots.Adopt, Forget: snapshots.Forget, Desk: Projects(t, st),
+		Store: st, Bus: events, Runner: runner, PlanUndo: stepper.PlanUndo, CopySnapshots: snapshots.Adopt, DeleteSnapshots: snapshots.Forget, Projects: Projects(t, st),
 		Check: func(_ context.Context, _ string, s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err

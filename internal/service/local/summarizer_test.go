@@ -52,7 +52,7 @@ const (
 
 // A title and a summary that take long hold up nothing: not the turn, not its
 // end, not the lease.
-func TestAsidesDelayNothing(t *testing.T) {
+func TestSummarizerDelaysNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
@@ -76,7 +76,7 @@ func TestAsidesDelayNothing(t *testing.T) {
 }
 
 // Close ends what is being written at once, and waits for it.
-func TestCloseEndsAsides(t *testing.T) {
+func TestCloseEndsSummarizer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
@@ -91,7 +91,7 @@ func TestCloseEndsAsides(t *testing.T) {
 		began := time.Now()
 		r.Close()
 		check(t, 0, time.Since(began))
-		check(t, 0, r.asides.Writing())
+		check(t, 0, r.summarizer.Writing())
 		time.Sleep(time.Minute)
 		check(t, nil, of[pawl.SessionTitled](w))
 		check(t, nil, of[pawl.SessionSummarized](w))
@@ -120,7 +120,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 			mustStart(t, second, session)
 			w.idle(session)
 			synctest.Wait()
-			check(t, 1, second.asides.Writing())
+			check(t, 1, second.summarizer.Writing())
 		}
 		time.Sleep(time.Minute)
 		check(t, 1, len(of[pawl.SessionTitled](w)))
@@ -129,7 +129,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 }
 
 // What hangs is given up.
-func TestAsidesAreBounded(t *testing.T) {
+func TestSummariesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `{"text":"one"}`, `{"agent":"title","text":"A name","fault":"hang"}`)
@@ -139,10 +139,10 @@ func TestAsidesAreBounded(t *testing.T) {
 		mustStart(t, r, session)
 		w.idle(session)
 		time.Sleep(agent.SummaryTimeout - time.Second)
-		check(t, 1, r.asides.Writing())
+		check(t, 1, r.summarizer.Writing())
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		check(t, 0, r.asides.Writing())
+		check(t, 0, r.summarizer.Writing())
 		check(t, nil, of[pawl.SessionTitled](w))
 	})
 }
@@ -165,7 +165,7 @@ func TestAPersonIsQuicker(t *testing.T) {
 }
 
 // Without a small model nothing is begun.
-func TestNoAsides(t *testing.T) {
+func TestNoSummaryModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"text":"one"}`, slowTitle)
 	w.create(session)

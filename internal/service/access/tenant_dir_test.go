@@ -43,7 +43,7 @@ func TestFoldersAreTheTenantsOwn(t *testing.T) {
 		{"_", "/ws/_/app", pawl.ErrInvalid},
 		{"a/b", "/ws/a/b/app", pawl.ErrInvalid},
 	} {
-		if err := access.CheckFolder("/ws", c.tenant, c.dir); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if err := access.CheckDir("/ws", c.tenant, c.dir); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%q in %q: %v, want %v", c.tenant, c.dir, err, c.want)
 		}
 	}

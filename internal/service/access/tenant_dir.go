@@ -12,20 +12,20 @@ import (
 // noTenant is the directory of those who are of no tenant: no tenant can have its name.
 const noTenant = "_"
 
-// Directory returns where a tenant's workspaces are in a fleet, below the directory of
+// TenantDir returns where a tenant's workspaces are in a fleet, below the directory of
 // all workspaces.
-func Folder(workspaces string, t store.Tenant) string {
+func TenantDir(workspaces string, t store.Tenant) string {
 	if t == "" {
 		return path.Join(workspaces, noTenant)
 	}
 	return path.Join(workspaces, string(t))
 }
 
-// CheckFolder returns an error unless a tenant's sessions may work in a directory of
+// CheckDir returns an error unless a tenant's sessions may work in a directory of
 // a fleet. The directory may be on another host, so that only its name is looked at:
 // it must be written plainly. What leads out of it there is for the sandbox.
-func CheckFolder(workspaces string, t store.Tenant, dir string) error {
-	own := Folder(workspaces, t)
+func CheckDir(workspaces string, t store.Tenant, dir string) error {
+	own := TenantDir(workspaces, t)
 	switch {
 	case t != "" && !t.Valid():
 		return fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
@@ -50,6 +50,6 @@ func Workspace(workspaces string, t store.Tenant, name string) (string, error) {
 	if name == "" || len(name) > maxName || odd >= 0 || name[0] == '.' || name[0] == '-' {
 		return "", fmt.Errorf("%.100q is no name for a workspace: use letters, digits and . _ -, at most %d: %w", name, maxName, pawl.ErrInvalid)
 	}
-	dir := path.Join(Folder(workspaces, t), name)
-	return dir, CheckFolder(workspaces, t, dir)
+	dir := path.Join(TenantDir(workspaces, t), name)
+	return dir, CheckDir(workspaces, t, dir)
 }

@@ -12,7 +12,7 @@ import (
 
 // Send gives a session of the user's own a prompt, within the limits.
 func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (seq pawl.Seq, err error) {
-	err = s.within(ctx, id, func(ctx context.Context, left bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, left bounds) error {
 		p.MaxCost, p.MaxSessionCost = least(p.MaxCost, left.turn), least(p.MaxSessionCost, left.session)
 		seq, err = s.next.Send(ctx, id, p)
 		return err
@@ -43,7 +43,7 @@ func least(a, b pawl.Money) pawl.Money {
 
 // Compact orders the conversation to be made smaller, within the limits.
 func (s *service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (seq pawl.Seq, err error) {
-	err = s.within(ctx, id, func(ctx context.Context, _ bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
 		seq, err = s.next.Compact(ctx, id, instructions)
 		return err
 	})
@@ -68,7 +68,7 @@ func (s *service) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.S
 
 // Resume goes on with a session that was interrupted, within the limits.
 func (s *service) Resume(ctx context.Context, id pawl.SessionID) error {
-	return s.within(ctx, id, func(ctx context.Context, _ bounds) error { return s.next.Resume(ctx, id) })
+	return s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error { return s.next.Resume(ctx, id) })
 }
 
 // Answer answers what the session asked. What is permitted for good holds for all
@@ -93,7 +93,7 @@ func (s *service) Cancel(ctx context.Context, id pawl.SessionID) error {
 
 // Shell runs a command of the user's in a session of their own, within the limits.
 func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) (seq pawl.Seq, err error) {
-	err = s.within(ctx, id, func(ctx context.Context, _ bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
 		seq, err = s.next.Shell(ctx, id, command)
 		return err
 	})
@@ -139,7 +139,7 @@ func (s *service) Delete(ctx context.Context, id pawl.SessionID) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
 	}
-	if err := s.mayForget(ctx, id); err != nil {
+	if err := s.checkDelete(ctx, id); err != nil {
 		return err
 	}
 	return s.next.Delete(s.by(ctx), id)
@@ -154,7 +154,7 @@ func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	return s.next.Import(ctx, func(yield func(pawl.Event, error) bool) {
 		for e, err := range events {
 			if err == nil {
-				e.Body, err = s.claimed(ctx, e)
+				e.Body, err = s.importedBody(ctx, e)
 			}
 			if !yield(e, err) || err != nil {
 				return
@@ -165,7 +165,7 @@ func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 
 // claimed is the body of an event as a user may bring it in: it is theirs, shared
 // with nobody, said by nobody else, and has not earned them anything.
-func (s *service) claimed(ctx context.Context, e pawl.Event) (pawl.Body, error) {
+func (s *service) importedBody(ctx context.Context, e pawl.Event) (pawl.Body, error) {
 	for _, r := range store.UsageOf([]pawl.Event{e}) {
 		if u := r.Usage; min(u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost)) < 0 {
 			return nil, fmt.Errorf("event %d has used less than nothing: %w", e.Seq, pawl.ErrInvalid)
