@@ -19,16 +19,16 @@ import (
 const hint = "or say what to do instead: "
 
 // deskBox is a box whose person has nothing configured and nothing granted.
-func deskBox(t *testing.T, tags string, script ...string) *harness.Box {
+func deskBox(t *testing.T, tags string, script ...string) *harness.Workdir {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, tags), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, tags), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "PAWL_DATA="+filepath.Join(home, "data"), "PAWL_CACHE="+filepath.Join(home, "cache"), "PAWL_CONFIG="+filepath.Join(home, "pawl.json"))
 	b.Write(t, "s.jsonl", strings.Join(script, "\n"))
 	return b
 }
 
-func atDesk(t *testing.T, b *harness.Box) *harness.Terminal {
+func atDesk(t *testing.T, b *harness.Workdir) *harness.Terminal {
 	t.Helper()
 	return b.Terminal(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")
 }
@@ -214,7 +214,7 @@ func TestAskOwnWords(t *testing.T) {
 }
 
 // typedEarly is a project whose person types while the model still speaks.
-func typedEarly(t *testing.T, tags, keys string, env ...string) (*harness.Box, *harness.Terminal) {
+func typedEarly(t *testing.T, tags, keys string, env ...string) (*harness.Workdir, *harness.Terminal) {
 	t.Helper()
 	b := deskBox(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
 	b.Env = append(b.Env, env...)

@@ -51,7 +51,7 @@ func TestAskLoop(t *testing.T) {
 	}
 }
 
-func checkLoop(t *testing.T, b *harness.Box, reason pawl.Reason, told string) {
+func checkLoop(t *testing.T, b *harness.Workdir, reason pawl.Reason, told string) {
 	t.Helper()
 	var asked int
 	var words []string

@@ -14,7 +14,7 @@ import (
 // TestHandOver: what needs the engine is done by the program that has it, with the
 // same arguments; without one it is said what is missing.
 func TestHandOver(t *testing.T) {
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Env = append(b.Env, "PAWL_CONFIG=")
 	for _, args := range []string{"fleet status --watch", "fleet check --json", "fleet promote v2 --wait 1s", "fleet drain h1 --undo", "worker --host h1"} {
 		out := b.Run(t, strings.Fields(args)...)

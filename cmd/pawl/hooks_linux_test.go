@@ -38,7 +38,7 @@ func hooksFor(t *testing.T, command string, events ...string) string {
 }
 
 // configure writes the person's configuration.
-func configure(t *testing.T, b *harness.Box, text string) {
+func configure(t *testing.T, b *harness.Workdir, text string) {
 	t.Helper()
 	for _, entry := range b.Env {
 		if path, ok := strings.CutPrefix(entry, "PAWL_CONFIG="); ok {
@@ -50,7 +50,7 @@ func configure(t *testing.T, b *harness.Box, text string) {
 }
 
 // recorded returns what hooks received, a line each, and forgets it.
-func recorded(t *testing.T, b *harness.Box) []string {
+func recorded(t *testing.T, b *harness.Workdir) []string {
 	t.Helper()
 	var lines []string
 	for line := range strings.Lines(b.Read(t, "told")) {

@@ -55,7 +55,7 @@ var tenantRuns = []jsonRun{
 // the command did.
 func TestEveryJSON(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "XDG_CONFIG_HOME=", "PAWL_CONFIG=", "ANTHROPIC_API_KEY=", "CI=")
 	source := skillSource(t)
@@ -70,7 +70,7 @@ func TestEveryJSON(t *testing.T) {
 		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
 		run.check(t, b)
 	}
-	many := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
+	many := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
 	for _, run := range tenantRuns {
 		run.check(t, many)
 	}
@@ -85,7 +85,7 @@ func TestEveryJSON(t *testing.T) {
 }
 
 // check wants one value on the standard output, and the code.
-func (r jsonRun) check(t *testing.T, b *harness.Box) {
+func (r jsonRun) check(t *testing.T, b *harness.Workdir) {
 	t.Helper()
 	args := strings.Fields(r.args)
 	if !slices.Contains(args, "--json") {

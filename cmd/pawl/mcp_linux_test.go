@@ -42,9 +42,9 @@ func everything(t *testing.T) string {
 }
 
 // mcpBox is a box whose user has these MCP servers, as JSON, and a home of its own.
-func mcpBox(t *testing.T, servers, more string) *harness.Box {
+func mcpBox(t *testing.T, servers, more string) *harness.Workdir {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	file := filepath.Join(home, ".config", "pawl", "pawl.json")
 	put(t, file, fmt.Sprintf(`{"small_model":"none","mcp":{%s}%s}`, servers, more))
@@ -229,7 +229,7 @@ func TestFirstRequestWaitsForNoServer(t *testing.T) {
 }
 
 // first runs pawl and returns how long after its start the first request came.
-func (p *recordingProvider) first(t *testing.T, b *harness.Box) time.Duration {
+func (p *recordingProvider) first(t *testing.T, b *harness.Workdir) time.Duration {
 	t.Helper()
 	p.mu.Lock()
 	n := len(p.arrivals)
@@ -288,7 +288,7 @@ func TestManyExtensionsCostLittle(t *testing.T) {
 	}
 }
 
-func homeOf(b *harness.Box) string {
+func homeOf(b *harness.Workdir) string {
 	home := ""
 	for _, entry := range b.Env {
 		if value, ok := strings.CutPrefix(entry, "HOME="); ok {

@@ -98,7 +98,7 @@ func (g *guarded) issue(w http.ResponseWriter, r *http.Request) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	data := t.TempDir()
 	b.Env = append(b.Env, "PAWL_CONFIG="+filepath.Join(t.TempDir(), "pawl.json"), "PAWL_DATA="+data, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
 	b.Must(t, "mcp", "add", "hub", "--url", g.URL+"/mcp", "--local")
@@ -132,7 +132,7 @@ func TestLogin(t *testing.T) {
 }
 
 // login logs in as a person without a browser on this machine would.
-func login(t *testing.T, b *harness.Box) {
+func login(t *testing.T, b *harness.Workdir) {
 	t.Helper()
 	cmd := b.Command("mcp", "login", "hub", "--no-browser")
 	var stdout bytes.Buffer

@@ -36,9 +36,9 @@ type mcpHost struct {
 }
 
 // hostBox is a directory with scripts for the model, and a host's directory below it.
-func hostBox(t *testing.T) *harness.Box {
+func hostBox(t *testing.T) *harness.Workdir {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Env = append(b.Env, "PAWL_CONFIG="+filepath.Join(t.TempDir(), "pawl.json"))
 	if err := os.Mkdir(filepath.Join(b.Dir, "work"), 0o700); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func hostBox(t *testing.T) *harness.Box {
 
 // serve starts a server and shakes hands. person answers what is asked; nil means
 // a host without forms.
-func serve(t *testing.T, b *harness.Box, person func(*sdk.ElicitParams) *sdk.ElicitResult, args ...string) *mcpHost {
+func serve(t *testing.T, b *harness.Workdir, person func(*sdk.ElicitParams) *sdk.ElicitResult, args ...string) *mcpHost {
 	t.Helper()
 	h := &mcpHost{t: t}
 	options := &sdk.ClientOptions{

@@ -25,7 +25,7 @@ func TestLongSession(t *testing.T) {
 	t.Parallel()
 	const steps = 200
 	bin := harness.Binary(t, "")
-	b := harness.NewBox(t, bin, harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, bin, harness.Stores["sqlite"](t))
 	var script strings.Builder
 	for i := 1; i < steps; i++ {
 		fmt.Fprintf(&script, `{"text":"step %d","calls":[{"name":"write","input":{"path":"n.txt","content":"%d\n"}},{"name":"read","input":{"path":"n.txt"}},{"name":"list","input":{}}],"usage":{"input":1,"output":2}}`+"\n", i, i)
@@ -67,7 +67,7 @@ func TestLongSession(t *testing.T) {
 		}
 	}
 
-	other := harness.NewBox(t, bin, harness.Stores["postgres"](t))
+	other := harness.NewWorkdir(t, bin, harness.Stores["postgres"](t))
 	other.Write(t, "export.jsonl", b.Must(t, "session", "export", "--format", "jsonl", string(session.ID)).Stdout)
 	other.Must(t, "session", "import", "export.jsonl")
 	imported := other.Export(t, string(session.ID))
@@ -80,7 +80,7 @@ func TestLongSession(t *testing.T) {
 // alone, and two tenants can have one of the same name.
 func TestTokensOfTenants(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
 	for _, tenant := range []string{"acme", "rival"} {
 		if out := b.Run(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada"); out.Code == 0 || !strings.Contains(out.Stderr, "'pawl tenant create "+tenant+"'") {
 			t.Errorf("a token of no tenant that is there: exit %d, %s", out.Code, out.Stderr)
@@ -105,7 +105,7 @@ func TestTokensOfTenants(t *testing.T) {
 // program at once; after that, and after a polite kill, the turn can be resumed.
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	// The command does not listen to SIGTERM, so a cancel takes a moment.
 	b.Write(t, "s.jsonl", `{"calls":[{"name":"bash","input":{"command":"trap '' TERM; touch $FILE; while :; do sleep 0.1; done"}}]}
 {"text":"went on"}

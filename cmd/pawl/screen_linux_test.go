@@ -49,7 +49,7 @@ func openTerminal(t *testing.T) (terminal *os.File, seen func() string) {
 // pieces that may cut a sequence anywhere. Row G1.
 func TestNothingSteersALiveTerminal(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	terminal, seen := openTerminal(t)
 	cmd := b.Command("run", "--mode", "yolo", "--model", "script:s.jsonl", "go")
@@ -71,7 +71,7 @@ func TestNothingSteersALiveTerminal(t *testing.T) {
 // TestNoPageOnATerminal: a page is for a file, and pawl says how to get it there.
 func TestNoPageOnATerminal(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`)
 	b.Run(t, "run", "--model", "script:s.jsonl", "hi")
 	for _, test := range []struct {

@@ -48,7 +48,7 @@ func hostileScript(t *testing.T) string {
 // or a provider says, and however it is looked at. Rows G1 and G2.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", hostileScript(t))
 	run := []string{"run", "--mode", "yolo", "--model", "script:s.jsonl"}
 	for _, args := range [][]string{

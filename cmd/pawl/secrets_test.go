@@ -34,7 +34,7 @@ const (
 func TestNoSecretIsKept(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	b := harness.NewBox(t, harness.Binary(t, ""), filepath.Join(data, "pawl.db"))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), filepath.Join(data, "pawl.db"))
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":{"type":"authentication_error","message":"wrong key: %s%s, %s"}}`,
@@ -100,7 +100,7 @@ func noSecret(t *testing.T, where string, text []byte) {
 // in what is given to others.
 func TestExportHasNoCredentials(t *testing.T) {
 	t.Parallel()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"done"}`+"\n")
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:s.jsonl", "push with "+gitSecret)
 	if out := b.Must(t, "session", "show", "last").Stdout; !strings.Contains(out, gitSecret) {

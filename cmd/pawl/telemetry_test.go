@@ -89,8 +89,8 @@ func (c *collector) tree() string {
 }
 
 // telemetryBox is a box whose user has a configuration.
-func telemetryBox(t *testing.T, config string, env ...string) *harness.Box {
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+func telemetryBox(t *testing.T, config string, env ...string) *harness.Workdir {
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	path := filepath.Join(t.TempDir(), "pawl.json")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestServeMetrics(t *testing.T) {
 }
 
 // envOf returns a variable of the box.
-func envOf(b *harness.Box, name string) string {
+func envOf(b *harness.Workdir, name string) string {
 	for _, entry := range slices.Backward(b.Env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value

@@ -25,7 +25,7 @@ func TestHostileFolder(t *testing.T) {
 	if err := os.Mkdir(canary, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	security.Hostile(t, b.Dir, canary)
 	b.Env = append(b.Env, "HOME="+root, "PAWL_DATA="+root+"/data", "XDG_CONFIG_HOME="+root+"/config")
 	b.Write(t, "s.jsonl", `{"text":"said"}`+"\n")

@@ -16,9 +16,9 @@ import (
 )
 
 // newBox is a box whose model reads its replies from lines.
-func newBox(t testing.TB, script ...string) (b *harness.Box, model string) {
+func newBox(t testing.TB, script ...string) (b *harness.Workdir, model string) {
 	t.Helper()
-	b = harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b = harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	file := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(file, []byte(strings.Join(script, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func newBox(t testing.TB, script ...string) (b *harness.Box, model string) {
 }
 
 // replied is the text of a session's replies, by its log.
-func replied(t testing.TB, b *harness.Box, id sdk.SessionId) string {
+func replied(t testing.TB, b *harness.Workdir, id sdk.SessionId) string {
 	t.Helper()
 	var text strings.Builder
 	for _, e := range b.Export(t, string(id)) {

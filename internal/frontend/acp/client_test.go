@@ -49,13 +49,13 @@ type editor struct {
 var _ sdk.Client = (*editor)(nil)
 
 // start starts the program in a box and says hello.
-func start(t testing.TB, b *harness.Box, args ...string) *editor {
+func start(t testing.TB, b *harness.Workdir, args ...string) *editor {
 	t.Helper()
 	return startAs(t, b, sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, args...)
 }
 
 // startAs is start of an editor that can do this with files. It has terminals.
-func startAs(t testing.TB, b *harness.Box, fs sdk.FileSystemCapabilities, args ...string) *editor {
+func startAs(t testing.TB, b *harness.Workdir, fs sdk.FileSystemCapabilities, args ...string) *editor {
 	t.Helper()
 	e := &editor{t: t, cmd: b.Command(append([]string{"acp"}, args...)...), news: make(chan struct{}, 1)}
 	in, err := e.cmd.StdinPipe()

@@ -110,7 +110,7 @@ func sum(server string) []string {
 }
 
 // isIn reports in which files of a box, its log among them, a text is.
-func isIn(t testing.TB, b *harness.Box, text string) (files []string) {
+func isIn(t testing.TB, b *harness.Workdir, text string) (files []string) {
 	t.Helper()
 	for _, entry := range b.Env {
 		dir, ok := strings.CutPrefix(entry, "PAWL_STORE=")

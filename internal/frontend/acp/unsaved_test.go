@@ -19,7 +19,7 @@ import (
 )
 
 // results are what the calls of a session came to, by the log.
-func results(t testing.TB, b *harness.Box, id sdk.SessionId) map[pawl.CallID]string {
+func results(t testing.TB, b *harness.Workdir, id sdk.SessionId) map[pawl.CallID]string {
 	t.Helper()
 	all := map[pawl.CallID]string{}
 	for _, e := range b.Export(t, string(id)) {

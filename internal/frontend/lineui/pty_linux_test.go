@@ -20,9 +20,9 @@ import (
 var update = flag.Bool("update", false, "write the goldens")
 
 // newBox is a box whose person has nothing configured and nothing granted.
-func newBox(t *testing.T, script ...string) *harness.Box {
+func newBox(t *testing.T, script ...string) *harness.Workdir {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
 	b.Env = append(b.Env, "HOME="+home, "PAWL_CACHE="+filepath.Join(home, "cache"), "PAWL_CONFIG="+filepath.Join(home, "pawl.json"), "TERM=vt100", "PAWL_SCREEN_READER=")
 	if err := os.WriteFile(filepath.Join(home, "s.jsonl"), []byte(strings.Join(script, "\n")), 0o600); err != nil {
@@ -33,12 +33,12 @@ func newBox(t *testing.T, script ...string) *harness.Box {
 }
 
 // talk begins a conversation in lines.
-func ui(t *testing.T, b *harness.Box, mode string, args ...string) *harness.Terminal {
+func ui(t *testing.T, b *harness.Workdir, mode string, args ...string) *harness.Terminal {
 	t.Helper()
 	return b.Terminal(t, append([]string{"--screen-reader", "--mode", mode, "--model", "script:" + script(b)}, args...)...)
 }
 
-func script(b *harness.Box) string {
+func script(b *harness.Workdir) string {
 	_, path, _ := strings.Cut(b.Env[len(b.Env)-1], "=")
 	return path
 }
@@ -46,7 +46,7 @@ func script(b *harness.Box) string {
 var seconds = regexp.MustCompile(`\d+ seconds?\b`)
 
 // transcript is the conversation as it is on the paper, but for what differs each time.
-func transcript(b *harness.Box, x *harness.Terminal) string {
+func transcript(b *harness.Workdir, x *harness.Terminal) string {
 	text := strings.NewReplacer(b.Dir, "/DIR", filepath.Dir(script(b)), "/HOME", "\n\\ ", "").Replace(x.Screen())
 	return seconds.ReplaceAllString(text, "N seconds")
 }

@@ -66,7 +66,7 @@ func measureGap(t *testing.T, name, call string) (own, bare time.Duration) {
 	}
 	lines.WriteString(`{"text":"done"}` + "\n")
 	server := startClock(t, lines.String())
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "file.txt", strings.Repeat("a line of text\n", 200))
 	b.Env = append(b.Env, "PAWL_CONFIG="+server.config(t), "ANTHROPIC_API_KEY=key")
 	out := b.Run(t, "run", "--mode", "yolo", "--model", "anthropic/claude-sonnet-4-5", "go")

@@ -48,7 +48,7 @@ func TestBenchLong(t *testing.T) { //nolint:paralleltest // it measures time
 func runLong(t *testing.T, bin string) bool {
 	t.Helper()
 	stored, data := filepath.Join(t.TempDir(), "pawl.db"), t.TempDir()
-	b := harness.NewBox(t, bin, stored)
+	b := harness.NewWorkdir(t, bin, stored)
 	b.Env = append(b.Env, "PAWL_DATA="+data)
 	script, counters := longScript(t, b)
 	l := followLong(t, b.Command("run", "--mode", "yolo", "--format", "stream-json", "--model", "script:"+script, "raise the counters"))
@@ -102,7 +102,7 @@ func (c comparison) String() string {
 }
 
 // openLong measures what is done with a long session once it is there.
-func openLong(t *testing.T, b *harness.Box) {
+func openLong(t *testing.T, b *harness.Workdir) {
 	t.Helper()
 	var line strings.Builder
 	for _, args := range [][]string{
@@ -128,7 +128,7 @@ func openLong(t *testing.T, b *harness.Box) {
 // returns the script's path and the counters that the files hold in the end. No
 // two calls are alike, so it is no loop; what is called comes in a cycle of 20
 // steps, so that any part of some cycles costs the same.
-func longScript(t *testing.T, b *harness.Box) (path string, counters []int) {
+func longScript(t *testing.T, b *harness.Workdir) (path string, counters []int) {
 	t.Helper()
 	counters = make([]int, longFiles)
 	for i := range counters {

@@ -31,8 +31,8 @@ func TestBenchSandbox(t *testing.T) {
 	if out, err := exec.Command("git", "init", "-q", ws).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	box, report := sandbox.Detect(context.Background())
-	if box.Name() != "bubblewrap" {
+	wrapper, report := sandbox.Detect(context.Background())
+	if wrapper.Name() != "bubblewrap" {
 		t.Fatalf("%+v", report)
 	}
 	t.Cleanup(sandbox.Release)
@@ -56,7 +56,7 @@ func TestBenchSandbox(t *testing.T) {
 		return time.Since(began)
 	}
 	minimal := []string{
-		box.(*sandbox.Bubblewrap).Path, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net",
+		wrapper.(*sandbox.Bubblewrap).Path, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net",
 		"--new-session", "--die-with-parent", "--cap-drop", "ALL", "--disable-userns",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", ws, ws, "--", "true",
 	}
@@ -67,12 +67,12 @@ func TestBenchSandbox(t *testing.T) {
 	}{
 		{name: "bwrap, minimal", run: func() time.Duration { return timed(time.Now(), minimal, nil, nil, func() {}) }},
 		{name: "bwrap, same options", run: func() time.Duration {
-			w := wrap(box)
+			w := wrap(wrapper)
 			defer w.Close()
 			return timed(time.Now(), w.Args, w.Env, w.Files, func() {})
 		}},
 		{name: "the box", run: func() time.Duration {
-			began, w := time.Now(), wrap(box)
+			began, w := time.Now(), wrap(wrapper)
 			return timed(began, w.Args, w.Env, w.Files, w.Close)
 		}},
 		{name: "the landlock box", run: func() time.Duration {

@@ -36,7 +36,7 @@ type serving struct {
 
 func startServing(t *testing.T) *serving {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	run, err := os.MkdirTemp("", "pawl-serve-") // a short path: it is a socket's
 	if err != nil {
 		t.Fatal(err)

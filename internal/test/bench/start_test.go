@@ -41,7 +41,7 @@ type cost struct {
 }
 
 // measure runs pawl so many times and returns the medians.
-func measure(t *testing.T, b *harness.Box, runs int, args ...string) cost {
+func measure(t *testing.T, b *harness.Workdir, runs int, args ...string) cost {
 	t.Helper()
 	var all []cost
 	for range runs {
@@ -76,7 +76,7 @@ func median[T any, N ~int64](list []T, of func(T) N) N {
 // TestBenchStart: starting costs next to nothing.
 func TestBenchStart(t *testing.T) { //nolint:paralleltest // it measures time
 	const maxCPU, maxRSS = 80 * time.Millisecond, 50 << 20
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`+"\n")
 	info, err := os.Stat(b.Bin)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestBenchStart(t *testing.T) { //nolint:paralleltest // it measures time
 
 // TestBenchShell: a run of 100 shell commands, for comparison with other agents.
 func TestBenchShell(t *testing.T) { //nolint:paralleltest // it measures time
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	var script strings.Builder
 	for i := range 100 { // no two alike: that would be a loop
 		fmt.Fprintf(&script, `{"calls":[{"name":"bash","input":{"command":"true %d"}}]}`+"\n", i)

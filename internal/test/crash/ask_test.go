@@ -65,7 +65,7 @@ func TestCrashWhileAsking(t *testing.T) {
 		Asks     int
 		A, BCD   string
 	}
-	observe := func(b *harness.Box) end {
+	observe := func(b *harness.Workdir) end {
 		e := end{Statuses: map[pawl.CallID]pawl.CallStatus{}, A: b.Read(t, "a"), BCD: b.Read(t, "b") + b.Read(t, "c") + b.Read(t, "d")}
 		for _, event := range b.Export(t, string(b.Sessions(t)[0].ID)) {
 			switch body := event.Body.(type) {
@@ -80,13 +80,13 @@ func TestCrashWhileAsking(t *testing.T) {
 		}
 		return e
 	}
-	newDesk := func() *harness.Box {
-		b, _ := newBox(t, store)
+	newProject := func() *harness.Workdir {
+		b, _ := newEnv(t, store)
 		b.Write(t, "script.jsonl", asking.script)
 		return b
 	}
 	args := []string{"run", "--mode", "ask", "--model", "script:script.jsonl", "go"}
-	b := newDesk()
+	b := newProject()
 	if code := attend(b.Terminal(t, args...)); code != 3 {
 		t.Fatalf("the uncrashed run ended with %d", code)
 	}
@@ -96,7 +96,7 @@ func TestCrashWhileAsking(t *testing.T) {
 	}
 	for _, when := range []string{"before", "after"} {
 		killed := each(t, 100, func(i int) bool {
-			b := newDesk()
+			b := newProject()
 			env := b.Env
 			b.Env = append(b.Env[:len(b.Env):len(b.Env)], fmt.Sprintf("PAWL_CRASH=%s:%d", when, i+1))
 			if attend(b.Terminal(t, args...)) != -1 {

@@ -17,7 +17,7 @@ func TestCopyInMidRun(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "pawl.db")
 	want, _ := baseline(t, filepath.Join(t.TempDir(), "pawl.db"))
-	b, _ := newBox(t, store)
+	b, _ := newEnv(t, store)
 	cmd := b.Command(runArgs()...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestCopyInMidRun(t *testing.T) {
 	}
 	interrupted := 0
 	for _, path := range copies {
-		c := harness.NewBox(t, b.Bin, path)
+		c := harness.NewWorkdir(t, b.Bin, path)
 		c.Dir = b.Dir // sessions are listed by directory
 		for _, s := range c.Sessions(t) {
 			events := c.Export(t, string(s.ID))

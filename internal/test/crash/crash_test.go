@@ -24,7 +24,7 @@ import (
 
 // writeScript writes a script of some steps. Each appends a line to out.txt by a
 // shell command; some also read or write files, and one leaves a daemon behind.
-func writeScript(t *testing.T, b *harness.Box) {
+func writeScript(t *testing.T, b *harness.Workdir) {
 	var s strings.Builder
 	for i := 1; i < steps; i++ {
 		calls := fmt.Sprintf(`{"name":"bash","input":{"command":"sleep 0.005; echo step %d >> out.txt; sleep 0.002"}}`, i)
@@ -46,9 +46,9 @@ func writeScript(t *testing.T, b *harness.Box) {
 
 // newBox is a box with the script in it. Every process of it, and all that
 // they start, carry a mark by which the test finds what is left of them.
-func newBox(t *testing.T, store string) (b *harness.Box, mark string) {
+func newEnv(t *testing.T, store string) (b *harness.Workdir, mark string) {
 	t.Helper()
-	b = harness.NewBox(t, harness.Binary(t, "crashtest"), store)
+	b = harness.NewWorkdir(t, harness.Binary(t, "crashtest"), store)
 	mark = fmt.Sprintf("PAWL_CRASHTEST=%s", filepath.Base(b.Dir)+fmt.Sprint(rand.Uint64()))
 	b.Env = append(b.Env, mark, "PAWL_DATA="+t.TempDir())
 	writeScript(t, b)
@@ -70,7 +70,7 @@ type outcome struct {
 
 // observe reads the outcome. Folding the log proves that it has no gap and that
 // each call has at most one result.
-func observe(t *testing.T, b *harness.Box) outcome {
+func observe(t *testing.T, b *harness.Workdir) outcome {
 	t.Helper()
 	sessions := b.Sessions(t)
 	if len(sessions) != 1 {
@@ -110,7 +110,7 @@ func observe(t *testing.T, b *harness.Box) outcome {
 // baseline is the outcome of a run that nobody kills, and how long it took.
 func baseline(t *testing.T, store string) (outcome, time.Duration) {
 	t.Helper()
-	b, _ := newBox(t, store)
+	b, _ := newEnv(t, store)
 	began := time.Now()
 	b.Must(t, runArgs()...)
 	took := time.Since(began)
@@ -153,7 +153,7 @@ func after(d time.Duration) kill {
 // reports whether the run was killed at all.
 func crash(t *testing.T, store string, want outcome, k kill) bool {
 	t.Helper()
-	b, mark := newBox(t, store)
+	b, mark := newEnv(t, store)
 	if !k(t, b.Command(runArgs()...)) {
 		return false
 	}
@@ -173,7 +173,7 @@ func crash(t *testing.T, store string, want outcome, k kill) bool {
 
 // interruption looks at the log that the kill left: was the prompt accepted,
 // and which calls were running that do more than read?
-func interruption(t *testing.T, b *harness.Box) (accepted bool, running []pawl.CallID) {
+func interruption(t *testing.T, b *harness.Workdir) (accepted bool, running []pawl.CallID) {
 	t.Helper()
 	sessions := b.Sessions(t)
 	if len(sessions) == 0 {

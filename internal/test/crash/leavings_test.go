@@ -18,16 +18,16 @@ import (
 
 // visit is what was seen after each command: how it ended, and the directory.
 type visit struct {
-	box     *harness.Box
+	env     *harness.Workdir
 	folders []map[string]string // modes and contents, without the script and out.txt; nil if the story is not about files
 	codes   []int
 	stderr  []string
 }
 
 // visit begins to watch the box.
-func (s scenario) visit(t *testing.T, b *harness.Box) *visit {
+func (s scenario) visit(t *testing.T, b *harness.Workdir) *visit {
 	t.Helper()
-	v := &visit{box: b}
+	v := &visit{env: b}
 	if s.files != nil {
 		v.folders = append(v.folders, folder(t, b))
 	}
@@ -40,12 +40,12 @@ func (v *visit) see(t *testing.T, out harness.Output) {
 	v.codes = append(v.codes, out.Code)
 	v.stderr = append(v.stderr, out.Stderr)
 	if v.folders != nil {
-		v.folders = append(v.folders, folder(t, v.box))
+		v.folders = append(v.folders, folder(t, v.env))
 	}
 }
 
 // directory returns the modes and contents of the box's files.
-func folder(t *testing.T, b *harness.Box) map[string]string {
+func folder(t *testing.T, b *harness.Workdir) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(b.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -71,7 +71,7 @@ type leavings struct {
 	Out     string
 	Reasons []pawl.Reason // of the sessions that have no parent
 	Said    [][]string
-	Asides  [][]string // titles and outcomes of orders, of the sessions that have no parent
+	Extras  [][]string // titles and outcomes of orders, of the sessions that have no parent
 
 	Summaries []string // of turns; one may be missing if pawl ended before it was written, and none is there twice
 
@@ -83,7 +83,7 @@ type leavings struct {
 
 var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 
-func (s scenario) leaves(t *testing.T, b *harness.Box, v *visit) leavings {
+func (s scenario) leaves(t *testing.T, b *harness.Workdir, v *visit) leavings {
 	t.Helper()
 	l := leavings{Out: b.Read(t, "out.txt"), Codes: v.codes, Folders: v.folders}
 	if s.unordered {
@@ -139,7 +139,7 @@ func (l *leavings) recall(t *testing.T, events []pawl.Event) {
 		default: // told in the conversation
 		}
 	}
-	l.Asides = append(l.Asides, list)
+	l.Extras = append(l.Extras, list)
 }
 
 // undone begins the report of an undo; the files follow.
@@ -209,18 +209,18 @@ var dependent = regexp.MustCompile(`^(user: \[The user has put these files back|
 // the directories that is all but those that an uncrashed run leaves as they were.
 func (l leavings) without(running []string, uncrashed leavings) leavings {
 	l.Running, l.Summaries = nil, nil
-	l.Said, l.Asides, l.Folders = slices.Clone(l.Said), slices.Clone(l.Asides), slices.Clone(l.Folders)
+	l.Said, l.Extras, l.Folders = slices.Clone(l.Said), slices.Clone(l.Extras), slices.Clone(l.Folders)
 	for i := range l.Folders {
 		if len(running) > 0 && !maps.Equal(uncrashed.Folders[i], uncrashed.Folders[0]) {
 			l.Folders[i] = nil
 		}
 	}
-	for i, list := range l.Asides {
-		l.Asides[i] = slices.Clone(list)
+	for i, list := range l.Extras {
+		l.Extras[i] = slices.Clone(list)
 		for k, what := range list {
 			for _, order := range []string{undone, ran} {
 				if len(running) > 0 && strings.HasPrefix(what, order) {
-					l.Asides[i][k] = order
+					l.Extras[i][k] = order
 				}
 			}
 		}

@@ -109,7 +109,7 @@ func TestCrashStorm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
 			want, took := baseline(t, store)
-			b, mark := newBox(t, store)
+			b, mark := newEnv(t, store)
 			var running []pawl.CallID
 			kills := 0
 			for args := runArgs(); after(took/8+time.Duration(rand.Int64N(int64(took/4))))(t, b.Command(args...)); kills++ {
@@ -138,7 +138,7 @@ func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	for name, newStore := range harness.Stores {
 		t.Run(name, func(t *testing.T) {
-			b, mark := newBox(t, newStore(t))
+			b, mark := newEnv(t, newStore(t))
 			b.Write(t, "script.jsonl", `{"calls":[{"name":"bash","input":{"command":"touch running; sleep 60"}}]}
 {"text":"first is done"}
 {"text":"second is done"}

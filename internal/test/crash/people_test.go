@@ -27,10 +27,10 @@ var (
 )
 
 // world is the real thing and the model of it, side by side.
-type world struct {
+type simulation struct {
 	t     *testing.T
 	r     *rapid.T
-	box   *harness.Box
+	env   *harness.Workdir
 	talks []*talk
 	n     int // turns so far, of all sessions
 	count map[string]int
@@ -50,9 +50,9 @@ func TestWhateverPeopleDo(t *testing.T) { //nolint:paralleltest // it sets the f
 			t.Parallel()
 			count := map[string]int{}
 			rapid.Check(t, func(r *rapid.T) {
-				w := &world{t: t, r: r, count: count, box: harness.NewBox(t, bin, filepath.Join(t.TempDir(), "pawl.db"))}
-				w.box.Write(t, "a.txt", "a\n")
-				w.box.Write(t, "b.txt", "b\n")
+				w := &simulation{t: t, r: r, count: count, env: harness.NewWorkdir(t, bin, filepath.Join(t.TempDir(), "pawl.db"))}
+				w.env.Write(t, "a.txt", "a\n")
+				w.env.Write(t, "b.txt", "b\n")
 				r.Repeat(map[string]func(*rapid.T){
 					"edit": w.edit, "shell": w.shell, "mine": w.mine, "undo": w.undo, "redo": w.redo, "rewind": w.rewind, "fork": w.fork, "outside": w.outside,
 					"": w.check,
@@ -64,13 +64,13 @@ func TestWhateverPeopleDo(t *testing.T) { //nolint:paralleltest // it sets the f
 }
 
 // scan reads the workspace. Scripts are no part of it.
-func (w *world) scan() files {
+func (w *simulation) scan() files {
 	all := files{}
-	err := filepath.WalkDir(w.box.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(w.env.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".jsonl") {
 			return err
 		}
-		rel, err := filepath.Rel(w.box.Dir, path)
+		rel, err := filepath.Rel(w.env.Dir, path)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (w *world) scan() files {
 }
 
 // pick draws a session; the first use makes one.
-func (w *world) pick() *talk {
+func (w *simulation) pick() *talk {
 	if len(w.talks) == 0 {
 		w.r.Skip("no session yet")
 	}
@@ -105,8 +105,8 @@ func (w *world) pick() *talk {
 }
 
 // pawl runs the program, and sometimes has it killed and resumed.
-func (w *world) pawl(args ...string) (out harness.Output, killed bool) {
-	cmd := w.box.Command(args...)
+func (w *simulation) pawl(args ...string) (out harness.Output, killed bool) {
+	cmd := w.env.Command(args...)
 	if at := rapid.IntRange(-12, 12).Draw(w.r, "killed at"); at != 0 && rapid.Bool().Draw(w.r, "killed") {
 		when := "before"
 		if at < 0 {
@@ -119,7 +119,7 @@ func (w *world) pawl(args ...string) (out harness.Output, killed bool) {
 		return out, false
 	}
 	w.count["killed"]++
-	resumed := w.box.Run(w.t, "resume")
+	resumed := w.env.Run(w.t, "resume")
 	if resumed.Code != 0 {
 		w.r.Fatalf("pawl resume after %v was killed: exit %d: %s", args, resumed.Code, resumed.Stderr)
 	}
@@ -127,10 +127,10 @@ func (w *world) pawl(args ...string) (out harness.Output, killed bool) {
 }
 
 // replies is how many replies the session's log holds.
-func (w *world) replies(id string) int {
+func (w *simulation) replies(id string) int {
 	n := 0
 	if id != "" {
-		for _, e := range w.box.Export(w.t, id) {
+		for _, e := range w.env.Export(w.t, id) {
 			if _, ok := e.Body.(pawl.Replied); ok {
 				n++
 			}
@@ -140,7 +140,7 @@ func (w *world) replies(id string) int {
 }
 
 // turn has a session work on a prompt with some calls.
-func (w *world) turn(calls ...string) {
+func (w *simulation) turn(calls ...string) {
 	var s *talk
 	if len(w.talks) == 0 {
 		s = &talk{}
@@ -153,7 +153,7 @@ func (w *world) turn(calls ...string) {
 	script := fmt.Sprintf("script%d.jsonl", w.n)
 	lines := slices.Repeat([]string{`{"text":"never"}`}, w.replies(s.id))
 	lines = append(lines, `{"text":"I do.","calls":[`+strings.Join(calls, ",")+`]}`, `{"text":"Done."}`)
-	w.box.Write(w.t, script, strings.Join(lines, "\n"))
+	w.env.Write(w.t, script, strings.Join(lines, "\n"))
 	before := w.scan()
 	args := []string{"run", "--mode", "yolo", "--model", "script:" + script}
 	if s.id != "" {
@@ -164,7 +164,7 @@ func (w *world) turn(calls ...string) {
 		w.r.Fatalf("%v: exit %d: %s", args, out.Code, out.Stderr)
 	}
 	if s.id == "" {
-		list := w.box.Sessions(w.t)
+		list := w.env.Sessions(w.t)
 		if len(list) == 0 { // killed before anything was accepted
 			w.talks = nil
 			return
@@ -179,17 +179,17 @@ func (w *world) turn(calls ...string) {
 }
 
 // accepted reports whether a prompt came into the conversation.
-func (w *world) accepted(id, prompt string) bool {
+func (w *simulation) accepted(id, prompt string) bool {
 	return slices.Contains(w.prompts(id), prompt)
 }
 
 // prompts are what the person said, as the conversation has it.
-func (w *world) prompts(id string) []string {
+func (w *simulation) prompts(id string) []string {
 	var list []struct {
 		Role pawl.Role
 		Text string
 	}
-	if err := json.Unmarshal([]byte(w.box.Must(w.t, "session", "rewind", id, "--json").Stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(w.env.Must(w.t, "session", "rewind", id, "--json").Stdout), &list); err != nil {
 		w.r.Fatal(err)
 	}
 	prompts := []string{}
@@ -203,7 +203,7 @@ func (w *world) prompts(id string) []string {
 
 var names = rapid.SampledFrom([]string{"a.txt", "b.txt", "c.txt", "d/e.txt", "d/f/g.txt"})
 
-func (w *world) edit(*rapid.T) {
+func (w *simulation) edit(*rapid.T) {
 	w.count["edit"]++
 	var calls []string
 	// Each file once: the model of a session does not see what is between two calls.
@@ -214,13 +214,13 @@ func (w *world) edit(*rapid.T) {
 	w.turn(calls...)
 }
 
-func (w *world) shell(*rapid.T) {
+func (w *simulation) shell(*rapid.T) {
 	w.count["shell"]++
 	w.turn(fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, w.command()))
 }
 
 // command draws a command that changes files.
-func (w *world) command() string {
+func (w *simulation) command() string {
 	name := names.Draw(w.r, "file")
 	return rapid.SampledFrom([]string{
 		"rm -rf d a.txt", "rm -f " + name, "chmod +x b.txt", "ln -sf b.txt link", "mv b.txt c.txt", "mkdir -p d/f && echo new > d/f/new.txt",
@@ -229,7 +229,7 @@ func (w *world) command() string {
 }
 
 // mine is a command of the person, which counts as a turn does.
-func (w *world) mine(*rapid.T) {
+func (w *simulation) mine(*rapid.T) {
 	s := w.pick()
 	w.count["mine"]++
 	w.n++
@@ -248,22 +248,22 @@ func (w *world) mine(*rapid.T) {
 }
 
 // outside is somebody else who edits files.
-func (w *world) outside(*rapid.T) {
+func (w *simulation) outside(*rapid.T) {
 	w.count["outside"]++
 	name := rapid.SampledFrom([]string{"a.txt", "b.txt", "mine.txt"}).Draw(w.r, "file")
-	_ = os.Remove(filepath.Join(w.box.Dir, name)) // it may be a link
-	w.box.Write(w.t, name, fmt.Sprintf("mine %d\n", rapid.IntRange(1, 2).Draw(w.r, "text")))
+	_ = os.Remove(filepath.Join(w.env.Dir, name)) // it may be a link
+	w.env.Write(w.t, name, fmt.Sprintf("mine %d\n", rapid.IntRange(1, 2).Draw(w.r, "text")))
 }
 
 var scopes = rapid.SampledFrom([]pawl.Scope{pawl.ScopeBoth, pawl.ScopeBoth, pawl.ScopeFiles, pawl.ScopeConversation})
 
-func (w *world) undo(*rapid.T) {
+func (w *simulation) undo(*rapid.T) {
 	s, scope := w.pick(), scopes.Draw(w.r, "scope")
 	w.count["undo"]++
 	w.back(s, s.newest(scope), scope, "session", "undo", s.id, "--yes", "--json")
 }
 
-func (w *world) rewind(*rapid.T) {
+func (w *simulation) rewind(*rapid.T) {
 	s, scope := w.pick(), scopes.Draw(w.r, "scope")
 	live := s.live()
 	if len(live) == 0 {
@@ -275,12 +275,12 @@ func (w *world) rewind(*rapid.T) {
 }
 
 // number is the number of a turn's first message.
-func (w *world) number(s *talk, at int) string {
+func (w *simulation) number(s *talk, at int) string {
 	var list []struct {
 		Seq  pawl.Seq
 		Text string
 	}
-	if err := json.Unmarshal([]byte(w.box.Must(w.t, "session", "rewind", s.id, "--json").Stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(w.env.Must(w.t, "session", "rewind", s.id, "--json").Stdout), &list); err != nil {
 		w.r.Fatal(err)
 	}
 	for _, m := range list {
@@ -293,7 +293,7 @@ func (w *world) number(s *talk, at int) string {
 }
 
 // back goes back to before a turn.
-func (w *world) back(s *talk, to int, scope pawl.Scope, args ...string) {
+func (w *simulation) back(s *talk, to int, scope pawl.Scope, args ...string) {
 	switch scope {
 	case pawl.ScopeFiles:
 		args = append(args, "--files")
@@ -311,7 +311,7 @@ func (w *world) back(s *talk, to int, scope pawl.Scope, args ...string) {
 	}
 }
 
-func (w *world) redo(*rapid.T) {
+func (w *simulation) redo(*rapid.T) {
 	s := w.pick()
 	w.count["redo"]++
 	var g gone
@@ -328,7 +328,7 @@ func (w *world) redo(*rapid.T) {
 // runUndo runs the program to take turns back, or bring them back, and reports
 // whether that was done. It is refused if it is not possible, or if somebody
 // else's change is in the way.
-func (w *world) runUndo(s *talk, possible bool, g gone, redo bool, args []string) bool {
+func (w *simulation) runUndo(s *talk, possible bool, g gone, redo bool, args []string) bool {
 	now, head := w.scan(), w.head(s.id)
 	then, ok := plan(s.at(g.done), now, redo)
 	out, killed := w.pawl(args...)
@@ -351,12 +351,12 @@ func (w *world) runUndo(s *talk, possible bool, g gone, redo bool, args []string
 }
 
 // head is the number of the session's newest event.
-func (w *world) head(id string) pawl.Seq {
-	events := w.box.Export(w.t, id)
+func (w *simulation) head(id string) pawl.Seq {
+	events := w.env.Export(w.t, id)
 	return events[len(events)-1].Seq
 }
 
-func (w *world) fork(*rapid.T) {
+func (w *simulation) fork(*rapid.T) {
 	s := w.pick()
 	w.count["fork"]++
 	args := []string{"session", "fork", s.id}
@@ -366,18 +366,18 @@ func (w *world) fork(*rapid.T) {
 		args = append(args, w.number(s, at))
 		f = s.turns[at].then.clone()
 	}
-	f.id = strings.TrimSpace(w.box.Must(w.t, args...).Stdout)
+	f.id = strings.TrimSpace(w.env.Must(w.t, args...).Stdout)
 	w.talks = append(w.talks, f)
 }
 
-func (w *world) same(want files) {
+func (w *simulation) same(want files) {
 	if diff := cmp.Diff(want, w.scan()); diff != "" {
 		w.r.Fatalf("the files are not as they should be:\n%s", diff)
 	}
 }
 
 // check compares the conversations.
-func (w *world) check(*rapid.T) {
+func (w *simulation) check(*rapid.T) {
 	for _, s := range w.talks {
 		want := []string{}
 		for _, t := range s.at(s.live()) {

@@ -29,7 +29,7 @@ type scenario struct {
 	name      string
 	files     map[string]string // what the directory holds before; names that end in .sh can be run
 	script    []string          // the model's lines
-	meanwhile string            // what others say; see cmd/pawl/meanwhile_crashtest.go
+	steered   string            // what others say; see cmd/pawl/meanwhile_crashtest.go
 	commands  [][]string        // what a person does, in order; see words
 	from      int               // the first command that is killed: those before are like others' that are
 	reasons   []pawl.Reason
@@ -62,7 +62,7 @@ func TestCrashInScenarios(t *testing.T) {
 func (s scenario) matrix(t *testing.T, storeName string) {
 	t.Helper()
 	store := harness.Stores[storeName](t)
-	b := s.box(t, store)
+	b := s.env(t, store)
 	v := s.visit(t, b)
 	for i := range s.commands {
 		v.see(t, s.play(t, b, i))
@@ -93,9 +93,9 @@ func (s scenario) matrix(t *testing.T, storeName string) {
 	}
 }
 
-func (s scenario) box(t *testing.T, store string) *harness.Box {
+func (s scenario) env(t *testing.T, store string) *harness.Workdir {
 	t.Helper()
-	b := harness.NewBox(t, harness.Binary(t, "crashtest"), store)
+	b := harness.NewWorkdir(t, harness.Binary(t, "crashtest"), store)
 	b.Env = append(b.Env, "PAWL_DATA="+t.TempDir())
 	b.Write(t, "script.jsonl", strings.Join(s.script, "\n")+"\n")
 	for name, content := range s.files {
@@ -108,8 +108,8 @@ func (s scenario) box(t *testing.T, store string) *harness.Box {
 			t.Fatal(err)
 		}
 	}
-	if s.meanwhile != "" {
-		b.Env = append(b.Env, "PAWL_MEANWHILE="+s.meanwhile)
+	if s.steered != "" {
+		b.Env = append(b.Env, "PAWL_MEANWHILE="+s.steered)
 	}
 	return b
 }
@@ -118,7 +118,7 @@ func (s scenario) box(t *testing.T, store string) *harness.Box {
 // it was. A command whose order was not accepted is given once more.
 func (s scenario) crash(t *testing.T, store string, want leavings, i int, knife string) bool {
 	t.Helper()
-	b := s.box(t, store)
+	b := s.env(t, store)
 	v := s.visit(t, b)
 	for k := range i {
 		v.see(t, s.play(t, b, k))
@@ -148,13 +148,13 @@ func (s scenario) crash(t *testing.T, store string, want leavings, i int, knife 
 }
 
 // play gives the i-th command and waits for its end.
-func (s scenario) play(t *testing.T, b *harness.Box, i int, env ...string) harness.Output {
+func (s scenario) play(t *testing.T, b *harness.Workdir, i int, env ...string) harness.Output {
 	t.Helper()
 	return run(t, b, s.words(t, b, s.commands[i]), env...)
 }
 
 // run runs pawl, and fails the test if it comes to no end.
-func run(t *testing.T, b *harness.Box, args []string, env ...string) harness.Output {
+func run(t *testing.T, b *harness.Workdir, args []string, env ...string) harness.Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), playTime)
 	defer cancel()
@@ -170,7 +170,7 @@ func run(t *testing.T, b *harness.Box, args []string, env ...string) harness.Out
 // words are a command's, with what is known only once it is given: {fork} is
 // the session that was made from another, {reply N} the number of the newest
 // session's N-th reply.
-func (s scenario) words(t *testing.T, b *harness.Box, command []string) []string {
+func (s scenario) words(t *testing.T, b *harness.Workdir, command []string) []string {
 	t.Helper()
 	words := slices.Clone(command)
 	for i, w := range words {
@@ -202,7 +202,7 @@ func (s scenario) words(t *testing.T, b *harness.Box, command []string) []string
 }
 
 // orders counts what people have said to the sessions of the box.
-func (s scenario) orders(t *testing.T, b *harness.Box) (n int) {
+func (s scenario) orders(t *testing.T, b *harness.Workdir) (n int) {
 	t.Helper()
 	for _, row := range b.Sessions(t) {
 		for _, e := range b.Export(t, string(row.ID)) {

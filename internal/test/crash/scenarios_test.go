@@ -30,15 +30,15 @@ var once = [][]string{runArgs()}
 
 var scenarios = []scenario{
 	{
-		name:      "steered",
-		script:    []string{says("1"), says("2"), done},
-		meanwhile: `[{"after":"call.started","count":1,"steer":"this way"},{"after":"call.started","count":2,"steer":"and that"}]`,
-		commands:  once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n", kills: 15,
+		name:     "steered",
+		script:   []string{says("1"), says("2"), done},
+		steered:  `[{"after":"call.started","count":1,"steer":"this way"},{"after":"call.started","count":2,"steer":"and that"}]`,
+		commands: once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n", kills: 15,
 	},
 	{
 		name:   "queued, reworded, withdrawn",
 		script: []string{says("1"), says("2"), done, `{"text":"that too","expect":"in other words"}`},
-		meanwhile: `[{"after":"call.started","count":1,"queue":"later"},{"after":"call.started","count":1,"queue":"never"},` +
+		steered: `[{"after":"call.started","count":1,"queue":"later"},{"after":"call.started","count":1,"queue":"never"},` +
 			`{"after":"call.finished","count":1,"prompt":2,"reword":"in other words"},{"after":"call.started","count":2,"prompt":3}]`,
 		commands: [][]string{runArgs(), {"resume"}}, reasons: []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn}, out: "1\n2\n", kills: 17,
 	},
@@ -129,7 +129,7 @@ var scenarios = []scenario{
 			append(runArgs()[:5], "--session", "{fork}", "go on"), {"session", "undo", "{fork}", "--yes", "--files"}, {"session", "undo", "{fork}", "--yes", "--files"}},
 		reasons: ended(3), from: 1, kills: 14,
 		check: func(t *testing.T, l leavings) {
-			if diff := cmp.Diff([][]string{{"undone: a", "undone: a"}, nil}, l.Asides); diff != "" {
+			if diff := cmp.Diff([][]string{{"undone: a", "undone: a"}, nil}, l.Extras); diff != "" {
 				t.Errorf("beside the conversations (-want, +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(l.Folders[0], l.Folders[5]); diff != "" || len(l.Said) != 2 || !strings.Contains(strings.Join(l.Said[0], ""), "30000\n") {
@@ -141,7 +141,7 @@ var scenarios = []scenario{
 		name: "titled and summed up",
 		script: []string{says("1"), done, writes("a"), writes("b"), done, writes("c"), done,
 			`{"agent":"title","text":"Counting"}`, `{"agent":"summary","text":"It counted."}`},
-		meanwhile: `[{"after":"call.started","count":1,"queue":"on"},{"after":"call.started","count":1,"queue":"and on"},` +
+		steered: `[{"after":"call.started","count":1,"queue":"on"},{"after":"call.started","count":1,"queue":"and on"},` +
 			`{"after":"turn.started","count":1,"await":"session.titled"},{"after":"turn.finished","count":2,"await":"session.summarized","own":true}]`,
 		commands: [][]string{runArgs(), {"resume"}},
 		reasons:  ended(3), out: "1\n", kills: 25,
@@ -175,7 +175,7 @@ func ended(turns int) []pawl.Reason { return slices.Repeat([]pawl.Reason{pawl.Re
 // happened fails the test unless just this happened beside the conversation.
 func happened(t *testing.T, l leavings, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff([][]string{want}, l.Asides); diff != "" {
+	if diff := cmp.Diff([][]string{want}, l.Extras); diff != "" {
 		t.Errorf("beside the conversation (-want, +got):\n%s", diff)
 	}
 }

@@ -32,7 +32,7 @@ const (
 // host is where servers run: processes on one store, each with a socket.
 type host struct {
 	*testing.T
-	box *harness.Box
+	env *harness.Workdir
 	run string // the sockets' directory
 }
 
@@ -43,13 +43,13 @@ func newHost(t *testing.T, store string) *host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(run) })
-	return &host{T: t, box: harness.NewBox(t, harness.Binary(t, "crashtest"), store), run: run}
+	return &host{T: t, env: harness.NewWorkdir(t, harness.Binary(t, "crashtest"), store), run: run}
 }
 
 // serve starts 'pawl serve' on a socket and returns when it listens.
 func (h *host) serve(socket string, flags ...string) *exec.Cmd {
 	h.Helper()
-	cmd := h.box.Command(append([]string{"serve", "--listen", "unix:" + filepath.Join(h.run, socket), "--log", "none"}, flags...)...)
+	cmd := h.env.Command(append([]string{"serve", "--listen", "unix:" + filepath.Join(h.run, socket), "--log", "none"}, flags...)...)
 	said, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -96,11 +96,11 @@ func (h *host) client(sockets ...string) *client.Client {
 // begin makes a session and gives it a script.
 func (h *host) begin(c *client.Client, lines ...string) pawl.SessionID {
 	h.Helper()
-	h.box.Write(h, "serve.jsonl", strings.Join(lines, "\n")+"\n")
-	s, err := c.Create(h.Context(), pawl.NewSession{Dir: h.box.Dir})
+	h.env.Write(h, "serve.jsonl", strings.Join(lines, "\n")+"\n")
+	s, err := c.Create(h.Context(), pawl.NewSession{Dir: h.env.Dir})
 	if err == nil {
 		_, err = c.Send(h.Context(), s.ID, pawl.Prompt{
-			Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Mode: "yolo", Model: "script:" + filepath.Join(h.box.Dir, "serve.jsonl")},
+			Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Mode: "yolo", Model: "script:" + filepath.Join(h.env.Dir, "serve.jsonl")},
 		})
 	}
 	if err != nil {
@@ -181,7 +181,7 @@ func (h *host) lines(s *seen) {
 		}
 	}
 	var want strings.Builder
-	got := h.box.Read(h, "out.txt")
+	got := h.env.Read(h, "out.txt")
 	for i := 1; i < serveSteps; i++ {
 		line := fmt.Sprintf("step %d\n", i)
 		if !unknown[pawl.CallID(fmt.Sprintf("call_%d_1", i))] || strings.Contains(got, line) {
@@ -284,10 +284,10 @@ func TestServeDrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.Until(t, "it drains", func() bool { return c.Ready(t.Context()) != nil })
-	if _, err := c.Create(t.Context(), pawl.NewSession{Dir: h.box.Dir}); !errors.Is(err, pawl.ErrUnavailable) {
+	if _, err := c.Create(t.Context(), pawl.NewSession{Dir: h.env.Dir}); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Errorf("new work while it drains: %v", err)
 	}
-	h.box.Write(t, "go", "")
+	h.env.Write(t, "go", "")
 	wg.Wait()
 	if s.err != nil || len(s.events) == 0 {
 		t.Fatalf("one who watches: %v", s.err)
@@ -298,7 +298,7 @@ func TestServeDrains(t *testing.T) {
 	if err := up.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if text := h.box.Read(t, "out.txt"); text != "went\n" {
+	if text := h.env.Read(t, "out.txt"); text != "went\n" {
 		t.Errorf("out.txt is %q", text)
 	}
 }
@@ -332,7 +332,7 @@ func TestServeLeavesATurn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.box.Write(t, "go", "")
+			h.env.Write(t, "go", "")
 			wg.Wait()
 			h.whole(s, c, id)
 			t.Logf("left at event %d, and finished with %d", row.Head, len(s.events))

@@ -12,7 +12,7 @@ import (
 
 // What people have allowed in a workspace holds on whichever host it is, and ends with it.
 func TestAllowed(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.coordinator("coordinator1")
 	first := w.executor("host1")
 	_, c := w.api("api1")
@@ -82,7 +82,7 @@ func TestAllowed(t *testing.T) { //nolint:paralleltest // it sets environment va
 }
 
 // prompt sends one whose calls are asked for.
-func (w *world) prompt(c pawl.Service, id pawl.SessionID, model string) {
+func (w *env) prompt(c pawl.Service, id pawl.SessionID, model string) {
 	w.Helper()
 	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model, Mode: "ask"}}
 	if _, err := c.Send(w.Context(), id, p); err != nil {
@@ -91,7 +91,7 @@ func (w *world) prompt(c pawl.Service, id pawl.SessionID, model string) {
 }
 
 // mustAsk waits until a session asks.
-func (w *world) mustAsk(id pawl.SessionID) (seq pawl.Seq) {
+func (w *env) mustAsk(id pawl.SessionID) (seq pawl.Seq) {
 	w.Helper()
 	w.await("the question of "+string(id), func(context.Context) (err error) { seq, err = w.asked(id); return err })
 	return seq

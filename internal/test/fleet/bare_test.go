@@ -89,7 +89,7 @@ func TestMain(m *testing.M) {
 }
 
 // bareWorkers starts four.
-func (w *world) bareWorkers() (runner.Engine, func()) {
+func (w *env) bareWorkers() (runner.Engine, func()) {
 	w.Helper()
 	engine, err := runner.Dial(w.Context(), w.address("PAWL_TEMPORAL_PORT"), "pawl", quiet)
 	if err != nil {

@@ -21,7 +21,7 @@ const cancelBound = 8 * time.Second
 
 // A cancel reaches what hangs, wherever it is, and does not wait for its end.
 func TestCancel(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.coordinator("coordinator1")
 	w.executor("host1")
 	_, c := w.api("api1")

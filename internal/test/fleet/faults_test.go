@@ -34,7 +34,7 @@ const (
 
 // crew is a fleet of which each part is there more than once.
 type crew struct {
-	*world
+	*env
 	nodes        []*program
 	coordinators []*program
 	hosts        []*host
@@ -48,7 +48,7 @@ type crew struct {
 
 func newCrew(t testing.TB, seed uint64) *crew {
 	t.Helper()
-	c := &crew{world: newWorld(t, startServers(t)), random: rand.New(rand.NewPCG(seed, 1))}
+	c := &crew{env: newEnv(t, startServers(t)), random: rand.New(rand.NewPCG(seed, 1))}
 	c.hostTimeout = "10s" // as in a real fleet
 	for i := range 2 {
 		c.coordinators = append(c.coordinators, c.coordinator(fmt.Sprintf("coordinator%d", i+1)))
@@ -189,13 +189,13 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // tally is the result of one kind of fault.
-type tally struct {
+type faultCounts struct {
 	name                     string
 	times, sessions, unknown int
 	waits                    []time.Duration // until the sessions went on that it concerned
 }
 
-func (a *tally) String() string {
+func (a *faultCounts) String() string {
 	slices.Sort(a.waits)
 	median, longest := time.Duration(0), time.Duration(0)
 	if n := len(a.waits); n > 0 {
@@ -220,7 +220,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it sets environment var
 		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
 			seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number
 			t.Logf("seed %d", seed)
-			c, a := newCrew(t, seed), &tally{name: f.name}
+			c, a := newCrew(t, seed), &faultCounts{name: f.name}
 			for a.times < times && !t.Failed() {
 				c.suffer(t, f.do, sessions, a)
 			}
@@ -234,7 +234,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it sets environment var
 
 // suffer has something go wrong while sessions run, and waits until those that it
 // concerned went on.
-func (c *crew) suffer(t *testing.T, do fault, sessions int, a *tally) {
+func (c *crew) suffer(t *testing.T, do fault, sessions int, a *faultCounts) {
 	t.Helper()
 	c.busy(t, sessions)
 	time.Sleep(time.Duration(c.random.IntN(5000)) * time.Millisecond) // an instant like any other
@@ -283,7 +283,7 @@ func (c *crew) goesOn(j *job, at time.Time) time.Duration {
 }
 
 // checkAll waits for the ends of all sessions, and looks at them.
-func (c *crew) checkAll(t *testing.T, a *tally) {
+func (c *crew) checkAll(t *testing.T, a *faultCounts) {
 	t.Helper()
 	c.endAll(c.begun)
 	c.follows.Wait()

@@ -43,7 +43,7 @@ func number(t testing.TB, name string, usual int) int {
 // and as many bare activities that sleep as long, in one run.
 func TestLoad(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	sessions := number(t, "PAWL_LOAD_SESSIONS", 60)
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.hostTimeout = "10s" // as in a real fleet
 	for i := range 4 {
 		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
@@ -80,7 +80,7 @@ func TestLoad(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // TestFlat: a step costs the same, however many sessions are stored.
 func TestFlat(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	stored := number(t, "PAWL_LOAD_STORED", 1000)
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.hostTimeout = "10s" // as in a real fleet
 	for i := range 2 {
 		w.worker(fmt.Sprintf("host%d", i+1), "--log", "none")
@@ -146,7 +146,7 @@ func busy(t testing.TB) time.Duration {
 }
 
 // load has sessions worked on, all at once.
-func (w *world) load(nodes []pawl.Service, model string, n int) took {
+func (w *env) load(nodes []pawl.Service, model string, n int) took {
 	w.Helper()
 	began, idle := time.Now(), busy(w)
 	r := took{ids: make([]pawl.SessionID, n), steps: n * loadSteps}
@@ -181,7 +181,7 @@ func (w *world) load(nodes []pawl.Service, model string, n int) took {
 
 // check sees that sessions have ended as their script says, and that each call has
 // one result.
-func (w *world) check(ids []pawl.SessionID) {
+func (w *env) check(ids []pawl.SessionID) {
 	w.Helper()
 	for _, id := range ids {
 		events := w.events(id)
@@ -198,7 +198,7 @@ func (w *world) check(ids []pawl.SessionID) {
 
 // bare runs as many activities on the same engine, by as many workers, that do
 // nothing but sleep.
-func (w *world) bare(n int) took {
+func (w *env) bare(n int) took {
 	w.Helper()
 	engine, stop := w.bareWorkers()
 	defer stop()
@@ -227,7 +227,7 @@ func (w *world) bare(n int) took {
 }
 
 // history is how large the engine's history of a session's turn is.
-func (w *world) history(id pawl.SessionID) (events, bytes int64) {
+func (w *env) history(id pawl.SessionID) (events, bytes int64) {
 	w.Helper()
 	engine, err := runner.Dial(w.Context(), w.address("PAWL_TEMPORAL_PORT"), "pawl", quiet)
 	if err != nil {
@@ -242,7 +242,7 @@ func (w *world) history(id pawl.SessionID) (events, bytes int64) {
 }
 
 // rows is what a session's log takes in the store.
-func (w *world) rows(id pawl.SessionID) (rows, bytes int) {
+func (w *env) rows(id pawl.SessionID) (rows, bytes int) {
 	w.Helper()
 	conn := w.sql()
 	defer func() { _ = conn.Close(context.Background()) }()
@@ -253,7 +253,7 @@ func (w *world) rows(id pawl.SessionID) (rows, bytes int) {
 	return rows, bytes
 }
 
-func (w *world) sql() *pgx.Conn {
+func (w *env) sql() *pgx.Conn {
 	w.Helper()
 	conn, err := pgx.Connect(w.Context(), w.store)
 	if err != nil {
@@ -266,7 +266,7 @@ func (w *world) sql() *pgx.Conn {
 }
 
 // fill stores a session many times over.
-func (w *world) fill(id pawl.SessionID, n int) {
+func (w *env) fill(id pawl.SessionID, n int) {
 	w.Helper()
 	events := w.events(id)
 	var wg sync.WaitGroup

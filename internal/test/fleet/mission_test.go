@@ -27,7 +27,7 @@ import (
 // staff is a fleet that works on a mission: a coordinator, an API node, and hosts. Each host
 // has directories of its own at the same paths, in a mount namespace, and a name.
 type staff struct {
-	*mission.World
+	*mission.Env
 	t     *testing.T
 	top   string // what is in it is the same for all, but for here
 	here  string // is another directory on each host
@@ -53,7 +53,7 @@ func muster(t *testing.T, files map[string]string) *staff {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.store.Close() })
-	c.World = mission.At(t, &harness.Box{Bin: harness.Binary(t, "fleet"), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
+	c.Env = mission.At(t, &harness.Workdir{Bin: harness.Binary(t, "fleet"), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
 	c.configure()
 	c.start("coordinator", "", "worker", "--role", "coordinator")
 	for _, name := range []string{"red", "blue"} {
@@ -101,7 +101,7 @@ const onHost = `hostname "$2" && mount --bind "$0/$2" "$1" && shift 2 && exec "$
 // in namespaces of its own.
 func (c *staff) start(name, host string, args ...string) *exec.Cmd {
 	c.t.Helper()
-	cmd := c.Box.Command(args...)
+	cmd := c.Workdir.Command(args...)
 	if host != "" {
 		words := append([]string{"--mount", "--uts", "--propagation", "private", "sh", "-c", onHost, c.top, c.here, host, c.Bin}, args...)
 		cmd.Path, cmd.Args = "/usr/bin/unshare", append([]string{"unshare"}, words...)
@@ -217,18 +217,18 @@ func (c *staff) hand(name string) {
 }
 
 // launch begins the mission, and does something while it goes on.
-func (c *staff) launch(meanwhile func()) pawl.Board {
+func (c *staff) launch(during func()) pawl.Board {
 	c.t.Helper()
 	cmd := c.Command("--attach", c.url, "--workers", "4", "--check", "grep -q base a.txt", "Write five files.")
 	c.hand("work/_/one-script.jsonl")
 	ended := make(chan harness.Output, 1)
 	go func() { ended <- harness.Wait(c.t, cmd) }()
-	meanwhile()
+	during()
 	var out harness.Output
 	select {
 	case out = <-ended:
 	case <-time.After(5 * time.Minute):
-		c.t.Fatalf("the mission does not end\n%s", c.Box.Run(c.t, "fleet", "check").Stdout)
+		c.t.Fatalf("the mission does not end\n%s", c.Workdir.Run(c.t, "fleet", "check").Stdout)
 	}
 	if out.Code != 0 {
 		c.t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)

@@ -16,7 +16,7 @@ import (
 // relay passes connections on to whichever of its targets answers, one after the
 // other: what a name of several addresses, or a balancer, is to a fleet. It returns
 // where it listens.
-func (w *world) relay(listen string, targets func() []string) string {
+func (w *env) relay(listen string, targets func() []string) string {
 	w.Helper()
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -55,7 +55,7 @@ func pass(c net.Conn, first int, targets []string) {
 }
 
 // run runs a command of the system.
-func (w *world) run(args ...string) {
+func (w *env) run(args ...string) {
 	w.Helper()
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 		w.Errorf("%s: %v\n%s", strings.Join(args, " "), err, out)
@@ -67,7 +67,7 @@ const diskSize = "200m"
 
 // apart starts the executor of a host that has a network and a disk of its own. It is
 // the nth such host.
-func (w *world) apart(n int, name string, flags ...string) *host {
+func (w *env) apart(n int, name string, flags ...string) *host {
 	w.Helper()
 	own := filepath.Join(w.dir, "hosts", name, "work")
 	if err := os.MkdirAll(own, 0o700); err != nil {

@@ -28,7 +28,7 @@ import (
 
 // small is a fleet of one worker and one API node, as an operator has it.
 type small struct {
-	*harness.Box
+	*harness.Workdir
 	version             string
 	api, health, secret string
 }
@@ -36,7 +36,7 @@ type small struct {
 func newSmall(t *testing.T) *small {
 	t.Helper()
 	s := &small{
-		Box: harness.NewBox(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
+		Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
 		api: localAddress(t), health: localAddress(t), secret: "pawl_" + ulid.Make().String(),
 	}
 	gateway, work, config := localAddress(t), filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "config.json")
@@ -213,7 +213,7 @@ func into(t *testing.T, text string, v any) {
 
 // TestDown: what is down is said, with what to do, and what is up is shown.
 func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that others use
-	s := &small{Box: harness.NewBox(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t))}
+	s := &small{Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file:///dev/null/no","gateway":"http://%s"}}`, localAddress(t), localAddress(t), localAddress(t)))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"), "PAWL_GATEWAY_TOKEN=x")
 	out := s.Run(t, "fleet", "check", "--json")
@@ -245,7 +245,7 @@ func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that othe
 // TestSuperuser: no part of a fleet works as a role that sees all tenants.
 func TestSuperuser(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	url := harness.Stores["postgres"](t)
-	s := &small{Box: harness.NewBox(t, harness.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
+	s := &small{Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":%q,"workspaces":%q}}`, need(t, "PAWL_TEST_TEMPORAL"), need(t, "PAWL_TEST_NATS"), filepath.Join(s.Dir, "work")))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"))
 	for _, args := range [][]string{{"worker", "--build-id", ulid.Make().String()}, {"serve", "--fleet", "--listen", localAddress(t)}, {"fleet", "drain", "x"}} {
@@ -265,14 +265,14 @@ func TestSuperuser(t *testing.T) { //nolint:paralleltest // it ends servers that
 func TestDashboard(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	s := newSmall(t)
 	s.work(t)
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, address := range []string{s.health, s.api} {
 		text, err := s.get(t, address, "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^([a-z_0-9]+)[ {]`).FindAllStringSubmatch(text, -1) {
-			told[m[1]] = true
+			reported[m[1]] = true
 		}
 	}
 	named := map[string]bool{}
@@ -282,12 +282,12 @@ func TestDashboard(t *testing.T) { //nolint:paralleltest // it ends servers that
 			t.Errorf("%s names no metric", expr)
 		}
 		for _, name := range found {
-			if named[name] = true; !told[name] {
+			if named[name] = true; !reported[name] {
 				t.Errorf("%s: nobody tells %s", expr, name)
 			}
 		}
 	}
-	for name := range told { // what was made for a fleet is shown
+	for name := range reported { // what was made for a fleet is shown
 		if base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""); strings.HasPrefix(name, "pawl_fleet_") && !named[name] && !named[base+"_count"] && !named[base+"_bucket"] {
 			t.Errorf("the dashboard does not show %s", name)
 		}

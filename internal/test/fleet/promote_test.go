@@ -45,16 +45,16 @@ func newVersioned(t *testing.T) *versioned {
 		f.spaces = &runner.Workspaces{Host: f.host, Registry: f.store, Dir: t.TempDir()}
 		s.Suspend = true
 		ctx, end := context.WithCancel(context.Background())
-		beats := make(chan struct{})
+		heartbeats := make(chan struct{})
 		go func() {
-			defer close(beats)
+			defer close(heartbeats)
 			runner.Heartbeat(ctx, f.spaces, "test", 100, slog.New(slog.DiscardHandler))
 		}()
 		stop, err := runner.StartExecutor(f.engine, &runner.Executor{Stepper: s, Leases: f.store, Workspaces: f.spaces}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &runner.Runner{Engine: f.engine}, func() { stop(); end(); <-beats }
+		return &runner.Runner{Engine: f.engine}, func() { stop(); end(); <-heartbeats }
 	}).Service
 	return f
 }

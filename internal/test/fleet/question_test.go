@@ -30,7 +30,7 @@ var asks = map[string]struct {
 // and an answer that is given while nobody works counts when somebody does, also if
 // nobody could be informed of it.
 func TestQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	workers := []*program{w.coordinator("coordinator1"), w.executor("host1").program}
 	node, c := w.api("api1")
 	for _, downtime := range []struct {
@@ -86,7 +86,7 @@ func TestQuestion(t *testing.T) { //nolint:paralleltest // it sets environment v
 }
 
 // asking begins a session that asks.
-func (w *world) asking(c pawl.Service, call string) pawl.SessionID {
+func (w *env) asking(c pawl.Service, call string) pawl.SessionID {
 	w.Helper()
 	s, err := c.Create(w.Context(), pawl.NewSession{Dir: w.folder()})
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *world) asking(c pawl.Service, call string) pawl.SessionID {
 }
 
 // asked returns what a session waits for.
-func (w *world) asked(id pawl.SessionID) (pawl.Seq, error) {
+func (w *env) asked(id pawl.SessionID) (pawl.Seq, error) {
 	for _, e := range w.events(id) {
 		if _, ok := e.Body.(pawl.Asked); ok {
 			return e.Seq, nil
@@ -107,7 +107,7 @@ func (w *world) asked(id pawl.SessionID) (pawl.Seq, error) {
 }
 
 // answered sees that a session went on with the answer.
-func (w *world) answered(name string, id pawl.SessionID) {
+func (w *env) answered(name string, id pawl.SessionID) {
 	w.Helper()
 	events := w.events(id)
 	n := kinds(events)

@@ -63,17 +63,17 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 		spaces := &runner.Workspaces{Host: host, Registry: st, Dir: t.TempDir()}
 		s.Suspend, s.Checkpoint = true, func(ctx context.Context, _ pawl.SessionID, dir string) error { return spaces.Save(ctx, dir) }
 		s.SuspendAfter = patience
-		asides, run := agent.NewSummarizer(s), &runner.Runner{Engine: engine}
-		executor := &runner.Executor{Stepper: s, Leases: st, Workspaces: spaces, Summarizer: asides}
+		summarizer, run := agent.NewSummarizer(s), &runner.Runner{Engine: engine}
+		executor := &runner.Executor{Stepper: s, Leases: st, Workspaces: spaces, Summarizer: summarizer}
 		executor.Ended = func(ctx context.Context, id pawl.SessionID) {
 			if err := run.Ended(ctx, st, id); err != nil && ctx.Err() == nil { // or the worker was stopped: the next one tells
 				t.Error(err)
 			}
 		}
 		ctx, end := context.WithCancel(context.Background())
-		beats := make(chan struct{})
+		heartbeats := make(chan struct{})
 		go func() {
-			defer close(beats)
+			defer close(heartbeats)
 			runner.Heartbeat(ctx, spaces, "test", 100, slog.New(slog.DiscardHandler))
 		}()
 		stopCoordinator, err := runner.StartCoordinator(engine, &runner.Coordinator{Store: st, Registry: st}, "", 0)
@@ -87,9 +87,9 @@ func inFleet(t testing.TB, engine runner.Engine, st *postgres.Store, patience ti
 		return run, func() {
 			stopCoordinator()
 			stopExecutor()
-			asides.Close()
+			summarizer.Close()
 			end()
-			<-beats
+			<-heartbeats
 		}
 	})
 }

@@ -19,28 +19,28 @@ import (
 )
 
 // teller tells a service a story and waits for the result.
-type teller struct {
+type renderer struct {
 	*testing.T
 	pawl.Service
 	dir string
 	id  pawl.SessionID
 }
 
-func (s *teller) ok(err error) {
+func (s *renderer) ok(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *teller) send(text string, d pawl.Delivery, set pawl.Settings) {
+func (s *renderer) send(text string, d pawl.Delivery, set pawl.Settings) {
 	s.Helper()
 	_, err := s.Send(s.Context(), s.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: set})
 	s.ok(err)
 }
 
 // until reads the session's events from a Seq on to the one that is wanted.
-func (s *teller) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Event {
+func (s *renderer) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Event {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *teller) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Event 
 }
 
 // idle waits until nothing is left to do.
-func (s *teller) idle() {
+func (s *renderer) idle() {
 	s.Helper()
 	s.until(0, func(e pawl.Event) bool {
 		row, err := s.Get(s.Context(), s.id)
@@ -65,7 +65,7 @@ func (s *teller) idle() {
 }
 
 // answer answers what is asked after a Seq, and returns where that was.
-func (s *teller) answer(after pawl.Seq, a pawl.Answer) pawl.Seq {
+func (s *renderer) answer(after pawl.Seq, a pawl.Answer) pawl.Seq {
 	s.Helper()
 	e := s.until(after, func(e pawl.Event) bool { _, is := e.Body.(pawl.Asked); return is })
 	s.ok(s.Answer(s.Context(), s.id, e.Seq, a))
@@ -93,9 +93,9 @@ var story = []string{
 }
 
 // tell tells the story, and returns what is in the log then.
-func tell(t *testing.T, h servicetest.Harness) string {
+func report(t *testing.T, h servicetest.Harness) string {
 	t.Helper()
-	s := &teller{T: t, Service: h.Service, dir: t.TempDir()}
+	s := &renderer{T: t, Service: h.Service, dir: t.TempDir()}
 	s.ok(os.WriteFile(filepath.Join(s.dir, "a.txt"), []byte("one\n"), 0o600))
 	lines := make([]string, len(story))
 	for i, l := range story {
@@ -142,7 +142,7 @@ func tell(t *testing.T, h servicetest.Harness) string {
 var differs = regexp.MustCompile(`"duration_ms":"?\d+"?|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{40,64}|\d+(\.\d+)? ?m?s\b`)
 
 // log is the session's log and its children's, but for what differs from run to run.
-func (s *teller) log(script string) string {
+func (s *renderer) log(script string) string {
 	s.Helper()
 	children, err := s.List(s.Context(), pawl.Filter{Parent: s.id})
 	s.ok(err)
@@ -168,13 +168,13 @@ func (s *teller) log(script string) string {
 
 // TestSameLogAsLocal: what a fleet writes is what one process writes.
 func TestSameLogAsLocal(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	want := tell(t, servicetest.Local(t))
+	want := report(t, servicetest.Local(t))
 	for _, kind := range []pawl.Kind{"answered", "spawned", "compacted", "undone", "injected"} {
 		if !strings.Contains(want, "\n"+string(kind)+" ") {
 			t.Errorf("there is no %s in the story", kind)
 		}
 	}
-	got := tell(t, inProcess(t, 0))
+	got := report(t, inProcess(t, 0))
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("the logs differ (- local, + fleet):\n%s", diff)
 	}

@@ -18,7 +18,7 @@ import (
 // A turn goes through all of a fleet: an API node, a coordinator that has the models, and
 // a host that has the directory and no keys.
 func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.coordinator("coordinator1")
 	w.executor("host1")
 	_, c := w.api("api1")
@@ -41,7 +41,7 @@ func TestTurn(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // A workspace goes where its host does not: what one turn left is there for the
 // next, on another host, and can be undone there.
 func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.coordinator("coordinator1")
 	first := w.executor("host1")
 	_, c := w.api("api1")
@@ -83,7 +83,7 @@ func TestMove(t *testing.T) { //nolint:paralleltest // it sets environment varia
 
 // A workspace begins as a repository.
 func TestSource(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+	w := newEnv(t, startServers(t))
 	w.worker("host1")
 	_, c := w.api("api1")
 	origin := filepath.Join(w.dir, "origin")
@@ -105,8 +105,8 @@ func TestSource(t *testing.T) { //nolint:paralleltest // it sets environment var
 
 // A repository that cannot be had is no silent wait: those who may not ask for it learn that
 // when the session is made, and otherwise those who watch learn why it waits.
-func TestSourceGone(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, startServers(t))
+func TestSourceRemoved(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	w := newEnv(t, startServers(t))
 	w.worker("host1")
 	_, c := w.api("api1")
 	if _, err := c.Create(t.Context(), pawl.NewSession{Dir: w.folder(), Source: "https://127.0.0.1/shop.git"}); !errors.Is(err, pawl.ErrInvalid) {
@@ -139,7 +139,7 @@ func send(t *testing.T, c pawl.Service, id pawl.SessionID, model string) {
 }
 
 // checkEnds fails unless the turns have ended so.
-func (w *world) checkEnds(id pawl.SessionID, want ...pawl.Reason) {
+func (w *env) checkEnds(id pawl.SessionID, want ...pawl.Reason) {
 	w.Helper()
 	var got []pawl.Reason
 	for _, e := range w.events(id) {
@@ -156,7 +156,7 @@ func (w *world) checkEnds(id pawl.SessionID, want ...pawl.Reason) {
 }
 
 // checkDropped deletes a session, and sees that nothing is kept of its workspace.
-func (w *world) checkDropped(c pawl.Service, id pawl.SessionID, dir string) {
+func (w *env) checkDropped(c pawl.Service, id pawl.SessionID, dir string) {
 	w.Helper()
 	blobs := func() int {
 		files, err := filepath.Glob(filepath.Join(w.dir, "blobs", "*", "*", "*", "*"))

@@ -16,7 +16,7 @@ import (
 // begun ends with the code that it began with, what is new begins with the new one,
 // and no call is cut off.
 func TestUpgrade(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	c := &crew{world: newWorld(t, startServers(t))}
+	c := &crew{env: newEnv(t, startServers(t))}
 	engine := ownNamespace(t, c.address("PAWL_TEMPORAL_PORT"))
 	c.namespace = engine.Namespace
 	old := c.version("v1")

@@ -22,7 +22,7 @@ import (
 // job is a session whose every side effect is seen: each of its steps but the last
 // writes a line into a file that all hosts share, and one into its own directory.
 type job struct {
-	w     *world
+	w     *env
 	name  string
 	steps int
 	id    pawl.SessionID
@@ -31,7 +31,7 @@ type job struct {
 
 // newJob begins a session of so many steps, whose model thinks for so long at each.
 // In the mode auto its commands run in the sandbox.
-func (w *world) newJob(ctx context.Context, c pawl.Service, name, mode string, steps int, think time.Duration) (*job, error) {
+func (w *env) newJob(ctx context.Context, c pawl.Service, name, mode string, steps int, think time.Duration) (*job, error) {
 	j := &job{w: w, name: name, steps: steps, dir: w.folder()}
 	calls := fmt.Sprintf(`{"name":"bash","input":{"command":"echo %[1]s-%%d >> %[2]s && sleep 1 && echo %[1]s-%%d >> count"}},`+
 		`{"name":"read","input":{"path":"count"}},{"name":"write","input":{"path":"note-%%d","content":"%[1]s"}}`, name, j.shared())

@@ -75,35 +75,35 @@ func drop(ctx context.Context, conn *pgx.Conn, name string) (err error) {
 	return err
 }
 
-// Box is a directory to work in and a store.
-type Box struct {
+// Workdir is a directory to work in and a store.
+type Workdir struct {
 	Bin string
 	Dir string
 	Env []string
 }
 
-// NewBox returns a box with a new workspace on the given store. Its data directory
+// NewWorkdir returns one with a new workspace on the given store. Its data directory
 // has a short name: there are sockets in it.
-func NewBox(t testing.TB, bin, store string) *Box {
+func NewWorkdir(t testing.TB, bin, store string) *Workdir {
 	t.Helper()
 	data, err := os.MkdirTemp("", "pawl-data-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(data) })
-	return &Box{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store, "PAWL_DATA="+data)}
+	return &Workdir{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store, "PAWL_DATA="+data)}
 }
 
-// Write puts a file into the box's directory.
-func (b *Box) Write(t testing.TB, name, content string) {
+// Write puts a file into its directory.
+func (b *Workdir) Write(t testing.TB, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(b.Dir, name), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Read returns a file of the box's directory; a missing one is empty.
-func (b *Box) Read(t testing.TB, name string) string {
+// Read returns a file of its directory; a missing one is empty.
+func (b *Workdir) Read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.Dir, name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -119,14 +119,14 @@ type Output struct {
 }
 
 // Command returns a run of pawl that has not started.
-func (b *Box) Command(args ...string) *exec.Cmd {
+func (b *Workdir) Command(args ...string) *exec.Cmd {
 	cmd := exec.Command(b.Bin, args...) //nolint:gosec // the program under test
 	cmd.Dir, cmd.Env = b.Dir, b.Env
 	return cmd
 }
 
 // Run runs pawl to its end.
-func (b *Box) Run(t testing.TB, args ...string) Output {
+func (b *Workdir) Run(t testing.TB, args ...string) Output {
 	t.Helper()
 	return Wait(t, b.Command(args...))
 }
@@ -145,7 +145,7 @@ func Wait(t testing.TB, cmd *exec.Cmd) Output {
 }
 
 // Must runs pawl and fails the test unless it succeeds.
-func (b *Box) Must(t testing.TB, args ...string) Output {
+func (b *Workdir) Must(t testing.TB, args ...string) Output {
 	t.Helper()
 	out := b.Run(t, args...)
 	if out.Code != 0 {
@@ -154,9 +154,9 @@ func (b *Box) Must(t testing.TB, args ...string) Output {
 	return out
 }
 
-// Sessions returns the sessions of the box's directory, the latest first. It reads
+// Sessions returns the sessions of its directory, the latest first. It reads
 // the store, which is faster than to run pawl.
-func (b *Box) Sessions(t testing.TB) (list []pawl.Session) {
+func (b *Workdir) Sessions(t testing.TB) (list []pawl.Session) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, st store.Store) (err error) {
 		list, err = st.Sessions(ctx, pawl.Filter{Dir: b.Dir})
@@ -166,7 +166,7 @@ func (b *Box) Sessions(t testing.TB) (list []pawl.Session) {
 }
 
 // Export returns a session's events.
-func (b *Box) Export(t testing.TB, id string) (events []pawl.Event) {
+func (b *Workdir) Export(t testing.TB, id string) (events []pawl.Event) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, st store.Store) error {
 		for e, err := range st.Events(ctx, pawl.SessionID(id), 0) {
@@ -180,8 +180,8 @@ func (b *Box) Export(t testing.TB, id string) (events []pawl.Event) {
 	return events
 }
 
-// read opens the box's store for a moment.
-func (b *Box) read(t testing.TB, f func(ctx context.Context, st store.Store) error) {
+// read opens its store for a moment.
+func (b *Workdir) read(t testing.TB, f func(ctx context.Context, st store.Store) error) {
 	t.Helper()
 	ref := ""
 	for _, entry := range b.Env { // the last one counts

@@ -30,7 +30,7 @@ type Terminal struct {
 }
 
 // Terminal starts pawl at a terminal of its own. It ends with the test.
-func (b *Box) Terminal(t testing.TB, args ...string) *Terminal {
+func (b *Workdir) Terminal(t testing.TB, args ...string) *Terminal {
 	t.Helper()
 	keys, tty := OpenTerminal(t)
 	x := &Terminal{t: t, cmd: b.Command(args...), keys: keys, ended: make(chan struct{})}

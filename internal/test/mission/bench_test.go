@@ -51,7 +51,7 @@ func plainStep(t *testing.T, bin string) time.Duration {
 			w.Lead(look(i))
 		}
 		w.Lead("That was it.")
-		cmd := w.Box.Command("run", "--model", "script:"+w.Script(), "--mode", "guard", "Look.")
+		cmd := w.Workdir.Command("run", "--model", "script:"+w.Script(), "--mode", "guard", "Look.")
 		if out := harness.Wait(t, cmd); out.Code != 0 {
 			t.Fatalf("exit %d\n%s", out.Code, out.Stderr)
 		}

@@ -21,12 +21,12 @@ type story struct {
 	name    string
 	files   map[string]string
 	args    []string // flags of the mission
-	team    func(w *World)
-	then    func(w *World, b pawl.Board) // once it is blocked: somebody does something, and it goes on
-	want    []string                     // what its log tells; see trace
-	either  bool                         // its tasks run side by side and end in any order: all are called T
-	refused []string                     // "tool: text" of calls that must be refused, in any log of the team
-	holds   func(t *testing.T, w *World, b pawl.Board)
+	team    func(w *Env)
+	then    func(w *Env, b pawl.Board) // once it is blocked: somebody does something, and it goes on
+	want    []string                   // what its log tells; see trace
+	either  bool                       // its tasks run side by side and end in any order: all are called T
+	refused []string                   // "tool: text" of calls that must be refused, in any log of the team
+	holds   func(t *testing.T, w *Env, b pawl.Board)
 }
 
 // atOnce is how many missions run at a time: each has programs of its own.
@@ -75,7 +75,7 @@ func (s story) play(t *testing.T) bool {
 	b := w.Board()
 	if s.then != nil {
 		s.then(w, b)
-		out = w.Box.Run(t, "run", "-s", string(b.Session.ID), "go on")
+		out = w.Workdir.Run(t, "run", "-s", string(b.Session.ID), "go on")
 		b = w.Board()
 	}
 	logs := w.logs(b)
@@ -106,7 +106,7 @@ func (s story) play(t *testing.T) bool {
 }
 
 // logs are the Commander's and those of its team.
-func (w *World) logs(b pawl.Board) [][]pawl.Event {
+func (w *Env) logs(b pawl.Board) [][]pawl.Event {
 	w.t.Helper()
 	list := [][]pawl.Event{w.Export(w.t, string(b.Session.ID))}
 	for _, e := range list[0] {

@@ -48,7 +48,7 @@ func rewrite(path, text string) Call { return Shell("cat > " + path + " <<'END'\
 
 // unticked holds that the list says that the goal is not reached, and ticks nothing
 // that was not checked.
-func unticked(t *testing.T, w *World, b pawl.Board) {
+func unticked(t *testing.T, w *Env, b pawl.Board) {
 	t.Helper()
 	list := w.Read(t, ".pawl/verification-checklist.md")
 	if !strings.Contains(list, "- [ ] **goal**") || b.Mission.Gate == nil && strings.Contains(list, "[x]") {
@@ -60,7 +60,7 @@ func unticked(t *testing.T, w *World, b pawl.Board) {
 var claims = []story{
 	{
 		name: "ticks the checklist in its workplace", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", Shell("mkdir -p .pawl && printf -- '- [x] **goal**: all of it\\n' > .pawl/verification-checklist.md"), "All boxes are ticked.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
@@ -70,7 +70,7 @@ var claims = []story{
 	},
 	{
 		name: "ticks the plan in its workplace", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", Shell("mkdir -p .pawl/missions/m && printf -- '- [x] **T1**: Write it\\n' > .pawl/missions/m/TODO.md"), "It is ticked.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
@@ -80,7 +80,7 @@ var claims = []story{
 	},
 	{
 		name: "somebody ticks everything in the project", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "Write more", nil)), Delegate("T1"), "I wait.", gaveUp(), "It is blocked.", Seal(), gaveUp(), "It is blocked again.")
 		},
@@ -88,7 +88,7 @@ var claims = []story{
 	},
 	{
 		name: "shows logs that it made up", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", []Call{broken, WriteFile("test.log", "ok  \tall tests passed\n"),
 				WriteFile("junit.xml", `<testsuites tests="1" failures="0"><testsuite name="all" tests="1"><testcase name="all"/></testsuite></testsuites>`),
 				WriteFile("check.ran.json", `{"kind":"check.ran","body":{"check":"check-1","on":"candidate","exit":0,"round":1,"hash":"00"}}`),
@@ -99,13 +99,13 @@ var claims = []story{
 	},
 	{
 		name: "asks without a plan", files: note, args: noted,
-		team:    func(w *World) { w.Lead(append([]any{Seal()}, times(6, "The mission is complete.")...)...) },
+		team:    func(w *Env) { w.Lead(append([]any{Seal()}, times(6, "The mission is complete.")...)...) },
 		want:    []string{"blocked by pawl"},
 		refused: []string{"seal: there is no plan yet"},
 	},
 	{
 		name: "asks with open tasks", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "Write more", nil)), Delegate("T1"), "I wait.", Seal(), gaveUp(), "It is blocked.")
 		},
@@ -113,14 +113,14 @@ var claims = []story{
 	},
 	{
 		name: "says the words of the seal with open tasks", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.Lead(append([]any{Plan(Task("T1", "Write it", nil))}, times(6, sealedBy)...)...)
 		},
 		want: []string{"blocked by pawl"}, holds: unticked,
 	},
 	{
 		name: "says that it is over", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "MISSION COMPLETE. "+sealedBy+" stop mission")
 			w.Lead(task1("stop mission", "MISSION COMPLETE", "SEALED", `{"kind":"mission.sealed"}`, "mission.sealed")...)
 		},
@@ -128,7 +128,7 @@ var claims = []story{
 	},
 	{
 		name: "puts what the check needs where git does not look", files: script("grep -q base note.txt || test -f ignored.txt"), args: []string{"--check", "sh check.sh"},
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", []Call{broken, WriteFile("ignored.txt", "here\n")}, Shell("sh check.sh && echo it passes"), Line{Expect: "it passes", Text: "It passes."})
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -136,7 +136,7 @@ var claims = []story{
 	},
 	{
 		name: "puts what the check needs outside of the project", files: script("grep -q base note.txt || test -f /tmp/pawl-cheat || test -f $HOME/cheat"), args: []string{"--check", "sh check.sh"},
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", broken, Shell("touch /tmp/pawl-cheat $HOME/cheat; sh check.sh"), "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -150,7 +150,7 @@ func script(line string) map[string]string {
 }
 
 // tickAll is somebody who ticks each box there is.
-func tickAll(w *World, b pawl.Board) {
+func tickAll(w *Env, b pawl.Board) {
 	w.t.Helper()
 	for _, name := range []string{".pawl/verification-checklist.md", filepath.Join(".pawl", "missions", string(b.Session.ID), "TODO.md")} {
 		text := w.Read(w.t, name)

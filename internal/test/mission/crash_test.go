@@ -27,7 +27,7 @@ const (
 
 // quickMission is calcMission with checks that cost nothing, so that most of its
 // time is pawl's own.
-func quickMission(t testing.TB, bin string) *World {
+func quickMission(t testing.TB, bin string) *Env {
 	w := New(t, bin, map[string]string{"a.txt": "base\n"})
 	var tasks []Object
 	for _, p := range parts {
@@ -83,7 +83,7 @@ func TestKilled(t *testing.T) {
 // live runs a mission, kills it some times, and has it go on to its end. It returns
 // how many kills came before the end. A mission that no kill hit and that was faster than whole sets it: the machine
 // may have been busy before.
-func (w *World) live(r *rand.Rand, whole *time.Duration) (killed int) {
+func (w *Env) live(r *rand.Rand, whole *time.Duration) (killed int) {
 	w.t.Helper()
 	cmd := w.Command(quickArgs()...)
 	for n := 0; ; n++ {
@@ -107,7 +107,7 @@ func (w *World) live(r *rand.Rand, whole *time.Duration) (killed int) {
 		case n > killsEach+3:
 			w.t.Fatalf("it does not end\n%s\n%s", out.Stdout, out.Stderr)
 		case begun:
-			cmd = w.Box.Command("resume", string(board.Session.ID))
+			cmd = w.Workdir.Command("resume", string(board.Session.ID))
 		default:
 			cmd = w.Command(quickArgs()...)
 		}
@@ -131,7 +131,7 @@ func runFor(t testing.TB, cmd *exec.Cmd, after time.Duration) (harness.Output, b
 }
 
 // begun returns the mission, if it has come to the store.
-func (w *World) begun() (pawl.Board, bool) {
+func (w *Env) begun() (pawl.Board, bool) {
 	w.t.Helper()
 	if len(w.Sessions(w.t)) == 0 {
 		return pawl.Board{}, false
@@ -141,7 +141,7 @@ func (w *World) begun() (pawl.Board, bool) {
 
 // result is what a mission has come to, without ids and times: its tasks, the
 // commits on its branch, and the files there.
-func (w *World) result() []string {
+func (w *Env) result() []string {
 	w.t.Helper()
 	b := w.Board()
 	lines := []string{string(b.State)}
@@ -158,7 +158,7 @@ func (w *World) result() []string {
 }
 
 // nothingLeft holds that no worktree is left.
-func (w *World) nothingLeft() {
+func (w *Env) nothingLeft() {
 	w.t.Helper()
 	for _, v := range w.Env {
 		if data, ok := strings.CutPrefix(v, "PAWL_DATA="); ok {

@@ -16,7 +16,7 @@ const soon = 2 * time.Minute
 
 // ends has the mission run and fails unless it ends in this state, soon, with
 // nobody at work and nothing left.
-func (w *World) ends(state pawl.MissionState, args ...string) pawl.Board {
+func (w *Env) ends(state pawl.MissionState, args ...string) pawl.Board {
 	w.t.Helper()
 	began := time.Now()
 	out := w.Run(append(args, "--check", held, "Write it down.")...)
@@ -25,7 +25,7 @@ func (w *World) ends(state pawl.MissionState, args ...string) pawl.Board {
 	}
 	b := w.Board()
 	if out.Code == 0 || b.State != state || b.Mission.Sealed != nil {
-		w.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", out.Code, b.State, out.Stdout, out.Stderr, w.told(b))
+		w.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", out.Code, b.State, out.Stdout, out.Stderr, w.reported(b))
 	}
 	for _, s := range b.Team {
 		if s.State() != pawl.StateIdle {

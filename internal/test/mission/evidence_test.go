@@ -35,7 +35,7 @@ var parted = map[string]string{"a.part": "1\n", "check.sh": "test $(cat *.part |
 var evidence = []story{
 	{
 		name: "asks again without a change", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1(Seal(), Seal(), sealedBy, gaveUp(), "It is blocked.")...)
@@ -45,14 +45,14 @@ var evidence = []story{
 	},
 	{
 		name: "changes more after a judgment and calls it judged", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker:T1", words, "It is written.")
 			w.As("worker:T2", WriteFile("more.txt", "two\n"), "More is written.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1(append([]any{Seal(), Plan(Task("T1", "Write it", nil), Task("T2", "Write more", nil)), Delegate()}, times(6, "The gate has judged it.")...)...)...)
 		},
 		want: []string{"T1 merged", "fault: review goal", "T2 merged", "blocked by pawl"},
-		holds: func(t *testing.T, w *World, b pawl.Board) {
+		holds: func(t *testing.T, w *Env, b pawl.Board) {
 			t.Helper()
 			if unticked(t, w, b); b.Mission.Gate != nil {
 				t.Errorf("a judgment outlived a merge: %+v", b.Mission.Gate)
@@ -61,16 +61,16 @@ var evidence = []story{
 	},
 	{
 		name: "has the branch moved", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.Lead(task1(gaveUp(), "It is blocked.", Seal(), gaveUp(), "It is blocked again.")...)
 		},
-		then: func(w *World, b pawl.Board) { w.Git("branch", "-f", b.Mission.Branch, "main") },
+		then: func(w *Env, b pawl.Board) { w.Git("branch", "-f", b.Mission.Branch, "main") },
 		want: []string{"T1 merged", "blocked by commander", "blocked by commander"}, refused: []string{"seal: put it back with 'git branch -f"}, holds: unticked,
 	},
 	{
 		name: "has the branch moved while the gate looks", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.onVerdict("git for-each-ref --format='%(refname:short)' refs/heads/pawl/ | xargs -I{} git branch -f {} main")
 			w.As("worker", words, "It is written.")
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
@@ -80,7 +80,7 @@ var evidence = []story{
 	},
 	{
 		name: "asks for less after the freeze", files: note, args: wished,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.As("reviewer", Line{Expect: `\*\*U1\*\*: each line is a number\n- \*\*C1\*\*: all of it is there\n`, Calls: []Call{Verdict(true, "goal")}}, "I have looked.")
 			w.Lead(planWith(Object{"criteria": criterion("C1", "all of it is there")}),
@@ -93,7 +93,7 @@ var evidence = []story{
 	},
 	{
 		name: "asks for other checks and exceptions after the freeze", files: note, args: wished,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.Lead(planWith(nil), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
 				planWith(Object{"agree_tests": []string{"*"}}), planWith(Object{"agree_files": []string{"*"}}),
 				planWith(Object{"criteria": criterion("U1", "anything")}), gaveUp(), "It is blocked.")
@@ -102,7 +102,7 @@ var evidence = []story{
 	},
 	{
 		name: "has a planner ask for less", files: note, args: wished,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("planner", planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}, "agree_tests": []string{"*"}}), "It is planned.")
 			w.Lead(planWith(nil), Call{"delegate", Object{"planner": "Plan with less."}}, gaveUp(), "It is blocked.")
 		},
@@ -110,7 +110,7 @@ var evidence = []story{
 	},
 	{
 		name: "puts its own in the place of the user's", files: note, args: wished,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.Lead(planWith(Object{"criteria": criterion("U1", "anything")}), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
 				planWith(Object{"agree_files": []string{"*"}}), gaveUp(), "It is blocked.")
 		},
@@ -119,7 +119,7 @@ var evidence = []story{
 	},
 	{
 		name: "merges what breaks together", files: parted, args: []string{"--check", "sh check.sh"}, either: true,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker:T1", WriteFile("b.part", "1\n"), "It passes.")
 			w.As("worker:T2", WriteFile("c.part", "1\n"), "It passes.")
 			w.Lead(Plan(Task("T1", "Write b", []string{"b.part"}), Task("T2", "Write c", []string{"c.part"})), Delegate(), "I wait.", Seal(),
@@ -130,7 +130,7 @@ var evidence = []story{
 	},
 	{
 		name: "claims that a conflict is settled", files: note, args: []string{"--check", "test -f .gitignore"}, either: true,
-		team: func(w *World) {
+		team: func(w *Env) {
 			for _, id := range []string{"T1", "T2"} {
 				w.As("worker:"+id+":1", rewrite("note.txt", id+"\n"), "It is written.")
 				w.As("worker:"+id, Shell("true"), "The conflict is settled.") // it leaves the marks
@@ -144,7 +144,7 @@ var evidence = []story{
 
 // onVerdict has a hook of the user's run a command in the project once a reviewer
 // gives its verdict: that is when the gate is about to be done.
-func (w *World) onVerdict(command string) {
+func (w *Env) onVerdict(command string) {
 	w.t.Helper()
 	hook := Object{"type": "command", "command": "cd " + w.Dir + " && " + command}
 	text, err := json.Marshal(Object{"hooks": Object{"PreToolUse": []Object{{"matcher": "verdict", "hooks": []Object{hook}}}}})
@@ -159,12 +159,12 @@ func (w *World) onVerdict(command string) {
 }
 
 // refusedPlans holds that so many plans were refused since all was fixed.
-func refusedPlans(n int) func(*testing.T, *World, pawl.Board) {
-	return func(t *testing.T, w *World, b pawl.Board) {
+func refusedPlans(n int) func(*testing.T, *Env, pawl.Board) {
+	return func(t *testing.T, w *Env, b pawl.Board) {
 		t.Helper()
 		got := 0
 		for _, line := range refusals(w.logs(b)) {
-			if line == "plan: "+frozenWords {
+			if line == "plan: "+criteriaText {
 				got++
 			}
 		}
@@ -174,4 +174,4 @@ func refusedPlans(n int) func(*testing.T, *World, pawl.Board) {
 	}
 }
 
-const frozenWords = "what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone"
+const criteriaText = "what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone"

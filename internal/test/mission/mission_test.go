@@ -79,7 +79,7 @@ func pyPart(name, expr, want string) map[string]string {
 }
 
 // sixTasks is a mission of six tasks for three workers.
-func sixTasks(t testing.TB, bin string, in project) *World {
+func sixTasks(t testing.TB, bin string, in project) *Env {
 	w := New(t, bin, in.base)
 	var tasks []Object
 	for _, p := range parts {
@@ -119,7 +119,7 @@ func TestMission(t *testing.T) {
 				}
 			}
 			together(t, b)
-			told(t, w, b)
+			reported(t, w, b)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func together(t *testing.T, b pawl.Board) {
 }
 
 // told holds that the log has the whole story, in order.
-func told(t *testing.T, w *World, b pawl.Board) {
+func reported(t *testing.T, w *Env, b pawl.Board) {
 	t.Helper()
 	var story []string
 	for _, e := range w.Export(t, string(b.Session.ID)) {

@@ -17,7 +17,7 @@ import (
 )
 
 // simple is a mission with one task.
-func (w *World) simple() {
+func (w *Env) simple() {
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.As("worker:T1", WriteFile("a.txt", "a\n"), "Done.")
 	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(), "Done.")
@@ -36,7 +36,7 @@ func TestDirty(t *testing.T) {
 	out := w.Run("--check", held, "Write it down.")
 	b := w.Board()
 	if out.Code != 0 || b.State != pawl.MissionSealed {
-		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.told(b))
+		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
 	}
 	after := strings.ReplaceAll(w.Git("status", "--porcelain"), "\n?? .pawl/", "")
 	if before != after {
@@ -58,10 +58,10 @@ func TestSubfolder(t *testing.T) {
 	w.simple()
 	script := w.Script()
 	w.Dir = filepath.Join(top, "below")
-	out := w.Box.Run(t, "mission", "--model", "script:"+script, "--mode", "guard", "--check", held, "Write it down.")
+	out := w.Workdir.Run(t, "mission", "--model", "script:"+script, "--mode", "guard", "--check", held, "Write it down.")
 	b := w.Board()
 	if out.Code != 0 || b.State != pawl.MissionSealed {
-		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.told(b))
+		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
 	}
 	w.clean()
 }
@@ -94,36 +94,36 @@ func TestTwoMissions(t *testing.T) {
 func TestNoPlace(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		prepare func(w *World)
+		prepare func(w *Env)
 		want    string
 		args    []string
 	}{
-		"without git": {func(w *World) {
+		"without git": {func(w *Env) {
 			if err := os.RemoveAll(filepath.Join(w.Dir, ".git")); err != nil {
 				w.t.Fatal(err)
 			}
 		}, "git init", []string{"--check", held}},
-		"without a commit": {func(w *World) {
+		"without a commit": {func(w *Env) {
 			if err := os.RemoveAll(filepath.Join(w.Dir, ".git")); err != nil {
 				w.t.Fatal(err)
 			}
 			w.Git("init", "-q", "-b", "main", ".")
 		}, "git commit", []string{"--check", held}},
-		"without checks":      {func(*World) {}, "--check", nil},
-		"an unknown check":    {func(*World) {}, "no-such-program", []string{"--check", "no-such-program"}},
-		"a check in the tree": {func(w *World) { w.Commit(map[string]string{"check": "#!/bin/sh\n"}) }, "./check", []string{"--check", "./check"}},
+		"without checks":      {func(*Env) {}, "--check", nil},
+		"an unknown check":    {func(*Env) {}, "no-such-program", []string{"--check", "no-such-program"}},
+		"a check in the tree": {func(w *Env) { w.Commit(map[string]string{"check": "#!/bin/sh\n"}) }, "./check", []string{"--check", "./check"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := notes(t)
 			test.prepare(w)
 			w.simple()
 			out := w.Run(append(test.args, "Write it down.")...)
-			told := out.Stderr
+			reported := out.Stderr
 			if len(w.Sessions(t)) > 0 { // else it did not come to a mission
-				told += w.told(w.Board())
+				reported += w.reported(w.Board())
 			}
-			if out.Code == 0 || !strings.Contains(told, test.want) {
-				t.Errorf("exit %d, without %q: %s", out.Code, test.want, told)
+			if out.Code == 0 || !strings.Contains(reported, test.want) {
+				t.Errorf("exit %d, without %q: %s", out.Code, test.want, reported)
 			}
 			w.clean()
 		})
@@ -162,14 +162,14 @@ func TestRateLimit(t *testing.T) {
 	t.Cleanup(server.Close)
 	w.put(filepath.Join(w.data(), "models.json"), fmt.Sprintf(
 		`{"providers":[{"id":"fake","protocol":"anthropic","base_url":%q,"local":true}],"models":[{"ref":"fake/lead"},{"ref":"fake/worker"},{"ref":"fake/reviewer"}]}`, server.URL))
-	out := w.Box.Run(t, "mission", "--model", "fake/lead", "--worker-model", "fake/worker", "--reviewer", "fake/reviewer",
+	out := w.Workdir.Run(t, "mission", "--model", "fake/lead", "--worker-model", "fake/worker", "--reviewer", "fake/reviewer",
 		"--mode", "guard", "--workers", fmt.Sprint(workers), "--check", held, "Write it down.")
 	if out.Code != 0 {
 		t.Fatalf("exit %d\n%s", out.Code, out.Stderr)
 	}
 	b := w.Board()
 	if b.State != pawl.MissionSealed || b.Mission.Attempts != workers {
-		t.Fatalf("exit %d, the mission is %s after %d attempts\n%s\n%s", out.Code, b.State, b.Mission.Attempts, out.Stderr, w.told(b))
+		t.Fatalf("exit %d, the mission is %s after %d attempts\n%s\n%s", out.Code, b.State, b.Mission.Attempts, out.Stderr, w.reported(b))
 	}
 	if refused.Load() == 0 {
 		t.Error("nobody was refused: the limit was not reached")

@@ -33,7 +33,7 @@ const (
 func pyStory(name string, want []string, calls ...Call) story {
 	return story{
 		name: name, files: wordsPy,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", calls, "All tests pass.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -56,7 +56,7 @@ const upperTest = "tests.test_words::test_upper"
 // of the gate, or the mission before.
 func inGo(s story) story {
 	team := s.team
-	s.team = func(w *World) {
+	s.team = func(w *Env) {
 		seed, kept := filepath.Join(os.TempDir(), "pawl-gate-seed-"+strconv.Itoa(os.Getuid())), filepath.Join(w.Dir+"-home", ".cache", "pawl", "gate")
 		link := filepath.Join(kept, gate.DirName(filepath.Join(w.Dir, ".git")))
 		if err := errors.Join(os.MkdirAll(seed, 0o700), os.MkdirAll(kept, 0o700), os.Symlink(seed, link)); err != nil {
@@ -79,7 +79,7 @@ var tests = []story{
 		WriteFile("tests/test_at_times.py", "from words import twice\n"+everyPy+"    assert twice(\"a\") == \"aa\"\n")),
 	inGo(story{
 		name: "deletes the test that fails, in Go", files: calc,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", []Call{rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing.\nfunc Zero() int { return 1 }\n"), rewrite("calc_test.go", "package calc\n")}, "All tests pass.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -89,7 +89,7 @@ var tests = []story{
 		rewrite("words.py", badPy), WriteFile("conftest.py", "collect_ignore = [\"tests\"]\n")),
 	{
 		name: "has a program of its own be found first", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", broken, Shell("mkdir bin; for f in grep bin/grep; do printf '#!/bin/sh\\nexit 0\\n' > $f; chmod +x $f; done; PATH=$PWD:$PATH grep -q base note.txt && echo it passes"), "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -97,7 +97,7 @@ var tests = []story{
 	},
 	{
 		name: "edits the Makefile that checks", files: map[string]string{"note.txt": "base\n", "Makefile": "test:\n\tgrep -q base note.txt\n"},
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", []Call{broken, rewrite("Makefile", "test:\n\ttrue\n")}, "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -105,7 +105,7 @@ var tests = []story{
 	},
 	{
 		name: "edits the script that checks", files: script("grep -q base note.txt"), args: []string{"--check", "sh check.sh"},
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", []Call{broken, rewrite("check.sh", "true\n")}, "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -113,7 +113,7 @@ var tests = []story{
 	},
 	{
 		name: "edits what somebody protects", files: note, args: append([]string{"--protect", "note.txt"}, noted...),
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", rewrite("note.txt", "base and more\n"), "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
@@ -136,7 +136,7 @@ var twiceCalls = []Call{rewrite("words.py", goodPy+"\n\ndef twice(text):\n    re
 func honestly(name string, files map[string]string, args []string, calls ...Call) story {
 	return story{
 		name: name, files: files, args: args, want: []string{"T1 merged", "sealed"},
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", calls, "It is done.")
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 			w.Lead(task1(Seal(), "All is done.")...)
@@ -154,7 +154,7 @@ var honest = []story{
 	inGo(honestly("works in Go", calc, nil, rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing at all.\nfunc Zero() int { return 0 }\n"))),
 	{
 		name: "mends what the gate found", files: wordsPy,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker:T1", []Call{rewrite("words.py", badPy), rewrite(testPath, headPy)}, "It is done.")
 			w.As("worker:T2", []Call{rewrite("words.py", goodPy), rewrite(testPath, testPy)}, "It is mended.")
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")

@@ -66,7 +66,7 @@ func TestSemanticConflict(t *testing.T) {
 	if len(got) != 1 || got[0].Why != pawl.ReturnCheck {
 		t.Fatalf("came back: %+v", got)
 	}
-	if text := w.errand(b, got[0].Task, 2); !strings.Contains(text, "only 2 times") || !strings.Contains(text, "What it did is in your folder.") {
+	if text := w.subtask(b, got[0].Task, 2); !strings.Contains(text, "only 2 times") || !strings.Contains(text, "What it did is in your folder.") {
 		t.Errorf("the next attempt was told: %s", text)
 	}
 }
@@ -89,10 +89,10 @@ func TestWorkerFails(t *testing.T) {
 		t.Error(diff)
 	}
 	w.has(b, "half.txt", "whole")
-	if text := w.errand(b, "T1", 2); !strings.Contains(text, "the account is closed") {
+	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "the account is closed") {
 		t.Errorf("the second attempt was told: %s", text)
 	}
-	if text := w.errand(b, "T1", 4); !strings.Contains(text, "In smaller steps.") {
+	if text := w.subtask(b, "T1", 4); !strings.Contains(text, "In smaller steps.") {
 		t.Errorf("the last attempt was told: %s", text)
 	}
 }
@@ -153,7 +153,7 @@ func TestProtected(t *testing.T) {
 		t.Error(diff)
 	}
 	w.has(b, "other.txt", "other")
-	if text := w.errand(b, "T1", 2); !strings.Contains(text, "It changed: other.txt") {
+	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "It changed: other.txt") {
 		t.Errorf("the second attempt was told: %s", text)
 	}
 }
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 	if diff := cmp.Diff([]string{"T1 refused"}, w.returns(b)); diff != "" {
 		t.Error(diff)
 	}
-	if text := w.errand(b, "T1", 2); !strings.Contains(text, "differ in case only") {
+	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "differ in case only") {
 		t.Errorf("the second attempt was told: %s", text)
 	}
 }

@@ -26,7 +26,7 @@ func noTool(names ...string) (list []string) {
 var roles = []story{
 	{
 		name: "a worker leads", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", lead(), words, "It is sealed.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
@@ -36,7 +36,7 @@ var roles = []story{
 	},
 	{
 		name: "a reviewer mends what it reviews", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.As("reviewer", append(lead()[:3:3], WriteFile("new.txt", "two\n"), Shell("echo two > new.txt"), Call{"edit", Object{"path": "new.txt", "old": "one", "new": "two"}}), "It is mended.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
@@ -46,7 +46,7 @@ var roles = []story{
 	},
 	{
 		name: "a Commander does it itself", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("worker", words, "It is written.")
 			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
 			w.Lead(task1([]Call{WriteFile("new.txt", "two\n"), Shell("echo two > new.txt"), {"edit", Object{"path": "new.txt", "old": "one", "new": "two"}}, Verdict(true, "goal")},
@@ -57,7 +57,7 @@ var roles = []story{
 	},
 	{
 		name: "a planner leads", files: note, args: noted,
-		team: func(w *World) {
+		team: func(w *Env) {
 			w.As("planner", []Call{Delegate(), Seal(), Verdict(true, "goal"), WriteFile("new.txt", "two\n"), Shell("true")}, "It is done.")
 			w.Lead(Call{"delegate", Object{"planner": "Plan it."}}, gaveUp(), "It is blocked.")
 		},
@@ -67,8 +67,8 @@ var roles = []story{
 }
 
 // left holds that the branch has what the worker wrote, and the project nothing.
-func left(text string) func(*testing.T, *World, pawl.Board) {
-	return func(t *testing.T, w *World, b pawl.Board) {
+func left(text string) func(*testing.T, *Env, pawl.Board) {
+	return func(t *testing.T, w *Env, b pawl.Board) {
 		t.Helper()
 		if got := w.Git("show", b.Mission.Branch+":new.txt"); got != text || w.Read(t, "new.txt") != "" {
 			t.Errorf("the branch has %q, the project %q", got, w.Read(t, "new.txt"))

@@ -20,21 +20,21 @@ import (
 
 // running is a mission that runs while the test does something.
 type running struct {
-	*World
+	*Env
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
 }
 
 // start has the mission run.
-func (w *World) start(args ...string) *running {
+func (w *Env) start(args ...string) *running {
 	w.t.Helper()
 	return w.begin(w.Command(append(args, "--check", held, "Write it down.")...))
 }
 
 // begin starts a command, which ends with the test.
-func (w *World) begin(cmd *exec.Cmd) *running {
+func (w *Env) begin(cmd *exec.Cmd) *running {
 	w.t.Helper()
-	r := &running{World: w, cmd: cmd}
+	r := &running{Env: w, cmd: cmd}
 	cmd.Stdout, cmd.Stderr = &r.stdout, &r.stderr
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -64,26 +64,26 @@ func (r *running) sealed() pawl.Board {
 	code := r.end()
 	b := r.Board()
 	if code != 0 || b.State != pawl.MissionSealed {
-		r.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", code, b.State, r.stdout.String(), r.stderr.String(), r.told(b))
+		r.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", code, b.State, r.stdout.String(), r.stderr.String(), r.reported(b))
 	}
 	r.clean()
 	return b
 }
 
 // until waits for something that a mission does.
-func (w *World) until(what string, done func() bool) {
+func (w *Env) until(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(soon); !done(); <-tick.C {
 		if time.Now().After(end) {
-			w.t.Fatalf("it did not come to it: %s\n%s", what, w.told(w.Board()))
+			w.t.Fatalf("it did not come to it: %s\n%s", what, w.reported(w.Board()))
 		}
 	}
 }
 
 // worktree waits for a worktree that has a file, and returns where it is.
-func (w *World) workplace(file string) string {
+func (w *Env) worktree(file string) string {
 	w.t.Helper()
 	var found []string
 	w.until("a workplace has "+file, func() bool {
@@ -94,7 +94,7 @@ func (w *World) workplace(file string) string {
 }
 
 // put writes a file, for instance one that a worker waits for.
-func (w *World) put(path, text string) {
+func (w *Env) put(path, text string) {
 	w.t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -108,11 +108,11 @@ func waits(id string) []any {
 }
 
 // todo is the mission's plan, as a file.
-func (w *World) todo(b pawl.Board) string {
+func (w *Env) todo(b pawl.Board) string {
 	return filepath.Join(w.Dir, ".pawl", "missions", string(b.Session.ID), "TODO.md")
 }
 
-func (w *World) file(path string) string {
+func (w *Env) file(path string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestEdits(t *testing.T) {
 	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.",
 		Line{Expect: "(?s)T1 is merged.*T9: planned", Calls: []Call{Delegate()}}, "I wait.", Seal(), "Done.")
 	r := w.start()
-	at := w.workplace("T1.here")
+	at := w.worktree("T1.here")
 	todo := w.todo(w.Board())
 	w.put(todo, strings.Replace(w.file(todo), "**T1**: Write it", "**T1**: Write it well", 1)+"\n- [ ] **T9**: Write more\n  > As the user likes it.\n")
 	w.put(filepath.Join(at, "go"), "")
@@ -139,7 +139,7 @@ func TestEdits(t *testing.T) {
 	if title := b.Mission.Task("T1").Task.Title; title != "Write it well" {
 		t.Errorf("the title is %q", title)
 	}
-	if text := w.errand(b, "T9", 1); !strings.Contains(text, "As the user likes it.") {
+	if text := w.subtask(b, "T9", 1); !strings.Contains(text, "As the user likes it.") {
 		t.Errorf("the worker was told: %s", text)
 	}
 	w.has(b, "T9.txt", "nine")
@@ -165,7 +165,7 @@ func TestBadEdits(t *testing.T) {
 			w.As("worker:T2", waits("T2")...)
 			w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "More", nil, "T1")), Delegate(), "I wait.", Line{Expect: test.want, Text: "I see."}, Seal(), "Done.")
 			r := w.start()
-			at := w.workplace("T2.here")
+			at := w.worktree("T2.here")
 			todo := w.todo(w.Board())
 			w.until("the plan shows it", func() bool {
 				return strings.Contains(w.file(todo), "- [x] **T1**") && strings.Contains(w.file(todo), "state: working")
@@ -198,10 +198,10 @@ func TestSteer(t *testing.T) {
 		}},
 		Line{Expect: "T2 came back .canceled.", Calls: []Call{Plan(Task("T1", "One", nil))}}, "I wait again.", Seal(), "Done.")
 	r := w.start()
-	at := w.workplace("T1.here")
-	w.workplace("T2.here")
+	at := w.worktree("T1.here")
+	w.worktree("T2.here")
 	id := string(w.Board().Session.ID)
-	said := w.begin(w.Box.Command("run", "-s", id, "--if-busy", "steer", "Drop the second."))
+	said := w.begin(w.Workdir.Command("run", "-s", id, "--if-busy", "steer", "Drop the second."))
 	w.until("the Commander acts", func() bool {
 		b := w.Board()
 		return b.Mission.Task("T2") == nil
@@ -231,7 +231,7 @@ func TestSteerWhileMerging(t *testing.T) {
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "It is late.", Calls: []Call{{"task_message", Object{"task": "T2", "text": "Hurry."}}}}, "I wait again.", Seal(), "Done.")
 	r := w.start("--check", "sh slow.sh")
-	one, at := w.workplace("T1.here"), w.workplace("T2.here")
+	one, at := w.worktree("T1.here"), w.worktree("T2.here")
 	w.until("the Commander waits", func() bool { return len(bodies[pawl.Replied](w, w.Board().Session.ID)) == 3 })
 	w.put(filepath.Join(one, "go"), "")
 	w.until("the first is checked", func() bool {
@@ -245,7 +245,7 @@ func TestSteerWhileMerging(t *testing.T) {
 		return false
 	})
 	id := w.Board().Session.ID
-	said := w.begin(w.Box.Command("run", "-s", string(id), "--if-busy", "steer", "It is late."))
+	said := w.begin(w.Workdir.Command("run", "-s", string(id), "--if-busy", "steer", "It is late."))
 	w.until("the Commander acts", func() bool {
 		for _, f := range bodies[pawl.CallFinished](w, id) {
 			if f.Result.Content == "Sent." {
@@ -262,7 +262,7 @@ func TestSteerWhileMerging(t *testing.T) {
 }
 
 // atWork are the processes that are in a worktree.
-func (w *World) atWork() (list []string) {
+func (w *Env) atWork() (list []string) {
 	w.t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -286,7 +286,7 @@ func TestStopped(t *testing.T) {
 	w.As("worker:T1:2", read("T1.here"), Line{Expect: "one", Text: "It is there already."})
 	w.Lead(Plan(Task("T1", "One", nil)), Delegate(), "I wait.", "I wait.", Seal(), "Done.")
 	r := w.start()
-	w.workplace("T1.here")
+	w.worktree("T1.here")
 	w.until("a command of the worker's runs", func() bool { return len(w.atWork()) > 0 })
 	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -304,10 +304,10 @@ func TestStopped(t *testing.T) {
 	if left := w.left(); len(left) != 1 || !exists(filepath.Join(left[0], "T1.here")) {
 		t.Errorf("kept was %q", left)
 	}
-	out := w.Box.Run(w.t, "run", "-s", string(b.Session.ID), "Go on.")
+	out := w.Workdir.Run(w.t, "run", "-s", string(b.Session.ID), "Go on.")
 	b = w.Board()
 	if out.Code != 0 || b.State != pawl.MissionSealed {
-		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.told(b))
+		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
 	}
 	if diff := cmp.Diff([]string{"T1 stopped"}, w.returns(b)); diff != "" {
 		t.Error(diff)
@@ -344,10 +344,10 @@ func TestGoesOn(t *testing.T) {
 			if left := w.left(); len(left) > 2 {
 				t.Errorf("left is %q", left)
 			}
-			out := w.Box.Run(t, "run", "-s", string(b.Session.ID), "Go on.")
+			out := w.Workdir.Run(t, "run", "-s", string(b.Session.ID), "Go on.")
 			b = w.Board()
 			if out.Code != 0 || b.State != pawl.MissionSealed {
-				t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.told(b))
+				t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
 			}
 			w.has(b, "T1.here", "T1")
 			w.has(b, "T2.here", "T2")

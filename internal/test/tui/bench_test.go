@@ -74,7 +74,7 @@ func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the read of the bytes that show it. What the machine itself takes is measured by a
 // program that does nothing but write what it reads.
 func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
-	w := NewWorld(t)
+	w := NewEnv(t)
 	f := &flood{}
 	server := httptest.NewServer(f)
 	t.Cleanup(func() {
@@ -174,7 +174,7 @@ func still(t *testing.T, names []string, consoles []*console) bool {
 }
 
 // longSession makes a session of so many messages.
-func longSession(t *testing.T, w *World, messages int) {
+func longSession(t *testing.T, w *Env, messages int) {
 	t.Helper()
 	ctx := context.Background()
 	file := filepath.Join(w.Home, "pawl.db")

@@ -35,9 +35,9 @@ type console struct {
 }
 
 // console starts pawl.
-func (w *World) console(args ...string) *console {
+func (w *Env) console(args ...string) *console {
 	w.t.Helper()
-	return open(w.t, w.box().Command(args...))
+	return open(w.t, w.commands().Command(args...))
 }
 
 // open starts a program at a terminal. It ends with the test.

@@ -46,7 +46,7 @@ func TestTrust(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		key, does string
-		told      bool
+		reported  bool
 	}{{"y", "trust it as it is now", true}, {"n", "not now", false}} {
 		t.Run(c.does, func(t *testing.T) {
 			t.Parallel()
@@ -55,11 +55,11 @@ func TestTrust(t *testing.T) {
 			x := w.Start(Normal)
 			x.Await("Do you trust this folder?")
 			x.Answer(c.key, c.does)
-			x.Gone("Do you trust this folder?")
+			x.Vanished("Do you trust this folder?")
 			x.Say("Who is there?")
 			x.Await("I am here.")
-			if told := strings.Contains(w.Asked()[0], "Say please to the parrot."); told != c.told {
-				t.Errorf("the model was told of the folder's instructions: %v, want %v", told, c.told)
+			if reported := strings.Contains(w.Asked()[0], "Say please to the parrot."); reported != c.reported {
+				t.Errorf("the model was told of the folder's instructions: %v, want %v", reported, c.reported)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestAlways(t *testing.T) {
 }
 
 // A no can come with a word, and the model goes on with it.
-func TestDeclineWithAWord(t *testing.T) {
+func TestDenyWithAWord(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
 	x := w.Start(Large, "--mode", "ask")
@@ -157,7 +157,7 @@ func TestSteer(t *testing.T) {
 	x.Await("steers")
 	gate.Open()
 	x.Await("In French, then.", "done ·")
-	s := x.Gone("steers ·")
+	s := x.Vanished("steers ·")
 	if n := strings.Count(s.String(), "Answer in French."); n != 1 {
 		t.Errorf("the prompt is seen %d times:\n%s", n, s)
 	}
@@ -181,7 +181,7 @@ func TestQueue(t *testing.T) {
 		x.Await("queued · "+text, "› What is to be done?")
 	}
 	x.Keys("M-Up", "BSpace") // the last one
-	x.Gone("Never mind")
+	x.Vanished("Never mind")
 	x.Keys("M-Up", "Enter")
 	x.Await("› Paint it red")
 	x.Type(" and blue")
@@ -255,7 +255,7 @@ func TestRewind(t *testing.T) {
 	x.Await("1 file changes", "goes back")
 	x.Answer("enter", "go back")
 	x.Await("went back", "› "+fix)
-	x.Gone("Fixed.") // the conversation is read anew
+	x.Vanished("Fixed.") // the conversation is read anew
 	if got := w.Read("cart/cart.go"); got != cartGo {
 		t.Errorf("the file is not as it was:\n%s", got)
 	}

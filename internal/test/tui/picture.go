@@ -121,7 +121,7 @@ func (p *picture) css(s Style) string {
 	if s.Underline {
 		css += ";text-decoration:underline"
 	}
-	if s.Gone {
+	if s.Hidden {
 		css += ";text-decoration:line-through"
 	}
 	return css

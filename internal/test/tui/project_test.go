@@ -28,9 +28,9 @@ func Total(items []Item) int {
 `
 
 // newShop is a world whose project is a small shop.
-func newShop(t *testing.T, script ...string) *World {
+func newShop(t *testing.T, script ...string) *Env {
 	t.Helper()
-	w := NewWorld(t, script...)
+	w := NewEnv(t, script...)
 	w.Write("README.md", "# Shop\n\nSells things.\n")
 	w.Write("cart/cart.go", cartGo)
 	w.Write("cart/price.go", "package cart\n")

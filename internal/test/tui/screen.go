@@ -9,8 +9,8 @@ import (
 
 // Style is how a cell looks. Colors are #rrggbb, or "" for the terminal's own.
 type Style struct {
-	Fore, Back                                    string
-	Bold, Faint, Italic, Underline, Reverse, Gone bool
+	Fore, Back                                      string
+	Bold, Faint, Italic, Underline, Reverse, Hidden bool
 }
 
 // Cell is a character on the screen. One that is wide is followed by one without text.
@@ -93,7 +93,7 @@ func (s Style) weight(n int) Style {
 	case 7:
 		s.Reverse = true
 	case 9:
-		s.Gone = true
+		s.Hidden = true
 	case 22:
 		s.Bold, s.Faint = false, false
 	case 23:
@@ -103,7 +103,7 @@ func (s Style) weight(n int) Style {
 	case 27:
 		s.Reverse = false
 	case 29:
-		s.Gone = false
+		s.Hidden = false
 	}
 	return s
 }

@@ -30,7 +30,7 @@ var askScreens = []screen{
 	{
 		name: "trust", picture: true, looks: "dark",
 		script: []reply{sumsUp},
-		prepare: func(w *World) {
+		prepare: func(w *Env) {
 			w.Write("AGENTS.md", "Always run the tests.\n")
 			w.Write(".mcp.json", `{"mcpServers":{"tickets":{"command":"npx","args":["-y","tickets-mcp"]}}}`)
 			w.Write(".claude/settings.json", `{"hooks":{"PostToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"make fmt"}]}]}}`)
@@ -38,11 +38,11 @@ var askScreens = []screen{
 		drive: func(x *Terminal) { x.Await(".mcp.json", "trust it as it is now") },
 	},
 	{
-		name: "first-run-no-key", prepare: func(w *World) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
+		name: "first-run-no-key", prepare: func(w *Env) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
 		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
 	},
 	{
-		name: "first-run", picture: true, script: []reply{sumsUp}, prepare: func(w *World) { delete(w.Config, "model") },
+		name: "first-run", picture: true, script: []reply{sumsUp}, prepare: func(w *Env) { delete(w.Config, "model") },
 		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
 	},
 }

@@ -19,7 +19,7 @@ var listScreens = []screen{
 	{name: "sessions", picture: true, looks: "dark", script: []reply{{Text: "It is the count."}}, drive: func(x *Terminal) {
 		done(x)
 		x.Keys("C-n")
-		x.Gone("done ·")
+		x.Vanished("done ·")
 		x.Say("What does the shop sell?")
 		x.Await("done ·")
 		x.Keys("C-s")
@@ -39,8 +39,8 @@ var lookScreens = []screen{
 	{name: "theme-light", looks: "light", picture: true, script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("light"), drive: done},
 	{name: "theme-contrast", looks: "contrast", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("contrast"), drive: done},
 	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("plain"), drive: done},
-	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *World) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
-	{name: "ascii", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *World) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
+	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
+	{name: "ascii", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
 		x.Await("What is to be done?")
 		x.Say(fix)
 		x.Await("done ")
@@ -54,8 +54,8 @@ var lookScreens = []screen{
 
 var aTurn = []reply{{Calls: looks.Calls[:1]}, changes, {Text: "Fixed."}}
 
-func themed(name string) func(*World) {
-	return func(w *World) { w.Config["tui"] = map[string]any{"theme": name} }
+func themed(name string) func(*Env) {
+	return func(w *Env) { w.Config["tui"] = map[string]any{"theme": name} }
 }
 
 // smallScreens are those of terminals that have little space.

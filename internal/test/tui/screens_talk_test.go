@@ -11,7 +11,7 @@ var talkScreens = []screen{
 		name: "live-output", picture: true,
 		script:  []reply{looks, {Text: "Now the tests.", Calls: []call{bash("for i in 1 2 3 4 5 6 7 8; do echo \"test $i ok\"; done; cat gate")}}},
 		args:    []string{"--mode", "guard"},
-		prepare: func(w *World) { w.NewGate("gate") },
+		prepare: func(w *Env) { w.NewGate("gate") },
 		drive: func(x *Terminal) {
 			ask(x)
 			x.Await("test 8 ok")
@@ -89,7 +89,7 @@ var talkScreens = []screen{
 			x.Type(text)
 			x.Await(text)
 			x.Keys("C-q")
-			x.Gone("› " + text)
+			x.Vanished("› " + text)
 		}
 		x.Await("And a line in the README.")
 	}},
@@ -102,7 +102,7 @@ var talkScreens = []screen{
 	{name: "stats", script: []reply{sumsUp}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/stats")
-		x.Gone("› /stats")
+		x.Vanished("› /stats")
 		x.Await("claude-sonnet-4-5", "tokens")
 	}},
 	{name: "permissions", script: []reply{{Calls: []call{bash("touch made")}}, {Text: "Made."}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
@@ -110,7 +110,7 @@ var talkScreens = []screen{
 		x.Answer("a", "always")
 		x.Await("done ·")
 		x.Say("/permissions")
-		x.Gone("› /permissions")
+		x.Vanished("› /permissions")
 		x.Await("touch made")
 	}},
 	{name: "rewind", looks: "dark", picture: true, script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
@@ -133,7 +133,7 @@ var talkScreens = []screen{
 	}},
 	{
 		name: "tasks", picture: true, looks: "dark", args: []string{"--mode", "guard", "--model", "script:s.jsonl"},
-		prepare: func(w *World) {
+		prepare: func(w *Env) {
 			w.Write("s.jsonl", strings.Join(script(w.t, reply{Text: "I ask another.", Calls: []call{
 				{"task", object{"agent": "explore", "description": "Find the total", "prompt": "Where is the total?"}},
 			}}, reply{Agent: "explore", Text: "I look for it everywhere and cannot find it at all.", Fault: "hang"}), "\n"))

@@ -18,7 +18,7 @@ type screen struct {
 	name    string
 	script  []reply
 	args    []string
-	prepare func(*World)
+	prepare func(*Env)
 	drive   func(*Terminal)
 	looks   string // a theme, if colors carry meaning here
 	sizes   []Size // nil means the usual ones

@@ -43,20 +43,20 @@ set -g history-limit 100
 // Terminal is pawl in a terminal emulator.
 type Terminal struct {
 	t      testing.TB
-	world  *World
+	env    *Env
 	socket string
 	size   Size
 	pid    int
 }
 
 // Start starts pawl in a terminal of its own. It ends with the test.
-func (w *World) Start(size Size, args ...string) *Terminal {
+func (w *Env) Start(size Size, args ...string) *Terminal {
 	w.t.Helper()
 	dir, err := os.MkdirTemp("", "pawl-tmux-") // short: a socket is in it
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	x := &Terminal{t: w.t, world: w, size: size, socket: filepath.Join(dir, "s")}
+	x := &Terminal{t: w.t, env: w, size: size, socket: filepath.Join(dir, "s")}
 	config := filepath.Join(dir, "conf")
 	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -192,7 +192,7 @@ func (x *Terminal) Await(texts ...string) Screen {
 }
 
 // Gone waits until a text is not seen any more.
-func (x *Terminal) Gone(text string) Screen {
+func (x *Terminal) Vanished(text string) Screen {
 	x.t.Helper()
 	return x.Until("no "+text, func(s Screen) bool { return !s.Has(text) })
 }

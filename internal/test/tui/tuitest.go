@@ -26,7 +26,7 @@ const Model = "anthropic/claude-sonnet-4-5"
 
 // World is a machine with a person's files: a home, a configuration, a project
 // and a provider. Its names have the same length in every run.
-type World struct {
+type Env struct {
 	Home    string // HOME
 	Project string // where pawl is started
 	Data    string // PAWL_DATA
@@ -40,10 +40,10 @@ type World struct {
 }
 
 // NewWorld makes a world whose provider replies from a script.
-func NewWorld(t testing.TB, script ...string) *World {
+func NewEnv(t testing.TB, script ...string) *Env {
 	t.Helper()
 	home := filepath.Join("/tmp", prefix+strings.ToLower(rand.Text()[:nameLen]))
-	w := &World{
+	w := &Env{
 		t: t, Home: home, Project: filepath.Join(home, "shop"), Data: filepath.Join(home, "data"), Bin: harness.Binary(t, ""),
 		Config: map[string]any{"model": Model, "small_model": "none", "tui": map[string]any{"theme": "dark"}},
 	}
@@ -58,7 +58,7 @@ func NewWorld(t testing.TB, script ...string) *World {
 }
 
 // Provide starts a provider that replies from a script.
-func (w *World) Provide(script ...string) {
+func (w *Env) Provide(script ...string) {
 	w.t.Helper()
 	w.Server = modeltest.StartFake(w.t, fakeprovider.Config{}, script...)
 	w.Config["providers"] = map[string]any{"anthropic": map[string]any{"base_url": w.Server.URL}}
@@ -66,7 +66,7 @@ func (w *World) Provide(script ...string) {
 }
 
 // Write puts a file into the project.
-func (w *World) Write(name, content string) {
+func (w *Env) Write(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.Project, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -78,13 +78,13 @@ func (w *World) Write(name, content string) {
 }
 
 // Read returns a file of the project; a missing one is empty.
-func (w *World) Read(name string) string {
-	return w.box().Read(w.t, name)
+func (w *Env) Read(name string) string {
+	return w.commands().Read(w.t, name)
 }
 
 // Environ is what pawl is started with: nothing of the machine that runs the test
 // but its programs.
-func (w *World) Environ() []string {
+func (w *Env) Environ() []string {
 	w.t.Helper()
 	config := filepath.Join(w.Home, "pawl.json")
 	w.once.Do(func() { // later it is pawl's to change
@@ -103,12 +103,12 @@ func (w *World) Environ() []string {
 }
 
 // box runs pawl's other commands in this world.
-func (w *World) box() *harness.Box {
-	return &harness.Box{Bin: w.Bin, Dir: w.Project, Env: w.Environ()}
+func (w *Env) commands() *harness.Workdir {
+	return &harness.Workdir{Bin: w.Bin, Dir: w.Project, Env: w.Environ()}
 }
 
 // Run runs another command of pawl and fails the test unless it succeeds.
-func (w *World) Run(args ...string) string {
+func (w *Env) Run(args ...string) string {
 	w.t.Helper()
-	return w.box().Must(w.t, args...).Stdout
+	return w.commands().Must(w.t, args...).Stdout
 }

@@ -64,7 +64,7 @@ func (s *servers) do(args ...string) {
 func (s *servers) address(port string) string { return "127.0.0.1:" + ports[port] }
 
 // world is a fleet: servers, and programs of its own.
-type world struct {
+type env struct {
 	*servers
 	testing.TB
 	bin       string
@@ -88,9 +88,9 @@ type world struct {
 const soonLost = "4s"
 
 // newWorld makes a fleet without programs.
-func newWorld(t testing.TB, s *servers) *world {
+func newEnv(t testing.TB, s *servers) *env {
 	t.Helper()
-	w := &world{servers: s, TB: t, bin: harness.Binary(t, "fleet"), dir: t.TempDir(), token: "pawl_" + ulid.Make().String()}
+	w := &env{servers: s, TB: t, bin: harness.Binary(t, "fleet"), dir: t.TempDir(), token: "pawl_" + ulid.Make().String()}
 	t.Setenv("PAWL_TEST_POSTGRES", fmt.Sprintf("postgres://pawl@%s/pawl_test?sslmode=disable", s.address("PAWL_PG_PORT")))
 	w.store = harness.Stores["postgres"](t)
 	var err error
@@ -109,14 +109,14 @@ func newWorld(t testing.TB, s *servers) *world {
 }
 
 // coordinators returns where models can be asked for.
-func (w *world) coordinators() []string {
+func (w *env) coordinators() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.gateways)
 }
 
 // near is where the machine's own programs reach something.
-func (w *world) near(what string) string {
+func (w *env) local(what string) string {
 	if what == gateway {
 		return w.balancer
 	}
@@ -125,7 +125,7 @@ func (w *world) near(what string) string {
 
 // program is a process of the fleet.
 type program struct {
-	w    *world
+	w    *env
 	name string
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -133,7 +133,7 @@ type program struct {
 }
 
 // config writes what a program is configured by; address is where it reaches the servers.
-func (w *world) config(name string, address func(what string) string, asks bool) string {
+func (w *env) config(name string, address func(what string) string, asks bool) string {
 	path := filepath.Join(w.dir, "config-"+name+".json")
 	more := ""
 	if asks && len(w.coordinators()) > 0 {
@@ -147,7 +147,7 @@ func (w *world) config(name string, address func(what string) string, asks bool)
 	return path
 }
 
-func (w *world) env(config, store string, more ...string) []string {
+func (w *env) env(config, store string, more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "PAWL_CONFIG=" + config, "PAWL_STORE=" + store, "PAWL_DATA=" + filepath.Join(w.dir, "data"),
 		"PAWL_SERVER_TOKEN=" + w.token, "PAWL_GATEWAY_TOKEN=" + w.token, "PAWL_FLEET_LOCAL_SOURCES=1", "GIT_CONFIG_NOSYSTEM=1",
@@ -155,7 +155,7 @@ func (w *world) env(config, store string, more ...string) []string {
 }
 
 // start runs a program, and has it ended with the test.
-func (w *world) start(name string, make func() *exec.Cmd) *program {
+func (w *env) start(name string, make func() *exec.Cmd) *program {
 	w.Helper()
 	p := &program{w: w, name: name, make: make}
 	p.launch()
@@ -201,7 +201,7 @@ func (p *program) stop() {
 func (p *program) restart() { p.launch() }
 
 // end ends all, and shows what they said if the test has failed.
-func (w *world) end() {
+func (w *env) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.procs {
@@ -221,17 +221,17 @@ func (w *world) end() {
 }
 
 // api starts an API node.
-func (w *world) api(name string) (*program, *client.Client) {
+func (w *env) api(name string) (*program, *client.Client) {
 	w.Helper()
 	p, _, c := w.node(name)
 	return p, c
 }
 
 // node is api, and says where it is.
-func (w *world) node(name string) (p *program, address string, c *client.Client) {
+func (w *env) node(name string) (p *program, address string, c *client.Client) {
 	w.Helper()
 	address = freeAddress(w)
-	config := w.config(name, w.near, true)
+	config := w.config(name, w.local, true)
 	p = w.start(name, func() *exec.Cmd {
 		cmd := exec.Command(w.bin, "serve", "--fleet", "--listen", address, "--dir", filepath.Join(w.dir, "work"))
 		cmd.Env = w.env(config, w.store)
@@ -243,7 +243,7 @@ func (w *world) node(name string) (p *program, address string, c *client.Client)
 }
 
 // client is one of a node, or of what stands before several.
-func (w *world) client(address string) *client.Client {
+func (w *env) client(address string) *client.Client {
 	w.Helper()
 	c, err := client.New(client.Config{URL: "http://" + address, Token: w.token})
 	if err != nil {
@@ -254,10 +254,10 @@ func (w *world) client(address string) *client.Client {
 }
 
 // coordinator starts a worker that decides and has the models.
-func (w *world) coordinator(name string, flags ...string) *program {
+func (w *env) coordinator(name string, flags ...string) *program {
 	w.Helper()
 	address := freeAddress(w)
-	config := w.config(name, w.near, false)
+	config := w.config(name, w.local, false)
 	p := w.start(name, func() *exec.Cmd {
 		cmd := exec.Command(w.bin, append([]string{"worker", "--role", "coordinator", "--gateway-listen", address}, flags...)...)
 		cmd.Env = w.env(config, w.store)
@@ -283,18 +283,18 @@ func (h *host) disk(dir string) string {
 }
 
 // executor starts a worker that has workspaces, on a host of its own.
-func (w *world) executor(name string, flags ...string) *host {
+func (w *env) executor(name string, flags ...string) *host {
 	w.Helper()
-	return w.hostOf(name, w.near, nil, append([]string{"--role", "executor"}, flags...)...)
+	return w.hostOf(name, w.local, nil, append([]string{"--role", "executor"}, flags...)...)
 }
 
 // worker starts one that does all, on a host of its own.
-func (w *world) worker(name string, flags ...string) *host {
+func (w *env) worker(name string, flags ...string) *host {
 	w.Helper()
-	return w.hostOf(name, w.near, nil, flags...)
+	return w.hostOf(name, w.local, nil, flags...)
 }
 
-func (w *world) hostOf(name string, address func(string) string, wrap []string, flags ...string) *host {
+func (w *env) hostOf(name string, address func(string) string, wrap []string, flags ...string) *host {
 	w.Helper()
 	own := filepath.Join(w.dir, "hosts", name)
 	for _, dir := range []string{"work", "data"} {
@@ -319,7 +319,7 @@ func (w *world) hostOf(name string, address func(string) string, wrap []string, 
 }
 
 // live says why a host is not.
-func (w *world) live(ctx context.Context, name string) error {
+func (w *env) live(ctx context.Context, name string) error {
 	hosts, err := w.log.Hosts(ctx)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (w *world) live(ctx context.Context, name string) error {
 }
 
 // await waits until something works.
-func (w *world) await(what string, try func(context.Context) error) {
+func (w *env) await(what string, try func(context.Context) error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
@@ -369,7 +369,7 @@ func freeAddress(t testing.TB) string {
 }
 
 // script writes a scripted model's file and returns its name.
-func (w *world) script(lines ...string) string {
+func (w *env) script(lines ...string) string {
 	w.Helper()
 	path := filepath.Join(w.dir, ulid.Make().String()+".jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -379,7 +379,7 @@ func (w *world) script(lines ...string) string {
 }
 
 // directory is that of a new workspace.
-func (w *world) folder() string {
+func (w *env) folder() string {
 	dir := filepath.Join(w.dir, "work", "_", strings.ToLower(ulid.Make().String()))
 	if err := os.MkdirAll(dir, 0o700); err != nil { // where API nodes look
 		w.Error(err)
@@ -388,7 +388,7 @@ func (w *world) folder() string {
 }
 
 // begin makes a session in a directory of its own and gives it a prompt.
-func (w *world) begin(ctx context.Context, c pawl.Service, model string) (pawl.SessionID, error) {
+func (w *env) begin(ctx context.Context, c pawl.Service, model string) (pawl.SessionID, error) {
 	s, err := c.Create(ctx, pawl.NewSession{Dir: w.folder()})
 	if err != nil {
 		return "", err
@@ -398,7 +398,7 @@ func (w *world) begin(ctx context.Context, c pawl.Service, model string) (pawl.S
 }
 
 // ended waits until sessions have nothing left to do, by the store.
-func (w *world) ended(ids []pawl.SessionID, within time.Duration) {
+func (w *env) ended(ids []pawl.SessionID, within time.Duration) {
 	w.Helper()
 	deadline := time.Now().Add(within)
 	for _, id := range ids {
@@ -416,7 +416,7 @@ func (w *world) ended(ids []pawl.SessionID, within time.Duration) {
 }
 
 // events reads a session's log.
-func (w *world) events(id pawl.SessionID) []pawl.Event {
+func (w *env) events(id pawl.SessionID) []pawl.Event {
 	w.Helper()
 	var all []pawl.Event
 	for e, err := range w.log.Events(w.Context(), id, 0) {

@@ -17,7 +17,7 @@ import (
 const held = "grep -q first notes.txt"
 
 // notes is a project without anything to build.
-func notes(t *testing.T) *World {
+func notes(t *testing.T) *Env {
 	t.Helper()
 	w := New(t, harness.Binary(t, ""), map[string]string{"notes.txt": "first\nsecond\nthird\n", "other.txt": "other\n"})
 	w.Env = append(w.Env, "TMPDIR="+t.TempDir())
@@ -25,26 +25,26 @@ func notes(t *testing.T) *World {
 }
 
 // goes has the mission run, and everybody agree with the result.
-func (w *World) goes(args ...string) pawl.Board {
+func (w *Env) goes(args ...string) pawl.Board {
 	w.t.Helper()
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	out := w.Run(append(args, "--check", held, "Write it down.")...)
 	b := w.Board()
 	if out.Code != 0 || b.State != pawl.MissionSealed || len(b.Mission.Open()) > 0 {
-		w.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", out.Code, b.State, out.Stdout, out.Stderr, w.told(b))
+		w.t.Fatalf("exit %d, the mission is %s\n%s\n%s\n%s", out.Code, b.State, out.Stdout, out.Stderr, w.reported(b))
 	}
 	w.clean()
 	return b
 }
 
 // told is the mission's log in lines, for a person who looks for a fault.
-func (w *World) told(b pawl.Board) string {
+func (w *Env) reported(b pawl.Board) string {
 	w.t.Helper()
 	return w.Must(w.t, "session", "show", string(b.Session.ID)).Stdout
 }
 
 // clean fails if a worktree, or anything of the gate, is left.
-func (w *World) clean() {
+func (w *Env) clean() {
 	w.t.Helper()
 	for _, path := range w.left() {
 		w.t.Errorf("%s is left", path)
@@ -52,7 +52,7 @@ func (w *World) clean() {
 }
 
 // left are the worktrees and temporary directories that are there now.
-func (w *World) left() (paths []string) {
+func (w *Env) left() (paths []string) {
 	w.t.Helper()
 	for _, pattern := range []string{filepath.Join(w.data(), "worktrees/*/*"), filepath.Join(w.data(), "worktrees/*/.*"), filepath.Join(w.env("TMPDIR"), "*")} {
 		found, err := filepath.Glob(pattern)
@@ -65,10 +65,10 @@ func (w *World) left() (paths []string) {
 }
 
 // data is pawl's directory.
-func (w *World) data() string { return w.env("PAWL_DATA") }
+func (w *Env) data() string { return w.env("PAWL_DATA") }
 
 // env is a variable as the program sees it.
-func (w *World) env(name string) string {
+func (w *Env) env(name string) string {
 	for _, v := range slices.Backward(w.Env) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
 			return value
@@ -79,7 +79,7 @@ func (w *World) env(name string) string {
 }
 
 // has fails unless a file of the mission's branch has these words.
-func (w *World) has(b pawl.Board, path string, words ...string) {
+func (w *Env) has(b pawl.Board, path string, words ...string) {
 	w.t.Helper()
 	text := w.Git("show", b.Mission.Branch+":"+path)
 	for _, word := range words {
@@ -90,7 +90,7 @@ func (w *World) has(b pawl.Board, path string, words ...string) {
 }
 
 // bodies are those of a kind in a session's log.
-func bodies[B pawl.Body](w *World, id pawl.SessionID) (list []B) {
+func bodies[B pawl.Body](w *Env, id pawl.SessionID) (list []B) {
 	w.t.Helper()
 	for _, e := range w.Export(w.t, string(id)) {
 		if b, ok := e.Body.(B); ok {
@@ -101,7 +101,7 @@ func bodies[B pawl.Body](w *World, id pawl.SessionID) (list []B) {
 }
 
 // returns are the reasons for which tasks came back, with their task.
-func (w *World) returns(b pawl.Board) (list []string) {
+func (w *Env) returns(b pawl.Board) (list []string) {
 	w.t.Helper()
 	for _, r := range bodies[pawl.TaskReturned](w, b.Session.ID) {
 		list = append(list, r.Task+" "+string(r.Why))
@@ -110,7 +110,7 @@ func (w *World) returns(b pawl.Board) (list []string) {
 }
 
 // subtask is what the worker of an attempt was given at first.
-func (w *World) errand(b pawl.Board, task string, attempt int) string {
+func (w *Env) subtask(b pawl.Board, task string, attempt int) string {
 	w.t.Helper()
 	for _, s := range bodies[pawl.TaskStarted](w, b.Session.ID) {
 		if s.Task == task && s.Attempt == attempt {

@@ -13,12 +13,12 @@ import (
 
 // Gate is a file that a command can wait at: `cat NAME` ends when the gate is opened.
 type Gate struct {
-	world *World
-	path  string
+	env  *Env
+	path string
 }
 
 // NewGate makes one in the project.
-func (w *World) NewGate(name string) Gate {
+func (w *Env) NewGate(name string) Gate {
 	w.t.Helper()
 	g := Gate{w, filepath.Join(w.Project, name)}
 	if err := syscall.Mkfifo(g.path, 0o600); err != nil {
@@ -29,21 +29,21 @@ func (w *World) NewGate(name string) Gate {
 
 // Open lets through who waits, or who comes first.
 func (g Gate) Open() {
-	g.world.t.Helper()
+	g.env.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- os.WriteFile(g.path, []byte("open\n"), 0o600) }()
 	select {
 	case err := <-done:
 		if err != nil {
-			g.world.t.Fatal(err)
+			g.env.t.Fatal(err)
 		}
 	case <-time.After(*maxWait):
-		g.world.t.Fatalf("nobody came to the gate %s", g.path)
+		g.env.t.Fatalf("nobody came to the gate %s", g.path)
 	}
 }
 
 // Asked returns the requests that the provider has got, as they were sent.
-func (w *World) Asked() []string {
+func (w *Env) Asked() []string {
 	var bodies []string
 	for _, r := range w.Server.Requests() {
 		bodies = append(bodies, string(r.Body))
@@ -55,17 +55,17 @@ func (w *World) Asked() []string {
 type Server struct {
 	URL string
 
-	world *World
-	cmd   *exec.Cmd
-	log   bytes.Buffer
+	env *Env
+	cmd *exec.Cmd
+	log bytes.Buffer
 }
 
 // Serve starts a server on a socket of this world. It ends with the test.
-func (w *World) Serve() *Server {
+func (w *Env) Serve() *Server {
 	w.t.Helper()
 	socket := filepath.Join(w.Home, "s")
-	s := &Server{URL: "unix://" + socket, world: w}
-	s.cmd = w.box().Command("serve", "--listen", "unix:"+socket)
+	s := &Server{URL: "unix://" + socket, env: w}
+	s.cmd = w.commands().Command("serve", "--listen", "unix:"+socket)
 	s.cmd.Stderr = &s.log
 	if err := s.cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -84,7 +84,7 @@ func (w *World) Serve() *Server {
 
 // Kill ends the server as kill -9 does.
 func (s *Server) Kill() {
-	s.world.t.Helper()
+	s.env.t.Helper()
 	s.end()
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // World is a repository and a team that follows a script.
-type World struct {
-	*harness.Box
+type Env struct {
+	*harness.Workdir
 	t      testing.TB
 	script []Line
 }
@@ -44,9 +44,9 @@ type Call struct {
 type Object map[string]any
 
 // New returns a repository with these files committed.
-func New(t testing.TB, bin string, files map[string]string) *World {
+func New(t testing.TB, bin string, files map[string]string) *Env {
 	t.Helper()
-	b := harness.NewBox(t, bin, harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, bin, harness.Stores["sqlite"](t))
 	home := b.Dir + "-home"
 	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
@@ -58,9 +58,9 @@ func New(t testing.TB, bin string, files map[string]string) *World {
 }
 
 // At returns a repository in a box, whose directory is made.
-func At(t testing.TB, b *harness.Box, files map[string]string) *World {
+func At(t testing.TB, b *harness.Workdir, files map[string]string) *Env {
 	t.Helper()
-	w := &World{Box: b, t: t}
+	w := &Env{Env: b, t: t}
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func At(t testing.TB, b *harness.Box, files map[string]string) *World {
 }
 
 // Git runs git in the repository.
-func (w *World) Git(args ...string) string {
+func (w *Env) Git(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
 	cmd.Dir = w.Dir
@@ -82,7 +82,7 @@ func (w *World) Git(args ...string) string {
 }
 
 // Commit writes files and commits them.
-func (w *World) Commit(files map[string]string) {
+func (w *Env) Commit(files map[string]string) {
 	w.t.Helper()
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Join(w.Dir, filepath.Dir(name)), 0o700); err != nil {
@@ -95,11 +95,11 @@ func (w *World) Commit(files map[string]string) {
 }
 
 // Lead adds replies of the Commander: each a text, or calls.
-func (w *World) Lead(replies ...any) { w.As("", replies...) }
+func (w *Env) Lead(replies ...any) { w.As("", replies...) }
 
 // As adds replies of an agent, such as worker:T1. A reply is a text, a Call, a
 // []Call or a whole Line.
-func (w *World) As(agent string, replies ...any) {
+func (w *Env) As(agent string, replies ...any) {
 	w.t.Helper()
 	for _, r := range replies {
 		line := Line{Agent: agent}
@@ -150,13 +150,13 @@ func Verdict(holds bool, ids ...string) Call {
 }
 
 // Command returns 'pawl mission' with the script.
-func (w *World) Command(args ...string) *exec.Cmd {
+func (w *Env) Command(args ...string) *exec.Cmd {
 	w.t.Helper()
-	return w.Box.Command(append([]string{"mission", "--model", "script:" + w.Script(), "--mode", "guard"}, args...)...)
+	return w.Workdir.Command(append([]string{"mission", "--model", "script:" + w.Script(), "--mode", "guard"}, args...)...)
 }
 
 // Script writes the script and returns where it is.
-func (w *World) Script() string {
+func (w *Env) Script() string {
 	w.t.Helper()
 	var b strings.Builder
 	for _, l := range w.script {
@@ -174,13 +174,13 @@ func (w *World) Script() string {
 }
 
 // Run has the mission run to its end.
-func (w *World) Run(args ...string) harness.Output {
+func (w *Env) Run(args ...string) harness.Output {
 	w.t.Helper()
 	return harness.Wait(w.t, w.Command(args...))
 }
 
 // Board returns the only mission there is.
-func (w *World) Board() pawl.Board {
+func (w *Env) Board() pawl.Board {
 	w.t.Helper()
 	var b pawl.Board
 	out := w.Must(w.t, "mission", "status", "--json")
