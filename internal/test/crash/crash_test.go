@@ -44,7 +44,7 @@ func writeScript(t *testing.T, b *harness.Workdir) {
 	b.Write(t, "fixed.txt", "this file never changes\n")
 }
 
-// newBox is a box with the script in it. Every process of it, and all that
+// newEnv is a working directory with the script in it. Every process of it, and all that
 // they start, carry a mark by which the test finds what is left of them.
 func newEnv(t *testing.T, store string) (b *harness.Workdir, mark string) {
 	t.Helper()

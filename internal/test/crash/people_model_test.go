@@ -22,7 +22,7 @@ type turn struct {
 	then          *talk // the session when it began
 }
 
-// gone is what an undo undid: turns by their place.
+// undone is what an undo undid: turns by their place.
 type gone struct{ said, done []int }
 
 // talk is a session as the model of it knows it.

@@ -26,7 +26,7 @@ var (
 	longest   = 8
 )
 
-// world is the real thing and the model of it, side by side.
+// simulation is the real thing and the model of it, side by side.
 type simulation struct {
 	t     *testing.T
 	r     *rapid.T

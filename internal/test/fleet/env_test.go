@@ -87,7 +87,7 @@ type env struct {
 // fleet, so that they wait less.
 const soonLost = "4s"
 
-// newWorld makes a fleet without programs.
+// newEnv makes a fleet without programs.
 func newEnv(t testing.TB, s *servers) *env {
 	t.Helper()
 	w := &env{servers: s, TB: t, bin: harness.Binary(t, "fleet"), dir: t.TempDir(), token: "pawl_" + ulid.Make().String()}
@@ -115,7 +115,7 @@ func (w *env) coordinators() []string {
 	return slices.Clone(w.gateways)
 }
 
-// near is where the machine's own programs reach something.
+// local is where the machine's own programs reach something.
 func (w *env) local(what string) string {
 	if what == gateway {
 		return w.balancer

@@ -188,7 +188,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// tally is the result of one kind of fault.
+// faultCounts is the result of one kind of fault.
 type faultCounts struct {
 	name                     string
 	times, sessions, unknown int

@@ -36,7 +36,7 @@ type small struct {
 func newSmall(t *testing.T) *small {
 	t.Helper()
 	s := &small{
-		Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
+		Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
 		api: localAddress(t), health: localAddress(t), secret: "pawl_" + ulid.Make().String(),
 	}
 	gateway, work, config := localAddress(t), filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "config.json")
@@ -213,7 +213,7 @@ func into(t *testing.T, text string, v any) {
 
 // TestDown: what is down is said, with what to do, and what is up is shown.
 func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that others use
-	s := &small{Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t))}
+	s := &small{Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file:///dev/null/no","gateway":"http://%s"}}`, localAddress(t), localAddress(t), localAddress(t)))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"), "PAWL_GATEWAY_TOKEN=x")
 	out := s.Run(t, "fleet", "check", "--json")
@@ -245,7 +245,7 @@ func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that othe
 // TestSuperuser: no part of a fleet works as a role that sees all tenants.
 func TestSuperuser(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	url := harness.Stores["postgres"](t)
-	s := &small{Env: harness.NewWorkdir(t, harness.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
+	s := &small{Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":%q,"workspaces":%q}}`, need(t, "PAWL_TEST_TEMPORAL"), need(t, "PAWL_TEST_NATS"), filepath.Join(s.Dir, "work")))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"))
 	for _, args := range [][]string{{"worker", "--build-id", ulid.Make().String()}, {"serve", "--fleet", "--listen", localAddress(t)}, {"fleet", "drain", "x"}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// World is a repository and a team that follows a script.
+// Env is a repository and a team that follows a script.
 type Env struct {
 	*harness.Workdir
 	t      testing.TB
@@ -60,7 +60,7 @@ func New(t testing.TB, bin string, files map[string]string) *Env {
 // At returns a repository in a box, whose directory is made.
 func At(t testing.TB, b *harness.Workdir, files map[string]string) *Env {
 	t.Helper()
-	w := &Env{Env: b, t: t}
+	w := &Env{Workdir: b, t: t}
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -191,7 +191,7 @@ func (x *Terminal) Await(texts ...string) Screen {
 	})
 }
 
-// Gone waits until a text is not seen any more.
+// Vanished waits until a text is not seen any more.
 func (x *Terminal) Vanished(text string) Screen {
 	x.t.Helper()
 	return x.Until("no "+text, func(s Screen) bool { return !s.Has(text) })

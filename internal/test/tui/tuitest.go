@@ -24,7 +24,7 @@ import (
 // Model is what the fake provider is asked for.
 const Model = "anthropic/claude-sonnet-4-5"
 
-// World is a machine with a person's files: a home, a configuration, a project
+// Env is a machine with a person's files: a home, a configuration, a project
 // and a provider. Its names have the same length in every run.
 type Env struct {
 	Home    string // HOME
@@ -39,7 +39,7 @@ type Env struct {
 	once sync.Once
 }
 
-// NewWorld makes a world whose provider replies from a script.
+// NewEnv makes an Env whose provider replies from a script.
 func NewEnv(t testing.TB, script ...string) *Env {
 	t.Helper()
 	home := filepath.Join("/tmp", prefix+strings.ToLower(rand.Text()[:nameLen]))
