@@ -39,7 +39,7 @@ func TestBenchDeltas(t *testing.T) { //nolint:paralleltest // it measures time
 		t.Fatal(err)
 	}
 	server := modeltest.StartFake(t, fakeprovider.Config{}, string(line))
-	b := harness.NewBox(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
+	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	config := filepath.Join(t.TempDir(), "pawl.json")
 	text := `{"small_model":"none","providers":{"anthropic":{"base_url":"` + server.URL + `"}}}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
