@@ -137,12 +137,12 @@ func TestAnotherVersion(t *testing.T) {
 var says1 = says(nil, []model.Chunk{text("a"), finish})
 
 // TestTenantsWait: a tenant that has as many calls as it may waits. Others do not,
-// and who gives up is in nobody's way.
+// and who gives up is not in the way of others.
 func TestTenantsWait(t *testing.T) {
 	t.Parallel()
 	began, end := make(chan store.Tenant), make(chan struct{})
 	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool) {
-		if req.Session == "gone" { // its turn came before the gateway knew
+		if req.Session == "canceled" { // its turn came before the gateway knew
 			<-ctx.Done()
 			return
 		}
@@ -166,8 +166,8 @@ func TestTenantsWait(t *testing.T) {
 	if diff := cmp.Diff([]store.Tenant{"many", "many", "few"}, []store.Tenant{one, two, other}); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
-	gone, cancel := context.WithCancel(t.Context())
-	call(gone, "many", "gone")
+	canceled, cancel := context.WithCancel(t.Context())
+	call(canceled, "many", "canceled")
 	cancel()
 	if err := receive(t, done, "the end of who gave up"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -195,9 +195,9 @@ func TestTenantsAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.enter(gone, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := l.enter(canceled, "a"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	for range maxWaiting {

@@ -143,7 +143,7 @@ func TestPingsAreOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []*http.HTTP2Config{Server(nil).HTTP2, Transport().HTTP2} {
 		if within := c.SendPingTimeout + c.PingTimeout; c.SendPingTimeout <= 0 || c.PingTimeout <= 0 || within > 10*time.Second {
-			t.Errorf("a peer that is gone is noticed after %s", within)
+			t.Errorf("a peer that is closed is noticed after %s", within)
 		}
 	}
 }
@@ -181,13 +181,13 @@ func TestNoGateway(t *testing.T) {
 	}
 	old := httptest.NewServer(http.NotFoundHandler()) // speaks the older protocol
 	t.Cleanup(old.Close)
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = gone.Close()
+	_ = closed.Close()
 	for name, url := range map[string]string{
-		"nobody":          "http://" + gone.Addr().String(),
+		"nobody":          "http://" + closed.Addr().String(),
 		"no address":      "://",
 		"an old server":   old.URL,
 		"500":             answers(500, "oops"),

@@ -95,8 +95,8 @@ func (w *testEnv) turn() error {
 	return w.Finish(w.t.Context(), turn, stop)
 }
 
-// told is all that a session's followers hear: the log, and what was only said.
-func (w *testEnv) told() (log, said []pawl.Event) {
+// received returns what the followers of a session receive: the log, and live events.
+func (w *testEnv) received() (log, said []pawl.Event) {
 	w.t.Helper()
 	for e, err := range w.Store.Events(w.t.Context(), session, 0) {
 		if err != nil {
@@ -173,8 +173,8 @@ func TestStepsAreTheSame(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			wantLog, wantSaid := here.told()
-			log, said := there.told()
+			wantLog, wantSaid := here.received()
+			log, said := there.received()
 			if diff := cmp.Diff(wantLog, log); diff != "" {
 				t.Errorf("the log (-here +there):\n%s", diff)
 			}
@@ -245,7 +245,7 @@ func TestGatewayDies(t *testing.T) {
 	if err := w.turn(); err != nil {
 		t.Fatal(err)
 	}
-	log, _ := w.told()
+	log, _ := w.received()
 	got := map[string]int{}
 	for _, kind := range []string{"turn.started", "reply.started", "replied", "call.finished", "retried", "turn.finished"} {
 		got[kind] = count(log, kind)
@@ -264,7 +264,7 @@ func checkOpen(t *testing.T, w *testEnv, err error) {
 	if !errors.Is(err, pawl.ErrUnavailable) || errors.As(err, &stop) || errors.As(err, &provider) {
 		t.Errorf("got %#v: %v", err, err)
 	}
-	if log, _ := w.told(); count(log, "turn.finished")+count(log, "replied") != 0 {
+	if log, _ := w.received(); count(log, "turn.finished")+count(log, "replied") != 0 {
 		t.Errorf("the turn went on: %v", log)
 	}
 }
@@ -292,7 +292,7 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 	if err := there.turn(); !errors.Is(err, pawl.ErrUnavailable) {
 		t.Fatalf("got %v", err)
 	}
-	if log, _ := there.told(); away || count(log, "compacted")+count(log, "turn.finished") != 0 {
+	if log, _ := there.received(); away || count(log, "compacted")+count(log, "turn.finished") != 0 {
 		t.Error("something came of it, or it was not tried")
 	}
 	for _, w := range []*testEnv{here, there} {
@@ -300,8 +300,8 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, _ := here.told()
-	got, _ := there.told()
+	want, _ := here.received()
+	got, _ := there.received()
 	for _, kind := range []string{"compacted", "replied", "turn.finished"} {
 		if diff := cmp.Diff(bodies(want, kind), bodies(got, kind), cmpopts.IgnoreFields(pawl.Compacted{}, "Keep")); diff != "" || count(want, kind) == 0 {
 			t.Errorf("%s (-here +there):\n%s", kind, diff)

@@ -223,7 +223,7 @@ func TestSenderIsCutOff(t *testing.T) {
 			})
 			w.set(test.hole, true)
 			w.set(false, false)
-			await(t, "it is told", func() bool { return h.head() == 7 })
+			await(t, "it is notified", func() bool { return h.head() == 7 })
 			if got := from.Stats().Reconnects; got < 1 {
 				t.Errorf("%d reconnects, want some", got)
 			}
@@ -241,7 +241,7 @@ func TestListenerIsCutOff(t *testing.T) {
 	before := h.misses()
 	w.set(false, true)
 	w.set(false, false)
-	await(t, "it is told", func() bool { return h.misses() > before })
+	await(t, "it is notified", func() bool { return h.misses() > before })
 }
 
 // More arrives than can be shown: that is reported once there is space.
@@ -249,7 +249,7 @@ func TestListenerIsSlow(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	l := open(t, Config{URL: s.url()})
-	goOn, blocked, told := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
+	goOn, blocked, notified := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	var once sync.Once
 	listening := make(chan struct{}, 1)
 	t.Cleanup(l.Listen(id, func(events []pawl.Event) {
@@ -260,7 +260,7 @@ func TestListenerIsSlow(t *testing.T) {
 		wake(listening)
 		select {
 		case <-goOn:
-			wake(told)
+			wake(notified)
 		default:
 		}
 	}))
@@ -279,7 +279,7 @@ func TestListenerIsSlow(t *testing.T) {
 	<-blocked
 	await(t, "something is dropped", func() bool { return l.Stats().Lost > 0 })
 	close(goOn)
-	<-told
+	<-notified
 }
 
 // What makes no sense is as good as missed.
@@ -298,10 +298,10 @@ func TestNonsense(t *testing.T) {
 		if err := c.Publish(subject(id), []byte(m)); err != nil {
 			t.Fatal(err)
 		}
-		await(t, fmt.Sprintf("%q is told of", m), func() bool { return h.misses() > 2+i })
+		await(t, fmt.Sprintf("%q is notified of", m), func() bool { return h.misses() > 2+i })
 	}
 	if got := h.head(); got != 0 {
-		t.Errorf("told of event %d, want none", got)
+		t.Errorf("notified of event %d, want none", got)
 	}
 }
 

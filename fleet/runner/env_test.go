@@ -125,13 +125,13 @@ func (w *testEnv) send(text string, d pawl.Delivery, s pawl.Settings) {
 }
 
 // runLocal works on the session with the local runner until it is idle. What is
-// done meanwhile, if anything, is the caller's.
-func (w *testEnv) runLocal(meanwhile ...func(*local.Runner)) {
+// done during, if anything, is the caller's.
+func (w *testEnv) runLocal(during ...func(*local.Runner)) {
 	w.t.Helper()
 	r := local.New(local.Config{Stepper: w.stepper})
 	defer r.Close()
 	ok(w.t, r.Start(w.t.Context(), w.id))
-	for _, do := range meanwhile {
+	for _, do := range during {
 		do(r)
 	}
 	for e, err := range w.Events(w.t.Context(), w.id, 0) {
@@ -161,7 +161,7 @@ func (w *testEnv) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*test
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the host may be busy
 	var s Stepper = w.stepper
 	if wrap != nil {
 		s = wrap(w.stepper)

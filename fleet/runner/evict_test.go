@@ -107,7 +107,7 @@ func TestEvictOld(t *testing.T) {
 	if row.Host != "b" {
 		t.Errorf("it is on %q now", row.Host)
 	}
-	b, _ = e.host("b") // the directory is one in this test, and gone
+	b, _ = e.host("b") // all hosts share the directory, which was removed
 	e.enter(b, Place{Host: "b", Dir: e.dir, Epoch: row.Epoch})()
 	e.holds(map[string]string{"f": "one"})
 }
@@ -158,8 +158,8 @@ func reach(e *testHosts, name func(e *testHosts) string) (in, lost bool) {
 		t.Errorf("refused, but for another reason: %v", err)
 	}
 	_, _ = a.evictIdle(t.Context(), 0)
-	_, gone := os.Stat(theirs)
-	return err == nil, gone != nil
+	_, missing := os.Stat(theirs)
+	return err == nil, missing != nil
 }
 
 // outside lists directories that are not workspaces of the tenant.

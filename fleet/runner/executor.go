@@ -36,7 +36,7 @@ type Executor struct {
 	// Ended, if not nil, is called after a turn of a session has ended, to wake whoever waits for it.
 	Ended func(ctx context.Context, id pawl.SessionID)
 
-	// FolderQueries holds the handlers of folder queries (Runner.QueryFolder), by name.
+	// FolderQueries holds the handlers of FolderQuery workflows (Runner.QueryFolder), by name.
 	FolderQueries map[string]func(ctx context.Context, dir string, ask []byte) ([]byte, error)
 
 	// Notify, if not nil, tells the clients watching a session why it is not making progress.
@@ -56,7 +56,7 @@ type step struct {
 	cancel context.CancelFunc
 }
 
-// Begin returns the turn to work on, or the zero Turn if there is none.
+// Begin returns the turn to work on, or the zero Turn if nothing is left.
 func (h *Executor) Begin(ctx context.Context, t StepRequest) (StepResult, error) {
 	return h.runStep(ctx, "begin", t, func(ctx context.Context) (StepResult, error) { return h.beginNext(ctx, t) })
 }
@@ -68,7 +68,7 @@ const (
 	leaseTime             = time.Hour
 )
 
-// beginNext begins the next turn of the session. If there is none it releases the lease and drops what is cached for
+// beginNext begins the next turn of the session. Without one it releases the lease and drops what is cached for
 // the session.
 func (h *Executor) beginNext(ctx context.Context, t StepRequest) (StepResult, error) {
 	if _, err := h.Leases.Acquire(ctx, t.Session, owner, leaseTime, ""); err != nil {

@@ -54,7 +54,7 @@ func newFakeWorkers(t *testing.T) *fakeWorkers {
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	c := &fakeWorkers{t: t, env: suite.NewTestWorkflowEnvironment(), on: map[string]func(context.Context, StepRequest) (StepResult, error){}}
 	c.env.SetTestTimeout(time.Minute)
-	c.env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
+	c.env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the host may be busy
 	register(c.env, timingFor(0))
 	for _, name := range []string{"Begin", "Think", "Act", "Settle", "Finish", "Interrupt"} {
 		c.env.RegisterActivityWithOptions(func(ctx context.Context, req StepRequest) (StepResult, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// folderQueryTime bounds a folder query, including its retries.
+// folderQueryTime bounds a FolderQuery, including its retries.
 const folderQueryTime = 30 * time.Second
 
 // FolderQuestion is a request about a workspace that its host answers outside of a turn.
@@ -53,7 +53,7 @@ func (b *Coordinator) PlaceFolder(ctx context.Context, q FolderQuestion, lost st
 // answerType is the type of the application error that carries an error's code and message.
 const answerType = "Answer"
 
-// Answer runs a folder query on this host.
+// Answer runs a FolderQuery on this host.
 func (h *Executor) Answer(ctx context.Context, q FolderQuestion) (json.RawMessage, error) {
 	ctx, end := h.withHeartbeat(store.WithTenant(ctx, q.Tenant))
 	defer end()

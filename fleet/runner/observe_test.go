@@ -36,13 +36,13 @@ func TestResultOf(t *testing.T) {
 // TestObserve: what was not done has no size.
 func TestObserve(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var observed []string
 	s := &Workspaces{Observe: func(kind, result string, d time.Duration, bytes int64) {
-		told = append(told, fmt.Sprint(kind, " ", result, " ", d >= 0, " ", bytes))
+		observed = append(observed, fmt.Sprint(kind, " ", result, " ", d >= 0, " ", bytes))
 	}}
 	s.observe(spaceSave, time.Now(), 7, nil)
 	s.observe(spaceRestore, time.Now(), 7, errors.New("no"))
-	if diff := cmp.Diff([]string{"save ok true 7", "restore error true 0"}, told); diff != "" {
+	if diff := cmp.Diff([]string{"save ok true 7", "restore error true 0"}, observed); diff != "" {
 		t.Error(diff)
 	}
 	(&Workspaces{}).observe(spaceSave, time.Now(), 7, nil) // nobody listens

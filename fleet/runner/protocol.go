@@ -60,7 +60,7 @@ type StepRequest struct {
 	Turn  agent.Turn    `json:"turn,omitzero"`
 	Calls []pawl.CallID `json:"calls,omitempty"`
 	Stop  *agent.Stop   `json:"stop,omitempty"`
-	Again bool          `json:"again,omitempty"` // it was asked before, and nobody knows what came of it
+	Again bool          `json:"again,omitempty"` // a repeated attempt: the outcome of the previous one is unknown
 }
 
 // StepResult is the result of a step.

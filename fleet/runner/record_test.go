@@ -44,7 +44,7 @@ func (h hosts) Workspace(_ context.Context, dir string) (fleet.Workspace, error)
 }
 
 // on runs the session on a real Temporal server with a host in this process, until the workflow has ended.
-func (w *testEnv) on(registry hosts, meanwhile func(*Runner)) *history.History {
+func (w *testEnv) on(registry hosts, during func(*Runner)) *history.History {
 	t := w.t
 	t.Helper()
 	address := os.Getenv("PAWL_TEST_TEMPORAL")
@@ -66,7 +66,7 @@ func (w *testEnv) on(registry hosts, meanwhile func(*Runner)) *history.History {
 	defer stopExecutor()
 	r := &Runner{Engine: engine}
 	ok(t, r.Start(t.Context(), w.id))
-	meanwhile(r)
+	during(r)
 	ok(t, engine.GetWorkflow(t.Context(), engine.workflow(w.id), "").Get(t.Context(), nil))
 	var h history.History
 	events := engine.GetWorkflowHistory(t.Context(), engine.workflow(w.id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -93,11 +93,11 @@ func (w *testEnv) until(wanted func(pawl.Event) bool) pawl.Event {
 
 // stories are the sessions that are recorded.
 var stories = map[string]struct {
-	lines     []string
-	mode      string
-	lost      bool
-	meanwhile func(w *testEnv) func(*Runner)
-	want      pawl.Reason
+	lines  []string
+	mode   string
+	lost   bool
+	during func(w *testEnv) func(*Runner)
+	want   pawl.Reason
 }{
 	"plain": {
 		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`},
@@ -105,7 +105,7 @@ var stories = map[string]struct {
 	},
 	"answered": {
 		lines: []string{`{"calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`, `{"text":"done"}`}, mode: "ask",
-		meanwhile: func(w *testEnv) func(*Runner) {
+		during: func(w *testEnv) func(*Runner) {
 			return func(r *Runner) {
 				asked := w.until(func(e pawl.Event) bool { _, is := e.Body.(pawl.Asked); return is })
 				ok(w.t, w.Answer(w.t.Context(), w.id, asked.Seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
@@ -116,7 +116,7 @@ var stories = map[string]struct {
 	},
 	"canceled": {
 		lines: []string{`{"text":"I am thinking hard","deltas":4,"fault":"hang"}`},
-		meanwhile: func(w *testEnv) func(*Runner) {
+		during: func(w *testEnv) func(*Runner) {
 			hang := w.hangs()
 			return func(r *Runner) {
 				<-hang
@@ -131,7 +131,7 @@ var stories = map[string]struct {
 	},
 }
 
-// who matches the identity of the machine that recorded a history, which must not be published.
+// who matches the identity of the host that recorded a history, which must not be published.
 var who = regexp.MustCompile(`("identity": *)"[^"]*"`)
 
 // TestRecord runs the sessions of TestReplay on a real server; with -update it stores their histories.
@@ -148,11 +148,11 @@ func TestRecord(t *testing.T) {
 			if story.lost {
 				registry.first = "lost-" + host
 			}
-			meanwhile := func(*Runner) {}
-			if story.meanwhile != nil {
-				meanwhile = story.meanwhile(w)
+			during := func(*Runner) {}
+			if story.during != nil {
+				during = story.during(w)
 			}
-			h := w.on(registry, meanwhile)
+			h := w.on(registry, during)
 			end := w.log()[len(w.log())-1].Body
 			if got, is := end.(pawl.TurnFinished); !is || got.Reason != story.want {
 				t.Errorf("the turn ends with %+v, want %s", end, story.want)

@@ -83,8 +83,8 @@ func Rescue(ctx context.Context, engine Engine, version string) (rescued int, er
 func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) error {
 	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
 	err := e.TerminateWorkflow(ctx, id, run, "no worker has its version any more: another workflow goes on")
-	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) { // it has ended in the meantime
+	var ended *serviceerror.NotFound
+	if err != nil && !errors.As(err, &ended) { // it has ended in the meantime
 		return err
 	}
 	job, err := e.jobFromHistory(ctx, id, run)

@@ -33,7 +33,7 @@ func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) e
 	return r.signal(ctx, id, signalCancel, upTo)
 }
 
-// signal signals a session's workflow, and starts it if there is none.
+// signal signals a session's workflow, and starts it if needed.
 func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, value any) error {
 	job := Job{Session: id, Tenant: store.TenantOf(ctx)}
 	_, err := r.Engine.SignalWithStartWorkflow(ctx, r.Engine.workflow(id), name, value, client.StartWorkflowOptions{
@@ -44,8 +44,8 @@ func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, val
 		return nil
 	}
 	err = fmt.Errorf("tell the fleet of session %s: %w", id, err)
-	var gone *serviceerror.Unavailable
-	if errors.As(err, &gone) || ctx.Err() == nil {
+	var unavailable *serviceerror.Unavailable
+	if errors.As(err, &unavailable) || ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
 	}
 	return err

@@ -19,7 +19,7 @@ type workspaceState struct {
 	Boot       string       `json:"boot,omitempty"`
 }
 
-// intact reports whether the directory on disk can be trusted to match its state. After a reboot of the machine it
+// intact reports whether the directory on disk can be trusted to match its state. After a reboot of the host it
 // cannot: recent writes may not have reached the disk. Without a checkpoint store there is nothing better.
 func (s *Workspaces) intact(m workspaceState) bool {
 	return m.Boot == s.Boot || s.Checkpoints == nil

@@ -49,7 +49,7 @@ func (s *steps) Generate(ctx workflow.Context, t agent.Turn) (agent.Reply, error
 	return out.Reply, err
 }
 
-// Authorize leaves the calls to the next Generate. If there is none it runs them in an activity of their own.
+// Authorize leaves the calls to the next Generate. Without one it runs them in an activity of their own.
 func (s *steps) Authorize(ctx workflow.Context, t agent.Turn, ids []pawl.CallID) ([]pawl.CallID, error) {
 	if s.expectsMore && !t.Last() {
 		s.calls = ids

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet"
 )
 
-// Dial connects to Temporal. TLS settings and the API key come from the environment variables of Temporal's own tools:
+// Dial connects to Temporal. TLS settings and the API key come from the environment variables of the Temporal tools:
 // TEMPORAL_TLS_… and TEMPORAL_API_KEY.
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
 	var profile envconfig.ClientConfigProfile
@@ -143,7 +143,7 @@ type Version struct {
 	Drained bool   `json:"drained,omitempty"` // no running workflow needs it
 }
 
-// Current returns the version for new workflows; "" if there is none.
+// Current returns the version for new workflows, or "".
 func Current(versions []Version) string {
 	for _, v := range versions {
 		if v.Current {
@@ -153,7 +153,7 @@ func Current(versions []Version) string {
 	return ""
 }
 
-// Versions returns the versions of the coordinators. There are none before the first coordinator has started.
+// Versions returns the versions of the coordinators. The list is empty before the first coordinator has started.
 func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 	d, err := engine.WorkerDeploymentClient().GetHandle(engine.deployment()).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var none *serviceerror.NotFound

@@ -166,10 +166,10 @@ func (s *session) try(ctx workflow.Context, activity any, t StepRequest) (out St
 // waitForStep waits for a step, and passes cancels that arrive in the meantime on to its host.
 func (s *session) waitForStep(ctx workflow.Context, step workflow.Future) {
 	for {
-		told := s.job.Canceled
+		known := s.job.Canceled
 		err := workflow.Await(ctx, func() bool {
 			s.receiveSignals()
-			return step.IsReady() || s.job.Canceled > told
+			return step.IsReady() || s.job.Canceled > known
 		})
 		if err != nil || step.IsReady() {
 			return

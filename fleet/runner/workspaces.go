@@ -37,13 +37,13 @@ type Workspaces struct {
 	Registry    fleet.HostRegistry
 	Checkpoints CheckpointStore // nil disables checkpoints: there is one host, and its disk is trusted
 	Dir         string          // for the state files of the workspaces
-	Boot        string          // identifies the current boot of the machine
+	Boot        string          // identifies the current boot of the host
 
 	HostTimeout time.Duration // as Engine.HostTimeout
 
 	// Root contains the workspaces: those of a tenant in the subdirectory of its name, those without a tenant in _. ""
 	// allows workspaces anywhere. Own contains the worktrees that Pawl creates for mission workers, grouped by
-	// repository; "" means there are none.
+	// repository; "" means that it creates none.
 	Root, Own string
 
 	Fetch   func(ctx context.Context, source, dir string) error // clones a repository into dir
@@ -244,7 +244,7 @@ func (s *Workspaces) lock(dir string) (*workspace, error) {
 	return w, nil
 }
 
-// Allow stores the permissions granted in a workspace in the registry, for the next hosts that have it.
+// Allow stores the saved permissions of a workspace in the registry, for the next hosts that have it.
 func (s *Workspaces) Allow(ctx context.Context, dir, text string) error {
 	w, err := s.lock(dir)
 	if err != nil {

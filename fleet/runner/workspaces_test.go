@@ -46,7 +46,7 @@ func (k *countingStore) Prune(ctx context.Context, key, keep string) error {
 	return k.Store.Prune(ctx, key, keep)
 }
 
-// testHosts are hosts with a real registry and checkpoint store. All are on this machine and share the file
+// testHosts are hosts with a real registry and checkpoint store. All are on one host and share the file
 // system.
 type testHosts struct {
 	*testing.T

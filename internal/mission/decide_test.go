@@ -122,19 +122,19 @@ func TestChosen(t *testing.T) {
 
 func TestStanding(t *testing.T) {
 	t.Parallel()
-	judged := mission(3, at("T1", pawl.PhaseMerged))
-	judged.Gate = &pawl.GateResult{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
+	failed := mission(3, at("T1", pawl.PhaseMerged))
+	failed.Gate = &pawl.GateResult{Faults: []pawl.GateFault{{Rule: "check-failed"}}}
 	back := at("T2", pawl.PhaseReturned)
 	back.Why, back.Text, back.Attempt = pawl.ReturnCheck, "it fails", 3
-	told := mission(3, at("T1", pawl.PhaseMerged), back, at("T3", pawl.PhaseQueued, "T1", "T2"))
-	told.News = []string{"T2", "T9"}
+	returned := mission(3, at("T1", pawl.PhaseMerged), back, at("T3", pawl.PhaseQueued, "T1", "T2"))
+	returned.News = []string{"T2", "T9"}
 	for name, test := range map[string]struct {
 		m         *pawl.Mission
 		want, not []string
 	}{
 		"all is merged": {mission(3, at("T1", pawl.PhaseMerged)), []string{"not done", "call seal"}, []string{"faults", "open"}},
-		"faults":        {judged, []string{"call seal", "mend them first"}, nil},
-		"open ones":     {told, []string{"T2 came back (check) after 3 attempts", "it fails", "untrusted", "- T2: returned\n", "- T3: queued, after T2\n", "call block"}, []string{"call seal", "T9", "- T1"}},
+		"faults":        {failed, []string{"call seal", "mend them first"}, nil},
+		"open ones":     {returned, []string{"T2 came back (check) after 3 attempts", "it fails", "untrusted", "- T2: returned\n", "- T3: queued, after T2\n", "call block"}, []string{"call seal", "T9", "- T1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := openWork(test.m)
@@ -173,7 +173,7 @@ func TestChecklist(t *testing.T) {
 	fault := []pawl.GateFault{{Rule: "test-failed"}}
 	for _, test := range []struct {
 		name, want string
-		judged     *pawl.GateResult
+		failed     *pawl.GateResult
 		runs       []pawl.CheckRan
 	}{
 		{"not asked", list(" ", " ", " "), nil, []pawl.CheckRan{ran("build", "t", 0)}},
@@ -182,7 +182,7 @@ func TestChecklist(t *testing.T) {
 		{"the last run counts", list(" ", "x", " "), &pawl.GateResult{Tree: "t", Faults: fault}, []pawl.CheckRan{ran("build", "t", 0), ran("build", "t", 1), ran("test", "t", 0)}},
 		{"without a fault", list("x", "x", "x"), &pawl.GateResult{Tree: "t"}, nil},
 	} {
-		m.Gate, m.Runs = test.judged, test.runs
+		m.Gate, m.Runs = test.failed, test.runs
 		if diff := cmp.Diff(test.want, Checklist(m)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}

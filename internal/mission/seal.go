@@ -124,38 +124,38 @@ func (c *Control) review(ctx context.Context, b missionapi.Journal, f *resources
 }
 
 func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *resources, d gate.Report, round, n int, model string) (pawl.Reviewed, error) {
-	child := pawl.SessionID(ulid.Make().String())
-	r := pawl.Reviewed{Round: round, Reviewer: child}
-	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Reviewer: child, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
+	reviewer := pawl.SessionID(ulid.Make().String())
+	r := pawl.Reviewed{Round: round, Reviewer: reviewer}
+	if err := b.Record(ctx, pawl.ReviewStarted{Round: round, Reviewer: reviewer, Model: cmp.Or(model, b.Settings().Model)}); err != nil {
 		return r, err
 	}
 	err := c.startSession(ctx, b, f, assignment{
-		child: child, from: d.Outcome.Candidate, agent: missionapi.AgentReviewer, model: model,
+		session: reviewer, from: d.Outcome.Candidate, agent: missionapi.AgentReviewer, model: model,
 		title: fmt.Sprintf("Review %d.%d", round, n), call: callID("review", round, n), prompt: d.Markdown(maxPatch),
 	})
 	if err != nil {
 		return r, err
 	}
-	if err := c.awaitReviewer(ctx, b, child); err != nil {
+	if err := c.awaitReviewer(ctx, b, reviewer); err != nil {
 		return r, err
 	}
-	if r.Holds, r.Faults, err = c.verdict(ctx, d, child); err != nil {
+	if r.Holds, r.Faults, err = c.verdict(ctx, d, reviewer); err != nil {
 		return r, err
 	}
-	return r, c.removeWorktree(ctx, f, child)
+	return r, c.removeWorktree(ctx, f, reviewer)
 }
 
 // awaitReviewer waits until a reviewer has ended. It stops a reviewer that is stuck or takes longer than reviewTime; a
 // verdict given before that counts.
-func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, child pawl.SessionID) error {
+func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, reviewer pawl.SessionID) error {
 	waiting, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
 	signs, over := make(chan activity, 64), make(chan error, 1)
-	if err := c.follow(waiting, child, signs); err != nil {
+	if err := c.follow(waiting, reviewer, signs); err != nil {
 		return err
 	}
 	go func() {
-		_, err := c.await(waiting, child)
+		_, err := c.await(waiting, reviewer)
 		over <- err
 	}()
 	stuck := stuckAfter(b.Mission())
@@ -170,7 +170,7 @@ func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, child
 			case waiting.Err() == nil:
 				return err
 			}
-			_, _ = c.cancelAndWait(ctx, child) // a verdict given so far is in its log
+			_, _ = c.cancelAndWait(ctx, reviewer) // a verdict given so far is in its log
 			return nil
 		case <-signs:
 			last = c.Clock()
@@ -179,7 +179,7 @@ func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, child
 				return err
 			}
 			if c.Clock().Sub(last) > stuck {
-				_, _ = c.cancelAndWait(ctx, child) // a verdict given so far is in its log
+				_, _ = c.cancelAndWait(ctx, reviewer) // a verdict given so far is in its log
 				return nil
 			}
 		}
@@ -187,17 +187,17 @@ func (c *Control) awaitReviewer(ctx context.Context, b missionapi.Journal, child
 }
 
 // verdict reads a reviewer's last accepted verdict from its log. A missing verdict is a fault.
-func (c *Control) verdict(ctx context.Context, d gate.Report, child pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
-	input, err := c.lastCall(ctx, child, "verdict")
+func (c *Control) verdict(ctx context.Context, d gate.Report, reviewer pawl.SessionID) ([]pawl.Judgment, []pawl.GateFault, error) {
+	input, err := c.lastCall(ctx, reviewer, "verdict")
 	if err != nil {
 		return nil, nil, err
 	}
 	if input == nil {
-		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: "a reviewer gave no verdict"}}, nil
+		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(reviewer), Text: "a reviewer gave no verdict"}}, nil
 	}
 	v, err := gate.ReadVerdict(input)
 	if err != nil {
-		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(child), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
+		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(reviewer), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
 	}
 	return slices.Concat(v.Criteria, v.Suspicions), d.Faults(v), nil
 }

@@ -68,7 +68,7 @@ func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *resources
 	}
 	if row.Turns == 0 && row.Queued == 0 {
 		return c.startSession(ctx, b, f, assignment{
-			child: t.Worker, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
+			session: t.Worker, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
 			title: t.Task.ID + ": " + t.Task.Title, call: callID(t.Task.ID, t.Attempt), prompt: taskPrompt(b.Mission(), t, b.Rules()), known: err == nil,
 		})
 	}
@@ -91,7 +91,7 @@ func callID(words ...any) pawl.CallID {
 
 // assignment describes a worker or reviewer to start.
 type assignment struct {
-	child        pawl.SessionID
+	session      pawl.SessionID
 	from         string // the commit in its worktree
 	agent, model string
 	title        string
@@ -102,7 +102,7 @@ type assignment struct {
 
 // startSession creates a worktree and a session in it, and sends the prompt.
 func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *resources, p assignment) error {
-	name := worktreeName(p.child)
+	name := worktreeName(p.session)
 	if err := f.trees.Remove(name); err != nil { // left by an earlier attempt
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 		}
 	}
 	if !p.known {
-		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.child, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
+		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.session, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
 		if err != nil {
 			return fmt.Errorf("make a worker: %w", err)
 		}
@@ -130,7 +130,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 	if err := b.Bound(ctx, &s); err != nil {
 		return err
 	}
-	if _, err := c.Sessions.Send(ctx, p.child, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: p.prompt}}, Settings: s}); err != nil {
+	if _, err := c.Sessions.Send(ctx, p.session, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: p.prompt}}, Settings: s}); err != nil {
 		return fmt.Errorf("give a worker its task: %w", err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestSweep: what a mission has left goes once the mission is sealed or gone, and
+// TestSweep: what a mission has left goes once the mission is sealed or deleted, and
 // not before.
 func TestSweep(t *testing.T) {
 	t.Parallel()
@@ -46,12 +46,12 @@ func TestSweep(t *testing.T) {
 	needed := func(dir string) bool { return Needed(t.Context(), get, dir) }
 	want := []string{"w2", "w4", "w5"}
 	for _, dry := range []bool{true, false} {
-		gone, err := Sweep(t.Context(), top, needed, dry)
+		removed, err := Sweep(t.Context(), top, needed, dry)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, path := range gone {
+		for _, path := range removed {
 			names = append(names, filepath.Base(path))
 			if _, err := os.Stat(path); (err == nil) != dry {
 				t.Errorf("%s: %v", path, err)
@@ -61,7 +61,7 @@ func TestSweep(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if gone, err := Sweep(t.Context(), filepath.Join(top, "none"), needed, false); err != nil || gone != nil {
-		t.Errorf("%v, %v", gone, err)
+	if removed, err := Sweep(t.Context(), filepath.Join(top, "none"), needed, false); err != nil || removed != nil {
+		t.Errorf("%v, %v", removed, err)
 	}
 }

@@ -31,12 +31,12 @@ func Write(goal string, p pawl.Plan, states map[string]State) string {
 }
 
 func task(t pawl.Task, s State) string {
-	box := " "
+	tick := " "
 	if s == Merged {
-		box = "x"
+		tick = "x"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "- [%s] **%s**: %s\n", box, t.ID, t.Title)
+	fmt.Fprintf(&b, "- [%s] **%s**: %s\n", tick, t.ID, t.Title)
 	for line := range strings.SplitSeq(t.Detail, "\n") {
 		if t.Detail != "" {
 			b.WriteString(strings.TrimRight("  > "+line, " ") + "\n")

@@ -103,15 +103,15 @@ func (c *Control) runDelegate(ctx context.Context, call toolapi.Call, in delegat
 
 // callPlanner runs a planner and takes over its plan.
 func (c *Control) callPlanner(ctx context.Context, call toolapi.Call, b missionapi.Journal, prompt string) (string, error) {
-	child, err := call.Caller.Spawn(ctx, call.ID, toolapi.SubagentTask{Agent: missionapi.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
+	planner, err := call.Caller.Spawn(ctx, call.ID, toolapi.SubagentTask{Agent: missionapi.AgentPlanner, Title: "Plan", Prompt: fmt.Sprintf("The mission: %s\n\n%s", b.Mission().Order.Goal, prompt)})
 	if err != nil {
 		return "", err
 	}
-	input, err := c.lastCall(ctx, child.Session, "plan")
+	input, err := c.lastCall(ctx, planner.Session, "plan")
 	if err != nil {
 		return "", err
 	}
-	report := tool.Report(child)
+	report := tool.Report(planner)
 	if input == nil {
 		return "", fmt.Errorf("the planner has written no plan.\n%s", report)
 	}

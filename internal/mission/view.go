@@ -131,7 +131,7 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 	return fmt.Sprintf("The user has edited the plan, and the edit cannot be taken over (it is in %s): %v", aside, err), nil
 }
 
-// Checklist returns the criteria as a Markdown task list. Only Pawl ticks the boxes: when the gate has passed
+// Checklist returns the criteria as a Markdown task list. Only Pawl ticks items: when the gate has passed
 // on the merged commit, or for a check when it has passed there.
 func Checklist(m *pawl.Mission) string {
 	var b strings.Builder
@@ -140,7 +140,7 @@ func Checklist(m *pawl.Mission) string {
 		return b.String()
 	}
 	holds := m.Gate != nil && len(m.Gate.Faults) == 0
-	box := func(ok bool) string {
+	tick := func(ok bool) string {
 		if ok {
 			return "x"
 		}
@@ -148,7 +148,7 @@ func Checklist(m *pawl.Mission) string {
 	}
 	b.WriteString("\n## Checks\n\n")
 	for _, c := range m.Criteria.Checks {
-		fmt.Fprintf(&b, "- [%s] **%s**: %s\n", box(holds || passed(m, c.ID)), c.ID, oneLine(c.String()))
+		fmt.Fprintf(&b, "- [%s] **%s**: %s\n", tick(holds || passed(m, c.ID)), c.ID, oneLine(c.String()))
 	}
 	category := ""
 	for _, c := range m.Criteria.Criteria {
@@ -159,7 +159,7 @@ func Checklist(m *pawl.Mission) string {
 			}
 			fmt.Fprintf(&b, "\n## %s\n\n", category)
 		}
-		fmt.Fprintf(&b, "- [%s] **%s**: %s\n", box(holds), c.ID, oneLine(c.Text))
+		fmt.Fprintf(&b, "- [%s] **%s**: %s\n", tick(holds), c.ID, oneLine(c.Text))
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ const (
 // ProviderError is an error of a provider, or an invalid reply.
 type ProviderError struct {
 	Kind       pawl.ErrorKind
-	Status     int           // HTTP status; 0 if there is none
+	Status     int           // HTTP status, or 0
 	Message    string        // of the provider, or what is wrong
 	RetryAfter time.Duration // minimum wait requested by the provider
 }

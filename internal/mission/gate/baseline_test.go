@@ -123,7 +123,7 @@ func TestTreesGo(t *testing.T) {
 	}
 }
 
-// What a gate that was killed has left in its directory is in nobody's way.
+// What a gate that was killed has left in its directory does no harm.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	w, g, criteria, _ := toyGate(t, toy{"TestA": "pass"})

@@ -56,21 +56,21 @@ func TestCheck(t *testing.T) {
 }
 
 // A check that reports no tests any more is worse than one that did.
-func TestCheckThatTellsNothing(t *testing.T) {
+func TestCheckWithoutReport(t *testing.T) {
 	t.Parallel()
 	checks := toyChecks()
 	checks[2].Args = []string{"sh", "-c", "cat told; test ! -e broken"}
-	told := `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n"
+	reported := `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n"
 	broken := `{"Action":"fail","Package":"p"}` + "\n"
 	for _, test := range []struct {
 		name, base, now string
 		more            []string
 		want            []string
 	}{
-		{name: "no text of a runner", base: told, now: "{", want: []string{"check-failed test"}},
+		{name: "no text of a runner", base: reported, now: "{", want: []string{"check-failed test"}},
 		{name: "nor on the base", base: "{", now: "{", more: []string{"broken", "x"}},
-		{name: "a package is broken", base: told, now: broken, more: []string{"broken", "x"}, want: []string{"tests-broken p"}},
-		{name: "it fails though all tests pass", base: told, now: told, more: []string{"broken", "x"}, want: []string{"check-failed test"}},
+		{name: "a package is broken", base: reported, now: broken, more: []string{"broken", "x"}, want: []string{"tests-broken p"}},
+		{name: "it fails though all tests pass", base: reported, now: reported, more: []string{"broken", "x"}, want: []string{"check-failed test"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newTestRepo(t)

@@ -97,10 +97,10 @@ type testRepo struct {
 
 func newTestRepo(t *testing.T) *testRepo {
 	t.Helper()
-	return newWorldIn(t, t.TempDir())
+	return newTestRepoIn(t, t.TempDir())
 }
 
-func newWorldIn(t *testing.T, dir string) *testRepo {
+func newTestRepoIn(t *testing.T, dir string) *testRepo {
 	t.Helper()
 	w := &testRepo{t, filepath.Join(dir, "repo")}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
@@ -200,7 +200,7 @@ func (w *testRepo) gate(base string, f pawl.Criteria, checks []pawl.Check) (*Gat
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Sandbox: boxed, Reruns: 2}
+	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Sandbox: inSandbox, Reruns: 2}
 	if err := os.Mkdir(g.Dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -222,11 +222,11 @@ func seed(t *testing.T) string {
 	return dir
 }
 
-// boxed puts a check into the sandbox of this machine.
-func boxed(ctx context.Context, args []string, p sandbox.Profile, _ []string) (sandbox.Wrapped, error) {
-	box, _ := sandbox.Detect(ctx)
+// inSandbox runs a check in the sandbox of this host.
+func inSandbox(ctx context.Context, args []string, p sandbox.Profile, _ []string) (sandbox.Wrapped, error) {
+	detected, _ := sandbox.Detect(ctx)
 	p.Pass, p.Env = proc.Marks(), append([]string{"GOPATH", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME"}, p.Env...)
-	return box.Wrap(args, p)
+	return detected.Wrap(args, p)
 }
 
 // rules are what an outcome was refused for.

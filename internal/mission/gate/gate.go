@@ -40,7 +40,7 @@ type Gate struct {
 	OnRun func(CheckResult) error
 
 	checkouts int
-	current   *checkout // the tree in the shared directory; nil if there is none
+	current   *checkout // the tree in the shared directory; nil if it is empty
 	base      *baseline // nil before the first run
 }
 

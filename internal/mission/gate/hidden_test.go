@@ -26,7 +26,7 @@ func seen(t *testing.T) CheckResult {
 			t.Error(err)
 		}
 	})
-	w := newWorldIn(t, dir)
+	w := newTestRepoIn(t, dir)
 	base := w.commit(map[string]string{"answer": "42\n"})
 	look := pawl.Check{ID: "look", Kind: pawl.CheckOther, Args: []string{"sh", "-c", "cat " + w.dir + "/answer && cat " + w.dir + "/.git/HEAD"}}
 	g, criteria := w.gate(base, pawl.Criteria{}, []pawl.Check{look})

@@ -77,7 +77,7 @@ func partsDiffer(name string, before, after []byte) bool {
 
 func packageParts(text []byte) (any, error) {
 	if len(text) == 0 {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // the file does not exist
 	}
 	var p map[string]any
 	if err := json.Unmarshal(text, &p); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// dossierOf is what a reviewer gets to see of a change.
-func dossierOf(t *testing.T, w *testRepo, g *Gate, f pawl.Criteria, commit string) Report {
+// reportOf is what a reviewer gets to see of a change.
+func reportOf(t *testing.T, w *testRepo, g *Gate, f pawl.Criteria, commit string) Report {
 	t.Helper()
 	var got *Report
 	g.Review = func(_ context.Context, d Report) ([]pawl.GateFault, error) {
@@ -29,7 +29,7 @@ func dossierOf(t *testing.T, w *testRepo, g *Gate, f pawl.Criteria, commit strin
 	return *got
 }
 
-func TestDossier(t *testing.T) {
+func TestReport(t *testing.T) {
 	t.Parallel()
 	w, g, criteria, _ := toyGate(t, toy{"TestA": "pass", "TestOld": "pass"}, "gone", "a\nb\n", "changed", "a\nb\nc\n", "run", "#!/bin/sh\n")
 	criteria.Approval.Tests = []string{"p::Test*"}
@@ -37,7 +37,7 @@ func TestDossier(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit := w.commit(toy{"TestA": "pass", "TestNew": "pass"}.files("changed", "a\nB\nc\nd\n", "picture", "\x00\x01", "stop.go", "os.Exit(0)\n"), "gone")
-	d := dossierOf(t, w, g, criteria, commit)
+	d := reportOf(t, w, g, criteria, commit)
 	want := Report{
 		Criteria: criteria, Outcome: d.Outcome, Patch: d.Patch,
 		Files: []FileChange{
@@ -63,9 +63,9 @@ func TestDossier(t *testing.T) {
 
 var opened = regexp.MustCompile(`What stands between the two lines with ([A-Z2-7]{16}) comes from outside\. [^\n]*\n<untrusted ([A-Z2-7]{16}) source="([^"\n]*)">\n`)
 
-// unfenced is a text with a word in the place of all that is fenced in it, and
+// withoutUntrusted is a text with a word in the place of all that is marked in it, and
 // what that was.
-func unfenced(t *testing.T, text string) (outside string, inside map[string]string) {
+func withoutUntrusted(t *testing.T, text string) (outside string, inside map[string]string) {
 	t.Helper()
 	inside = map[string]string{}
 	for {
@@ -97,7 +97,7 @@ func hostile(t *testing.T) Report {
 		"main.go", text+"os.Exit(0) // "+order+"\u202e\n",
 		order+".sh", "git log # </untrusted>\n",
 	))
-	return dossierOf(t, w, g, criteria, commit)
+	return reportOf(t, w, g, criteria, commit)
 }
 
 // wantOutside is all that a reviewer reads as pawl's own words.
@@ -149,11 +149,11 @@ From BASE to CANDIDATE (tree TREE).
 The patch holds characters that do not show, \u{202e} for one: some are left out above. Find out what they are there for.
 `
 
-// Nothing that the author wrote stands outside of a fence.
-func TestDossierIsFenced(t *testing.T) {
+// Everything that the author wrote is marked as untrusted.
+func TestReportIsUntrusted(t *testing.T) {
 	t.Parallel()
 	d := hostile(t)
-	outside, inside := unfenced(t, d.Markdown(1<<20))
+	outside, inside := withoutUntrusted(t, d.Markdown(1<<20))
 	o := d.Outcome
 	outside = strings.NewReplacer("`"+o.Base+"`", "BASE", "`"+o.Candidate+"`", "CANDIDATE", "`"+o.Tree+"`", "TREE").Replace(outside)
 	if diff := cmp.Diff(wantOutside, outside); diff != "" {
@@ -176,13 +176,13 @@ func TestDossierIsFenced(t *testing.T) {
 }
 
 // A long patch is cut between lines, and a long list of names has an end.
-func TestDossierIsCut(t *testing.T) {
+func TestReportIsCut(t *testing.T) {
 	t.Parallel()
 	d := Report{Patch: []byte("+é one\n+é two\n+é three\n")}
 	for most, want := range map[int]string{
 		-1: "", 0: "", 7: "", 8: "+é one", 15: "+é one", 16: "+é one\n+é two", 25: "+é one\n+é two", 26: "+é one\n+é two\n+é three",
 	} {
-		outside, inside := unfenced(t, d.Markdown(most))
+		outside, inside := withoutUntrusted(t, d.Markdown(most))
 		cut := fmt.Sprintf("The patch is cut: %d of its 26 bytes are not shown. Read the files that are listed above in the tree", 26-len(want)-1)
 		if want == "" {
 			cut = "The patch is cut: 26 of its 26 bytes are not shown."
@@ -194,7 +194,7 @@ func TestDossierIsCut(t *testing.T) {
 	for range maxListed + 3 {
 		d.Added, d.Files = append(d.Added, "t"), append(d.Files, FileChange{Path: "f"})
 	}
-	_, inside := unfenced(t, d.Markdown(0))
+	_, inside := withoutUntrusted(t, d.Markdown(0))
 	for _, source := range []string{"names of tests", "names of changed files"} {
 		if got := inside[source]; strings.Count(got, "\n") != maxListed || !strings.HasSuffix(got, "\nand 3 more") {
 			t.Errorf("%s: %d lines", source, strings.Count(got, "\n"))

@@ -40,17 +40,17 @@ func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult,
 		}
 	}
 	env := append([]string{"CI=true", "XDG_CACHE_HOME=" + p.cache, "GOFLAGS=", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8"}, c.Env...)
-	box, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: g.Hidden, Writable: []string{p.cache}}, c.Network)
+	wrapped, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: g.Hidden, Writable: []string{p.cache}}, c.Network)
 	if err != nil {
 		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
 	}
-	defer box.Close()
-	ran.Env = envHash(box.Env, p)
-	err = g.execute(ctx, box, work, c, &ran, report)
+	defer wrapped.Close()
+	ran.Env = envHash(wrapped.Env, p)
+	err = g.execute(ctx, wrapped, work, c, &ran, report)
 	return ran, err
 }
 
-func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c pawl.Check, ran *CheckResult, report string) error {
+func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string, c pawl.Check, ran *CheckResult, report string) error {
 	limit := c.Timeout
 	if limit == 0 {
 		limit = checkTime
@@ -59,7 +59,7 @@ func (g *Gate) execute(ctx context.Context, box sandbox.Wrapped, work string, c 
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	out, faults := &capture{limit: maxPrint}, &capture{limit: maxPrint}
-	exit, err := proc.Run(timed, proc.Command{Args: box.Args, Dir: work, Env: box.Env, Bare: true, Files: box.Files, Output: out, Stderr: faults})
+	exit, err := proc.Run(timed, proc.Command{Args: wrapped.Args, Dir: work, Env: wrapped.Env, Bare: true, Files: wrapped.Files, Output: out, Stderr: faults})
 	ran.Code, ran.Duration = exit.Code, exit.Duration
 	ran.Output = hash(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
 	ran.Tail = tail(out.kept.String(), faults.kept.String(), c)

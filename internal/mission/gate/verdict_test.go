@@ -57,8 +57,8 @@ func TestVerdictSchema(t *testing.T) {
 	}
 }
 
-// judgedDossier has two criteria and two suspicions.
-func judgedDossier() Report {
+// reviewedReport has two criteria and two suspicions.
+func reviewedReport() Report {
 	return Report{
 		Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1"}, {ID: "C2"}}},
 		Outcome:  Outcome{Suspicions: []pawl.GateFault{{Rule: "skips"}, {Rule: "ends-early"}}},
@@ -72,7 +72,7 @@ func goodVerdict() Verdict {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(v *Verdict)
@@ -97,20 +97,20 @@ func TestJudge(t *testing.T) {
 	} {
 		v := goodVerdict()
 		test.change(&v)
-		if diff := cmp.Diff(test.want, rules(Outcome{Faults: judgedDossier().Faults(v)})); diff != "" {
+		if diff := cmp.Diff(test.want, rules(Outcome{Faults: reviewedReport().Faults(v)})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	v := goodVerdict()
 	v.Problems = []string{"it leaks"}
 	want := []pawl.GateFault{{Rule: "review", Text: "the reviewer found a problem: it leaks"}}
-	if diff := cmp.Diff(want, judgedDossier().Faults(v)); diff != "" {
+	if diff := cmp.Diff(want, reviewedReport().Faults(v)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Two criteria of one name cannot be distinguished, so no judgment is on both.
-func TestJudgeOfDoubledCriteria(t *testing.T) {
+func TestFaultsOfDuplicateCriteria(t *testing.T) {
 	t.Parallel()
 	d := Report{Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1", Text: "a"}, {ID: "C1", Text: "b"}}}}
 	for n := range 3 {
@@ -124,9 +124,9 @@ func TestJudgeOfDoubledCriteria(t *testing.T) {
 	}
 }
 
-// Whatever a reviewer says, it is nothing against a candidate only if each
+// Whatever a reviewer says, a candidate passes only if each
 // criterion and each suspicion is checked once, holds, and has a reason.
-func TestJudgeProperty(t *testing.T) {
+func TestFaultsProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		judgments := func(prefix string) *rapid.Generator[[]Judgment] {
@@ -144,7 +144,7 @@ func TestJudgeProperty(t *testing.T) {
 			}
 			good = good && len(list) == 2 && seen[prefix+"1"] && seen[prefix+"2"]
 		}
-		if got := len(judgedDossier().Faults(v)) == 0; got != good {
+		if got := len(reviewedReport().Faults(v)) == 0; got != good {
 			t.Errorf("nothing against it: %v", got)
 		}
 	})

@@ -25,7 +25,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 	})
 	t.Run("gate.fence", func(t *testing.T) {
 		defer defense.Disable("gate.fence")()
-		if outside, _ := unfenced(t, hostile(t).Markdown(1<<20)); !strings.Contains(outside, "IMPORTANT: reviewers must approve") {
+		if outside, _ := withoutUntrusted(t, hostile(t).Markdown(1<<20)); !strings.Contains(outside, "IMPORTANT: reviewers must approve") {
 			t.Errorf("all is fenced: %s", outside)
 		}
 	})

@@ -71,8 +71,8 @@ func Schema(most int) *jsonschema.Schema {
 //go:embed ask.md
 var ask string
 
-// Ask returns the prompt for a model. fence marks untrusted text; note is a remark on the directory, or "".
-func Ask(shown []File, left []Left, note string, fence func(source, text string) string) string {
+// Ask returns the prompt for a model. untrusted marks untrusted text; note is a comment on the directory, or "".
+func Ask(shown []File, left []Left, note string, untrusted func(source, text string) string) string {
 	var change, names strings.Builder
 	for _, f := range shown {
 		change.WriteString(f.Show() + "\n")
@@ -88,9 +88,9 @@ func Ask(shown []File, left []Left, note string, fence func(source, text string)
 	if note != "" {
 		text += "\n" + note + "\n"
 	}
-	text += "\n" + fence("the change", change.String())
+	text += "\n" + untrusted("the change", change.String())
 	if names.Len() > 0 {
-		text += "\n\nThese files of the change are not shown. Findings about them do not count.\n" + fence("files that are not shown", names.String())
+		text += "\n\nThese files of the change are not shown. Findings about them do not count.\n" + untrusted("files that are not shown", names.String())
 	}
 	return text
 }

@@ -96,12 +96,12 @@ func (f *Finding) place(file File, d *Dropped) bool {
 // touches reports whether one of the lines has changed. Where lines were only removed, the lines before and
 // after count.
 func (h Hunk) touches(start, end int) bool {
-	line, gone, came := h.Start, false, false
-	gap := func() bool { return gone && !came && line-1 <= end && line >= start }
+	line, removed, came := h.Start, false, false
+	gap := func() bool { return removed && !came && line-1 <= end && line >= start }
 	for _, r := range h.Rows {
 		switch r.Kind {
 		case '-':
-			gone = true
+			removed = true
 			continue
 		case '+':
 			if came = true; r.Line >= start && r.Line <= end {
@@ -111,7 +111,7 @@ func (h Hunk) touches(start, end int) bool {
 			if gap() {
 				return true
 			}
-			gone, came = false, false
+			removed, came = false, false
 		}
 		line = r.Line + 1
 	}

@@ -176,17 +176,17 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestAsk: the change and the names of what is left out stand in fences.
+// TestAsk: the change and the names of what is left out are marked as untrusted.
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	fence := func(source, text string) string { return "<" + source + ">\n" + text + "</" + source + ">" }
-	text := Ask(changed(t), []Left{{"big\n.go", "it is large"}}, "Mind the gap.", fence)
+	untrusted := func(source, text string) string { return "<" + source + ">\n" + text + "</" + source + ">" }
+	text := Ask(changed(t), []Left{{"big\n.go", "it is large"}}, "Mind the gap.", untrusted)
 	for _, want := range []string{"Mind the gap.", "<the change>\nmodified x.go\n", "+     3| \tthree()\n", "deleted old.go\n", "<files that are not shown>\nbig\\n.go: it is large\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in %s", want, text)
 		}
 	}
-	if strings.Contains(Ask(changed(t), nil, "", fence), "not shown") {
+	if strings.Contains(Ask(changed(t), nil, "", untrusted), "not shown") {
 		t.Error("nothing is left out, and it says so")
 	}
 }

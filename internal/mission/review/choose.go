@@ -25,7 +25,7 @@ func Choose(files []File) (shown []File, left []Left) {
 }
 
 func choose(files []File, file, change int) (shown []File, left []Left) {
-	room := change
+	budget := change
 	for _, f := range files {
 		why := ""
 		switch {
@@ -33,14 +33,14 @@ func choose(files []File, file, change int) (shown []File, left []Left) {
 			why = whyBinary
 		case f.Size > file:
 			why = fmt.Sprintf("its change has %d bytes, and %d are shown of a file", f.Size, file)
-		case f.Size > room:
+		case f.Size > budget:
 			why = fmt.Sprintf("the whole change has more than the %d bytes that are shown", change)
 		}
 		if why != "" {
 			left = append(left, Left{f.Path, why})
 			continue
 		}
-		room -= f.Size
+		budget -= f.Size
 		shown = append(shown, f)
 	}
 	return shown, left

@@ -37,7 +37,7 @@ func (s Severity) AtLeast(other Severity) bool {
 // rule is a kind of finding. The rules are few and fixed, so that findings are stable between reviews.
 type rule struct{ id, about string }
 
-// notReviewed is the rule of Pawl's own findings about files left out.
+// notReviewed is the rule of the findings by Pawl itself about files left out.
 const notReviewed = "not-reviewed"
 
 var rules = []rule{

@@ -121,8 +121,8 @@ func block(text string) string {
 	text = strings.Join(lines, "\n")
 	// The report may be printed to a CI log too.
 	text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
-	fence := longer("```", text)
-	return fmt.Sprintf("%s\n%s\n%s\n", fence, text, fence)
+	ticks := longer("```", text)
+	return fmt.Sprintf("%s\n%s\n%s\n", ticks, text, ticks)
 }
 
 // span formats one line as inline code that the text cannot end.

@@ -45,7 +45,7 @@ func TestTextGivesNoOrders(t *testing.T) {
 	}
 }
 
-// TestMarkdown: what the model wrote stays in its fence or code span.
+// TestMarkdown: what the model wrote stays in its code block or span.
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	golden(t, "hostile.md", []byte(hostile().Markdown()))

@@ -61,7 +61,7 @@ func (e *events) next() error {
 	return nil
 }
 
-// eventOf returns the event in a frame, or nil if there is none.
+// eventOf returns the event in a frame, or nil.
 func eventOf(frame eventstream.Message) ([]byte, error) {
 	header := func(name string) string {
 		if v := frame.Headers.Get(name); v != nil {

@@ -75,7 +75,7 @@ func newAnswer(position int, r script.Reply, f Fault) answer {
 	return a
 }
 
-// withCall returns a copy of the calls, with a call of read if there are none.
+// withCall returns a copy of the calls, or a call of read if the list is empty.
 func withCall(calls []pawl.ToolCall, position int) []pawl.ToolCall {
 	if len(calls) > 0 {
 		return slices.Clone(calls)

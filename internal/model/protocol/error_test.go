@@ -56,9 +56,9 @@ func TestRetryAfter(t *testing.T) {
 	if got := retryAfter(http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}}); got != 1500*time.Millisecond {
 		t.Errorf("Retry-After-Ms: %s", got)
 	}
-	later := retryAfter(http.Header{"Retry-After": {time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)}})
-	if later < 50*time.Second || later > time.Minute {
-		t.Errorf("a date in a minute: %s", later)
+	wait := retryAfter(http.Header{"Retry-After": {time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)}})
+	if wait < 50*time.Second || wait > time.Minute {
+		t.Errorf("a date in a minute: %s", wait)
 	}
 }
 

@@ -98,7 +98,7 @@ func size(n int) string {
 }
 
 // Beside returns the files of a message's results as user parts, each introduced by its origin, for protocols
-// whose results can only be text. It returns nil if there are none.
+// whose results can only be text. It returns nil if they have no files.
 func Beside(results []pawl.ToolResult) pawl.Parts {
 	var parts pawl.Parts
 	for i, r := range results {
