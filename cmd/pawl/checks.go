@@ -48,7 +48,7 @@ func checkSandbox(ctx context.Context) []finding {
 	return findings
 }
 
-func checkWorkspace(ctx context.Context, box sandbox.Box) finding {
+func checkWorkspace(ctx context.Context, box sandbox.Backend) finding {
 	f := finding{Name: "workspace", Status: checkOK}
 	dir, err := workingDir()
 	if err == nil {
@@ -62,7 +62,7 @@ func checkWorkspace(ctx context.Context, box sandbox.Box) finding {
 	return f
 }
 
-func tryBox(ctx context.Context, box sandbox.Box, dir string) error {
+func tryBox(ctx context.Context, box sandbox.Backend, dir string) error {
 	s, err := policy.Open()
 	if err != nil {
 		return err

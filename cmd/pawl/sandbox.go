@@ -121,7 +121,7 @@ func runBoxed(w sandbox.Wrapped) (code int, err error) {
 
 // fixes says what would bring a sandbox about, if there is none.
 func fixes(r sandbox.Report) error {
-	if r.Box != "none" {
+	if r.Backend != "none" {
 		return nil
 	}
 	var lines []error

@@ -16,11 +16,11 @@ func TestFixes(t *testing.T) {
 		{Name: "seccomp", OK: true, Detail: "filter for amd64"},
 		{Name: "landlock", Detail: "ABI 1, needed is 6", Fix: "use Linux 6.12 or later"},
 	}
-	if err := fixes(sandbox.Report{Box: "landlock", Findings: findings}); err != nil {
+	if err := fixes(sandbox.Report{Backend: "landlock", Findings: findings}); err != nil {
 		t.Error(err)
 	}
 	want := "bubblewrap: bwrap is not installed; to fix it: apt install bubblewrap\nlandlock: ABI 1, needed is 6; to fix it: use Linux 6.12 or later"
-	if diff := cmp.Diff(want, fixes(sandbox.Report{Box: "none", Findings: findings}).Error()); diff != "" {
+	if diff := cmp.Diff(want, fixes(sandbox.Report{Backend: "none", Findings: findings}).Error()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -74,7 +74,7 @@ func answerError(tool string, a pawl.Answer) error {
 func (p plannedCall) fingerprint(subject permission.Call) string {
 	name := permission.Fingerprint(subject)
 	runs := slices.ContainsFunc(subject.Access, func(a pawl.Access) bool { return a.Kind == pawl.AccessExec })
-	if runs && !p.policy.Boxed {
+	if runs && !p.policy.Sandboxed {
 		name += " unboxed"
 	}
 	return name

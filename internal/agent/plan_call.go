@@ -37,11 +37,11 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t Turn, c *pawl.Call
 	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
 	call := toolapi.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
-		Mode:     string(policy.Mode),
-		Boxed:    policy.Boxed,
-		Reads:    readable(policy, tool.Name),
-		Progress: show,
-		Caller:   toolSession{s, j},
+		Mode:      string(policy.Mode),
+		Sandboxed: policy.Sandboxed,
+		Reads:     readable(policy, tool.Name),
+		Progress:  show,
+		Caller:    toolSession{s, j},
 	}
 	if s.Buffers != nil && !j.inMissionTeam() { // a worker has a worktree of its own
 		call.Buffers = s.Buffers(j.rootSession())

@@ -84,7 +84,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, com
 	id, turn := order.ShellCall(), j.history.Turns()
 	p.call = toolapi.Call{
 		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
-		Mode: string(p.policy.Mode), Boxed: p.policy.Boxed, Reads: readable(p.policy, shellTool), Caller: toolSession{s, j},
+		Mode: string(p.policy.Mode), Sandboxed: p.policy.Sandboxed, Reads: readable(p.policy, shellTool), Caller: toolSession{s, j},
 	}
 	p.call.Progress, p.flush = s.Redact.Progress(func(text string) { j.publish(turn, pawl.Progress{Call: id, Text: text}) })
 	p.tool = bash

@@ -33,7 +33,7 @@ func TestAllowAndRules(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
-			verdict := permission.Decide(permission.Policy{Mode: test.mode, Rules: test.rules, Boxed: true, Dir: w.dir}, permission.Call{
+			verdict := permission.Decide(permission.Policy{Mode: test.mode, Rules: test.rules, Sandboxed: true, Dir: w.dir}, permission.Call{
 				Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "git push origin"}},
 			})
 			x := hook.External{Point: hook.ToolBefore, Command: test.script, CanAllow: true, Origin: hook.Origin{Layer: test.layer}}

@@ -87,7 +87,7 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 		out: newOutput(BashBytes, BashDiskBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
 	}
 	j.boxed, err = js.sandbox.Wrap(ctx, sandbox.Request{
-		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Boxed: call.Boxed,
+		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Sandboxed: call.Sandboxed,
 		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
 	})
 	if err != nil {

@@ -56,7 +56,7 @@ var unseen = map[string]bool{
 // question, or is denied, must not pass for one that does not.
 func TestReadsAsBash(t *testing.T) {
 	t.Parallel()
-	asks := Policy{Mode: ModeAsk, Boxed: true, Dir: "/w", Home: "/h", Rules: []Rule{
+	asks := Policy{Mode: ModeAsk, Sandboxed: true, Dir: "/w", Home: "/h", Rules: []Rule{
 		{Tool: "bash", Pattern: "*", Decision: Allow, Origin: OriginUser}, {Tool: "bash", Pattern: "mark *", Decision: Ask, Origin: OriginUser},
 	}}
 	denies := Policy{Mode: ModeYolo, Dir: "/w", Home: "/h", Rules: []Rule{{Tool: "bash", Pattern: "mark *", Decision: Deny, Origin: OriginUser}}}

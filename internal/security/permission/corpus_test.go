@@ -317,7 +317,7 @@ var hostiles = []hostile{
 }
 
 func (h hostile) decide() Verdict {
-	p := Policy{Mode: h.mode, Boxed: h.boxed, Dir: "/work/project", Home: "/home/me"}
+	p := Policy{Mode: h.mode, Sandboxed: h.boxed, Dir: "/work/project", Home: "/home/me"}
 	if p.Mode == "" {
 		p.Mode = ModeAsk
 	}

@@ -12,14 +12,14 @@ import (
 
 // Policy is the permission mode with the rules and grants that apply to a call.
 type Policy struct {
-	Mode    Mode
-	Rules   []Rule  // the user's and the project's
-	Grants  []Grant // of any directory and session: only those of this one count
-	Boxed   bool    // commands run in a sandbox; in plan mode in one that cannot write
-	Absent  bool    // nobody can be asked: what would be asked is denied
-	Dir     string  // the workspace, its real path
-	Home    string  // the user's home directory; "" means that ~ is not known
-	Session pawl.SessionID
+	Mode      Mode
+	Rules     []Rule  // the user's and the project's
+	Grants    []Grant // of any directory and session: only those of this one count
+	Sandboxed bool    // commands run in a sandbox; in plan mode in one that cannot write
+	Absent    bool    // nobody can be asked: what would be asked is denied
+	Dir       string  // the workspace, its real path
+	Home      string  // the user's home directory; "" means that ~ is not known
+	Session   pawl.SessionID
 }
 
 // Call is a tool call to decide on.

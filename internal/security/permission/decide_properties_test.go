@@ -38,7 +38,7 @@ func checkLaws(t interface{ Errorf(string, ...any) }, p Policy, c Call) {
 	}
 	// A sandbox never makes it stricter.
 	bare := p
-	bare.Boxed = false
+	bare.Sandboxed = false
 	if d := Decide(bare, c).Decision; Stricter(d, got) != d {
 		fault("without the sandbox", d)
 	}
@@ -161,8 +161,8 @@ func drawRule(t *rapid.T) Rule {
 
 func drawPolicy(t *rapid.T) Policy {
 	p := Policy{
-		Mode:  rapid.SampledFrom([]Mode{ModePlan, ModeAsk, ModeGuard, ModeAuto, ModeYolo, "odd"}).Draw(t, "mode"),
-		Boxed: rapid.Bool().Draw(t, "boxed"), Absent: rapid.Bool().Draw(t, "absent"),
+		Mode:      rapid.SampledFrom([]Mode{ModePlan, ModeAsk, ModeGuard, ModeAuto, ModeYolo, "odd"}).Draw(t, "mode"),
+		Sandboxed: rapid.Bool().Draw(t, "boxed"), Absent: rapid.Bool().Draw(t, "absent"),
 		Dir: "/work/project", Home: "/home/me", Session: "S",
 		Rules: rapid.SliceOfN(rapid.Custom(drawRule), 0, 4).Draw(t, "rules"),
 	}

@@ -77,7 +77,7 @@ func TestModes(t *testing.T) {
 		t.Run(tt.what, func(t *testing.T) {
 			got := make([]Decision, len(modes))
 			for i, mode := range modes {
-				v := Decide(Policy{Mode: mode, Boxed: tt.boxed, Dir: "/work/project", Home: "/home/me"}, tt.call)
+				v := Decide(Policy{Mode: mode, Sandboxed: tt.boxed, Dir: "/work/project", Home: "/home/me"}, tt.call)
 				got[i] = v.Decision
 				if v.Why == "" || len(v.Findings) == 0 {
 					t.Errorf("%s: no reason: %+v", mode, v)
@@ -162,7 +162,7 @@ func TestRules(t *testing.T) {
 		{"a decision that is none", ModeYolo, user(Rule{Kind: w, Pattern: "a", Decision: "maybe"}), nil, access(w, "a"), Deny, ""},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			p := Policy{Mode: tt.mode, Rules: tt.rules, Grants: tt.grants, Boxed: true, Dir: "/work/project", Home: "/home/me", Session: "S"}
+			p := Policy{Mode: tt.mode, Rules: tt.rules, Grants: tt.grants, Sandboxed: true, Dir: "/work/project", Home: "/home/me", Session: "S"}
 			v := Decide(p, tt.call)
 			if v.Decision != tt.want || !strings.Contains(v.Why, tt.why) {
 				t.Errorf("%s: %s; want %s: …%s", v.Decision, v.Why, tt.want, tt.why)
@@ -179,7 +179,7 @@ func TestEscape(t *testing.T) {
 		c := bash(command)
 		c.Access = append(c.Access, pawl.Access{Kind: pawl.AccessEscape, Target: command})
 		for mode, want := range map[Mode]Decision{ModePlan: Deny, ModeAsk: Ask, ModeGuard: Ask, ModeAuto: Deny} {
-			v := Decide(Policy{Mode: mode, Boxed: true, Dir: "/w", Rules: user(Rule{Kind: pawl.AccessExec, Pattern: "*", Decision: Allow})}, c)
+			v := Decide(Policy{Mode: mode, Sandboxed: true, Dir: "/w", Rules: user(Rule{Kind: pawl.AccessExec, Pattern: "*", Decision: Allow})}, c)
 			if v.Decision != want {
 				t.Errorf("%s, %q: %s, want %s", mode, command, v.Decision, want)
 			}
@@ -303,7 +303,7 @@ func TestFindings(t *testing.T) {
 	t.Parallel()
 	c := bash("cd docs && make > .claude/x")
 	c.Access = append(c.Access, pawl.Access{Kind: pawl.AccessWrite, Target: "docs/x"}, pawl.Access{Kind: pawl.AccessNet, Target: "go.dev"})
-	v := Decide(Policy{Mode: ModeGuard, Boxed: true, Dir: "/w", Rules: user(Rule{Kind: pawl.AccessWrite, Pattern: "docs/", Decision: Deny})}, c)
+	v := Decide(Policy{Mode: ModeGuard, Sandboxed: true, Dir: "/w", Rules: user(Rule{Kind: pawl.AccessWrite, Pattern: "docs/", Decision: Deny})}, c)
 	want := Verdict{
 		Decision: Deny,
 		Why:      `write /w/docs/x: your rule: deny write "docs/"`,

@@ -148,11 +148,11 @@ func (j *decider) command(a pawl.Access) {
 		return
 	}
 	c := classRun
-	if a.Kind == pawl.AccessEscape || !j.Boxed {
+	if a.Kind == pawl.AccessEscape || !j.Sandboxed {
 		c = classLeave
 	}
 	base := j.Mode.decide(c)
-	if a.Kind == pawl.AccessExec && !j.Boxed && base.decision != Allow && j.Mode != ModePlan {
+	if a.Kind == pawl.AccessExec && !j.Sandboxed && base.decision != Allow && j.Mode != ModePlan {
 		base.why += ": there is no sandbox"
 	}
 	if len(script.segments) == 0 { // nothing but comments

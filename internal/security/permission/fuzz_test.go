@@ -67,7 +67,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add(uint8(9), "net", "https://a@x.org:1/", "net", "*.x.org", "read", "~/a")
 	f.Fuzz(func(t *testing.T, odds uint8, kind, target, ruleKind, pattern, kind2, target2 string) {
 		modes := []Mode{ModePlan, ModeAsk, ModeGuard, ModeAuto, ModeYolo}
-		p := Policy{Mode: modes[int(odds)%len(modes)], Boxed: odds&8 != 0, Absent: odds&16 != 0, Dir: "/work/project", Home: "/home/me"}
+		p := Policy{Mode: modes[int(odds)%len(modes)], Sandboxed: odds&8 != 0, Absent: odds&16 != 0, Dir: "/work/project", Home: "/home/me"}
 		rule := Rule{Tool: "bash", Kind: pawl.AccessKind(ruleKind), Pattern: pattern, Decision: Allow, Origin: OriginUser}
 		if odds&32 != 0 {
 			p.Rules = append(p.Rules, rule)

@@ -14,7 +14,7 @@ func TestHugeCommands(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
-	p := Policy{Mode: ModeGuard, Boxed: true, Dir: "/w", Rules: user(
+	p := Policy{Mode: ModeGuard, Sandboxed: true, Dir: "/w", Rules: user(
 		Rule{Tool: "bash", Pattern: "git push x y z *", Decision: Deny}, Rule{Tool: "bash", Pattern: "rm *", Decision: Ask}, Rule{Tool: "bash", Pattern: "a *", Decision: Allow})}
 	for _, text := range []string{
 		fill("("), fill("$("), fill("`"), fill("if "), fill("{ "), fill("a|") + "a", fill("a "), fill("\"$("), fill("${a:-"), "((" + fill("(") + "1",
@@ -34,7 +34,7 @@ func TestHugeCommands(t *testing.T) {
 // rule that is about another file must cost no more than to see that it is.
 func TestRulesThatDoNotMatch(t *testing.T) { //nolint:paralleltest // it counts allocations
 	const rules, each = 100, 12 // allocations: paths are folded and matched
-	p := Policy{Mode: ModeYolo, Dir: "/project", Boxed: true}
+	p := Policy{Mode: ModeYolo, Dir: "/project", Sandboxed: true}
 	for i := range rules {
 		p.Rules = append(p.Rules, Rule{Kind: pawl.AccessRead, Pattern: fmt.Sprintf("/secret/%d", i), Decision: Deny, Origin: OriginPawl})
 	}

@@ -64,7 +64,7 @@ func TestShow(t *testing.T) {
 		{"ignored", ModeAsk, bash("make")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Policy{Mode: tt.mode, Boxed: true, Dir: "/work/project", Home: "/home/me",
+			p := Policy{Mode: tt.mode, Sandboxed: true, Dir: "/work/project", Home: "/home/me",
 				Rules: []Rule{{Tool: "bash", Pattern: "make *", Decision: Allow, Origin: OriginProject}}}
 			got := Show(tt.call, Decide(p, tt.call))
 			golden := filepath.Join("testdata", "show", tt.name+".golden")

@@ -180,8 +180,8 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 			p.Env = append(p.Env, entry)
 		}
 	}
-	box, _ := s.detect(ctx)
-	w, err := box.Wrap(c.Args, p)
+	backend, _ := s.detect(ctx)
+	w, err := backend.Wrap(c.Args, p)
 	if err != nil {
 		return w, fmt.Errorf("the project's hook cannot be put into its sandbox, and does not run without: %w", err)
 	}

@@ -134,7 +134,7 @@ func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment
 		t.Run(name, func(t *testing.T) {
 			s, dir := hookWorld(t, "", nil)
 			if test.nobox {
-				s.detect = func(context.Context) (sandbox.Box, sandbox.Report) {
+				s.detect = func(context.Context) (sandbox.Backend, sandbox.Report) {
 					return sandbox.None{Why: "a test"}, sandbox.Report{}
 				}
 			}

@@ -75,7 +75,7 @@ func (s *Safety) manage(p *permission.Policy) error {
 			return fmt.Errorf("the policy of this machine (%s) permits commands in a sandbox only, and the mode yolo has none: %w", config.ManagedFile, pawl.ErrDenied)
 		}
 		denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginUser}
-		if rules = append(rules, denied); !p.Boxed {
+		if rules = append(rules, denied); !p.Sandboxed {
 			denied.Kind = pawl.AccessExec
 			rules = append(rules, denied)
 		}

@@ -37,7 +37,7 @@ type Safety struct {
 	// their repository may be on another host.
 	Whole bool
 
-	detect func(context.Context) (sandbox.Box, sandbox.Report) // finds the sandbox of this machine
+	detect func(context.Context) (sandbox.Backend, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	folder folders
 
@@ -138,12 +138,12 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 // ask without.
 func (s *Safety) chooseMode(ctx context.Context, p *permission.Policy, chosen string) (err error) {
 	if chosen != string(permission.ModeYolo) {
-		box, _ := s.detect(ctx)
-		p.Boxed = box.Name() != "none"
+		backend, _ := s.detect(ctx)
+		p.Sandboxed = backend.Name() != "none"
 	}
 	if chosen == "" {
 		chosen = string(permission.ModeAsk)
-		if p.Boxed {
+		if p.Sandboxed {
 			chosen = string(permission.ModeGuard)
 		}
 	}

@@ -231,22 +231,22 @@ func TestPrivateFolders(t *testing.T) {
 // what a person has permitted without one does.
 func TestNoBox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
-	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) {
+	s.detect = func(context.Context) (sandbox.Backend, sandbox.Report) {
 		return sandbox.None{Why: "a test"}, sandbox.Report{}
 	}
-	r := sandbox.Request{Session: session, Workspace: dir, Dir: dir, Mode: "guard", Args: []string{"true"}, Boxed: true}
-	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoBox) {
+	r := sandbox.Request{Session: session, Workspace: dir, Dir: dir, Mode: "guard", Args: []string{"true"}, Sandboxed: true}
+	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoSandbox) {
 		t.Errorf("got %+v, %v", w, err)
 	}
-	r.Boxed = false
+	r.Sandboxed = false
 	w, err := s.Wrap(t.Context(), r)
 	if err != nil || !slices.Equal(w.Args, r.Args) {
 		t.Errorf("got %+v, %v", w, err)
 	}
-	if w, err := s.WrapTools(t.Context(), dir, dir, []string{"true"}, nil); !errors.Is(err, sandbox.ErrNoBox) {
+	if w, err := s.WrapTools(t.Context(), dir, dir, []string{"true"}, nil); !errors.Is(err, sandbox.ErrNoSandbox) {
 		t.Errorf("a folder's MCP server would run: %q, %v", w.Args, err)
 	}
-	if p := policy(t, s, dir, pawl.Settings{}); p.Boxed || p.Mode != permission.ModeAsk {
+	if p := policy(t, s, dir, pawl.Settings{}); p.Sandboxed || p.Mode != permission.ModeAsk {
 		t.Errorf("without a sandbox the mode is %s", p.Mode)
 	}
 }

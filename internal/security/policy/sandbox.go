@@ -65,7 +65,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	return s.wrapOut(ctx, r.Args, p, r.Boxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
+	return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
 }
 
 // wrapOut is wrap with a proxy to the hosts, if there are any.
@@ -82,9 +82,9 @@ func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, 
 	if err != nil {
 		return w, errors.Join(err, way.Close())
 	}
-	closeBox := w.Close
+	closeSandbox := w.Close
 	w.Close = func() {
-		closeBox()
+		closeSandbox()
 		_ = way.Close() // nobody uses it any more
 	}
 	return w, nil
@@ -123,10 +123,10 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 }
 
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
-	box, _ := s.detect(ctx)
-	w, err := box.Wrap(args, p)
-	if errors.Is(err, sandbox.ErrNoBox) && !boxed {
-		// A person has approved it: see permission.Policy.Boxed.
+	backend, _ := s.detect(ctx)
+	w, err := backend.Wrap(args, p)
+	if errors.Is(err, sandbox.ErrNoSandbox) && !boxed {
+		// A person has approved it: see permission.Policy.Sandboxed.
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(args, env), err
 	}

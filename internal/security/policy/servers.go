@@ -85,7 +85,7 @@ func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []st
 	}
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
 	w, err := s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
-	if errors.Is(err, sandbox.ErrNoBox) {
+	if errors.Is(err, sandbox.ErrNoSandbox) {
 		return w, fmt.Errorf("a folder's server runs in a sandbox only, and there is none ('pawl doctor' says why): or put the server into your own configuration: %w", err)
 	}
 	return w, err

@@ -113,7 +113,7 @@ func (w Worktree) confine(p *permission.Policy) error {
 		return fmt.Errorf("a worker's commands run in a sandbox, and the mode yolo has none: use --mode auto: %w", pawl.ErrDenied)
 	}
 	denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginPawl}
-	if p.Rules = append(p.Rules, denied); !p.Boxed {
+	if p.Rules = append(p.Rules, denied); !p.Sandboxed {
 		denied.Kind = pawl.AccessExec
 		p.Rules = append(p.Rules, denied)
 	}

@@ -244,16 +244,16 @@ func TestWorkersAreBoxed(t *testing.T) { //nolint:paralleltest // it sets enviro
 			t.Errorf("%+v: %q, %v", r, w.Args, err)
 		}
 	}
-	s.detect = func(context.Context) (sandbox.Box, sandbox.Report) {
+	s.detect = func(context.Context) (sandbox.Backend, sandbox.Report) {
 		return sandbox.None{Why: "a test"}, sandbox.Report{}
 	}
 	if got := decide(policy(t, s, dir, pawl.Settings{Mode: "guard"}), "bash", pawl.Access{Kind: pawl.AccessExec, Target: "true"}); got != permission.Deny {
 		t.Errorf("where there is none: %s", got)
 	}
-	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoBox) {
+	if w, err := s.Wrap(t.Context(), r); !errors.Is(err, sandbox.ErrNoSandbox) {
 		t.Errorf("it would run: %q, %v", w.Args, err)
 	}
-	if w, err := s.WrapServer(t.Context(), dir, dir, []string{"true"}, nil); !errors.Is(err, sandbox.ErrNoBox) {
+	if w, err := s.WrapServer(t.Context(), dir, dir, []string{"true"}, nil); !errors.Is(err, sandbox.ErrNoSandbox) {
 		t.Errorf("a language server would run: %q, %v", w.Args, err)
 	}
 }

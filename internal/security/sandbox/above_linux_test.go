@@ -9,9 +9,9 @@ import (
 // TestHiddenStaysWhereItIs: what is hidden by its path cannot be given another
 // one by moving a directory above it.
 func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			path := filepath.Join(w.ws, "a/b/token")
 			w.write(path, w.secret("token"))
 			p := w.profile
@@ -23,7 +23,7 @@ func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its proce
 			if text, err := os.ReadFile(path); err != nil || len(text) == 0 {
 				t.Errorf("it is gone: %q, %v\n%s", text, err, o.output)
 			}
-			if box.Name() == "landlock" {
+			if backend.Name() == "landlock" {
 				return // it closes the directories as a whole
 			}
 			for _, name := range []string{"a/newer", "a/b/other"} {

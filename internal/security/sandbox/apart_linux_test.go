@@ -10,9 +10,9 @@ import (
 // TestApart: of a directory that is set apart a command sees the workspace in it and
 // what it is to read, and no more; in the workspace all is guarded as anywhere.
 func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			at := func(name string) string { return filepath.Join(w.root, name) }
 			w.guard(at("data/keys"), w.secret("keys"))
 			w.guard(at("data/places/r/other/f"), w.secret("another's file"))
@@ -44,9 +44,9 @@ func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME
 // TestApartIsNotOpenedByGit: a worktree in a directory that is set apart gets no space
 // in a repository that is.
 func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			repo, tree := filepath.Join(w.root, "repo"), filepath.Join(w.root, "tree")
 			w.git("init", "-q", repo)
 			w.git("-C", repo, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -63,12 +63,12 @@ func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its proc
 
 // TestReadable: what is to be read must be there, and cannot be a secret.
 func TestReadable(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
 	for _, path := range []string{filepath.Join(w.home, ".ssh"), filepath.Join(w.root, "nowhere"), filepath.Join(w.home, "public.txt")} {
 		p := w.profile
 		p.Readable = []string{path}
-		if _, err := box.Wrap([]string{"true"}, p); err == nil {
+		if _, err := backend.Wrap([]string{"true"}, p); err == nil {
 			t.Errorf("%s can be read", path)
 		} else if strings.HasSuffix(path, ".ssh") && !errors.Is(err, ErrRefused) {
 			t.Error(err)

@@ -17,7 +17,7 @@ type Bubblewrap struct {
 	surveyor surveyor
 }
 
-var _ Box = (*Bubblewrap)(nil)
+var _ Backend = (*Bubblewrap)(nil)
 
 // Name returns bubblewrap.
 func (*Bubblewrap) Name() string { return "bubblewrap" }

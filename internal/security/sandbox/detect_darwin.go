@@ -2,7 +2,7 @@ package sandbox
 
 import "context"
 
-func detect(context.Context) (Box, Report) {
+func detect(context.Context) (Backend, Report) {
 	f := Finding{Name: "seatbelt", OK: exists(seatbeltPath), Detail: seatbeltPath}
 	if !f.OK {
 		f.Detail, f.Fix = "there is no "+seatbeltPath, "none: it is a part of macOS"

@@ -24,17 +24,17 @@ var bubblewrapPaths = []string{
 	"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap", "/opt/bin/bwrap",
 }
 
-func detect(ctx context.Context) (Box, Report) {
+func detect(ctx context.Context) (Backend, Report) {
 	var r Report
 	path, finding := findBubblewrap(bubblewrapPaths)
 	if path != "" {
-		box := &Bubblewrap{Path: path}
-		err := preflight(ctx, box)
+		backend := &Bubblewrap{Path: path}
+		err := preflight(ctx, backend)
 		if err == nil {
 			finding.Detail = path
 			finding.OK = true
 			r.Findings = append(r.Findings, finding, seccompFinding(), landlockFinding())
-			return box, r
+			return backend, r
 		}
 		finding.Detail, finding.Fix = diagnose(err.Error(), readFacts(path))
 	}
@@ -97,7 +97,7 @@ func trusted(path string) error {
 }
 
 // preflight runs a command in the sandbox to test it.
-func preflight(ctx context.Context, box Box) error {
+func preflight(ctx context.Context, backend Backend) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "pawl-preflight-")
@@ -106,7 +106,7 @@ func preflight(ctx context.Context, box Box) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is empty
 	program := resolve("/bin/sh")
-	w, err := box.Wrap([]string{program, "-c", "exit 42"}, Profile{Dir: dir, ReadOnly: true})
+	w, err := backend.Wrap([]string{program, "-c", "exit 42"}, Profile{Dir: dir, ReadOnly: true})
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 func TestDetect(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if box, _ := Detect(canceled); box.Name() != "none" {
-		t.Errorf("a box was found in no time: %s", box.Name())
+	if backend, _ := Detect(canceled); backend.Name() != "none" {
+		t.Errorf("a box was found in no time: %s", backend.Name())
 	}
-	box, report := Detect(context.Background())
-	if box.Name() != "bubblewrap" || report.Box != "bubblewrap" {
-		t.Fatalf("%s: %+v", box.Name(), report)
+	backend, report := Detect(context.Background())
+	if backend.Name() != "bubblewrap" || report.Backend != "bubblewrap" {
+		t.Fatalf("%s: %+v", backend.Name(), report)
 	}
 	for _, f := range report.Findings {
 		if !f.OK || f.Fix != "" && f.Name != "bubblewrap" {
@@ -29,7 +29,7 @@ func TestDetect(t *testing.T) { //nolint:paralleltest // its processes share HOM
 	}
 	began := time.Now()
 	again, _ := Detect(context.Background())
-	if again != box || time.Since(began) > time.Millisecond*100 {
+	if again != backend || time.Since(began) > time.Millisecond*100 {
 		t.Error("it is looked for again")
 	}
 }
@@ -111,9 +111,9 @@ func TestPreflight(t *testing.T) { //nolint:paralleltest // its processes share 
 	if err := preflight(context.Background(), &Bubblewrap{Path: program}); err == nil || err.Error() != "bwrap: no such luck" {
 		t.Error(err)
 	}
-	for _, box := range boxes(t) {
-		if err := preflight(context.Background(), box); err != nil {
-			t.Errorf("%s: %v", box.Name(), err)
+	for _, backend := range backends(t) {
+		if err := preflight(context.Background(), backend); err != nil {
+			t.Errorf("%s: %v", backend.Name(), err)
 		}
 	}
 }

@@ -4,7 +4,7 @@ package sandbox
 
 import "context"
 
-func detect(context.Context) (Box, Report) {
+func detect(context.Context) (Backend, Report) {
 	f := Finding{Name: "sandbox", Detail: "there is none for this system", Fix: "run pawl on Linux or macOS, or in a container"}
 	return None{Why: f.Detail}, Report{Findings: []Finding{f}}
 }

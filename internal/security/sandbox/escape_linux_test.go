@@ -111,22 +111,22 @@ var attacks = []attack{
 }
 
 func TestEscapes(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
+	for _, backend := range backends(t) {
 		for _, a := range attacks {
-			t.Run(box.Name()+"/"+a.group+"/"+a.name, func(t *testing.T) { a.try(t, box) })
+			t.Run(backend.Name()+"/"+a.group+"/"+a.name, func(t *testing.T) { a.try(t, backend) })
 		}
 	}
 }
 
 // try makes the attack and fails the test if it gets through, or if it does
 // not where it is known to.
-func (a attack) try(t *testing.T, box Box) {
+func (a attack) try(t *testing.T, backend Backend) {
 	t.Helper()
-	w := newWorld(t, box)
+	w := newWorld(t, backend)
 	w.weapons(a.script)
 	o := w.run(w.profile, a.script)
 	told := a.told
-	if box.Name() == "landlock" {
+	if backend.Name() == "landlock" {
 		told = a.tells
 	}
 	if !slices.Equal(o.told, told) {
@@ -138,7 +138,7 @@ func (a attack) try(t *testing.T, box Box) {
 			return strings.Contains(d, w.ws+"/pkg/.cursor/") || strings.Contains(d, w.ws+"/.git/config.worktree")
 		})
 	}
-	if a.open != "" && box.Name() == "landlock" {
+	if a.open != "" && backend.Name() == "landlock" {
 		return
 	}
 	for _, d := range damage {
@@ -185,7 +185,7 @@ var int80 = append([]byte{
 }, 0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80)
 
 // sandboxes are those that are tested here: both.
-func boxes(t testing.TB) []Box {
+func backends(t testing.TB) []Backend {
 	t.Helper()
 	path, finding := findBubblewrap(bubblewrapPaths)
 	if path == "" {
@@ -194,7 +194,7 @@ func boxes(t testing.TB) []Box {
 	if l := landlockFinding(); !l.OK {
 		t.Fatal(l.Detail)
 	}
-	return []Box{&Bubblewrap{Path: path}, &Landlock{}}
+	return []Backend{&Bubblewrap{Path: path}, &Landlock{}}
 }
 
 // TestEscapesAsNobody does it all again as a user without rights, if it is root
@@ -240,9 +240,9 @@ func asNobody(t *testing.T, tests string) {
 // TestDaemons: what a command leaves behind ends with it. In the landlock sandbox
 // that is for the marks of package proc to see to.
 func TestDaemons(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			token := fmt.Sprintf("98%d", os.Getpid())
 			t.Cleanup(func() {
 				for _, pid := range running(token) {
@@ -250,7 +250,7 @@ func TestDaemons(t *testing.T) { //nolint:paralleltest // its processes share HO
 				}
 			})
 			w.run(w.profile, `sleep `+token+` & setsid sleep `+token+` & (setsid nohup sleep `+token+` >/dev/null 2>&1 </dev/null &)`)
-			if box.Name() == "landlock" {
+			if backend.Name() == "landlock" {
 				if len(running(token)) == 0 {
 					t.Error("daemons end in the landlock box: say so in the guide")
 				}

@@ -15,8 +15,8 @@ import (
 
 // TestForwarder: with a proxy, and only through it, a command reaches others.
 func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
 	w.profile.ProxySocket = filepath.Join(w.home, ".local/share/pawl/proxy.sock")
 	listener, err := net.Listen("unix", w.profile.ProxySocket)
 	if err != nil {
@@ -60,11 +60,11 @@ func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share 
 
 // TestNoCommand: a program that does not exist is reported in the usual way.
 func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		w := newWorld(t, backend)
 		o := w.runArgs(w.profile, []string{"no-such-program"})
 		if !strings.Contains(o.output, "no-such-program") || o.code == 0 {
-			t.Errorf("%s: exit %d: %s", box.Name(), o.code, o.output)
+			t.Errorf("%s: exit %d: %s", backend.Name(), o.code, o.output)
 		}
 	}
 }
@@ -73,21 +73,21 @@ func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share 
 // a careless caller left in the environment.
 func TestPass(t *testing.T) {
 	t.Setenv("PAWL_TEST_KEY", "secret-key")
-	for _, box := range boxes(t) {
-		w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		w := newWorld(t, backend)
 		w.profile.Pass = []string{"PAWL_RUN", "PAWL_JOB"}
-		wrapped, err := box.Wrap([]string{"bash", "-c", "echo $PAWL_RUN $PAWL_JOB $PAWL_TEST_KEY $PAWL_BOX"}, w.profile)
+		wrapped, err := backend.Wrap([]string{"bash", "-c", "echo $PAWL_RUN $PAWL_JOB $PAWL_TEST_KEY $PAWL_BOX"}, w.profile)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, entry := range wrapped.Env {
 			if strings.Contains(entry, "secret") {
-				t.Errorf("%s: %s is in the environment", box.Name(), entry)
+				t.Errorf("%s: %s is in the environment", backend.Name(), entry)
 			}
 		}
 		wrapped.Env = append(slices.Concat(os.Environ(), wrapped.Env), "PAWL_RUN=mark", "PAWL_JOB=job")
 		if out := start(t, wrapped); out != "mark job\n" {
-			t.Errorf("%s: %q", box.Name(), out)
+			t.Errorf("%s: %q", backend.Name(), out)
 		}
 		wrapped.Close()
 	}

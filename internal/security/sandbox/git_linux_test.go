@@ -13,8 +13,8 @@ import (
 // TestWorktrees: a linked worktree can commit into its repository, and change
 // nothing there that git acts upon.
 func TestWorktrees(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
 	main := filepath.Join(w.root, "main")
 	w.git("init", "-q", main)
 	w.git("-C", main, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -49,7 +49,7 @@ func TestWorktrees(t *testing.T) { //nolint:paralleltest // its processes share 
 
 // TestForgedWorktrees: a file .git that came with the workspace opens nothing.
 func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
+	backend := backends(t)[0]
 	for name, point := range map[string]func(main string) string{
 		"a repository":         func(main string) string { return main + "/.git" },
 		"another's worktree":   func(main string) string { return main + "/.git/worktrees/tree" },
@@ -58,7 +58,7 @@ func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes 
 		"nothing":              func(main string) string { return main + "/none" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, box)
+			w := newWorld(t, backend)
 			main := filepath.Join(w.root, "main")
 			w.git("init", "-q", main)
 			w.git("-C", main, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -75,8 +75,8 @@ func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes 
 
 // TestGitParts: the repository's own configuration says what else is a part of it.
 func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
 	w.write(filepath.Join(w.ws, "tools/hooks/pre-commit"), "mine")
 	w.write(filepath.Join(w.ws, "shared.gitconfig"), "mine")
 	w.write(filepath.Join(w.ws, ".git/modules/dep/HEAD"), "ref: refs/heads/main")
@@ -101,8 +101,8 @@ func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share H
 
 // TestSymlinks: a protected name that is a link cannot be held, so it is reported.
 func TestSymlinks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
 	if err := os.Symlink("pkg", filepath.Join(w.ws, ".claude")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type Landlock struct {
 	surveyor surveyor
 }
 
-var _ Box = (*Landlock)(nil)
+var _ Backend = (*Landlock)(nil)
 
 // Name returns landlock.
 func (*Landlock) Name() string { return "landlock" }

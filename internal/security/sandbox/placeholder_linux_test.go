@@ -117,9 +117,9 @@ func TestPlaceholdersAtOnce(t *testing.T) { //nolint:paralleltest // its process
 
 // TestBoxesAtOnce: one sandbox's end does not open another.
 func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := boxes(t)[0]
-	w := newWorld(t, box)
-	long, err := box.Wrap([]string{"true"}, w.profile)
+	backend := backends(t)[0]
+	w := newWorld(t, backend)
+	long, err := backend.Wrap([]string{"true"}, w.profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes shar
 	if !exists(filepath.Join(w.ws, ".claude")) {
 		t.Error("the placeholder of a box that still runs is gone")
 	}
-	other, err := box.Wrap([]string{"true"}, w.profile)
+	other, err := backend.Wrap([]string{"true"}, w.profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes shar
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			wrapped, err := box.Wrap([]string{"true"}, w.profile)
+			wrapped, err := backend.Wrap([]string{"true"}, w.profile)
 			if err != nil {
 				t.Error(err)
 				return

@@ -11,8 +11,8 @@ import (
 // TestRefusals: what cannot be kept is refused, with the reason, and nothing is
 // left behind by the attempt.
 func TestRefusals(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		w := newWorld(t, backend)
 		file := filepath.Join(w.root, "file")
 		w.write(file, "")
 		link := filepath.Join(w.root, "link")
@@ -53,9 +53,9 @@ func TestRefusals(t *testing.T) { //nolint:paralleltest // its processes share H
 			{"a proxy that is not there", Profile{Dir: w.ws, ProxySocket: w.root + "/none"}, ""},
 			{"a proxy that is a file", Profile{Dir: w.ws, ProxySocket: file}, ""},
 		} {
-			t.Run(box.Name()+"/"+test.name, func(t *testing.T) {
+			t.Run(backend.Name()+"/"+test.name, func(t *testing.T) {
 				before := names(w.ws)
-				wrapped, err := box.Wrap([]string{"true"}, test.p)
+				wrapped, err := backend.Wrap([]string{"true"}, test.p)
 				if err == nil {
 					wrapped.Close()
 					t.Fatal("it is accepted")
@@ -68,17 +68,17 @@ func TestRefusals(t *testing.T) { //nolint:paralleltest // its processes share H
 				}
 			})
 		}
-		if _, err := box.Wrap(nil, w.profile); err == nil {
+		if _, err := backend.Wrap(nil, w.profile); err == nil {
 			t.Error("no command is accepted")
 		}
 	}
 }
 
 func TestNone(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	box := None{Why: "no kernel"}
-	_, err := box.Wrap([]string{"true"}, Profile{Dir: "/srv/x"})
-	if !errors.Is(err, ErrNoBox) || !strings.Contains(err.Error(), "no kernel") || box.Name() != "none" {
-		t.Error(box.Name(), err)
+	backend := None{Why: "no kernel"}
+	_, err := backend.Wrap([]string{"true"}, Profile{Dir: "/srv/x"})
+	if !errors.Is(err, ErrNoSandbox) || !strings.Contains(err.Error(), "no kernel") || backend.Name() != "none" {
+		t.Error(backend.Name(), err)
 	}
 }
 

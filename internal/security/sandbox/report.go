@@ -7,7 +7,7 @@ import (
 
 // Report tells which sandbox was detected, and what was found.
 type Report struct {
-	Box      string    `json:"box"` // its name; see Box
+	Backend  string    `json:"sandbox"` // its name; see [Backend]
 	Findings []Finding `json:"findings"`
 }
 
@@ -20,23 +20,23 @@ type Finding struct {
 }
 
 var detected struct {
-	mu     sync.Mutex
-	box    Box
-	report Report
+	mu      sync.Mutex
+	backend Backend
+	report  Report
 }
 
 // Detect returns the sandbox that works on this machine, or None. It tests it by running
 // a command, once in the life of this process.
-func Detect(ctx context.Context) (Box, Report) {
+func Detect(ctx context.Context) (Backend, Report) {
 	detected.mu.Lock()
 	defer detected.mu.Unlock()
-	if detected.box != nil {
-		return detected.box, detected.report
+	if detected.backend != nil {
+		return detected.backend, detected.report
 	}
-	box, report := detect(ctx)
-	report.Box = box.Name()
+	backend, report := detect(ctx)
+	report.Backend = backend.Name()
 	if ctx.Err() == nil { // a canceled test proves nothing
-		detected.box, detected.report = box, report
+		detected.backend, detected.report = backend, report
 	}
-	return box, report
+	return backend, report
 }

@@ -14,7 +14,7 @@ type Seatbelt struct {
 	surveyor surveyor
 }
 
-var _ Box = (*Seatbelt)(nil)
+var _ Backend = (*Seatbelt)(nil)
 
 // Name returns seatbelt.
 func (*Seatbelt) Name() string { return "seatbelt" }

@@ -10,14 +10,14 @@ import (
 // TestSwapped: between Wrap and the start of the command, one in another sandbox
 // swaps directories of the workspace for links. They open nothing.
 func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			w.guard(filepath.Join(w.outside, ".git", "config"), "mine")
 			w.guard(filepath.Join(w.outside, ".git", "HEAD"), "mine")
 			w.guarded = append(w.guarded, filepath.Join(w.outside, ".git", "pwned"), filepath.Join(w.outside, "pwned"))
 			w.guard(filepath.Join(w.outside, ".git", "hooks", "pre-commit"), "mine") // all that the mounts look for
-			wrapped, err := box.Wrap([]string{"bash", "-c", `for d in lib src; do echo bad > $d/.git/pwned; echo bad > $d/.git/HEAD; echo bad > $d/pwned; done; true`}, w.profile)
+			wrapped, err := backend.Wrap([]string{"bash", "-c", `for d in lib src; do echo bad > $d/.git/pwned; echo bad > $d/.git/HEAD; echo bad > $d/pwned; done; true`}, w.profile)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,10 +53,10 @@ func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HO
 
 // TestSwappedAtTheEnd: what is undone in the end is undone in the workspace.
 func TestSwappedAtTheEnd(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	w := newWorld(t, boxes(t)[0])
+	w := newWorld(t, backends(t)[0])
 	other := filepath.Join(w.outside, ".git", "commondir")
 	w.guard(other, "mine")
-	wrapped, err := w.box.Wrap([]string{"true"}, w.profile)
+	wrapped, err := w.backend.Wrap([]string{"true"}, w.profile)
 	if err != nil {
 		t.Fatal(err)
 	}

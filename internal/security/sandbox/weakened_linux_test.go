@@ -38,27 +38,27 @@ var stillClosed = map[string]string{
 // TestDefensesMatter takes the defenses of each attack out and makes it again:
 // then it gets through, or the test of it would prove nothing.
 func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
-	for _, box := range boxes(t) {
+	for _, backend := range backends(t) {
 		for _, a := range attacks {
-			if a.group == "" || a.open != "" && box.Name() == "landlock" {
+			if a.group == "" || a.open != "" && backend.Name() == "landlock" {
 				continue
 			}
-			t.Run(box.Name()+"/"+a.group+"/"+a.name, func(t *testing.T) {
+			t.Run(backend.Name()+"/"+a.group+"/"+a.name, func(t *testing.T) {
 				group := a.group
-				if g, ok := landlockDefenses[group]; ok && box.Name() == "landlock" {
+				if g, ok := landlockDefenses[group]; ok && backend.Name() == "landlock" {
 					group = g
 				}
 				restore := defense.Disable("sandbox." + strings.ReplaceAll(group, ",", ",sandbox."))
-				w := newWorld(t, box)
+				w := newWorld(t, backend)
 				w.weapons(a.script)
 				o := w.run(w.profile, a.script)
 				damage := w.damage(o)
 				restore()
 				told := a.told
-				if box.Name() == "landlock" {
+				if backend.Name() == "landlock" {
 					told = a.tells
 				}
-				_, closed := stillClosed[box.Name()+"/"+a.group+"/"+a.name]
+				_, closed := stillClosed[backend.Name()+"/"+a.group+"/"+a.name]
 				if !closed && len(damage) == 0 && slices.Equal(o.told, told) {
 					t.Errorf("without %s it still fails:\n%s", group, o.output)
 				}

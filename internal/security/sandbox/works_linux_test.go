@@ -38,17 +38,17 @@ func TestWorks(t *testing.T) {
 		{name: "variables", script: `echo $HOME; echo $TERM; [ -n "$PATH" ] && echo path`, want: "{home}\ntest\npath\n"},
 		{name: "the terminal's calls", script: `test -t 0; stty -a 2>/dev/null; echo $?`, want: "1\n"},
 	} {
-		for _, box := range boxes(t) {
-			t.Run(box.Name()+"/"+test.name, func(t *testing.T) {
+		for _, backend := range backends(t) {
+			t.Run(backend.Name()+"/"+test.name, func(t *testing.T) {
 				t.Setenv("TERM", "test")
-				w := newWorld(t, box)
+				w := newWorld(t, backend)
 				o := w.run(w.profile, test.script)
 				got := o.output
 				if strings.HasPrefix(test.want, "exit ") {
 					got = "exit " + itoa(o.code)
 				}
 				want := w.names.Replace(test.want)
-				if test.not != "" && box.Name() == "landlock" {
+				if test.not != "" && backend.Name() == "landlock" {
 					if got == want {
 						t.Error("it works here, too: say so in the guide")
 					}
@@ -67,8 +67,8 @@ func TestWorks(t *testing.T) {
 
 // TestProfile: each part of a profile does what it says.
 func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	for _, box := range boxes(t) {
-		w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		w := newWorld(t, backend)
 		extra, temp := filepath.Join(w.root, "extra"), filepath.Join(w.root, "temp")
 		for _, dir := range []string{extra, temp} {
 			if err := os.Mkdir(dir, 0o700); err != nil {
@@ -95,11 +95,11 @@ func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment va
 				`for f in conf/x src/keep.txt src/conf deep/er/name deep; do { echo a > $f; } 2>/dev/null || echo no $f; done`, "no conf/x\nno src/keep.txt\nno deep/er/name\nno deep\n"},
 			{"Hidden", func(p *Profile) { p.Hidden = []string{filepath.Join(w.ws, "pkg"), "*.GO"} }, `ls -A pkg 2>/dev/null; cat src/main.go 2>/dev/null; echo end`, "end\n"},
 		} {
-			t.Run(box.Name()+"/"+test.name, func(t *testing.T) {
+			t.Run(backend.Name()+"/"+test.name, func(t *testing.T) {
 				p := w.profile
 				test.change(&p)
 				want := w.names.Replace(test.want)
-				if box.Name() == "landlock" {
+				if backend.Name() == "landlock" {
 					switch test.name {
 					case "Protected": // there, nothing new comes beside it
 						want = strings.Replace(want, "no deep/", "no src/conf\nno deep/", 1)
@@ -120,9 +120,9 @@ func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment va
 // TestLeavesNothing: when it ends a sandbox has left nothing in the workspace, and
 // what it needed there went unseen by git.
 func TestLeavesNothing(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, box := range boxes(t) {
-		t.Run(box.Name(), func(t *testing.T) {
-			w := newWorld(t, box)
+	for _, backend := range backends(t) {
+		t.Run(backend.Name(), func(t *testing.T) {
+			w := newWorld(t, backend)
 			before := names(w.ws)
 			o := w.run(w.profile, `git status --short --ignored | grep -v -e 'src/' -e 'pkg/' -e 'lib/' -e 'conf/'; touch src/x`)
 			if diff := cmp.Diff("?? .Idea/\n?? .env\n?? .mcp.json\n?? .npmrc\n?? .vscode/\n", o.output); diff != "" {

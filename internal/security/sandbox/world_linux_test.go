@@ -66,7 +66,7 @@ func base(t testing.TB) string {
 // that a hostile command would like to reach.
 type world struct {
 	t                   testing.TB
-	box                 Box
+	backend             Backend
 	root, home, ws      string
 	outside             string
 	profile             Profile
@@ -88,9 +88,9 @@ type world struct {
 	servers [][2]string     // network and address
 }
 
-func newWorld(t testing.TB, box Box) *world {
+func newWorld(t testing.TB, backend Backend) *world {
 	t.Helper()
-	w := &world{t: t, box: box, root: base(t), secrets: map[string]string{}, before: map[string]string{}, hits: map[string]int{}, heard: map[string]bool{}}
+	w := &world{t: t, backend: backend, root: base(t), secrets: map[string]string{}, before: map[string]string{}, hits: map[string]int{}, heard: map[string]bool{}}
 	w.home, w.ws, w.outside = filepath.Join(w.root, "home"), filepath.Join(w.root, "ws"), filepath.Join(w.root, "outside")
 	if s, ok := t.(interface{ Setenv(k, v string) }); ok {
 		s.Setenv("HOME", w.home)
@@ -396,7 +396,7 @@ func (w *world) run(p Profile, script string) outcome {
 
 func (w *world) runArgs(p Profile, argv []string) outcome {
 	w.t.Helper()
-	wrapped, err := w.box.Wrap(argv, p)
+	wrapped, err := w.backend.Wrap(argv, p)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func testPermission(b *box) {
 	c := touching("touch a")
 	check(b, pawl.Ask{
 		Kind:  pawl.AskPermission,
-		Text:  permission.Show(c, permission.Decide(permission.Policy{Mode: permission.ModeAsk, Boxed: true, Dir: b.dir}, c)),
+		Text:  permission.Show(c, permission.Decide(permission.Policy{Mode: permission.ModeAsk, Sandboxed: true, Dir: b.dir}, c)),
 		Offer: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)},
 		Names: permission.Fingerprint(c),
 	}, ask)

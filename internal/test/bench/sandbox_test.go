@@ -36,7 +36,7 @@ func TestBenchSandbox(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	t.Cleanup(sandbox.Release)
-	wrap := func(b sandbox.Box) sandbox.Wrapped {
+	wrap := func(b sandbox.Backend) sandbox.Wrapped {
 		t.Helper()
 		w, err := b.Wrap([]string{"true"}, sandbox.Profile{Dir: ws})
 		if err != nil {

@@ -59,7 +59,7 @@ func (a *Authority) Fail(err error) {
 func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := permission.Policy{Boxed: !a.unboxed, Absent: s.Absent, Session: id, Rules: slices.Clone(a.rules)}
+	p := permission.Policy{Sandboxed: !a.unboxed, Absent: s.Absent, Session: id, Rules: slices.Clone(a.rules)}
 	if a.fault != nil {
 		return p, a.fault
 	}

@@ -90,7 +90,7 @@ func disablesSandbox(a *arena) {
 
 	// A rule that lets a command run in the sandbox does not let it out.
 	p := permission.Policy{
-		Mode: permission.ModeAsk, Boxed: true, Dir: "/work/project", Home: "/home/me",
+		Mode: permission.ModeAsk, Sandboxed: true, Dir: "/work/project", Home: "/home/me",
 		Rules: lines{allow: []string{"touch *", "*"}}.rules(),
 	}
 	c := bashCall("touch x")
@@ -109,7 +109,7 @@ func disablesSandbox(a *arena) {
 // mount holds whatever the text says.
 func changesDir(a *arena) {
 	a.unasked(elsewhereLines)
-	p := permission.Policy{Mode: permission.ModeAsk, Boxed: true, Dir: "/work/project", Home: "/home/me"}
+	p := permission.Policy{Mode: permission.ModeAsk, Sandboxed: true, Dir: "/work/project", Home: "/home/me"}
 	for _, line := range []string{
 		`cd .claude && echo x > settings.json`,
 		`cd docs/../.claude; echo x > ./settings.json`,

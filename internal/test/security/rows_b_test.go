@@ -80,7 +80,7 @@ func (a *arena) unasked(l lines) {
 	if p.Mode == "" {
 		p.Mode = permission.ModeAsk
 	}
-	p.Boxed = p.Mode != permission.ModeYolo
+	p.Sandboxed = p.Mode != permission.ModeYolo
 	for _, r := range p.Rules {
 		if err := r.Check(); err != nil {
 			a.Fatalf("%s: %v", r, err)
@@ -171,7 +171,7 @@ func gitRuns(a *arena) {
 // wholeCommand: what a person decides by has each line of the command.
 func wholeCommand(a *arena) {
 	a.unasked(hiddenLines)
-	p := permission.Policy{Mode: permission.ModeAsk, Boxed: true, Dir: "/work/project", Home: "/home/me"}
+	p := permission.Policy{Mode: permission.ModeAsk, Sandboxed: true, Dir: "/work/project", Home: "/home/me"}
 	for _, command := range hiddenLines.bad {
 		c := bashCall(command)
 		text := permission.Show(c, permission.Decide(p, c))

@@ -182,7 +182,7 @@ func changedDescription(a *arena) {
 			a.breach("the model is told: %s", tool.Description)
 		}
 		rules := []permission.Rule{{Kind: pawl.AccessMCP, Pattern: "hub/*", Decision: permission.Allow, Origin: permission.OriginUser}}
-		return permission.Decide(permission.Policy{Mode: mode, Dir: a.dir, Boxed: true, Rules: rules}, permission.Call{Tool: tool.Name, Risk: tool.Risk, Access: access}).Decision
+		return permission.Decide(permission.Policy{Mode: mode, Dir: a.dir, Sandboxed: true, Rules: rules}, permission.Call{Tool: tool.Name, Risk: tool.Risk, Access: access}).Decision
 	}
 	modes := []permission.Mode{permission.ModeAsk, permission.ModeGuard, permission.ModeAuto, permission.ModeYolo}
 	for _, mode := range modes {

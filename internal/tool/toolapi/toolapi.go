@@ -65,17 +65,17 @@ type Spec struct {
 
 // Call is one call of a tool.
 type Call struct {
-	Session  pawl.SessionID
-	Turn     int
-	ID       pawl.CallID
-	Input    json.RawMessage
-	Dir      string                 // the session's workspace, absolute
-	Mode     string                 // permission mode; see [pawl.Settings]
-	Boxed    bool                   // it was allowed in a sandbox only: without one, its command must not run
-	Reads    func(path string) bool // whether a file of the workspace may be read; calls that read many files skip the others; nil means all
-	Progress func(text string)      // reports output while the call runs; never nil
-	Caller   Session                // what the call may ask of its session
-	Buffers  Buffers                // files that are open in an editor; nil means none
+	Session   pawl.SessionID
+	Turn      int
+	ID        pawl.CallID
+	Input     json.RawMessage
+	Dir       string                 // the session's workspace, absolute
+	Mode      string                 // permission mode; see [pawl.Settings]
+	Sandboxed bool                   // it was allowed in a sandbox only: without one, its command must not run
+	Reads     func(path string) bool // whether a file of the workspace may be read; calls that read many files skip the others; nil means all
+	Progress  func(text string)      // reports output while the call runs; never nil
+	Caller    Session                // what the call may ask of its session
+	Buffers   Buffers                // files that are open in an editor; nil means none
 }
 
 // ErrorResult returns a result for a failure that the model can read and act

@@ -59,7 +59,7 @@ func TestSandbox(t *testing.T) {
 }
 
 // boxed runs a script in the sandbox, with the proxy, and returns its output.
-func (w *world) boxed(box sandbox.Box, script string) string {
+func (w *world) boxed(box sandbox.Backend, script string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "ws")
 	if err := os.Mkdir(dir, 0o755); err != nil {

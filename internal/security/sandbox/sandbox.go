@@ -55,11 +55,11 @@ type Request struct {
 	Dir       string   // the directory to start in
 	Network   []string // hosts that it is permitted to reach
 	Escape    bool     // it is permitted to run without a sandbox
-	Boxed     bool     // it is permitted in a sandbox only: if there is none, it must not run
+	Sandboxed bool     // it is permitted in a sandbox only: if there is none, it must not run
 }
 
-// Box is an implementation of the sandbox.
-type Box interface {
+// Backend is an implementation of the sandbox.
+type Backend interface {
 	// Name returns bubblewrap, landlock, seatbelt or none.
 	Name() string
 
@@ -99,21 +99,21 @@ func Unwrapped(args, env []string) Wrapped {
 	return Wrapped{Args: args, Env: env, Check: func() ([]string, error) { return nil, nil }, Close: func() {}}
 }
 
-// ErrNoBox means that there is no sandbox on this machine.
-var ErrNoBox = errors.New("no sandbox")
+// ErrNoSandbox means that there is no sandbox on this machine.
+var ErrNoSandbox = errors.New("no sandbox")
 
 // ErrRefused means that a directory cannot be a workspace or be written to.
 var ErrRefused = errors.New("refused")
 
-// None is the Box of a machine without a sandbox.
+// None is the Backend of a machine without a sandbox.
 type None struct{ Why string }
 
-var _ Box = None{}
+var _ Backend = None{}
 
 // Name returns none.
 func (None) Name() string { return "none" }
 
-// Wrap returns ErrNoBox: callers decide whether to run a command without a sandbox.
+// Wrap returns ErrNoSandbox: callers decide whether to run a command without a sandbox.
 func (n None) Wrap([]string, Profile) (Wrapped, error) {
-	return Wrapped{}, fmt.Errorf("%w: %s", ErrNoBox, n.Why)
+	return Wrapped{}, fmt.Errorf("%w: %s", ErrNoSandbox, n.Why)
 }
