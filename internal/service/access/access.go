@@ -1,5 +1,6 @@
-// Package access shows each user the sessions that are theirs to see. What is
-// another's is not there: not even an error tells that it is.
+// Package access restricts a pawl.Service to what each user may see and do: their own sessions, those
+// shared with them, the limits of their token and tenant. A session of another user looks like one
+// that does not exist, errors included. It also authenticates API tokens.
 package access
 
 import (
@@ -15,11 +16,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Access makes services for those who ask. The zero value is ready; one is enough
-// for a process.
+// Access returns services for principals. The zero value is ready to use; one is enough for a process.
 type Access struct {
-	Tokens  store.Tokens     // nil means that there are none
-	Tenants store.Tenants    // nil means that there are none: the token of one is refused
+	Tokens  store.Tokens     // nil means no tokens
+	Tenants store.Tenants    // nil rejects the tokens of tenants
 	Clock   func() time.Time // nil means time.Now
 
 	tokens  tokenCache
@@ -34,15 +34,15 @@ func (a *Access) now() time.Time {
 	return a.Clock()
 }
 
-// For returns the service as one who asks may use it: with their own sessions,
-// those that are shared with them, to read, and within the limits of their token.
-// The empty user, who runs the server, has all of them. What they do says in the
-// log who it was. All of it is within their tenant, which the store holds them to.
+// For returns the service as the principal may use it: with their own sessions, those shared with them
+// for reading, and within the limits of their token. The empty user, who runs the server, has all
+// sessions. The log records the principal of each action. All of it is within their tenant, which
+// the store enforces.
 func (a *Access) For(svc pawl.Service, p api.Principal) pawl.Service {
 	return &service{access: a, next: tenanted{svc, p.Tenant}, who: p}
 }
 
-// service is another one for a single user.
+// service restricts another service to one principal.
 type service struct {
 	access *Access
 	next   pawl.Service
@@ -51,10 +51,10 @@ type service struct {
 
 var _ pawl.Service = (*service)(nil)
 
-// all reports whether the one who asks may see every session.
+// all reports whether the principal may see every session.
 func (s *service) all() bool { return s.who.User == "" }
 
-// by says who asks, for the log.
+// by adds the principal to the context, for the log.
 func (s *service) by(ctx context.Context) context.Context {
 	return WithActor(ctx, pawl.Actor{User: s.who.User, Token: s.who.Token})
 }
@@ -63,7 +63,7 @@ func notFound(id pawl.SessionID) error {
 	return fmt.Errorf("there is no session %.40q: %w", id, pawl.ErrNotFound)
 }
 
-// own returns an error unless the session belongs to the one who asks.
+// own returns an error unless the session belongs to the principal.
 func (s *service) own(ctx context.Context, id pawl.SessionID) error {
 	_, err := s.owned(ctx, id)
 	return err
@@ -77,8 +77,7 @@ func (s *service) owned(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 	return row, err
 }
 
-// get reads a session, whoever's it is. That there is none is said in the same
-// words as that it is another's.
+// get returns a session of any owner. A missing session gives the same error as one of another user.
 func (s *service) get(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	row, err := s.next.Get(ctx, id)
 	if errors.Is(err, pawl.ErrNotFound) && !s.all() {
@@ -87,12 +86,11 @@ func (s *service) get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 	return row, err
 }
 
-// maxDepth bounds how far up it is looked for whether a session is shared: pawl's
-// subagents have no subagents.
+// maxDepth bounds the search for a shared parent: subagents have no subagents.
 const maxDepth = 8
 
-// read returns a session that the one who asks may read: their own, one that is
-// shared with them, or a subagent of such a one.
+// read returns a session that the principal may read: their own, one that is shared with them, or a
+// subagent of such a session.
 func (s *service) read(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	row, err := s.get(ctx, id)
 	if err != nil || s.all() || row.Owner == s.who.User {
@@ -109,7 +107,7 @@ func (s *service) read(ctx context.Context, id pawl.SessionID) (pawl.Session, er
 		if err != nil && !errors.Is(err, pawl.ErrNotFound) {
 			return pawl.Session{}, err
 		}
-		// What somebody has put below another's session is not that other's to show.
+		// A session below that of another owner is not shared with it.
 		if err != nil || above.Owner != row.Owner {
 			break
 		}
@@ -117,7 +115,7 @@ func (s *service) read(ctx context.Context, id pawl.SessionID) (pawl.Session, er
 	return pawl.Session{}, notFound(id)
 }
 
-// Create makes a session of the user's own.
+// Create creates a session that the user owns.
 func (s *service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
 	var err error
 	if n.Owner, err = s.owner(n.Owner); err == nil && n.Parent != "" && !s.all() {
@@ -129,7 +127,7 @@ func (s *service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 	return s.next.Create(s.by(ctx), n)
 }
 
-// owner says whose a session becomes that one who asks makes for a user.
+// owner returns the owner of a session that the principal creates for a user.
 func (s *service) owner(u pawl.User) (pawl.User, error) {
 	switch {
 	case s.all():
@@ -140,7 +138,7 @@ func (s *service) owner(u pawl.User) (pawl.User, error) {
 	return s.who.User, nil
 }
 
-// Mission returns all that can be seen of a mission.
+// Mission returns everything about a mission.
 func (s *service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, error) {
 	if _, err := s.read(ctx, id); err != nil {
 		return pawl.Board{}, err
@@ -153,8 +151,8 @@ func (s *service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 	return s.read(ctx, id)
 }
 
-// List returns the sessions that match and that may be read. The store picks
-// them: none that is another's leaves it.
+// List returns the sessions that match and that the principal may read. The store filters them, so that
+// no session of another user leaves it.
 func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
 	switch {
 	case s.all():
@@ -169,7 +167,7 @@ func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 		if err != nil {
 			return nil, err
 		}
-		f.Owner, f.Shared = &parent.Owner, false // who may read a session may read its subagents
+		f.Owner, f.Shared = &parent.Owner, false // readers of a session may read its subagents
 	default:
 		f.Shared = f.Shared || f.Owner == nil
 		f.Owner = &s.who.User
@@ -177,7 +175,7 @@ func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 	return s.next.List(ctx, f)
 }
 
-// Usage returns what the user's own sessions consumed.
+// Usage returns the usage of the user's own sessions.
 func (s *service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	if s.all() {
 		return s.next.Usage(ctx, f)
@@ -189,7 +187,7 @@ func (s *service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRo
 	return s.next.Usage(ctx, f)
 }
 
-// Waiting returns the prompts that wait.
+// Waiting returns the waiting prompts.
 func (s *service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waiting, error) {
 	if _, err := s.read(ctx, id); err != nil {
 		return nil, err
@@ -197,8 +195,8 @@ func (s *service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 	return s.next.Waiting(ctx, id)
 }
 
-// Preview says what a Undo would do. It shows files of the directory as they are
-// now, which are not part of what is shared.
+// Preview returns what an undo or redo would do. It shows current files of the directory, which are not
+// part of what is shared, so only the owner may.
 func (s *service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	if err := s.own(ctx, id); err != nil {
 		return pawl.UndoPlan{}, err
@@ -206,11 +204,11 @@ func (s *service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (
 	return s.next.Preview(ctx, id, r)
 }
 
-// lookEvery is how often it is asked whether one who watches still may.
+// lookEvery is how often Events checks that its reader may still read the session.
 const lookEvery = 5 * time.Second
 
-// Events yields the events of a session that may be read, as long as it may: until
-// it is no longer shared, or the token is revoked.
+// Events yields the events of a session while the principal may read it: until it is no longer shared,
+// or the token is revoked.
 func (s *service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		if _, err := s.read(ctx, id); err != nil {
@@ -234,7 +232,7 @@ func (s *service) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 	}
 }
 
-// still returns an error if the one who asks may not read the session any more.
+// stillReadable returns an error if the principal may not read the session any more.
 func (s *service) stillReadable(ctx context.Context, id pawl.SessionID) error {
 	if err := s.access.live(ctx, s.who); err != nil {
 		return err
@@ -243,7 +241,7 @@ func (s *service) stillReadable(ctx context.Context, id pawl.SessionID) error {
 	return err
 }
 
-// Draft returns what has come so far of the reply that is being written.
+// Draft returns the part of the current reply that has been received so far.
 func (s *service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, error) {
 	if _, err := s.read(ctx, id); err != nil {
 		return pawl.Draft{}, err

@@ -12,13 +12,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// bounds are what new work may cost: its turn, and the session with all that it
-// has cost before. 0 is no bound.
+// bounds limits the cost of new work: of its turn, and of the session including its earlier cost. 0 means
+// no limit.
 type bounds struct{ turn, session pawl.Money }
 
-// lockStripes let the orders of one user, or of one tenant, through one after the other,
-// so that two at once are not both the last that a limit permits. Other processes do
-// not wait.
+// lockStripes serializes the requests of one user or tenant, so that two at once do not both pass as the
+// last one within a limit. It does not lock across processes.
 type lockStripes struct {
 	seed  maphash.Seed
 	once  sync.Once
@@ -30,7 +29,7 @@ func (s *lockStripes) of(name string) *sync.Mutex {
 	return &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
 }
 
-// within gives work to a session of the user's own, if the limits permit it.
+// runLimited calls do for a session that the principal owns, if the limits allow more work.
 func (s *service) runLimited(ctx context.Context, id pawl.SessionID, do func(context.Context, bounds) error) error {
 	row, err := s.owned(ctx, id)
 	if err != nil {
@@ -39,15 +38,15 @@ func (s *service) runLimited(ctx context.Context, id pawl.SessionID, do func(con
 	return s.limited(ctx, row, do)
 }
 
-// limit is one of those that hold for who asks: the token's, over the sessions of
-// its user, or the tenant's, over all of its sessions.
+// limit is a limit of the principal: of the token, over the sessions of its user, or of the tenant, over
+// all of its sessions.
 type limit struct {
 	store.Limits
 	whose string
-	owner *pawl.User // nil means any of the tenant's
+	owner *pawl.User // nil means all of the tenant
 }
 
-// counted are the limits that the store counts for, if there are any.
+// limits returns the limits that have to be counted in the store.
 func (s *service) limits() (all []limit) {
 	for _, l := range []limit{{s.who.Limits, "token", &s.who.User}, {s.who.Shared, "tenant", nil}} {
 		if l.Budget > 0 || l.Parallel > 0 {
@@ -57,7 +56,7 @@ func (s *service) limits() (all []limit) {
 	return all
 }
 
-// limited gives work to a session, or to one that is not there yet and has no id.
+// limited calls do for a session, or for a new one without id, if the limits allow more work.
 func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) error {
 	limits := s.limits()
 	if len(limits) > 0 {
@@ -77,8 +76,8 @@ func (s *service) limited(ctx context.Context, row pawl.Session, do func(context
 	return do(s.by(ctx), left)
 }
 
-// alone waits until nobody else gives work that the same limits count, and returns
-// what lets the next one. A tenant's turn comes before a user's, for all.
+// lock waits until no other request that the same limits count is under way, and returns the unlock
+// function. The tenant is always locked before the user, to prevent deadlocks.
 func (s *service) lock() (done func()) {
 	locks := []*sync.Mutex{s.access.sends.of(string(s.who.User))}
 	if s.who.Shared.Budget > 0 || s.who.Shared.Parallel > 0 {
@@ -94,12 +93,12 @@ func (s *service) lock() (done func()) {
 	}
 }
 
-// checkParallel refuses a session that would be one too many at work.
+// checkParallel returns an error if one more busy session would exceed the limit.
 func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) error {
 	switch {
 	case l.Parallel == 0:
 		return nil
-	case row.Parent != "": // it is not among those that are counted
+	case row.Parent != "": // subagents are not counted
 		return fmt.Errorf("session %s works for another: give that one the work: %w", row.ID, pawl.ErrDenied)
 	}
 	busy, err := s.next.List(ctx, pawl.Filter{Owner: l.owner, Unfinished: true, Limit: l.Parallel + 1})
@@ -118,15 +117,15 @@ func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) 
 	return nil
 }
 
-// left returns what may still be spent today, by a turn and by its session. What
-// the sessions have cost since the UTC day's begin counts, subagents included.
+// remaining returns what a turn and its session may still cost today. All costs since the beginning of the
+// UTC day count, including those of subagents.
 func (s *service) remaining(ctx context.Context, l limit, id pawl.SessionID) (bounds, error) {
 	if l.Budget == 0 {
 		return bounds{}, nil
 	}
 	now := s.access.now()
 	var before pawl.Money
-	if id != "" { // first: what comes between the two is then counted
+	if id != "" { // read first, so that a cost between the two reads is counted
 		var err error
 		if before, err = s.cost(ctx, pawl.UsageFilter{Session: id}); err != nil {
 			return bounds{}, err
@@ -146,7 +145,7 @@ func (s *service) remaining(ctx context.Context, l limit, id pawl.SessionID) (bo
 	return bounds{turn: l.Budget - today, session: before + l.Budget - today}, nil
 }
 
-// checkDelete refuses to delete what counts toward the day's budget.
+// checkDelete returns an error if the session's cost counts toward the day's budget.
 func (s *service) checkDelete(ctx context.Context, id pawl.SessionID) error {
 	if s.who.Limits.Budget == 0 && s.who.Shared.Budget == 0 {
 		return nil
@@ -171,7 +170,7 @@ func (s *service) cost(ctx context.Context, f pawl.UsageFilter) (sum pawl.Money,
 	return sum, err
 }
 
-// tomorrow is when the UTC day ends.
+// tomorrow returns the end of the UTC day.
 func tomorrow(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// tenanted is a service for one tenant, whoever asks for which: each method says
-// so in its context, and does nothing else.
+// tenanted is a service for one tenant: each method adds the tenant to its context, and does nothing
+// else.
 type tenanted struct {
 	next   pawl.Service
 	tenant store.Tenant

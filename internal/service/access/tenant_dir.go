@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// noTenant is the directory of those who are of no tenant: no tenant can have its name.
+// noTenant is the directory for principals without a tenant. No tenant can have this name.
 const noTenant = "_"
 
-// TenantDir returns where a tenant's workspaces are in a fleet, below the directory of
-// all workspaces.
+// TenantDir returns the directory of a tenant's workspaces in a fleet, below the directory of all
+// workspaces.
 func TenantDir(workspaces string, t store.Tenant) string {
 	if t == "" {
 		return path.Join(workspaces, noTenant)
@@ -21,9 +21,9 @@ func TenantDir(workspaces string, t store.Tenant) string {
 	return path.Join(workspaces, string(t))
 }
 
-// CheckDir returns an error unless a tenant's sessions may work in a directory of
-// a fleet. The directory may be on another host, so that only its name is looked at:
-// it must be written plainly. What leads out of it there is for the sandbox.
+// CheckDir returns an error unless sessions of a tenant may work in a directory of a fleet. The directory
+// may be on another host, so only its name is checked: it must be a clean absolute path. The sandbox
+// covers links that lead out of it.
 func CheckDir(workspaces string, t store.Tenant, dir string) error {
 	own := TenantDir(workspaces, t)
 	switch {
@@ -41,8 +41,7 @@ func CheckDir(workspaces string, t store.Tenant, dir string) error {
 // maxName bounds the name of a workspace, in bytes.
 const maxName = 100
 
-// Workspace returns the directory of a tenant's workspace. Its name is one that cannot
-// lead elsewhere.
+// Workspace returns the directory of a tenant's workspace. Its name cannot contain a path.
 func Workspace(workspaces string, t store.Tenant, name string) (string, error) {
 	odd := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)

@@ -16,42 +16,43 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The bounds of what is remembered of tokens.
+// The limits of the token cache.
 const (
-	cacheFor  = 5 * time.Second // for so long a token is not asked for again: a revocation takes as long
-	usedEvery = time.Minute     // how exactly it is known when a token was used
-	maxCached = 4096            // tokens that are remembered
+	cacheFor  = 5 * time.Second // how long a token is not read again: a revocation takes as long
+	usedEvery = time.Minute     // the precision of when a token was last used
+	maxCached = 4096            // tokens in the cache
 )
 
-// prefix begins each secret, so that people and scanners know one when they see it.
+// prefix begins each secret, so that people and secret scanners recognize one.
 const prefix = "pawl_"
 
-// NewSecret returns a secret that nobody has.
+// NewSecret returns a new random secret.
 func NewSecret() string { return prefix + rand.Text() }
 
-// Hash is what is kept of a secret. A secret is long and random: whoever has the
-// hash cannot guess it, and the time that it takes to look for one tells nothing.
+// Hash returns what is stored of a secret. Secrets are long and random, so the hash needs no salt and its
+// lookup time reveals nothing.
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// known are the tokens that were asked for of late.
+// tokenCache holds the tokens that were used recently, and the rates of requests.
 type tokenCache struct {
 	mu     sync.Mutex
-	tokens map[string]lookup // by their hashes
-	hashes map[string]string // by the tokens' ids
-	rates  map[string]*rate  // likewise, and by the tenants' names
+	tokens map[string]lookup // by hash
+	hashes map[string]string // by token id
+	rates  map[string]*rate  // by token id, and by tenant
 }
 
 type lookup struct {
 	token  store.Token
-	tenant store.Account // the zero value if it is of none
+	tenant store.Account // the zero value without a tenant
 	until  time.Time     // that it is cacheFor
 }
 
-// Auth says who has a secret. An error that is neither an api.ErrLimited nor an
-// ErrUnavailable means nobody, and ErrDenied one who may not ask now.
+// Auth returns the principal of a secret. The error is api.ErrLimited or ErrUnavailable if the request may
+// be repeated, ErrDenied if the principal may not use the service now; any other error means that
+// the secret is not valid.
 func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error) {
 	if a.Tokens == nil || !strings.HasPrefix(secret, prefix) {
 		return api.Principal{}, api.ErrUnauthorized
@@ -65,7 +66,7 @@ func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error)
 	return p, a.checkRate(p)
 }
 
-// token returns a token that can be used.
+// token returns a token that is valid now.
 func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 	now := a.now()
 	a.tokens.mu.Lock()
@@ -113,8 +114,7 @@ func (a *Access) loadToken(ctx context.Context, hash string, now time.Time) (loo
 	return found, nil
 }
 
-// account returns what is known of a token's tenant. One that is not there any more
-// has no tokens.
+// account returns the tenant of a token. A tenant that was deleted has no valid tokens.
 func (a *Access) account(ctx context.Context, t store.Tenant) (store.Account, error) {
 	switch {
 	case t == "":
@@ -130,9 +130,9 @@ func (a *Access) account(ctx context.Context, t store.Tenant) (store.Account, er
 	return found, err
 }
 
-// live returns an error if the one who asks came with a token that has ended since.
+// live returns an error if the principal's token has expired or was revoked since.
 func (a *Access) live(ctx context.Context, p api.Principal) error {
-	if !pawl.SessionID(p.Token).Valid() { // it is none of ours
+	if !pawl.SessionID(p.Token).Valid() { // not one of our tokens
 		return nil
 	}
 	a.tokens.mu.Lock()
@@ -145,15 +145,15 @@ func (a *Access) live(ctx context.Context, p api.Principal) error {
 	return err
 }
 
-// rate is a bucket: each request takes one out, and they come back with time. It
-// is this process's own; several servers permit as many times more.
+// rate is a token bucket: each request takes one, and they refill with time. It counts in this process
+// only; several servers allow as many times more.
 type rate struct {
 	left float64
 	at   time.Time
 }
 
-// pace refuses a request that comes too soon: for its token, or for all of the
-// tenant's. A minute's worth may come at once. One that is refused takes nothing.
+// checkRate returns an error if the request exceeds the rate of its token or tenant. A minute's worth may
+// come at once. A request that is rejected takes nothing from the buckets.
 func (a *Access) checkRate(p api.Principal) error {
 	now := a.now()
 	k := &a.tokens
@@ -183,8 +183,7 @@ func (a *Access) checkRate(p api.Principal) error {
 	return nil
 }
 
-// fill puts back what has come with time, and returns how long it takes until there
-// is one.
+// fill refills the bucket, and returns how long it takes until a request is available.
 func (r *rate) fill(most float64, now time.Time) time.Duration {
 	r.left = min(most, r.left+max(now.Sub(r.at).Minutes(), 0)*most)
 	r.at = now

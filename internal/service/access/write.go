@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Send gives a session of the user's own a prompt, within the limits.
+// Send sends a prompt to a session that the principal owns, within the limits.
 func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (seq pawl.Seq, err error) {
 	err = s.runLimited(ctx, id, func(ctx context.Context, left bounds) error {
 		p.MaxCost, p.MaxSessionCost = least(p.MaxCost, left.turn), least(p.MaxSessionCost, left.session)
@@ -20,7 +20,7 @@ func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (s
 	return seq, err
 }
 
-// StartMission begins a mission of the user's own, within the limits.
+// StartMission starts a mission that the principal owns, within the limits.
 func (s *service) StartMission(ctx context.Context, n pawl.NewMission) (row pawl.Session, err error) {
 	if n.Owner, err = s.owner(n.Owner); err != nil {
 		return row, fmt.Errorf("start mission: %w", err)
@@ -33,7 +33,7 @@ func (s *service) StartMission(ctx context.Context, n pawl.NewMission) (row pawl
 	return row, err
 }
 
-// least is the smaller of two bounds, of which 0 is none.
+// least returns the smaller of two limits; 0 means none.
 func least(a, b pawl.Money) pawl.Money {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -41,7 +41,7 @@ func least(a, b pawl.Money) pawl.Money {
 	return a
 }
 
-// Compact orders the conversation to be made smaller, within the limits.
+// Compact orders a compaction, within the limits.
 func (s *service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (seq pawl.Seq, err error) {
 	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
 		seq, err = s.next.Compact(ctx, id, instructions)
@@ -50,7 +50,7 @@ func (s *service) Compact(ctx context.Context, id pawl.SessionID, instructions s
 	return seq, err
 }
 
-// Reword replaces the words of a prompt that waits.
+// Reword replaces the parts of a waiting prompt.
 func (s *service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 	return s.next.Reword(s.by(ctx), id, prompt, parts)
 }
 
-// Withdraw takes back a prompt that waits.
+// Withdraw withdraws a waiting prompt.
 func (s *service) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -66,13 +66,13 @@ func (s *service) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.S
 	return s.next.Withdraw(s.by(ctx), id, prompt)
 }
 
-// Resume goes on with a session that was interrupted, within the limits.
+// Resume resumes an interrupted session, within the limits.
 func (s *service) Resume(ctx context.Context, id pawl.SessionID) error {
 	return s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error { return s.next.Resume(ctx, id) })
 }
 
-// Answer answers what the session asked. What is permitted for good holds for all
-// sessions of the directory, those of other users too: that is not a user's to give.
+// Answer answers an ask of the session. "Always allow" applies to all sessions of the directory, also to
+// those of other users, so it needs the admin scope.
 func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 	return s.next.Answer(s.by(ctx), id, ask, a)
 }
 
-// Cancel ends the open turn.
+// Cancel cancels the open turn.
 func (s *service) Cancel(ctx context.Context, id pawl.SessionID) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *service) Cancel(ctx context.Context, id pawl.SessionID) error {
 	return s.next.Cancel(s.by(ctx), id)
 }
 
-// Shell runs a command of the user's in a session of their own, within the limits.
+// Shell runs a shell command in a session that the principal owns, within the limits.
 func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) (seq pawl.Seq, err error) {
 	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
 		seq, err = s.next.Shell(ctx, id, command)
@@ -100,7 +100,7 @@ func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) 
 	return seq, err
 }
 
-// Undo orders to go back to before a message, or forward again.
+// Undo orders an undo to before a message, or a redo.
 func (s *service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
 	if err := s.own(ctx, id); err != nil {
 		return 0, err
@@ -108,8 +108,7 @@ func (s *service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 	return s.next.Undo(s.by(ctx), id, r)
 }
 
-// Fork makes a session that begins as this one was, of the same owner. So it is
-// the owner's to make.
+// Fork creates a session that begins as this one was, with the same owner. So only the owner may.
 func (s *service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (pawl.Session, error) {
 	if err := s.own(ctx, id); err != nil {
 		return pawl.Session{}, err
@@ -117,7 +116,7 @@ func (s *service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 	return s.next.Fork(s.by(ctx), id, at)
 }
 
-// Rename gives the session another title.
+// Rename changes the title of the session.
 func (s *service) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (s *service) Rename(ctx context.Context, id pawl.SessionID, title string) e
 	return s.next.Rename(s.by(ctx), id, title)
 }
 
-// Share says who may read the session beside its owner.
+// Share sets the users who may read the session besides its owner.
 func (s *service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -133,8 +132,8 @@ func (s *service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User
 	return s.next.Share(s.by(ctx), id, with)
 }
 
-// Delete removes a session. What it has cost is removed with it, so that one who
-// has a budget cannot do so on the same day.
+// Delete deletes a session. Its cost is deleted with it, so a user with a budget cannot do so on the same
+// day.
 func (s *service) Delete(ctx context.Context, id pawl.SessionID) error {
 	if err := s.own(ctx, id); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (s *service) Delete(ctx context.Context, id pawl.SessionID) error {
 	return s.next.Delete(s.by(ctx), id)
 }
 
-// Import makes a session of the user's own from events, whoever wrote them.
+// Import creates a session that the user owns from events, whoever wrote them.
 func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
 	ctx = s.by(ctx)
 	if s.all() {
@@ -163,8 +162,8 @@ func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 	})
 }
 
-// claimed is the body of an event as a user may bring it in: it is theirs, shared
-// with nobody, said by nobody else, and has not earned them anything.
+// importedBody returns the body of an event as a user may import it: owned by the user, shared with
+// nobody, attributed to nobody else, and without negative usage.
 func (s *service) importedBody(ctx context.Context, e pawl.Event) (pawl.Body, error) {
 	for _, r := range store.UsageOf([]pawl.Event{e}) {
 		if u := r.Usage; min(u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost)) < 0 {

@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// lease takes the session for this process. A holder of this machine that has
-// died is not waited for; whatever it left running is killed before anything
-// goes on.
+// lease takes the session's lease for this process. It does not wait for a holder on this host that has
+// died, and kills the processes that it left running first.
 func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	from, err := r.acquire(ctx, id, "")
 	var busy *pawl.BusyError
@@ -40,8 +39,8 @@ func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone store.Owne
 	return r.Stepper.Store.Acquire(ctx, id, store.Owner(r.Owner.String()), r.LeaseTTL, gone)
 }
 
-// heartbeat renews the lease until ctx ends. If it cannot, the work is stopped
-// before the lease lapses: from then on another process may go on with it.
+// heartbeat renews the lease until ctx ends. If it cannot, it stops the work before the lease expires,
+// because another process may take over then.
 func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.CancelCauseFunc) {
 	every := r.LeaseTTL / 3
 	tick := time.NewTicker(every)

@@ -1,5 +1,5 @@
-// Package local runs turns in this process. The log makes them resumable and a
-// lease keeps other processes off a session that is being worked on.
+// Package local runs the turns of sessions in this process. The log makes them resumable; a lease
+// keeps other processes off a session that is being worked on.
 package local
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Config is what a Runner needs.
+// Config configures a Runner.
 type Config struct {
 	Stepper  *agent.Stepper
 	Owner    proc.Identity // the zero value means this process
 	LeaseTTL time.Duration // 0 means 15 s
 }
 
-// Runner works on sessions, each in a goroutine of its own.
+// Runner runs sessions, each in a goroutine of its own.
 type Runner struct {
 	Config
-	base context.Context //nolint:containedctx // the life of the runner: what every turn's context hangs on
+	base context.Context //nolint:containedctx // parent of every turn's context; Close cancels it
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
@@ -37,19 +37,20 @@ type Runner struct {
 // run is the work on one session.
 type run struct {
 	leased     chan struct{}      // closed when the lease was taken, or could not be
-	err        error              // why it could not be
-	requests   int                // how often it was asked for
-	ending     bool               // it looks at the log no more: whoever asks for it now waits until it is over
-	done       chan struct{}      // closed when the lease was given back
-	canceled   pawl.Seq           // prompts up to here are not to be worked on
-	prompt     pawl.Seq           // of the turn at work
-	cancelTurn context.CancelFunc // ends it; nil between turns
+	err        error              // why the lease could not be taken
+	requests   int                // how often the run was requested
+	ending     bool               // it reads the log no more: a new request waits until it is done
+	done       chan struct{}      // closed when the lease was released
+	canceled   pawl.Seq           // prompts up to here are canceled
+	prompt     pawl.Seq           // of the current turn
+	cancelTurn context.CancelFunc // cancels the current turn; nil between turns
 }
 
-// errShutdown takes the work away from every turn; see agent.Stepper.
+// errShutdown is the cause that ends the context of every turn when the runner closes; the turns stay
+// open. See agent.Stepper.
 var errShutdown = errors.New("pawl is shutting down")
 
-// New returns a Runner. Close it.
+// New returns a Runner. The caller must close it.
 func New(c Config) *Runner {
 	if c.Owner == (proc.Identity{}) {
 		c.Owner = proc.Self()
@@ -61,8 +62,8 @@ func New(c Config) *Runner {
 	return &Runner{Config: c, base: base, stop: stop, runs: map[pawl.SessionID]*run{}, summarizer: agent.NewSummarizer(c.Stepper)}
 }
 
-// Close stops all work and waits for it to end. Open turns stay open: they are
-// not canceled, and whoever comes next can resume them.
+// Close stops all work and waits for it to end. Open turns stay open: they are not canceled, and
+// another process can resume them.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	r.stop(errShutdown)
@@ -71,21 +72,21 @@ func (r *Runner) Close() {
 	r.wg.Wait()
 }
 
-// Busy returns how many sessions are worked on now.
+// Busy returns the number of sessions that are being worked on.
 func (r *Runner) Busy() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.runs)
 }
 
-// Works reports whether a session is worked on now, here.
+// Works reports whether this process works on the session now.
 func (r *Runner) Works(id pawl.SessionID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.runs[id] != nil
 }
 
-// Idle waits until no session is worked on.
+// Idle waits until no session is being worked on.
 func (r *Runner) Idle(ctx context.Context) error {
 	for {
 		r.mu.Lock()
@@ -105,12 +106,12 @@ func (r *Runner) Idle(ctx context.Context) error {
 	}
 }
 
-// Start begins to work on what the session has to do. It is no error if this
-// process does already; a *pawl.BusyError if another one does.
+// Start starts to work on the session. It returns nil if this process does already, and a
+// *pawl.BusyError if another one does.
 func (r *Runner) Start(ctx context.Context, id pawl.SessionID) error { return r.start(ctx, id, 0) }
 
-// Cancel ends the open turn and every prompt up to the given Seq. A turn that
-// nobody works on is taken over and ended.
+// Cancel cancels the open turn and every prompt up to the given Seq. If no process works on the turn,
+// this one takes it over and ends it.
 func (r *Runner) Cancel(ctx context.Context, id pawl.SessionID, upTo pawl.Seq) error {
 	return r.start(ctx, id, upTo)
 }
@@ -135,10 +136,10 @@ func (r *Runner) start(ctx context.Context, id pawl.SessionID, cancel pawl.Seq) 
 	}
 }
 
-// join returns the work on the session, cancels what is to be canceled, and says
-// what is to be waited for. If that is nil, it is the first to ask for the work
-// and must begin it; if the work is at its end, it asks again when it is over:
-// then another process may have the session. After Close there is no work.
+// join returns the run of the session, cancels what is to be canceled, and returns what to wait for.
+// If until is nil, the caller is the first and must begin the run. If the run is ending, the caller
+// waits for its end and tries again: another process may have the session then. After Close, w is
+// nil.
 func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,7 +164,8 @@ func (r *Runner) join(id pawl.SessionID, cancel pawl.Seq) (w *run, until chan st
 	}
 }
 
-// end is the end of the work, unless it was asked for since it was so often.
+// end marks the run as ending and returns true, unless it was requested again since the count was
+// taken.
 func (r *Runner) end(w *run, asked int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,17 +173,17 @@ func (r *Runner) end(w *run, asked int) bool {
 	return w.ending
 }
 
-// requestCount is how often the work was asked for.
+// requestCount returns how often the run was requested.
 func (r *Runner) requestCount(w *run) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return w.requests
 }
 
-// begin takes the lease and sets to work.
+// begin takes the lease and starts to work.
 func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
 	if w.err = r.lease(ctx, id); w.err != nil {
-		r.Stepper.Forget(id) // what was to be canceled is not
+		r.Stepper.Forget(id) // drop the cancel: another process has the session
 		r.mu.Lock()
 		delete(r.runs, id)
 		r.mu.Unlock()
@@ -197,7 +199,7 @@ func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
 	return nil
 }
 
-// cancel ends the work on prompts up to seq, and on no others. The runner's lock is held.
+// cancel cancels the work on prompts up to seq, and on no others. The caller holds the runner's lock.
 func (w *run) cancel(seq pawl.Seq) {
 	w.canceled = max(w.canceled, seq)
 	if w.cancelTurn != nil && w.prompt <= w.canceled {
@@ -205,11 +207,11 @@ func (w *run) cancel(seq pawl.Seq) {
 	}
 }
 
-// Answered does nothing: the step that waits hears of the answer by the bus.
+// Answered does nothing: the step that waits receives the answer through the bus.
 func (r *Runner) Answered(context.Context, pawl.SessionID) error { return nil }
 
-// Wake makes sure that somebody works on the session: this process, or the one
-// that holds it; should that one die, this process goes on.
+// Wake makes sure that some process works on the session: this one, or the one that holds it. If that
+// one dies, this process takes over.
 func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
 	err := r.Start(ctx, id)
 	if !errors.Is(err, pawl.ErrBusy) {
@@ -224,7 +226,7 @@ func (r *Runner) Wake(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// standBy waits until the session is done or can be had.
+// standBy waits until the session is idle or this process can take it.
 func (r *Runner) standBy(id pawl.SessionID) {
 	tick := time.NewTicker(r.LeaseTTL / 30)
 	defer tick.Stop()
@@ -244,7 +246,7 @@ func (r *Runner) standBy(id pawl.SessionID) {
 	}
 }
 
-// work does all that the session has to do, then gives it back.
+// work works on the session until it is idle, then releases it.
 func (r *Runner) work(id pawl.SessionID, w *run) {
 	ctx, stop := context.WithCancelCause(r.base)
 	var renewing sync.WaitGroup
@@ -252,12 +254,12 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 
 	err := r.turns(ctx, id, w)
 	r.mu.Lock()
-	w.ending = true // also when it failed
+	w.ending = true // also after an error
 	r.mu.Unlock()
 	r.Stepper.Forget(id)
 	stop(nil)
-	renewing.Wait() // or it would take the lease once more
-	// The session is given back even when the process is on its way out.
+	renewing.Wait() // otherwise it could take the lease again
+	// Release the session even when the process is shutting down.
 	released := r.Stepper.Store.Release(context.WithoutCancel(ctx), id, store.Owner(r.Owner.String()))
 	r.mu.Lock()
 	delete(r.runs, id)
@@ -273,12 +275,12 @@ func (r *Runner) work(id pawl.SessionID, w *run) {
 	}
 }
 
-// lookAgain closes the gap between the last look at the log and the end of the
-// work: what another process was asked for meanwhile is not left lying.
+// lookAgain closes the gap between the last read of the log and the release of the session: it wakes
+// the session if another process appended something in between.
 func (r *Runner) lookAgain(id pawl.SessionID) error {
 	row, err := r.Stepper.Store.Session(r.base, id)
 	if errors.Is(err, pawl.ErrNotFound) {
-		return nil // deleted, now that nobody works on it
+		return nil // it was deleted
 	}
 	if err != nil || row.State() == pawl.StateIdle {
 		return err
@@ -286,7 +288,7 @@ func (r *Runner) lookAgain(id pawl.SessionID) error {
 	return r.Wake(r.base, id)
 }
 
-// turns works on one turn after the other until nothing waits.
+// turns runs one turn after the other until nothing waits.
 func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 	for {
 		asked := r.requestCount(w)
@@ -304,7 +306,7 @@ func (r *Runner) turns(ctx context.Context, id pawl.SessionID, w *run) error {
 	}
 }
 
-// turn works on one turn and writes its end, unless the process ends first.
+// turn runs one turn and logs its end, unless the process ends first.
 func (r *Runner) turn(ctx context.Context, w *run, t agent.Turn) error {
 	turnCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -322,14 +324,14 @@ func (r *Runner) turn(ctx context.Context, w *run, t agent.Turn) error {
 	stop, err := agent.StopOf(reason, err)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx) // the process ends, or the lease is lost: the turn stays open
+		return context.Cause(ctx) // shutdown or lost lease: the turn stays open
 	case turnCtx.Err() != nil && ctx.Err() == nil:
-		stop = agent.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // however far it has come: the cancel was accepted
+		stop = agent.Stop{Reason: pawl.ReasonCanceled, UpTo: canceled} // even if the turn got to its end: the cancel was accepted
 	case err == nil:
 	default:
 		return err
 	}
-	// The turn has ended, and the log says so even when the process is on its way out.
+	// The turn has ended: log that even when the process is shutting down.
 	if err := r.Stepper.Finish(context.WithoutCancel(ctx), t, stop); err != nil {
 		return err
 	}
