@@ -19,13 +19,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// called finds the command that a prompt begins with, and what stands behind it.
+// commandCall matches a prompt that begins with a command, and its arguments.
 var commandCall = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 
-// Expand makes of a prompt what its words stand for. Its words are its first part,
-// if that is a text: a command at their beginning, files and documents of servers
-// that they name. What stands in other parts stands for itself. A prompt without a
-// model gets that of its agent, if it has one.
+// Expand expands a prompt. Only its first part is expanded, if that is a text: a command at its
+// beginning, and the files and resources of MCP servers that it mentions. A prompt without a model gets
+// the one of its agent, if that has one.
 func (d *Local) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
 	real, err := realDir(dir)
 	if err != nil {
@@ -39,19 +38,19 @@ func (d *Local) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Pro
 	return e.prompt, bounded(e.notes), nil
 }
 
-// expansion is one prompt that becomes another.
+// expansion is the expansion of one prompt.
 type expansion struct {
 	projects *Local
-	dir      string // real
-	spelled  string // as sessions have it, by which servers are known
+	dir      string // the real path
+	spelled  string // the path as sessions have it, which identifies servers
 	prompt   pawl.Prompt
-	found    *extension.Found // nil until it is needed
+	found    *extension.Found // nil until needed
 	notes    []string
 }
 
 func (e *expansion) run(ctx context.Context) error {
 	if _, _, err := e.projects.Safety.Project(ctx, e.dir, e.prompt.Trusted); err != nil && ctx.Err() != nil {
-		return context.Cause(ctx) // a directory that cannot be looked at is not trusted
+		return context.Cause(ctx) // otherwise the directory is just not trusted
 	}
 	if words, ok := e.words(); ok {
 		if err := e.replace(ctx, words); err != nil {
@@ -66,7 +65,7 @@ func (e *expansion) run(ctx context.Context) error {
 	return nil
 }
 
-// words are what the person has written.
+// words returns what the user has written.
 func (e *expansion) words() (string, bool) {
 	if len(e.prompt.Parts) == 0 {
 		return "", false
@@ -75,7 +74,7 @@ func (e *expansion) words() (string, bool) {
 	return text.Text, ok
 }
 
-// look reads what there is for the directory, once.
+// look reads the project's configuration, once.
 func (e *expansion) look(ctx context.Context) *extension.Found {
 	if e.found == nil {
 		e.found = e.projects.Places.Look(ctx, e.dir)
@@ -83,7 +82,7 @@ func (e *expansion) look(ctx context.Context) *extension.Found {
 	return e.found
 }
 
-// replace puts what the words stand for in their place, or behind them.
+// replace replaces the words by what they stand for, or appends it.
 func (e *expansion) replace(ctx context.Context, words string) error {
 	if e.projects.Servers != nil {
 		e.notes = append(e.notes, e.projects.Servers.Attach(ctx, e.spelled, words, &e.prompt)...)
@@ -108,7 +107,7 @@ func (e *expansion) replace(ctx context.Context, words string) error {
 	return unknownCommand(e.look(ctx), name[1])
 }
 
-// command puts a command's text in the place of its call.
+// command replaces the call of a command by its text.
 func (e *expansion) command(ctx context.Context, c definition.Command, args string) error {
 	files, err := e.readable(ctx)
 	if err != nil {
@@ -131,7 +130,7 @@ func (e *expansion) command(ctx context.Context, c definition.Command, args stri
 	return nil
 }
 
-// noCommand says which commands there are, or which one is likely meant.
+// unknownCommand returns an error that suggests the closest command, or lists the commands.
 func unknownCommand(found *extension.Found, name string) error {
 	var names []string
 	for _, c := range found.Commands.Commands {
@@ -147,8 +146,8 @@ func unknownCommand(found *extension.Found, name string) error {
 	return fmt.Errorf("%s; there are: /%s: %w", said, strings.Join(names, ", /"), pawl.ErrInvalid)
 }
 
-// readable reads the files of the directory that may be read without asking: what a
-// prompt names must not fetch more into it than the model could.
+// readable returns a function that reads the files of the directory that may be read without asking: a
+// prompt must not fetch more than the model could.
 func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 	policy, err := e.projects.Safety.Policy(ctx, "", e.dir, e.prompt.Settings)
 	if err != nil {

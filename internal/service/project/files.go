@@ -15,39 +15,39 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// The bounds of looking for files.
+// The limits of listing files.
 const (
-	maxLists     = 8                // whose files are known at a time
-	maxFiles     = 200_000          // of a directory, the newest
-	listTime     = 30 * time.Second // for listing them
-	listWait     = 5 * time.Second  // that somebody waits for a first list
-	listAge      = 2 * time.Second  // after which a list is made anew
-	listShare    = 20               // and not before this many times as long as it took
-	defaultFiles = 50               // in an answer
+	maxLists     = 8                // directories in the cache
+	maxFiles     = 200_000          // of a directory; the newest are kept
+	listTime     = 30 * time.Second // for listing a directory
+	listWait     = 5 * time.Second  // how long a caller waits for the first list
+	listAge      = 2 * time.Second  // after which a list is made again
+	listShare    = 20               // but not before this many times as long as it took
+	defaultFiles = 50               // returned by default
 	maxResults   = 1000
 )
 
-// fileCache holds the lists of directories' files. A list that is old is still answered
-// from, while another is made.
+// fileCache caches the lists of files of directories. An old list is still used while a new one is being
+// made.
 type fileCache struct {
 	mu    sync.Mutex
 	lists []*fileList // the latest used first
 	work  sync.WaitGroup
 }
 
-// list is what is known of one directory's files.
+// fileList is the list of one directory's files.
 type fileList struct {
 	dir   string
-	files []file    // the newest first; not changed once it is there
-	err   error     // why there is none
+	files []file    // the newest first; never changed in place
+	err   error     // why it could not be made
 	at    time.Time // when it was made; zero means never
 	took  time.Duration
-	busy  chan struct{} // closed when the one under way is done; nil if none is
+	busy  chan struct{} // closed when the list that is being made is done; nil if none is
 }
 
-// Files returns the paths of a directory's files that fit the letters of query, the
-// best first; for no letters the newest. Ignored files are left out, and such as
-// have a name that does not show as itself: nobody could tell what they choose.
+// Files returns the paths of a directory's files that match the letters of query, the best first; for an
+// empty query the newest. It leaves out ignored files, and those whose names contain characters that do
+// not display as themselves, because a user could not tell what they choose.
 func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
 	dir, err := realDir(dir)
 	if err != nil {
@@ -63,8 +63,8 @@ func (d *Local) Files(ctx context.Context, dir, query string, limit int) ([]stri
 	return best(files, query, min(limit, maxResults)), nil
 }
 
-// filesOf returns the list of a directory, and sees that it stays new. For a first
-// one it waits.
+// filesOf returns the list of a directory, and refreshes it in the background if it is old. It waits for
+// the first list.
 func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	s := &d.files
 	s.mu.Lock()
@@ -93,8 +93,8 @@ func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	return l.files, l.err
 }
 
-// take returns a directory's list and makes it the latest used. Of too many the one
-// that was not used for the longest time goes.
+// get returns a directory's list and marks it as the latest used. It drops the least recently used list
+// if there are too many.
 func (s *fileCache) get(dir string) *fileList {
 	i := slices.IndexFunc(s.lists, func(l *fileList) bool { return l.dir == dir })
 	l := &fileList{dir: dir}
@@ -107,7 +107,7 @@ func (s *fileCache) get(dir string) *fileList {
 	return l
 }
 
-// makeList lists a directory's files.
+// makeList lists the files of a directory.
 func (d *Local) makeList(l *fileList) {
 	begun := d.Clock()
 	files, err := listFiles(d.ctx, l.dir)

@@ -1,6 +1,6 @@
-// Package project implements pawl.Projects: what front ends know of directories, models and
-// words, beside the sessions. Nothing of a directory's takes effect by looking at it,
-// and nothing of one that is not trusted is shown but what it would enable.
+// Package project implements pawl.Projects: what front ends need to know about directories, models and
+// prompts. Looking at a project never activates its configuration; of an untrusted project only what
+// it would enable is shown.
 package project
 
 import (
@@ -22,44 +22,44 @@ import (
 
 // Servers are the MCP servers of directories.
 type Servers interface {
-	// Status says how a directory's servers fare, and what is wrong with what
-	// configures them. It starts none.
+	// Status returns the state of a directory's servers, and the faults of their configuration. It starts
+	// no server.
 	Status(ctx context.Context, dir string) (servers []pawl.ServerInfo, faults []string)
-	// Commands are the prompts of the servers that run.
+	// Commands returns the prompts of the running servers.
 	Commands(dir string) []pawl.CommandInfo
-	// Prompt puts a server's prompt in the place of its call; found is false if no
-	// server is meant.
+	// Prompt replaces the call of a server's prompt by its text; found is false if the name is not one of
+	// a server.
 	Prompt(ctx context.Context, dir, name, args string, p *pawl.Prompt) (found bool, err error)
-	// Attach adds the documents of servers that words name, and tells which it
-	// could not have.
+	// Attach adds the resources of servers that the words mention, and returns notes about those that
+	// cannot be read.
 	Attach(ctx context.Context, dir, words string, p *pawl.Prompt) (notes []string)
 }
 
-// Config is what a Projects needs.
+// Config configures a Local.
 type Config struct {
 	Safety  *policy.Safety
 	Places  extension.Places
 	Store   store.Store
 	Catalog func() (*catalog.Catalog, error)
-	// HasKey reports whether a provider's key is there. It may take its time.
+	// HasKey reports whether there is a key for a provider. It may block.
 	HasKey  func(catalog.Provider) bool
-	Servers Servers                   // nil means that there are none
-	Mask    func(io.Reader) io.Reader // takes secrets out of outputs; nil means that there are none
+	Servers Servers                   // nil means no servers
+	Mask    func(io.Reader) io.Reader // masks secrets in outputs; may be nil
 	Clock   func() time.Time          // nil means time.Now
 }
 
-// Local is the local implementation of pawl.Projects.
+// Local implements pawl.Projects for directories on this host.
 type Local struct {
 	Config
 	files  fileCache
 	models modelCache
-	ctx    context.Context //nolint:containedctx // it ends what works in the background
+	ctx    context.Context //nolint:containedctx // for the background work; Close cancels it
 	cancel context.CancelFunc
 }
 
 var _ pawl.Projects = (*Local)(nil)
 
-// New returns a Projects. Whoever has it closes it.
+// New returns a Local. The caller must close it.
 func New(c Config) *Local {
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -69,14 +69,13 @@ func New(c Config) *Local {
 	return d
 }
 
-// Close ends what works in the background. It does not wait for a keyring that
-// waits for its owner.
+// Close ends the background work. It does not wait for a keyring that waits for the user.
 func (d *Local) Close() {
 	d.cancel()
 	d.files.work.Wait()
 }
 
-// realDir returns a directory's real path.
+// realDir returns the real path of a directory.
 func realDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("the folder %.200q is not absolute: %w", dir, pawl.ErrInvalid)
@@ -95,8 +94,7 @@ func realDir(dir string) (string, error) {
 	return real, err
 }
 
-// Output opens an output that is kept beside the log, without what pawl knows to
-// be secret by now.
+// Output opens an output that is stored beside the log, with the secrets masked that pawl knows by now.
 func (d *Local) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	if _, err := d.Store.Session(ctx, id); err != nil {
 		return nil, err

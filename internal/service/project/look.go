@@ -13,22 +13,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// The bounds of what a look shows.
+// The limits of Look.
 const (
-	maxNotes     = 100 // of what is wrong
+	maxNotes     = 100 // notes
 	builtIn      = "built-in"
-	subagentMode = "subagent" // the mode of agents that take no prompts
+	subagentMode = "subagent" // the mode of agents that can only be subagents
 )
 
-// Look says what sessions in a directory have to work with.
+// Look returns what sessions in a directory can use: agents, commands, skills, MCP servers, modes, and the
+// trust state of the project.
 func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
-	spelled := dir // by which servers are known, as sessions have it
+	spelled := dir // as sessions have it, which identifies servers
 	dir, err := realDir(dir)
 	if err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
 	f := pawl.Project{Agents: []pawl.AgentInfo{}, Commands: []pawl.CommandInfo{}, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{}, Notes: []string{}}
-	d.Safety.LookAgain() // a person is to see what is there now
+	d.Safety.LookAgain() // show the current state, not a cached one
 	if err := d.describeTrust(ctx, dir, &f); err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
@@ -50,8 +51,8 @@ func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	return f, context.Cause(ctx)
 }
 
-// describeTrust says what the directory would enable. One that cannot be looked at is
-// not trusted, and that is told.
+// describeTrust adds what trusting the directory would enable. A directory that cannot be read is not
+// trusted, and a note says so.
 func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) error {
 	f.Trust = pawl.TrustInfo{State: string(trust.Unknown), Parts: []string{}}
 	seen, err := d.Safety.LookAt(ctx, dir)
@@ -66,18 +67,18 @@ func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) 
 	for _, p := range seen.Parts {
 		f.Trust.Parts = append(f.Trust.Parts, fmt.Sprintf("%s %s: %s", p.Kind, trust.Plain(p.Path), trust.Plain(p.Does)))
 	}
-	if d.Safety.Trusted(dir) { // the user may have said so for this run
+	if d.Safety.Trusted(dir) { // the user may trust it for this run only
 		f.Trust.State = string(trust.Trusted)
 	}
-	_, ignored, _ := d.Safety.Project(ctx, dir, false) // what is wrong with it is told by the policy
+	_, ignored, _ := d.Safety.Project(ctx, dir, false) // its faults are reported with the policy
 	for _, i := range ignored {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of this folder's configuration takes no effect: %s", i.Key, i.Why))
 	}
 	return nil
 }
 
-// describeModes says how prompts are worked on when nothing is chosen. That nothing
-// can be, by the machine's policy or for the directory's configuration, is told.
+// describeModes adds the default model and mode. If the host's policy or the directory's configuration
+// allows no work at all, a note says so.
 func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) error {
 	user, err := d.Safety.User()
 	if err != nil {
@@ -100,13 +101,13 @@ func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) 
 	return nil
 }
 
-// own says what pawl's own agents are for.
+// builtInDescriptions describes the built-in agents.
 var builtInDescriptions = map[string]string{
 	"build": "Does what it is asked to.",
 	"plan":  "Looks and plans, and changes nothing until you agree.",
 }
 
-// describe shows what was found for the directory.
+// describe adds the agents, commands and skills that were found.
 func describe(found *extension.Found, f *pawl.Project) {
 	for _, name := range agent.Offered() {
 		if def, err := agent.Lookup(name); err == nil && !def.Subagent {
@@ -129,7 +130,7 @@ func describe(found *extension.Found, f *pawl.Project) {
 	}
 }
 
-// bounded returns notes that can be shown, and not too many of them.
+// bounded returns the notes sanitized for display, at most maxNotes.
 func bounded(notes []string) []string {
 	if more := len(notes) - maxNotes; more > 0 {
 		notes = append(slices.Clone(notes[:maxNotes]), fmt.Sprintf("and %d more: 'pawl doctor' tells all", more))
@@ -140,7 +141,7 @@ func bounded(notes []string) []string {
 	return notes
 }
 
-// Trust lets what a directory brings take effect, as it was shown.
+// Trust trusts the configuration of a project, as Look has shown it: hash must match.
 func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 	real, err := realDir(dir)
 	if err != nil {

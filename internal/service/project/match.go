@@ -10,23 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// file is a path that can be matched.
+// file is a path, prepared for matching.
 type file struct {
 	path    string
-	lower   string // the path, in lower case; of the same length, or it is the path
-	letters uint64 // which bytes are in lower, as bits
-	base    int    // where the last part begins
+	lower   string // the path in lower case, or the path itself if that has another length
+	letters uint64 // the set of bytes in lower; see bits
+	base    int    // where the base name begins
 }
 
 func newFile(path string) file {
 	lower := strings.ToLower(path)
 	if len(lower) != len(path) {
-		lower = path // its letters are not where those of the path are
+		lower = path // offsets would differ
 	}
 	return file{path: path, lower: lower, letters: bits(lower), base: strings.LastIndexByte(path, '/') + 1}
 }
 
-// bits says which bytes are in a text, as far as 64 bits can tell them apart.
+// bits returns a set of the bytes in a text, as far as 64 bits can distinguish them.
 func bits(s string) (set uint64) {
 	for i := range len(s) {
 		set |= 1 << (s[i] & 63)
@@ -34,31 +34,31 @@ func bits(s string) (set uint64) {
 	return set
 }
 
-// What a match is worth.
+// The points of a match.
 const (
-	pointLetter = 16  // each letter that is found
-	pointNext   = 12  // right behind the one before it
+	pointLetter = 16  // each letter
+	pointNext   = 12  // directly after the letter before
 	pointWord   = 10  // at the beginning of a word
-	pointPart   = 14  // at the beginning of a part of the path
-	costGap     = 1   // each letter between
-	maxGap      = 12  // of a gap
-	pointBase   = 60  // all letters are in the last part
-	pointStart  = 30  // and begin it
-	pointWhole  = 100 // and are it, but for an ending
-	pointNew    = 10  // one of the newest
+	pointPart   = 14  // at the beginning of a path element
+	costGap     = 1   // each letter skipped
+	maxGap      = 12  // the most a gap costs
+	pointBase   = 60  // all letters are in the base name
+	pointStart  = 30  // and are its prefix
+	pointWhole  = 100 // and are all of it except the extension
+	pointNew    = 10  // one of the newest files
 	newest      = 50
-	lengthCost  = 4 // letters of a path that cost one point
+	lengthCost  = 4 // bytes of a path that cost one point
 )
 
-// scored is a file that fits.
+// scored is a file that matches.
 type scored struct {
 	points int
-	at     int // in the list: the newest first
+	at     int // index in the list, the newest first
 	length int // of the path
 }
 
-// best returns the paths that fit the letters, the best first, at most limit. The
-// list is looked through by several goroutines.
+// best returns the paths that match the letters, the best first, at most limit. Several goroutines search
+// the list.
 func best(files []file, query string, limit int) []string {
 	query = strings.ToLower(strings.ReplaceAll(query, " ", ""))
 	found := make([]scored, 0, limit)
@@ -76,7 +76,7 @@ func best(files []file, query string, limit int) []string {
 	return paths
 }
 
-// scoreAll scores all files, in parts.
+// scoreAll scores all files in parallel.
 func scoreAll(files []file, query string, limit int) []scored {
 	parts := make([][]scored, runtime.GOMAXPROCS(0))
 	size := (len(files) + len(parts) - 1) / len(parts)
@@ -89,10 +89,10 @@ func scoreAll(files []file, query string, limit int) []scored {
 	return first(slices.Concat(parts...), limit)
 }
 
-// scorePart scores some of them. What cannot be among the first is not kept.
+// scorePart scores a range of files. It drops files that cannot be among the best.
 func scorePart(files []file, from, to int, query string, limit int) []scored {
 	var found []scored
-	var worst *scored // of the first ones so far
+	var worst *scored // the worst of the best so far
 	set := bits(query)
 	for i := from; i < to; i++ {
 		f := &files[i]
@@ -119,8 +119,7 @@ func scorePart(files []file, from, to int, query string, limit int) []scored {
 	return first(found, limit)
 }
 
-// compare says which comes first: the better one, of equals the shorter path, then
-// the newer.
+// compare orders by score, then by the shorter path, then by the newer file.
 func (s scored) compare(other scored) int {
 	return cmp.Or(cmp.Compare(other.points, s.points), cmp.Compare(s.length, other.length), cmp.Compare(s.at, other.at))
 }
@@ -130,8 +129,7 @@ func first(found []scored, limit int) []scored {
 	return found[:min(len(found), limit)]
 }
 
-// score says how well the letters of a query fit, if they are in the path in their
-// order.
+// score returns how well a query matches, if its letters occur in the path in this order.
 func (f *file) score(query string) (points int, ok bool) {
 	if points, ok := f.scoreFrom(f.base, query); ok {
 		points += pointBase
@@ -148,9 +146,8 @@ func (f *file) score(query string) (points int, ok bool) {
 	return points - len(f.path)/lengthCost, ok
 }
 
-// scoreFrom scores what is behind a place. The letters are looked for from the
-// left, which finds where a match ends, and from there back to the left, which
-// finds where the shortest that ends there begins.
+// scoreFrom scores the path from an offset on. Searching the letters from the left finds where a match
+// ends; searching back from there finds where the shortest match with that end begins.
 func (f *file) scoreFrom(from int, query string) (points int, ok bool) {
 	end, q := from, 0
 	for ; end < len(f.lower) && q < len(query); end++ {
@@ -180,7 +177,7 @@ func (f *file) scoreFrom(from int, query string) (points int, ok bool) {
 	return points, true
 }
 
-// beginning is what a letter is worth for where it stands.
+// beginning returns the points of a letter for its position.
 func (f *file) beginning(at int) int {
 	if at == 0 || f.path[at-1] == '/' {
 		return pointPart

@@ -13,15 +13,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 )
 
-// mentioned finds the names of files in a person's words: @path, or @"path" with
-// blanks in it.
+// mentioned matches the files that a prompt mentions: @path, or @"path" with spaces.
 var mentioned = regexp.MustCompile(`(?:^|[\s("'\[{])@(?:"([^"\n]+)"|([^\s"'@]+))`)
 
-// around is what stands behind a name and does not belong to it.
+// trailing are the characters after a path that do not belong to it.
 const trailing = ".,;:!?)]}>'\""
 
-// mention adds the files that words name, as further texts. A name of nothing that
-// is there, or of a directory, is a word like any other.
+// mention attaches the mentioned files as further texts. A name that does not exist, or is a directory, is
+// left as it is.
 func (e *expansion) mention(ctx context.Context, words string) error {
 	names := mentions(words)
 	if len(names) == 0 {
@@ -50,10 +49,10 @@ func (e *expansion) mention(ctx context.Context, words string) error {
 	return nil
 }
 
-// lines are those of a file that a person means: all of it is attached.
+// lines matches a line range after a path. The whole file is attached all the same.
 var lines = regexp.MustCompile(`:[0-9]+(?:-[0-9]+)?$`)
 
-// mentions returns the names that could be those of files, each once.
+// mentions returns the names that could be files, each once.
 func mentions(words string) []string {
 	var names []string
 	for _, m := range mentioned.FindAllStringSubmatch(words, -1) {
@@ -70,5 +69,5 @@ func mentions(words string) []string {
 	return names
 }
 
-// serverName is how the name of a server's document begins: server:uri.
+// serverName matches the beginning of a resource of an MCP server: server:uri.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]+:`)

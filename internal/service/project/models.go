@@ -14,25 +14,24 @@ import (
 )
 
 const (
-	modelsAge  = 30 * time.Second // after which they are looked for again
-	modelsWait = 3 * time.Second  // for a look: a keyring may ask its owner something
-	maxScripts = 100              // sessions whose scripts are shown
+	modelsAge  = 30 * time.Second // after which the models are read again
+	modelsWait = 3 * time.Second  // how long a caller waits: a keyring may ask the user
+	maxScripts = 100              // sessions that are searched for scripts
 
-	scripted = "script:" // begins the name of a model that reads a file
+	scripted = "script:" // prefix of the ref of a scripted model
 )
 
-// models are the models as they were found last.
+// modelCache holds the models that were found last.
 type modelCache struct {
 	mu   sync.Mutex
 	list []pawl.ModelInfo
 	err  error
-	at   time.Time     // when they were found; zero means never
-	busy chan struct{} // closed when the look that is under way has ended; nil if none is
+	at   time.Time     // when they were read; zero means never
+	busy chan struct{} // closed when the refresh under way is done; nil if none is
 }
 
-// Models returns the models that can be asked: those whose provider's key is there,
-// those of the servers on this machine, and the scripts of the latest sessions.
-// What was found a moment ago is returned at once.
+// Models returns the available models: those whose provider has a key, those of local servers, and the
+// scripts of the latest sessions. Results younger than modelsAge are returned at once.
 func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	m := &d.models
 	m.mu.Lock()
@@ -62,7 +61,7 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	return slices.Clone(m.list), m.err
 }
 
-// refreshModels finds the models for whoever waits for them.
+// refreshModels fills the cache.
 func (d *Local) refreshModels() {
 	list, err := d.findModels(d.ctx)
 	m := &d.models
@@ -70,7 +69,7 @@ func (d *Local) refreshModels() {
 	defer m.mu.Unlock()
 	m.list, m.err, m.at = list, err, d.Clock()
 	if err != nil {
-		m.at = m.at.Add(-modelsAge) // it is looked again when somebody asks
+		m.at = m.at.Add(-modelsAge) // the next call tries again
 	}
 	close(m.busy)
 	m.busy = nil
@@ -108,7 +107,7 @@ func modelInfo(m catalog.Model, names map[string]string) pawl.ModelInfo {
 	}
 }
 
-// scripts are the scripted models of the latest sessions, the latest first.
+// scripts returns the scripted models of the latest sessions, the latest first.
 func (d *Local) scripts(ctx context.Context) ([]pawl.ModelInfo, error) {
 	sessions, err := d.Store.Sessions(ctx, pawl.Filter{Limit: maxScripts})
 	if err != nil {
