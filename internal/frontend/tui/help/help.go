@@ -1,5 +1,4 @@
-// Package help lists what can be done in the place where the person is: the keys as
-// they are now, and the commands.
+// Package help lists the current key bindings and the commands.
 package help
 
 import (
@@ -12,15 +11,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// ID is that of the list.
+// ID is the picker's ID.
 const ID = "help"
 
-// places are what the places are called.
+// scopeNames are the headings of the scopes.
 var scopeNames = map[keys.Scope]string{
 	keys.Editor: "while you write", keys.Chat: "in the conversation", keys.Dialog: "in a window", keys.Ask: "while pawl asks", keys.Global: "everywhere",
 }
 
-// signs are what a prompt is written with, beside the keys that can be changed.
+// promptSymbols describes the special characters and fixed keys of the prompt.
 var promptSymbols = []picker.Item{
 	{Title: "name a file, an agent or a resource", Detail: "@"},
 	{Title: "a command of pawl or of this folder", Detail: "/"},
@@ -29,7 +28,7 @@ var promptSymbols = []picker.Item{
 	{Title: "copy what is selected, or take out what is written", Detail: "ctrl+c"},
 }
 
-// Of returns the list for a window that says itself what counts in it.
+// ForActions returns the help of a dialog with these actions.
 func ForActions(s *ui.Shared, actions []keys.Action) *picker.Picker {
 	return list(s, toItems(s.Keys.Of(actions)))
 }
@@ -46,7 +45,7 @@ func toItems(bindings []keys.Binding) []picker.Item {
 	return items
 }
 
-// New returns the list for a place.
+// New returns the help of a scope.
 func New(s *ui.Shared, scope keys.Scope, folder pawl.Project) *picker.Picker {
 	items := toItems(s.Keys.Active(scope))
 	if scope == keys.Editor {
@@ -61,7 +60,7 @@ func New(s *ui.Shared, scope keys.Scope, folder pawl.Project) *picker.Picker {
 	return list(s, items)
 }
 
-// commands are those of the palette, by name.
+// commands returns the items of the command palette.
 func commands(s *ui.Shared, folder pawl.Project) []picker.Item {
 	items := completion.Items(s, folder)
 	for i := range items {

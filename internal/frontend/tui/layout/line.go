@@ -1,6 +1,6 @@
-// Package layout lays text out in lines: pieces that have a look are broken to a
-// width, and each line knows how the text is had back that it was made of. What
-// it is given must be safe to show already; see package plain.
+// Package layout breaks styled text into lines of a given width. Each line records how
+// it joins the one before, so that the original text can be restored. The text must be
+// sanitized already; see package sanitize.
 package layout
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Ink is what is printed before a text to give it a look; "" is the terminal's own.
-// Two inks after each other are both.
+// SGR is the escape sequences that set a text style (select graphic rendition); "" is
+// the terminal's default. Two values can be concatenated.
 type SGR string
 
-// InkOf returns the ink of a style.
+// SGROf returns the escape sequences of a style.
 func SGROf(s lipgloss.Style) SGR {
 	before, _, _ := strings.Cut(s.Inline(true).Render("x"), "x")
 	return SGR(before)
 }
 
-// The inks that every theme has.
+// Styles that do not depend on the theme.
 const (
 	Bold      SGR = "\x1b[1m"
 	Italic    SGR = "\x1b[3m"
@@ -30,35 +30,34 @@ const (
 
 const resetSGR = "\x1b[m"
 
-// Span is a piece of text with a look, and perhaps the address that it leads to.
+// Span is a piece of text with a style and an optional link.
 type Span struct {
 	Text string
 	SGR  SGR
 	Link string // see Linkable
 }
 
-// Joint says how a line follows the one before it.
+// Joint says how a line continues the one before it.
 type Joint int
 
 // The joints.
 const (
-	Break Joint = iota // it is a line of its own
+	Break Joint = iota // a line of its own
 	Space              // the line before was broken at a space
 	Word               // the line before was broken within a word
 )
 
 // Line is a line of the screen.
 type Line struct {
-	Text  string // as it is printed
-	Frame int    // cells at its left that are no text: bars, numbers, indents
+	Text  string // with escape sequences
+	Frame int    // cells at its left that are not text: bars, numbers, indents
 	Joint Joint
 }
 
-// Plain returns what the line says, without frame and look.
+// Plain returns the text of the line, without frame and style.
 func (l Line) Plain() string { return ansi.Strip(ansi.TruncateLeft(l.Text, l.Frame, "")) }
 
-// Join returns the text that lines were made of: without frames, with what was
-// broken put together again, and without blanks at the ends of lines.
+// Join restores the text that lines were made of, without frames and trailing spaces.
 func Join(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -78,8 +77,8 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// Linkable reports whether an address may be printed as a link: http and https,
-// in ASCII that shows.
+// Linkable reports whether a URL may be printed as a hyperlink: http or https,
+// printable ASCII only.
 func Linkable(url string) bool {
 	lower := strings.ToLower(url[:min(len(url), 8)])
 	if len(url) > 2000 || !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://") {
@@ -93,7 +92,7 @@ func Linkable(url string) bool {
 	return true
 }
 
-// Render prints spans on one line, of any width.
+// Render returns spans as one line of any width.
 func Render(spans ...Span) string {
 	var p writer
 	for _, s := range spans {
@@ -102,13 +101,13 @@ func Render(spans ...Span) string {
 	return p.take()
 }
 
-// Cut prints spans on one line of at most so many cells.
+// Cut returns spans as one line, truncated to the width.
 func Cut(width int, spans ...Span) string {
 	return ansi.Truncate(Render(spans...), max(width, 0), "…")
 }
 
-// Fill prints spans on a line of exactly so many cells: what is over is cut, what
-// is missing is filled in the given ink.
+// Fill returns spans as one line of exactly that width: truncated, or padded in the
+// given style.
 func Fill(width int, ink SGR, spans ...Span) string {
 	used := Width(spans)
 	switch {
@@ -120,7 +119,7 @@ func Fill(width int, ink SGR, spans ...Span) string {
 	return Render(spans...)
 }
 
-// Width is how many cells spans take.
+// Width returns how many cells spans take.
 func Width(spans []Span) int {
 	n := 0
 	for _, s := range spans {
@@ -129,7 +128,7 @@ func Width(spans []Span) int {
 	return n
 }
 
-// width is how many cells a text takes.
+// width returns how many cells a text takes.
 func width(s string) int {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -139,7 +138,7 @@ func width(s string) int {
 	return len(s)
 }
 
-// Tabs puts spaces in the place of tabs, up to the next fourth cell.
+// Tabs expands tabs to multiples of four cells.
 func Tabs(s string) string {
 	if !strings.Contains(s, "\t") {
 		return s
@@ -158,7 +157,7 @@ func Tabs(s string) string {
 	return b.String()
 }
 
-// pen prints spans and changes the look only where it differs.
+// writer writes spans. It changes style and link only where they differ.
 type writer struct {
 	b    strings.Builder
 	sgr  SGR
@@ -186,7 +185,7 @@ func (p *writer) put(text string, s Span) {
 	p.b.WriteString(text)
 }
 
-// lift ends the look and the link.
+// reset ends the current style and link.
 func (p *writer) reset() {
 	if p.sgr != "" {
 		p.b.WriteString(resetSGR)
@@ -198,7 +197,7 @@ func (p *writer) reset() {
 	}
 }
 
-// end returns what was printed, and begins anew.
+// take returns what was written, and empties the writer.
 func (p *writer) take() string {
 	p.reset()
 	s := p.b.String()

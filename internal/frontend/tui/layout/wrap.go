@@ -7,16 +7,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Frame is what stands at the left of lines: of the first one, and of those that
-// go on from it.
+// Frame is what precedes the text of lines: of the first one, and of its
+// continuations.
 type Frame struct{ First, Rest []Span }
 
-// Same is a frame that is alike on all lines.
+// Same returns a frame that is the same for all lines.
 func Same(spans ...Span) Frame { return Frame{spans, spans} }
 
-// Wrap breaks spans to lines of at most so many cells, the frame included: at
-// spaces, and within words that are longer than a line. A line end in a span is
-// one on the screen.
+// Wrap breaks spans into lines of at most that width, frame included: at spaces, and
+// within words that are longer than a line. A line break in a span is kept.
 func Wrap(spans []Span, width int, frame Frame) []Line {
 	w := newLineBuilder(width, frame)
 	for _, s := range spans {
@@ -32,8 +31,8 @@ func Wrap(spans []Span, width int, frame Frame) []Line {
 	return w.finish()
 }
 
-// Chop breaks spans to lines of at most so many cells wherever they are full: for
-// code and output, whose spaces matter.
+// Chop breaks spans into lines of at most that width wherever a line is full: for code
+// and output, whose spaces matter.
 func Chop(spans []Span, width int, frame Frame) []Line {
 	w := newLineBuilder(width, frame)
 	for _, s := range spans {
@@ -42,18 +41,18 @@ func Chop(spans []Span, width int, frame Frame) []Line {
 	return w.finish()
 }
 
-// setter sets lines.
+// lineBuilder builds lines.
 type lineBuilder struct {
 	out   writer
 	lines []Line
 	frame Frame
-	first int // cells of the frame on the first line
+	first int // width of the frame on the first line
 	rest  int // and on the others
 	width int // of the text
-	used  int // cells of the line that is set
+	used  int // cells used on the current line
 	joint Joint
 
-	word      []Span // a word that is not over yet
+	word      []Span // an incomplete word
 	wordWidth int
 	blank     Span // spaces before it
 }
@@ -76,7 +75,7 @@ func (b *lineBuilder) startLine() {
 	b.used = 0
 }
 
-// next ends the line and begins another.
+// breakLine ends the line and starts another.
 func (b *lineBuilder) breakLine(j Joint) {
 	b.endLine()
 	b.joint = j
@@ -97,7 +96,7 @@ func (b *lineBuilder) finish() []Line {
 	return b.lines
 }
 
-// prose takes a text word by word.
+// addText adds a text word by word.
 func (b *lineBuilder) addText(text string, s Span) {
 	for text != "" {
 		n := strings.IndexByte(text, ' ')
@@ -119,7 +118,7 @@ func (b *lineBuilder) addText(text string, s Span) {
 	}
 }
 
-// word sets the word that was held, on the next line if it does not fit.
+// endWord adds the buffered word, on the next line if it does not fit.
 func (b *lineBuilder) endWord() {
 	if len(b.word) == 0 {
 		return
@@ -131,7 +130,7 @@ func (b *lineBuilder) endWord() {
 		b.used += blank
 	case b.used > 0 && (b.wordWidth <= b.width || b.used+blank+2 > b.width):
 		b.breakLine(Space)
-	case blank+2 <= b.width-b.used: // a word that is longer than a line begins on this one
+	case blank+2 <= b.width-b.used: // a word longer than a line starts on this one
 		b.out.put(b.blank.Text, b.blank)
 		b.used += blank
 	}
@@ -142,7 +141,7 @@ func (b *lineBuilder) endWord() {
 	b.word, b.wordWidth = b.word[:0], 0
 }
 
-// hard sets a text, and breaks it wherever a line is full.
+// addHard adds a text and breaks it wherever a line is full.
 func (b *lineBuilder) addHard(text string, s Span) {
 	for text != "" {
 		n, cells := fit(text, b.width-b.used)
@@ -151,7 +150,7 @@ func (b *lineBuilder) addHard(text string, s Span) {
 				b.breakLine(Word)
 				continue
 			}
-			n, cells = cluster(text) // wider than a line: it is cut by the terminal
+			n, cells = cluster(text) // wider than a line: the terminal clips it
 		}
 		b.out.put(text[:n], s)
 		b.used += cells
@@ -159,7 +158,7 @@ func (b *lineBuilder) addHard(text string, s Span) {
 	}
 }
 
-// fit returns how many bytes of a text fit into so many cells, and what they take.
+// fit returns how many bytes of a text fit into that many cells, and their width.
 func fit(text string, room int) (n, cells int) {
 	for n < len(text) && cells < room {
 		if text[n] < utf8.RuneSelf && (n+1 == len(text) || text[n+1] < utf8.RuneSelf) {
@@ -174,7 +173,7 @@ func fit(text string, room int) (n, cells int) {
 		n += size
 		cells += wide
 	}
-	for n < len(text) { // what has no width of its own belongs to what is before it
+	for n < len(text) { // characters without width belong to the one before
 		size, wide := cluster(text[n:])
 		if wide > 0 {
 			break
@@ -184,7 +183,7 @@ func fit(text string, room int) (n, cells int) {
 	return n, cells
 }
 
-// cluster returns the size and the width of the first character as people see it.
+// cluster returns the size and the width of the first grapheme cluster.
 func cluster(text string) (n, cells int) {
 	_, cells, n, _ = ansi.DecodeSequence(text, 0, nil)
 	return max(n, 1), cells

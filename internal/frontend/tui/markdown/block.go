@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
 )
 
-// block says what is open.
+// block is the kind of the open block.
 type block int
 
 const (
@@ -21,35 +21,35 @@ const (
 	code
 )
 
-// setter reads lines and sets blocks. It is a value: a copy goes on by itself, and
-// may write behind the lines of the original only.
+// renderer parses lines and renders blocks. It is a value: a copy continues
+// independently, but may only append to the lines of the original.
 type renderer struct {
 	styles *Styles
 	width  int
-	depth  int // of quotes
+	depth  int // nesting of quotes
 
-	lines []layout.Line // of the blocks that are complete
+	lines []layout.Line // of complete blocks
 
 	open       block
 	text       string // of a paragraph, an item or a quote
 	indent     int    // cells before the block
 	marker     string // of an item
-	partial    bool   // the last line is not over: what comes belongs to it
-	continued  bool   // the beginning of the block is set already
-	blank      bool   // a blank line came before
-	listIndent int    // cells before the text of the item before; 0 outside of lists
+	partial    bool   // the last line is incomplete: the next call continues it
+	continued  bool   // the beginning of the block was rendered already
+	blank      bool   // preceded by a blank line
+	listIndent int    // column of the previous item's text; 0 outside of lists
 
 	head   []string // of a table
 	align  []string
 	rows   [][]string
-	widths []int // of the columns, once a part of the table is set
+	widths []int // of the columns, once a part of the table was rendered
 	bytes  int   // of the rows
 
-	fence string // what ends the code
+	fence string // closes the code
 	lexer syntax.Lexer
 }
 
-// line takes a line; whole means that it has come to its end.
+// line handles a line; whole means that its end was received.
 func (r *renderer) line(line string, whole bool) {
 	glued := r.partial
 	r.partial = !whole
@@ -66,7 +66,7 @@ func (r *renderer) line(line string, whole bool) {
 	}
 }
 
-// begin takes a line that may begin a block.
+// startLine handles a line that may start a block.
 func (r *renderer) startLine(line string) {
 	trimmed := strings.TrimLeft(line, " \t")
 	indent := indentWidth(line[:len(line)-len(trimmed)])
@@ -94,8 +94,8 @@ func (r *renderer) startLine(line string) {
 	}
 }
 
-// beginText begins a paragraph, within the list that it is indented for, or a line
-// of code without a fence.
+// startText starts a paragraph, inside the list that it is indented for, or renders a
+// line of indented code.
 func (r *renderer) startText(line, trimmed string, indent int) {
 	within := min(indent, r.listIndent)
 	if indent-within >= 4 {
@@ -109,7 +109,7 @@ func (r *renderer) startText(line, trimmed string, indent int) {
 	r.appendText(trimmed, "")
 }
 
-// start closes what is open and begins a block.
+// startBlock closes the open block and starts another.
 func (r *renderer) startBlock(b block, indent int) {
 	r.closeBlock()
 	r.emitGap(b)
@@ -119,7 +119,7 @@ func (r *renderer) startBlock(b block, indent int) {
 	}
 }
 
-// gap leaves a line before a block, unless it follows another item closely.
+// emitGap emits a blank line before a block, except between the items of a tight list.
 func (r *renderer) emitGap(b block) {
 	if len(r.lines) > 0 && (r.blank || b != item && b != none || r.listIndent == 0 && b != none) && r.lines[len(r.lines)-1].Text != "" {
 		r.emit([]layout.Line{{}})
@@ -127,13 +127,13 @@ func (r *renderer) emitGap(b block) {
 	r.blank = false
 }
 
-// more adds to the open block.
+// appendText adds text to the open block.
 func (r *renderer) appendText(text, between string) {
 	switch r.open {
 	case table:
 		r.row(text)
 		return
-	case none: // the rest of a heading that has no end
+	case none: // the rest of a very long heading
 		r.open, r.text, r.continued = paragraph, "", true
 	case paragraph, item, quote, code:
 	}
@@ -149,13 +149,13 @@ func (r *renderer) appendText(text, between string) {
 	r.text += text
 }
 
-// flush sets the beginning of a block that has grown long.
+// flushBlock renders the beginning of a block that is too long.
 func (r *renderer) flushBlock() {
 	r.emitOpen()
 	r.text, r.continued = "", true
 }
 
-// close sets the block that is open.
+// closeBlock renders the open block.
 func (r *renderer) closeBlock() {
 	switch {
 	case r.open == table:
@@ -166,7 +166,7 @@ func (r *renderer) closeBlock() {
 	r.open, r.text = none, ""
 }
 
-// setOpen sets the text that is open.
+// emitOpen renders the text of the open block.
 func (r *renderer) emitOpen() {
 	switch r.open {
 	case quote:
@@ -178,7 +178,8 @@ func (r *renderer) emitOpen() {
 	}
 }
 
-// glue makes lines go on from those that were set of the same block.
+// join marks the first line as a continuation, if the beginning of the block was
+// rendered already.
 func (r *renderer) join(lines []layout.Line) []layout.Line {
 	if r.continued && len(lines) > 0 {
 		lines[0].Joint = layout.Space
@@ -207,14 +208,14 @@ func (r *renderer) emitItem() {
 	}
 	lines := layout.Wrap(r.inline(r.text, r.styles.text), r.width, frame)
 	if !r.continued {
-		lines[0].Frame = r.indent // its mark is part of the text
+		lines[0].Frame = r.indent // the marker is part of the text
 	}
 	r.emit(r.join(lines))
 }
 
 func (r *renderer) emit(lines []layout.Line) { r.lines = append(r.lines, lines...) }
 
-// heading takes a line with number signs, or one that underlines the line before.
+// heading handles an ATX heading, or the underline of a setext heading.
 func (r *renderer) heading(line string, indent int) bool {
 	if r.open == paragraph && len(line) >= 3 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "") && !strings.Contains(r.text, "\n") {
 		text := r.text
@@ -241,7 +242,7 @@ func (r *renderer) emitHeading(text string, level int) {
 	r.blank = true
 }
 
-// rule takes a line across.
+// rule handles a thematic break.
 func (r *renderer) rule(line string) bool {
 	bare := strings.ReplaceAll(strings.TrimRight(line, " "), " ", "")
 	if len(bare) < 3 || strings.Trim(bare, "-") != "" && strings.Trim(bare, "*") != "" && strings.Trim(bare, "_") != "" {
@@ -254,7 +255,7 @@ func (r *renderer) rule(line string) bool {
 	return true
 }
 
-// listItem begins an item.
+// listItem starts a list item.
 func (r *renderer) listItem(line string, indent int) bool {
 	n := markerLen(line)
 	if n == 0 {
@@ -278,7 +279,7 @@ func (r *renderer) listItem(line string, indent int) bool {
 	return true
 }
 
-// markOf returns how long the mark of an item is, or 0.
+// markerLen returns the length of a list marker, or 0.
 func markerLen(line string) int {
 	digits := 0
 	for digits < len(line) && digits < 9 && line[digits] >= '0' && line[digits] <= '9' {
@@ -298,10 +299,10 @@ func markerLen(line string) int {
 
 func spaces(n int) layout.Span { return layout.Span{Text: strings.Repeat(" ", max(n, 0))} }
 
-// lineWidth is how many cells a line takes that is printed already.
+// lineWidth returns the width of rendered text.
 func lineWidth(s string) int { return ansi.StringWidth(s) }
 
 func width(s string) int { return layout.Width([]layout.Span{{Text: s}}) }
 
-// cells is how far an indent reaches.
+// indentWidth returns the width of white space.
 func indentWidth(blank string) int { return len(layout.Tabs(blank)) }

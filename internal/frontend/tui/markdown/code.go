@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
 )
 
-// fenceOf returns the fence that a line begins with, or "".
+// fenceMark returns the code fence that a line starts with, or "".
 func fenceMark(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 && !strings.Contains(line[n:], c) {
@@ -17,7 +17,7 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// beginCode begins code between fences.
+// startCode starts a fenced code block.
 func (r *renderer) startCode(line string, indent int) {
 	fence := fenceMark(line)
 	within := min(indent, r.listIndent)
@@ -27,8 +27,8 @@ func (r *renderer) startCode(line string, indent int) {
 	r.lexer = syntax.For(strings.Trim(lang, "{}."))
 }
 
-// codeLine sets a line of code, or ends the code. A line that goes on from the one
-// before is joined to it.
+// codeLine renders a line of code, or closes the block. A partial line continues the
+// one before.
 func (r *renderer) codeLine(line string, glued bool) {
 	trimmed := strings.TrimSpace(line)
 	if !glued && len(trimmed) >= len(r.fence) && strings.Trim(trimmed, r.fence[:1]) == "" && trimmed != "" {
@@ -44,7 +44,7 @@ func (r *renderer) codeLine(line string, glued bool) {
 	r.emit(lines)
 }
 
-// bar is what stands before code.
+// codeFrame is the bar before code.
 func (r *renderer) codeFrame() layout.Frame {
 	return layout.Same(spaces(r.indent), layout.Span{Text: "│ ", SGR: r.styles.border})
 }

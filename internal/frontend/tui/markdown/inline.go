@@ -8,20 +8,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 )
 
-// maxLink bounds how far the end of a link is looked for, in bytes.
+// maxLink bounds how far the end of a link is searched, in bytes.
 const maxLink = 2000
 
-// inliner reads the marks within a block.
+// inlineParser parses the inline elements of a block.
 type inlineParser struct {
 	styles *Styles
 	sgr    layout.SGR
 	src    string
 	at     int
-	from   int // what was not put yet
+	from   int // start of the text that was not emitted yet
 	spans  []layout.Span
 
 	bold, italic, strike bool
-	unclosed             map[string]bool // ends that do not come any more
+	unclosed             map[string]bool // delimiters without a closing one
 }
 
 // inline returns the spans of a block's text.
@@ -36,7 +36,7 @@ func (r *renderer) inline(text string, base layout.SGR) []layout.Span {
 	return in.spans
 }
 
-// ink is the look at this place.
+// style returns the current style.
 func (in *inlineParser) style() layout.SGR {
 	sgr := in.sgr
 	if in.bold {
@@ -51,7 +51,7 @@ func (in *inlineParser) style() layout.SGR {
 	return sgr
 }
 
-// put takes what was read since the last mark.
+// flush emits the text since the last element.
 func (in *inlineParser) flush() {
 	if in.from < in.at {
 		in.spans = append(in.spans, layout.Span{Text: in.src[in.from:in.at], SGR: in.style()})
@@ -59,21 +59,21 @@ func (in *inlineParser) flush() {
 	in.from = in.at
 }
 
-// skip leaves out the next bytes.
+// skip omits the next n bytes.
 func (in *inlineParser) skip(n int) {
 	in.flush()
 	in.at += n
 	in.from = in.at
 }
 
-// add puts a span in the place of the next bytes.
+// add emits spans instead of the next n bytes.
 func (in *inlineParser) add(n int, spans ...layout.Span) bool {
 	in.skip(n)
 	in.spans = append(in.spans, spans...)
 	return true
 }
 
-// mark takes a mark, if there is one here.
+// parseMark parses an element, if one starts here.
 func (in *inlineParser) parseMark() bool {
 	rest := in.src[in.at:]
 	switch rest[0] {
@@ -107,7 +107,7 @@ func (in *inlineParser) urlSpan(url string) layout.Span {
 	return layout.Span{Text: url, SGR: in.styles.link, Link: url}
 }
 
-// code takes a text between backticks.
+// code parses a code span.
 func (in *inlineParser) code(rest string) bool {
 	n := len(rest) - len(strings.TrimLeft(rest, "`"))
 	tick := rest[:n]
@@ -124,15 +124,15 @@ func (in *inlineParser) code(rest string) bool {
 	if trimmed := strings.TrimSpace(text); trimmed != "" {
 		text = trimmed
 	}
-	if in.styles.code == "" { // without colors the marks tell
+	if in.styles.code == "" { // without colors the backticks are kept
 		text = "`" + text + "`"
 	}
 	return in.add(2*n+end, layout.Span{Text: text, SGR: in.sgr + in.styles.code})
 }
 
-// emphasis takes the marks of bold, italic and struck text. Bold begins without a
-// look at its end, which may not have come yet; a single mark needs one, because
-// many a star is just a star.
+// emphasis parses bold, italic and strikethrough delimiters. Bold starts even without
+// a closing delimiter, which may not have been received yet; italic needs one, because
+// a single asterisk is often literal.
 func (in *inlineParser) emphasis(rest string) bool {
 	before, _ := utf8.DecodeLastRuneInString(in.src[:in.at])
 	run := len(rest) - len(strings.TrimLeft(rest, rest[:1]))
@@ -162,7 +162,7 @@ func (in *inlineParser) toggle(n int, what *bool) bool {
 	return true
 }
 
-// ends reports whether a single mark has another that ends it.
+// hasCloser reports whether a single delimiter has a closing one.
 func (in *inlineParser) hasCloser(rest string) bool {
 	mark := rest[:1]
 	if in.unclosed[mark] {
@@ -183,8 +183,8 @@ func (in *inlineParser) hasCloser(rest string) bool {
 
 func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// linkTo takes a text in brackets with its address, shown behind it. Whatever the
-// text says, the person sees where it leads.
+// link parses a link or an image. The URL is shown after the text, so that the user
+// sees where it leads whatever the text says.
 func (in *inlineParser) link(rest string, bang int) bool {
 	near := rest[:min(len(rest), maxLink)]
 	middle := strings.Index(near, "](")
@@ -213,7 +213,7 @@ func (in *inlineParser) link(rest string, bang int) bool {
 	return in.add(n, layout.Span{Text: text, SGR: in.styles.link, Link: link}, layout.Span{Text: " (" + target + ")", SGR: in.styles.muted, Link: link})
 }
 
-// closing returns where the bracket of an address ends, or -1.
+// closing returns the position of the parenthesis that closes a URL, or -1.
 func closing(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -231,7 +231,7 @@ func closing(s string) int {
 	return -1
 }
 
-// bare takes an address that stands by itself.
+// bareURL parses a URL without markup.
 func (in *inlineParser) bareURL(rest string) bool {
 	if !strings.HasPrefix(rest, "http://") && !strings.HasPrefix(rest, "https://") {
 		return false

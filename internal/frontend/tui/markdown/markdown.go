@@ -1,9 +1,9 @@
-// Package markdown shows Markdown as it is written: blocks that are complete are
-// set once and stay, only the last one is set anew as it grows. So a reply costs
-// what its length costs, in however many pieces it comes.
+// Package markdown renders Markdown for the terminal, incrementally: complete blocks
+// are rendered once, only the last one is rendered again as it grows. So the cost of a
+// streamed reply is linear in its length, however it is split into deltas.
 //
-// It reads what models write: headings, lists, quotes, tables, code, emphasis and
-// links. What it does not know is shown as it stands.
+// It supports what models write: headings, lists, quotes, tables, code, emphasis and
+// links. Anything else is shown literally.
 package markdown
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxOpen bounds what is set anew when more comes, in bytes: of a longer block the
-// beginning stays as it is.
+// maxOpen bounds how much is rendered again per delta, in bytes. The beginning of a
+// longer block is final.
 const maxOpen = 2 << 10
 
-// maxDepth bounds quotes within quotes.
+// maxDepth bounds nested quotes.
 const maxDepth = 4
 
-// Look is how a theme shows Markdown.
+// Styles are the styles of Markdown elements.
 type Styles struct {
 	text, muted, heading, code, link, border layout.SGR
 	syntax                                   *syntax.Palette
 }
 
-// LookOf returns that of a theme.
+// NewStyles returns the styles of a theme.
 func NewStyles(s *theme.Styles) *Styles {
 	l := &Styles{
 		text: layout.SGROf(s.Text), muted: layout.SGROf(s.Muted), heading: layout.SGROf(s.Accent.Bold(true)), code: layout.SGROf(s.Accent),
@@ -41,14 +41,14 @@ func NewStyles(s *theme.Styles) *Styles {
 	return l
 }
 
-// Doc is a text that may grow.
+// Doc is a Markdown text that may grow.
 type Doc struct {
 	sanitizer *sanitize.Writer
 	renderer  renderer
-	partial   string // the last line, as far as it has come
+	partial   string // the incomplete last line
 }
 
-// New returns an empty one, for lines of so many cells.
+// New returns an empty Doc that renders to the width.
 func New(l *Styles, width int) *Doc {
 	d := &Doc{renderer: renderer{styles: l, width: max(width, 4)}}
 	d.sanitizer = sanitize.NewWriter(writerFunc(d.readLines))
@@ -62,17 +62,17 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Render returns the lines of a whole text.
+// Render renders a complete text.
 func Render(l *Styles, width int, text string) []layout.Line {
 	d := New(l, width)
 	d.Write(text)
 	return d.Lines()
 }
 
-// Write adds to the text. It need not be safe, nor end with a whole character.
-func (d *Doc) Write(text string) { _, _ = d.sanitizer.Write([]byte(text)) } // takes never fails
+// Write appends text. It may be untrusted, and may end within a character.
+func (d *Doc) Write(text string) { _, _ = d.sanitizer.Write([]byte(text)) } // writerFunc never fails
 
-// take reads the lines that are whole.
+// readLines handles complete lines.
 func (d *Doc) readLines(p []byte) {
 	d.partial += string(p)
 	for {
@@ -83,7 +83,7 @@ func (d *Doc) readLines(p []byte) {
 		d.renderer.line(d.partial[:i], true)
 		d.partial = d.partial[i+1:]
 	}
-	for len(d.partial) > maxOpen { // a line without an end
+	for len(d.partial) > maxOpen { // a very long line
 		n := strings.LastIndexByte(d.partial[:maxOpen], ' ') + 1
 		for n == 0 || n < len(d.partial) && !utf8.RuneStart(d.partial[n]) {
 			if n == 0 {
@@ -97,10 +97,10 @@ func (d *Doc) readLines(p []byte) {
 	}
 }
 
-// Lines returns the lines of what has come. They are the Doc's: the next Lines may
-// write over those of the last block.
+// Lines returns the rendered lines. The next call may overwrite the lines of the last
+// block.
 func (d *Doc) Lines() []layout.Line {
-	trial := d.renderer // what follows may turn out otherwise
+	trial := d.renderer // a copy, because the last block is not final
 	if d.partial != "" {
 		trial.line(d.partial, true)
 	}

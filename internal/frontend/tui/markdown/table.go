@@ -7,14 +7,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 )
 
-// maxRows bounds how much of a table is set anew as it grows: the columns of
-// what follows are as wide as those before.
+// maxRows bounds how many rows are rendered again as a table grows. Later rows keep
+// the column widths.
 const maxRows = 60
 
-// maxColumns bounds a table: a wider one is shown as it stands.
+// maxColumns bounds a table; a wider one is shown literally.
 const maxColumns = 40
 
-// isTable takes the line below a table's head.
+// startTable handles the delimiter row below a table's header.
 func (r *renderer) startTable(line string) bool {
 	if r.open != paragraph || r.continued || !strings.Contains(r.text, "|") || strings.Trim(line, "|:- \t") != "" || !strings.Contains(line, "-") {
 		return false
@@ -29,7 +29,7 @@ func (r *renderer) startTable(line string) bool {
 	return true
 }
 
-// row takes a row of a table.
+// row handles a row of a table.
 func (r *renderer) row(line string) {
 	cells := splitRow(line)
 	for len(cells) < len(r.head) {
@@ -41,7 +41,7 @@ func (r *renderer) row(line string) {
 	}
 }
 
-// split returns the cells of a row.
+// splitRow returns the cells of a row.
 func splitRow(line string) []string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
@@ -59,7 +59,7 @@ func splitRow(line string) []string {
 	return append(cells, strings.TrimSpace(line[from:]))
 }
 
-// setTable sets the rows that there are.
+// emitTable renders the rows so far.
 func (r *renderer) emitTable() {
 	if r.widths == nil {
 		r.widths = r.columnWidths()
@@ -76,8 +76,8 @@ func (r *renderer) emitTable() {
 	r.rows, r.bytes = nil, 0
 }
 
-// columns returns how wide each column is: as its widest cell, and when they do
-// not fit together, the widest give up most.
+// columnWidths returns the width of each column: that of its widest cell; if they do
+// not fit, the widest shrink most.
 func (r *renderer) columnWidths() []int {
 	sizes := make([]int, len(r.head))
 	for _, row := range append([][]string{r.head}, r.rows...) {
@@ -100,7 +100,7 @@ func sum(list []int) int {
 	return n
 }
 
-// setRow sets a row: as many lines as its longest cell needs.
+// emitRow renders a row on as many lines as its longest cell needs.
 func (r *renderer) emitRow(cells []string, sgr layout.SGR) {
 	columns := make([][]layout.Line, len(cells))
 	height := 1
@@ -124,7 +124,7 @@ func (r *renderer) emitRow(cells []string, sgr layout.SGR) {
 	}
 }
 
-// aligned fills a cell to its column.
+// alignCell pads a cell to the column's width.
 func (r *renderer) alignCell(text string, column int) string {
 	pad := max(0, r.widths[column]-lineWidth(text))
 	left := 0

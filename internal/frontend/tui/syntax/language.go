@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// language is how a language writes what is colored.
+// language describes the lexical elements of a language.
 type language struct {
-	comments   []string // what begins one, up to the line's end
+	comments   []string // prefixes of line comments
 	pairs      []pair
 	words      map[string]bool
-	ignoreCase bool   // of the words
+	ignoreCase bool   // keywords are case-insensitive
 	keys       bool   // a word before a colon is a name
-	starts     string // what remarks and pairs begin with
+	starts     string // first bytes of comments and pairs
 }
 
-// pair is a text or a remark between two marks.
+// pair is a string or comment between two delimiters.
 type pair struct {
 	begin, end string
 	kind       kind
-	multiline  bool // it may go over lines
+	multiline  bool // may span lines
 }
 
 var (
@@ -33,9 +33,9 @@ var (
 	htmlComment  = pair{begin: "<!--", end: "-->", kind: comment, multiline: true}
 )
 
-// row is a language as it is listed.
+// languageDef is a row of the table of languages.
 type languageDef struct {
-	names      string // its names and the ends of its files' names
+	names      string // language names and file extensions
 	comments   string
 	pairs      []pair
 	words      string
@@ -90,7 +90,7 @@ var languages = sync.OnceValue(func() map[string]*language {
 	return all
 })
 
-// find returns a language by its name or a file's path, or nil.
+// lookup returns a language by name or file path, or nil.
 func lookup(s string) *language {
 	s = strings.ToLower(path.Base(strings.TrimSpace(s)))
 	if l := languages()[s]; l != nil {

@@ -1,6 +1,6 @@
-// Package syntax colors code, a line at a time: words, texts, numbers and remarks
-// of the usual languages. It knows no grammar, so its cost is that of one look at
-// each byte, and what it takes wrongly is a matter of color only.
+// Package syntax highlights code line by line: keywords, strings, numbers and comments
+// of common languages. It has no grammars, so that it needs one pass over each line
+// and can continue at any line; mistakes affect colors only.
 package syntax
 
 import (
@@ -10,23 +10,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// kind says what a piece of code is.
+// kind is the kind of a token.
 type kind int
 
 const (
 	other kind = iota
 	keyword
-	str // a text
+	str // string literal
 	number
 	comment
-	name // of what is called or set
+	name // of a function call or a key
 	kinds
 )
 
-// Inks are how the pieces look in a theme.
+// Palette holds the style of each kind of token.
 type Palette [kinds]layout.SGR
 
-// InksOf returns those of a theme.
+// NewPalette returns the styles of a theme.
 func NewPalette(s *theme.Styles) *Palette {
 	remarks := s.Muted
 	if s.Theme.Plain {
@@ -38,19 +38,19 @@ func NewPalette(s *theme.Styles) *Palette {
 	}
 }
 
-// Lexer reads code line by line. It is a value: a copy goes on by itself.
+// Lexer tokenizes code line by line. It is a value: a copy continues independently.
 type Lexer struct {
 	lang *language
-	open string // what ends the text or remark that goes over lines; "" outside
-	kind kind   // of it
+	open string // closing delimiter of an open multi-line string or comment; ""
+	kind kind   // its kind
 }
 
-// For returns a lexer for a language by its name, or a file by its path. Of one
-// that is not known all is alike.
+// For returns a lexer by language name or file path. Unknown languages are not
+// highlighted.
 func For(nameOrPath string) Lexer { return Lexer{lang: lookup(nameOrPath)} }
 
-// Line returns the pieces of the next line, in their inks on top of another one.
-// The line's text is that of the pieces, joined.
+// Line returns the tokens of the next line as spans, each style appended to under. The
+// concatenated text is the line.
 func (l *Lexer) Line(line string, palette *Palette, under layout.SGR) []layout.Span {
 	if l.lang == nil {
 		return []layout.Span{{Text: line, SGR: under + palette[other]}}
@@ -69,7 +69,7 @@ func (l *Lexer) Line(line string, palette *Palette, under layout.SGR) []layout.S
 	return append(spans, layout.Span{Text: line[from:], SGR: under + palette[was]})
 }
 
-// next returns the first piece of a line.
+// next returns the length and kind of the first token.
 func (l *Lexer) next(line string) (int, kind) {
 	if l.open != "" {
 		k, n := l.kind, endOf(line, l.open)
@@ -99,7 +99,7 @@ func (l *Lexer) next(line string) (int, kind) {
 	}
 }
 
-// pair takes a text or a remark of many lines.
+// pair handles the start of a string or block comment.
 func (l *Lexer) pair(line string, p pair) (int, kind) {
 	rest := line[len(p.begin):]
 	n := endOf(rest, p.end)
@@ -109,13 +109,13 @@ func (l *Lexer) pair(line string, p pair) (int, kind) {
 	case p.multiline:
 		l.open, l.kind = p.end, p.kind
 		return len(line), p.kind
-	case p.begin == "'": // an apostrophe, a lifetime
+	case p.begin == "'": // an apostrophe or a Rust lifetime
 		return 1, other
 	}
 	return len(line), p.kind
 }
 
-// ending returns where a text is over, behind its end, or -1.
+// endOf returns the position after the closing delimiter, or -1.
 func endOf(s, end string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -144,7 +144,7 @@ func (l *Lexer) word(line string) (int, kind) {
 	return n, other
 }
 
-// dull reports whether a byte can begin nothing.
+// plain reports whether a byte cannot start a token.
 func (l *Lexer) plain(c byte) bool {
 	return !inWord(c) && !strings.ContainsRune(l.lang.starts, rune(c))
 }

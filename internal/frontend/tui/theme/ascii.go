@@ -7,9 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// signs are what stands for the signs of the screen where a terminal has none but
-// those of ASCII. Each takes one cell, as its sign does. A test holds every sign in
-// the source of the screen to this table.
+// asciiSymbols maps the symbols of the UI to ASCII characters of the same width. A
+// test checks that every symbol in the source is listed.
 var asciiSymbols = map[rune]byte{
 	'─': '-', '│': '|', '┃': '|', '┼': '+', '╭': '+', '╮': '+', '╰': '+', '╯': '+',
 	'▌': '|', '▏': '_', '…': '~', '⋯': '~', '·': '-', '•': '*', '›': '>', '→': '>', '←': '<', '↓': 'v', '↑': '^',
@@ -17,12 +16,12 @@ var asciiSymbols = map[rune]byte{
 	'█': '#', '▉': '#', '▊': '#', '▋': '=', '▍': '-', '▎': '-', '◐': '|', '◓': '/', '◑': '-', '◒': '\\', '␛': '^',
 }
 
-// unknown stands in each cell of what has no sign in ASCII.
+// unknownSymbol replaces each cell of any other character.
 const unknownSymbol = "?"
 
-// ASCII is what is drawn, for a terminal that knows no other signs. Every line
-// keeps its width; sequences of the terminal stay as they are. It is for the last
-// step before the terminal: what is copied and sent keeps its own signs.
+// ASCII converts a drawing for a terminal without Unicode. Lines keep their width and
+// escape sequences. It is applied last, so that copied and sent text keeps its
+// characters.
 func ASCII(drawn string) string {
 	if !strings.ContainsFunc(drawn, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return drawn
@@ -39,13 +38,13 @@ func ASCII(drawn string) string {
 	return b.String()
 }
 
-// asciiOf is ASCII for one sign or sequence of so many cells.
+// toASCII converts a grapheme cluster or an escape sequence of that width.
 func toASCII(seq string, width int) string {
 	r, n := utf8.DecodeRuneInString(seq)
 	switch {
 	case r < utf8.RuneSelf && n == len(seq), width == 0 && r < utf8.RuneSelf:
 		return seq
-	case r < utf8.RuneSelf: // with marks above it
+	case r < utf8.RuneSelf: // with combining marks
 		return seq[:1]
 	}
 	if sign, ok := asciiSymbols[r]; ok && width == 1 {

@@ -17,24 +17,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// File is a theme of the user's: NAME.json in their directory of themes.
+// File is a user's theme: NAME.json in their themes directory.
 type File struct {
 	Schema string `json:"$schema,omitempty"`
-	Base   string `json:"base,omitempty"` // the theme whose colors hold where it names none; "" means dark
+	Base   string `json:"base,omitempty"` // supplies the colors that are not set; "" means dark
 	Colors Colors `json:"colors,omitzero"`
 }
 
-// The most that is read.
+// Limits of what is read.
 const (
 	maxFiles = 200
 	maxBytes = 64 << 10
 )
 
-// isName is what a theme may be called.
+// validName matches the names of themes.
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-// Read reads the themes of a directory. A directory that is not there has none. What is
-// wrong is an error that names the file and says what to do.
+// Read reads the themes of a directory, which may not exist. Errors name the file and
+// say what to do.
 func Read(fsys fs.FS) ([]Theme, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func Read(fsys fs.FS) ([]Theme, error) {
 	return inherit(files, names)
 }
 
-// readFile reads one, strictly.
+// readFile reads a theme strictly.
 func readFile(fsys fs.FS, name string) (File, error) {
 	if !validName.MatchString(name) {
 		return File{}, errors.New("a theme is called by its file: use small letters, digits, - and _")
@@ -89,7 +89,7 @@ func readFile(fsys fs.FS, name string) (File, error) {
 	return file, file.Colors.check()
 }
 
-// inherit gives each theme what its base has and it does not say.
+// inherit applies the base of each theme.
 func inherit(files map[string]File, names []string) ([]Theme, error) {
 	var themes []Theme
 	for _, name := range names {
@@ -102,7 +102,7 @@ func inherit(files map[string]File, names []string) ([]Theme, error) {
 	return themes, nil
 }
 
-// derive makes one theme; above are those that are based on it.
+// derive returns one theme; above are the themes based on it, to detect cycles.
 func derive(files map[string]File, name string, above []string) (Theme, error) {
 	if slices.Contains(above, name) {
 		return Theme{}, fmt.Errorf("it is based on itself (%s): name one that pawl brings as a base", strings.Join(append(above, name), " on "))
@@ -127,7 +127,7 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 	return t, err
 }
 
-// colorNames are the names of the colors, as files have them.
+// colorNames returns the JSON names of the colors.
 func colorNames() []string {
 	t := reflect.TypeFor[Colors]()
 	names := make([]string, t.NumField())
@@ -137,7 +137,7 @@ func colorNames() []string {
 	return names
 }
 
-// over returns the colors, with those below where they say nothing.
+// withDefaults returns the colors with unset ones taken from below.
 func (c Colors) withDefaults(below Colors) Colors {
 	v, b := reflect.ValueOf(&c).Elem(), reflect.ValueOf(below)
 	for i := range v.NumField() {
@@ -150,7 +150,7 @@ func (c Colors) withDefaults(below Colors) Colors {
 
 var hex = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-// check refuses what is no color.
+// check rejects invalid colors.
 func (c Colors) check() error {
 	v := reflect.ValueOf(c)
 	for i, name := range colorNames() {

@@ -1,5 +1,4 @@
-// Package theme says how things look: colors by what they mean, never by where
-// they are used.
+// Package theme defines colors and styles by meaning, and the built-in themes.
 package theme
 
 import (
@@ -13,42 +12,42 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// Colors are what a theme is made of. One that is "" is the terminal's own.
+// Colors are the colors of a theme. "" is the terminal's own.
 type Colors struct {
 	Text     string `json:"text,omitempty"`
-	Muted    string `json:"muted,omitempty"`  // of less weight: paths, hints, what is done
-	Accent   string `json:"accent,omitempty"` // what is chosen, what can be done
-	User     string `json:"user,omitempty"`   // what the person said
+	Muted    string `json:"muted,omitempty"`  // less important: paths, hints, finished work
+	Accent   string `json:"accent,omitempty"` // selection and actions
+	User     string `json:"user,omitempty"`   // the user's messages
 	Good     string `json:"good,omitempty"`
 	Warn     string `json:"warn,omitempty"`
 	Bad      string `json:"bad,omitempty"`
 	Border   string `json:"border,omitempty"`
-	Selected string `json:"selected,omitempty"` // behind the chosen line
-	Panel    string `json:"panel,omitempty"`    // behind dialogs and cards
-	Added    string `json:"added,omitempty"`    // behind added lines
-	Removed  string `json:"removed,omitempty"`  // behind removed lines
-	Screen   string `json:"screen,omitempty"`   // behind all, where the terminal's own would not do
+	Selected string `json:"selected,omitempty"` // background of the selected line
+	Panel    string `json:"panel,omitempty"`    // background of dialogs and cards
+	Added    string `json:"added,omitempty"`    // background of added lines
+	Removed  string `json:"removed,omitempty"`  // background of removed lines
+	Screen   string `json:"screen,omitempty"`   // background of the screen, if the terminal's does not suit the theme
 }
 
-// Theme is a look.
+// Theme is a named set of colors.
 type Theme struct {
 	Name       string
 	Colors     Colors
-	Plain      bool       // no colors at all: weight and underline instead
-	Background Background // what it is for
+	Plain      bool       // no colors, only bold, underline and reverse
+	Background Background // the background that it is made for
 }
 
-// Ground is what is behind the text.
+// Background is the brightness of the terminal's background.
 type Background int
 
-// The grounds.
+// The backgrounds.
 const (
-	Unknown Background = iota // the terminal has not said
+	Unknown Background = iota // the terminal has not reported it
 	Dark
 	Light
 )
 
-// The names of the looks that pawl brings.
+// Names of the built-in themes.
 const (
 	NameDark     = "dark"
 	NameLight    = "light"
@@ -57,10 +56,10 @@ const (
 	NameTerminal = "terminal"
 )
 
-// Auto is the name that stands for the look that the terminal's background asks for.
+// Auto chooses a theme by the terminal's background.
 const Auto = "auto"
 
-// Builtin are the looks that pawl brings.
+// Builtin are the built-in themes.
 var Builtin = []Theme{
 	{Name: NameDark, Background: Dark, Colors: Colors{
 		Text: "#d8dee9", Muted: "#98a2b5", Accent: "#8fbcbb", User: "#c9a2c4", Good: "#a3be8c", Warn: "#ebcb8b", Bad: "#f08c94",
@@ -78,7 +77,7 @@ var Builtin = []Theme{
 	{Name: NameTerminal, Colors: Colors{Accent: "6", User: "5", Good: "2", Warn: "3", Bad: "1"}},
 }
 
-// Find returns a theme by its name.
+// Find returns a theme by name; more are the user's own.
 func Find(name string, more []Theme) (Theme, bool) {
 	for _, list := range [][]Theme{Builtin, more} {
 		for _, t := range list {
@@ -90,7 +89,7 @@ func Find(name string, more []Theme) (Theme, bool) {
 	return Theme{}, false
 }
 
-// Lookup is Find, with an error that says which was likely meant.
+// Lookup is Find with an error that suggests a similar name.
 func Lookup(name string, more []Theme) (Theme, error) {
 	t, ok := Find(name, more)
 	if !ok {
@@ -99,7 +98,7 @@ func Lookup(name string, more []Theme) (Theme, error) {
 	return t, nil
 }
 
-// Names are the names of the looks that pawl brings, and of others.
+// Names returns the names of the built-in themes and of more.
 func Names(more []Theme) []string {
 	var names []string
 	for _, t := range slices.Concat(Builtin, more) {
@@ -108,23 +107,23 @@ func Names(more []Theme) []string {
 	return names
 }
 
-// For returns the look for a background. For one that is not known it is the
-// terminal's own colors, which can be read on it.
+// For returns the theme for a background: for an unknown one, the terminal's own
+// colors, which are readable on it.
 func For(g Background) Theme {
 	name := map[Background]string{Dark: NameDark, Light: NameLight, Unknown: NameTerminal}[g]
 	t, _ := Find(name, nil)
 	return t
 }
 
-// Sixteen is the theme for a terminal of 16 colors: these are the person's own
-// palette, so what was chosen for its contrast would not keep it.
+// Sixteen returns the theme for a terminal with 16 colors. These are the user's
+// palette, so a theme's choice of contrasts would not hold.
 func (t Theme) Sixteen() Theme {
 	own, _ := Find(NameTerminal, nil)
 	t.Colors, t.Background = own.Colors, Unknown
 	return t
 }
 
-// Styles are a theme, ready to be used.
+// Styles are the styles of a theme.
 type Styles struct {
 	Theme Theme
 
@@ -133,7 +132,7 @@ type Styles struct {
 	Added, Removed                             lipgloss.Style
 }
 
-// New makes the styles of a theme.
+// New returns the styles of a theme.
 func New(t Theme) *Styles {
 	fg := func(c string) lipgloss.Style { return lipgloss.NewStyle().Foreground(parseColor(c)) }
 	s := &Styles{
@@ -146,7 +145,7 @@ func New(t Theme) *Styles {
 	if none(t.Colors.Selected) {
 		s.Selected = lipgloss.NewStyle().Reverse(true)
 	}
-	if none(t.Colors.Added) && none(t.Colors.Removed) { // then the lines themselves have a color
+	if none(t.Colors.Added) && none(t.Colors.Removed) { // the text is colored instead
 		s.Added, s.Removed = s.Good, s.Bad
 	}
 	if t.Plain {
@@ -159,7 +158,7 @@ func New(t Theme) *Styles {
 	return s
 }
 
-// ownColor is how a theme says that a color is the terminal's own.
+// terminalColor is the value that selects the terminal's own color.
 const terminalColor = "default"
 
 // none reports whether a color is the terminal's own.
@@ -172,8 +171,8 @@ func parseColor(name string) color.Color {
 	return lipgloss.Color(name)
 }
 
-// ScreenOn returns the color to put behind all, on a terminal of a background: none
-// where the terminal's own does.
+// ScreenOn returns the background color to set on a terminal with background g, or nil
+// if the terminal's own suits the theme.
 func (t Theme) ScreenOn(g Background) color.Color {
 	if g == Unknown || t.Background == Unknown || g == t.Background || none(t.Colors.Screen) {
 		return nil

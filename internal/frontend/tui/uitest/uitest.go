@@ -1,4 +1,4 @@
-// Package uitest is what the tests of the terminal's parts have in common.
+// Package uitest has helpers for the tests of the terminal UI.
 package uitest
 
 import (
@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Shared is what every part knows, with the usual keys and a theme by its name.
+// Shared returns a ui.Shared with the default keys and the named theme.
 func Shared(t testing.TB, svc pawl.Service, look string) *ui.Shared {
 	t.Helper()
 	k, err := keys.New(nil)
@@ -36,8 +36,8 @@ func Shared(t testing.TB, svc pawl.Service, look string) *ui.Shared {
 	return &ui.Shared{Service: svc, Context: t.Context(), Dir: t.TempDir(), Styles: theme.New(th), Keys: k}
 }
 
-// Golden holds a screen to a file in testdata: without the blanks at the ends of
-// its lines, with escapes that can be seen. No line may be wider than width.
+// Golden compares a screen with a file in testdata, without trailing spaces and with
+// visible escapes. No line may be wider than width.
 func Golden(t *testing.T, name, got string, width int) {
 	t.Helper()
 	lines := strings.Split(got, "\n")
@@ -50,7 +50,7 @@ func Golden(t *testing.T, name, got string, width int) {
 	Same(t, filepath.Join("testdata", name+".golden"), strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "␛"))
 }
 
-// Same holds a text to a file, which -update writes.
+// Same compares a text with a file, which -update writes.
 func Same(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
@@ -67,7 +67,7 @@ func Same(t testing.TB, path, got string) {
 	}
 }
 
-// Key returns a key by its name, as bubbletea gives it; what is no name is text.
+// Key returns a key by its Bubble Tea name; any other string is typed text.
 func Key(name string) tea.KeyPressMsg {
 	if k, ok := special[name]; ok {
 		return k
@@ -84,8 +84,8 @@ var special = map[string]tea.KeyPressMsg{
 	"tab": {Code: tea.KeyTab}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "backspace": {Code: tea.KeyBackspace},
 }
 
-// Run has a command done, and those that its messages lead to, and returns all
-// messages in the order in which they came. A dialog that has closed gets none.
+// Run runs a command and those that result from its messages, and returns all messages
+// in order. A closed dialog gets none.
 func Run(d ui.Dialog, cmd tea.Cmd) (ui.Dialog, []tea.Msg) {
 	var all []tea.Msg
 	for todo := []tea.Cmd{cmd}; len(todo) > 0; {
@@ -112,7 +112,7 @@ func Run(d ui.Dialog, cmd tea.Cmd) (ui.Dialog, []tea.Msg) {
 	return d, all
 }
 
-// Batched returns the commands of a batch or a sequence; nil if it is none.
+// Batched returns the commands of a batch or a sequence, or nil.
 func Batched(msg tea.Msg) []tea.Cmd {
 	v := reflect.ValueOf(msg)
 	if msg == nil || v.Kind() != reflect.Slice || v.Type().Elem() != reflect.TypeFor[tea.Cmd]() {
@@ -125,7 +125,7 @@ func Batched(msg tea.Msg) []tea.Cmd {
 	return cmds
 }
 
-// Press gives a dialog keys, and has done the result of each.
+// Press sends keys to a dialog and runs the resulting commands.
 func Press(d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 	var all []tea.Msg
 	for _, name := range names {
