@@ -112,7 +112,7 @@ func noticeEnd(b pawl.Board) {
 	if text == "" || err != nil { // then it has been said already
 		return
 	}
-	_, _ = os.Stderr.WriteString(notify.New(notifyModes[user.TUI.Notify], os.Environ()).Notice(text)) // a notice is no result
+	_, _ = os.Stderr.WriteString(notify.New(notifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // a notice is no result
 }
 
 // reportOf reads the evidence off the log, and puts the report together.

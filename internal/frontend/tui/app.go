@@ -289,7 +289,7 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.message = "copied"
 		return tea.SetClipboard(a.view.Copy()), true
 	case keys.OpenOutput:
-		if blob, title := a.view.Spill(); blob != nil {
+		if blob, title := a.view.FullOutput(); blob != nil {
 			return pager.Open(a.shared, a.session.ID, title, blob.ID), true
 		}
 		return nil, true

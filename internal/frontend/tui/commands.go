@@ -34,7 +34,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	},
 	"trust": func(a *app, _ string) tea.Cmd { return onboarding.AskTrust(a.shared) },
 	"search": func(a *app, words string) tea.Cmd {
-		a.view.Seek(words)
+		a.view.FindText(words)
 		return a.older()
 	},
 	"copy": func(a *app, _ string) tea.Cmd {

@@ -59,7 +59,7 @@ func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	if a.queue.Len() > waited {
-		cmd = tea.Batch(cmd, a.notifier.Tell(a.theme.symbols("waits for you: "+a.sessionName())))
+		cmd = tea.Batch(cmd, a.notifier.Notify(a.theme.symbols("waits for you: "+a.sessionName())))
 	}
 	return tea.Batch(cmd, a.syncAsks()), true
 }
@@ -68,14 +68,14 @@ func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 func (a *app) notify(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
-		return a.notifier.Tell(a.theme.symbols("waits for you: " + a.sessionName()))
+		return a.notifier.Notify(a.theme.symbols("waits for you: " + a.sessionName()))
 	case pawl.TurnFinished:
 		if b.Reason != pawl.ReasonCanceled {
-			return a.notifier.Tell(a.theme.symbols("done: " + a.sessionName()))
+			return a.notifier.Notify(a.theme.symbols("done: " + a.sessionName()))
 		}
 	case pawl.Sealed, pawl.Blocked:
 		line, _ := humanize.Mission(b)
-		return a.notifier.Tell(a.theme.symbols("the mission is " + line + ": " + a.sessionName()))
+		return a.notifier.Notify(a.theme.symbols("the mission is " + line + ": " + a.sessionName()))
 	default: // no notification
 	}
 	return nil

@@ -26,10 +26,10 @@ func (l *Log) Apply(e pawl.Event) {
 		l.drop(l.prompts[b.Prompt])
 	case pawl.TurnStarted:
 		l.turnOpen, l.turnAt = true, e.At
-		l.take(e, b.Prompt, false)
+		l.promptTaken(e, b.Prompt, false)
 	case pawl.ReplyStarted:
 		l.settle()
-		l.tried()
+		l.endRetry()
 		l.reply, l.replyAt = e.Seq, e.At
 		clear(l.offsets)
 	case pawl.Retried:
@@ -39,26 +39,26 @@ func (l *Log) Apply(e pawl.Event) {
 	case pawl.Injected:
 		l.injected(e, b)
 	case pawl.TurnFinished:
-		l.ended(e, b)
+		l.turnFinished(e, b)
 	case pawl.Delta:
-		l.grow(e, b)
+		l.delta(e, b)
 	case pawl.TodosSet:
 		l.todos = b.Todos
 	case pawl.ModeChanged:
 		l.mode = b.Mode
 		l.note(e, Quiet, "mode %s", b.Mode)
 	case pawl.CallStarted, pawl.Progress, pawl.Asked, pawl.Answered, pawl.CallFinished, pawl.Spawned:
-		l.ofCall(e)
+		l.callEvent(e)
 	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
-		l.ofShell(e)
+		l.shellEvent(e)
 	default:
-		l.beside(e)
+		l.sessionEvent(e)
 	}
 }
 
 // beside takes the events that are not of a turn. Of all others there is nothing
 // to show.
-func (l *Log) beside(e pawl.Event) {
+func (l *Log) sessionEvent(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.SessionTitled:
 		l.title = b.Title
@@ -75,7 +75,7 @@ func (l *Log) beside(e pawl.Event) {
 		}
 		l.note(e, Quiet, "%s", text)
 	case pawl.UndoAsked:
-		l.orders[e.Seq] = b.Undo
+		l.undoRequests[e.Seq] = b.Undo
 	case pawl.Undone:
 		l.applyUndone(e, b)
 	case pawl.Status:
@@ -85,20 +85,20 @@ func (l *Log) beside(e pawl.Event) {
 		}
 		l.note(e, Quiet, "%s", b.Message)
 	default:
-		l.ofMission(e)
+		l.missionEvent(e)
 	}
 }
 
 // tones are those of what a mission's events tell.
-var tones = map[humanize.Level]Tone{humanize.Quiet: Quiet, humanize.Good: Good, humanize.Warn: Warn, humanize.Bad: Bad}
+var tonesByLevel = map[humanize.Level]Tone{humanize.Quiet: Quiet, humanize.Good: Good, humanize.Warn: Warn, humanize.Bad: Bad}
 
 // ofMission takes the events of a mission.
-func (l *Log) ofMission(ev pawl.Event) {
+func (l *Log) missionEvent(ev pawl.Event) {
 	line, level := humanize.Mission(ev.Body)
 	if line == "" {
 		return // nothing to show
 	}
-	e := l.note(ev, tones[level], "%s", line)
+	e := l.note(ev, tonesByLevel[level], "%s", line)
 	switch b := ev.Body.(type) {
 	case pawl.Blocked:
 		e.Text, e.Next = "blocked: "+b.Reason, "Send a prompt to go on."
@@ -112,7 +112,7 @@ func (l *Log) prompted(ev pawl.Event, b pawl.Prompted) {
 	l.settings = b.Settings
 	l.mode = ""
 	e := &Entry{
-		Kind: User, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Text: b.Parts.Text(), Files: filesOf(b.Parts),
+		Kind: User, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Text: b.Parts.Text(), Files: files(b.Parts),
 		Waiting: true, Steered: b.Delivery == pawl.DeliverSteer, Queued: b.Delivery == pawl.DeliverQueue,
 	}
 	if l.prompts[ev.Seq] = e; !l.turnOpen { // else it waits above the editor until it is taken in
@@ -120,7 +120,7 @@ func (l *Log) prompted(ev pawl.Event, b pawl.Prompted) {
 	}
 }
 
-func filesOf(parts pawl.Parts) []pawl.File {
+func files(parts pawl.Parts) []pawl.File {
 	var files []pawl.File
 	for _, p := range parts {
 		if f, ok := p.(pawl.File); ok {
@@ -132,32 +132,32 @@ func filesOf(parts pawl.Parts) []pawl.File {
 
 func (l *Log) reworded(b pawl.Reworded) {
 	if p := l.prompts[b.Prompt]; p != nil {
-		p.Text, p.Files = b.Parts.Text(), filesOf(b.Parts)
+		p.Text, p.Files = b.Parts.Text(), files(b.Parts)
 		p.changed()
 	}
 }
 
 // take puts a prompt where it was taken in.
-func (l *Log) take(ev pawl.Event, prompt pawl.Seq, steered bool) {
+func (l *Log) promptTaken(ev pawl.Event, prompt pawl.Seq, steered bool) {
 	p := l.prompts[prompt]
 	if p == nil { // it was accepted before the oldest event that is known
 		p = &Entry{Kind: User, Seq: prompt, At: ev.At}
 		l.prompts[prompt] = p
 	}
 	l.drop(p)
-	p.Waiting, p.Queued, p.Steered, p.Turn, p.In = false, false, steered, ev.Turn, ev.Seq
+	p.Waiting, p.Queued, p.Steered, p.Turn, p.TakenAt = false, false, steered, ev.Turn, ev.Seq
 	p.changed()
 	l.add(p)
 }
 
 func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
-	if c := l.children[b.Subagent]; b.Subagent != "" && c != nil {
+	if c := l.subagents[b.Subagent]; b.Subagent != "" && c != nil {
 		c.Call.end(b.Subagent)
 		c.changed()
 	}
 	switch {
 	case b.Prompt != 0:
-		l.take(ev, b.Prompt, true)
+		l.promptTaken(ev, b.Prompt, true)
 	case b.Source == "task":
 		l.note(ev, Quiet, "a background task came back")
 	default:
@@ -174,7 +174,7 @@ var nextSteps = map[pawl.Reason]string{
 	pawl.ReasonPermissionDenied: "Permit it, choose another mode, or say what to do instead.",
 }
 
-func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
+func (l *Log) turnFinished(ev pawl.Event, b pawl.TurnFinished) {
 	var e *Entry
 	switch b.Reason {
 	case pawl.ReasonEndTurn:
@@ -207,7 +207,7 @@ func (l *Log) ended(ev pawl.Event, b pawl.TurnFinished) {
 		e.Text += " · " + humanize.Took(ev.At.Sub(l.turnAt))
 	}
 	l.turnOpen = false
-	l.tried()
+	l.endRetry()
 	l.settle()
 	clear(l.running)
 }

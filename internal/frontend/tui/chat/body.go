@@ -15,12 +15,12 @@ import (
 
 // How much is shown of a card that is not opened, in lines.
 const (
-	liveLines  = 5    // of what runs
-	liveBytes  = 4000 // that these are made of
-	faultLines = 4    // of what went wrong
-	diffLines  = 16   // of a change, or a plan
+	runningLines = 5    // of what runs
+	runningBytes = 4000 // that these are made of
+	failureMax   = 4    // of what went wrong
+	diffLines    = 16   // of a change, or a plan
 
-	personLines = 16 // of what a command of the person's printed
+	userCommandLines = 16 // of what a command of the person's printed
 )
 
 // maxOutput bounds the lines of a card that is open: the end of them.
@@ -38,20 +38,20 @@ func (v *View) body(e *Entry) []layout.Line {
 	case c.Tool == "todowrite":
 		return v.todoList(in)
 	case c.Tool == "question":
-		return append(v.questions(c, in), v.fault(c, open)...)
+		return append(v.questions(c, in), v.failureLines(c, open)...)
 	case c.Tool == "plan_exit":
-		return append(v.plan(c, in, open), v.fault(c, open)...)
-	case open && !listed(c.Tool) && !changes(c):
-		lines = v.given(in)
+		return append(v.plan(c, in, open), v.failureLines(c, open)...)
+	case open && !inputInHead(c.Tool) && !hasPatches(c):
+		lines = v.inputLines(in)
 	}
-	lines = append(lines, v.children(c)...)
-	lines = append(lines, v.patches(c, open)...)
-	lines = append(lines, v.printed(c, open)...)
-	return append(lines, v.rest(c)...)
+	lines = append(lines, v.subagentLines(c)...)
+	lines = append(lines, v.patchLines(c, open)...)
+	lines = append(lines, v.outputLines(c, open)...)
+	return append(lines, v.extraLines(c)...)
 }
 
 // listed reports whether a tool's line says all that it was given.
-func listed(tool string) bool {
+func inputInHead(tool string) bool {
 	switch tool {
 	case "bash", "read", "list", "glob", "grep", "webfetch", "skill":
 		return true
@@ -60,29 +60,29 @@ func listed(tool string) bool {
 }
 
 // changes reports whether a call shows what it changed.
-func changes(c *CallView) bool {
-	_, _, files := changed(c.Result.Display)
+func hasPatches(c *CallView) bool {
+	_, _, files := countPatches(c.Result.Display)
 	return files > 0
 }
 
 // command shows a command line whole.
 func (v *View) command(text string) []layout.Line {
 	lexer := syntax.For("bash")
-	inks := syntax.NewPalette(v.styles)
+	palette := syntax.NewPalette(v.styles)
 	var lines []layout.Line
 	for i, line := range strings.Split(sanitize.Marked(strings.TrimRight(text, "\n")), "\n") {
 		prompt := "$ "
 		if i > 0 {
 			prompt = "  "
 		}
-		frame := layout.Frame{First: []layout.Span{margin, {Text: prompt, SGR: v.ink.muted}}, Rest: []layout.Span{margin, margin}}
-		lines = append(lines, layout.Chop(lexer.Line(layout.Tabs(line), inks, ""), v.room(), frame)...)
+		frame := layout.Frame{First: []layout.Span{margin, {Text: prompt, SGR: v.sgr.muted}}, Rest: []layout.Span{margin, margin}}
+		lines = append(lines, layout.Chop(lexer.Line(layout.Tabs(line), palette, ""), v.textWidth(), frame)...)
 	}
 	return lines
 }
 
 // given shows what a call was given, a key on a line.
-func (v *View) given(in input) []layout.Line {
+func (v *View) inputLines(in input) []layout.Line {
 	var lines []layout.Line
 	for _, k := range in.keys() {
 		text := in.text(k)
@@ -90,8 +90,8 @@ func (v *View) given(in input) []layout.Line {
 			data, _ := json.Marshal(in[k]) // it came from JSON
 			text = string(data)
 		}
-		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", SGR: v.ink.muted}, {Text: layout.Tabs(sanitize.Marked(text)), SGR: v.ink.text}}
-		lines = append(lines, layout.Wrap(spans, v.room(), layout.Same(margin))...)
+		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", SGR: v.sgr.muted}, {Text: layout.Tabs(sanitize.Marked(text)), SGR: v.sgr.text}}
+		lines = append(lines, layout.Wrap(spans, v.textWidth(), layout.Same(margin))...)
 	}
 	return lines
 }
@@ -99,18 +99,18 @@ func (v *View) given(in input) []layout.Line {
 func (v *View) todoList(in input) []layout.Line {
 	var lines []layout.Line
 	for _, t := range in.todos() {
-		mark, ink := "☐ ", v.ink.text
+		mark, sgr := "☐ ", v.sgr.text
 		switch t.status {
 		case pawl.TodoCompleted:
-			mark, ink = "☑ ", v.ink.muted
+			mark, sgr = "☑ ", v.sgr.muted
 		case pawl.TodoInProgress:
-			mark, ink = "▸ ", v.ink.accent
+			mark, sgr = "▸ ", v.sgr.accent
 		case pawl.TodoCanceled:
-			mark, ink = "☒ ", v.ink.muted
+			mark, sgr = "☒ ", v.sgr.muted
 		case pawl.TodoPending:
 		}
-		frame := layout.Frame{First: []layout.Span{margin, {Text: mark, SGR: ink}}, Rest: []layout.Span{margin, margin}}
-		lines = append(lines, layout.Wrap([]layout.Span{{Text: sanitize.Line(t.text), SGR: ink}}, v.room(), frame)...)
+		frame := layout.Frame{First: []layout.Span{margin, {Text: mark, SGR: sgr}}, Rest: []layout.Span{margin, margin}}
+		lines = append(lines, layout.Wrap([]layout.Span{{Text: sanitize.Line(t.text), SGR: sgr}}, v.textWidth(), frame)...)
 	}
 	return lines
 }
@@ -121,116 +121,116 @@ func (v *View) questions(c *CallView, in input) []layout.Line {
 	var lines []layout.Line
 	for i, q := range asked {
 		m, _ := q.(map[string]any)
-		lines = append(lines, v.wrap(input(m).text("question"), v.ink.text, margin)...)
+		lines = append(lines, v.wrap(input(m).text("question"), v.sgr.text, margin)...)
 		if c.Answer != nil && i < len(c.Answer.Answers) {
-			lines = append(lines, v.said(strings.Join(c.Answer.Answers[i], ", "))...)
+			lines = append(lines, v.answerLines(strings.Join(c.Answer.Answers[i], ", "))...)
 		}
 	}
 	if c.Answer != nil {
-		lines = append(lines, v.said(c.Answer.Text)...)
+		lines = append(lines, v.answerLines(c.Answer.Text)...)
 	}
 	return lines
 }
 
 // said is what a person answered.
-func (v *View) said(text string) []layout.Line {
+func (v *View) answerLines(text string) []layout.Line {
 	if text == "" {
 		return nil
 	}
-	return v.wrap(text, v.ink.user, margin, layout.Span{Text: "→ ", SGR: v.ink.user})
+	return v.wrap(text, v.sgr.user, margin, layout.Span{Text: "→ ", SGR: v.sgr.user})
 }
 
 // plan shows what the model would do, and what the person said to it.
 func (v *View) plan(c *CallView, in input, open bool) []layout.Line {
-	lines := v.first(indented(markdown.Render(v.markdown, v.room()-2, in.text("plan"))), open)
+	lines := v.headUnlessOpen(indented(markdown.Render(v.markdown, v.textWidth()-2, in.text("plan"))), open)
 	if c.Answer != nil {
 		for _, chosen := range c.Answer.Answers {
-			lines = append(lines, v.said(strings.Join(chosen, ", "))...)
+			lines = append(lines, v.answerLines(strings.Join(chosen, ", "))...)
 		}
-		lines = append(lines, v.said(c.Answer.Text)...)
+		lines = append(lines, v.answerLines(c.Answer.Text)...)
 	}
 	return lines
 }
 
 // fault shows why a call came to nothing.
-func (v *View) fault(c *CallView, open bool) []layout.Line {
+func (v *View) failureLines(c *CallView, open bool) []layout.Line {
 	if !c.Failed() {
 		return nil
 	}
-	return v.limited(v.output(c.Result.Content, v.ink.muted), faultLines, open)
+	return v.tailUnlessOpen(v.output(c.Result.Content, v.sgr.muted), failureMax, open)
 }
 
 // subagents shows whom a call gave an errand to, and whether they are done.
-func (v *View) children(c *CallView) []layout.Line {
+func (v *View) subagentLines(c *CallView) []layout.Line {
 	var lines []layout.Line
-	for _, child := range c.Children {
-		mark, ink, state := "◌", v.ink.accent, "works"
-		if child.Background {
+	for _, subagent := range c.Subagents {
+		mark, sgr, state := "◌", v.sgr.accent, "works"
+		if subagent.Background {
 			state = "works in the background"
 		}
-		if c.Over[child.Subagent] {
-			mark, ink, state = "●", v.ink.good, "done"
+		if c.DoneSubagents[subagent.Subagent] {
+			mark, sgr, state = "●", v.sgr.good, "done"
 		}
-		lines = append(lines, v.one(margin, layout.Span{Text: mark + " ", SGR: ink}, layout.Span{Text: sanitize.Line(child.Agent), SGR: v.ink.bold},
-			layout.Span{Text: " " + sanitize.Line(child.Title), SGR: v.ink.text}, layout.Span{Text: " · " + state, SGR: v.ink.muted}))
+		lines = append(lines, v.line(margin, layout.Span{Text: mark + " ", SGR: sgr}, layout.Span{Text: sanitize.Line(subagent.Agent), SGR: v.sgr.bold},
+			layout.Span{Text: " " + sanitize.Line(subagent.Title), SGR: v.sgr.text}, layout.Span{Text: " · " + state, SGR: v.sgr.muted}))
 	}
 	return lines
 }
 
 // patches shows what a call changed.
-func (v *View) patches(c *CallView, open bool) []layout.Line {
+func (v *View) patchLines(c *CallView, open bool) []layout.Line {
 	var lines []layout.Line
-	_, _, files := changed(c.Result.Display)
+	_, _, files := countPatches(c.Result.Display)
 	for _, p := range c.Result.Display {
 		switch p := p.(type) {
 		case pawl.Patch:
 			if files > 1 {
-				lines = append(lines, v.one(margin, layout.Span{Text: sanitize.Line(p.Path), SGR: v.ink.bold}))
+				lines = append(lines, v.line(margin, layout.Span{Text: sanitize.Line(p.Path), SGR: v.sgr.bold}))
 			}
-			lines = append(lines, indented(diff.Render(v.diff, v.room()-2, p.Path, p.Diff))...)
+			lines = append(lines, indented(diff.Render(v.diff, v.textWidth()-2, p.Path, p.Diff))...)
 		case pawl.File:
-			lines = append(lines, v.one(margin, layout.Span{Text: attachment(p), SGR: v.ink.muted}))
+			lines = append(lines, v.line(margin, layout.Span{Text: attachment(p), SGR: v.sgr.muted}))
 		case pawl.Text:
-			lines = append(lines, v.output(p.Text, v.ink.text)...)
+			lines = append(lines, v.output(p.Text, v.sgr.text)...)
 		case pawl.Reasoning, pawl.ToolCall, pawl.ToolResult:
 		}
 	}
-	return v.first(lines, open)
+	return v.headUnlessOpen(lines, open)
 }
 
 // first shows the beginning of lines unless all are wanted.
-func (v *View) first(lines []layout.Line, open bool) []layout.Line {
+func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 	if open || len(lines) <= diffLines {
 		return lines
 	}
-	return append(lines[:diffLines:diffLines], v.one(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), SGR: v.ink.muted}))
+	return append(lines[:diffLines:diffLines], v.line(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), SGR: v.sgr.muted}))
 }
 
 // printed shows what a call printed, or what its result says.
-func (v *View) printed(c *CallView, open bool) []layout.Line {
+func (v *View) outputLines(c *CallView, open bool) []layout.Line {
 	switch {
 	case c.Status == "" && c.Output.String() != "":
 		if open {
-			return v.last(v.output(c.Output.String(), v.ink.muted), maxOutput)
+			return v.tailLines(v.output(c.Output.String(), v.sgr.muted), maxOutput)
 		}
-		lines := v.output(lastOf(c.Output.String(), liveBytes), v.ink.muted)
-		return lines[max(0, len(lines)-liveLines):]
+		lines := v.output(tailOf(c.Output.String(), runningBytes), v.sgr.muted)
+		return lines[max(0, len(lines)-runningLines):]
 	case c.Status == "":
 		return nil
-	case c.Person:
-		return v.limited(v.output(saying(c), v.ink.text), personLines, open)
+	case c.UserCommand:
+		return v.tailUnlessOpen(v.output(resultText(c), v.sgr.text), userCommandLines, open)
 	case c.Failed():
-		return v.limited(v.output(saying(c), v.ink.muted), faultLines, open)
-	case changes(c):
-		return v.faults(c)
+		return v.tailUnlessOpen(v.output(resultText(c), v.sgr.muted), failureMax, open)
+	case hasPatches(c):
+		return v.diagnosticLines(c)
 	case open:
-		return v.last(v.output(saying(c), v.ink.muted), maxOutput)
+		return v.tailLines(v.output(resultText(c), v.sgr.muted), maxOutput)
 	}
 	return nil
 }
 
 // saying is a result's text without the exit code, which the card's line has.
-func saying(c *CallView) string {
+func resultText(c *CallView) string {
 	text := strings.TrimRight(c.Result.Content, "\n")
 	if code := c.Result.Meta["exit_code"]; code != "" {
 		text = strings.TrimSuffix(text, "(exit code "+code+")")
@@ -240,7 +240,7 @@ func saying(c *CallView) string {
 
 // faults shows what a change's result says beside the change: what is wrong with
 // the file now.
-func (v *View) faults(c *CallView) []layout.Line {
+func (v *View) diagnosticLines(c *CallView) []layout.Line {
 	if len(c.Result.Display) != 1 {
 		return nil
 	}
@@ -249,47 +249,47 @@ func (v *View) faults(c *CallView) []layout.Line {
 	if !ok || !found || strings.TrimSpace(rest) == "" {
 		return nil
 	}
-	return v.wrap(rest, v.ink.warn, margin)
+	return v.wrap(rest, v.sgr.warn, margin)
 }
 
 // output sets what a tool printed, as it stands.
-func (v *View) output(text string, ink layout.SGR) []layout.Line {
+func (v *View) output(text string, sgr layout.SGR) []layout.Line {
 	text = strings.Trim(sanitize.Text(text), "\n")
 	if text == "" {
 		return nil
 	}
 	var lines []layout.Line
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, layout.Chop([]layout.Span{{Text: layout.Tabs(line), SGR: ink}}, v.room(), layout.Same(margin))...)
+		lines = append(lines, layout.Chop([]layout.Span{{Text: layout.Tabs(line), SGR: sgr}}, v.textWidth(), layout.Same(margin))...)
 	}
 	return lines
 }
 
 // last shows the end of lines, and says how many are before it.
-func (v *View) last(lines []layout.Line, n int) []layout.Line {
+func (v *View) tailLines(lines []layout.Line, n int) []layout.Line {
 	if len(lines) <= n {
 		return lines
 	}
-	more := v.one(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), SGR: v.ink.muted})
+	more := v.line(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), SGR: v.sgr.muted})
 	return append([]layout.Line{more}, lines[len(lines)-n:]...)
 }
 
 // limited shows the end of lines unless all are wanted.
-func (v *View) limited(lines []layout.Line, n int, open bool) []layout.Line {
+func (v *View) tailUnlessOpen(lines []layout.Line, n int, open bool) []layout.Line {
 	if open {
 		n = maxOutput
 	}
-	return v.last(lines, n)
+	return v.tailLines(lines, n)
 }
 
 // rest says what else there is of a result.
-func (v *View) rest(c *CallView) []layout.Line {
+func (v *View) extraLines(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, f := range c.Result.Files {
-		lines = append(lines, v.one(margin, layout.Span{Text: attachment(f), SGR: v.ink.muted}))
+		lines = append(lines, v.line(margin, layout.Span{Text: attachment(f), SGR: v.sgr.muted}))
 	}
 	if s := c.Result.Full; s != nil {
-		lines = append(lines, v.one(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), SGR: v.ink.muted}))
+		lines = append(lines, v.line(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), SGR: v.sgr.muted}))
 	}
 	return lines
 }

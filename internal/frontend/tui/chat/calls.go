@@ -3,25 +3,25 @@ package chat
 import "github.com/pawl-dev/pawl"
 
 // ofCall takes the events of calls.
-func (l *Log) ofCall(ev pawl.Event) {
+func (l *Log) callEvent(ev pawl.Event) {
 	switch b := ev.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.CallStarted:
-		l.started(ev, b)
+		l.callStarted(ev, b)
 	case pawl.Progress:
 		if c := l.calls[b.Call]; c != nil {
 			c.Call.Output.add(b.Text)
 			c.changed()
 		}
 	case pawl.Asked:
-		l.asked(ev, b)
+		l.callAsked(ev, b)
 	case pawl.Answered:
-		l.answered(b)
+		l.callAnswered(b)
 	case pawl.CallFinished:
-		l.finished(ev, b)
+		l.callFinished(ev, b)
 	case pawl.Spawned:
 		if c := l.calls[b.Call]; c != nil {
-			c.Call.Children = append(c.Call.Children, b)
-			l.children[b.Subagent] = c
+			c.Call.Subagents = append(c.Call.Subagents, b)
+			l.subagents[b.Subagent] = c
 			c.changed()
 		}
 	}
@@ -29,7 +29,7 @@ func (l *Log) ofCall(ev pawl.Event) {
 
 // call returns the entry of a call, which may have begun before the oldest event
 // that is known.
-func (l *Log) call(ev pawl.Event, id pawl.CallID) *Entry {
+func (l *Log) callEntry(ev pawl.Event, id pawl.CallID) *Entry {
 	e := l.calls[id]
 	if e == nil {
 		e = l.add(&Entry{Kind: Call, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Call: &CallView{ID: id}})
@@ -38,8 +38,8 @@ func (l *Log) call(ev pawl.Event, id pawl.CallID) *Entry {
 	return e
 }
 
-func (l *Log) started(ev pawl.Event, b pawl.CallStarted) {
-	e := l.call(ev, b.Call)
+func (l *Log) callStarted(ev pawl.Event, b pawl.CallStarted) {
+	e := l.callEntry(ev, b.Call)
 	e.Call.Tool, e.Call.Started, e.Call.Unsafe = b.Tool, ev.At, b.Unsafe
 	if len(b.Input) > 0 {
 		e.Call.Input = b.Input
@@ -48,19 +48,19 @@ func (l *Log) started(ev pawl.Event, b pawl.CallStarted) {
 	e.changed()
 }
 
-func (l *Log) finished(ev pawl.Event, b pawl.CallFinished) {
-	e := l.call(ev, b.Call)
+func (l *Log) callFinished(ev pawl.Event, b pawl.CallFinished) {
+	e := l.callEntry(ev, b.Call)
 	e.Call.Status, e.Call.Result, e.Call.Ended, e.Call.Asking = b.Status, b.Result, ev.At, nil
-	for _, child := range e.Call.Children {
-		if !child.Background {
-			e.Call.end(child.Subagent)
+	for _, subagent := range e.Call.Subagents {
+		if !subagent.Background {
+			e.Call.end(subagent.Subagent)
 		}
 	}
 	delete(l.running, b.Call)
 	e.changed()
 }
 
-func (l *Log) asked(ev pawl.Event, b pawl.Asked) {
+func (l *Log) callAsked(ev pawl.Event, b pawl.Asked) {
 	l.asks[ev.Seq] = b
 	if c := l.calls[b.Call]; c != nil {
 		c.Call.Asking = &b
@@ -68,7 +68,7 @@ func (l *Log) asked(ev pawl.Event, b pawl.Asked) {
 	}
 }
 
-func (l *Log) answered(b pawl.Answered) {
+func (l *Log) callAnswered(b pawl.Answered) {
 	ask, ok := l.asks[b.Ask]
 	delete(l.asks, b.Ask)
 	if c := l.calls[ask.Call]; ok && c != nil {

@@ -29,39 +29,39 @@ func (v *View) card(e *Entry) []layout.Line {
 func (v *View) head(e *Entry) layout.Line {
 	c := e.Call
 	in := parseInput(c)
-	mark, ink := v.mark(c)
-	spans := []layout.Span{{Text: mark + " ", SGR: ink}, {Text: toolName(c), SGR: v.ink.bold}}
+	mark, sgr := v.statusMark(c)
+	spans := []layout.Span{{Text: mark + " ", SGR: sgr}, {Text: toolName(c), SGR: v.sgr.bold}}
 	tail := v.outcome(c, in)
 	if s := in.subject(c); s != "" {
-		room := v.room() - layout.Width(spans) - 1 - layout.Width(tail)
-		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), SGR: v.ink.text})
+		room := v.textWidth() - layout.Width(spans) - 1 - layout.Width(tail)
+		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), SGR: v.sgr.text})
 	}
-	return v.one(append(spans, tail...)...)
+	return v.line(append(spans, tail...)...)
 }
 
 // mark says at the first glance how a call stands, without colors too.
-func (v *View) mark(c *CallView) (string, layout.SGR) {
+func (v *View) statusMark(c *CallView) (string, layout.SGR) {
 	switch {
 	case c.Asking != nil:
-		return "?", v.ink.warn
+		return "?", v.sgr.warn
 	case c.Running():
-		return "◌", v.ink.accent
+		return "◌", v.sgr.accent
 	case c.Status == "":
-		return "○", v.ink.muted
+		return "○", v.sgr.muted
 	case c.Status == pawl.CallDenied:
-		return "⊘", v.ink.warn
+		return "⊘", v.sgr.warn
 	case c.Status == pawl.CallCanceled:
-		return "■", v.ink.warn
+		return "■", v.sgr.warn
 	case c.Failed():
-		return "✗", v.ink.bad
+		return "✗", v.sgr.bad
 	}
-	return "●", v.ink.good
+	return "●", v.sgr.good
 }
 
 // toolName is the tool as people know it: of an MCP server's with the server.
 func toolName(c *CallView) string {
 	name := c.Tool
-	if c.Person {
+	if c.UserCommand {
 		return "!"
 	}
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -78,78 +78,78 @@ func toolName(c *CallView) string {
 // outcome is what came of a call, in a few words.
 func (v *View) outcome(c *CallView, in input) []layout.Span {
 	var spans []layout.Span
-	say := func(text string, ink layout.SGR) {
+	say := func(text string, sgr layout.SGR) {
 		if text != "" {
-			spans = append(spans, layout.Span{Text: " · ", SGR: v.ink.muted}, layout.Span{Text: text, SGR: ink})
+			spans = append(spans, layout.Span{Text: " · ", SGR: v.sgr.muted}, layout.Span{Text: text, SGR: sgr})
 		}
 	}
 	switch {
 	case c.Asking != nil:
-		say("waits for you", v.ink.warn)
-	case c.Person && c.Status == "" && !c.Running():
-		say("waits until nothing else runs", v.ink.muted)
+		say("waits for you", v.sgr.warn)
+	case c.UserCommand && c.Status == "" && !c.Running():
+		say("waits until nothing else runs", v.sgr.muted)
 	case c.Status == "":
 	case c.Status == pawl.CallDenied:
-		say("denied", v.ink.warn)
+		say("denied", v.sgr.warn)
 	case c.Status == pawl.CallCanceled:
-		say("canceled", v.ink.warn)
+		say("canceled", v.sgr.warn)
 	case c.Status == pawl.CallRefused:
-		say("not run", v.ink.bad)
+		say("not run", v.sgr.bad)
 	case c.Status == pawl.CallUnknown:
-		say("nobody knows how far it got", v.ink.bad)
+		say("nobody knows how far it got", v.sgr.bad)
 	default:
-		v.done(c, in, say)
+		v.doneOutcome(c, in, say)
 	}
 	if c.Running() {
-		if d := v.since(c.Started); d.Seconds() >= 1 {
-			say(humanize.Took(d.Truncate(1e9)), v.ink.muted)
+		if d := v.elapsed(c.Started); d.Seconds() >= 1 {
+			say(humanize.Took(d.Truncate(1e9)), v.sgr.muted)
 		}
 	} else if d := c.Ended.Sub(c.Started); !c.Started.IsZero() && d.Milliseconds() >= 100 {
-		say(humanize.Took(d), v.ink.muted)
+		say(humanize.Took(d), v.sgr.muted)
 	}
 	if c.Unsafe != "" {
-		say("cannot be undone", v.ink.warn)
+		say("cannot be undone", v.sgr.warn)
 	}
 	return spans
 }
 
 // done says what came of a call that ran.
-func (v *View) done(c *CallView, in input, say func(string, layout.SGR)) {
+func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) {
 	r := c.Result
-	ink := v.ink.muted
+	sgr := v.sgr.muted
 	if r.IsError {
-		ink = v.ink.bad
+		sgr = v.sgr.bad
 	}
-	if added, removed, files := changed(r.Display); files > 0 {
+	if added, removed, files := countPatches(r.Display); files > 0 {
 		if files > 1 {
-			say(humanize.Plural(files, "file"), v.ink.muted)
+			say(humanize.Plural(files, "file"), v.sgr.muted)
 		}
-		say(fmt.Sprintf("+%d", added), v.ink.good)
-		say(fmt.Sprintf("-%d", removed), v.ink.bad)
+		say(fmt.Sprintf("+%d", added), v.sgr.good)
+		say(fmt.Sprintf("-%d", removed), v.sgr.bad)
 		return
 	}
 	switch meta := r.Meta; {
 	case meta["timeout"] == "true":
-		say("timed out", ink)
+		say("timed out", sgr)
 	case meta["signal"] != "":
-		say("signal "+sanitize.Line(meta["signal"]), ink)
+		say("signal "+sanitize.Line(meta["signal"]), sgr)
 	case meta["exit_code"] != "":
-		say("exit "+sanitize.Line(meta["exit_code"]), ink)
+		say("exit "+sanitize.Line(meta["exit_code"]), sgr)
 	case meta["job"] != "":
-		say("job "+sanitize.Line(meta["job"])+" runs", ink)
+		say("job "+sanitize.Line(meta["job"])+" runs", sgr)
 	case meta["outcome"] != "":
-		say(sanitize.Line(meta["outcome"]), ink)
+		say(sanitize.Line(meta["outcome"]), sgr)
 	case meta["status"] != "":
-		say(sanitize.Line(meta["status"]), ink)
+		say(sanitize.Line(meta["status"]), sgr)
 	case r.IsError:
-		say("failed", ink)
+		say("failed", sgr)
 	case len(r.Files) == 0:
-		say(in.count(c), ink)
+		say(in.count(c), sgr)
 	}
 }
 
 // changed counts what patches change.
-func changed(parts pawl.Parts) (added, removed, files int) {
+func countPatches(parts pawl.Parts) (added, removed, files int) {
 	for _, p := range parts {
 		if patch, ok := p.(pawl.Patch); ok {
 			a, r := diff.Count(patch.Diff)

@@ -18,20 +18,20 @@ type SecondMsg struct {
 // shown with one: a call that runs, a wait for another try. It is nil when
 // nothing is, or when it runs already.
 func (v *View) Clock() tea.Cmd {
-	if v.ticking || !v.moving() {
+	if v.ticking || !v.needsClock() {
 		return nil
 	}
 	v.now = time.Now()
-	return v.next()
+	return v.nextTick()
 }
 
 // next is the next tick.
-func (v *View) next() tea.Cmd {
+func (v *View) nextTick() tea.Cmd {
 	v.ticking = true
 	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return SecondMsg{v, at} })
 }
 
-func (v *View) moving() bool { return len(v.Log.running) > 0 || v.Log.retry != nil }
+func (v *View) needsClock() bool { return len(v.Log.running) > 0 || v.Log.retry != nil }
 
 // Update takes a message: a tick of its clock, the mouse, a key while the person
 // looks for something.
@@ -39,16 +39,16 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case SecondMsg:
 		if m.view == v {
-			if v.tick(m.at); v.moving() {
-				return v.next()
+			if v.tick(m.at); v.needsClock() {
+				return v.nextTick()
 			}
 		}
 	case tea.MouseClickMsg:
-		v.press(m)
+		v.mousePress(m)
 	case tea.MouseMotionMsg:
-		v.pull(m)
+		v.mouseDrag(m)
 	case tea.MouseReleaseMsg:
-		if text := v.release(m); text != "" {
+		if text := v.mouseRelease(m); text != "" {
 			return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "copied"}))
 		}
 	case tea.KeyPressMsg:

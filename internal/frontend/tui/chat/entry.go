@@ -39,48 +39,48 @@ const (
 // Entry is one thing of the conversation. Its texts are a stranger's: they are
 // made safe when they are rendered.
 type Entry struct {
-	Kind Kind
-	Seq  pawl.Seq // the event that brought it in; 0 for what is still being written
-	In   pawl.Seq // of a prompt: the event that took it in; 0 while it waits
-	Turn int
-	At   time.Time
+	Kind    Kind
+	Seq     pawl.Seq // the event that brought it in; 0 for what is still being written
+	TakenAt pawl.Seq // of a prompt: the event that took it in; 0 while it waits
+	Turn    int
+	At      time.Time
 
-	Text    string        // of all but calls
-	Tone    Tone          // of a note
-	Next    string        // of a note: what to do about it
-	Step    bool          // a note that is a step among others
-	Until   time.Time     // of a note on a retry: when it is made
-	Took    time.Duration // of reasoning; 0 means that nobody knows
-	Waiting bool          // a prompt that is not taken in yet
-	Queued  bool          // a prompt that comes after the open turn
-	Steered bool          // a prompt that was taken into a turn
-	Files   []pawl.File   // that came with a prompt
-	Growing bool          // more of it is to come
+	Text      string        // of all but calls
+	Tone      Tone          // of a note
+	Next      string        // of a note: what to do about it
+	Step      bool          // a note that is a step among others
+	Until     time.Time     // of a note on a retry: when it is made
+	Took      time.Duration // of reasoning; 0 means that nobody knows
+	Waiting   bool          // a prompt that is not taken in yet
+	Queued    bool          // a prompt that comes after the open turn
+	Steered   bool          // a prompt that was taken into a turn
+	Files     []pawl.File   // that came with a prompt
+	Streaming bool          // more of it is to come
 
 	Call *CallView
 
-	Open    *bool // folded by the person; nil means as is usual
-	version int   // changes whenever the entry does
-	shown   rendered
-	grown   strings.Builder // of a growing one: Text is made of it when it is needed
+	Open     *bool // folded by the person; nil means as is usual
+	version  int   // changes whenever the entry does
+	rendered rendered
+	streamed strings.Builder // of a growing one: Text is made of it when it is needed
 }
 
 // CallView is a tool call as far as it has come.
 type CallView struct {
-	ID       pawl.CallID
-	Tool     string
-	Input    json.RawMessage
-	Started  time.Time
-	Ended    time.Time
-	Status   pawl.CallStatus // "" while it is under way
-	Result   pawl.Result
-	Output   tail           // live
-	Children []pawl.Spawned // that it gave an errand to
-	Over     map[pawl.SessionID]bool
-	Asking   *pawl.Asked    // what it waits for a person for
-	Answer   *pawl.Answered // the last that a person gave
-	Unsafe   string         // why it cannot be undone
-	Person   bool           // it is a command of the person's own
+	ID            pawl.CallID
+	Tool          string
+	Input         json.RawMessage
+	Started       time.Time
+	Ended         time.Time
+	Status        pawl.CallStatus // "" while it is under way
+	Result        pawl.Result
+	Output        tail           // live
+	Subagents     []pawl.Spawned // that it gave an errand to
+	DoneSubagents map[pawl.SessionID]bool
+	Asking        *pawl.Asked    // what it waits for a person for
+	Answer        *pawl.Answered // the last that a person gave
+	Unsafe        string         // why it cannot be undone
+	UserCommand   bool           // it is a command of the person's own
 }
 
 // Running reports whether the call has begun and not ended.
@@ -93,10 +93,10 @@ func (c *CallView) Failed() bool {
 
 // rendered is what was last made of an entry, and for what.
 type rendered struct {
-	lines   []layout.Line
-	width   int
-	version int
-	look    int
+	lines        []layout.Line
+	width        int
+	version      int
+	styleVersion int
 
 	doc     *markdown.Doc // of a reply
 	written int           // bytes of the text that it has
@@ -106,8 +106,8 @@ func (e *Entry) changed() { e.version++ }
 
 // text is what the entry says, also while it grows.
 func (e *Entry) text() string {
-	if e.Growing {
-		return e.grown.String()
+	if e.Streaming {
+		return e.streamed.String()
 	}
 	return e.Text
 }

@@ -26,7 +26,7 @@ type finder struct {
 func (v *View) Find() { v.find = finder{open: true} }
 
 // Seek is Find for words that are known already.
-func (v *View) Seek(words string) {
+func (v *View) FindText(words string) {
 	v.Find()
 	v.findPaste(words)
 }
@@ -40,10 +40,10 @@ func (v *View) findKey(k tea.KeyPressMsg) {
 		v.find = finder{}
 		return
 	case "enter", "up", "ctrl+f":
-		v.seek(-1)
+		v.findNext(-1)
 		return
 	case "down", "shift+enter":
-		v.seek(1)
+		v.findNext(1)
 		return
 	default:
 		query := textinput.LineKey(v.find.query, k)
@@ -52,26 +52,26 @@ func (v *View) findKey(k tea.KeyPressMsg) {
 		}
 		v.find.query = query
 	}
-	v.again()
+	v.restartFind()
 }
 
 func (v *View) findPaste(text string) {
 	if v.find.open {
 		v.find.query = textinput.LinePaste(v.find.query, text)
-		v.again()
+		v.restartFind()
 	}
 }
 
 // again looks from the end for what is asked for now.
-func (v *View) again() {
+func (v *View) restartFind() {
 	v.find.entry, v.find.missed = nil, false
 	if v.find.query != "" {
-		v.seek(-1)
+		v.findNext(-1)
 	}
 }
 
 // seek goes to the next line that has the words: -1 up, 1 down.
-func (v *View) seek(step int) {
+func (v *View) findNext(step int) {
 	entries := v.Log.Entries()
 	query := strings.ToLower(v.find.query)
 	if query == "" || len(entries) == 0 {
@@ -85,10 +85,10 @@ func (v *View) seek(step int) {
 		line = v.find.line + step
 	}
 	for ; i >= 0 && i < len(entries); i += step {
-		if e := entries[i]; has(e, query) {
-			if n := v.hit(e, query, line, step); n >= 0 {
+		if e := entries[i]; entryContains(e, query) {
+			if n := v.findInEntry(e, query, line, step); n >= 0 {
 				v.find.entry, v.find.line, v.find.missed = e, n, false
-				v.show(entries, i, n)
+				v.scrollTo(entries, i, n)
 				return
 			}
 		}
@@ -104,13 +104,13 @@ func (v *View) seek(step int) {
 }
 
 // unmarked takes out the marks of Markdown that stand within words.
-var unmarked = strings.NewReplacer("*", "", "`", "", "~~", "")
+var stripMarkdown = strings.NewReplacer("*", "", "`", "", "~~", "")
 
 // has reports whether an entry says the words at all.
-func has(e *Entry, query string) bool {
+func entryContains(e *Entry, query string) bool {
 	if e.Kind != Call {
 		text := strings.ToLower(e.text())
-		return strings.Contains(text, query) || e.Kind == Reply && strings.Contains(unmarked.Replace(text), query)
+		return strings.Contains(text, query) || e.Kind == Reply && strings.Contains(stripMarkdown.Replace(text), query)
 	}
 	c := e.Call
 	for _, text := range []string{string(c.Input), c.Result.Content, c.Output.String(), c.Tool} {
@@ -123,7 +123,7 @@ func has(e *Entry, query string) bool {
 
 // hit returns the line of an entry that has the words, from a line on, or -1. What
 // is folded is opened if that shows them.
-func (v *View) hit(e *Entry, query string, from, step int) int {
+func (v *View) findInEntry(e *Entry, query string, from, step int) int {
 	for range 2 {
 		lines := v.lines(e)
 		for n := min(from, len(lines)-1); n >= 0 && n < len(lines); n += step {
@@ -140,7 +140,7 @@ func (v *View) hit(e *Entry, query string, from, step int) int {
 }
 
 // show brings a line of an entry to the middle of the screen.
-func (v *View) show(entries []*Entry, i, line int) {
+func (v *View) scrollTo(entries []*Entry, i, line int) {
 	v.setTop(entries, i, line)
 	v.Scroll(-v.height / 2)
 }
@@ -178,6 +178,6 @@ func (v *View) findBar() string {
 	case v.find.missed:
 		hint = "not found · " + hint
 	}
-	return layout.Cut(v.width, layout.Span{Text: " find: ", SGR: v.ink.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", SGR: v.ink.text},
-		layout.Span{Text: fmt.Sprintf("  %s", hint), SGR: v.ink.muted})
+	return layout.Cut(v.width, layout.Span{Text: " find: ", SGR: v.sgr.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", SGR: v.sgr.text},
+		layout.Span{Text: fmt.Sprintf("  %s", hint), SGR: v.sgr.muted})
 }

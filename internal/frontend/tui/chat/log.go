@@ -11,28 +11,28 @@ import (
 // Log is what events make of a conversation, for the screen. It takes events as
 // they come and, before them, pages of older ones.
 type Log struct {
-	entries  []*Entry
-	calls    map[pawl.CallID]*Entry
-	running  map[pawl.CallID]*Entry
-	shells   map[pawl.CallID]*Entry    // the person's own commands that have no end yet
-	children map[pawl.SessionID]*Entry // the calls that they work for
-	prompts  map[pawl.Seq]*Entry
-	asks     map[pawl.Seq]pawl.Asked // that wait for an answer
-	undone   []span                  // what does not count any more
-	redone   map[pawl.Seq]bool       // the steps back that were taken back
-	orders   map[pawl.Seq]pawl.Undo
+	entries      []*Entry
+	calls        map[pawl.CallID]*Entry
+	running      map[pawl.CallID]*Entry
+	shells       map[pawl.CallID]*Entry    // the person's own commands that have no end yet
+	subagents    map[pawl.SessionID]*Entry // the calls that they work for
+	prompts      map[pawl.Seq]*Entry
+	asks         map[pawl.Seq]pawl.Asked // that wait for an answer
+	undoneSpans  []span                  // what does not count any more
+	redoneSeqs   map[pawl.Seq]bool       // the steps back that were taken back
+	undoRequests map[pawl.Seq]pawl.Undo
 
-	reply   pawl.Seq  // the ReplyStarted of what is being written
-	missed  bool      // a piece of it did not come
-	replyAt time.Time // when it was
-	growing map[pawl.Channel]*Entry
-	offsets map[pawl.Channel]int
+	reply     pawl.Seq  // the ReplyStarted of what is being written
+	gap       bool      // a piece of it did not come
+	replyAt   time.Time // when it was
+	streaming map[pawl.Channel]*Entry
+	offsets   map[pawl.Channel]int
 
 	first, last pawl.Seq // of the events that were applied
 	todos       []pawl.Todo
 	turnOpen    bool
 	turnAt      time.Time     // when it began; zero means that nobody knows
-	waiting     *pawl.Retried // for another try
+	retrying    *pawl.Retried // for another try
 	retry       *Entry        // the note on it
 	mode        string
 	settings    pawl.Settings // of the newest prompt
@@ -45,9 +45,9 @@ type Log struct {
 // NewLog returns an empty one.
 func NewLog() *Log {
 	return &Log{
-		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, children: map[pawl.SessionID]*Entry{},
-		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, orders: map[pawl.Seq]pawl.Undo{}, redone: map[pawl.Seq]bool{},
-		growing: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
+		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, subagents: map[pawl.SessionID]*Entry{},
+		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, undoRequests: map[pawl.Seq]pawl.Undo{}, redoneSeqs: map[pawl.Seq]bool{},
+		streaming: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
 	}
 }
 
@@ -64,7 +64,7 @@ func (l *Log) Todos() []pawl.Todo { return l.todos }
 func (l *Log) Working() bool { return l.turnOpen || len(l.shells) > 0 }
 
 // Retrying returns what is waited for before the model is asked again, or nil.
-func (l *Log) Retrying() *pawl.Retried { return l.waiting }
+func (l *Log) Retrying() *pawl.Retried { return l.retrying }
 
 // Settings returns those of the newest prompt, with the mode that holds now.
 func (l *Log) Settings() pawl.Settings {
@@ -101,7 +101,7 @@ func (l *Log) Ask(seq pawl.Seq) (pawl.Asked, bool) {
 func (l *Log) LastReply() string {
 	for _, e := range slices.Backward(l.entries) {
 		if e.Kind == Reply {
-			return copyable(e.text())
+			return sanitizeCopy(e.text())
 		}
 	}
 	return ""
@@ -113,13 +113,13 @@ func (l *Log) Entries() []*Entry { return l.entries }
 // Prepend takes a page of events that are older than all others.
 func (l *Log) Prepend(events []pawl.Event) {
 	older := NewLog()
-	older.redone = l.redone
+	older.redoneSeqs = l.redoneSeqs
 	older.Read(events)
 	older.settle()
 	for id, begun := range older.calls {
 		entry, ok := l.calls[id]
 		switch {
-		case begun.Call.Person:
+		case begun.Call.UserCommand:
 			l.prependShell(older, begun, entry)
 			continue
 		case ok: // it began in the older page and ended here
@@ -133,8 +133,8 @@ func (l *Log) Prepend(events []pawl.Event) {
 		}
 		l.calls[id] = begun
 	}
-	for id, entry := range older.children {
-		l.children[id] = entry
+	for id, entry := range older.subagents {
+		l.subagents[id] = entry
 	}
 	for seq, entry := range older.prompts {
 		if taken, ok := l.prompts[seq]; ok && taken.Text == "" { // it was taken in by an event that is here already
@@ -162,7 +162,7 @@ func (l *Log) Prepend(events []pawl.Event) {
 func (e *Entry) join(end *Entry) {
 	c, other := e.Call, end.Call
 	c.Status, c.Result, c.Ended, c.Output = other.Status, other.Result, other.Ended, other.Output
-	c.Children = append(c.Children, other.Children...)
+	c.Subagents = append(c.Subagents, other.Subagents...)
 	c.Asking, c.Answer = other.Asking, other.Answer
 	if c.Tool == "" {
 		c.Tool = other.Tool
@@ -170,27 +170,27 @@ func (e *Entry) join(end *Entry) {
 	if c.Started.IsZero() {
 		c.Started, c.Unsafe = other.Started, other.Unsafe
 	}
-	for child := range other.Over {
-		c.end(child)
+	for subagent := range other.DoneSubagents {
+		c.end(subagent)
 	}
 	e.changed()
 }
 
 // end notes that a subagent has come to its end.
-func (c *CallView) end(child pawl.SessionID) {
-	if c.Over == nil {
-		c.Over = map[pawl.SessionID]bool{}
+func (c *CallView) end(subagent pawl.SessionID) {
+	if c.DoneSubagents == nil {
+		c.DoneSubagents = map[pawl.SessionID]bool{}
 	}
-	c.Over[child] = true
+	c.DoneSubagents[subagent] = true
 }
 
 // settle ends what a page leaves open.
 func (l *Log) settle() {
-	for _, e := range l.growing {
-		e.Text, e.Growing = e.grown.String(), false
+	for _, e := range l.streaming {
+		e.Text, e.Streaming = e.streamed.String(), false
 		e.changed()
 	}
-	clear(l.growing)
+	clear(l.streaming)
 }
 
 func (l *Log) add(e *Entry) *Entry {

@@ -25,7 +25,7 @@ type selection struct {
 }
 
 // at is what is under the mouse.
-func (v *View) at(x, y int) (point, bool) {
+func (v *View) pointAt(x, y int) (point, bool) {
 	if len(v.rows) == 0 {
 		return point{}, false
 	}
@@ -33,15 +33,15 @@ func (v *View) at(x, y int) (point, bool) {
 	return point{r.entry, r.line, max(0, x-1)}, true
 }
 
-func (v *View) press(m tea.MouseClickMsg) {
+func (v *View) mousePress(m tea.MouseClickMsg) {
 	v.drag = selection{}
-	if p, ok := v.at(m.X, m.Y); ok && m.Button == tea.MouseLeft && m.Y < len(v.rows) {
+	if p, ok := v.pointAt(m.X, m.Y); ok && m.Button == tea.MouseLeft && m.Y < len(v.rows) {
 		v.drag = selection{from: p, to: p, held: true}
 	}
 }
 
 // pull marks up to the mouse, and scrolls at the edges.
-func (v *View) pull(m tea.MouseMotionMsg) {
+func (v *View) mouseDrag(m tea.MouseMotionMsg) {
 	if !v.drag.held {
 		return
 	}
@@ -51,20 +51,20 @@ func (v *View) pull(m tea.MouseMotionMsg) {
 	case m.Y >= v.height-1:
 		v.Scroll(1)
 	}
-	if p, ok := v.at(m.X, m.Y); ok {
+	if p, ok := v.pointAt(m.X, m.Y); ok {
 		v.drag.moved = v.drag.moved || p != v.drag.from
 		v.drag.to = p
 	}
 }
 
 // release ends the mark and returns the text, or folds what was clicked.
-func (v *View) release(tea.MouseReleaseMsg) string {
+func (v *View) mouseRelease(tea.MouseReleaseMsg) string {
 	if !v.drag.held {
 		return ""
 	}
 	v.drag.held = false
 	if v.drag.moved {
-		return v.Marked()
+		return v.SelectedText()
 	}
 	p := v.drag.from
 	v.drag = selection{}
@@ -117,7 +117,7 @@ func (s selection) cells(v *View, r row, line layout.Line) (left, right int, ok 
 
 // Marked returns the text that is marked, as it was written: without bars and
 // numbers, and with what was broken put together again.
-func (v *View) Marked() string {
+func (v *View) SelectedText() string {
 	entries := v.Log.Entries()
 	from, to, i, k := v.drag.ordered(entries)
 	if i < 0 || k < 0 {

@@ -17,9 +17,9 @@ import (
 
 // How much is shown of what is not opened.
 const (
-	userLines    = 24
-	thoughtLines = 4    // while they grow
-	thoughtBytes = 2000 // that these are made of
+	userLines      = 24
+	reasoningLines = 4    // while they grow
+	reasoningBytes = 2000 // that these are made of
 )
 
 // render makes the lines of an entry. All that a stranger wrote goes through
@@ -41,34 +41,34 @@ func (v *View) render(e *Entry) []layout.Line {
 }
 
 // wrap breaks text to the width, behind a frame.
-func (v *View) wrap(text string, ink layout.SGR, frame ...layout.Span) []layout.Line {
+func (v *View) wrap(text string, sgr layout.SGR, frame ...layout.Span) []layout.Line {
 	text = layout.Tabs(strings.Trim(sanitize.Text(text), "\n"))
-	return layout.Wrap([]layout.Span{{Text: text, SGR: ink}}, v.room(), layout.Same(frame...))
+	return layout.Wrap([]layout.Span{{Text: text, SGR: sgr}}, v.textWidth(), layout.Same(frame...))
 }
 
 // one is a single line.
-func (v *View) one(spans ...layout.Span) layout.Line {
-	return layout.Line{Text: layout.Cut(v.room(), spans...)}
+func (v *View) line(spans ...layout.Span) layout.Line {
+	return layout.Line{Text: layout.Cut(v.textWidth(), spans...)}
 }
 
 func (v *View) user(e *Entry) []layout.Line {
-	bar := layout.Span{Text: "┃ ", SGR: v.ink.user}
+	bar := layout.Span{Text: "┃ ", SGR: v.sgr.user}
 	var lines []layout.Line
 	if e.Text != "" {
-		lines = v.wrap(e.Text, v.ink.text, bar)
+		lines = v.wrap(e.Text, v.sgr.text, bar)
 	}
 	if len(lines) > userLines && !v.isOpen(e) {
-		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), SGR: v.ink.muted}
-		lines = append(lines[:userLines:userLines], v.one(bar, more))
+		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), SGR: v.sgr.muted}
+		lines = append(lines[:userLines:userLines], v.line(bar, more))
 	}
 	for _, f := range e.Files {
-		lines = append(lines, v.one(bar, layout.Span{Text: "+ " + attachment(f), SGR: v.ink.muted}))
+		lines = append(lines, v.line(bar, layout.Span{Text: "+ " + attachment(f), SGR: v.sgr.muted}))
 	}
 	if mark := userMark(e); mark != "" {
-		lines = append(lines, v.one(bar, layout.Span{Text: mark, SGR: v.ink.muted}))
+		lines = append(lines, v.line(bar, layout.Span{Text: mark, SGR: v.sgr.muted}))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, v.one(bar, layout.Span{Text: "(an earlier message)", SGR: v.ink.muted}))
+		lines = append(lines, v.line(bar, layout.Span{Text: "(an earlier message)", SGR: v.sgr.muted}))
 	}
 	return lines
 }
@@ -100,9 +100,9 @@ func attachment(f pawl.File) string {
 // reply sets what has come since it was last set.
 func (v *View) reply(e *Entry) []layout.Line {
 	text := e.text()
-	s := &e.shown
+	s := &e.rendered
 	if s.doc == nil || s.written > len(text) {
-		s.doc, s.written = markdown.New(v.markdown, v.room()), 0
+		s.doc, s.written = markdown.New(v.markdown, v.textWidth()), 0
 	}
 	s.doc.Write(text[s.written:])
 	s.written = len(text)
@@ -120,19 +120,19 @@ func (v *View) reasoning(e *Entry) []layout.Line {
 		head += " for " + humanize.Took(e.Took)
 	}
 	switch {
-	case e.Growing && e.Took == 0 && !v.isOpen(e):
-		lines := v.wrap(lastOf(text, thoughtBytes), v.ink.muted, layout.Span{Text: "  "})
-		lines = lines[max(0, len(lines)-thoughtLines):]
-		return append([]layout.Line{v.one(layout.Span{Text: "▾ thinks", SGR: v.ink.muted})}, lines...)
+	case e.Streaming && e.Took == 0 && !v.isOpen(e):
+		lines := v.wrap(tailOf(text, reasoningBytes), v.sgr.muted, layout.Span{Text: "  "})
+		lines = lines[max(0, len(lines)-reasoningLines):]
+		return append([]layout.Line{v.line(layout.Span{Text: "▾ thinks", SGR: v.sgr.muted})}, lines...)
 	case !v.isOpen(e):
-		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), thoughtBytes)]), "\n")
-		return []layout.Line{v.one(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), SGR: v.ink.muted})}
+		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), reasoningBytes)]), "\n")
+		return []layout.Line{v.line(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), SGR: v.sgr.muted})}
 	}
-	return append([]layout.Line{v.one(layout.Span{Text: "▾ " + head, SGR: v.ink.muted})}, v.wrap(text, v.ink.muted, layout.Span{Text: "  "})...)
+	return append([]layout.Line{v.line(layout.Span{Text: "▾ " + head, SGR: v.sgr.muted})}, v.wrap(text, v.sgr.muted, layout.Span{Text: "  "})...)
 }
 
 // lastOf is the end of a text of about so many bytes, from the beginning of a line or word on.
-func lastOf(text string, n int) string {
+func tailOf(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
@@ -147,19 +147,19 @@ func lastOf(text string, n int) string {
 }
 
 func (v *View) note(e *Entry) []layout.Line {
-	ink := map[Tone]layout.SGR{Quiet: v.ink.muted, Good: v.ink.good, Warn: v.ink.warn, Bad: v.ink.bad}[e.Tone]
+	sgr := map[Tone]layout.SGR{Quiet: v.sgr.muted, Good: v.sgr.good, Warn: v.sgr.warn, Bad: v.sgr.bad}[e.Tone]
 	mark := map[Tone]string{Quiet: "· ", Good: "✓ ", Warn: "! ", Bad: "✗ "}[e.Tone]
 	text := e.Text
 	if left := e.Until.Sub(v.now); left > 0 {
 		text += fmt.Sprintf(", in %d s", int(math.Ceil(left.Seconds())))
 	}
-	frame := layout.Frame{First: []layout.Span{{Text: mark, SGR: ink}}, Rest: []layout.Span{{Text: "  "}}}
-	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), SGR: ink}}, v.room(), frame)
+	frame := layout.Frame{First: []layout.Span{{Text: mark, SGR: sgr}}, Rest: []layout.Span{{Text: "  "}}}
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), SGR: sgr}}, v.textWidth(), frame)
 	if e.Next != "" {
-		lines = append(lines, v.wrap(e.Next, v.ink.text, layout.Span{Text: "  "})...)
+		lines = append(lines, v.wrap(e.Next, v.sgr.text, layout.Span{Text: "  "})...)
 	}
 	return lines
 }
 
 // since is how long ago a time was by the clock of the view.
-func (v *View) since(t time.Time) time.Duration { return max(0, v.now.Sub(t)) }
+func (v *View) elapsed(t time.Time) time.Duration { return max(0, v.now.Sub(t)) }

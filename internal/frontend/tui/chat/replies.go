@@ -8,12 +8,12 @@ import (
 
 // grow adds to the reply that is being written. A piece that does not join what is
 // there is left out: what was missed comes with the draft, or with the reply.
-func (l *Log) grow(ev pawl.Event, d pawl.Delta) {
+func (l *Log) delta(ev pawl.Event, d pawl.Delta) {
 	if d.Reply != l.reply {
 		return
 	}
 	if d.Offset > l.offsets[d.Channel] {
-		l.missed = true
+		l.gap = true
 		return
 	}
 	text := d.Text
@@ -22,26 +22,26 @@ func (l *Log) grow(ev pawl.Event, d pawl.Delta) {
 	} else if over > 0 {
 		text = text[over:]
 	}
-	l.tried()
-	e := l.growing[d.Channel]
+	l.endRetry()
+	e := l.streaming[d.Channel]
 	if e == nil {
 		kind := Reply
 		if d.Channel == pawl.ChannelReasoning {
 			kind = Reasoning
 		} else {
-			l.thought(ev)
+			l.endReasoning(ev)
 		}
-		e = l.add(&Entry{Kind: kind, At: ev.At, Growing: true})
-		l.growing[d.Channel] = e
+		e = l.add(&Entry{Kind: kind, At: ev.At, Streaming: true})
+		l.streaming[d.Channel] = e
 	}
-	e.grown.WriteString(text)
+	e.streamed.WriteString(text)
 	e.changed()
 	l.offsets[d.Channel] += len(text)
 }
 
 // thought notes how long the reasoning took that is over.
-func (l *Log) thought(ev pawl.Event) {
-	if e := l.growing[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() {
+func (l *Log) endReasoning(ev pawl.Event) {
+	if e := l.streaming[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() {
 		e.Took = max(1, ev.At.Sub(e.At))
 		e.changed()
 	}
@@ -49,8 +49,8 @@ func (l *Log) thought(ev pawl.Event) {
 
 // Missed reports whether a piece of the reply did not come since it was last asked.
 func (l *Log) Missed() bool {
-	missed := l.missed
-	l.missed = false
+	missed := l.gap
+	l.gap = false
 	return missed
 }
 
@@ -60,36 +60,36 @@ func (l *Log) Join(d pawl.Draft) {
 		return
 	}
 	ev := pawl.Event{At: l.replyAt}
-	l.grow(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelReasoning, Text: d.Reasoning})
-	l.grow(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelText, Text: d.Text})
+	l.delta(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelReasoning, Text: d.Reasoning})
+	l.delta(ev, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelText, Text: d.Text})
 	l.version++
 }
 
 // discard takes back what has come of a reply that is void.
 func (l *Log) discard() {
-	for _, e := range l.growing {
+	for _, e := range l.streaming {
 		l.drop(e)
 	}
-	clear(l.growing)
+	clear(l.streaming)
 	clear(l.offsets)
 }
 
 // retried takes note that the model is asked again.
 func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
 	l.discard()
-	l.tried()
+	l.endRetry()
 	text := b.Message
 	if text == "" {
 		text = string(b.Kind)
 	}
-	l.waiting = &b
+	l.retrying = &b
 	l.retry = l.note(ev, Warn, "%s: attempt %d of %s", text, b.Attempt+1, b.Model)
 	l.retry.Until = ev.At.Add(b.Wait)
 }
 
 // tried ends the wait for another try.
-func (l *Log) tried() {
-	l.waiting = nil
+func (l *Log) endRetry() {
+	l.retrying = nil
 	if l.retry != nil {
 		l.retry.Until = l.retry.At
 		l.retry.changed()
@@ -100,18 +100,18 @@ func (l *Log) tried() {
 // replied puts the whole reply in the place of what has grown. What is on the
 // screen stays the same entry, so that nobody loses their place.
 func (l *Log) replied(ev pawl.Event, b pawl.Replied) {
-	l.thought(ev)
-	grown := map[Kind]*Entry{Reply: l.growing[pawl.ChannelText], Reasoning: l.growing[pawl.ChannelReasoning]}
+	l.endReasoning(ev)
+	grown := map[Kind]*Entry{Reply: l.streaming[pawl.ChannelText], Reasoning: l.streaming[pawl.ChannelReasoning]}
 	l.discard()
-	l.tried()
+	l.endRetry()
 	l.usage, l.total = b.Usage, l.total.Add(b.Usage)
 	for _, part := range b.Parts {
 		e := &Entry{At: ev.At}
 		switch p := part.(type) {
 		case pawl.Text:
-			e = l.whole(grown, Reply, p.Text)
+			e = l.finishPart(grown, Reply, p.Text)
 		case pawl.Reasoning:
-			e = l.whole(grown, Reasoning, p.Text)
+			e = l.finishPart(grown, Reasoning, p.Text)
 			if e.Took == 0 && b.Parts.Text() == "" && !l.replyAt.IsZero() {
 				e.Took = ev.At.Sub(l.replyAt)
 			}
@@ -133,18 +133,18 @@ func (l *Log) replied(ev pawl.Event, b pawl.Replied) {
 
 // whole returns the entry of a part that has come to its end: the one that has
 // grown, the first time.
-func (l *Log) whole(grown map[Kind]*Entry, kind Kind, text string) *Entry {
+func (l *Log) finishPart(grown map[Kind]*Entry, kind Kind, text string) *Entry {
 	e := grown[kind]
 	delete(grown, kind)
 	if e == nil {
 		return &Entry{Kind: kind, Text: text}
 	}
-	same := e.grown.String() == text
-	e.Text, e.Growing = text, false
+	same := e.streamed.String() == text
+	e.Text, e.Streaming = text, false
 	if !same || kind == Reasoning {
-		e.shown = rendered{}
+		e.rendered = rendered{}
 	}
-	e.grown.Reset()
+	e.streamed.Reset()
 	e.changed()
 	return e
 }

@@ -79,7 +79,7 @@ func all(v *View) []layout.Line {
 	for i, e := range entries {
 		more := v.lines(e)
 		lines = append(lines, more...)
-		if v.tall(entries, i) > len(more) {
+		if v.entryHeight(entries, i) > len(more) {
 			lines = append(lines, layout.Line{})
 		}
 	}

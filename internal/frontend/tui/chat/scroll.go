@@ -9,43 +9,43 @@ import (
 
 // index returns where the top is, or -1. It is looked for where it was first.
 func (v *View) index(entries []*Entry) int {
-	if v.hint >= len(entries) || entries[v.hint] != v.top {
-		v.hint = max(0, slices.Index(entries, v.top))
+	if v.topIndex >= len(entries) || entries[v.topIndex] != v.top {
+		v.topIndex = max(0, slices.Index(entries, v.top))
 	}
-	if len(entries) == 0 || entries[v.hint] != v.top {
+	if len(entries) == 0 || entries[v.topIndex] != v.top {
 		return -1
 	}
-	return v.hint
+	return v.topIndex
 }
 
 func (v *View) setTop(entries []*Entry, i, skipped int) {
-	v.away, v.top, v.hint, v.skipped = true, entries[i], i, skipped
+	v.scrolledUp, v.top, v.topIndex, v.topOffset = true, entries[i], i, skipped
 }
 
 // Scroll moves by so many lines, up if they are negative.
 func (v *View) Scroll(n int) {
 	entries := v.Log.Entries()
-	if len(entries) == 0 || !v.away && n > 0 {
+	if len(entries) == 0 || !v.scrolledUp && n > 0 {
 		return
 	}
 	v.leaveEnd(entries)
 	i := max(0, v.index(entries))
-	at := v.skipped + n
+	at := v.topOffset + n
 	for at < 0 && i > 0 {
 		i--
-		at += v.tall(entries, i)
+		at += v.entryHeight(entries, i)
 	}
 	at = max(0, at)
-	for i < len(entries)-1 && at >= v.tall(entries, i) {
-		at -= v.tall(entries, i)
+	for i < len(entries)-1 && at >= v.entryHeight(entries, i) {
+		at -= v.entryHeight(entries, i)
 		i++
 	}
-	v.setTop(entries, i, min(at, v.tall(entries, i)-1))
+	v.setTop(entries, i, min(at, v.entryHeight(entries, i)-1))
 }
 
 // leaveEnd makes the first line that is seen at the end the top.
 func (v *View) leaveEnd(entries []*Entry) {
-	if !v.away {
+	if !v.scrolledUp {
 		i, skipped := v.endTop(entries)
 		v.setTop(entries, i, skipped)
 	}
@@ -59,7 +59,7 @@ func (v *View) ToTop() {
 }
 
 // ToEnd goes to the end and stays there.
-func (v *View) ToEnd() { v.away, v.top, v.skipped = false, nil, 0 }
+func (v *View) ToEnd() { v.scrolledUp, v.top, v.topOffset = false, nil, 0 }
 
 // Page is how far a page is.
 func (v *View) Page() int { return max(1, v.height-2) }
@@ -90,13 +90,13 @@ func (v *View) Selected() *Entry { return v.selected }
 func (v *View) reveal(entries []*Entry, i int) {
 	v.leaveEnd(entries)
 	start := max(0, v.index(entries))
-	if i < start || i == start && v.skipped > 0 {
+	if i < start || i == start && v.topOffset > 0 {
 		v.setTop(entries, i, 0)
 		return
 	}
-	above := -v.skipped // lines before it that are seen
+	above := -v.topOffset // lines before it that are seen
 	for k := start; k < i && above < 2*v.height; k++ {
-		above += v.tall(entries, k)
+		above += v.entryHeight(entries, k)
 	}
 	if above >= 2*v.height { // far away
 		v.setTop(entries, i, 0)
@@ -126,7 +126,7 @@ func (v *View) ToggleAll() {
 	for _, e := range v.Log.Entries() {
 		e.Open = nil
 	}
-	v.look++
+	v.styleVersion++
 }
 
 // isOpen reports whether an entry is shown whole.
@@ -147,20 +147,20 @@ func (v *View) Copy() string {
 	case e == nil:
 		return ""
 	case e.Kind == Call:
-		return copyable(copyCall(e.Call))
+		return sanitizeCopy(copyCall(e.Call))
 	}
-	return copyable(e.text())
+	return sanitizeCopy(e.text())
 }
 
 // copyable is a text for the clipboard. It may be pasted into a shell, so nothing
 // that ends a paste, sends a line or does not show is in it.
-func copyable(text string) string {
+func sanitizeCopy(text string) string {
 	return sanitize.Text(text)
 }
 
 // Spill returns what is kept of the chosen call's output beside the log, and what
 // to call it. nil means nothing.
-func (v *View) Spill() (*pawl.Blob, string) {
+func (v *View) FullOutput() (*pawl.Blob, string) {
 	if v.selected == nil || v.selected.Call == nil {
 		return nil, ""
 	}

@@ -8,29 +8,29 @@ import (
 
 // ofShell takes the events of the person's own commands. Each is a card, which
 // moves to where it begins to run.
-func (l *Log) ofShell(ev pawl.Event) {
+func (l *Log) shellEvent(ev pawl.Event) {
 	switch b := ev.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.ShellAsked:
-		e := l.shell(ev, ev.Seq)
+		e := l.shellEntry(ev, ev.Seq)
 		e.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a text has no way to fail
 	case pawl.ShellStarted:
-		e := l.shell(ev, b.Asked)
+		e := l.shellEntry(ev, b.Asked)
 		l.drop(e)
 		e.Seq, e.Turn, e.Call.Started, e.Call.Unsafe = ev.Seq, ev.Turn, ev.At, b.Unsafe
 		l.running[e.Call.ID] = l.add(e)
 		e.changed()
 	case pawl.ShellRan:
-		e := l.shell(ev, b.Asked)
-		l.finished(ev, pawl.CallFinished{Call: e.Call.ID, Status: b.Status, Result: b.Result})
+		e := l.shellEntry(ev, b.Asked)
+		l.callFinished(ev, pawl.CallFinished{Call: e.Call.ID, Status: b.Status, Result: b.Result})
 		delete(l.shells, e.Call.ID)
 	}
 }
 
 // shell returns the entry of a command of the person's, which may have been asked
 // for before the oldest event that is known.
-func (l *Log) shell(ev pawl.Event, asked pawl.Seq) *Entry {
-	e := l.call(ev, asked.ShellCall())
-	e.Call.Tool, e.Call.Person = "bash", true
+func (l *Log) shellEntry(ev pawl.Event, asked pawl.Seq) *Entry {
+	e := l.callEntry(ev, asked.ShellCall())
+	e.Call.Tool, e.Call.UserCommand = "bash", true
 	l.shells[e.Call.ID] = e
 	return e
 }

@@ -26,7 +26,7 @@ func (l *Log) Read(events []pawl.Event) {
 			orders[e.Seq] = b.Undo
 		case pawl.Undone:
 			if r := orders[b.Asked]; r.Redo != 0 && b.Refused == "" {
-				l.redone[r.Redo] = true
+				l.redoneSeqs[r.Redo] = true
 			}
 		default:
 		}
@@ -39,13 +39,13 @@ func (l *Log) Read(events []pawl.Event) {
 // applyUndone hides what was undone. What comes back by a redo is read anew by
 // whoever shows it.
 func (l *Log) applyUndone(ev pawl.Event, b pawl.Undone) {
-	r, known := l.orders[b.Asked]
+	r, known := l.undoRequests[b.Asked]
 	switch {
 	case b.Refused != "":
 		l.note(ev, Warn, "not undone: %s", b.Refused)
 		return
-	case known && r.Redo == 0 && r.Scope.Conversation() && !l.redone[ev.Seq]:
-		l.undone = append(l.undone, span{r.To, b.Asked})
+	case known && r.Redo == 0 && r.Scope.Conversation() && !l.redoneSeqs[ev.Seq]:
+		l.undoneSpans = append(l.undoneSpans, span{r.To, b.Asked})
 		l.hide()
 	}
 	text := "went back"
@@ -66,10 +66,10 @@ func (l *Log) applyUndone(ev pawl.Event, b pawl.Undone) {
 
 // hide takes out what was undone. A prompt belongs where it was taken in.
 func (l *Log) hide() {
-	if len(l.undone) == 0 {
+	if len(l.undoneSpans) == 0 {
 		return
 	}
 	l.entries = slices.DeleteFunc(l.entries, func(e *Entry) bool {
-		return slices.ContainsFunc(l.undone, func(s span) bool { return e.Seq > 0 && s.has(e.Seq) || e.In > 0 && s.has(e.In) })
+		return slices.ContainsFunc(l.undoneSpans, func(s span) bool { return e.Seq > 0 && s.has(e.Seq) || e.TakenAt > 0 && s.has(e.TakenAt) })
 	})
 }

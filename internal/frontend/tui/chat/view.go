@@ -18,20 +18,20 @@ type View struct {
 
 	width, height int
 	styles        *theme.Styles
-	ink           inks
+	sgr           palette
 	markdown      *markdown.Styles
-	diff          *diff.Look
-	look          int // changes with the styles
+	diff          *diff.Styles
+	styleVersion  int // changes with the styles
 
-	away     bool   // from the end
-	top      *Entry // the first that is seen, when away
-	skipped  int    // lines of it that are above the screen
-	hint     int    // where top was last found
-	selected *Entry // the one that keys are for; nil means none
-	allOpen  bool   // cards are shown whole
+	scrolledUp bool   // from the end
+	top        *Entry // the first that is seen, when away
+	topOffset  int    // lines of it that are above the screen
+	topIndex   int    // where top was last found
+	selected   *Entry // the one that keys are for; nil means none
+	allOpen    bool   // cards are shown whole
 
-	rows []row           // that were last drawn
-	kept map[*Entry]bool // whose lines are kept
+	rows   []row           // that were last drawn
+	cached map[*Entry]bool // whose lines are kept
 
 	now     time.Time // by the last tick
 	ticking bool
@@ -40,7 +40,7 @@ type View struct {
 }
 
 // inks are the looks of the theme.
-type inks struct{ text, muted, accent, user, good, warn, bad, bold, border layout.SGR }
+type palette struct{ text, muted, accent, user, good, warn, bad, bold, border layout.SGR }
 
 // row is a line of the screen: one of an entry's, or the gap behind it.
 type row struct {
@@ -50,7 +50,7 @@ type row struct {
 
 // NewView returns a view of a log.
 func NewView(l *Log, s *theme.Styles) *View {
-	v := &View{Log: l, kept: map[*Entry]bool{}, now: time.Now()}
+	v := &View{Log: l, cached: map[*Entry]bool{}, now: time.Now()}
 	v.SetStyles(s)
 	return v
 }
@@ -65,26 +65,26 @@ func (v *View) Resize(width, height int) {
 
 // SetStyles changes the look.
 func (v *View) SetStyles(s *theme.Styles) {
-	v.styles, v.markdown, v.diff = s, markdown.NewStyles(s), diff.LookOf(s)
-	v.ink = inks{
+	v.styles, v.markdown, v.diff = s, markdown.NewStyles(s), diff.NewStyles(s)
+	v.sgr = palette{
 		text: layout.SGROf(s.Text), muted: layout.SGROf(s.Muted), accent: layout.SGROf(s.Accent), user: layout.SGROf(s.User), good: layout.SGROf(s.Good),
 		warn: layout.SGROf(s.Warn), bad: layout.SGROf(s.Bad), bold: layout.SGROf(s.Bold), border: layout.SGROf(s.Border),
 	}
-	v.look++
+	v.styleVersion++
 }
 
 // room is how many cells the text has: there is a mark at the left and a blank at
 // the right.
-func (v *View) room() int { return max(4, v.width-2) }
+func (v *View) textWidth() int { return max(4, v.width-2) }
 
 // Follows reports whether the end is seen.
-func (v *View) Follows() bool { return !v.away }
+func (v *View) Follows() bool { return !v.scrolledUp }
 
 // AtTop reports whether the oldest entry is seen: older ones may have to be read.
 func (v *View) AtTop() bool {
 	entries := v.Log.Entries()
-	if len(entries) == 0 || v.away {
-		return len(entries) == 0 || v.skipped == 0 && v.top == entries[0]
+	if len(entries) == 0 || v.scrolledUp {
+		return len(entries) == 0 || v.topOffset == 0 && v.top == entries[0]
 	}
 	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
 }
@@ -96,7 +96,7 @@ const nearTop = 60
 // NearTop reports whether the oldest entry is seen, or soon will be.
 func (v *View) NearTop() bool {
 	entries := v.Log.Entries()
-	if v.away {
+	if v.scrolledUp {
 		return v.index(entries) < nearTop
 	}
 	return v.AtTop()
@@ -112,18 +112,18 @@ func (v *View) Render() []string {
 	if v.find.open {
 		lines[v.height-1] = v.findBar()
 	}
-	v.forget()
+	v.evict()
 	return lines
 }
 
 func (v *View) visible() []row {
 	entries := v.Log.Entries()
-	if v.away {
+	if v.scrolledUp {
 		rows := v.from(entries)
-		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.tall(entries, len(entries)-1)-1) {
+		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.entryHeight(entries, len(entries)-1)-1) {
 			return rows
 		}
-		v.away = false // the last line is seen
+		v.scrolledUp = false // the last line is seen
 	}
 	return v.end(entries)
 }
@@ -135,9 +135,9 @@ func (v *View) from(entries []*Entry) []row {
 		return nil
 	}
 	var rows []row
-	skip := v.skipped
+	skip := v.topOffset
 	for ; i < len(entries) && len(rows) < v.height; i++ {
-		for n := skip; n < v.tall(entries, i) && len(rows) < v.height; n++ {
+		for n := skip; n < v.entryHeight(entries, i) && len(rows) < v.height; n++ {
 			rows = append(rows, row{entries[i], n})
 		}
 		skip = 0
@@ -153,7 +153,7 @@ func (v *View) end(entries []*Entry) []row {
 	first, skip := v.endTop(entries)
 	var rows []row
 	for i := first; i < len(entries); i++ {
-		for n := skip; n < v.tall(entries, i); n++ {
+		for n := skip; n < v.entryHeight(entries, i); n++ {
 			rows = append(rows, row{entries[i], n})
 		}
 		skip = 0
@@ -166,7 +166,7 @@ func (v *View) end(entries []*Entry) []row {
 func (v *View) endTop(entries []*Entry) (first, skipped int) {
 	room := v.height
 	for i := len(entries) - 1; ; i-- {
-		n := v.tall(entries, i)
+		n := v.entryHeight(entries, i)
 		if n >= room || i == 0 {
 			return i, max(0, n-room)
 		}
@@ -175,9 +175,9 @@ func (v *View) endTop(entries []*Entry) (first, skipped int) {
 }
 
 // tall is how many rows an entry takes with the gap behind it.
-func (v *View) tall(entries []*Entry, i int) int {
+func (v *View) entryHeight(entries []*Entry, i int) int {
 	n := len(v.lines(entries[i]))
-	if n == 1 && i+1 < len(entries) && small(entries[i]) && small(entries[i+1]) {
+	if n == 1 && i+1 < len(entries) && compact(entries[i]) && compact(entries[i+1]) {
 		return n
 	}
 	return n + 1
@@ -185,14 +185,14 @@ func (v *View) tall(entries []*Entry, i int) int {
 
 // small reports whether an entry is a step among others, which stand together when
 // they are folded.
-func small(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
+func compact(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
 
 // draw prints a row.
 func (v *View) draw(r row) string {
 	lines := v.lines(r.entry)
 	mark := " "
 	if r.entry == v.selected {
-		mark = layout.Render(layout.Span{Text: "▌", SGR: v.ink.accent})
+		mark = layout.Render(layout.Span{Text: "▌", SGR: v.sgr.accent})
 	}
 	if r.line >= len(lines) {
 		return ""
@@ -213,34 +213,34 @@ const (
 
 // lines returns those of an entry, as they are kept or made anew.
 func (v *View) lines(e *Entry) []layout.Line {
-	s := &e.shown
-	if s.width != v.width || s.look != v.look {
-		*s = rendered{width: v.width, look: v.look}
+	s := &e.rendered
+	if s.width != v.width || s.styleVersion != v.styleVersion {
+		*s = rendered{width: v.width, styleVersion: v.styleVersion}
 	}
 	if s.lines == nil || s.version != e.version {
 		s.lines, s.version = v.render(e), e.version
 	}
-	v.kept[e] = true
+	v.cached[e] = true
 	return s.lines
 }
 
 // forget drops the lines of entries that are not on the screen, when there are many.
-func (v *View) forget() {
+func (v *View) evict() {
 	total := 0
-	for e := range v.kept {
-		total += len(e.shown.lines)
+	for e := range v.cached {
+		total += len(e.rendered.lines)
 	}
-	if len(v.kept) <= maxKept && total <= maxKeptLines {
+	if len(v.cached) <= maxKept && total <= maxKeptLines {
 		return
 	}
 	seen := map[*Entry]bool{}
 	for _, r := range v.rows {
 		seen[r.entry] = true
 	}
-	for e := range v.kept {
+	for e := range v.cached {
 		if !seen[e] {
-			e.shown = rendered{}
-			delete(v.kept, e)
+			e.rendered = rendered{}
+			delete(v.cached, e)
 		}
 	}
 }

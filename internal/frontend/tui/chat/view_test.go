@@ -180,10 +180,10 @@ func TestMouse(t *testing.T) {
 		{"within a line", 5, 0, 7, 0, "two"},
 	} {
 		v.Render()
-		v.press(tea.MouseClickMsg{X: c.x, Y: c.y, Button: tea.MouseLeft})
-		v.pull(tea.MouseMotionMsg{X: c.a, Y: c.b, Button: tea.MouseLeft})
+		v.mousePress(tea.MouseClickMsg{X: c.x, Y: c.y, Button: tea.MouseLeft})
+		v.mouseDrag(tea.MouseMotionMsg{X: c.a, Y: c.b, Button: tea.MouseLeft})
 		v.Render()
-		if got := v.release(tea.MouseReleaseMsg{}); got != c.want {
+		if got := v.mouseRelease(tea.MouseReleaseMsg{}); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -323,7 +323,7 @@ func TestRetryCountsDown(t *testing.T) {
 		t.Errorf("after 2 of 5 s: %q", got)
 	}
 	v.Log.Apply(pawl.Event{Body: pawl.Delta{Reply: start, Channel: pawl.ChannelText, Text: "here"}})
-	if got := seen(v); strings.Contains(got, " s\n") && strings.Contains(got, "in 3 s") || v.moving() {
+	if got := seen(v); strings.Contains(got, " s\n") && strings.Contains(got, "in 3 s") || v.needsClock() {
 		t.Errorf("it still counts: %q", got)
 	}
 }
@@ -338,12 +338,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	held := 0
 	for _, e := range v.Log.Entries() {
-		if e.shown.lines != nil || e.shown.doc != nil {
+		if e.rendered.lines != nil || e.rendered.doc != nil {
 			held++
 		}
 	}
-	if held > 400 || held != len(v.kept) {
-		t.Errorf("the lines of %d entries are kept of %d, and %d are known", held, len(v.Log.Entries()), len(v.kept))
+	if held > 400 || held != len(v.cached) {
+		t.Errorf("the lines of %d entries are kept of %d, and %d are known", held, len(v.Log.Entries()), len(v.cached))
 	}
 }
 

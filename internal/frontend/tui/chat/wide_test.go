@@ -13,10 +13,10 @@ import (
 // marked is what is copied when the mouse goes from one cell to another.
 func marked(v *View, x, y, a, b int) string {
 	v.Render()
-	v.press(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
-	v.pull(tea.MouseMotionMsg{X: a, Y: b, Button: tea.MouseLeft})
+	v.mousePress(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	v.mouseDrag(tea.MouseMotionMsg{X: a, Y: b, Button: tea.MouseLeft})
 	v.Render()
-	return v.release(tea.MouseReleaseMsg{})
+	return v.mouseRelease(tea.MouseReleaseMsg{})
 }
 
 // TestMouseWide: what is copied is what was written, also where signs are wide,

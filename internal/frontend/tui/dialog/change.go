@@ -17,7 +17,7 @@ const bar = "  | "
 // leaves nothing out and adds nothing: a line that it takes for something else
 // has another color, no more.
 type painter struct {
-	inks                                          *syntax.Palette
+	palette                                       *syntax.Palette
 	name, hunk, note, added, removed, plus, minus layout.SGR
 	path                                          string
 	old, new                                      syntax.Lexer
@@ -25,7 +25,7 @@ type painter struct {
 
 func newPainter(s *theme.Styles) *painter {
 	p := &painter{
-		inks: syntax.NewPalette(s), name: layout.SGROf(s.Bold), hunk: layout.SGROf(s.Accent), note: layout.SGROf(s.Muted),
+		palette: syntax.NewPalette(s), name: layout.SGROf(s.Bold), hunk: layout.SGROf(s.Accent), note: layout.SGROf(s.Muted),
 		added: layout.SGROf(s.Added), removed: layout.SGROf(s.Removed),
 	}
 	p.plus, p.minus = p.added+layout.SGROf(s.Good), p.removed+layout.SGROf(s.Bad)
@@ -75,5 +75,5 @@ func (p *painter) spans(text string) (spans []layout.Span, under layout.SGR) {
 }
 
 func (p *painter) signed(text string, sign, under layout.SGR, l *syntax.Lexer) []layout.Span {
-	return append([]layout.Span{{Text: text[:1], SGR: sign}}, l.Line(text[1:], p.inks, under)...)
+	return append([]layout.Span{{Text: text[:1], SGR: sign}}, l.Line(text[1:], p.palette, under)...)
 }

@@ -12,11 +12,11 @@ func lineWidth(s string) int { return ansi.StringWidth(s) }
 
 // beside shows what was at the left and what is at the right. Lines that were
 // removed stand beside those that came in their place.
-func (p *printer) beside(h hunk) {
+func (p *printer) sideBySide(h hunk) {
 	var left, right []row
 	flush := func() {
 		for i := range max(len(left), len(right)) {
-			p.pair(at(left, i), at(right, i))
+			p.pairRow(at(left, i), at(right, i))
 		}
 		left, right = nil, nil
 	}
@@ -34,7 +34,7 @@ func (p *printer) beside(h hunk) {
 			p.lines = append(p.lines, p.row(r, p.width)...)
 		default:
 			flush()
-			p.pair(&r, &r)
+			p.pairRow(&r, &r)
 		}
 	}
 	flush()
@@ -48,7 +48,7 @@ func at(rows []row, i int) *row {
 }
 
 // pair sets two rows beside each other.
-func (p *printer) pair(left, right *row) {
+func (p *printer) pairRow(left, right *row) {
 	half := (p.width - 3) / 2
 	var a, b []layout.Line
 	if right != nil && right.sign == ' ' {
@@ -66,7 +66,7 @@ func (p *printer) pair(left, right *row) {
 			b = p.row(*right, half)
 		}
 	}
-	bar := layout.Render(layout.Span{Text: " │ ", SGR: p.look.muted})
+	bar := layout.Render(layout.Span{Text: " │ ", SGR: p.styles.muted})
 	for i := range max(len(a), len(b)) {
 		line := layout.Line{Text: padded(a, i, half) + bar + strings.TrimRight(padded(b, i, half), " "), Frame: p.digits + 3}
 		p.lines = append(p.lines, line)

@@ -17,14 +17,14 @@ import (
 const Wide = 110
 
 // Look is how a theme shows diffs.
-type Look struct {
+type Styles struct {
 	muted, added, removed, plus, minus layout.SGR
 	syntax                             *syntax.Palette
 }
 
 // LookOf returns that of a theme.
-func LookOf(s *theme.Styles) *Look {
-	return &Look{
+func NewStyles(s *theme.Styles) *Styles {
+	return &Styles{
 		muted: layout.SGROf(s.Muted), added: layout.SGROf(s.Added), removed: layout.SGROf(s.Removed),
 		plus: layout.SGROf(s.Good), minus: layout.SGROf(s.Bad), syntax: syntax.NewPalette(s),
 	}
@@ -47,9 +47,9 @@ func Count(unified string) (added, removed int) {
 
 // Render returns the lines of a file's diff. What does not show is shown as its
 // code: somebody may act on what they see.
-func Render(l *Look, width int, path, unified string) []layout.Line {
+func Render(l *Styles, width int, path, unified string) []layout.Line {
 	f := parse(sanitize.Marked(unified))
-	p := &printer{look: l, width: max(width, 20), path: path, digits: len(strconv.Itoa(f.last))}
+	p := &printer{styles: l, width: max(width, 20), path: path, digits: len(strconv.Itoa(f.last))}
 	for _, note := range f.notes {
 		p.note(note)
 	}
@@ -59,9 +59,9 @@ func Render(l *Look, width int, path, unified string) []layout.Line {
 		}
 		p.old, p.new = syntax.For(path), syntax.For(path)
 		if p.width >= Wide {
-			p.beside(h)
+			p.sideBySide(h)
 		} else {
-			p.below(h)
+			p.unified(h)
 		}
 	}
 	return p.lines
@@ -151,7 +151,7 @@ func number(s string) int {
 
 // printer sets the lines of a diff.
 type printer struct {
-	look     *Look
+	styles   *Styles
 	width    int
 	path     string
 	digits   int
@@ -160,12 +160,12 @@ type printer struct {
 }
 
 func (p *printer) note(text string) {
-	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(text), SGR: p.look.muted}}, p.width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(text), SGR: p.styles.muted}}, p.width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
 	p.lines = append(p.lines, lines...)
 }
 
 // below shows the rows one below the other.
-func (p *printer) below(h hunk) {
+func (p *printer) unified(h hunk) {
 	for _, r := range h.rows {
 		p.lines = append(p.lines, p.row(r, p.width)...)
 	}
@@ -174,34 +174,34 @@ func (p *printer) below(h hunk) {
 // row sets one line of the diff within a width.
 func (p *printer) row(r row, width int) []layout.Line {
 	if r.sign == '\\' {
-		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), SGR: p.look.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
+		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), SGR: p.styles.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
 	}
-	n, sign, ink, lexer := r.new, p.look.muted, layout.SGR(""), &p.new
+	n, sign, sgr, lexer := r.new, p.styles.muted, layout.SGR(""), &p.new
 	switch r.sign {
 	case '+':
-		sign, ink = p.look.plus, p.look.added
+		sign, sgr = p.styles.plus, p.styles.added
 	case '-':
-		n, sign, ink, lexer = r.old, p.look.minus, p.look.removed, &p.old
+		n, sign, sgr, lexer = r.old, p.styles.minus, p.styles.removed, &p.old
 	}
-	spans := lexer.Line(layout.Tabs(r.text), p.look.syntax, ink)
+	spans := lexer.Line(layout.Tabs(r.text), p.styles.syntax, sgr)
 	if r.sign == ' ' {
 		p.old = p.new // both go on from what they have in common
 	}
 	frame := layout.Frame{
-		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), SGR: p.look.muted}, {Text: string(r.sign) + " ", SGR: ink + sign}},
-		Rest:  []layout.Span{{Text: strings.Repeat(" ", p.digits+1)}, {Text: "  ", SGR: ink}},
+		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), SGR: p.styles.muted}, {Text: string(r.sign) + " ", SGR: sgr + sign}},
+		Rest:  []layout.Span{{Text: strings.Repeat(" ", p.digits+1)}, {Text: "  ", SGR: sgr}},
 	}
 	lines := layout.Chop(spans, width, frame)
 	for i := range lines {
-		lines[i].Text = fill(lines[i].Text, width, ink)
+		lines[i].Text = fill(lines[i].Text, width, sgr)
 	}
 	return lines
 }
 
 // fill makes a line as wide as it may be, so that its background is whole.
-func fill(line string, width int, ink layout.SGR) string {
-	if missing := width - lineWidth(line); missing > 0 && ink != "" {
-		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: ink})
+func fill(line string, width int, sgr layout.SGR) string {
+	if missing := width - lineWidth(line); missing > 0 && sgr != "" {
+		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: sgr})
 	}
 	return line
 }

@@ -31,9 +31,9 @@ rename to b/store.go
 \ No newline at end of file
 `
 
-func look(name string) *Look {
+func look(name string) *Styles {
 	t, _ := theme.Find(name, nil)
-	return LookOf(theme.New(t))
+	return NewStyles(theme.New(t))
 }
 
 func TestGolden(t *testing.T) {

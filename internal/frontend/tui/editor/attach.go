@@ -18,24 +18,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// The bounds of what is attached.
+// Limits of attachments.
 const (
 	maxAttached = 10
 	maxBytes    = 10 << 20 // of each
 )
 
-// Attachment is a file that goes with a prompt. It is read when the prompt is
-// sent, and only if it was shown.
+// Attachment is a file that is sent with a prompt. It is read when the prompt is sent,
+// and only if its name has been shown.
 type Attachment struct {
 	Name  string
-	Path  string // real; "" if the data is here
+	Path  string // without symbolic links; "" if data holds the content
 	Size  int64
-	Kind  string // its media type
+	Kind  string // media type
 	data  []byte
 	shown bool
 }
 
-// attach puts a file beside the prompt.
+// attach adds a file to the prompt.
 func (e *Editor) attach(a *Attachment) tea.Cmd {
 	for _, f := range e.draft.files {
 		if f.Path != "" && f.Path == a.Path {
@@ -49,7 +49,7 @@ func (e *Editor) attach(a *Attachment) tea.Cmd {
 	return nil
 }
 
-// look finds out what a path is. Anything but a file of some size is refused.
+// statFile checks that a path is a regular file of acceptable size.
 func statFile(path string) (*Attachment, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -67,8 +67,8 @@ func statFile(path string) (*Attachment, error) {
 	return &Attachment{Name: filepath.Base(real), Path: real, Size: info.Size(), Kind: mime.TypeByExtension(filepath.Ext(real))}, nil
 }
 
-// read returns the file as it is now. A link in its place is not followed: it is
-// not what was shown.
+// read returns the file's current content. It does not follow a symbolic link at its
+// path: that would not be the file that was shown.
 func (a *Attachment) read() (pawl.File, error) {
 	file := pawl.File{Name: a.Name, MediaType: a.Kind, Data: a.data}
 	if a.Path != "" {
@@ -100,8 +100,8 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// pathsIn reads paths as terminals paste them when files are dropped: quoted, with
-// backslashes, as file:// addresses. It returns nil if there is anything else.
+// pathsIn parses paths as terminals paste dropped files: quoted, escaped, or as
+// file:// URLs. It returns nil if the text contains anything else.
 func pathsIn(s, home string) []string {
 	if len(s) > maxAttached*4096 {
 		return nil
@@ -125,8 +125,8 @@ func pathsIn(s, home string) []string {
 	return text
 }
 
-// shellWords splits a text as a shell does, without doing anything for it. It
-// returns false if a quote does not end.
+// shellWords splits a text into words like a shell, without expansions. It returns
+// false if a quote is not closed.
 func shellWords(s string) (text []string, ok bool) {
 	var word strings.Builder
 	quote, inside := rune(0), false

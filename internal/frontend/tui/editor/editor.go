@@ -1,7 +1,7 @@
-// Package editor is where prompts are written.
+// Package editor is the prompt editor.
 //
-// A paste is literal: nothing in it is a command, a mention or an order, whatever
-// it looks like. Only what the person typed is, or chose where it was offered.
+// A paste is literal: nothing in it is a command or a mention, whatever it looks like.
+// Only text that the user typed or chose from a completion is.
 package editor
 
 import (
@@ -17,42 +17,42 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// maxRows is how tall the editor grows.
+// maxRows is how many rows of text are shown at most.
 const maxRows = 10
 
-// sign is what stands before the first row, and margin how many cells it takes.
+// promptSymbol precedes the first row; margin is its width.
 const (
 	promptSymbol = "› "
 	margin       = 2
 )
 
-// Editor is a text of several lines, and what goes with it.
+// Editor is a multi-line prompt with attachments, completion and history.
 type Editor struct {
 	shared   *ui.Shared
 	complete *completion.Complete
 	recall   recall
-	env      func(string) string // the environment
+	env      func(string) string // looks up environment variables
 
-	number    int // of what was sent last
+	number    int // of the last submission
 	draft     draft
 	session   pawl.SessionID
 	drafts    map[pawl.SessionID]draft // of sessions that are not shown
 	lists     aboveLists
-	dismissed completion.Kind // what is not offered again until something else is written
+	dismissed completion.Kind // completion that was closed with esc; it opens again after a different input
 
 	width    int
-	limit    int // how tall it may be; 0 means as it likes
-	y        int // where it is on the screen
-	top      int // the first row that is shown
+	limit    int // maximum height; 0 means unlimited
+	y        int // position on the screen
+	top      int // first visible row
 	dragging bool
 }
 
-// draft is what is written and not yet sent.
+// draft is an unsent prompt.
 type draft struct {
 	text   *textinput.Buffer
 	files  []*Attachment
-	reword pawl.Seq   // the prompt that waits and gets these words
-	kept   pawl.Parts // of that prompt, besides the words
+	reword pawl.Seq   // the waiting prompt that is being edited
+	kept   pawl.Parts // its parts that are not text
 	saved  []textinput.Piece
 }
 
@@ -60,7 +60,7 @@ func newDraft() draft { return draft{text: &textinput.Buffer{}} }
 
 func (d draft) empty() bool { return d.text.Len() == 0 && len(d.files) == 0 && d.reword == 0 }
 
-// New returns an empty editor. Without a store, prompts are not kept.
+// New returns an empty editor. A nil store keeps no history.
 func New(s *ui.Shared, store history.Store) *Editor {
 	return &Editor{
 		shared: s, complete: completion.New(s), recall: recall{store: store}, env: os.Getenv,
@@ -68,14 +68,13 @@ func New(s *ui.Shared, store history.Store) *Editor {
 	}
 }
 
-// Init reads what was sent before, and what the directory has.
+// Init loads the prompt history and the project.
 func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Look(e.shared.Dir)) }
 
-// Directory is what is known of the directory that is worked in.
+// Project returns the project of the working directory, and whether it is loaded.
 func (e *Editor) Project() (pawl.Project, bool) { return e.complete.Folder() }
 
-// Switch shows what is written for another session, and keeps what was written
-// for the last one.
+// Switch shows the draft of another session, and keeps that of the current one.
 func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	if id == e.session {
 		return e.complete.Look(dir)
@@ -93,16 +92,16 @@ func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	return e.complete.Look(dir)
 }
 
-// Become says that the new session that is written for has got its ID.
+// SetSession sets the ID of the session that was created for the draft.
 func (e *Editor) SetSession(id pawl.SessionID) { e.session = id }
 
-// Resize gives the editor its width.
+// SetWidth sets the width.
 func (e *Editor) SetWidth(width int) { e.width = width }
 
-// Limit says how many lines it may take.
+// SetMaxHeight limits the height.
 func (e *Editor) SetMaxHeight(height int) { e.limit = max(1, height) }
 
-// tall is how many rows of text are shown.
+// maxTextRows returns how many rows of text fit.
 func (e *Editor) maxTextRows(head int) int {
 	if e.limit == 0 {
 		return maxRows
@@ -110,31 +109,30 @@ func (e *Editor) maxTextRows(head int) int {
 	return max(1, min(maxRows, e.limit-head))
 }
 
-// Place says at which row of the screen the editor begins.
+// SetTop sets the row of the screen where the editor begins.
 func (e *Editor) SetTop(y int) { e.y = y }
 
-// cells is how wide the text is; the cursor may stand behind it.
+// textWidth returns the width of the text; the cursor needs one more cell.
 func (e *Editor) textWidth() int { return max(1, e.width-margin-1) }
 
-// Height is how many lines it takes.
+// Height returns the number of lines.
 func (e *Editor) Height() int { return len(e.lines()) }
 
-// Empty reports whether nothing is written.
+// Empty reports whether there is no text, attachment or edited prompt.
 func (e *Editor) Empty() bool { return e.draft.empty() }
 
-// Text is what is written.
+// Text returns the text.
 func (e *Editor) Text() string { return e.draft.text.String() }
 
-// SetText replaces what is written. It is a text that was written before: it
-// counts as typed.
+// SetText replaces the text. It counts as typed.
 func (e *Editor) SetText(s string) {
 	e.draft.text.Set([]textinput.Piece{{Text: s}})
 	e.complete.Close()
 }
 
-// Return gives the words of a prompt back that was taken in before. It returns
-// false if something else is written. The words count as pasted: files' texts may
-// be among them.
+// Restore puts the text of an earlier prompt in an empty editor; it returns false if
+// the editor is not empty. The text counts as pasted, because it may contain the text
+// of files.
 func (e *Editor) Restore(parts pawl.Parts) bool {
 	if !e.draft.empty() {
 		return false
@@ -144,7 +142,7 @@ func (e *Editor) Restore(parts pawl.Parts) bool {
 	return true
 }
 
-// Update takes a message.
+// Update handles a message.
 func (e *Editor) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
@@ -177,7 +175,7 @@ func (e *Editor) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// picked takes what was chosen in a list that the editor opened.
+// picked handles a choice from a list that the editor opened.
 func (e *Editor) picked(m picker.Chosen) tea.Cmd {
 	switch m.Picker {
 	case completion.Palette:
@@ -190,14 +188,14 @@ func (e *Editor) picked(m picker.Chosen) tea.Cmd {
 	return nil
 }
 
-// Palette is a command that opens the list of all commands.
+// Palette opens the command palette.
 func (e *Editor) Palette() tea.Cmd {
 	folder, _ := e.complete.Folder()
 	return ui.Send(ui.Open{Dialog: completion.NewPalette(e.shared, folder)})
 }
 
-// command does what was chosen in the palette: one that is complete runs, another
-// is written, before what is written already.
+// command handles a choice from the palette: a command without arguments runs, others
+// are inserted at the beginning of the text.
 func (e *Editor) command(name string) tea.Cmd {
 	if c, ok := completion.Find(name); ok && !completion.NeedsArguments(c.Arguments) {
 		return e.run(completion.Run{Name: name})
@@ -208,7 +206,7 @@ func (e *Editor) command(name string) tea.Cmd {
 	return nil
 }
 
-// run does what is the editor's own, and leaves the rest to others.
+// run runs the editor's own commands, and passes on the others.
 func (e *Editor) run(r completion.Run) tea.Cmd {
 	switch r.Name {
 	case "editor":
@@ -223,7 +221,7 @@ func (e *Editor) run(r completion.Run) tea.Cmd {
 	}
 }
 
-// clear takes out what is written and attached.
+// clear removes text and attachments.
 func (e *Editor) clear() {
 	e.draft.text.Clear()
 	e.draft.files = nil

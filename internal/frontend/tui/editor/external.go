@@ -16,22 +16,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// outsideMsg is a file that is ready for the person's own editor.
+// externalMsg is a prompt file for the user's own editor.
 type externalMsg struct {
 	folder string
 	pieces []textinput.Piece
 	args   []string
 }
 
-// writtenMsg is what was written there.
+// externalDoneMsg is the result of the user's editor.
 type externalDoneMsg struct {
-	pieces []textinput.Piece // as it was
+	pieces []textinput.Piece // the text before
 	text   string
 	err    error
 }
 
-// outside has the prompt written in the person's own editor: in a directory that
-// nobody else can read.
+// openExternal writes the prompt to a file for the user's editor, in a directory that
+// others cannot read.
 func (e *Editor) openExternal() tea.Cmd {
 	name := e.env("VISUAL")
 	if name == "" {
@@ -57,14 +57,14 @@ func (e *Editor) openExternal() tea.Cmd {
 
 func promptFile(folder string) string { return filepath.Join(folder, "prompt.md") }
 
-// goOutside gives the terminal to the editor until it ends.
+// runExternal hands the terminal to the user's editor until it exits.
 func (e *Editor) runExternal(m externalMsg) tea.Cmd {
 	//nolint:gosec,noctx // the person's own editor, which ends when they end it
 	cmd := exec.Command(m.args[0], append(m.args[1:], promptFile(m.folder))...)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return m.read(err) })
 }
 
-// read takes the text back, and leaves nothing behind.
+// read reads the file and deletes it.
 func (m externalMsg) read(err error) tea.Msg {
 	data, readErr := readFile(promptFile(m.folder))
 	err = errors.Join(err, readErr, os.RemoveAll(m.folder))
@@ -73,12 +73,12 @@ func (m externalMsg) read(err error) tea.Msg {
 	}
 	text := string(data)
 	if !strings.HasSuffix(history.Entry(m.pieces).Text(), "\n") {
-		text = strings.TrimSuffix(text, "\n") // which editors add
+		text = strings.TrimSuffix(text, "\n") // editors add it
 	}
 	return externalDoneMsg{m.pieces, text, err}
 }
 
-// written takes what was written.
+// externalDone takes over the edited text.
 func (e *Editor) externalDone(m externalDoneMsg) tea.Cmd {
 	if m.err != nil {
 		return ui.Send(ui.Failed{Err: m.err})
@@ -91,8 +91,8 @@ func (e *Editor) externalDone(m externalDoneMsg) tea.Cmd {
 	return nil
 }
 
-// again finds the pastes of a text in what has become of it. If one was changed
-// nobody can tell any more what was pasted: then all of it is, and it returns
+// restorePastes finds the pastes of the old text in the new one. If one was changed,
+// it cannot tell what was typed: then all of it counts as pasted, and it returns
 // false.
 func restorePastes(before []textinput.Piece, now string) ([]textinput.Piece, bool) {
 	var pieces []textinput.Piece

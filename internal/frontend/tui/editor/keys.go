@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Takes reports whether a key is the editor's even if it means something else
-// elsewhere: while something is offered, or a list above the text is looked at.
+// Handles reports whether the editor handles a key that has another meaning elsewhere:
+// while a completion is open, or a list above the text has the focus.
 func (e *Editor) Handles(k tea.KeyPressMsg) bool {
 	switch k.String() {
 	case "esc":
@@ -23,7 +23,7 @@ func (e *Editor) Handles(k tea.KeyPressMsg) bool {
 	}
 }
 
-// key takes a key press.
+// key handles a key press.
 func (e *Editor) key(k tea.KeyPressMsg) tea.Cmd {
 	if e.lists.focus {
 		if cmd, taken := e.listsKey(k); taken {
@@ -41,7 +41,7 @@ func (e *Editor) key(k tea.KeyPressMsg) tea.Cmd {
 	return e.editKey(k)
 }
 
-// offerKey takes a key for what is offered.
+// completionKey handles a key for the open completion.
 func (e *Editor) completionKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	action := e.shared.Keys.Action(keys.Editor, k.String())
 	_, chosen := e.complete.Choice()
@@ -66,7 +66,7 @@ func (e *Editor) completionKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// take writes what is chosen.
+// acceptCompletion inserts the selected completion.
 func (e *Editor) acceptCompletion() tea.Cmd {
 	c, _ := e.complete.Choice()
 	b := e.draft.text
@@ -83,7 +83,7 @@ func (e *Editor) acceptCompletion() tea.Cmd {
 	return e.refreshCompletion()
 }
 
-// runChoice does a command that is complete as it is.
+// runChoice runs the selected command if it needs no arguments.
 func (e *Editor) runChoice() (tea.Cmd, bool) {
 	c, _ := e.complete.Choice()
 	b := e.draft.text
@@ -95,7 +95,7 @@ func (e *Editor) runChoice() (tea.Cmd, bool) {
 	return e.submit(pawl.DeliverSteer), true
 }
 
-// action does what the user's keys say.
+// action runs the action that a key is bound to.
 func (e *Editor) action(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch e.shared.Keys.Action(keys.Editor, k.String()) {
 	case keys.Send:
@@ -129,7 +129,7 @@ func (e *Editor) action(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 }
 
-// vertical moves a row up or down, and at the edges to another prompt.
+// vertical moves a row up or down, or at the edges to another prompt of the history.
 func (e *Editor) vertical(by int) tea.Cmd {
 	if e.draft.text.Vertical(by, e.textWidth(), false) {
 		return e.refreshOpenCompletion()
@@ -139,7 +139,7 @@ func (e *Editor) vertical(by int) tea.Cmd {
 	return nil
 }
 
-// editKey takes the keys that every line of a terminal knows.
+// editKey handles the editing keys.
 func (e *Editor) editKey(k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "ctrl+c", "ctrl+x":
@@ -160,8 +160,8 @@ func (e *Editor) editKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// copy copies what is selected; cut takes it out too. Without a selection it takes
-// out all that is written, as in a shell.
+// copy copies the selection; cut deletes it too. Without a selection, copy clears the
+// prompt, as Ctrl-C does in a shell.
 func (e *Editor) copy(cut bool) tea.Cmd {
 	b := e.draft.text
 	from, to := b.Selected()
@@ -181,7 +181,8 @@ func (e *Editor) copy(cut bool) tea.Cmd {
 	return tea.SetClipboard(text)
 }
 
-// tab confirms what was pasted: a name becomes a mention, a fold is opened.
+// tab confirms pasted text: a pasted @name becomes a mention, a folded paste is
+// expanded.
 func (e *Editor) tab() tea.Cmd {
 	if word, ok := e.draft.text.Confirm(); ok {
 		return ui.Send(ui.Notice{Text: word + " is mentioned now"})
@@ -190,7 +191,7 @@ func (e *Editor) tab() tea.Cmd {
 	return nil
 }
 
-// offer offers what fits what was just written.
+// refreshCompletion opens or updates the completion for the text at the cursor.
 func (e *Editor) refreshCompletion() tea.Cmd {
 	kind, query := e.completionKind()
 	if kind == completion.None || kind != e.dismissed {
@@ -202,7 +203,7 @@ func (e *Editor) refreshCompletion() tea.Cmd {
 	return e.complete.Ask(kind, query)
 }
 
-// follow keeps what is offered in step with the cursor, and offers nothing new.
+// refreshOpenCompletion updates the completion if it is open.
 func (e *Editor) refreshOpenCompletion() tea.Cmd {
 	if !e.complete.Open() {
 		return nil
@@ -210,7 +211,7 @@ func (e *Editor) refreshOpenCompletion() tea.Cmd {
 	return e.refreshCompletion()
 }
 
-// asks says what the cursor is in.
+// completionKind returns what can be completed at the cursor, and the query.
 func (e *Editor) completionKind() (completion.Kind, string) {
 	b := e.draft.text
 	if b.StartsWith("/") && b.At() > 0 {

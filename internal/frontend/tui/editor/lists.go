@@ -14,26 +14,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Waiting are the prompts of a session that wait to be taken in.
+// Waiting are the prompts of a session that wait for the model to read them.
 type Waiting struct {
 	Session pawl.SessionID
 	List    []pawl.Waiting
 }
 
-// Withdraw orders a prompt that waits to be taken back.
+// Withdraw asks the app to withdraw a waiting prompt.
 type Withdraw struct{ Prompt pawl.Seq }
 
-// maxWaiting is how many prompts that wait are shown, unless they are looked at.
+// maxWaiting is how many waiting prompts are shown while the list does not have the
+// focus.
 const maxWaiting = 3
 
-// above are the lists above the text: what is attached, and what waits.
+// aboveLists are the lists above the text: attachments and waiting prompts.
 type aboveLists struct {
 	waiting []pawl.Waiting
-	focus   bool // keys are for them
+	focus   bool // keys go to the lists
 	at      int
 }
 
-// wait shows the prompts that wait.
+// setWaiting shows the waiting prompts.
 func (e *Editor) setWaiting(m Waiting) {
 	if m.Session != e.session {
 		return
@@ -42,7 +43,7 @@ func (e *Editor) setWaiting(m Waiting) {
 	e.clampLists()
 }
 
-// keepAbove keeps the bar on something.
+// clampLists keeps the selection in range.
 func (e *Editor) clampLists() {
 	n := len(e.draft.files) + len(e.lists.waiting)
 	e.lists.at = max(0, min(e.lists.at, n-1))
@@ -55,7 +56,7 @@ func (e *Editor) focusLists() {
 	e.clampLists()
 }
 
-// aboveKey takes a key for the lists.
+// listsKey handles a key for the lists.
 func (e *Editor) listsKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	n := len(e.draft.files) + len(e.lists.waiting)
 	action := e.shared.Keys.Action(keys.Editor, k.String())
@@ -71,7 +72,7 @@ func (e *Editor) listsKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case action == keys.Send:
 		return e.editSelected(), true
 	case k.Text != "":
-		e.lists.focus = false // it is written
+		e.lists.focus = false // it is typed into the text
 		return nil, false
 	default:
 		return nil, false
@@ -79,7 +80,7 @@ func (e *Editor) listsKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// removeAbove takes away what the bar is on.
+// removeSelected removes the selected attachment or withdraws the selected prompt.
 func (e *Editor) removeSelected() tea.Cmd {
 	i := e.lists.at
 	if i < len(e.draft.files) {
@@ -91,9 +92,9 @@ func (e *Editor) removeSelected() tea.Cmd {
 	return ui.Send(Withdraw{w.Seq})
 }
 
-// editAbove brings the words of a prompt that waits into the editor. What is
-// written there comes back afterwards. The words count as pasted: files' texts may
-// be among them.
+// editSelected loads the selected waiting prompt into the editor; the current draft is
+// saved until then. The text counts as pasted, because it may contain the text of
+// files.
 func (e *Editor) editSelected() tea.Cmd {
 	i := e.lists.at - len(e.draft.files)
 	if i < 0 {
@@ -114,7 +115,7 @@ func (e *Editor) editSelected() tea.Cmd {
 	return nil
 }
 
-// endReword gives up rewording, and brings back what was written before.
+// endReword stops editing a waiting prompt, and restores the draft.
 func (e *Editor) endReword() {
 	if e.draft.reword == 0 {
 		return
@@ -123,7 +124,7 @@ func (e *Editor) endReword() {
 	e.draft.reword, e.draft.kept, e.draft.saved = 0, nil, nil
 }
 
-// aboveView draws the lists.
+// listsView draws the lists.
 func (e *Editor) listsView(width int) []string {
 	s := e.shared.Styles
 	var lines []string
@@ -165,7 +166,7 @@ func deliveryLabel(d pawl.Delivery) string {
 	return "steers ·"
 }
 
-// label is what is shown of an attachment: its path, or the end of it.
+// label returns the path and size of an attachment, truncated at its left.
 func (a *Attachment) label(width int) string {
 	name := a.Path
 	if name == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// What is longer than one of these is folded.
+// Longer pastes are folded.
 const (
 	foldLines = 10
 	foldChars = 1000
@@ -22,8 +22,8 @@ type pathsMsg struct {
 	files []*Attachment
 }
 
-// paste takes in a text, as it is: a line end in it sends nothing. If it is
-// nothing but names of files on this machine, they are attached in its place.
+// paste inserts a text literally. If it consists only of names of existing files, they
+// are attached instead.
 func (e *Editor) paste(s string) tea.Cmd {
 	if s == "" {
 		return nil
@@ -42,7 +42,7 @@ func (e *Editor) paste(s string) tea.Cmd {
 	return nil
 }
 
-// mentions reports whether a paste has a word that would be a mention if it were
+// mentions reports whether a text contains a word that would be a mention if it were
 // typed.
 func mentions(s string) bool {
 	for word := range strings.FieldsSeq(s) {
@@ -53,20 +53,20 @@ func mentions(s string) bool {
 	return false
 }
 
-// find looks whether all paths are files.
+// statPaths checks whether all paths are files.
 func statPaths(paste int, s string, paths []string) tea.Msg {
 	m := pathsMsg{paste: paste, text: s}
 	for _, p := range paths {
 		a, err := statFile(p)
 		if err != nil {
-			return nil // then it is text
+			return nil // keep it as text
 		}
 		m.files = append(m.files, a)
 	}
 	return m
 }
 
-// paths attaches the files that a paste names, if it still is there as it came.
+// attachPaths replaces a paste by the files that it names, if it is unchanged.
 func (e *Editor) attachPaths(m pathsMsg) tea.Cmd {
 	if !e.draft.text.TakePaste(m.paste, m.text) {
 		return nil

@@ -15,18 +15,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// recallID is the picker of earlier prompts.
+// recallID is the ID of the history picker.
 const recallID = "prompts"
 
-// recall brings earlier prompts back.
+// recall navigates the prompt history.
 type recall struct {
 	store   history.Store
-	entries []history.Entry   // the oldest first
-	offset  int               // how many prompts back the one that is shown is
-	current []textinput.Piece // what was written before
+	entries []history.Entry   // oldest first
+	offset  int               // how many prompts back the shown one is
+	current []textinput.Piece // the draft from before
 }
 
-// loadedMsg are the prompts of earlier runs.
+// loadedMsg is the stored history.
 type loadedMsg struct {
 	entries []history.Entry
 	err     error
@@ -43,7 +43,7 @@ func (r *recall) load() tea.Cmd {
 	}
 }
 
-// loaded puts the prompts of earlier runs before those of this one.
+// loaded puts the stored history before this run's prompts.
 func (r *recall) loaded(m loadedMsg) tea.Cmd {
 	if m.err != nil {
 		return ui.Send(ui.Failed{Err: m.err})
@@ -56,7 +56,7 @@ func (r *recall) loaded(m loadedMsg) tea.Cmd {
 	return nil
 }
 
-// add keeps a prompt that was sent.
+// add adds a sent prompt.
 func (r *recall) add(e history.Entry) tea.Cmd {
 	r.reset()
 	if strings.TrimSpace(e.Text()) == "" {
@@ -70,10 +70,10 @@ func (r *recall) add(e history.Entry) tea.Cmd {
 	return ui.Run(func() error { return store.Add(e) })
 }
 
-// leave forgets which prompt is shown.
+// reset ends the navigation.
 func (r *recall) reset() { r.offset, r.current = 0, nil }
 
-// step shows an earlier prompt, or a later one; the last is what was written.
+// step shows an earlier or later prompt; after the latest comes the draft.
 func (r *recall) step(by int, b *textinput.Buffer) {
 	to := min(max(r.offset-by, 0), len(r.entries))
 	if to == r.offset {
@@ -89,11 +89,11 @@ func (r *recall) step(by int, b *textinput.Buffer) {
 	}
 	b.Set(r.entries[len(r.entries)-to])
 	if by < 0 {
-		b.Move(0, false) // so that the next key goes further back
+		b.Move(0, false) // the next key goes further back
 	}
 }
 
-// search opens a list of the earlier prompts, the newest first.
+// search opens a picker with the history, newest first.
 func (r *recall) search(s *ui.Shared) tea.Cmd {
 	items := make([]picker.Item, 0, len(r.entries))
 	for i, e := range slices.Backward(r.entries) {
@@ -117,7 +117,7 @@ func preview(text string) func(width, height int) string {
 	}
 }
 
-// entry returns a prompt by its ID in the list.
+// entry returns a prompt by its ID in the picker.
 func (r *recall) entry(id string) (history.Entry, bool) {
 	i, err := strconv.Atoi(id)
 	if err != nil || i < 0 || i >= len(r.entries) {

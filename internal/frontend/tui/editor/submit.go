@@ -17,34 +17,34 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Submit is a prompt that was written.
+// Submit is a prompt to send.
 type Submit struct {
-	Number   int // of what the editor has sent, from 1: messages may pass each other
+	Number   int // counts from 1 over all submissions: messages may overtake each other
 	Pieces   []textinput.Piece
 	Files    []*Attachment
-	Delivery pawl.Delivery // while a turn is open
-	Reword   pawl.Seq      // the prompt that waits and gets these words; 0 means a new one
-	Kept     pawl.Parts    // what stays of that prompt
+	Delivery pawl.Delivery // if a turn is running
+	Reword   pawl.Seq      // the waiting prompt to change; 0 means a new one
+	Kept     pawl.Parts    // parts of that prompt to keep
 }
 
-// Shell is a command that the person wants to run.
+// Shell is a shell command that the user wants to run.
 type Shell struct {
 	Number  int // as in Submit
 	Command string
 }
 
-// Back gives a prompt back that could not be sent.
+// SendFailed returns a prompt that could not be sent.
 type SendFailed struct {
 	Submit Submit
 	Err    error
 }
 
-// submit sends what is written, or does what it says.
+// submit sends the prompt, or runs it if it is a command.
 func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	b := e.draft.text
 	for _, f := range e.draft.files {
 		if !f.shown {
-			return nil // no file is read that the person did not see named
+			return nil // a file that was not shown is not sent
 		}
 	}
 	if strings.TrimSpace(b.String()) == "" && len(e.draft.files) == 0 {
@@ -58,7 +58,7 @@ func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 			return cmd
 		}
 	}
-	for _, r := range b.Mentions() { // a path that was pasted behind a typed @ is meant
+	for _, r := range b.Mentions() { // a path that was pasted behind a typed @ counts as typed
 		b.Put(r, b.Slice(r.From, r.To))
 	}
 	e.number++
@@ -66,7 +66,7 @@ func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	return tea.Batch(e.sent(), ui.Send(s))
 }
 
-// sent empties the editor and keeps the prompt for later.
+// sent clears the editor and adds the prompt to the history.
 func (e *Editor) sent() tea.Cmd {
 	entry := history.Entry(e.draft.text.Pieces())
 	before := e.draft.saved
@@ -79,7 +79,8 @@ func (e *Editor) sent() tea.Cmd {
 	return e.recall.add(entry)
 }
 
-// shell runs what stands behind a !. All of it must be seen.
+// shell runs the command after "!". A folded paste must be expanded first, so that the
+// user sees all of it.
 func (e *Editor) shell() tea.Cmd {
 	b := e.draft.text
 	command := strings.TrimSpace(b.String()[1:])
@@ -93,8 +94,8 @@ func (e *Editor) shell() tea.Cmd {
 	return tea.Batch(e.sent(), ui.Send(Shell{e.number, command}))
 }
 
-// slash does the command that the text begins with. It returns false if it is to
-// be sent: a command of the directory's, or no command at all.
+// slash runs the slash command that the text begins with. It returns false if the text
+// is to be sent: a command of the project, or no command.
 func (e *Editor) slash() (tea.Cmd, bool) {
 	pieces := e.draft.text.Pieces()
 	name, _, ok := completion.Parse(pieces[0].Text)
@@ -112,8 +113,8 @@ func (e *Editor) slash() (tea.Cmd, bool) {
 	return nil, false
 }
 
-// back takes a prompt that could not be sent. What is written meanwhile stays: the
-// prompt is among the earlier ones then.
+// sendFailed restores a prompt that could not be sent, unless something else was
+// typed; then it is in the history.
 func (e *Editor) sendFailed(m SendFailed) tea.Cmd {
 	if e.draft.empty() {
 		e.draft.text.Set(m.Submit.Pieces)
@@ -122,8 +123,8 @@ func (e *Editor) sendFailed(m SendFailed) tea.Cmd {
 	return ui.Send(ui.Failed{Err: m.Err})
 }
 
-// Prompt makes of what was written what its words stand for, and reads what is
-// attached. It takes time. Notes are for the person.
+// Prompt expands commands and mentions, and reads the attachments. It may block. Notes
+// are for the user.
 func (s Submit) Prompt(ctx context.Context, projects pawl.Projects, dir string, settings pawl.Settings) (p pawl.Prompt, notes []string, err error) {
 	text, pasted := mask(s.Pieces)
 	p = pawl.Prompt{Delivery: s.Delivery, Settings: settings}
@@ -154,9 +155,9 @@ func (s Submit) Prompt(ctx context.Context, projects pawl.Projects, dir string, 
 	return p, notes, nil
 }
 
-// mask puts marks in place of what was pasted, which nobody can have written
-// before, so that nothing in it is taken for a command or a mention; the replacer
-// puts it back. What may stand before a mention stays at the end of a paste.
+// mask replaces pastes by unguessable markers, so that nothing in them is expanded;
+// the replacer restores them. Characters that may precede a mention are left at the
+// end of a paste.
 func mask(pieces []textinput.Piece) (string, *strings.Replacer) {
 	var text strings.Builder
 	var pairs []string

@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
-// placeholder is what stands where nothing is written.
+// placeholder is shown in an empty editor.
 const placeholder = "What is to be done?"
 
-// View draws it: what goes with the prompt, what is offered, the text.
+// View draws the lists, the completion and the text.
 func (e *Editor) View() string {
 	for _, f := range e.draft.files {
 		f.shown = true
@@ -36,19 +36,19 @@ func (e *Editor) lines() []string {
 	return lines
 }
 
-// head is what stands above the text.
+// head returns the lines above the text.
 func (e *Editor) head() []string {
 	lines := append(e.listsView(e.width), e.complete.View(e.width)...)
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, e.width, "…")
 	}
 	if over := len(lines) - e.limit + 1; e.limit > 0 && over > 0 {
-		lines = lines[over:] // the nearest to the text stay
+		lines = lines[over:] // keep the lines next to the text
 	}
 	return lines
 }
 
-// sign is what stands before a row. Before the first it says what the prompt is.
+// rowPrefix returns what precedes a row: the prompt symbol before the first one.
 func (e *Editor) rowPrefix(row int) string {
 	s := e.shared.Styles
 	switch {
@@ -61,14 +61,14 @@ func (e *Editor) rowPrefix(row int) string {
 	}
 }
 
-// scroll keeps the cursor's row in sight.
+// scroll keeps the cursor visible.
 func (e *Editor) scroll(shown, rows int) {
 	_, y := e.draft.text.Cursor(e.textWidth())
 	e.top = min(max(e.top, y-shown+1), y)
 	e.top = max(0, min(e.top, rows-shown))
 }
 
-// marks say how parts of the text look.
+// marks returns the styles of parts of the text.
 func (e *Editor) marks() []textinput.Mark {
 	s := e.shared.Styles
 	b := e.draft.text
@@ -92,7 +92,8 @@ func (e *Editor) marks() []textinput.Mark {
 	return marks
 }
 
-// Cursor is where the cursor is, within the view; nil while it is not in the text.
+// Cursor returns the cursor's position within the view, or nil if the text does not
+// have the focus.
 func (e *Editor) Cursor() *tea.Cursor {
 	if e.lists.focus {
 		return nil
@@ -101,7 +102,7 @@ func (e *Editor) Cursor() *tea.Cursor {
 	return tea.NewCursor(margin+x, len(e.head())+y-e.top)
 }
 
-// mouse puts the cursor, and selects what it is dragged over.
+// mouse moves the cursor and selects text.
 func (e *Editor) mouse(m tea.MouseMsg) tea.Cmd {
 	at := m.Mouse()
 	head := len(e.head())

@@ -14,7 +14,7 @@ import (
 
 // frame is how often what has come is shown at most: a reply that is written fast
 // must not keep keys waiting.
-const frame = 16 * time.Millisecond
+const minInterval = 16 * time.Millisecond
 
 // maxPending bounds the events that wait for the screen; the feed is read no
 // further until they are taken.
@@ -56,7 +56,7 @@ func (f *Feed) Close() {
 
 func (f *Feed) read(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) {
 	for e, err := range svc.Events(ctx, id, after) {
-		for !f.put(e, err) {
+		for !f.add(e, err) {
 			select {
 			case <-f.room:
 			case <-ctx.Done():
@@ -74,7 +74,7 @@ func (f *Feed) read(ctx context.Context, svc pawl.Service, id pawl.SessionID, af
 }
 
 // put keeps an event for the screen. It returns false if there is no room.
-func (f *Feed) put(e pawl.Event, err error) bool {
+func (f *Feed) add(e pawl.Event, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -100,7 +100,7 @@ func signal(c chan struct{}) {
 func (f *Feed) Next(last time.Time) tea.Cmd {
 	return func() tea.Msg {
 		<-f.news
-		if wait := frame - time.Since(last); wait > 0 {
+		if wait := minInterval - time.Since(last); wait > 0 {
 			time.Sleep(wait)
 		}
 		f.mu.Lock()

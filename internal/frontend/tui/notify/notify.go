@@ -27,23 +27,23 @@ const maxText = 120
 // Notifier knows whether the person looks at the terminal. One that does not tell
 // counts as looked at: nothing is said.
 type Notifier struct {
-	mode  Mode
-	osc   string // how this terminal is told
-	tmux  bool
-	blind bool // the person looks elsewhere
+	mode      Mode
+	osc       string // how this terminal is told
+	tmux      bool
+	unfocused bool // the person looks elsewhere
 }
 
 // New returns a notifier for the terminal that the environment is about.
 func New(mode Mode, env []string) *Notifier {
 	n := &Notifier{mode: mode, osc: "9;"}
-	if strings.HasPrefix(value(env, "TERM"), "rxvt") || strings.HasPrefix(value(env, "TERM"), "foot") || value(env, "VTE_VERSION") != "" {
+	if strings.HasPrefix(lookupEnv(env, "TERM"), "rxvt") || strings.HasPrefix(lookupEnv(env, "TERM"), "foot") || lookupEnv(env, "VTE_VERSION") != "" {
 		n.osc = "777;notify;pawl;"
 	}
-	n.tmux = value(env, "TMUX") != ""
+	n.tmux = lookupEnv(env, "TMUX") != ""
 	return n
 }
 
-func value(env []string, name string) string {
+func lookupEnv(env []string, name string) string {
 	for _, e := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
@@ -56,16 +56,16 @@ func value(env []string, name string) string {
 func (n *Notifier) Update(msg tea.Msg) {
 	switch msg.(type) {
 	case tea.FocusMsg:
-		n.blind = false
+		n.unfocused = false
 	case tea.BlurMsg:
-		n.blind = true
+		n.unfocused = true
 	}
 }
 
 // Tell is a command that tells the person, if they look elsewhere. The text may
 // be a stranger's.
-func (n *Notifier) Tell(text string) tea.Cmd {
-	if !n.blind || n.mode == Off {
+func (n *Notifier) Notify(text string) tea.Cmd {
+	if !n.unfocused || n.mode == Off {
 		return nil
 	}
 	return tea.Raw(n.sequence(text))
@@ -73,7 +73,7 @@ func (n *Notifier) Tell(text string) tea.Cmd {
 
 // Notice is what a terminal is sent to tell the person, for those that cannot know
 // where they look; "" if they do not want to be told.
-func (n *Notifier) Notice(text string) string {
+func (n *Notifier) Sequence(text string) string {
 	if n.mode == Off {
 		return ""
 	}

@@ -30,7 +30,7 @@ func TestTell(t *testing.T) {
 			n.Update(m)
 		}
 		got := ""
-		if cmd := n.Tell("done"); cmd != nil {
+		if cmd := n.Notify("done"); cmd != nil {
 			got = cmd().(tea.RawMsg).Msg.(string)
 		}
 		if got != c.want {
@@ -55,7 +55,7 @@ func TestHostile(t *testing.T) {
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[Mode]string{Desktop: "\x1b]9;pawl: done\x1b\\", Bell: "\x1b]9;pawl: done\x1b\\\a", Off: ""} {
-		if got := New(mode, nil).Notice("done"); got != want {
+		if got := New(mode, nil).Sequence("done"); got != want {
 			t.Errorf("%q: %q, want %q", mode, got, want)
 		}
 	}

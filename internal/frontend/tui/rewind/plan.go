@@ -75,7 +75,7 @@ func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 // patch are the lines of what would be changed in the files.
 func patch(s *theme.Styles, text string, width int) []string {
 	var lines []string
-	look := diff.LookOf(s)
+	look := diff.NewStyles(s)
 	for _, part := range split(text) {
 		path, body := part.path, part.text
 		lines = append(lines, "", s.Bold.Render(ansi.Truncate(sanitize.Line(path), width, "…")))

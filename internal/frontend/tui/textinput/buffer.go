@@ -1,8 +1,8 @@
-// Package textinput is a text that is being written: characters as people see them, a
-// place to write, what is selected, and all that was done to it.
+// Package textinput is the text input widget of prompts, dialogs and search fields:
+// grapheme clusters, cursor, selection, undo and readline keys.
 //
-// It knows what was typed and what was pasted. A paste is literal: whoever reads
-// a command, a name or an order out of the text looks at what was typed alone.
+// It records what was typed and what was pasted. A paste is literal: only typed text
+// is searched for commands and mentions.
 package textinput
 
 import (
@@ -13,45 +13,45 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// char is a character as people see it, or all of a paste that is folded.
+// char is a grapheme cluster, or a folded paste.
 type char struct {
 	text  string
-	paste int  // which paste it came with; 0 means that it was typed
-	fold  bool // a label is shown in its place
+	paste int  // number of the paste; 0 means typed
+	fold  bool // shown as a label
 }
 
-// Buffer is the text. The zero value is empty and ready for use.
+// Buffer is an editable text. The zero value is empty and ready for use.
 type Buffer struct {
 	chars    []char
 	at       int // the cursor is before this character
-	anchor   int // the other end of what is selected, plus one; 0 means nothing is
-	column   int // the column that up and down keep to, plus one
+	anchor   int // other end of the selection, plus one; 0 means no selection
+	column   int // column that up and down keep, plus one
 	killRing []char
 	pastes   int
 
 	undo, redo []edit
-	mergeNext  bool // the next letter belongs to the newest change
+	mergeNext  bool // the next typed letter is merged with the last edit
 
 	rows      []Row
-	rowsWidth int // of rows; 0 means that they are to be made anew
+	rowsWidth int // width of rows; 0 means that they are outdated
 }
 
-// change is one thing that was done to the text.
+// edit is an undoable change.
 type edit struct {
 	at            int
 	old, new      []char
-	before, after int // the cursor
+	before, after int // cursor positions
 }
 
-// maxChanges bounds what can be undone.
+// maxChanges bounds the undo history.
 const maxChanges = 1000
 
-// split takes a text apart into characters.
+// split splits a text into characters.
 func split(s string, paste int) []char {
 	s = lineEnds.Replace(s)
 	chars := make([]char, 0, len(s))
 	for s != "" {
-		if s[0] == '\n' { // never part of another
+		if s[0] == '\n' { // never part of a cluster
 			chars = append(chars, char{text: "\n", paste: paste})
 			s = s[1:]
 			continue
@@ -65,7 +65,7 @@ func split(s string, paste int) []char {
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// replace puts characters in the place of others. All changes go through here.
+// replace replaces characters. All changes go through it.
 func (b *Buffer) replace(from, to int, with []char, after int) {
 	c := edit{at: from, old: append([]char(nil), b.chars[from:to]...), new: with, before: b.at, after: after}
 	b.apply(c.at, len(c.old), c.new, after)
@@ -82,7 +82,7 @@ func (b *Buffer) apply(at, n int, with []char, cursor int) {
 	b.at, b.anchor, b.column, b.rowsWidth = cursor, 0, 0, 0
 }
 
-// Undo takes the newest change back. It returns false if there is none.
+// Undo reverts the last change. It returns false if there is none.
 func (b *Buffer) Undo() bool {
 	n := len(b.undo)
 	if n == 0 {
@@ -94,7 +94,7 @@ func (b *Buffer) Undo() bool {
 	return true
 }
 
-// Redo does again what was taken back.
+// Redo repeats an undone change.
 func (b *Buffer) Redo() bool {
 	n := len(b.redo)
 	if n == 0 {
@@ -106,7 +106,7 @@ func (b *Buffer) Redo() bool {
 	return true
 }
 
-// Type puts a text where the cursor is, as typed, in place of what is selected.
+// Type inserts typed text at the cursor, replacing the selection.
 func (b *Buffer) Type(s string) {
 	if b.DeleteSelected(); s == "" {
 		return
@@ -119,7 +119,7 @@ func (b *Buffer) Type(s string) {
 	b.mergeNext = !strings.ContainsAny(s, " \t\n")
 }
 
-// join makes one change of two if they are letters that follow each other.
+// join merges two insertions that are adjacent.
 func (b *Buffer) join(first *edit, second edit) {
 	if len(first.old) != 0 || len(second.old) != 0 || second.at != first.at+len(first.new) {
 		return
@@ -129,8 +129,8 @@ func (b *Buffer) join(first *edit, second edit) {
 	b.undo = b.undo[:len(b.undo)-1]
 }
 
-// Paste puts a text where the cursor is, as pasted, and returns its number. One
-// that is folded shows as a label, and is one character.
+// Paste inserts pasted text at the cursor and returns the number of the paste. A
+// folded paste is shown as a label and is one character.
 func (b *Buffer) Paste(s string, fold bool) int {
 	b.DeleteSelected()
 	b.pastes++
@@ -142,8 +142,7 @@ func (b *Buffer) Paste(s string, fold bool) int {
 	return b.pastes
 }
 
-// insert puts characters in. Those that belong to a neighbor, such as an accent,
-// become one with it.
+// insert inserts characters. Combining characters are merged with their neighbor.
 func (b *Buffer) insert(s string, paste int) {
 	s = lineEnds.Replace(s)
 	from, to, before, behind := b.at, b.at, "", ""
@@ -164,7 +163,7 @@ func (b *Buffer) insert(s string, paste int) {
 		n += len(c.text)
 		after++
 	}
-	if before != "" && len(chars) > 0 && chars[0].text == before { // as mostly
+	if before != "" && len(chars) > 0 && chars[0].text == before { // the usual case
 		from, chars = from+1, chars[1:]
 	}
 	if n := len(chars); behind != "" && n > 0 && chars[n-1].text == behind && after <= from+n-1 {
@@ -173,17 +172,17 @@ func (b *Buffer) insert(s string, paste int) {
 	b.replace(from, to, chars, after)
 }
 
-// joins reports whether what stands beside a character may become one with it.
+// joins reports whether an inserted character may combine with this one.
 func (c char) joins(paste int) bool { return !c.fold && c.text != "\n" && c.paste == paste }
 
-// Delete takes characters out.
+// Delete deletes characters.
 func (b *Buffer) Delete(from, to int) {
 	if from, to = max(0, from), min(to, len(b.chars)); from < to {
 		b.replace(from, to, nil, from)
 	}
 }
 
-// Kill takes characters out and keeps them for Yank.
+// Kill deletes characters and keeps them for Yank.
 func (b *Buffer) Kill(from, to int) {
 	if from, to = max(0, from), min(to, len(b.chars)); from < to {
 		b.killRing = append([]char(nil), b.chars[from:to]...)
@@ -191,7 +190,7 @@ func (b *Buffer) Kill(from, to int) {
 	}
 }
 
-// Yank puts what was killed where the cursor is: what was pasted stays pasted.
+// Yank inserts the killed characters. Pasted ones still count as pasted.
 func (b *Buffer) Yank() {
 	b.DeleteSelected()
 	if len(b.killRing) > 0 {
@@ -199,20 +198,20 @@ func (b *Buffer) Yank() {
 	}
 }
 
-// DeleteSelected takes out what is selected. It returns false if nothing is.
+// DeleteSelected deletes the selection. It returns false if there is none.
 func (b *Buffer) DeleteSelected() bool {
 	from, to := b.Selected()
 	b.Delete(from, to)
 	return from < to
 }
 
-// Clear takes everything out. It can be undone.
+// Clear deletes everything. It can be undone.
 func (b *Buffer) Clear() { b.Delete(0, len(b.chars)) }
 
-// Len is how many characters there are.
+// Len returns the number of characters.
 func (b *Buffer) Len() int { return len(b.chars) }
 
-// String is the text, what is folded in full.
+// String returns the text, with folded pastes in full.
 func (b *Buffer) String() string { return join(b.chars) }
 
 func join(chars []char) string {
@@ -223,14 +222,14 @@ func join(chars []char) string {
 	return s.String()
 }
 
-// Piece is a stretch of the text that was typed, or pasted at once.
+// Piece is a part of the text that was typed, or pasted at once.
 type Piece struct {
 	Text   string `json:"text"`
 	Pasted bool   `json:"pasted,omitempty"`
 	Folded bool   `json:"folded,omitempty"`
 }
 
-// Pieces returns the text by where it came from.
+// Pieces returns the text as typed and pasted pieces.
 func (b *Buffer) Pieces() []Piece {
 	var pieces []Piece
 	for from := 0; from < len(b.chars); {
@@ -245,7 +244,7 @@ func (b *Buffer) Pieces() []Piece {
 	return pieces
 }
 
-// Set replaces everything, as one change. The cursor is at the end.
+// Set replaces everything, as one change. The cursor moves to the end.
 func (b *Buffer) Set(pieces []Piece) {
 	var chars []char
 	for _, p := range pieces {
@@ -263,7 +262,7 @@ func (b *Buffer) Set(pieces []Piece) {
 	b.replace(0, len(b.chars), chars, len(chars))
 }
 
-// TakePaste takes a paste out again, if all of it still is there as it came.
+// TakePaste removes a paste if it is still complete and unchanged.
 func (b *Buffer) TakePaste(paste int, as string) bool {
 	from, to := -1, -1
 	for i, c := range b.chars {
@@ -290,7 +289,7 @@ func (b *Buffer) TakePaste(paste int, as string) bool {
 	return true
 }
 
-// label is what is shown in place of a paste that is folded.
+// label is shown for a folded paste.
 func (c char) label() string {
 	if n := strings.Count(strings.TrimRight(c.text, "\n"), "\n"); n > 0 {
 		return fmt.Sprintf("[pasted %d lines]", n+1)

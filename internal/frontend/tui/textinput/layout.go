@@ -9,17 +9,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Row is a line as it is shown: a stretch of characters.
+// Row is a screen line: a range of characters.
 type Row struct{ From, To int }
 
-// tab is what is shown of a tab.
+// tab is shown for a tab.
 const tab = "    "
 
-// shown is what a character looks like: what does not show is written as its
-// code, so that nothing hides in what is sent.
+// shown returns what a character looks like. Invisible characters are shown as codes,
+// so that nothing is hidden in what is sent.
 func (c char) shown(width int) string {
 	switch {
-	case len(c.text) == 1 && c.text[0] >= ' ' && c.text[0] < 0x7f: // as mostly
+	case len(c.text) == 1 && c.text[0] >= ' ' && c.text[0] < 0x7f: // the usual case
 		return c.text
 	case c.fold:
 		return ansi.Truncate(c.label(), width, "…")
@@ -30,14 +30,13 @@ func (c char) shown(width int) string {
 	}
 }
 
-// Rows are the lines of the text in so many cells: words stay whole where they
-// fit. There is at least one.
+// Rows returns the lines at a width, at least one. Words are not broken if they fit.
 func (b *Buffer) Rows(width int) []Row {
 	if width = max(1, width); b.rowsWidth == width {
 		return b.rows
 	}
 	rows := b.rows[:0]
-	from, fits, x := 0, 0, 0 // fits is behind the last blank
+	from, fits, x := 0, 0, 0 // fits is the position after the last blank
 	for i := 0; i < len(b.chars); i++ {
 		c := b.chars[i]
 		if c.text == "\n" && !c.fold {
@@ -63,7 +62,7 @@ func (b *Buffer) Rows(width int) []Row {
 	return b.rows
 }
 
-// width is how many cells a stretch takes.
+// width returns how many cells a range takes.
 func (b *Buffer) width(from, to, width int) int {
 	x := 0
 	for _, c := range b.chars[from:to] {
@@ -72,7 +71,7 @@ func (b *Buffer) width(from, to, width int) int {
 	return x
 }
 
-// Cursor is where the cursor is on the rows.
+// Cursor returns the position of the cursor on the rows.
 func (b *Buffer) Cursor(width int) (x, y int) {
 	rows := b.Rows(width)
 	for y+1 < len(rows) && rows[y+1].From <= b.at {
@@ -81,8 +80,8 @@ func (b *Buffer) Cursor(width int) (x, y int) {
 	return min(b.width(rows[y].From, min(b.at, rows[y].To), width), width), y
 }
 
-// Vertical puts the cursor so many rows further, in the column that it came from.
-// It returns false if there is no such row.
+// Vertical moves the cursor by rows, keeping its column. It returns false if there is
+// no such row.
 func (b *Buffer) Vertical(by, width int, extend bool) bool {
 	rows := b.Rows(width)
 	x, y := b.Cursor(width)
@@ -97,7 +96,7 @@ func (b *Buffer) Vertical(by, width int, extend bool) bool {
 	return true
 }
 
-// index is the character at a cell.
+// index returns the character at a cell.
 func (b *Buffer) index(rows []Row, y, x, width int) int {
 	r := rows[y]
 	at := r.From
@@ -107,25 +106,25 @@ func (b *Buffer) index(rows []Row, y, x, width int) int {
 		}
 	}
 	if at == r.To && y+1 < len(rows) && rows[y+1].From == r.To && at > r.From {
-		at-- // behind it would be the next row
+		at-- // the position after it belongs to the next row
 	}
 	return at
 }
 
-// Click puts the cursor at a cell.
+// Click moves the cursor to a cell.
 func (b *Buffer) Click(x, y, width int, extend bool) {
 	rows := b.Rows(width)
 	y = min(max(y, 0), len(rows)-1)
 	b.Move(b.index(rows, y, max(0, x), width), extend)
 }
 
-// Mark is how a stretch of the text looks.
+// Mark is the style of a range.
 type Mark struct {
 	Range
 	Style lipgloss.Style
 }
 
-// Draw renders some of the rows. Of marks that overlap the last counts.
+// Draw renders the rows from, to. Of overlapping marks the last wins.
 func (b *Buffer) Draw(width, from, to int, marks []Mark) []string {
 	rows := b.Rows(width)
 	lines := make([]string, 0, to-from)
@@ -135,7 +134,7 @@ func (b *Buffer) Draw(width, from, to int, marks []Mark) []string {
 	return lines
 }
 
-// Folds are the pastes that are folded.
+// Folds returns the folded pastes.
 func (b *Buffer) Folds() []Range {
 	var list []Range
 	for i, c := range b.chars {
@@ -162,7 +161,7 @@ func (b *Buffer) line(r Row, width int, marks []Mark) string {
 	for i := r.From; i < r.To; i++ {
 		s := b.chars[i].shown(width)
 		if x += ansi.StringWidth(s); x > width {
-			break // a blank that hangs over
+			break // a blank that does not fit
 		}
 		if m := markOf(marks, i); m != style {
 			flush()

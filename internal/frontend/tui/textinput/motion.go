@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// At is where the cursor is.
+// At returns the position of the cursor.
 func (b *Buffer) At() int { return b.at }
 
-// Move puts the cursor somewhere. With extend, what it passes is selected.
+// Move moves the cursor. With extend, it extends the selection.
 func (b *Buffer) Move(to int, extend bool) {
 	b.column = 0
 	b.moveTo(to, extend)
@@ -26,7 +26,7 @@ func (b *Buffer) moveTo(to int, extend bool) {
 	b.mergeNext = false
 }
 
-// Selected is what is selected: nothing if both are the same.
+// Selected returns the selection; it is empty if both are equal.
 func (b *Buffer) Selected() (from, to int) {
 	if b.anchor == 0 {
 		return b.at, b.at
@@ -37,10 +37,10 @@ func (b *Buffer) Selected() (from, to int) {
 // SelectAll selects everything.
 func (b *Buffer) SelectAll() { b.anchor, b.at = 1, len(b.chars) }
 
-// Slice is a stretch of the text.
+// Slice returns a part of the text.
 func (b *Buffer) Slice(from, to int) string { return join(b.chars[from:to]) }
 
-// WordLeft is where the word before the cursor begins.
+// WordLeft returns the start of the word before the cursor.
 func (b *Buffer) WordLeft() int {
 	i := b.at
 	for i > 0 && !b.chars[i-1].word() {
@@ -55,7 +55,7 @@ func (b *Buffer) WordLeft() int {
 	return i
 }
 
-// WordRight is where the word behind the cursor ends.
+// WordRight returns the end of the word after the cursor.
 func (b *Buffer) WordRight() int {
 	i := b.at
 	for i < len(b.chars) && !b.chars[i].word() {
@@ -70,8 +70,7 @@ func (b *Buffer) WordRight() int {
 	return i
 }
 
-// BlankLeft is where what is no blank begins before the cursor, and the blanks
-// behind it.
+// BlankLeft returns the start of the non-blank text before the cursor.
 func (b *Buffer) BlankLeft() int {
 	i := b.at
 	for i > 0 && b.chars[i-1].blank() {
@@ -93,7 +92,7 @@ func (c char) blank() bool {
 	return !c.fold && unicode.IsSpace(r)
 }
 
-// LineStart and LineEnd are the ends of the line that the cursor is in.
+// LineStart returns the start of the cursor's line.
 func (b *Buffer) LineStart() int {
 	i := b.at
 	for i > 0 && b.chars[i-1].text != "\n" {
@@ -102,7 +101,7 @@ func (b *Buffer) LineStart() int {
 	return i
 }
 
-// LineEnd is the end of the line that the cursor is in.
+// LineEnd returns the end of the cursor's line.
 func (b *Buffer) LineEnd() int {
 	i := b.at
 	for i < len(b.chars) && b.chars[i].text != "\n" {
@@ -111,18 +110,18 @@ func (b *Buffer) LineEnd() int {
 	return i
 }
 
-// Range is a stretch of characters.
+// Range is a range of characters.
 type Range struct{ From, To int }
 
-// typed reports whether a character was typed, and is this one.
+// typedAt reports whether a character was typed and equals text.
 func (b *Buffer) typedAt(i int, text string) bool {
 	return i < len(b.chars) && b.chars[i].paste == 0 && b.chars[i].text == text
 }
 
-// Begins reports whether the text begins with a character that was typed.
+// StartsWith reports whether the text starts with this character, and it was typed.
 func (b *Buffer) StartsWith(text string) bool { return b.typedAt(0, text) }
 
-// First is the first word of the text, up to a blank or a paste that is folded.
+// FirstWord returns the first word, up to a blank or a folded paste.
 func (b *Buffer) FirstWord() Range {
 	to := 0
 	for to < len(b.chars) && !b.chars[to].blank() && !b.chars[to].fold {
@@ -131,7 +130,7 @@ func (b *Buffer) FirstWord() Range {
 	return Range{0, to}
 }
 
-// Mentions returns the words that begin with an @ that was typed, with it.
+// Mentions returns the words that start with a typed @, including it.
 func (b *Buffer) Mentions() []Range {
 	var list []Range
 	for i := 0; i < len(b.chars); i++ {
@@ -147,8 +146,7 @@ func (b *Buffer) Mentions() []Range {
 	return list
 }
 
-// mentionEnd is where a name ends that begins somewhere: in quotes it may have
-// blanks.
+// mentionEnd returns the end of a mention's name; a quoted one may contain blanks.
 func (b *Buffer) mentionEnd(from int) int {
 	to := from
 	if b.typedAt(from, `"`) {
@@ -165,8 +163,8 @@ func (b *Buffer) mentionEnd(from int) int {
 	return to
 }
 
-// Mention returns the mention that is being written: what stands between an @ that
-// was typed and the cursor, and where both are.
+// Mention returns the mention at the cursor: the text between a typed @ and the
+// cursor, and its range.
 func (b *Buffer) Mention() (query string, at Range, ok bool) {
 	from := b.at
 	for from > 0 && b.chars[from-1].inMention() {
@@ -178,23 +176,22 @@ func (b *Buffer) Mention() (query string, at Range, ok bool) {
 	return b.Slice(from+1, b.at), Range{from, b.at}, true
 }
 
-// opens reports whether a mention may follow a character.
+// beforeMention reports whether a mention may follow this character.
 func (c char) beforeMention() bool {
 	return c.blank() || !c.fold && strings.ContainsAny(c.text, `("'[{`)
 }
 
-// mentions reports whether a character may be part of a mention.
+// inMention reports whether a mention may contain this character.
 func (c char) inMention() bool { return !c.fold && Mentionable(c.text) }
 
-// Mentionable reports whether a name can stand behind an @ as it is.
+// Mentionable reports whether a name can follow an @ without quotes.
 func Mentionable(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_./~:-+#%$", r)
 	})
 }
 
-// Confirm makes a mention of a word with an @ that was pasted, if the cursor is in
-// it or right behind it, and returns it.
+// Confirm turns a pasted @name at the cursor into a mention, and returns it.
 func (b *Buffer) Confirm() (string, bool) {
 	from := b.at
 	for from > 0 && b.chars[from-1].inMention() {
@@ -212,8 +209,8 @@ func (b *Buffer) Confirm() (string, bool) {
 	return word, true
 }
 
-// Unfold shows the paste before the cursor in full. It returns false if there is
-// none that is folded.
+// Unfold expands the folded paste before the cursor. It returns false if there is
+// none.
 func (b *Buffer) Unfold() bool {
 	if b.at == 0 || !b.chars[b.at-1].fold {
 		return false
@@ -224,7 +221,7 @@ func (b *Buffer) Unfold() bool {
 	return true
 }
 
-// Put replaces a stretch with a text that counts as typed.
+// Put replaces a range with text that counts as typed.
 func (b *Buffer) Put(r Range, s string) {
 	chars := split(s, 0)
 	b.replace(r.From, r.To, chars, r.From+len(chars))

@@ -1,4 +1,4 @@
-// Package history keeps the prompts that were sent, across sessions.
+// Package history stores the prompt history across sessions.
 package history
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 )
 
-// Store keeps prompts. What it does may take time.
+// Store stores prompts. Its methods may block.
 type Store interface {
-	// Load returns the prompts, the oldest first.
+	// Load returns the prompts, oldest first.
 	Load() ([]Entry, error)
-	// Add keeps one more.
+	// Add appends a prompt.
 	Add(e Entry) error
 }
 
-// Entry is a prompt, by what was typed and what was pasted: a name that came with
-// a paste does not become an order by being sent again.
+// Entry is a prompt as typed and pasted pieces, so that a pasted name does not become
+// a command when the prompt is used again.
 type Entry []textinput.Piece
 
-// Text is all of it.
+// Text returns the whole text.
 func (e Entry) Text() string {
 	var b bytes.Buffer
 	for _, p := range e {
@@ -32,20 +32,19 @@ func (e Entry) Text() string {
 	return b.String()
 }
 
-// The bounds of what is kept.
+// Limits of the history.
 const (
 	maxEntries = 1000
-	maxEntry   = 32 << 10 // bytes of a prompt; a longer one is not kept
+	maxEntry   = 32 << 10 // bytes of a prompt; longer ones are not stored
 	maxFile    = 4 << 20
 )
 
-// File keeps prompts in a file of the user's own: a line of JSON for each.
+// File stores the history in a file of the user, one JSON line per prompt.
 type File struct{ Path string }
 
 var _ Store = File{}
 
-// Load reads the file. A line that is no prompt is passed over: it is lost anyway,
-// and the others are not.
+// Load reads the file. It skips invalid lines.
 func (f File) Load() ([]Entry, error) {
 	data, err := userfile.Read(f.Path, maxFile)
 	if err != nil {
@@ -61,8 +60,8 @@ func (f File) Load() ([]Entry, error) {
 	return entries, nil
 }
 
-// Add writes one more, and leaves out the oldest beyond the bound. The same prompt
-// is kept once, at its newest place. Two terminals may do so at once.
+// Add appends a prompt and removes the oldest beyond the limit. A repeated prompt is
+// moved to the end. It is safe for concurrent use by several processes.
 func (f File) Add(e Entry) error {
 	if n := len(e.Text()); n == 0 || n > maxEntry {
 		return nil
@@ -82,7 +81,7 @@ func (f File) Add(e Entry) error {
 	return nil
 }
 
-// Append adds a prompt to others as a store does.
+// Append appends a prompt as a store does.
 func Append(entries []Entry, e Entry) []Entry {
 	words := e.Text()
 	entries = slices.DeleteFunc(slices.Clone(entries), func(o Entry) bool { return o.Text() == words })
@@ -90,14 +89,14 @@ func Append(entries []Entry, e Entry) []Entry {
 	return entries[max(0, len(entries)-maxEntries):]
 }
 
-// encode writes the newest prompts that fit.
+// encode returns the newest prompts that fit.
 func encode(entries []Entry) []byte {
 	var lines [][]byte
 	size := 0
 	for _, e := range slices.Backward(entries) {
 		line, err := json.Marshal(e)
 		if err != nil {
-			continue // texts alone: it cannot be
+			continue // cannot happen: strings only
 		}
 		if size += len(line) + 1; size > maxFile {
 			break
