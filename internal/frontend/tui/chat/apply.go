@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// Apply takes an event. Those of the log come in order.
+// Apply applies an event. Events of the log must come in order.
 func (l *Log) Apply(e pawl.Event) {
 	if e.Seq > 0 {
 		if l.first == 0 {
@@ -56,8 +56,8 @@ func (l *Log) Apply(e pawl.Event) {
 	}
 }
 
-// beside takes the events that are not of a turn. Of all others there is nothing
-// to show.
+// sessionEvent applies the events outside of turns; it ignores those that are not
+// shown.
 func (l *Log) sessionEvent(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.SessionTitled:
@@ -89,14 +89,14 @@ func (l *Log) sessionEvent(e pawl.Event) {
 	}
 }
 
-// tones are those of what a mission's events tell.
+// tonesByLevel maps the importance of mission events to tones.
 var tonesByLevel = map[humanize.Level]Tone{humanize.Quiet: Quiet, humanize.Good: Good, humanize.Warn: Warn, humanize.Bad: Bad}
 
-// ofMission takes the events of a mission.
+// missionEvent applies the events of a mission.
 func (l *Log) missionEvent(ev pawl.Event) {
 	line, level := humanize.Mission(ev.Body)
 	if line == "" {
-		return // nothing to show
+		return // not shown
 	}
 	e := l.note(ev, tonesByLevel[level], "%s", line)
 	switch b := ev.Body.(type) {
@@ -115,7 +115,7 @@ func (l *Log) prompted(ev pawl.Event, b pawl.Prompted) {
 		Kind: User, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Text: b.Parts.Text(), Files: files(b.Parts),
 		Waiting: true, Steered: b.Delivery == pawl.DeliverSteer, Queued: b.Delivery == pawl.DeliverQueue,
 	}
-	if l.prompts[ev.Seq] = e; !l.turnOpen { // else it waits above the editor until it is taken in
+	if l.prompts[ev.Seq] = e; !l.turnOpen { // otherwise it is shown above the editor until the model reads it
 		l.add(e)
 	}
 }
@@ -137,10 +137,10 @@ func (l *Log) reworded(b pawl.Reworded) {
 	}
 }
 
-// take puts a prompt where it was taken in.
+// promptTaken moves a prompt to where the model reads it.
 func (l *Log) promptTaken(ev pawl.Event, prompt pawl.Seq, steered bool) {
 	p := l.prompts[prompt]
-	if p == nil { // it was accepted before the oldest event that is known
+	if p == nil { // it was sent before the oldest known event
 		p = &Entry{Kind: User, Seq: prompt, At: ev.At}
 		l.prompts[prompt] = p
 	}
@@ -165,7 +165,7 @@ func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
 	}
 }
 
-// nextSteps say what a person can do about the end of a turn.
+// nextSteps says what the user can do after a turn that ended early.
 var nextSteps = map[pawl.Reason]string{
 	pawl.ReasonMaxSteps:         "Send a prompt to go on, or start with a higher --max-steps.",
 	pawl.ReasonMaxTokens:        "Send a prompt to go on: the reply was longer than the model may write at once.",

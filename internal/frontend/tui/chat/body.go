@@ -13,22 +13,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// How much is shown of a card that is not opened, in lines.
+// Limits of a card that is not opened, in lines.
 const (
-	runningLines = 5    // of what runs
-	runningBytes = 4000 // that these are made of
-	failureMax   = 4    // of what went wrong
-	diffLines    = 16   // of a change, or a plan
+	runningLines = 5    // of a running call
+	runningBytes = 4000 // of its output, in bytes
+	failureMax   = 4    // of a failed call
+	diffLines    = 16   // of a patch or a plan
 
-	userCommandLines = 16 // of what a command of the person's printed
+	userCommandLines = 16 // of a shell command of the user
 )
 
-// maxOutput bounds the lines of a card that is open: the end of them.
+// maxOutput bounds the lines of an open card, from the end.
 const maxOutput = 1000
 
 var margin = layout.Span{Text: "  "}
 
-// body is what stands below a card's line.
+// body returns the lines below a card's head.
 func (v *View) body(e *Entry) []layout.Line {
 	c, in, open := e.Call, parseInput(e.Call), v.isOpen(e)
 	var lines []layout.Line
@@ -50,7 +50,7 @@ func (v *View) body(e *Entry) []layout.Line {
 	return append(lines, v.extraLines(c)...)
 }
 
-// listed reports whether a tool's line says all that it was given.
+// inputInHead reports whether the head of the tool's card shows its whole input.
 func inputInHead(tool string) bool {
 	switch tool {
 	case "bash", "read", "list", "glob", "grep", "webfetch", "skill":
@@ -59,13 +59,13 @@ func inputInHead(tool string) bool {
 	return false
 }
 
-// changes reports whether a call shows what it changed.
+// hasPatches reports whether a call shows what it changed.
 func hasPatches(c *CallView) bool {
 	_, _, files := countPatches(c.Result.Display)
 	return files > 0
 }
 
-// command shows a command line whole.
+// command shows a whole command line.
 func (v *View) command(text string) []layout.Line {
 	lexer := syntax.For("bash")
 	palette := syntax.NewPalette(v.styles)
@@ -81,13 +81,13 @@ func (v *View) command(text string) []layout.Line {
 	return lines
 }
 
-// given shows what a call was given, a key on a line.
+// inputLines shows the input of a call, one key per line.
 func (v *View) inputLines(in input) []layout.Line {
 	var lines []layout.Line
 	for _, k := range in.keys() {
 		text := in.text(k)
 		if text == "" {
-			data, _ := json.Marshal(in[k]) // it came from JSON
+			data, _ := json.Marshal(in[k]) // it was decoded from JSON
 			text = string(data)
 		}
 		spans := []layout.Span{{Text: sanitize.Line(k) + ": ", SGR: v.sgr.muted}, {Text: layout.Tabs(sanitize.Marked(text)), SGR: v.sgr.text}}
@@ -115,7 +115,7 @@ func (v *View) todoList(in input) []layout.Line {
 	return lines
 }
 
-// questions shows what a person was asked, and what they said.
+// questions shows the questions to the user and the answers.
 func (v *View) questions(c *CallView, in input) []layout.Line {
 	asked, _ := in["questions"].([]any)
 	var lines []layout.Line
@@ -132,7 +132,7 @@ func (v *View) questions(c *CallView, in input) []layout.Line {
 	return lines
 }
 
-// said is what a person answered.
+// answerLines shows an answer of the user.
 func (v *View) answerLines(text string) []layout.Line {
 	if text == "" {
 		return nil
@@ -140,7 +140,7 @@ func (v *View) answerLines(text string) []layout.Line {
 	return v.wrap(text, v.sgr.user, margin, layout.Span{Text: "→ ", SGR: v.sgr.user})
 }
 
-// plan shows what the model would do, and what the person said to it.
+// plan shows the model's plan and the user's answer.
 func (v *View) plan(c *CallView, in input, open bool) []layout.Line {
 	lines := v.headUnlessOpen(indented(markdown.Render(v.markdown, v.textWidth()-2, in.text("plan"))), open)
 	if c.Answer != nil {
@@ -152,7 +152,7 @@ func (v *View) plan(c *CallView, in input, open bool) []layout.Line {
 	return lines
 }
 
-// fault shows why a call came to nothing.
+// failureLines shows why a call failed.
 func (v *View) failureLines(c *CallView, open bool) []layout.Line {
 	if !c.Failed() {
 		return nil
@@ -160,7 +160,7 @@ func (v *View) failureLines(c *CallView, open bool) []layout.Line {
 	return v.tailUnlessOpen(v.output(c.Result.Content, v.sgr.muted), failureMax, open)
 }
 
-// subagents shows whom a call gave an errand to, and whether they are done.
+// subagentLines shows the subagents of a call and whether they are done.
 func (v *View) subagentLines(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, subagent := range c.Subagents {
@@ -177,7 +177,7 @@ func (v *View) subagentLines(c *CallView) []layout.Line {
 	return lines
 }
 
-// patches shows what a call changed.
+// patchLines shows what a call changed.
 func (v *View) patchLines(c *CallView, open bool) []layout.Line {
 	var lines []layout.Line
 	_, _, files := countPatches(c.Result.Display)
@@ -198,7 +198,7 @@ func (v *View) patchLines(c *CallView, open bool) []layout.Line {
 	return v.headUnlessOpen(lines, open)
 }
 
-// first shows the beginning of lines unless all are wanted.
+// headUnlessOpen returns the first lines, or all if open.
 func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 	if open || len(lines) <= diffLines {
 		return lines
@@ -206,7 +206,7 @@ func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 	return append(lines[:diffLines:diffLines], v.line(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), SGR: v.sgr.muted}))
 }
 
-// printed shows what a call printed, or what its result says.
+// outputLines shows the output or the result of a call.
 func (v *View) outputLines(c *CallView, open bool) []layout.Line {
 	switch {
 	case c.Status == "" && c.Output.String() != "":
@@ -229,7 +229,7 @@ func (v *View) outputLines(c *CallView, open bool) []layout.Line {
 	return nil
 }
 
-// saying is a result's text without the exit code, which the card's line has.
+// resultText returns a result's text without the exit code, which the head shows.
 func resultText(c *CallView) string {
 	text := strings.TrimRight(c.Result.Content, "\n")
 	if code := c.Result.Meta["exit_code"]; code != "" {
@@ -238,8 +238,8 @@ func resultText(c *CallView) string {
 	return text
 }
 
-// faults shows what a change's result says beside the change: what is wrong with
-// the file now.
+// diagnosticLines shows what the result of a change says besides the patch:
+// diagnostics of the file.
 func (v *View) diagnosticLines(c *CallView) []layout.Line {
 	if len(c.Result.Display) != 1 {
 		return nil
@@ -252,7 +252,7 @@ func (v *View) diagnosticLines(c *CallView) []layout.Line {
 	return v.wrap(rest, v.sgr.warn, margin)
 }
 
-// output sets what a tool printed, as it stands.
+// output renders output literally.
 func (v *View) output(text string, sgr layout.SGR) []layout.Line {
 	text = strings.Trim(sanitize.Text(text), "\n")
 	if text == "" {
@@ -265,7 +265,7 @@ func (v *View) output(text string, sgr layout.SGR) []layout.Line {
 	return lines
 }
 
-// last shows the end of lines, and says how many are before it.
+// tailLines returns the last n lines, and says how many are omitted.
 func (v *View) tailLines(lines []layout.Line, n int) []layout.Line {
 	if len(lines) <= n {
 		return lines
@@ -274,7 +274,7 @@ func (v *View) tailLines(lines []layout.Line, n int) []layout.Line {
 	return append([]layout.Line{more}, lines[len(lines)-n:]...)
 }
 
-// limited shows the end of lines unless all are wanted.
+// tailUnlessOpen returns the last n lines, or up to maxOutput if open.
 func (v *View) tailUnlessOpen(lines []layout.Line, n int, open bool) []layout.Line {
 	if open {
 		n = maxOutput
@@ -282,7 +282,7 @@ func (v *View) tailUnlessOpen(lines []layout.Line, n int, open bool) []layout.Li
 	return v.tailLines(lines, n)
 }
 
-// rest says what else there is of a result.
+// extraLines shows attachments and the size of the full output.
 func (v *View) extraLines(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, f := range c.Result.Files {
@@ -294,7 +294,7 @@ func (v *View) extraLines(c *CallView) []layout.Line {
 	return lines
 }
 
-// indented moves lines to the right.
+// indented indents lines.
 func indented(lines []layout.Line) []layout.Line {
 	for i := range lines {
 		lines[i].Text, lines[i].Frame = "  "+lines[i].Text, lines[i].Frame+2

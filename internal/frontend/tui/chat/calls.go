@@ -2,7 +2,7 @@ package chat
 
 import "github.com/pawl-dev/pawl"
 
-// ofCall takes the events of calls.
+// callEvent applies the events of tool calls.
 func (l *Log) callEvent(ev pawl.Event) {
 	switch b := ev.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.CallStarted:
@@ -27,8 +27,8 @@ func (l *Log) callEvent(ev pawl.Event) {
 	}
 }
 
-// call returns the entry of a call, which may have begun before the oldest event
-// that is known.
+// callEntry returns the entry of a call, which may have begun before the oldest known
+// event.
 func (l *Log) callEntry(ev pawl.Event, id pawl.CallID) *Entry {
 	e := l.calls[id]
 	if e == nil {

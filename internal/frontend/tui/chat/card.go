@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// card shows a call: a line that says what it is and what came of it, and below
-// it as much as is wanted.
+// card shows a call: a head line with its outcome, and the body below it.
 func (v *View) card(e *Entry) []layout.Line {
 	lines := []layout.Line{v.head(e)}
 	if v.isFolded(e) {
@@ -25,7 +24,7 @@ func (v *View) card(e *Entry) []layout.Line {
 	return append(lines, v.body(e)...)
 }
 
-// head is the line of a card.
+// head returns the first line of a card.
 func (v *View) head(e *Entry) layout.Line {
 	c := e.Call
 	in := parseInput(c)
@@ -39,7 +38,8 @@ func (v *View) head(e *Entry) layout.Line {
 	return v.line(append(spans, tail...)...)
 }
 
-// mark says at the first glance how a call stands, without colors too.
+// statusMark returns a symbol for the state of a call, which is clear without colors
+// too.
 func (v *View) statusMark(c *CallView) (string, layout.SGR) {
 	switch {
 	case c.Asking != nil:
@@ -58,7 +58,7 @@ func (v *View) statusMark(c *CallView) (string, layout.SGR) {
 	return "●", v.sgr.good
 }
 
-// toolName is the tool as people know it: of an MCP server's with the server.
+// toolName returns the displayed name of a tool: for MCP tools with the server.
 func toolName(c *CallView) string {
 	name := c.Tool
 	if c.UserCommand {
@@ -75,7 +75,7 @@ func toolName(c *CallView) string {
 	return sanitize.Line(name)
 }
 
-// outcome is what came of a call, in a few words.
+// outcome describes the result of a call in a few words.
 func (v *View) outcome(c *CallView, in input) []layout.Span {
 	var spans []layout.Span
 	say := func(text string, sgr layout.SGR) {
@@ -113,7 +113,7 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 	return spans
 }
 
-// done says what came of a call that ran.
+// doneOutcome describes the result of a call that ran.
 func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) {
 	r := c.Result
 	sgr := v.sgr.muted
@@ -148,7 +148,7 @@ func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) 
 	}
 }
 
-// changed counts what patches change.
+// countPatches counts the changed lines and files of patches.
 func countPatches(parts pawl.Parts) (added, removed, files int) {
 	for _, p := range parts {
 		if patch, ok := p.(pawl.Patch); ok {
@@ -159,12 +159,12 @@ func countPatches(parts pawl.Parts) (added, removed, files int) {
 	return added, removed, files
 }
 
-// input is what a call was given.
+// input is the input of a call.
 type input map[string]any
 
 func parseInput(c *CallView) input {
 	var in input
-	_ = json.Unmarshal(c.Input, &in) // what is no object has no keys
+	_ = json.Unmarshal(c.Input, &in) // anything but an object has no keys
 	return in
 }
 
@@ -173,7 +173,7 @@ func (in input) text(key string) string {
 	return s
 }
 
-// subject is what a call is about, on one line.
+// subject describes what a call is about on one line.
 func (in input) subject(c *CallView) string {
 	switch c.Tool {
 	case "apply_patch":
@@ -206,7 +206,7 @@ func (in input) subject(c *CallView) string {
 	return sanitize.Line(string(c.Input))
 }
 
-// count says how much a call found.
+// count describes how much a call found.
 func (in input) count(c *CallView) string {
 	content := strings.TrimRight(c.Result.Content, "\n")
 	switch c.Tool {
@@ -240,7 +240,8 @@ func lineCount(s string) int {
 	return strings.Count(s, "\n") + 1
 }
 
-// matches counts the lines of a search that match: those with a number and a colon.
+// matches counts the matching lines of a search result: those with a number and a
+// colon.
 func matches(content string) int {
 	n := 0
 	for line := range strings.SplitSeq(content, "\n") {
@@ -252,7 +253,7 @@ func matches(content string) int {
 	return n
 }
 
-// todo is an item of a list that a call sets.
+// todo is an item of a todo list.
 type todo struct {
 	status pawl.TodoStatus
 	text   string
@@ -268,7 +269,7 @@ func (in input) todos() []todo {
 	return list
 }
 
-// keys returns those of the input, in order.
+// keys returns the keys of the input, sorted.
 func (in input) keys() []string {
 	var keys []string
 	for k := range in {
@@ -278,7 +279,7 @@ func (in input) keys() []string {
 	return keys
 }
 
-// copyCall is a call as text: what it was given, and what came of it.
+// copyCall returns a call as text: its input and result.
 func copyCall(c *CallView) string {
 	in := parseInput(c)
 	given := string(c.Input)

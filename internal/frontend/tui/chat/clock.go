@@ -8,15 +8,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// SecondMsg is a tick of the clock of a view.
+// SecondMsg is a tick of a view's clock.
 type SecondMsg struct {
 	view *View
 	at   time.Time
 }
 
-// Clock is a command that makes clocks go while something is under way that is
-// shown with one: a call that runs, a wait for another try. It is nil when
-// nothing is, or when it runs already.
+// Clock returns a command that updates elapsed times while a call runs or a retry is
+// pending. It is nil if nothing is, or if the clock runs already.
 func (v *View) Clock() tea.Cmd {
 	if v.ticking || !v.needsClock() {
 		return nil
@@ -25,7 +24,7 @@ func (v *View) Clock() tea.Cmd {
 	return v.nextTick()
 }
 
-// next is the next tick.
+// nextTick returns the next tick.
 func (v *View) nextTick() tea.Cmd {
 	v.ticking = true
 	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return SecondMsg{v, at} })
@@ -33,8 +32,7 @@ func (v *View) nextTick() tea.Cmd {
 
 func (v *View) needsClock() bool { return len(v.Log.running) > 0 || v.Log.retry != nil }
 
-// Update takes a message: a tick of its clock, the mouse, a key while the person
-// looks for something.
+// Update handles a message: a tick, the mouse, or a key while searching.
 func (v *View) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case SecondMsg:
@@ -59,7 +57,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// tick shows another time.
+// tick updates the elapsed times.
 func (v *View) tick(at time.Time) {
 	v.now, v.ticking = at, false
 	for _, e := range v.Log.running {

@@ -1,6 +1,5 @@
-// Package chat is the conversation on the screen: what events make of it, and the
-// lines that are shown of it. It renders what is seen and nothing else, so its
-// cost does not grow with the session.
+// Package chat shows the conversation: Log builds entries from events, View renders
+// the visible ones. Its cost does not grow with the session.
 package chat
 
 import (
@@ -13,19 +12,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
 )
 
-// Kind says what an entry is.
+// Kind is the kind of an entry.
 type Kind int
 
 // The kinds.
 const (
-	User      Kind = iota // what the person said
-	Reply                 // the model's words
-	Reasoning             // what it thought aloud
+	User      Kind = iota // a prompt of the user
+	Reply                 // text of the model
+	Reasoning             // reasoning of the model
 	Call                  // a tool call
-	Note                  // something that happened: a retry, a compaction, the end of a turn
+	Note                  // an event: a retry, a compaction, the end of a turn
 )
 
-// Tone is how much a note matters.
+// Tone is the importance of a note.
 type Tone int
 
 // The tones.
@@ -36,62 +35,62 @@ const (
 	Bad
 )
 
-// Entry is one thing of the conversation. Its texts are a stranger's: they are
-// made safe when they are rendered.
+// Entry is an item of the conversation. Its texts are untrusted; they are sanitized
+// when they are rendered.
 type Entry struct {
 	Kind    Kind
-	Seq     pawl.Seq // the event that brought it in; 0 for what is still being written
-	TakenAt pawl.Seq // of a prompt: the event that took it in; 0 while it waits
+	Seq     pawl.Seq // the event that added it; 0 while it is streamed
+	TakenAt pawl.Seq // of a prompt: the event with which the model read it; 0 while it waits
 	Turn    int
 	At      time.Time
 
 	Text      string        // of all but calls
 	Tone      Tone          // of a note
 	Next      string        // of a note: what to do about it
-	Step      bool          // a note that is a step among others
-	Until     time.Time     // of a note on a retry: when it is made
-	Took      time.Duration // of reasoning; 0 means that nobody knows
-	Waiting   bool          // a prompt that is not taken in yet
-	Queued    bool          // a prompt that comes after the open turn
-	Steered   bool          // a prompt that was taken into a turn
-	Files     []pawl.File   // that came with a prompt
-	Streaming bool          // more of it is to come
+	Step      bool          // a note that is one of several steps
+	Until     time.Time     // of a note about a retry: when it happens
+	Took      time.Duration // of reasoning; 0 means unknown
+	Waiting   bool          // a prompt that the model has not read yet
+	Queued    bool          // a prompt that comes after the running turn
+	Steered   bool          // a prompt that was read during a turn
+	Files     []pawl.File   // attachments of a prompt
+	Streaming bool          // more is streamed
 
 	Call *CallView
 
-	Open     *bool // folded by the person; nil means as is usual
-	version  int   // changes whenever the entry does
+	Open     *bool // opened or folded by the user; nil means the default
+	version  int   // changes with the entry
 	rendered rendered
-	streamed strings.Builder // of a growing one: Text is made of it when it is needed
+	streamed strings.Builder // streamed text; it becomes Text when the entry is complete
 }
 
-// CallView is a tool call as far as it has come.
+// CallView is the state of a tool call.
 type CallView struct {
 	ID            pawl.CallID
 	Tool          string
 	Input         json.RawMessage
 	Started       time.Time
 	Ended         time.Time
-	Status        pawl.CallStatus // "" while it is under way
+	Status        pawl.CallStatus // "" until it has ended
 	Result        pawl.Result
-	Output        tail           // live
-	Subagents     []pawl.Spawned // that it gave an errand to
+	Output        tail           // while it runs
+	Subagents     []pawl.Spawned // started by it
 	DoneSubagents map[pawl.SessionID]bool
-	Asking        *pawl.Asked    // what it waits for a person for
-	Answer        *pawl.Answered // the last that a person gave
+	Asking        *pawl.Asked    // the ask that it waits for
+	Answer        *pawl.Answered // the user's last answer
 	Unsafe        string         // why it cannot be undone
-	UserCommand   bool           // it is a command of the person's own
+	UserCommand   bool           // it is a shell command of the user
 }
 
-// Running reports whether the call has begun and not ended.
+// Running reports whether the call has started and not ended.
 func (c *CallView) Running() bool { return c.Status == "" && !c.Started.IsZero() }
 
-// Failed reports whether the call came to nothing good.
+// Failed reports whether the call has ended without success.
 func (c *CallView) Failed() bool {
 	return c.Status != "" && (c.Status != pawl.CallDone || c.Result.IsError)
 }
 
-// rendered is what was last made of an entry, and for what.
+// rendered caches the rendering of an entry.
 type rendered struct {
 	lines        []layout.Line
 	width        int
@@ -99,12 +98,12 @@ type rendered struct {
 	styleVersion int
 
 	doc     *markdown.Doc // of a reply
-	written int           // bytes of the text that it has
+	written int           // bytes of the text that doc has
 }
 
 func (e *Entry) changed() { e.version++ }
 
-// text is what the entry says, also while it grows.
+// text returns the entry's text, also while it is streamed.
 func (e *Entry) text() string {
 	if e.Streaming {
 		return e.streamed.String()

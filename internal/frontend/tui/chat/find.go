@@ -13,25 +13,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// finder looks for words in the conversation.
+// finder is the state of a search in the conversation.
 type finder struct {
 	open   bool
 	query  string
-	entry  *Entry // where it was found
+	entry  *Entry // of the current match
 	line   int
 	missed bool
 }
 
-// Find begins to look for something.
+// Find opens the search.
 func (v *View) Find() { v.find = finder{open: true} }
 
-// Seek is Find for words that are known already.
+// FindText opens the search with a query.
 func (v *View) FindText(words string) {
 	v.Find()
 	v.findPaste(words)
 }
 
-// Finding reports whether keys are for what is looked for.
+// Finding reports whether the search is open.
 func (v *View) Finding() bool { return v.find.open }
 
 func (v *View) findKey(k tea.KeyPressMsg) {
@@ -62,7 +62,7 @@ func (v *View) findPaste(text string) {
 	}
 }
 
-// again looks from the end for what is asked for now.
+// restartFind searches from the end.
 func (v *View) restartFind() {
 	v.find.entry, v.find.missed = nil, false
 	if v.find.query != "" {
@@ -70,7 +70,7 @@ func (v *View) restartFind() {
 	}
 }
 
-// seek goes to the next line that has the words: -1 up, 1 down.
+// findNext goes to the next matching line: -1 up, 1 down.
 func (v *View) findNext(step int) {
 	entries := v.Log.Entries()
 	query := strings.ToLower(v.find.query)
@@ -97,16 +97,16 @@ func (v *View) findNext(step int) {
 		}
 	}
 	v.find.missed = true
-	if step < 0 && v.Log.First() > 1 { // older ones are read when the top is seen
+	if step < 0 && v.Log.First() > 1 { // older entries are loaded when the top is visible
 		v.find.entry = nil
 		v.ToTop()
 	}
 }
 
-// unmarked takes out the marks of Markdown that stand within words.
+// stripMarkdown removes Markdown marks that can be within words.
 var stripMarkdown = strings.NewReplacer("*", "", "`", "", "~~", "")
 
-// has reports whether an entry says the words at all.
+// entryContains reports whether an entry contains the query.
 func entryContains(e *Entry, query string) bool {
 	if e.Kind != Call {
 		text := strings.ToLower(e.text())
@@ -121,8 +121,8 @@ func entryContains(e *Entry, query string) bool {
 	return false
 }
 
-// hit returns the line of an entry that has the words, from a line on, or -1. What
-// is folded is opened if that shows them.
+// findInEntry returns the matching line of an entry, starting at a line, or -1. It
+// opens a folded entry if that shows the match.
 func (v *View) findInEntry(e *Entry, query string, from, step int) int {
 	for range 2 {
 		lines := v.lines(e)
@@ -139,13 +139,13 @@ func (v *View) findInEntry(e *Entry, query string, from, step int) int {
 	return -1
 }
 
-// show brings a line of an entry to the middle of the screen.
+// scrollTo scrolls a line of an entry to the middle of the screen.
 func (v *View) scrollTo(entries []*Entry, i, line int) {
 	v.setTop(entries, i, line)
 	v.Scroll(-v.height / 2)
 }
 
-// findMarks shows where the words are in a line.
+// findMarks highlights the matches in a line.
 func (v *View) findMarks(r row, line layout.Line) string {
 	query := strings.ToLower(v.find.query)
 	if !v.find.open || query == "" {
@@ -169,7 +169,7 @@ func (v *View) findMarks(r row, line layout.Line) string {
 	return lipgloss.StyleRanges(line.Text, ranges...)
 }
 
-// findBar is what is written of it.
+// findBar returns the search line.
 func (v *View) findBar() string {
 	hint := "enter: up · down: down · esc: end"
 	switch {

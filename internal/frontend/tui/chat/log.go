@@ -8,41 +8,41 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Log is what events make of a conversation, for the screen. It takes events as
-// they come and, before them, pages of older ones.
+// Log is the conversation as entries. It applies events as they arrive, and can
+// prepend pages of older ones.
 type Log struct {
 	entries      []*Entry
 	calls        map[pawl.CallID]*Entry
 	running      map[pawl.CallID]*Entry
-	shells       map[pawl.CallID]*Entry    // the person's own commands that have no end yet
-	subagents    map[pawl.SessionID]*Entry // the calls that they work for
+	shells       map[pawl.CallID]*Entry    // unfinished commands of the user
+	subagents    map[pawl.SessionID]*Entry // the calls that started them
 	prompts      map[pawl.Seq]*Entry
-	asks         map[pawl.Seq]pawl.Asked // that wait for an answer
-	undoneSpans  []span                  // what does not count any more
-	redoneSeqs   map[pawl.Seq]bool       // the steps back that were taken back
+	asks         map[pawl.Seq]pawl.Asked // unanswered
+	undoneSpans  []span                  // ranges of undone events
+	redoneSeqs   map[pawl.Seq]bool       // undos that were redone
 	undoRequests map[pawl.Seq]pawl.Undo
 
-	reply     pawl.Seq  // the ReplyStarted of what is being written
-	gap       bool      // a piece of it did not come
-	replyAt   time.Time // when it was
+	reply     pawl.Seq  // ReplyStarted of the streamed reply
+	gap       bool      // a delta of it was missed
+	replyAt   time.Time // when it started
 	streaming map[pawl.Channel]*Entry
 	offsets   map[pawl.Channel]int
 
-	first, last pawl.Seq // of the events that were applied
+	first, last pawl.Seq // of the applied events
 	todos       []pawl.Todo
 	turnOpen    bool
-	turnAt      time.Time     // when it began; zero means that nobody knows
-	retrying    *pawl.Retried // for another try
-	retry       *Entry        // the note on it
+	turnAt      time.Time     // when the turn started; zero means unknown
+	retrying    *pawl.Retried // the pending retry
+	retry       *Entry        // the note about it
 	mode        string
-	settings    pawl.Settings // of the newest prompt
-	usage       pawl.Usage    // of the newest reply
-	total       pawl.Usage    // of the replies that were seen
+	settings    pawl.Settings // of the last prompt
+	usage       pawl.Usage    // of the last reply
+	total       pawl.Usage    // of the applied replies
 	title       string
 	version     int
 }
 
-// NewLog returns an empty one.
+// NewLog returns an empty log.
 func NewLog() *Log {
 	return &Log{
 		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, subagents: map[pawl.SessionID]*Entry{},
@@ -51,22 +51,23 @@ func NewLog() *Log {
 	}
 }
 
-// First is the oldest event that was applied; 1 means that there are no older ones.
+// First returns the oldest applied event; 1 means that there are no older ones.
 func (l *Log) First() pawl.Seq { return l.first }
 
-// Last is the newest event that was applied.
+// Last returns the newest applied event.
 func (l *Log) Last() pawl.Seq { return l.last }
 
-// Todos returns the list that the model keeps.
+// Todos returns the model's todo list.
 func (l *Log) Todos() []pawl.Todo { return l.todos }
 
-// Working reports whether a turn is open, or a command of the person's runs or waits.
+// Working reports whether a turn is running, or a shell command of the user runs or
+// waits.
 func (l *Log) Working() bool { return l.turnOpen || len(l.shells) > 0 }
 
-// Retrying returns what is waited for before the model is asked again, or nil.
+// Retrying returns the pending retry, or nil.
 func (l *Log) Retrying() *pawl.Retried { return l.retrying }
 
-// Settings returns those of the newest prompt, with the mode that holds now.
+// Settings returns the settings of the last prompt, with the current mode.
 func (l *Log) Settings() pawl.Settings {
 	s := l.settings
 	if l.mode != "" {
@@ -75,13 +76,14 @@ func (l *Log) Settings() pawl.Settings {
 	return s
 }
 
-// Usage returns what the newest reply consumed: how full the window is.
+// Usage returns the usage of the last reply, which shows how full the context window
+// is.
 func (l *Log) Usage() pawl.Usage { return l.usage }
 
-// Title is the session's name, "" if it has none.
+// Title returns the session's title, or "".
 func (l *Log) Title() string { return l.title }
 
-// Asks returns what waits for a person, the oldest first.
+// Asks returns the unanswered asks, oldest first.
 func (l *Log) Asks() []pawl.Seq {
 	var seqs []pawl.Seq
 	for seq := range l.asks {
@@ -91,13 +93,13 @@ func (l *Log) Asks() []pawl.Seq {
 	return seqs
 }
 
-// Ask returns one of them.
+// Ask returns an unanswered ask.
 func (l *Log) Ask(seq pawl.Seq) (pawl.Asked, bool) {
 	a, ok := l.asks[seq]
 	return a, ok
 }
 
-// LastReply returns the model's newest words, for the clipboard.
+// LastReply returns the text of the last reply, for the clipboard.
 func (l *Log) LastReply() string {
 	for _, e := range slices.Backward(l.entries) {
 		if e.Kind == Reply {
@@ -107,10 +109,10 @@ func (l *Log) LastReply() string {
 	return ""
 }
 
-// Entries returns what counts, the oldest first.
+// Entries returns the entries that are not undone, oldest first.
 func (l *Log) Entries() []*Entry { return l.entries }
 
-// Prepend takes a page of events that are older than all others.
+// Prepend applies a page of older events.
 func (l *Log) Prepend(events []pawl.Event) {
 	older := NewLog()
 	older.redoneSeqs = l.redoneSeqs
@@ -122,7 +124,7 @@ func (l *Log) Prepend(events []pawl.Event) {
 		case begun.Call.UserCommand:
 			l.prependShell(older, begun, entry)
 			continue
-		case ok: // it began in the older page and ended here
+		case ok: // it started in the older page and ended in this one
 			begun.join(entry)
 			l.drop(entry)
 			if _, runs := l.running[id]; runs {
@@ -137,7 +139,7 @@ func (l *Log) Prepend(events []pawl.Event) {
 		l.subagents[id] = entry
 	}
 	for seq, entry := range older.prompts {
-		if taken, ok := l.prompts[seq]; ok && taken.Text == "" { // it was taken in by an event that is here already
+		if taken, ok := l.prompts[seq]; ok && taken.Text == "" { // a known event has already placed it
 			taken.Text, taken.Files = entry.Text, entry.Files
 			taken.changed()
 			older.drop(entry)
@@ -158,7 +160,7 @@ func (l *Log) Prepend(events []pawl.Event) {
 	l.version++
 }
 
-// join takes what is known of the same call's end.
+// join merges what is known of the end of the same call.
 func (e *Entry) join(end *Entry) {
 	c, other := e.Call, end.Call
 	c.Status, c.Result, c.Ended, c.Output = other.Status, other.Result, other.Ended, other.Output
@@ -176,7 +178,7 @@ func (e *Entry) join(end *Entry) {
 	e.changed()
 }
 
-// end notes that a subagent has come to its end.
+// end records that a subagent is done.
 func (c *CallView) end(subagent pawl.SessionID) {
 	if c.DoneSubagents == nil {
 		c.DoneSubagents = map[pawl.SessionID]bool{}
@@ -184,7 +186,7 @@ func (c *CallView) end(subagent pawl.SessionID) {
 	c.DoneSubagents[subagent] = true
 }
 
-// settle ends what a page leaves open.
+// settle closes what a page leaves open.
 func (l *Log) settle() {
 	for _, e := range l.streaming {
 		e.Text, e.Streaming = e.streamed.String(), false
@@ -198,7 +200,7 @@ func (l *Log) add(e *Entry) *Entry {
 	return e
 }
 
-// drop takes an entry out. It is looked for from the end, where most of them are.
+// drop removes an entry. It searches from the end.
 func (l *Log) drop(e *Entry) {
 	for i := len(l.entries) - 1; e != nil && i >= 0; i-- {
 		if l.entries[i] == e {

@@ -10,21 +10,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 )
 
-// point is a place in the conversation. It stays where it is when the view scrolls.
+// point is a position in the conversation that does not depend on scrolling.
 type point struct {
 	entry *Entry
 	line  int
 	cell  int
 }
 
-// selection is what is marked with the mouse.
+// selection is a selection with the mouse.
 type selection struct {
 	from, to point
 	held     bool // the button is down
 	moved    bool // it is more than a click
 }
 
-// at is what is under the mouse.
+// pointAt returns the position under the mouse.
 func (v *View) pointAt(x, y int) (point, bool) {
 	if len(v.rows) == 0 {
 		return point{}, false
@@ -40,7 +40,7 @@ func (v *View) mousePress(m tea.MouseClickMsg) {
 	}
 }
 
-// pull marks up to the mouse, and scrolls at the edges.
+// mouseDrag extends the selection, and scrolls at the edges.
 func (v *View) mouseDrag(m tea.MouseMotionMsg) {
 	if !v.drag.held {
 		return
@@ -57,7 +57,7 @@ func (v *View) mouseDrag(m tea.MouseMotionMsg) {
 	}
 }
 
-// release ends the mark and returns the text, or folds what was clicked.
+// mouseRelease ends the selection and returns its text, or toggles the clicked entry.
 func (v *View) mouseRelease(tea.MouseReleaseMsg) string {
 	if !v.drag.held {
 		return ""
@@ -75,13 +75,13 @@ func (v *View) mouseRelease(tea.MouseReleaseMsg) string {
 	return ""
 }
 
-// foldable reports whether a click on an entry's first line opens or closes it.
+// foldable reports whether a click on an entry's first line toggles it.
 func foldable(e *Entry) bool {
 	return e.Kind == Call || e.Kind == Reasoning
 }
 
-// ordered returns the ends of the mark, the earlier one first, and where their
-// entries are.
+// ordered returns the ends of the selection in order, and the indexes of their
+// entries.
 func (s selection) ordered(entries []*Entry) (from, to point, i, k int) {
 	from, to = s.from, s.to
 	i, k = slices.Index(entries, from.entry), slices.Index(entries, to.entry)
@@ -91,7 +91,7 @@ func (s selection) ordered(entries []*Entry) (from, to point, i, k int) {
 	return from, to, i, k
 }
 
-// cells returns which cells of a row are marked.
+// cells returns the selected cells of a row.
 func (s selection) cells(v *View, r row, line layout.Line) (left, right int, ok bool) {
 	if !s.moved {
 		return 0, 0, false
@@ -115,8 +115,8 @@ func (s selection) cells(v *View, r row, line layout.Line) (left, right int, ok 
 	return left, right, left < right
 }
 
-// Marked returns the text that is marked, as it was written: without bars and
-// numbers, and with what was broken put together again.
+// SelectedText returns the original text of the selection: without frames, with broken
+// lines joined.
 func (v *View) SelectedText() string {
 	entries := v.Log.Entries()
 	from, to, i, k := v.drag.ordered(entries)

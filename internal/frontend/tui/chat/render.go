@@ -15,15 +15,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// How much is shown of what is not opened.
+// Limits of entries that are not opened.
 const (
 	userLines      = 24
-	reasoningLines = 4    // while they grow
-	reasoningBytes = 2000 // that these are made of
+	reasoningLines = 4    // while it is streamed
+	reasoningBytes = 2000 // of its text
 )
 
-// render makes the lines of an entry. All that a stranger wrote goes through
-// package plain here or in the packages that set it, and nowhere later.
+// render renders an entry. All untrusted text is sanitized here or in the packages
+// that render it.
 func (v *View) render(e *Entry) []layout.Line {
 	switch e.Kind {
 	case User:
@@ -40,13 +40,13 @@ func (v *View) render(e *Entry) []layout.Line {
 	return []layout.Line{{}}
 }
 
-// wrap breaks text to the width, behind a frame.
+// wrap wraps text to the width, after a frame.
 func (v *View) wrap(text string, sgr layout.SGR, frame ...layout.Span) []layout.Line {
 	text = layout.Tabs(strings.Trim(sanitize.Text(text), "\n"))
 	return layout.Wrap([]layout.Span{{Text: text, SGR: sgr}}, v.textWidth(), layout.Same(frame...))
 }
 
-// one is a single line.
+// line returns a single, truncated line.
 func (v *View) line(spans ...layout.Span) layout.Line {
 	return layout.Line{Text: layout.Cut(v.textWidth(), spans...)}
 }
@@ -73,7 +73,7 @@ func (v *View) user(e *Entry) []layout.Line {
 	return lines
 }
 
-// userMark says what became of a prompt.
+// userMark describes the state of a prompt.
 func userMark(e *Entry) string {
 	switch {
 	case e.Waiting && e.Queued:
@@ -88,7 +88,7 @@ func userMark(e *Entry) string {
 	return ""
 }
 
-// attachment names a file.
+// attachment describes a file.
 func attachment(f pawl.File) string {
 	name := sanitize.Line(f.Name)
 	if name == "" {
@@ -97,7 +97,7 @@ func attachment(f pawl.File) string {
 	return fmt.Sprintf("%s (%s, %s)", name, sanitize.Line(f.MediaType), size(int64(len(f.Data))))
 }
 
-// reply sets what has come since it was last set.
+// reply renders a reply incrementally.
 func (v *View) reply(e *Entry) []layout.Line {
 	text := e.text()
 	s := &e.rendered
@@ -131,7 +131,8 @@ func (v *View) reasoning(e *Entry) []layout.Line {
 	return append([]layout.Line{v.line(layout.Span{Text: "▾ " + head, SGR: v.sgr.muted})}, v.wrap(text, v.sgr.muted, layout.Span{Text: "  "})...)
 }
 
-// lastOf is the end of a text of about so many bytes, from the beginning of a line or word on.
+// tailOf returns about the last n bytes of a text, from the beginning of a line or
+// word.
 func tailOf(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -161,5 +162,5 @@ func (v *View) note(e *Entry) []layout.Line {
 	return lines
 }
 
-// since is how long ago a time was by the clock of the view.
+// elapsed returns the time since t by the view's clock.
 func (v *View) elapsed(t time.Time) time.Duration { return max(0, v.now.Sub(t)) }

@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// grow adds to the reply that is being written. A piece that does not join what is
-// there is left out: what was missed comes with the draft, or with the reply.
+// delta appends to the streamed reply. A delta after a gap is ignored: the draft or
+// the complete reply fills the gap.
 func (l *Log) delta(ev pawl.Event, d pawl.Delta) {
 	if d.Reply != l.reply {
 		return
@@ -39,7 +39,7 @@ func (l *Log) delta(ev pawl.Event, d pawl.Delta) {
 	l.offsets[d.Channel] += len(text)
 }
 
-// thought notes how long the reasoning took that is over.
+// endReasoning records how long the reasoning took.
 func (l *Log) endReasoning(ev pawl.Event) {
 	if e := l.streaming[pawl.ChannelReasoning]; e != nil && e.Took == 0 && !e.At.IsZero() {
 		e.Took = max(1, ev.At.Sub(e.At))
@@ -47,14 +47,14 @@ func (l *Log) endReasoning(ev pawl.Event) {
 	}
 }
 
-// Missed reports whether a piece of the reply did not come since it was last asked.
+// Missed reports whether a delta was missed since the last call.
 func (l *Log) Missed() bool {
 	missed := l.gap
 	l.gap = false
 	return missed
 }
 
-// Join takes what has come of a reply before this watcher came.
+// Join merges a draft: the part of the reply from before the session was followed.
 func (l *Log) Join(d pawl.Draft) {
 	if d.Reply != l.reply {
 		return
@@ -65,7 +65,7 @@ func (l *Log) Join(d pawl.Draft) {
 	l.version++
 }
 
-// discard takes back what has come of a reply that is void.
+// discard removes a streamed reply that is void.
 func (l *Log) discard() {
 	for _, e := range l.streaming {
 		l.drop(e)
@@ -74,7 +74,7 @@ func (l *Log) discard() {
 	clear(l.offsets)
 }
 
-// retried takes note that the model is asked again.
+// retried applies a retry.
 func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
 	l.discard()
 	l.endRetry()
@@ -87,7 +87,7 @@ func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
 	l.retry.Until = ev.At.Add(b.Wait)
 }
 
-// tried ends the wait for another try.
+// endRetry ends the pending retry.
 func (l *Log) endRetry() {
 	l.retrying = nil
 	if l.retry != nil {
@@ -97,8 +97,8 @@ func (l *Log) endRetry() {
 	}
 }
 
-// replied puts the whole reply in the place of what has grown. What is on the
-// screen stays the same entry, so that nobody loses their place.
+// replied replaces the streamed reply by the complete one. Visible entries stay the
+// same, so that the user does not lose their place.
 func (l *Log) replied(ev pawl.Event, b pawl.Replied) {
 	l.endReasoning(ev)
 	grown := map[Kind]*Entry{Reply: l.streaming[pawl.ChannelText], Reasoning: l.streaming[pawl.ChannelReasoning]}
@@ -131,8 +131,7 @@ func (l *Log) replied(ev pawl.Event, b pawl.Replied) {
 	}
 }
 
-// whole returns the entry of a part that has come to its end: the one that has
-// grown, the first time.
+// finishPart returns the entry of a complete part: the streamed one, the first time.
 func (l *Log) finishPart(grown map[Kind]*Entry, kind Kind, text string) *Entry {
 	e := grown[kind]
 	delete(grown, kind)

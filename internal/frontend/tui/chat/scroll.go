@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// index returns where the top is, or -1. It is looked for where it was first.
+// index returns the index of top, or -1. It looks at its last position first.
 func (v *View) index(entries []*Entry) int {
 	if v.topIndex >= len(entries) || entries[v.topIndex] != v.top {
 		v.topIndex = max(0, slices.Index(entries, v.top))
@@ -22,7 +22,7 @@ func (v *View) setTop(entries []*Entry, i, skipped int) {
 	v.scrolledUp, v.top, v.topIndex, v.topOffset = true, entries[i], i, skipped
 }
 
-// Scroll moves by so many lines, up if they are negative.
+// Scroll scrolls by n lines, up if negative.
 func (v *View) Scroll(n int) {
 	entries := v.Log.Entries()
 	if len(entries) == 0 || !v.scrolledUp && n > 0 {
@@ -43,7 +43,7 @@ func (v *View) Scroll(n int) {
 	v.setTop(entries, i, min(at, v.entryHeight(entries, i)-1))
 }
 
-// leaveEnd makes the first line that is seen at the end the top.
+// leaveEnd stops following the end and makes the first visible line the top.
 func (v *View) leaveEnd(entries []*Entry) {
 	if !v.scrolledUp {
 		i, skipped := v.endTop(entries)
@@ -51,20 +51,20 @@ func (v *View) leaveEnd(entries []*Entry) {
 	}
 }
 
-// ToTop goes to the beginning.
+// ToTop scrolls to the beginning.
 func (v *View) ToTop() {
 	if entries := v.Log.Entries(); len(entries) > 0 {
 		v.setTop(entries, 0, 0)
 	}
 }
 
-// ToEnd goes to the end and stays there.
+// ToEnd scrolls to the end and follows it.
 func (v *View) ToEnd() { v.scrolledUp, v.top, v.topOffset = false, nil, 0 }
 
-// Page is how far a page is.
+// Page returns the lines of a page.
 func (v *View) Page() int { return max(1, v.height-2) }
 
-// Select moves the choice among the entries, and brings it into view.
+// Select moves the focus among the entries and scrolls to it.
 func (v *View) Select(step int) {
 	entries := v.Log.Entries()
 	i := len(entries)
@@ -80,13 +80,13 @@ func (v *View) Select(step int) {
 	v.reveal(entries, i)
 }
 
-// Unselect ends the choice.
+// Unselect removes the focus.
 func (v *View) Unselect() { v.selected = nil }
 
-// Selected returns the chosen entry, or nil.
+// Selected returns the focused entry, or nil.
 func (v *View) Selected() *Entry { return v.selected }
 
-// reveal scrolls until the entry is seen.
+// reveal scrolls until the entry is visible.
 func (v *View) reveal(entries []*Entry, i int) {
 	v.leaveEnd(entries)
 	start := max(0, v.index(entries))
@@ -94,7 +94,7 @@ func (v *View) reveal(entries []*Entry, i int) {
 		v.setTop(entries, i, 0)
 		return
 	}
-	above := -v.topOffset // lines before it that are seen
+	above := -v.topOffset // visible lines before it
 	for k := start; k < i && above < 2*v.height; k++ {
 		above += v.entryHeight(entries, k)
 	}
@@ -107,7 +107,7 @@ func (v *View) reveal(entries []*Entry, i int) {
 	}
 }
 
-// Toggle opens or closes the chosen entry.
+// Toggle opens or folds the focused entry.
 func (v *View) Toggle() {
 	if v.selected != nil {
 		v.toggle(v.selected)
@@ -120,7 +120,7 @@ func (v *View) toggle(e *Entry) {
 	e.changed()
 }
 
-// ToggleAll opens or closes all that can be.
+// ToggleAll opens or folds all entries.
 func (v *View) ToggleAll() {
 	v.allOpen = !v.allOpen
 	for _, e := range v.Log.Entries() {
@@ -129,7 +129,7 @@ func (v *View) ToggleAll() {
 	v.styleVersion++
 }
 
-// isOpen reports whether an entry is shown whole.
+// isOpen reports whether an entry is shown in full.
 func (v *View) isOpen(e *Entry) bool {
 	if e.Open != nil {
 		return *e.Open
@@ -137,10 +137,10 @@ func (v *View) isOpen(e *Entry) bool {
 	return v.allOpen
 }
 
-// isFolded reports whether the person wants one line of an entry only.
+// isFolded reports whether the user has folded an entry to one line.
 func (v *View) isFolded(e *Entry) bool { return e.Open != nil && !*e.Open }
 
-// Copy returns the chosen entry's text, as it was written and not as it is shown.
+// Copy returns the focused entry's original text.
 func (v *View) Copy() string {
 	e := v.selected
 	switch {
@@ -152,14 +152,13 @@ func (v *View) Copy() string {
 	return sanitizeCopy(e.text())
 }
 
-// copyable is a text for the clipboard. It may be pasted into a shell, so nothing
-// that ends a paste, sends a line or does not show is in it.
+// sanitizeCopy sanitizes a text for the clipboard. It may be pasted into a shell, so
+// it must not contain anything invisible or that ends a paste or submits a line.
 func sanitizeCopy(text string) string {
 	return sanitize.Text(text)
 }
 
-// Spill returns what is kept of the chosen call's output beside the log, and what
-// to call it. nil means nothing.
+// FullOutput returns the stored output of the focused call and its title, or nil.
 func (v *View) FullOutput() (*pawl.Blob, string) {
 	if v.selected == nil || v.selected.Call == nil {
 		return nil, ""

@@ -6,13 +6,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ofShell takes the events of the person's own commands. Each is a card, which
-// moves to where it begins to run.
+// shellEvent applies the events of the user's shell commands. Each is a card, which
+// moves to where the command starts to run.
 func (l *Log) shellEvent(ev pawl.Event) {
 	switch b := ev.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.ShellAsked:
 		e := l.shellEntry(ev, ev.Seq)
-		e.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a text has no way to fail
+		e.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a map of strings cannot fail
 	case pawl.ShellStarted:
 		e := l.shellEntry(ev, b.Asked)
 		l.drop(e)
@@ -26,8 +26,8 @@ func (l *Log) shellEvent(ev pawl.Event) {
 	}
 }
 
-// shell returns the entry of a command of the person's, which may have been asked
-// for before the oldest event that is known.
+// shellEntry returns the entry of a command, which may have been sent before the
+// oldest known event.
 func (l *Log) shellEntry(ev pawl.Event, asked pawl.Seq) *Entry {
 	e := l.callEntry(ev, asked.ShellCall())
 	e.Call.Tool, e.Call.UserCommand = "bash", true
@@ -35,8 +35,8 @@ func (l *Log) shellEntry(ev pawl.Event, asked pawl.Seq) *Entry {
 	return e
 }
 
-// prependShell takes in a command of an older page, whose entry here is nil if no
-// event that is known is about it. What it was is known there, where it stands here.
+// prependShell merges a command of an older page; entry is nil if no known event is
+// about it. The older page has its input, this one its position.
 func (l *Log) prependShell(older *Log, begun, entry *Entry) {
 	id := begun.Call.ID
 	if entry == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// size is how big a file is.
+// size formats a size in bytes.
 func size(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

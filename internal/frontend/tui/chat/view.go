@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// View shows a part of a Log. It stays at the end as more comes, unless the person
-// has scrolled away from it.
+// View shows a part of a Log. It follows the end, unless the user has scrolled up.
 type View struct {
 	Log *Log
 
@@ -23,26 +22,26 @@ type View struct {
 	diff          *diff.Styles
 	styleVersion  int // changes with the styles
 
-	scrolledUp bool   // from the end
-	top        *Entry // the first that is seen, when away
-	topOffset  int    // lines of it that are above the screen
-	topIndex   int    // where top was last found
-	selected   *Entry // the one that keys are for; nil means none
-	allOpen    bool   // cards are shown whole
+	scrolledUp bool   // the end is not visible
+	top        *Entry // first visible entry, if scrolled up
+	topOffset  int    // its lines above the screen
+	topIndex   int    // where top was found last
+	selected   *Entry // the focused entry; nil means none
+	allOpen    bool   // all cards are open
 
-	rows   []row           // that were last drawn
-	cached map[*Entry]bool // whose lines are kept
+	rows   []row           // drawn last
+	cached map[*Entry]bool // entries whose lines are cached
 
-	now     time.Time // by the last tick
+	now     time.Time // time of the last tick
 	ticking bool
 	drag    selection
 	find    finder
 }
 
-// inks are the looks of the theme.
+// palette holds the theme's styles.
 type palette struct{ text, muted, accent, user, good, warn, bad, bold, border layout.SGR }
 
-// row is a line of the screen: one of an entry's, or the gap behind it.
+// row is a line of the screen: a line of an entry, or the gap after it.
 type row struct {
 	entry *Entry
 	line  int
@@ -55,7 +54,7 @@ func NewView(l *Log, s *theme.Styles) *View {
 	return v
 }
 
-// Resize gives the view its place.
+// Resize sets the size.
 func (v *View) Resize(width, height int) {
 	if width != v.width {
 		v.drag = selection{}
@@ -63,7 +62,7 @@ func (v *View) Resize(width, height int) {
 	v.width, v.height = max(width, 1), max(height, 1)
 }
 
-// SetStyles changes the look.
+// SetStyles sets the theme.
 func (v *View) SetStyles(s *theme.Styles) {
 	v.styles, v.markdown, v.diff = s, markdown.NewStyles(s), diff.NewStyles(s)
 	v.sgr = palette{
@@ -73,27 +72,27 @@ func (v *View) SetStyles(s *theme.Styles) {
 	v.styleVersion++
 }
 
-// room is how many cells the text has: there is a mark at the left and a blank at
-// the right.
+// textWidth returns the width of the text: there is a mark at its left and a space at
+// its right.
 func (v *View) textWidth() int { return max(4, v.width-2) }
 
-// Follows reports whether the end is seen.
+// Follows reports whether the view follows the end.
 func (v *View) Follows() bool { return !v.scrolledUp }
 
-// AtTop reports whether the oldest entry is seen: older ones may have to be read.
+// AtTop reports whether the oldest entry is visible.
 func (v *View) AtTop() bool {
 	entries := v.Log.Entries()
 	if len(entries) == 0 || v.scrolledUp {
 		return len(entries) == 0 || v.topOffset == 0 && v.top == entries[0]
 	}
-	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // all of it fits
+	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // everything fits
 }
 
-// nearTop is how many entries are above the screen when older ones are read: who
-// scrolls up does not wait for them.
+// nearTop is how many entries above the screen trigger the loading of older ones, so
+// that scrolling does not wait for them.
 const nearTop = 60
 
-// NearTop reports whether the oldest entry is seen, or soon will be.
+// NearTop reports whether the oldest entry is visible or close.
 func (v *View) NearTop() bool {
 	entries := v.Log.Entries()
 	if v.scrolledUp {
@@ -102,7 +101,7 @@ func (v *View) NearTop() bool {
 	return v.AtTop()
 }
 
-// Render returns the lines that are seen, as many as there is room for.
+// Render returns the visible lines, as many as the height.
 func (v *View) Render() []string {
 	v.rows = v.visible()
 	lines := make([]string, v.height)
@@ -123,12 +122,12 @@ func (v *View) visible() []row {
 		if n := len(rows); n >= v.height && (rows[n-1].entry != entries[len(entries)-1] || rows[n-1].line < v.entryHeight(entries, len(entries)-1)-1) {
 			return rows
 		}
-		v.scrolledUp = false // the last line is seen
+		v.scrolledUp = false // the last line is visible
 	}
 	return v.end(entries)
 }
 
-// from returns the rows from the top on.
+// from returns the rows starting at top.
 func (v *View) from(entries []*Entry) []row {
 	i := v.index(entries)
 	if i < 0 {
@@ -161,8 +160,8 @@ func (v *View) end(entries []*Entry) []row {
 	return rows
 }
 
-// endTop returns the first entry that is seen at the end, and how many of its
-// lines are above the screen.
+// endTop returns the first entry that is visible at the end, and how many of its lines
+// are above the screen.
 func (v *View) endTop(entries []*Entry) (first, skipped int) {
 	room := v.height
 	for i := len(entries) - 1; ; i-- {
@@ -174,7 +173,7 @@ func (v *View) endTop(entries []*Entry) (first, skipped int) {
 	}
 }
 
-// tall is how many rows an entry takes with the gap behind it.
+// entryHeight returns how many rows an entry takes, including the gap after it.
 func (v *View) entryHeight(entries []*Entry, i int) int {
 	n := len(v.lines(entries[i]))
 	if n == 1 && i+1 < len(entries) && compact(entries[i]) && compact(entries[i+1]) {
@@ -183,11 +182,10 @@ func (v *View) entryHeight(entries []*Entry, i int) int {
 	return n + 1
 }
 
-// small reports whether an entry is a step among others, which stand together when
-// they are folded.
+// compact reports whether an entry is a step; folded steps have no gap between them.
 func compact(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
 
-// draw prints a row.
+// draw renders a row.
 func (v *View) draw(r row) string {
 	lines := v.lines(r.entry)
 	mark := " "
@@ -205,13 +203,13 @@ func (v *View) draw(r row) string {
 	return mark + text
 }
 
-// The most that is kept of what is not on the screen.
+// Limits of the line cache.
 const (
 	maxKept      = 300    // entries
-	maxKeptLines = 40_000 // their lines
+	maxKeptLines = 40_000 // lines
 )
 
-// lines returns those of an entry, as they are kept or made anew.
+// lines returns the lines of an entry, cached or rendered.
 func (v *View) lines(e *Entry) []layout.Line {
 	s := &e.rendered
 	if s.width != v.width || s.styleVersion != v.styleVersion {
@@ -224,7 +222,7 @@ func (v *View) lines(e *Entry) []layout.Line {
 	return s.lines
 }
 
-// forget drops the lines of entries that are not on the screen, when there are many.
+// evict removes the cached lines of invisible entries if there are too many.
 func (v *View) evict() {
 	total := 0
 	for e := range v.cached {

@@ -10,8 +10,8 @@ import (
 
 func lineWidth(s string) int { return ansi.StringWidth(s) }
 
-// beside shows what was at the left and what is at the right. Lines that were
-// removed stand beside those that came in their place.
+// sideBySide shows old lines at the left and new ones at the right. Removed lines are
+// next to those that replace them.
 func (p *printer) sideBySide(h hunk) {
 	var left, right []row
 	flush := func() {
@@ -47,12 +47,12 @@ func at(rows []row, i int) *row {
 	return nil
 }
 
-// pair sets two rows beside each other.
+// pairRow renders two rows side by side.
 func (p *printer) pairRow(left, right *row) {
 	half := (p.width - 3) / 2
 	var a, b []layout.Line
 	if right != nil && right.sign == ' ' {
-		before := p.new // the line is read twice and counts once
+		before := p.new // the line is tokenized twice but must advance the lexer once
 		was := *left
 		was.new = was.old
 		a = p.row(was, half)
@@ -73,7 +73,7 @@ func (p *printer) pairRow(left, right *row) {
 	}
 }
 
-// padded is a line of one side, as wide as the side.
+// padded returns a line of one side, padded to its width.
 func padded(lines []layout.Line, i, width int) string {
 	if i >= len(lines) {
 		return strings.Repeat(" ", width)

@@ -1,5 +1,5 @@
-// Package diff shows unified diffs: with line numbers and the colors of the
-// language, one below the other, or side by side where there is room.
+// Package diff renders unified diffs with line numbers and syntax highlighting, inline
+// or, if there is room, side by side.
 package diff
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Wide is from how many cells on a diff is shown side by side.
+// Wide is the width in cells from which a diff is rendered side by side.
 const Wide = 110
 
-// Look is how a theme shows diffs.
+// Styles are the styles of a diff.
 type Styles struct {
 	muted, added, removed, plus, minus layout.SGR
 	syntax                             *syntax.Palette
 }
 
-// LookOf returns that of a theme.
+// NewStyles returns the styles of a theme.
 func NewStyles(s *theme.Styles) *Styles {
 	return &Styles{
 		muted: layout.SGROf(s.Muted), added: layout.SGROf(s.Added), removed: layout.SGROf(s.Removed),
@@ -45,8 +45,8 @@ func Count(unified string) (added, removed int) {
 	return added, removed
 }
 
-// Render returns the lines of a file's diff. What does not show is shown as its
-// code: somebody may act on what they see.
+// Render renders the diff of a file. Invisible characters are shown as codes, because
+// the user may decide by what they see.
 func Render(l *Styles, width int, path, unified string) []layout.Line {
 	f := parse(sanitize.Marked(unified))
 	p := &printer{styles: l, width: max(width, 20), path: path, digits: len(strconv.Itoa(f.last))}
@@ -67,9 +67,9 @@ func Render(l *Styles, width int, path, unified string) []layout.Line {
 	return p.lines
 }
 
-// file is a diff of one file.
+// file is the parsed diff of a file.
 type file struct {
-	notes []string // what is said before the hunks, e.g. that it was renamed
+	notes []string // what precedes the hunks, such as a rename
 	hunks []hunk
 	last  int // the greatest line number
 }
@@ -79,14 +79,14 @@ type hunk struct {
 	rows  []row
 }
 
-// row is a line of a hunk. sign is +, -, a space, or \ for a remark.
+// row is a line of a hunk. sign is +, -, a space, or \ for a note.
 type row struct {
 	sign     byte
 	old, new int // line numbers; 0 means none
 	text     string
 }
 
-// parse reads a diff. What is before the first hunk and no name is a note.
+// parse parses a diff. Lines before the first hunk that are not file names are notes.
 func parse(unified string) file {
 	var f file
 	old, next := 0, 0
@@ -128,7 +128,7 @@ func parse(unified string) file {
 	return f
 }
 
-// hunkHead reads the line before a hunk.
+// hunkHead parses the header of a hunk.
 func hunkHead(line string, old, next *int) (title string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "@@ -")
 	if !ok {
@@ -145,11 +145,11 @@ func hunkHead(line string, old, next *int) (title string, ok bool) {
 
 func number(s string) int {
 	s, _, _ = strings.Cut(s, ",")
-	n, _ := strconv.Atoi(s) // none is 0: a file that was not there
+	n, _ := strconv.Atoi(s) // 0 for a file that did not exist
 	return min(max(n, 0), 1<<30)
 }
 
-// printer sets the lines of a diff.
+// printer renders the lines of a diff.
 type printer struct {
 	styles   *Styles
 	width    int
@@ -164,14 +164,14 @@ func (p *printer) note(text string) {
 	p.lines = append(p.lines, lines...)
 }
 
-// below shows the rows one below the other.
+// unified renders the rows inline.
 func (p *printer) unified(h hunk) {
 	for _, r := range h.rows {
 		p.lines = append(p.lines, p.row(r, p.width)...)
 	}
 }
 
-// row sets one line of the diff within a width.
+// row renders one line of the diff within a width.
 func (p *printer) row(r row, width int) []layout.Line {
 	if r.sign == '\\' {
 		return layout.Wrap([]layout.Span{{Text: layout.Tabs(r.text), SGR: p.styles.muted}}, width, layout.Same(layout.Span{Text: strings.Repeat(" ", p.digits+3)}))
@@ -185,7 +185,7 @@ func (p *printer) row(r row, width int) []layout.Line {
 	}
 	spans := lexer.Line(layout.Tabs(r.text), p.styles.syntax, sgr)
 	if r.sign == ' ' {
-		p.old = p.new // both go on from what they have in common
+		p.old = p.new // both continue from the common lines
 	}
 	frame := layout.Frame{
 		First: []layout.Span{{Text: fmt.Sprintf("%*d ", p.digits, n), SGR: p.styles.muted}, {Text: string(r.sign) + " ", SGR: sgr + sign}},
@@ -198,7 +198,7 @@ func (p *printer) row(r row, width int) []layout.Line {
 	return lines
 }
 
-// fill makes a line as wide as it may be, so that its background is whole.
+// fill pads a line to the width, so that its background is continuous.
 func fill(line string, width int, sgr layout.SGR) string {
 	if missing := width - lineWidth(line); missing > 0 && sgr != "" {
 		return line + layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: sgr})

@@ -1,5 +1,5 @@
-// Package eventfeed reads sessions for the screen: what is there already a page at a
-// time, and what comes in batches.
+// Package eventfeed reads a session's events for the screen: past ones by pages, new
+// ones in batches.
 package eventfeed
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// frame is how often what has come is shown at most: a reply that is written fast
-// must not keep keys waiting.
+// minInterval is the shortest time between two batches, so that a fast reply does not
+// delay keys.
 const minInterval = 16 * time.Millisecond
 
-// maxPending bounds the events that wait for the screen; the feed is read no
-// further until they are taken.
+// maxPending bounds the events that wait for the screen; reading pauses until they are
+// taken.
 const maxPending = 4096
 
-// Feed reads a session's events, and gives them out in batches.
+// Feed reads a session's events and delivers them in batches.
 type Feed struct {
 	cancel context.CancelFunc
 	news   chan struct{}
@@ -32,14 +32,14 @@ type Feed struct {
 	ended   bool
 }
 
-// News is what has come of a session.
+// News is a batch of events.
 type News struct {
 	Feed   *Feed
 	Events []pawl.Event
 	Err    error // the feed has ended
 }
 
-// Watch begins to read the events after the given Seq.
+// Watch starts reading the events after a Seq.
 func Watch(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) *Feed {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &Feed{cancel: cancel, news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
@@ -47,7 +47,7 @@ func Watch(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.
 	return f
 }
 
-// Close ends the reading. News of it may still come.
+// Close stops reading. A batch may still be delivered.
 func (f *Feed) Close() {
 	if f != nil {
 		f.cancel()
@@ -73,7 +73,7 @@ func (f *Feed) read(ctx context.Context, svc pawl.Service, id pawl.SessionID, af
 	signal(f.news)
 }
 
-// put keeps an event for the screen. It returns false if there is no room.
+// add adds an event to the batch. It returns false if the batch is full.
 func (f *Feed) add(e pawl.Event, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +96,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Next is a command that waits for what comes. Without news nothing runs.
+// Next returns a command that waits for the next batch.
 func (f *Feed) Next(last time.Time) tea.Cmd {
 	return func() tea.Msg {
 		<-f.news

@@ -6,10 +6,10 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// PageEvents is how many events are read at a time.
+// PageEvents is the number of events per page.
 const PageEvents = 400
 
-// Opened is the end of a session, as it was read.
+// Opened is the end of a session.
 type Opened struct {
 	Session pawl.Session
 	Events  []pawl.Event
@@ -26,11 +26,11 @@ func Open(ctx context.Context, svc pawl.Service, id pawl.SessionID) (Opened, err
 	if err != nil {
 		return Opened{}, err
 	}
-	draft, _ := svc.Draft(ctx, id) // none is no failure
+	draft, _ := svc.Draft(ctx, id) // there may be none
 	return Opened{s, events, draft}, nil
 }
 
-// Page reads the events after one and up to another.
+// Page reads the events after one Seq up to another.
 func Page(ctx context.Context, svc pawl.Service, id pawl.SessionID, after, upTo pawl.Seq) ([]pawl.Event, error) {
 	var events []pawl.Event
 	after = max(0, after)

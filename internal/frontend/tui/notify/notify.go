@@ -1,5 +1,5 @@
-// Package notify tells a person who looks elsewhere that pawl waits for them, or
-// is done: by a notice of the desktop, and by the bell if they want.
+// Package notify tells a user who looks elsewhere that pawl asks or is done: with a
+// desktop notification, and the bell if configured.
 package notify
 
 import (
@@ -11,29 +11,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Mode is how a person wants to be told.
+// Mode is the kind of notification.
 type Mode string
 
 // The modes.
 const (
-	Desktop Mode = ""     // a notice of the desktop
-	Bell    Mode = "bell" // the terminal's bell beside it
+	Desktop Mode = ""     // desktop notification
+	Bell    Mode = "bell" // the terminal's bell too
 	Off     Mode = "off"
 )
 
-// maxText bounds a notice, in characters.
+// maxText bounds a notification, in characters.
 const maxText = 120
 
-// Notifier knows whether the person looks at the terminal. One that does not tell
-// counts as looked at: nothing is said.
+// Notifier tracks whether the terminal has the focus. A terminal that does not report
+// it counts as focused: nothing is sent.
 type Notifier struct {
 	mode      Mode
-	osc       string // how this terminal is told
+	osc       string // the escape sequence that this terminal supports
 	tmux      bool
-	unfocused bool // the person looks elsewhere
+	unfocused bool // the terminal does not have the focus
 }
 
-// New returns a notifier for the terminal that the environment is about.
+// New returns a notifier for the terminal that the environment describes.
 func New(mode Mode, env []string) *Notifier {
 	n := &Notifier{mode: mode, osc: "9;"}
 	if strings.HasPrefix(lookupEnv(env, "TERM"), "rxvt") || strings.HasPrefix(lookupEnv(env, "TERM"), "foot") || lookupEnv(env, "VTE_VERSION") != "" {
@@ -52,7 +52,7 @@ func lookupEnv(env []string, name string) string {
 	return ""
 }
 
-// Update takes what the terminal says of its focus.
+// Update handles focus messages.
 func (n *Notifier) Update(msg tea.Msg) {
 	switch msg.(type) {
 	case tea.FocusMsg:
@@ -62,8 +62,8 @@ func (n *Notifier) Update(msg tea.Msg) {
 	}
 }
 
-// Tell is a command that tells the person, if they look elsewhere. The text may
-// be a stranger's.
+// Notify returns a command that notifies the user if the terminal does not have the
+// focus. The text may be untrusted.
 func (n *Notifier) Notify(text string) tea.Cmd {
 	if !n.unfocused || n.mode == Off {
 		return nil
@@ -71,8 +71,8 @@ func (n *Notifier) Notify(text string) tea.Cmd {
 	return tea.Raw(n.sequence(text))
 }
 
-// Notice is what a terminal is sent to tell the person, for those that cannot know
-// where they look; "" if they do not want to be told.
+// Sequence returns the notification's escape sequence whatever the focus; "" if
+// notifications are off.
 func (n *Notifier) Sequence(text string) string {
 	if n.mode == Off {
 		return ""
@@ -80,14 +80,14 @@ func (n *Notifier) Sequence(text string) string {
 	return n.sequence(text)
 }
 
-// sequence is what the terminal is sent.
+// sequence returns the escape sequence.
 func (n *Notifier) sequence(text string) string {
-	text = strings.ReplaceAll(sanitize.Line("pawl: "+text), ";", ",") // some terminals take what follows one for orders
+	text = strings.ReplaceAll(sanitize.Line("pawl: "+text), ";", ",") // some terminals interpret what follows a semicolon
 	if runes := []rune(text); len(runes) > maxText {
 		text = string(runes[:maxText]) + "…"
 	}
 	seq := "\x1b]" + n.osc + text + "\x1b\\"
-	if n.tmux { // handed through, where tmux allows it
+	if n.tmux { // passed through, if tmux allows it
 		seq = "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
 	}
 	if n.mode == Bell {

@@ -1,4 +1,4 @@
-// Package pager shows a long output that is kept beside the log.
+// Package pager shows a long output that is stored beside the log.
 package pager
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxBytes bounds what is read of an output.
+// maxBytes bounds how much of an output is read.
 const maxBytes = 8 << 20
 
-// Pager is a window with a text.
+// Pager is a full-screen dialog with a text.
 type Pager struct {
 	shared *ui.Shared
 	title  string
-	lines  []string // safe to show
+	lines  []string // sanitized
 	cut    bool
 	top    int
-	height int // rows of text when it was last drawn
+	height int // rows of text, as drawn last
 }
 
 // Open reads an output and shows it.
@@ -56,13 +56,13 @@ func read(ctx context.Context, svc pawl.Service, id pawl.SessionID, blob string)
 	return string(data), cut, err
 }
 
-// New returns a window with a text; cut means that it is not all.
+// New returns a pager; cut means that the text is incomplete.
 func New(s *ui.Shared, title, text string, cut bool) *Pager {
 	lines := strings.Split(strings.TrimRight(sanitize.Text(text), "\n"), "\n")
 	return &Pager{shared: s, title: sanitize.Line(title), lines: lines, cut: cut}
 }
 
-// Update takes a key or the wheel.
+// Update handles a key or the mouse wheel.
 func (p *Pager) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -99,7 +99,7 @@ func (p *Pager) key(k string) {
 
 func (p *Pager) move(n int) { p.top = min(max(0, p.top+n), max(0, len(p.lines)-1)) }
 
-// View draws it over the whole screen. Only what is seen is set.
+// View draws the pager over the whole screen.
 func (p *Pager) View(width, height int) string {
 	s := p.shared.Styles
 	muted := layout.SGROf(s.Muted)
@@ -122,7 +122,7 @@ func (p *Pager) View(width, height int) string {
 	return strings.Join(append(rows, layout.Fill(width, "", layout.Span{Text: hint, SGR: muted})), "\n")
 }
 
-// head is as much of a line as could be seen.
+// head returns as much of a line as could be visible.
 func head(line string, cells int) string {
 	if len(line) <= 4*cells {
 		return line
