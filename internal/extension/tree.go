@@ -34,12 +34,12 @@ func (t tree) RealFolder(path string) (*os.Root, error) {
 	return w.RealFolder(path)
 }
 
-func folder(path string) frontmatter.Folder {
+func folder(path string) frontmatter.Directory {
 	if path == "" {
-		return frontmatter.Folder{}
+		return frontmatter.Directory{}
 	}
 	path = real(path)
-	return frontmatter.Folder{Tree: tree(path), Path: path}
+	return frontmatter.Directory{Tree: tree(path), Path: path}
 }
 
 // strange are directories with third-party files: trust in a project does not

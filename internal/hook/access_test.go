@@ -43,7 +43,7 @@ func TestAccessAfterChange(t *testing.T) {
 		{name: "nobody can tell", from: "docs/a", changes: []string{`{"path":"docs/b"}`}, blind: true, want: "nobody can tell what the call would touch"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			var saw []string
 			look := hook.Hook{Name: "look", Priority: hook.PriorityOutside, Points: []hook.Point{hook.ToolBefore}, Run: func(_ context.Context, e hook.Event) (hook.Outcome, error) {
 				for _, a := range e.Access {
@@ -83,7 +83,7 @@ func TestStopReachesAll(t *testing.T) {
 				return hook.Outcome{Stop: true, StopReason: name}, nil
 			}}
 		}
-		o := newWorld(t).run(hook.Event{Point: p}, stops("first", 1), stops("second", 2), stops("third", 3))
+		o := newEnv(t).run(hook.Event{Point: p}, stops("first", 1), stops("second", 2), stops("third", 3))
 		if ran != want || !o.Stop || o.StopReason != "first" || o.By != "first" {
 			t.Errorf("%s: %d hooks were run, want %d: %+v", p, ran, want, o)
 		}

@@ -13,7 +13,7 @@ import (
 
 func TestUserActivity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	now := time.Unix(1000, 0)
 	a := &hook.Activity{Now: func() time.Time { return now }}
 	h := hook.UserActivity(a)

@@ -44,9 +44,9 @@ func TestAnything(t *testing.T) {
 		p := prints{code: rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 127, -1}).Draw(t, "code"), stderr: rapid.SliceOf(rapid.Byte()).Draw(t, "stderr")}
 		p.stdout = rapid.OneOf(rapid.SliceOf(rapid.Byte()), rapid.Map(object, func(s string) []byte { return []byte(s) })).Draw(t, "stdout")
 		point := rapid.SampledFrom(points).Draw(t, "point")
-		may := rapid.Bool().Draw(t, "may allow")
+		can := rapid.Bool().Draw(t, "can allow")
 		file := rapid.SampledFrom([]string{claudeFile, pawlFile}).Draw(t, "file")
-		x := hook.External{Point: point, Command: "x", CanAllow: may, Origin: hook.Origin{File: file, Layer: hook.LayerUser}}
+		x := hook.External{Point: point, Command: "x", CanAllow: can, Origin: hook.Origin{File: file, Layer: hook.LayerUser}}
 		hooks, _ := hook.Outside{Runner: p}.Hooks([]hook.External{x})
 		r, err := hook.New(hooks...)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestAnything(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case o.Decision == hook.Allow && !may:
+		case o.Decision == hook.Allow && !can:
 			t.Fatalf("allowed: %+v", o)
 		case before && (p.code == 2 || p.code == -1) && !o.Block:
 			t.Fatalf("not refused: %+v", o)

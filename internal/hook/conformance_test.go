@@ -190,7 +190,7 @@ func layerCases() []conformanceCase {
 // against there.
 func pointCases() []conformanceCase {
 	const no = "echo no >&2; exit 2"
-	told := hook.Outcome{Messages: []string{"no"}}
+	notice := hook.Outcome{Messages: []string{"no"}}
 	context := func(event string) string {
 		return say(`{"hookSpecificOutput":{"hookEventName":"` + event + `","additionalContext":"x"}}`)
 	}
@@ -198,14 +198,14 @@ func pointCases() []conformanceCase {
 	const end = `{"continue":false,"stopReason":"enough"}`
 	from := func(source string) func(*hook.Event) { return func(e *hook.Event) { e.Source = source } }
 	return []conformanceCase{
-		{name: "a reason", on: "SessionEnd", matcher: "logout|other", script: no, want: told},
+		{name: "a reason", on: "SessionEnd", matcher: "logout|other", script: no, want: notice},
 		{name: "another reason", on: "SessionEnd", matcher: "clear", script: no, ran: -1},
-		{name: "the reason of a script's end", on: "SessionEnd", matcher: "other", event: func(e *hook.Event) { e.Reason = hook.EndOther }, script: no, want: told},
-		{name: "a kind", on: "Notification", matcher: "permission_prompt", event: from("permission_prompt"), script: no, want: told},
+		{name: "the reason of a script's end", on: "SessionEnd", matcher: "other", event: func(e *hook.Event) { e.Reason = hook.EndOther }, script: no, want: notice},
+		{name: "a kind", on: "Notification", matcher: "permission_prompt", event: from("permission_prompt"), script: no, want: notice},
 		{name: "another kind", on: "Notification", matcher: "permission_prompt", event: from("idle_prompt"), script: no, ran: -1},
 		{name: "an agent", on: "SubagentStop", matcher: "build", script: no, want: goOn("no")},
 		{name: "another agent", on: "SubagentStop", matcher: "explore", script: no, ran: -1},
-		{name: "a trigger", on: "PostCompact", matcher: "manual", script: no, want: told},
+		{name: "a trigger", on: "PostCompact", matcher: "manual", script: no, want: notice},
 		{name: "another trigger", on: "PostCompact", matcher: "auto", script: no, ran: -1},
 		{name: "after a compaction", on: "SessionStart", matcher: "compact", event: from("compact"), script: "echo x", want: hook.Outcome{Context: []string{"x"}}},
 		{name: "additionalContext", on: "PreCompact", script: context("PreCompact"), want: hook.Outcome{Context: []string{"x"}}},

@@ -163,9 +163,9 @@ func (out Outside) command(x External) (c *command, why string) {
 
 // onlyOnce returns the hook's Match: if the same command is configured again
 // later, only that one runs.
-func (c *command) onlyOnce(later []*command) func(Event) bool {
+func (c *command) onlyOnce(following []*command) func(Event) bool {
 	var same []*command
-	for _, l := range later {
+	for _, l := range following {
 		if l.Command == c.Command && slices.Equal(l.Args, c.Args) && l.Point == c.Point && l.Origin.claude() == c.Origin.claude() {
 			same = append(same, l)
 		}

@@ -21,14 +21,14 @@ const (
 	pawlFile   = "/home/u/.config/pawl/pawl.json"
 )
 
-// world is a directory to run commands in, and what they are run by.
-type world struct {
+// env is a directory to run commands in, and what they are run by.
+type env struct {
 	t      *testing.T
 	dir    string
 	runner *plainRunner
 }
 
-func newWorld(t *testing.T) *world { return &world{t: t, dir: t.TempDir(), runner: &plainRunner{}} }
+func newEnv(t *testing.T) *env { return &env{t: t, dir: t.TempDir(), runner: &plainRunner{}} }
 
 // config is a file with one command, as JSON.
 func config(event, matcher, script, extra string) string {
@@ -37,7 +37,7 @@ func config(event, matcher, script, extra string) string {
 }
 
 // load returns the hooks of a file and all faults.
-func (w *world) load(text string, origin hook.Origin, trusted bool) ([]hook.Hook, []hook.Fault) {
+func (w *env) load(text string, origin hook.Origin, trusted bool) ([]hook.Hook, []hook.Fault) {
 	w.t.Helper()
 	list, faults, err := hook.ParseConfig(json.RawMessage(text), origin)
 	if err != nil {
@@ -48,7 +48,7 @@ func (w *world) load(text string, origin hook.Origin, trusted bool) ([]hook.Hook
 }
 
 // run runs the hooks on an event.
-func (w *world) run(e hook.Event, hooks ...hook.Hook) hook.Outcome {
+func (w *env) run(e hook.Event, hooks ...hook.Hook) hook.Outcome {
 	w.t.Helper()
 	r, err := hook.New(hooks...)
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *world) run(e hook.Event, hooks ...hook.Hook) hook.Outcome {
 }
 
 // sample is an event at the point of that name.
-func (w *world) sample(name string) hook.Event {
+func (w *env) sample(name string) hook.Event {
 	p, ok := hook.ParsePoint(name)
 	if !ok {
 		w.t.Fatalf("no point %q", name)
@@ -88,7 +88,7 @@ func (w *world) sample(name string) hook.Event {
 	return e
 }
 
-// A conformance case is a script, an event and what is to come of them.
+// A conformance case is a script, an event and the expected outcome.
 type conformanceCase struct {
 	name    string
 	on      string // the event, as the file names it
@@ -142,7 +142,7 @@ func TestConformance(t *testing.T) {
 }
 
 func (c conformanceCase) play(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	origin := hook.Origin{File: cmp.Or(c.file, claudeFile), Layer: cmp.Or(c.layer, hook.LayerUser)}
 	hooks, faults := w.load(config(c.on, c.matcher, c.script, c.extra), origin, !c.closed)
 	e := w.sample(c.on)

@@ -32,7 +32,7 @@ func TestAllowAndRules(t *testing.T) {
 		{"silence leaves it", permission.ModeGuard, nil, hook.LayerUser, "exit 0", hook.Allow},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			verdict := permission.Decide(permission.Policy{Mode: test.mode, Rules: test.rules, Sandboxed: true, Dir: w.dir}, permission.Call{
 				Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "git push origin"}},
 			})

@@ -17,7 +17,7 @@ import (
 )
 
 // pipe is a named pipe in the directory. alive reports whether anybody holds it.
-func (w *world) pipe() (alive func() bool) {
+func (w *env) pipe() (alive func() bool) {
 	w.t.Helper()
 	name := filepath.Join(w.dir, "held")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -49,7 +49,7 @@ func TestNothingStays(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newEnv(t)
 			alive := w.pipe()
 			hooks, _ := w.load(config("Stop", "", test.script, test.extra), hook.Origin{Layer: hook.LayerUser}, true)
 			w.run(w.sample("Stop"), hooks...)
@@ -63,7 +63,7 @@ func TestNothingStays(t *testing.T) {
 // TestCancelKills: a canceled turn ends a command and all its children.
 func TestCancelKills(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alive := w.pipe()
 	hooks, _ := w.load(config("PreToolUse", "", family+"wait", ""), hook.Origin{Layer: hook.LayerUser}, true)
 	r, err := hook.New(hooks...)
@@ -86,7 +86,7 @@ func TestCancelKills(t *testing.T) {
 // and only where a matcher of its own asks for it.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	user, project := hook.Origin{File: claudeFile, Layer: hook.LayerUser}, hook.Origin{File: "/w/.claude/settings.json", Layer: hook.LayerProject}
 	x := func(o hook.Origin, matcher string, command ...string) hook.External {
 		return hook.External{Point: hook.ToolBefore, Matcher: matcher, Args: command, Origin: o}
@@ -117,7 +117,7 @@ func TestOnce(t *testing.T) {
 // sees, in whatever order they are given.
 func TestUserAfterProject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	guard, _, err := hook.ParseConfig(json.RawMessage(config("PreToolUse", "Bash", `grep -q evil && { echo no >&2; exit 2; }; exit 0`, "")), hook.Origin{File: claudeFile, Layer: hook.LayerUser})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestUserAfterProject(t *testing.T) {
 // TestExecForm: arguments are no shell's business, whatever the directory is called.
 func TestExecForm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.dir = filepath.Join(w.dir, "a; touch canary; $(touch canary)")
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestNoRunner(t *testing.T) {
 	if hooks, faults := (hook.Outside{}).Hooks([]hook.External{x}); len(hooks) != 0 || len(faults) != 1 {
 		t.Error(hooks, faults)
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	x.Args = []string{"/no/such/program"}
 	hooks, _ := hook.Outside{Runner: w.runner}.Hooks([]hook.External{x})
 	if o := w.run(w.sample("PreToolUse"), hooks...); !o.Block || !strings.Contains(o.Reason, "could not be run") {

@@ -140,8 +140,8 @@ func TestFailure(t *testing.T) {
 			if blocked := o.Block && o.Decision == hook.Deny && strings.Contains(o.Reason, "the hook guard failed"); blocked != (p == hook.ToolBefore) {
 				t.Errorf("%s at %s: %+v", name, p, o)
 			}
-			if later := len(o.Messages) == 1; later != (p != hook.ToolBefore) {
-				t.Errorf("%s at %s: the next hook has run: %v", name, p, later)
+			if ran := len(o.Messages) == 1; ran != (p != hook.ToolBefore) {
+				t.Errorf("%s at %s: the next hook has run: %v", name, p, ran)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestResourceControl(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	tokens := func(n int64) string { return fmt.Sprintf("%d tokens", n) }
 	for _, test := range []struct {
 		name  string

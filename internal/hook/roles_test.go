@@ -15,7 +15,7 @@ func TestStrictRoleGuard(t *testing.T) {
 		"tester":  {Tools: []string{"read", "bash"}},
 	}
 	with := map[string]hook.Role{hook.AnyRole: {Tools: []string{"read"}}}
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, test := range []struct {
 		agent, tool, write string
 		roles              map[string]hook.Role

@@ -10,7 +10,7 @@ import (
 
 func TestSanityCheck(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, test := range []struct {
 		point hook.Point
 		finds hook.Finding

@@ -44,7 +44,7 @@ func TestStdin(t *testing.T) {
 		{"Notification", claudeFile, nil, "acceptEdits", `{"message":"waiting","notification_type":"idle"}`},
 	} {
 		t.Run(test.on, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			list, faults, err := hook.ParseConfig(json.RawMessage(config(test.on, "", "cat >told.json", "")), hook.Origin{File: test.file, Layer: hook.LayerUser})
 			if err != nil || len(faults) > 0 {
 				t.Fatal(faults, err)
@@ -94,7 +94,7 @@ func decoded(t *testing.T, text string) map[string]any {
 func TestUntellable(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{claudeFile, pawlFile} {
-		w := newWorld(t)
+		w := newEnv(t)
 		hooks, _ := w.load(config("PreToolUse", "", "exit 0", ""), hook.Origin{File: file, Layer: hook.LayerUser}, true)
 		e := w.sample("PreToolUse")
 		e.Input = json.RawMessage(`{"half`)

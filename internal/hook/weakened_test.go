@@ -19,25 +19,25 @@ func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense of
 	project := hook.Origin{File: "/w/.claude/settings.json", Layer: hook.LayerProject}
 	for _, test := range []struct {
 		defense string
-		through func(w *world) bool
+		through func(w *env) bool
 	}{
-		{"hook.trust", func(w *world) bool {
+		{"hook.trust", func(w *env) bool {
 			hooks, _ := w.load(config("SessionStart", "", "touch canary", ""), project, false)
 			w.run(w.sample("SessionStart"), hooks...)
 			_, err := os.Stat(filepath.Join(w.dir, "canary"))
 			return err == nil
 		}},
-		{"hook.failclosed", func(w *world) bool {
+		{"hook.failclosed", func(w *env) bool {
 			hooks, _ := w.load(config("PreToolUse", "", "kill -9 $$", ""), project, true)
 			return !w.run(w.sample("PreToolUse"), hooks...).Block
 		}},
-		{"hook.access", func(w *world) bool {
+		{"hook.access", func(w *env) bool {
 			e := w.sample("PreToolUse")
 			e.Agent, e.Tool, e.Touches, e.Access = "planner", "write", pathOf, []pawl.Access{{Kind: pawl.AccessWrite, Target: "docs/a"}}
 			guard := hook.StrictRoleGuard(map[string]hook.Role{"planner": {Tools: []string{"write"}, Writes: []string{"docs/**"}}})
 			return !w.run(e, does("changes", 1, hook.ToolBefore, hook.Outcome{Input: json.RawMessage(`{"path":"main.go"}`)}), guard).Block
 		}},
-		{"hook.allow", func(w *world) bool {
+		{"hook.allow", func(w *env) bool {
 			x := hook.External{Point: hook.ToolBefore, Command: allow("PreToolUse"), CanAllow: true, Origin: project}
 			hooks, _ := hook.Outside{Runner: w.runner, Trusted: true}.Hooks([]hook.External{x})
 			o := w.run(w.sample("PreToolUse"), hooks...)
@@ -45,11 +45,11 @@ func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense of
 		}},
 	} {
 		t.Run(test.defense, func(t *testing.T) {
-			if test.through(newWorld(t)) {
+			if test.through(newEnv(t)) {
 				t.Error("it gets through in any case")
 			}
 			defer defense.Disable(test.defense)()
-			if !test.through(newWorld(t)) {
+			if !test.through(newEnv(t)) {
 				t.Error("it does not get through without the defense: the test shows nothing")
 			}
 		})

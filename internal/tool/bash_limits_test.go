@@ -76,7 +76,7 @@ func init() {
 }
 
 func testBashJobs(t *testing.T) {
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	mine := markProcesses(t)
 	w.startMany(BashJobs, "exec sleep 1000")
 	const says = "64 jobs are running, which is the most: end one with bash_kill"
@@ -110,7 +110,7 @@ func testBashJobs(t *testing.T) {
 }
 
 func testBashEndedJobs(t *testing.T) {
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "exec sleep 1000", "background": true})
 	var oldest *job
 	for i := range BashEndedJobs + 2 { // job_2 … job_67

@@ -23,7 +23,7 @@ import (
 // A command that takes longer than its timeout is not started anew: it goes on.
 func TestBashGoesOnInTheBackground(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	c := w.call(fields{"command": "mkfifo more; echo begun; read -r line <more; echo $line; printf 日 | head -c 2; exec sleep 1000", "timeout": 1})
 	var returned atomic.Bool
 	c.Progress = func(text string) {
@@ -56,7 +56,7 @@ func TestBashGoesOnInTheBackground(t *testing.T) {
 
 func TestBackgroundJobs(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	const is = "background=true job="
 	w.want("bash", fields{"command": "echo begun; mkfifo one; read -r <one; echo ended; exit 3", "background": true},
 		"begun\n(running as job_1: see bash_output and bash_kill)", is+"job_1")
@@ -76,7 +76,7 @@ func TestBackgroundJobs(t *testing.T) {
 }
 
 // overJob reports whether the job has ended.
-func (w *jobWorld) overJob(id string) bool {
+func (w *jobEnv) overJob(id string) bool {
 	j, err := w.jobs.find(session, id)
 	if err != nil {
 		w.t.Fatal(err)
@@ -87,7 +87,7 @@ func (w *jobWorld) overJob(id string) bool {
 // What fails at once is seen at once.
 func TestBackgroundJobThatFails(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	got := w.must("bash", fields{"command": "echo no; exit 2", "background": true})
 	want := pawl.Result{
 		Content: "no\n(job_1: exit code 2)", IsError: true,
@@ -103,7 +103,7 @@ func TestBackgroundJobThatFails(t *testing.T) {
 
 func TestUnknownJobs(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	for _, tool := range []string{"bash_output", "bash_kill"} {
 		_, err := w.try(tool, fields{"id": "job_1"})
 		checkError(t, err, `there is no job "job_1"; running: none. Jobs end with pawl and with their session`)
@@ -124,7 +124,7 @@ func TestUnknownJobs(t *testing.T) {
 
 func TestBashKillAccess(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "exec sleep  1000 # and more", "background": true})
 	got, err := w.tools["bash_kill"].Access(t.Context(), w.call(fields{"id": "job_1"}))
 	if err != nil {
@@ -138,7 +138,7 @@ func TestBashKillAccess(t *testing.T) {
 // wait ends with the first output, with the job, with the time, or with the context.
 func TestBashOutputWaits(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "mkfifo more; exec 3<>more; while read -r line <&3; do echo $line; done", "background": true})
 	first := make(chan pawl.Result)
 	go func() { first <- w.must("bash_output", fields{"id": "job_1", "wait": 60}) }()
@@ -176,7 +176,7 @@ func TestBashOutputWaits(t *testing.T) {
 // Whoever looks, nothing is shown twice and nothing is lost.
 func TestConcurrentLooks(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "mkfifo go; read -r <go; for i in {1..3000}; do printf x; [ $((i % 100)) = 0 ] && sleep 0.002; done", "background": true})
 	var wg sync.WaitGroup
 	var seen atomic.Int64
@@ -201,7 +201,7 @@ func TestConcurrentLooks(t *testing.T) {
 // A look at a lot is truncated like any other result.
 func TestALookAtALot(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "mkfifo go; read -r <go; seq 1000000; read -r <go", "background": true})
 	w.say("go", "\n")
 	j, err := w.jobs.find(session, "job_1")
@@ -224,7 +224,7 @@ func TestALookAtALot(t *testing.T) {
 // Nobody asks for its end, and yet it is not left as a zombie.
 func TestAJobIsReapedByItself(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	got := w.must("bash", fields{"command": "echo $$; mkfifo go; read -r <go", "background": true})
 	pid, _, _ := strings.Cut(got.Content, "\n")
 	if _, err := os.Stat(filepath.Join("/proc", pid)); err != nil {
@@ -248,7 +248,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) { //nolint:paralleltes
 		"Close": func(js *Jobs) { js.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newJobWorld(t)
+			w := newJobEnv(t)
 			began := time.Now()
 			w.want("bash", fields{"command": leavesMany + "echo begun"}, "begun\n", "exit_code=0")
 			if took := time.Since(began); took > 30*time.Second {
@@ -293,7 +293,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) { //nolint:paralleltes
 // The end of a session meets commands at every point of their lives.
 func TestEndBesideStarts(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	mine := markProcesses(t)
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {
@@ -311,7 +311,7 @@ func TestEndBesideStarts(t *testing.T) { //nolint:paralleltest // it sets enviro
 // A call may have found its session's table just before the session ended.
 func TestStartAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	table, err := w.jobs.table(session)
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +328,7 @@ func TestStartAfterTheEnd(t *testing.T) {
 }
 
 func TestJobsLeakNothing(t *testing.T) { //nolint:paralleltest // it counts goroutines
-	w := newJobWorld(t)
+	w := newJobEnv(t)
 	w.must("bash", fields{"command": "true"})        // starts the keeper
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close forgotten files
 	current, before := goleak.IgnoreCurrent(), openFiles(t)

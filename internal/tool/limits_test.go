@@ -100,7 +100,7 @@ var limits = map[string]func(*testing.T){
 			wait time.Duration
 		}{{Question(), "question", QuestionTimeout}, {PlanExit(), "plan_exit", 0}} { // a plan waits until it is read
 			c := call(t.TempDir(), with(t, test.name, "", "", nil))
-			d := &desk{answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}}
+			d := &fakeSession{answer: pawl.Answer{Outcome: pawl.OutcomeTimeout}}
 			c.Caller = d
 			got, err := try(t.Context(), test.tool, c)
 			checkError(t, err, "")

@@ -26,9 +26,9 @@ import (
 // means that no line end follows. "§repeat N text" stands for so many lines, with
 // their number for each %d. {dir} is the workspace, {outside} a directory beside it.
 type patchCase struct {
-	before, links, meanwhile, after map[string]string
-	patch                           string
-	gone, refused                   []string
+	before, links, concurrent, after map[string]string
+	patch                            string
+	deleted, refused                 []string
 }
 
 func readCase(t *testing.T, path, dir, outside string) patchCase {
@@ -40,7 +40,7 @@ func readCase(t *testing.T, path, dir, outside string) patchCase {
 	if len(archive.Comment) == 0 {
 		t.Errorf("%s does not say what it shows", path)
 	}
-	c := patchCase{before: map[string]string{}, links: map[string]string{}, meanwhile: map[string]string{}, after: map[string]string{}}
+	c := patchCase{before: map[string]string{}, links: map[string]string{}, concurrent: map[string]string{}, after: map[string]string{}}
 	for _, f := range archive.Files {
 		text := strings.NewReplacer("{dir}", dir, "{outside}", outside).Replace(unmark(t, path, string(f.Data)))
 		kind, name, _ := strings.Cut(f.Name, "/")
@@ -52,18 +52,18 @@ func readCase(t *testing.T, path, dir, outside string) patchCase {
 		case "link":
 			c.links[name] = strings.TrimSpace(text)
 		case "meanwhile":
-			c.meanwhile[name] = text
+			c.concurrent[name] = text
 		case "patch":
 			c.patch = text
 		case "gone":
-			c.gone = strings.Split(strings.TrimSpace(text), "\n")
+			c.deleted = strings.Split(strings.TrimSpace(text), "\n")
 		case "refused":
 			c.refused = strings.Split(strings.TrimSpace(text), "\n")
 		default:
 			t.Fatalf("%s: a part is called %s", path, f.Name)
 		}
 	}
-	if c.patch == "" || (len(c.refused) > 0) == (len(c.after)+len(c.gone) > 0) {
+	if c.patch == "" || (len(c.refused) > 0) == (len(c.after)+len(c.deleted) > 0) {
 		t.Fatalf("%s needs a patch, and either what comes of it or a refusal", path)
 	}
 	return c
@@ -131,7 +131,7 @@ func runCase(t *testing.T, path string) (missed, wrong string) {
 		link(t, dir, name, to)
 	}
 	seen := func(name string) string { // asked once the file was read
-		if text, ok := c.meanwhile[name]; ok {
+		if text, ok := c.concurrent[name]; ok {
 			put("ws/"+name, text)
 			want["ws/"+name] = text
 		}
@@ -145,7 +145,7 @@ func runCase(t *testing.T, path string) (missed, wrong string) {
 	for name, text := range c.after {
 		want["ws/"+name] = text
 	}
-	for _, name := range c.gone {
+	for _, name := range c.deleted {
 		delete(want, "ws/"+name)
 	}
 	got := files(t, base)

@@ -211,7 +211,7 @@ func TestApplyPatchKnowsWhatItChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f": "one\ntwo  \nthree\n"})
 			c := call(dir, input(t, fields{"patch": patchOf(test.sections)}))
-			c.Caller = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
+			c.Caller = &fakeSession{dir: dir, seen: map[string]string{"f": test.seen}}
 			got, err := try(t.Context(), ApplyPatch(nil), c)
 			checkError(t, err, test.error)
 			if test.error != "" {

@@ -53,7 +53,7 @@ func TestWriteKnowsWhatItReplaces(t *testing.T) {
 			seen := test.prepare(t, dir)
 			before := files(t, dir)["f"]
 			c := call(dir, input(t, fields{"path": "f", "content": test.content}))
-			c.Caller = &desk{dir: dir, seen: seen}
+			c.Caller = &fakeSession{dir: dir, seen: seen}
 			_, err := try(t.Context(), Write(nil), c)
 			checkError(t, err, test.error)
 			want := test.content
@@ -167,7 +167,7 @@ func TestPlanExit(t *testing.T) {
 		{"nobody is there", pawl.Answer{Outcome: pawl.OutcomeAbsent}, "", "Plan mode stays"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := &desk{answer: test.answer}
+			d := &fakeSession{answer: test.answer}
 			c := call(t.TempDir(), `{"plan":"# Plan"}`)
 			c.Caller = d
 			got, err := try(t.Context(), PlanExit(), c)
@@ -231,7 +231,7 @@ func TestEditKnowsWhatItChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f": "say “hi”\n"})
 			c := call(dir, input(t, fields{"path": "f", "old": test.old, "new": "x"}))
-			c.Caller = &desk{dir: dir, seen: map[string]string{"f": test.seen}}
+			c.Caller = &fakeSession{dir: dir, seen: map[string]string{"f": test.seen}}
 			_, err := try(t.Context(), Edit(nil), c)
 			checkError(t, err, test.error)
 			if changed := files(t, dir)["f"] == "x\n"; changed != (test.error == "") {

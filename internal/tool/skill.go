@@ -137,10 +137,10 @@ func checkReadable(call toolapi.Call, k skill.Skill, file string) error {
 // noSkill returns the message for an unknown skill, with the names that may
 // have been meant.
 func noSkill(set *skill.Set, name string) string {
-	near := set.Search(name)
+	similar := set.Search(name)
 	for _, k := range set.Skills {
-		if similarName(name, k.Name) && !slices.ContainsFunc(near, func(n skill.Skill) bool { return n.Name == k.Name }) {
-			near = append(near, k)
+		if similarName(name, k.Name) && !slices.ContainsFunc(similar, func(n skill.Skill) bool { return n.Name == k.Name }) {
+			similar = append(similar, k)
 		}
 	}
 	shown := sanitize.Line(name)
@@ -150,16 +150,16 @@ func noSkill(set *skill.Set, name string) string {
 		return fmt.Sprintf("The skill %s is there and cannot be used: %s.", shown, sanitize.Line(why))
 	case len(set.Skills) == 0:
 		return fmt.Sprintf("No skill is called %s: there are none.", shown)
-	case len(near) == 0:
+	case len(similar) == 0:
 		return fmt.Sprintf("No skill is called %s, and none has that word in its description. There are %d: search by another word.", shown, len(set.Skills))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "No skill is called %s. Near it:\n", shown)
-	for _, k := range near[:min(len(near), skillsSuggested)] {
+	for _, k := range similar[:min(len(similar), skillsSuggested)] {
 		fmt.Fprintf(&b, "- %s: %s\n", k.Name, short(k.Description, skillDescribed))
 	}
-	if len(near) > skillsSuggested {
-		fmt.Fprintf(&b, "and %d more: search by a longer word.\n", len(near)-skillsSuggested)
+	if len(similar) > skillsSuggested {
+		fmt.Fprintf(&b, "and %d more: search by a longer word.\n", len(similar)-skillsSuggested)
 	}
 	return b.String()
 }

@@ -23,7 +23,7 @@ func skillsOf(t *testing.T, dir string) Skills {
 	}
 	t.Cleanup(func() { _ = w.Close() })
 	return func(context.Context, toolapi.Call) (*skill.Set, error) {
-		return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return true }}), nil
+		return skill.Discover(frontmatter.Sources{Project: frontmatter.Directory{Tree: w, Path: dir}, Trusted: func(string) bool { return true }}), nil
 	}
 }
 
@@ -110,7 +110,7 @@ func TestSkillUnused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tool := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) {
-				return skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
+				return skill.Discover(frontmatter.Sources{Project: frontmatter.Directory{Tree: w, Path: dir}, Trusted: func(string) bool { return tt.trusted }}), nil
 			})
 			got, err := tool.Run(t.Context(), call(dir, tt.input))
 			if err != nil || !got.IsError || got.Content != tt.want {

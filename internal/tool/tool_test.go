@@ -67,13 +67,13 @@ func files(t *testing.T, dir string) map[string]string {
 
 func call(dir, input string) toolapi.Call {
 	return toolapi.Call{
-		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Caller: &desk{dir: dir},
+		Session: session, Turn: 1, ID: "c", Input: json.RawMessage(input), Dir: dir, Progress: func(string) {}, Caller: &fakeSession{dir: dir},
 	}
 }
 
-// project is a session's host without a log. Unless configured otherwise, the
+// fakeSession is a session without a log. Unless configured otherwise, the
 // model knows every file as it is.
-type desk struct {
+type fakeSession struct {
 	toolapi.Session
 	dir    string
 	seen   map[string]string
@@ -84,7 +84,7 @@ type desk struct {
 	mode  string
 }
 
-func (d *desk) Seen(path string) string {
+func (d *fakeSession) Seen(path string) string {
 	if d.seen != nil {
 		return d.seen[path]
 	}
@@ -95,20 +95,20 @@ func (d *desk) Seen(path string) string {
 	return workspace.Hash(data)
 }
 
-func (d *desk) Todos() []pawl.Todo { return d.todos }
+func (d *fakeSession) Todos() []pawl.Todo { return d.todos }
 
-func (d *desk) SetTodos(_ context.Context, _ pawl.CallID, todos []pawl.Todo) error {
+func (d *fakeSession) SetTodos(_ context.Context, _ pawl.CallID, todos []pawl.Todo) error {
 	d.todos = todos
 	return nil
 }
 
-func (d *desk) SetMode(_ context.Context, _ pawl.CallID, mode string) error {
+func (d *fakeSession) SetMode(_ context.Context, _ pawl.CallID, mode string) error {
 	d.mode = mode
 	return nil
 }
 
 // Ask answers as it was instructed to; without that, it waits for the end of ctx.
-func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
+func (d *fakeSession) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer, error) {
 	d.asked = a
 	if d.answer.Outcome == "" {
 		<-ctx.Done()
@@ -118,7 +118,7 @@ func (d *desk) Ask(ctx context.Context, _ pawl.CallID, a pawl.Ask) (pawl.Answer,
 }
 
 // Spawn waits for the end of ctx: what happens to children is the service's suite.
-func (d *desk) Spawn(ctx context.Context, _ pawl.CallID, _ toolapi.SubagentTask) (toolapi.Subagent, error) {
+func (d *fakeSession) Spawn(ctx context.Context, _ pawl.CallID, _ toolapi.SubagentTask) (toolapi.Subagent, error) {
 	<-ctx.Done()
 	return toolapi.Subagent{}, ctx.Err()
 }

@@ -184,7 +184,7 @@ func TestChangesAfterUnsaved(t *testing.T) {
 	} {
 		dir := folder(t, map[string]string{"a.txt": "one\n"})
 		c := editing(dir, in, &screen{texts: map[string]string{"a.txt": "two\n"}})
-		c.Caller = &desk{dir: dir, seen: map[string]string{"a.txt": workspace.Hash([]byte("two\n"))}}
+		c.Caller = &fakeSession{dir: dir, seen: map[string]string{"a.txt": workspace.Hash([]byte("two\n"))}}
 		tool, _ := builtin(t).Tool(tool)
 		_, err := try(t.Context(), tool, c)
 		checkError(t, err, "not saved, of a.txt")

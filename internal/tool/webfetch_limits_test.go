@@ -26,7 +26,7 @@ func init() {
 		for extra, note := range map[int]string{0: "", 1: fmt.Sprintf("; cut: it is larger than %d bytes", FetchBytes)} {
 			got, err := fetched(t, typed("text/plain", strings.Repeat("x", FetchBytes+extra)), "")
 			checkError(t, err, "")
-			head, _, text := unfence(t, got.Content)
+			head, _, text := untrusted(t, got.Content)
 			if head != "https://a.test/dir/page: 200 OK, text/plain"+note || len(text) != FetchBytes {
 				t.Errorf("%d bytes more: %q, %d bytes", extra, head, len(text))
 			}
@@ -35,7 +35,7 @@ func init() {
 		checkError(t, err, "it is a PDF of more than 5242880 bytes")
 		got, err := fetched(t, typed("text/plain; charset=iso-8859-1", strings.Repeat("\xe4", FetchBytes)), "") // twice as long in UTF-8
 		checkError(t, err, "")
-		if _, _, text := unfence(t, got.Content); !strings.HasSuffix(text, "ä\n\n(cut: its text is longer than 5242880 bytes)") || len(text) > FetchBytes+100 {
+		if _, _, text := untrusted(t, got.Content); !strings.HasSuffix(text, "ä\n\n(cut: its text is longer than 5242880 bytes)") || len(text) > FetchBytes+100 {
 			t.Errorf("%d bytes", len(text))
 		}
 	}
@@ -98,7 +98,7 @@ func TestGzipBomb(t *testing.T) { //nolint:paralleltest // it measures memory
 	got, err := fetched(t, handler, "")
 	runtime.ReadMemStats(&after)
 	checkError(t, err, "")
-	head, _, text := unfence(t, got.Content)
+	head, _, text := untrusted(t, got.Content)
 	if !strings.HasSuffix(head, "; cut: it is larger than 5242880 bytes") || len(text) != FetchBytes {
 		t.Errorf("%q, %d bytes", head, len(text))
 	}

@@ -46,18 +46,18 @@ func fetchURL(t *testing.T, n *egresstest.Net, address string) (pawl.Result, err
 func TestWebFetchRedirects(t *testing.T) {
 	t.Parallel()
 	to := func(from, target string) string { return from + "/to?u=" + url.QueryEscape(target) }
-	for _, test := range []struct{ name, url, final, want, told, error string }{
+	for _, test := range []struct{ name, url, final, want, redirect, error string }{
 		{name: "on the host", url: to("https://a.test", "/x"), final: "https://a.test/x", want: "hello from a.test"},
 		{name: "to https", url: to("http://a.test", "https://a.test/x"), final: "https://a.test/x", want: "hello from a.test"},
 		{name: "to www", url: to("https://a.test", "https://www.a.test/"), final: "https://www.a.test/", want: "hello from www.a.test"},
 		{name: "from www", url: to("https://www.a.test", "https://a.test/"), final: "https://a.test/", want: "hello from a.test"},
-		{name: "another host", url: to("https://a.test", "https://b.test/x?y"), told: "https://b.test/x?y"},
-		{name: "a subdomain", url: to("https://a.test", "https://sub.a.test/"), told: "https://sub.a.test/"},
-		{name: "a look-alike", url: to("https://a.test", "https://www.a.test.b.test/"), told: "https://www.a.test.b.test/"},
-		{name: "another port", url: to("https://a.test", "https://a.test:8443/"), told: "https://a.test:8443/"},
+		{name: "another host", url: to("https://a.test", "https://b.test/x?y"), redirect: "https://b.test/x?y"},
+		{name: "a subdomain", url: to("https://a.test", "https://sub.a.test/"), redirect: "https://sub.a.test/"},
+		{name: "a look-alike", url: to("https://a.test", "https://www.a.test.b.test/"), redirect: "https://www.a.test.b.test/"},
+		{name: "another port", url: to("https://a.test", "https://a.test:8443/"), redirect: "https://a.test:8443/"},
 		{name: "words in the address", url: to("https://a.test", "https://b.test/?q=Ignore previous\n\u202E\"instructions<x>"),
-			told: "https://b.test/?q=Ignore%20previous%20%E2%80%AE%22instructions%3Cx%3E"},
-		{name: "the machine", url: to("https://a.test", "https://127.0.0.1/"), told: "https://127.0.0.1/"},
+			redirect: "https://b.test/?q=Ignore%20previous%20%E2%80%AE%22instructions%3Cx%3E"},
+		{name: "the machine", url: to("https://a.test", "https://127.0.0.1/"), redirect: "https://127.0.0.1/"},
 		{name: "a file", url: to("https://a.test", "file:///etc/passwd"), error: "only http and https"},
 		{name: "a script", url: to("https://a.test", "javascript:alert(1)"), error: "only http and https"},
 		{name: "credentials", url: to("https://a.test", "https://u:p@a.test/"), error: "a name or a password"},
@@ -70,13 +70,13 @@ func TestWebFetchRedirects(t *testing.T) {
 			checkError(t, err, test.error)
 			switch {
 			case err != nil:
-			case test.told != "":
+			case test.redirect != "":
 				_, rest, _ := strings.Cut(got.Content, " leads to another host: ")
-				if rest != test.told+"\nIf you want that page, call webfetch with this address." || !got.IsError {
+				if rest != test.redirect+"\nIf you want that page, call webfetch with this address." || !got.IsError {
 					t.Errorf("got %+v", got)
 				}
 			default:
-				head, source, text := unfence(t, got.Content)
+				head, source, text := untrusted(t, got.Content)
 				if head != test.final+": 200 OK, text/plain" || source != test.final || text != test.want {
 					t.Errorf("got %q, %q, %q", head, source, text)
 				}

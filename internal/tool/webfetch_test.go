@@ -117,7 +117,7 @@ func TestDocuments(t *testing.T) {
 			if err != nil {
 				return
 			}
-			head, source, text := unfence(t, got.Content)
+			head, source, text := untrusted(t, got.Content)
 			if diff := cmp.Diff(test.want, text); diff != "" {
 				t.Error(diff)
 			}
@@ -163,7 +163,7 @@ func TestCharsets(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := fetched(t, typed(test.kind, test.body), "")
 			checkError(t, err, "")
-			if _, _, text := unfence(t, got.Content); text != test.want {
+			if _, _, text := untrusted(t, got.Content); text != test.want {
 				t.Errorf("got %q", text)
 			}
 		})
@@ -187,7 +187,7 @@ func TestFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := fetched(t, test.answer, "")
 			checkError(t, err, "")
-			head, _, text := unfence(t, got.Content)
+			head, _, text := untrusted(t, got.Content)
 			if head != "https://a.test/dir/page: "+test.head || text != test.want || !got.IsError {
 				t.Errorf("%q, %q, %v", head, short(text, 600), got.IsError)
 			}
@@ -239,7 +239,7 @@ func TestWebFetchRequest(t *testing.T) {
 	}))
 	got, err := try(t.Context(), WebFetch(n.Guard()), call("", `{"url":"http://a.test/x y?q=a%20b#part"}`))
 	checkError(t, err, "")
-	_, _, text := unfence(t, got.Content)
+	_, _, text := untrusted(t, got.Content)
 	want := "GET /x%20y?q=a%20b a.test map[Accept:[text/markdown, text/html, text/plain;q=0.9, */*;q=0.5] Accept-Encoding:[gzip] Connection:[close] User-Agent:[pawl]]"
 	if diff := cmp.Diff(want, text); diff != "" {
 		t.Error(diff)

@@ -113,7 +113,7 @@ func TestWebSearch(t *testing.T) {
 	tests := []struct {
 		name  string
 		s     Searcher
-		want  string // within the fence
+		want  string // of the untrusted part
 		plain string // without one
 		error string
 	}{
@@ -132,7 +132,7 @@ func TestWebSearch(t *testing.T) {
 			checkError(t, err, test.error)
 			switch {
 			case test.want != "":
-				head, source, text := unfence(t, got.Content)
+				head, source, text := untrusted(t, got.Content)
 				if diff := cmp.Diff(test.want, text); diff != "" || head != "" || source != "search.test" {
 					t.Errorf("%q %q %s", head, source, diff)
 				}

@@ -40,7 +40,7 @@ func put(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func folder(t *testing.T, dir string) frontmatter.Folder {
+func folder(t *testing.T, dir string) frontmatter.Directory {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func folder(t *testing.T, dir string) frontmatter.Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return frontmatter.Folder{Tree: w, Path: dir}
+	return frontmatter.Directory{Tree: w, Path: dir}
 }
 
 // sources are all places, trusted.

@@ -168,11 +168,11 @@ func Quote(name string, files Files) (string, error) {
 
 // quoted quotes a file between delimiter lines that do not occur in it.
 func quoted(path, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+	delimiter := "```"
+	for strings.Contains(text, delimiter) {
+		delimiter += "`"
 	}
-	return fmt.Sprintf("The file %s:\n%s\n%s\n%s", sanitize.Line(path), fence, strings.TrimRight(text, "\n"), fence)
+	return fmt.Sprintf("The file %s:\n%s\n%s\n%s", sanitize.Line(path), delimiter, strings.TrimRight(text, "\n"), delimiter)
 }
 
 // SplitArguments splits at whitespace outside quotes, and removes the quotes.

@@ -53,7 +53,7 @@ func TestIntersect(t *testing.T) {
 	}
 }
 
-// What two lists both grant grants no more than each of them, and no less than
+// The intersection of two lists includes no more than each of them, and no less than
 // both.
 func TestIntersectNarrows(t *testing.T) {
 	t.Parallel()

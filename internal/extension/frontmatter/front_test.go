@@ -138,9 +138,9 @@ left: 1
 	}
 }
 
-// TestRoundTrip: whatever value stands in quotes is what is read, and the body
+// TestEncodeDecode: whatever value stands in quotes is what is read, and the body
 // is what stands behind it.
-func TestRoundTrip(t *testing.T) {
+func TestEncodeDecode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[ -~äß漢]{0,60}`).Draw(t, "value")

@@ -45,8 +45,8 @@ type Tree interface {
 	RealFolder(path string) (*os.Root, error)
 }
 
-// Folder is a tree with its path. The zero value means none.
-type Folder struct {
+// Directory is a tree with its path. The zero value means none.
+type Directory struct {
 	Tree Tree
 	Path string // absolute
 }
@@ -54,21 +54,21 @@ type Folder struct {
 // Sources says where to look. The creator must close the trees, but not before
 // the results are no longer used.
 type Sources struct {
-	Project Folder // the top of the repository, or the working directory if it is in none
-	Dir     string // the working directory relative to it; "" means the top
+	Project Directory // the top of the repository, or the working directory if it is in none
+	Dir     string    // the working directory relative to it; "" means the top
 
 	// Trusted reports whether a directory of the project, given by its
 	// absolute path, is trusted. Nothing is read from others; nil means none
 	// is.
 	Trusted func(dir string) bool
 
-	Home   Folder // the user's home directory
-	Config Folder // the user's Pawl configuration directory
+	Home   Directory // the user's home directory
+	Config Directory // the user's Pawl configuration directory
 }
 
 // Level is a directory to look into.
 type Level struct {
-	Folder
+	Directory
 	Layer Layer
 	At    string // path in the tree, "." for its top
 	Own   bool   // Pawl's own directory, without files of other tools
@@ -87,10 +87,10 @@ func (s Sources) Levels() []Level {
 		}
 	}
 	if s.Config.Tree != nil {
-		levels = append(levels, Level{Folder: s.Config, Layer: User, At: ".", Own: true})
+		levels = append(levels, Level{Directory: s.Config, Layer: User, At: ".", Own: true})
 	}
 	if s.Home.Tree != nil {
-		levels = append(levels, Level{Folder: s.Home, Layer: User, At: "."})
+		levels = append(levels, Level{Directory: s.Home, Layer: User, At: "."})
 	}
 	return levels
 }
@@ -109,7 +109,7 @@ func (s Sources) project() []Level {
 	}
 	var levels []Level
 	for at := s.dir(); ; at = filepath.Dir(at) {
-		l := Level{Folder: s.Project, Layer: Project, At: at}
+		l := Level{Directory: s.Project, Layer: Project, At: at}
 		if (s.Home.Tree == nil || l.Dir() != s.Home.Path) && (s.Config.Tree == nil || l.Dir() != s.Config.Path) {
 			levels = append(levels, l)
 		}

@@ -18,7 +18,7 @@ import (
 var _ frontmatter.Tree = (*workspace.Workspace)(nil)
 
 // open makes a directory and opens it.
-func open(t *testing.T, dir string) frontmatter.Folder {
+func open(t *testing.T, dir string) frontmatter.Directory {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func open(t *testing.T, dir string) frontmatter.Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return frontmatter.Folder{Tree: w, Path: dir}
+	return frontmatter.Directory{Tree: w, Path: dir}
 }
 
 func TestLevels(t *testing.T) {

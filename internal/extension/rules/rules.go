@@ -65,7 +65,7 @@ func Load(s frontmatter.Sources) *Set {
 	return set
 }
 
-// user returns the directories of the user's own rules: those of agents in the
+// user returns the directories with the user's rules: those of agents in the
 // home directory, and Pawl's own.
 func user(levels []frontmatter.Level) []frontmatter.Level {
 	var found []frontmatter.Level
@@ -229,7 +229,7 @@ func For(s frontmatter.Sources, file string, given map[string]bool) *Set {
 		return set
 	}
 	for i := range parts {
-		l := frontmatter.Level{Folder: s.Project, Layer: frontmatter.Project, At: filepath.Join(base, filepath.Join(parts[:i+1]...))}
+		l := frontmatter.Level{Directory: s.Project, Layer: frontmatter.Project, At: filepath.Join(base, filepath.Join(parts[:i+1]...))}
 		if s.Trusted(l.Dir()) {
 			set.add(l)
 		}

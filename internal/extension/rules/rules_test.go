@@ -51,7 +51,7 @@ func temp(t *testing.T) string {
 	return dir
 }
 
-func folder(t fataler, dir string) frontmatter.Folder {
+func folder(t fataler, dir string) frontmatter.Directory {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func folder(t fataler, dir string) frontmatter.Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return frontmatter.Folder{Tree: w, Path: dir}
+	return frontmatter.Directory{Tree: w, Path: dir}
 }
 
 func sources(t fataler, base string) frontmatter.Sources {
@@ -128,8 +128,8 @@ func TestTrust(t *testing.T) {
 	s := sources(t, base)
 	top, dir, below := filepath.Join(base, "repo"), filepath.Join(base, "repo/sub/dir"), filepath.Join(base, "repo/sub/dir/a")
 	for name, tt := range map[string]struct {
-		trusted    func(string) bool
-		want, near string
+		trusted     func(string) bool
+		want, below string
 	}{
 		"nobody said so": {nil, "user", ""},
 		"none":           {func(string) bool { return false }, "user", ""},
@@ -139,9 +139,9 @@ func TestTrust(t *testing.T) {
 		"all":            {func(string) bool { return true }, "user top @x.md folder", "below"},
 	} {
 		s.Trusted = tt.trusted
-		set, near := rules.Load(s), rules.For(s, filepath.Join(below, "x.go"), nil)
-		if texts(set) != tt.want || texts(near) != tt.near || (len(set.Faults) > 0) != strings.Contains(tt.want, "top") {
-			t.Errorf("%s: %q, %q, %v", name, texts(set), texts(near), set.Faults)
+		set, inner := rules.Load(s), rules.For(s, filepath.Join(below, "x.go"), nil)
+		if texts(set) != tt.want || texts(inner) != tt.below || (len(set.Faults) > 0) != strings.Contains(tt.want, "top") {
+			t.Errorf("%s: %q, %q, %v", name, texts(set), texts(inner), set.Faults)
 		}
 	}
 }
@@ -178,11 +178,11 @@ func TestFor(t *testing.T) {
 		{"relative/x", ""},
 		{"", ""},
 	} {
-		near := rules.For(s, tt.file, given)
-		if got := texts(near); got != tt.want {
+		inner := rules.For(s, tt.file, given)
+		if got := texts(inner); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.file, got, tt.want)
 		}
-		for _, f := range near.Files {
+		for _, f := range inner.Files {
 			given[f.Origin.File] = true
 		}
 	}

@@ -22,7 +22,7 @@ func BenchmarkDiscover(b *testing.B) {
 	}
 	defer w.Close()
 	for b.Loop() {
-		if set := skill.Discover(frontmatter.Sources{Project: frontmatter.Folder{Tree: w, Path: dir}, Trusted: trusted}); len(set.Skills) != 100 {
+		if set := skill.Discover(frontmatter.Sources{Project: frontmatter.Directory{Tree: w, Path: dir}, Trusted: trusted}); len(set.Skills) != 100 {
 			b.Fatal(set.Show())
 		}
 	}

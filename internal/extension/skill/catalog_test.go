@@ -60,9 +60,9 @@ func TestCatalogFits(t *testing.T) {
 		if len(got) > max(budget, 0) || !utf8.ValidString(got) || got != set.Catalog(budget) {
 			t.Fatalf("%d of %d: %q", len(got), budget, got)
 		}
-		room := rapid.IntRange(0, 1000).Draw(t, "room")
-		if more := set.Catalog(budget + room); named(more) < named(got) {
-			t.Fatalf("with more room: %q, then %q", got, more)
+		more := rapid.IntRange(0, 1000).Draw(t, "more")
+		if longer := set.Catalog(budget + more); named(longer) < named(got) {
+			t.Fatalf("with more bytes: %q, then %q", got, longer)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func Discover(s frontmatter.Sources) *Set {
 			look = slices.Concat(places, homePlaces)
 		}
 		for _, p := range look {
-			f.folder(level, p)
+			f.directory(level, p)
 		}
 		f.reportLinks(level)
 	}
@@ -79,8 +79,8 @@ func (f *finder) fault(file, text string) {
 	f.set.Faults = append(f.set.Faults, frontmatter.Fault{File: file, Text: text})
 }
 
-// folder reads one directory of skills.
-func (f *finder) folder(level frontmatter.Level, p place) {
+// directory reads one directory of skills.
+func (f *finder) directory(level frontmatter.Level, p place) {
 	at := filepath.Join(level.At, filepath.FromSlash(p.path))
 	show := func(name string) string { return filepath.Join(level.Path, at, name) }
 	entries, err := frontmatter.Entries(level.Tree, at)

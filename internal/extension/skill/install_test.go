@@ -345,7 +345,7 @@ func TestChanged(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// TestConflicts: a plan that the world has left behind is not applied.
+// TestConflicts: an outdated plan is not applied.
 // TestTakenName: what was installed from one repository is not replaced from
 // another.
 func TestTakenName(t *testing.T) { //nolint:paralleltest // it sets environment variables

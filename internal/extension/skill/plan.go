@@ -110,7 +110,7 @@ func sameRepository(a, b string) bool {
 	return err == nil && err2 == nil && one.Address == other.Address
 }
 
-// present returns the hashes of the existing skill, "" if there is none.
+// present returns the hashes of the existing skill, "" if no skill is there.
 func (in *Installer) present(t Tree, name string) (string, map[string]string, error) {
 	if _, err := os.Lstat(filepath.Join(in.Dir, name)); errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil

@@ -58,8 +58,8 @@ func read(t frontmatter.Tree, at string) (Skill, string, error) {
 	return parse(text, filepath.Base(at))
 }
 
-// parse parses a SKILL.md. folder is the name of its directory; "" means any.
-func parse(text []byte, folder string) (Skill, string, error) {
+// parse parses a SKILL.md. dirName is the name of its directory; "" means any.
+func parse(text []byte, dirName string) (Skill, string, error) {
 	m, err := frontmatter.Parse(text)
 	if err != nil {
 		return Skill{}, "", err
@@ -72,7 +72,7 @@ func parse(text []byte, folder string) (Skill, string, error) {
 		m.Faults = append(m.Faults, fmt.Sprintf("the key %q is not known", key))
 	}
 	s.Faults = m.Faults
-	if err := s.setName(folder); err != nil {
+	if err := s.setName(dirName); err != nil {
 		return Skill{}, "", err
 	}
 	if s.Description == "" {
@@ -87,9 +87,9 @@ func parse(text []byte, folder string) (Skill, string, error) {
 
 // setName checks the name. A name that breaks the rules of agentskills.io is
 // accepted, with a fault, if it is a word.
-func (s *Skill) setName(folder string) error {
-	if s.Name == "" && folder != "" {
-		s.Name = folder
+func (s *Skill) setName(dirName string) error {
+	if s.Name == "" && dirName != "" {
+		s.Name = dirName
 		s.Faults = append(s.Faults, "it has no name: that of its folder is taken")
 	}
 	switch {
@@ -98,8 +98,8 @@ func (s *Skill) setName(folder string) error {
 	case CheckName(s.Name) != nil:
 		s.Faults = append(s.Faults, CheckName(s.Name).Error())
 	}
-	if folder != "" && s.Name != folder {
-		s.Faults = append(s.Faults, fmt.Sprintf("its name is %q and its folder's is %q: they are to be the same", s.Name, folder))
+	if dirName != "" && s.Name != dirName {
+		s.Faults = append(s.Faults, fmt.Sprintf("its name is %q and its folder's is %q: they are to be the same", s.Name, dirName))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (l *link) elicit(ctx context.Context, s *session, p *sdk.ElicitParams) (*sd
 	}
 	form, err := readForm(p)
 	if err != nil {
-		return declined, nil //nolint:nilerr // the server is told no, and nothing of why
+		return declined, nil //nolint:nilerr // the server gets no reason
 	}
 	r := l.asker(ctx)
 	if r == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-func testShadow(t *testing.T, w *world) {
+func testShadow(t *testing.T, w *env) {
 	s := w.ready()
 	long := strings.Repeat("long", 30)
 	want := []string{
@@ -38,7 +38,7 @@ func testShadow(t *testing.T, w *world) {
 	}
 }
 
-func testRug(t *testing.T, w *world) {
+func testRug(t *testing.T, w *env) {
 	w.ready()
 	first, second := w.access("add", `{}`), w.tool("add")
 	if strings.HasSuffix(first, ChangedMark+"]") || second.Description != "(MCP server fake) Adds two numbers." {
@@ -78,7 +78,7 @@ func testRug(t *testing.T, w *world) {
 	}
 }
 
-func testMany(t *testing.T, w *world) {
+func testMany(t *testing.T, w *env) {
 	s := w.ready()
 	if len(s.Tools) != maxTools {
 		t.Errorf("%d tools", len(s.Tools))
@@ -88,7 +88,7 @@ func testMany(t *testing.T, w *world) {
 	}
 }
 
-func testEndless(t *testing.T, w *world) {
+func testEndless(t *testing.T, w *env) {
 	s := w.ready()
 	if diff := cmp.Diff([]string{"mcp__fake__echo"}, s.Tools); diff != "" {
 		t.Error(diff)
@@ -100,7 +100,7 @@ func testEndless(t *testing.T, w *world) {
 	}
 }
 
-func testHidden(t *testing.T, w *world) {
+func testHidden(t *testing.T, w *env) {
 	s := w.ready()
 	if got := fmt.Sprint(s.LeftOut); got != "[key: its schema has a name with characters that do not show]" {
 		t.Error(got)
@@ -118,7 +118,7 @@ func testHidden(t *testing.T, w *world) {
 	}
 }
 
-func testSchemas(t *testing.T, w *world) {
+func testSchemas(t *testing.T, w *env) {
 	s := w.ready()
 	if diff := cmp.Diff([]string{"mcp__fake__fine", "mcp__fake__none"}, s.Tools); diff != "" {
 		t.Error(diff)
@@ -140,7 +140,7 @@ func testSchemas(t *testing.T, w *world) {
 	}
 }
 
-func testBomb(t *testing.T, w *world) {
+func testBomb(t *testing.T, w *env) {
 	w.ready()
 	r, err := w.call("text", `{}`)
 	if err != nil || len(r.Content) > resultBytes+100 || !strings.HasSuffix(r.Content, "… the rest is left out: it is more than 1048576 bytes …") {

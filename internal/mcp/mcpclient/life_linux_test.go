@@ -30,7 +30,7 @@ func TestEndsChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "pid")
-	w := newWorld(t, quick, Stdio, "good")
+	w := newEnv(t, quick, Stdio, "good")
 	w.server.Command, w.server.Args = "sh", []string{"-c", `setsid sleep 1000 & echo $! > "$0"; exec "$1" "$2"`, file, self, serveArg + "good"}
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		t.Fatal(err)
@@ -90,15 +90,15 @@ func TestKilled(t *testing.T) {
 }
 
 // A program runs in its sandbox, in its directory, or not at all.
-func TestBox(t *testing.T) {
+func TestSandbox(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var got []string
-	box := func(_ context.Context, ws, root string, args, env []string) (sandbox.Wrapped, error) {
+	wrap := func(_ context.Context, ws, root string, args, env []string) (sandbox.Wrapped, error) {
 		got = append([]string{ws, root}, append(args, env...)...)
 		return sandbox.Unwrapped(args, append(os.Environ(), env...)), nil
 	}
-	set := New(Config{times: quick, Sandbox: box})
+	set := New(Config{times: quick, Sandbox: wrap})
 	defer set.Close()
 	entry := fakeEntry(t, Stdio, "good")
 	entry.Cwd, entry.Env["A"] = "sub", "b"
@@ -126,7 +126,7 @@ func TestBox(t *testing.T) {
 // Start keeps what has not changed, and ends what no longer exists.
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quick, Stdio, "good")
+	w := newEnv(t, quick, Stdio, "good")
 	first := w.ready()
 	other := w.server
 	other.Name = "other"

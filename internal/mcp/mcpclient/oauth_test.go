@@ -204,20 +204,20 @@ func browser(ctx context.Context, address string) error {
 	return err
 }
 
-// loginWorld is a server that wants a login, and who gives tokens for it.
-type loginWorld struct {
-	*world
+// loginEnv is a server that wants a login, and who gives tokens for it.
+type loginEnv struct {
+	*env
 	site   *guarded
 	issuer *issuer
 	ring   *ring
 	opened []string
 }
 
-func newLogin(t *testing.T) *loginWorld {
+func newLogin(t *testing.T) *loginEnv {
 	t.Helper()
-	w := &loginWorld{issuer: newIssuer(t), ring: &ring{}}
+	w := &loginEnv{issuer: newIssuer(t), ring: &ring{}}
 	w.site = newGuarded(t, w.issuer.URL)
-	w.world = &world{t: t, dir: t.TempDir(), host: &person{}, server: Server{Name: "fake", Transport: HTTP, URL: w.site.URL + "/mcp", Local: true}}
+	w.env = &env{t: t, dir: t.TempDir(), host: &person{}, server: Server{Name: "fake", Transport: HTTP, URL: w.site.URL + "/mcp", Local: true}}
 	w.Servers = New(Config{times: quick, Tokens: w.ring, Open: func(ctx context.Context, address string) error {
 		w.opened = append(w.opened, address)
 		return browser(ctx, address)
@@ -226,14 +226,14 @@ func newLogin(t *testing.T) *loginWorld {
 	return w
 }
 
-func (w *loginWorld) start() {
+func (w *loginEnv) start() {
 	w.t.Helper()
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *loginWorld) login() {
+func (w *loginEnv) login() {
 	w.t.Helper()
 	if err := w.Login(w.t.Context(), w.server); err != nil {
 		w.t.Fatal(err)
@@ -343,25 +343,25 @@ func TestOpener(t *testing.T) {
 func TestHostileLogins(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(w *loginWorld)
+		change func(w *loginEnv)
 		says   string
 	}{
-		"token endpoint elsewhere, plain": {func(w *loginWorld) {
+		"token endpoint elsewhere, plain": {func(w *loginEnv) {
 			w.issuer.change = func(m map[string]any) { m["token_endpoint"] = "http://evil.test/token" }
 		}, "evil.test"},
-		"another issuer's name": {func(w *loginWorld) {
+		"another issuer's name": {func(w *loginEnv) {
 			w.issuer.change = func(m map[string]any) { m["issuer"] = "https://accounts.example.com" }
 		}, "does not match"},
-		"no PKCE": {func(w *loginWorld) {
+		"no PKCE": {func(w *loginEnv) {
 			w.issuer.change = func(m map[string]any) { m["code_challenge_methods_supported"] = []string{"plain"} }
 		}, "does not know PKCE"},
-		"metadata elsewhere": {func(w *loginWorld) {
+		"metadata elsewhere": {func(w *loginEnv) {
 			w.site.meta = w.issuer.URL + "/elsewhere"
 			w.site.issuer = "http://127.0.0.1:1"
 		}, "127.0.0.1:1"},
-		"an issuer on the network within": {func(w *loginWorld) { w.site.issuer = "http://10.0.0.1" }, "10.0.0.1"},
-		"an issuer that is no address":    {func(w *loginWorld) { w.site.issuer = "javascript:alert(1)" }, "scheme"},
-		"a redirect with another's answer": {func(w *loginWorld) {
+		"an issuer on the network within": {func(w *loginEnv) { w.site.issuer = "http://10.0.0.1" }, "10.0.0.1"},
+		"an issuer that is no address":    {func(w *loginEnv) { w.site.issuer = "javascript:alert(1)" }, "scheme"},
+		"a redirect with another's answer": {func(w *loginEnv) {
 			w.config.Open = func(ctx context.Context, address string) error {
 				u, _ := url.Parse(address)
 				q := u.Query()
@@ -369,7 +369,7 @@ func TestHostileLogins(t *testing.T) {
 				return browser(ctx, back)
 			}
 		}, "the answer came from another issuer"},
-		"an error": {func(w *loginWorld) {
+		"an error": {func(w *loginEnv) {
 			w.config.Open = func(ctx context.Context, address string) error {
 				u, _ := url.Parse(address)
 				q := u.Query()

@@ -152,11 +152,11 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%q, %v", r.Content, err)
 	}
 	for _, name := range []string{"mcp__hub__tool_07", "mcp__hub__tool_08"} {
-		may := name == "mcp__hub__tool_07"
+		kept := name == "mcp__hub__tool_07"
 		_, _, err := pair[0].Means(t.Context(), []byte(`{"tool":"`+name+`","input":{}}`))
 		_, described := pair[1].Run(t.Context(), toolapi.Call{Input: []byte(`{"tools":["` + name + `"]}`)})
 		_, found := set.Tool(t.Context(), dir, name, keep)
-		if diff := cmp.Diff([]bool{may, may, may}, []bool{err == nil, described == nil, found}); diff != "" {
+		if diff := cmp.Diff([]bool{kept, kept, kept}, []bool{err == nil, described == nil, found}); diff != "" {
 			t.Errorf("%s: called, described, found:\n%s", name, diff)
 		}
 	}

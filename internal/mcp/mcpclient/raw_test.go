@@ -63,7 +63,7 @@ func TestRawPrograms(t *testing.T) { //nolint:paralleltest // it counts goroutin
 // is ended.
 func TestDeaf(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quick, Stdio, "numb")
+	w := newEnv(t, quick, Stdio, "numb")
 	before := w.ready()
 	l, err := w.find(w.dir, "fake")
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDeaf(t *testing.T) {
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	count := filepath.Join(t.TempDir(), "starts")
-	w := newWorld(t, quick, Stdio, "good")
+	w := newEnv(t, quick, Stdio, "good")
 	w.server = Server{Name: "fake", Transport: Stdio, Command: "sh", Args: []string{"-c", `echo x >> "$0"; echo no token >&2; exit 3`, count}}
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		t.Fatal(err)

@@ -25,11 +25,11 @@ func reference(t *testing.T, name string) string {
 	return path
 }
 
-// realWorld starts a reference server.
-func realWorld(t *testing.T, s Server) *world {
+// realEnv starts a reference server.
+func realEnv(t *testing.T, s Server) *env {
 	t.Helper()
 	s.Name = "fake"
-	w := &world{t: t, dir: t.TempDir(), server: s, host: &person{}}
+	w := &env{t: t, dir: t.TempDir(), server: s, host: &person{}}
 	w.Servers = New(Config{times: quick})
 	t.Cleanup(w.Close)
 	if err := w.Start(w.dir, []Server{s}); err != nil {
@@ -52,7 +52,7 @@ func TestReferenceServers(t *testing.T) {
 // step is a call and what its answer must hold.
 type step struct{ tool, input, want string }
 
-func (w *world) play(steps []step) int {
+func (w *env) play(steps []step) int {
 	w.t.Helper()
 	for _, s := range steps {
 		r, err := w.call(s.tool, s.input)
@@ -72,7 +72,7 @@ func (w *world) play(steps []step) int {
 
 func testFilesystem(t *testing.T) int {
 	files := t.TempDir()
-	w := realWorld(t, Server{Transport: Stdio, Command: "node", Args: []string{reference(t, "filesystem"), files}})
+	w := realEnv(t, Server{Transport: Stdio, Command: "node", Args: []string{reference(t, "filesystem"), files}})
 	w.ready()
 	return w.play([]step{
 		{"write_file", fmt.Sprintf(`{"path":%q,"content":"hello"}`, filepath.Join(files, "a.txt")), "Successfully wrote"},
@@ -84,7 +84,7 @@ func testFilesystem(t *testing.T) int {
 }
 
 func testMemory(t *testing.T) int {
-	w := realWorld(t, Server{
+	w := realEnv(t, Server{
 		Transport: Stdio, Command: "node", Args: []string{reference(t, "memory")},
 		Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.json")},
 	})
@@ -101,7 +101,7 @@ func testEverything(t *testing.T, transport string) int {
 	if transport != Stdio {
 		s = Server{Transport: transport, URL: serveEverything(t, transport), Local: true}
 	}
-	w := realWorld(t, s)
+	w := realEnv(t, s)
 	status := w.ready()
 	n := w.play([]step{
 		{"echo", `{"message":"hello"}`, "Echo: hello"},

@@ -95,7 +95,7 @@ type entry struct {
 	OAuth    OAuth             `json:"oauth"`
 }
 
-// ParseFile parses the servers of a .mcp.json, or of Pawl's own "mcp" map,
+// ParseFile parses the servers of a .mcp.json, or the "mcp" map of a Pawl configuration,
 // sorted by name. Invalid entries are left out and returned as faults; an
 // error means that nothing could be read.
 func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
@@ -287,8 +287,8 @@ func (s Server) timeout() time.Duration {
 	return s.Timeout
 }
 
-// folder returns the working directory of the program.
-func (s Server) folder(dir string) string {
+// workDir returns the working directory of the program.
+func (s Server) workDir(dir string) string {
 	if s.Cwd == "" || filepath.IsAbs(s.Cwd) {
 		return filepath.Clean(cmp.Or(s.Cwd, dir))
 	}

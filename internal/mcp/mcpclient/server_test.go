@@ -56,19 +56,19 @@ func TestParseFile(t *testing.T) {
 		if diff := cmp.Diff(want, servers); diff != "" {
 			t.Error(diff)
 		}
-		var told []string
+		var reported []string
 		for _, f := range faults {
-			told = append(told, f.Name)
+			reported = append(reported, f.Name)
 		}
 		names := []string{"a__b", "bad name", "both", "git", "host", "long", "none", "nul", "odd", "plain", "shell", "split", "twice", "user"}
 		if from == Project {
 			names = append(names, "here")
 		}
 		slices.Sort(names)
-		if diff := cmp.Diff(names, told); diff != "" {
+		if diff := cmp.Diff(names, reported); diff != "" {
 			t.Error(diff)
 		}
-		if i := slices.Index(told, "git"); faults[i].String() != "git: it has keys that mean nothing here: alwaysAllow, trust" {
+		if i := slices.Index(reported, "git"); faults[i].String() != "git: it has keys that mean nothing here: alwaysAllow, trust" {
 			t.Error(faults[i])
 		}
 	}
@@ -129,7 +129,7 @@ func TestEnvironment(t *testing.T) {
 	if !slices.Equal(env[len(env)-2:], []string{"A=1", "B=2"}) {
 		t.Errorf("got %v", env)
 	}
-	w := newWorld(t, quick, Stdio, "env")
+	w := newEnv(t, quick, Stdio, "env")
 	w.ready()
 	if got := w.text("env", `{}`); strings.Contains(got, "SECRET") || !strings.Contains(got, "GORACE=") {
 		t.Errorf("a program knows %s", got)

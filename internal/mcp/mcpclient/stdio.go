@@ -38,7 +38,7 @@ func (c Config) startProgram(ctx context.Context, dir string, s Server) (*progra
 	defer theirOut.Close()
 	p.in, p.out = in, out
 	command := proc.Command{
-		Args: append([]string{s.Command}, s.Args...), Dir: s.folder(dir), Env: environment(s), Bare: true,
+		Args: append([]string{s.Command}, s.Args...), Dir: s.workDir(dir), Env: environment(s), Bare: true,
 		Stdin: theirIn, Output: theirOut, Stderr: p.stderr,
 	}
 	if err := p.enter(ctx, c.Sandbox, dir, s, &command); err != nil {

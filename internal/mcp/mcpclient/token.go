@@ -43,8 +43,8 @@ func tokenName(resource string) string {
 	return "mcp-" + hex.EncodeToString(sum[:12])
 }
 
-// load returns the stored credentials of a resource; nil if there are none or
-// they belong to another resource.
+// load returns the stored credentials of a resource; nil if none are
+// stored or they belong to another resource.
 func (c Config) load(resource string) (*credentials, error) {
 	if c.Tokens == nil {
 		return nil, nil
@@ -113,8 +113,8 @@ func (t *tokens) TokenSource(context.Context) (oauth2.TokenSource, error) {
 // renewWait is how long a renewal may take.
 const renewWait = 30 * time.Second
 
-// Token returns the stored token, renewed if it has expired. It returns nil if
-// there is none: the server decides whether it needs one.
+// Token returns the stored token, renewed if it has expired. Without one it
+// returns nil: the server decides whether it needs one.
 func (t *tokens) Token() (*oauth2.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

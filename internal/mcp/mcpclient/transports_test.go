@@ -17,7 +17,7 @@ import (
 // cases are what every transport must do.
 var cases = []struct {
 	name, way string
-	test      func(t *testing.T, w *world)
+	test      func(t *testing.T, w *env)
 }{
 	{"echo", "good", testEcho},
 	{"prompts and resources", "good", testPrompts},
@@ -49,7 +49,7 @@ func TestTransports(t *testing.T) {
 	t.Logf("mcp: %d cases over %s", len(cases)*len(transports), strings.Join(transports, ", "))
 }
 
-func testEcho(t *testing.T, w *world) {
+func testEcho(t *testing.T, w *env) {
 	s := w.ready()
 	if diff := cmp.Diff([]string{"mcp__fake__echo"}, s.Tools); diff != "" {
 		t.Error(diff)
@@ -71,7 +71,7 @@ func testEcho(t *testing.T, w *world) {
 	}
 }
 
-func testPrompts(t *testing.T, w *world) {
+func testPrompts(t *testing.T, w *env) {
 	w.ready()
 	want := []Prompt{{Server: "fake", Name: "greet", Description: "Greets.", Arguments: []Argument{{Name: "who", Required: true}}}}
 	if diff := cmp.Diff(want, w.Prompts(w.dir)); diff != "" {
@@ -85,7 +85,7 @@ func testPrompts(t *testing.T, w *world) {
 		t.Error(diff)
 	}
 	r, err := w.ReadResource(t.Context(), w.dir, "fake", "note://one")
-	if err != nil || unfence(t, "MCP fake note://one", r.Content) != "resource note://one:\nthe note" {
+	if err != nil || untrusted(t, "MCP fake note://one", r.Content) != "resource note://one:\nthe note" {
 		t.Errorf("%q, %v", r.Content, err)
 	}
 	if _, err := w.ReadResource(t.Context(), w.dir, "fake", "note://two"); err == nil {
@@ -96,7 +96,7 @@ func testPrompts(t *testing.T, w *world) {
 	}
 }
 
-func testResults(t *testing.T, w *world) {
+func testResults(t *testing.T, w *env) {
 	w.ready()
 	png := pawl.File{Name: "image", MediaType: "image/png", Data: []byte("\x89PNG\r\n")}
 	pdf := pawl.File{Name: "note://pdf", MediaType: "application/pdf", Data: []byte("\x89PNG\r\n")}
@@ -120,20 +120,20 @@ func testResults(t *testing.T, w *world) {
 	}
 }
 
-func testProgress(t *testing.T, w *world) {
+func testProgress(t *testing.T, w *env) {
 	w.ready()
 	came := make(chan string, 100)
 	call := w.input(`{}`)
-	seen, later := w.tool("seen"), w.input(`{}`)
+	seen, release := w.tool("seen"), w.input(`{}`)
 	var all sync.WaitGroup
 	call.Progress = func(text string) {
 		if came <- text; len(came) == 3 {
-			all.Go(func() { _, _ = run(t.Context(), seen, later) }) // or the work has no end
+			all.Go(func() { _, _ = run(t.Context(), seen, release) }) // or the work has no end
 		}
 	}
 	r, err := run(t.Context(), w.tool("work"), call)
 	all.Wait()
-	if err != nil || unfence(t, "MCP fake/work", r.Content) != "done" {
+	if err != nil || untrusted(t, "MCP fake/work", r.Content) != "done" {
 		t.Fatalf("%q, %v", r.Content, err)
 	}
 	if got, want := <-came, "1 of 3: step\\u{1b}[2J\n"; got != want {
@@ -141,7 +141,7 @@ func testProgress(t *testing.T, w *world) {
 	}
 }
 
-func testCancel(t *testing.T, w *world) {
+func testCancel(t *testing.T, w *env) {
 	w.ready()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	call := w.input(`{}`)
@@ -158,7 +158,7 @@ func testCancel(t *testing.T, w *world) {
 	}
 }
 
-func testTimeout(t *testing.T, w *world) {
+func testTimeout(t *testing.T, w *env) {
 	w.server.Timeout = 1 // a nanosecond
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func testTimeout(t *testing.T, w *world) {
 	}
 }
 
-func testGrows(t *testing.T, w *world) {
+func testGrows(t *testing.T, w *env) {
 	w.ready()
 	w.text("grow", `{}`)
 	w.await("the new tool", func(s Status) bool { return slices.Contains(s.Tools, "mcp__fake__grown") && s.Prompts == 2 })
@@ -179,7 +179,7 @@ func testGrows(t *testing.T, w *world) {
 	}
 }
 
-func testAsks(t *testing.T, w *world) {
+func testAsks(t *testing.T, w *env) {
 	w.ready()
 	if got := w.text("ask", `{}`); got != "decline null" {
 		t.Errorf("declined: %q", got)
@@ -213,7 +213,7 @@ func testAsks(t *testing.T, w *world) {
 	}
 }
 
-func testPester(t *testing.T, w *world) {
+func testPester(t *testing.T, w *env) {
 	w.ready()
 	w.host.answer = func(pawl.Ask) pawl.Answer {
 		return pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"yes"}}}
@@ -226,7 +226,7 @@ func testPester(t *testing.T, w *world) {
 	}
 }
 
-func testAskFlood(t *testing.T, w *world) {
+func testAskFlood(t *testing.T, w *env) {
 	w.ready()
 	_, err := w.call("flood", `{}`)
 	if err == nil || len(w.host.asks) > 1 {
@@ -234,7 +234,7 @@ func testAskFlood(t *testing.T, w *world) {
 	}
 }
 
-func testRoots(t *testing.T, w *world) {
+func testRoots(t *testing.T, w *env) {
 	w.ready()
 	got := w.text("roots", `{}`)
 	if strings.Contains(got, "cannot be sent") {
@@ -247,7 +247,7 @@ sampling: calling "sampling/createMessage": method not found: "sampling/createMe
 	}
 }
 
-func testDies(t *testing.T, w *world) {
+func testDies(t *testing.T, w *env) {
 	before := w.ready()
 	_, err := w.call("die", `{}`)
 	if err == nil {
@@ -265,7 +265,7 @@ func testDies(t *testing.T, w *world) {
 	}
 }
 
-func testChurns(t *testing.T, w *world) {
+func testChurns(t *testing.T, w *env) {
 	w.ready()
 	w.text("churn", `{}`)
 	if got := w.text("echo", `{}`); got != "{}" {

@@ -15,8 +15,8 @@ import (
 // A tool that a model asks for while its server starts is there once it has.
 func TestWaitsForStart(t *testing.T) {
 	t.Parallel()
-	for name, ask := range map[string]func(w *world) string{
-		"search": func(w *world) string {
+	for name, ask := range map[string]func(w *env) string{
+		"search": func(w *env) string {
 			search, _ := w.Tool(t.Context(), w.dir, SearchTool, nil)
 			r, err := search.Run(t.Context(), w.input(`{"query":"echo"}`))
 			if err != nil {
@@ -24,11 +24,11 @@ func TestWaitsForStart(t *testing.T) {
 			}
 			return r.Content
 		},
-		"by its name": func(w *world) string {
+		"by its name": func(w *env) string {
 			tool, _ := w.Tool(t.Context(), w.dir, "mcp__fake__echo", nil)
 			return tool.Name + ": Call them by their names."
 		},
-		"through mcp_call": func(w *world) string {
+		"through mcp_call": func(w *env) string {
 			call, _ := w.Tool(t.Context(), w.dir, CallTool, nil)
 			tool, input, err := call.Means(t.Context(), []byte(`{"tool":"mcp__fake__echo","input":{"a":1}}`))
 			if err != nil {
@@ -38,7 +38,7 @@ func TestWaitsForStart(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, quick, Stdio, "good")
+			w := newEnv(t, quick, Stdio, "good")
 			if got := ask(w); !strings.HasPrefix(got, "mcp__fake__echo: ") || !strings.Contains(got, "Call them by their names.") {
 				t.Errorf("got %q", got)
 			}
@@ -49,7 +49,7 @@ func TestWaitsForStart(t *testing.T) {
 // A search ends with its turn, though a server never answers.
 func TestSearchEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, times{start: time.Hour, wait: time.Hour, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "mute")
+	w := newEnv(t, times{start: time.Hour, wait: time.Hour, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "mute")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	search := w.Tools(w.dir, nil)[0]
@@ -62,9 +62,9 @@ func TestSearchEnds(t *testing.T) {
 }
 
 // A server that fails is reported once, and is in the answer of each search.
-func TestFailureIsTold(t *testing.T) {
+func TestFailureIsReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, times{start: 30 * time.Second, wait: time.Minute, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "good")
+	w := newEnv(t, times{start: 30 * time.Second, wait: time.Minute, pause: time.Hour, steady: time.Hour, refresh: time.Hour}, Stdio, "good")
 	w.server.Command, w.server.Args = "/nowhere/at-all", nil
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ type follower struct {
 	*server
 	host  *sdk.ServerSession
 	token any // the host's progress token; nil means no progress
-	told  int // progress notifications sent
+	sent  int // progress notifications sent
 
 	out      runOutput
 	writes   transcript.Writes
@@ -158,8 +158,8 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 	if f.token == nil || strings.TrimSpace(word) == "" {
 		return
 	}
-	f.told++
-	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.told), Message: line(word)}
+	f.sent++
+	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.sent), Message: line(word)}
 	if err := f.host.NotifyProgress(ctx, params); err != nil {
 		f.Log.Debug("tell the host how far it is", "error", err) // progress is optional
 	}

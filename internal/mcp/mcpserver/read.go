@@ -117,28 +117,28 @@ func (s *server) session(ctx context.Context, _ *sdk.CallToolRequest, in session
 		if in.Before != 0 && m.Seq >= in.Before {
 			continue
 		}
-		told := tell(m)
-		if size += told.size(); size > readBytes {
+		short := shorten(m)
+		if size += short.size(); size > readBytes {
 			out.Earlier = true
 			break
 		}
-		out.Messages = append(out.Messages, told)
+		out.Messages = append(out.Messages, short)
 	}
 	slices.Reverse(out.Messages)
 	return nil, out, nil
 }
 
-func tell(m pawl.Message) message {
-	told := message{Seq: m.Seq, Role: m.Role, Text: cut(m.Text(), partChars)}
+func shorten(m pawl.Message) message {
+	short := message{Seq: m.Seq, Role: m.Role, Text: cut(m.Text(), partChars)}
 	for _, c := range m.Parts.Calls() {
-		told.Calls = append(told.Calls, call{c.Name, cut(string(c.Input), partChars)})
+		short.Calls = append(short.Calls, call{c.Name, cut(string(c.Input), partChars)})
 	}
 	for _, p := range m.Parts {
 		if r, ok := p.(pawl.ToolResult); ok {
-			told.Results = append(told.Results, cut(r.Content, partChars))
+			short.Results = append(short.Results, cut(r.Content, partChars))
 		}
 	}
-	return told
+	return short
 }
 
 func (m message) size() int {

@@ -100,7 +100,7 @@ func (s *server) send(ctx context.Context, in runInput, absent bool) (row pawl.S
 		}
 		return row, seq, err
 	}
-	dir, err := s.folder(in.Dir)
+	dir, err := s.directory(in.Dir)
 	if err != nil {
 		return row, 0, err
 	}
@@ -119,7 +119,7 @@ func (s *server) resumed(ctx context.Context, in runInput) (pawl.Session, error)
 	if err != nil || in.Dir == "" {
 		return row, err
 	}
-	dir, err := s.folder(in.Dir)
+	dir, err := s.directory(in.Dir)
 	if err == nil && dir != row.Dir {
 		err = fmt.Errorf("the session %s is in %s: leave the folder out, or begin a new session: %w", row.ID, row.Dir, pawl.ErrInvalid)
 	}

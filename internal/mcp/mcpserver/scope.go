@@ -38,9 +38,9 @@ func reach(mode string) []string {
 func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
 	set.Trusted = false // the user trusts projects one by one
-	if may := reach(set.Mode); in.Mode != "" && !slices.Contains(may, in.Mode) {
+	if modes := reach(set.Mode); in.Mode != "" && !slices.Contains(modes, in.Mode) {
 		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
-			in.Mode, strings.Join(may, ", "), pawl.ErrDenied)
+			in.Mode, strings.Join(modes, ", "), pawl.ErrDenied)
 	}
 	if in.Model != "" && in.Model != set.Model && !s.AnyModel {
 		return set, fmt.Errorf("model %.80q is not for a request to choose: leave it out; others are permitted by 'pawl mcp serve --any-model': %w", in.Model, pawl.ErrDenied)
@@ -51,10 +51,10 @@ func (s *server) settings(in runInput) (pawl.Settings, error) {
 	return set, nil
 }
 
-// folder returns the real path of a directory that a request names relative to
+// directory returns the real path of a directory that a request names relative to
 // the root. It returns an error for one that is neither the root nor below it,
 // after resolving links.
-func (s *server) folder(name string) (string, error) {
+func (s *server) directory(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.Root, name)
 	}

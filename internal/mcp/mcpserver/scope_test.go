@@ -40,7 +40,7 @@ func TestFolderStaysBelow(t *testing.T) {
 		if rapid.Bool().Draw(t, "absolute") {
 			name = rapid.SampledFrom([]string{root, base, "/"}).Draw(t, "from") + "/" + name
 		}
-		got, err := s.folder(name)
+		got, err := s.directory(name)
 		if err != nil {
 			return
 		}
@@ -97,11 +97,11 @@ func TestReach(t *testing.T) {
 	t.Parallel()
 	order := []string{"plan", "ask", "guard", "auto", "yolo"}
 	for i, mode := range order {
-		may := reach(mode)
-		if len(may) == 0 || may[0] != mode || !slices.Contains(may, "plan") {
-			t.Errorf("%s reaches %v", mode, may)
+		modes := reach(mode)
+		if len(modes) == 0 || modes[0] != mode || !slices.Contains(modes, "plan") {
+			t.Errorf("%s reaches %v", mode, modes)
 		}
-		for _, other := range may {
+		for _, other := range modes {
 			if slices.Index(order, other) > i || mode == "auto" && (other == "ask" || other == "guard") {
 				t.Errorf("%s reaches %s", mode, other)
 			}

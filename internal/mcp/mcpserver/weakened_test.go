@@ -13,7 +13,7 @@ import (
 func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("serve.folder,serve.mode")()
 	s := &server{Config: Config{Root: t.TempDir(), Settings: pawl.Settings{Mode: "plan"}}}
-	if got, err := s.folder("/"); got != "/" || err != nil {
+	if got, err := s.directory("/"); got != "/" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := s.settings(runInput{Mode: "yolo"}); got.Mode != "yolo" || err != nil {

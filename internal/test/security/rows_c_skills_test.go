@@ -17,12 +17,12 @@ import (
 )
 
 // tree opens a directory for what is read without following links.
-func (a *arena) tree(dir string) frontmatter.Folder {
+func (a *arena) tree(dir string) frontmatter.Directory {
 	a.Helper()
 	w, err := workspace.Open(dir)
 	a.ok(err)
 	a.Cleanup(func() { _ = w.Close() })
-	return frontmatter.Folder{Tree: w, Path: dir}
+	return frontmatter.Directory{Tree: w, Path: dir}
 }
 
 // installedLinks: a repository has a skill with links to what is the user's, as a

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample is an edit with what should come of it.
+// sample is an edit with the expected result.
 type sample struct {
 	name    string
 	text    string

@@ -184,7 +184,7 @@ func (f *fake) changed(m message) {
 	switch f.way {
 	case "mute":
 	case "asks":
-		f.tellAnswers()
+		f.publishAnswers()
 	case "mute-later":
 		if m.Method == "textDocument/didChange" {
 			p.TextDocument.Version-- // and then nothing more
@@ -297,11 +297,11 @@ func (f *fake) answered(m message) {
 		text = fmt.Sprint(m.Error.Code, " ", m.Error.Message)
 	}
 	f.answers += "BAD " + string(m.ID) + " " + text + "\n"
-	f.tellAnswers()
+	f.publishAnswers()
 }
 
-// tellAnswers says of the first document what all the answers were.
-func (f *fake) tellAnswers() {
+// publishAnswers publishes all answers as diagnostics of the first document.
+func (f *fake) publishAnswers() {
 	if strings.Count(f.answers, "\n") < 5 || len(f.texts) == 0 {
 		return
 	}

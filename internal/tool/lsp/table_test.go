@@ -105,10 +105,10 @@ func TestTrustKnowsTheTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := slices.ContainsFunc(parts, func(p trust.Part) bool {
+			known := slices.ContainsFunc(parts, func(p trust.Part) bool {
 				return p.Kind == trust.KindLanguage && p.Path == root && p.Executable
 			})
-			if !told {
+			if !known {
 				t.Errorf("%s has %s work in a folder, and trust does not tell: add it to languages in internal/security/trust/survey.go", root, s.Name)
 			}
 		}

@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 }
 
 // A directory that is too large is left alone after a few attempts. A look that was
-// cut short by its context does not count, and reports nothing as gone.
+// cut short by its context does not count, and reports nothing as deleted.
 func TestWatchTooLarge(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.ts": "1"})

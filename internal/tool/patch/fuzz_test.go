@@ -138,17 +138,17 @@ func TestNeverElsewhere(t *testing.T) {
 		file, want, whole := strings.Join(lines, "\n")+"\n", "", Hunk{Lines: []Line{}}
 		var hunks []Hunk
 		var open *Hunk
-		room := 0 // lines of context that the hunk still wants after its change
+		after := 0 // lines of context that the hunk still wants after its change
 		for i, line := range lines {
 			switch kind := rapid.SampledFrom([]string{"keep", "keep", "keep", "remove", "replace", "insert", "append"}).Draw(t, "what"); kind {
 			case "keep":
 				want += line + "\n"
 				whole.Lines = append(whole.Lines, Line{Kept, line})
-				if open != nil && room > 0 {
+				if open != nil && after > 0 {
 					open.Lines = append(open.Lines, Line{Kept, line})
-					room--
+					after--
 				}
-				if room == 0 {
+				if after == 0 {
 					open = nil
 				}
 			default:
@@ -157,7 +157,7 @@ func TestNeverElsewhere(t *testing.T) {
 					hunks = append(hunks, Hunk{Lines: append([]Line{}, whole.Lines[len(whole.Lines)-before:]...)})
 					open = &hunks[len(hunks)-1]
 				}
-				room = rapid.IntRange(0, 3).Draw(t, "after")
+				after = rapid.IntRange(0, 3).Draw(t, "after")
 				change := map[string][]Line{
 					"remove": {{Removed, line}}, "replace": {{Removed, line}, {Added, "new"}}, "insert": {{Added, "new"}, {Kept, line}}, "append": {{Kept, line}, {Added, "new"}},
 				}[kind]
@@ -168,7 +168,7 @@ func TestNeverElsewhere(t *testing.T) {
 				}
 				open.Lines = append(open.Lines, change...)
 				whole.Lines = append(whole.Lines, change...)
-				if room == 0 {
+				if after == 0 {
 					open = nil
 				}
 			}

@@ -123,23 +123,23 @@ func (c *counter) hit([]byte) bool {
 // opener opens files. It keeps the directory of the last one open, because the
 // next is usually in the same.
 type opener struct {
-	ws     *workspace.Workspace
-	dir    string
-	folder *os.Root
+	ws        *workspace.Workspace
+	dir       string
+	directory *os.Root
 }
 
 // file opens a regular file for reading. It follows no link: a link created
 // since the file was found may lead to a file that must not be read.
 func (o *opener) file(name string) (*os.File, error) {
-	if dir := path.Dir(name); o.folder == nil || dir != o.dir {
+	if dir := path.Dir(name); o.directory == nil || dir != o.dir {
 		o.close()
-		folder, err := o.ws.RealFolder(dir)
+		directory, err := o.ws.RealFolder(dir)
 		if err != nil {
 			return nil, err
 		}
-		o.dir, o.folder = dir, folder
+		o.dir, o.directory = dir, directory
 	}
-	f, err := workspace.OpenIn(o.folder, path.Base(name))
+	f, err := workspace.OpenIn(o.directory, path.Base(name))
 	if errors.Is(err, workspace.ErrLink) {
 		return nil, fs.ErrNotExist // replaced by a link since the walk
 	}
@@ -154,8 +154,8 @@ func (o *opener) file(name string) (*os.File, error) {
 }
 
 func (o *opener) close() {
-	if o.folder != nil {
-		_ = o.folder.Close()
-		o.folder = nil
+	if o.directory != nil {
+		_ = o.directory.Close()
+		o.directory = nil
 	}
 }

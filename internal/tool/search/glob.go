@@ -19,7 +19,7 @@ type Paths struct {
 
 // Glob finds the files and links below a directory whose paths match.
 func Glob(ctx context.Context, ws *workspace.Workspace, dir string, names Names, limits Limits) (Paths, error) {
-	if err := checkFolder(ws, dir); err != nil {
+	if err := checkDirectory(ws, dir); err != nil {
 		return Paths{}, err
 	}
 	g := &globber{dir: dir, names: names, newest: top[dated]{limit: limits.Results, compare: dated.compare}}
@@ -35,7 +35,7 @@ func Glob(ctx context.Context, ws *workspace.Workspace, dir string, names Names,
 		return Paths{}, err
 	}
 	found := g.found()
-	found.Gaps = Gaps{Folders: w.unreadFolders(), TimeUp: limited.Err() != nil}
+	found.Gaps = Gaps{Folders: w.unreadDirectories(), TimeUp: limited.Err() != nil}
 	return found, nil
 }
 
@@ -62,7 +62,7 @@ func (d dated) compare(other dated) int {
 	return strings.Compare(d.path, other.path)
 }
 
-func (g *globber) visit(f *folder, e fs.DirEntry) {
+func (g *globber) visit(f *directory, e fs.DirEntry) {
 	if t := e.Type(); t != 0 && t != fs.ModeSymlink {
 		return
 	}

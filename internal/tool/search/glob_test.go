@@ -29,24 +29,24 @@ func TestGlob(t *testing.T) {
 	t.Parallel()
 	dir := folderOf(t, map[string]string{
 		".gitignore": "/out/\n", "a.go": "", "b.ts": "", "src/c.go": "", "src/deep/d.tsx": "", "src/deep/e.go": "", "out/f.go": "",
-		".github/ci.yml": "", ".git/x.go": "", "src/link.go": "->c.go", "folder.go/x": "", "src/[id]/g.go": "", "src/{b}/h.go": "",
+		".github/ci.yml": "", ".git/x.go": "", "src/link.go": "->c.go", "directory.go/x": "", "src/[id]/g.go": "", "src/{b}/h.go": "",
 	})
 	tests := []struct {
 		name, dir, pattern string
 		want               []string
 	}{
-		{"a name in any folder", ".", "*.go", []string{"a.go", "src/[id]/g.go", "src/c.go", "src/deep/e.go", "src/link.go", "src/{b}/h.go"}},
-		{"the same below a folder", "src/deep", "*.go", []string{"src/deep/e.go"}},
+		{"a name in any directory", ".", "*.go", []string{"a.go", "src/[id]/g.go", "src/c.go", "src/deep/e.go", "src/link.go", "src/{b}/h.go"}},
+		{"the same below a directory", "src/deep", "*.go", []string{"src/deep/e.go"}},
 		{"at the top only", ".", "./*.go", []string{"a.go"}},
 		{"everywhere", ".", "**/*.go", []string{"a.go", "src/[id]/g.go", "src/c.go", "src/deep/e.go", "src/link.go", "src/{b}/h.go"}},
-		{"in a folder", ".", "src/*.go", []string{"src/c.go", "src/link.go"}},
-		{"below a folder", ".", "src/**/*.{ts,tsx}", []string{"src/deep/d.tsx"}},
+		{"in a directory", ".", "src/*.go", []string{"src/c.go", "src/link.go"}},
+		{"below a directory", ".", "src/**/*.{ts,tsx}", []string{"src/deep/d.tsx"}},
 		{"a whole path", ".", "src/c.go", []string{"src/c.go"}},
 		{"a plain name", ".", "c.go", []string{"src/c.go"}},
-		{"an escaped folder", ".", `src/\[id\]/*.go`, []string{"src/[id]/g.go"}},
+		{"an escaped directory", ".", `src/\[id\]/*.go`, []string{"src/[id]/g.go"}},
 		{"an escaped brace", ".", `src/\{b\}/*.go`, []string{"src/{b}/h.go"}},
 		{"hidden", ".", "*.yml", []string{".github/ci.yml"}},
-		{"a named folder, though ignored", ".", "out/*", []string{"out/f.go"}},
+		{"a named directory, though ignored", ".", "out/*", []string{"out/f.go"}},
 		{"not so if only matched", ".", "o*/*", nil},
 		{"a class", ".", "[ab].*", []string{"a.go", "b.ts"}},
 		{"nothing", ".", "*.rs", nil},

@@ -57,10 +57,10 @@ func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engin
 		limits: limits,
 		first:  top[File]{limit: limits.Results, compare: File.compare},
 	}
-	g.walk = newWalk(ws, func(f *folder, e fs.DirEntry) { g.visit(counting, f, e) })
+	g.walk = newWalk(ws, func(f *directory, e fs.DirEntry) { g.visit(counting, f, e) })
 	ended := bounded(counting, func() {
 		if info.IsDir() {
-			err = g.folder(counting)
+			err = g.directory(counting)
 		} else {
 			g.count(counting, []string{q.Path})
 		}
@@ -100,8 +100,8 @@ type grepper struct {
 
 func (f File) compare(other File) int { return strings.Compare(f.Path, other.Path) }
 
-// folder searches all files of a directory.
-func (g *grepper) folder(ctx context.Context) error {
+// directory searches all files of a directory.
+func (g *grepper) directory(ctx context.Context) error {
 	g.jobs = make(chan []string)
 	var wg sync.WaitGroup
 	for range workers() {
@@ -119,7 +119,7 @@ func (g *grepper) folder(ctx context.Context) error {
 }
 
 // visit adds a file to the next job.
-func (g *grepper) visit(ctx context.Context, f *folder, e fs.DirEntry) {
+func (g *grepper) visit(ctx context.Context, f *directory, e fs.DirEntry) {
 	path := f.join(e.Name())
 	if !e.Type().IsRegular() || !g.query.Names.match(below(g.query.Path, path)) {
 		return
@@ -177,7 +177,7 @@ func (g *grepper) matches() Matches {
 	defer g.mu.Unlock()
 	found := g.total
 	found.Files = g.first.values()
-	found.Gaps.Folders = g.walk.unreadFolders()
+	found.Gaps.Folders = g.walk.unreadDirectories()
 	return found
 }
 

@@ -55,7 +55,7 @@ func drawTree(t *rapid.T, ignoreNames ...string) map[string]string {
 	folders := []string{""}
 	for range rapid.IntRange(0, 5).Draw(t, "folders") {
 		parent := rapid.SampledFrom(folders).Draw(t, "parent")
-		folders = append(folders, parent+entryNames.Draw(t, "folder")+"/")
+		folders = append(folders, parent+entryNames.Draw(t, "directory")+"/")
 	}
 	for _, f := range folders {
 		files[f] = ""

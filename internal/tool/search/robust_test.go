@@ -80,8 +80,8 @@ func TestVanishing(t *testing.T) {
 				t.Errorf("%d files are found that have gone", found.FileCount)
 			}
 		}
-		gone := engine.Count(t.Context(), Job{Workspace: open(t, dir), Dir: dir, Pattern: pattern(t, "x", Options{}), Files: []string{"gone", "d1/e/f"}})
-		if diff := cmp.Diff(Counts{}, gone); diff != "" {
+		deleted := engine.Count(t.Context(), Job{Workspace: open(t, dir), Dir: dir, Pattern: pattern(t, "x", Options{}), Files: []string{"gone", "d1/e/f"}})
+		if diff := cmp.Diff(Counts{}, deleted); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -116,7 +116,7 @@ func TestUnreadable(t *testing.T) {
 			t.Error(diff)
 		}
 		if _, err := Grep(t.Context(), open(t, dir), dir, engine, Query{Pattern: pattern(t, "x", Options{}), Path: "locked"}, wide); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("a locked folder, named: %v", err)
+			t.Errorf("a locked directory, named: %v", err)
 		}
 	})
 	paths, err := Glob(t.Context(), open(t, dir), ".", names(t, "[ab]"), wide)

@@ -33,7 +33,7 @@ type Tree struct {
 // everything fits, upper levels come first, and the entries of directories
 // that are not shown are counted. The .git directory is not expanded.
 func List(ctx context.Context, ws *workspace.Workspace, dir string, depth int, limits Limits) (Tree, error) {
-	if err := checkFolder(ws, dir); err != nil {
+	if err := checkDirectory(ws, dir); err != nil {
 		return Tree{}, err
 	}
 	l := &lister{ws: ws, left: limits.Results, bytes: limits.Bytes}
@@ -90,7 +90,7 @@ func (l *lister) list(ctx context.Context, dir string, depth int) (Tree, error) 
 // open reads a directory. It shows the entries if the level is above depth and
 // all of them fit. The directory at level 0 shows as many as fit.
 func (l *lister) open(ctx context.Context, n *Node, level, depth int) error {
-	f, err := openFolder(l.ws, n.path, n.rules)
+	f, err := openDirectory(l.ws, n.path, n.rules)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func TestTree(t *testing.T) {
 		name    string
 		dir     string
 		depth   int
-		room    int
+		entries int
 		bytes   int
 		want    string
 		ignored int
@@ -51,18 +51,18 @@ func TestTree(t *testing.T) {
 		{"one level", ".", 1, 100, 1000, "/[.git/ .github/+1 .gitignore b big/+3 empty/ link@ sub/+2]", 1},
 		{"two levels", ".", 2, 100, 1000, "/[.git/ .github/[ci.yml] .gitignore b big/[1 2 3] empty/ link@ sub/[c deep/+2]]", 4},
 		{"all levels", ".", 9, 100, 1000, "/[.git/ .github/[ci.yml] .gitignore b big/[1 2 3] empty/ link@ sub/[c deep/[e er/[f]]]]", 4},
-		{"a folder", "sub", 9, 100, 1000, "/[c deep/[e er/[f]]]", 1},
+		{"a directory", "sub", 9, 100, 1000, "/[c deep/[e er/[f]]]", 1},
 		{"a link, named", "link", 1, 100, 1000, "/[c deep/+2]", 1},
-		{"git's folder, named", ".git", 9, 100, 1000, "/[config]", 0},
-		{"room for what is further up", ".", 9, 11, 1000, "/[.git/ .github/[ci.yml] .gitignore b big/+3 empty/ link@ sub/[c deep/+2]]", 2},
-		{"room for the top only", ".", 9, 8, 1000, "/[.git/ .github/+1 .gitignore b big/+3 empty/ link@ sub/+2]", 1},
+		{"git's directory, named", ".git", 9, 100, 1000, "/[config]", 0},
+		{"entries for what is further up", ".", 9, 11, 1000, "/[.git/ .github/[ci.yml] .gitignore b big/+3 empty/ link@ sub/[c deep/+2]]", 2},
+		{"entries for the top only", ".", 9, 8, 1000, "/[.git/ .github/+1 .gitignore b big/+3 empty/ link@ sub/+2]", 1},
 		{"not even that", ".", 9, 3, 1000, "/+5[.git/ .github/+1 .gitignore]", 1},
 		{"few bytes", ".", 9, 100, 80, "/+4[.git/ .github/+1 .gitignore b]", 1},
-		{"no room", ".", 9, 0, 1000, "/+8", 1},
+		{"no entries", ".", 9, 0, 1000, "/+8", 1},
 	}
 	for _, test := range tests {
 		limits := wide
-		limits.Results, limits.Bytes = test.room, test.bytes
+		limits.Results, limits.Bytes = test.entries, test.bytes
 		tree, err := List(t.Context(), open(t, dir), test.dir, test.depth, limits)
 		if err != nil {
 			t.Fatal(err)

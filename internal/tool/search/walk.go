@@ -22,7 +22,7 @@ func workers() int { return min(runtime.GOMAXPROCS(0), maxWorkers) }
 // short.
 type walk struct {
 	ws    *workspace.Workspace
-	visit func(f *folder, e fs.DirEntry) // called for all entries except directories, by several goroutines
+	visit func(f *directory, e fs.DirEntry) // called for all entries except directories, by several goroutines
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -37,7 +37,7 @@ type step struct {
 	rules *ignore.Rules
 }
 
-func newWalk(ws *workspace.Workspace, visit func(*folder, fs.DirEntry)) *walk {
+func newWalk(ws *workspace.Workspace, visit func(*directory, fs.DirEntry)) *walk {
 	w := &walk{ws: ws, visit: visit}
 	w.changed.L = &w.mu
 	return w
@@ -51,7 +51,7 @@ func (w *walk) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := openFolder(w.ws, path, rules)
+	f, err := openDirectory(w.ws, path, rules)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (w *walk) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// unreadFolders returns how many directories could not be read so far.
-func (w *walk) unreadFolders() int {
+// unreadDirectories returns how many directories could not be read so far.
+func (w *walk) unreadDirectories() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.unread
@@ -84,7 +84,7 @@ func (w *walk) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		below, err := w.folder(ctx, s)
+		below, err := w.directory(ctx, s)
 		w.mu.Lock()
 		w.stack = append(w.stack, below...)
 		w.busy--
@@ -113,9 +113,9 @@ func (w *walk) take(ctx context.Context) (step, bool) {
 	return s, true
 }
 
-// folder visits one directory and returns its subdirectories.
-func (w *walk) folder(ctx context.Context, s step) ([]step, error) {
-	f, err := openFolder(w.ws, s.path, s.rules)
+// directory visits one directory and returns its subdirectories.
+func (w *walk) directory(ctx context.Context, s step) ([]step, error) {
+	f, err := openDirectory(w.ws, s.path, s.rules)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type Session interface {
 	// background. If the same call spawns again, it is the same subagent.
 	Spawn(ctx context.Context, call pawl.CallID, e SubagentTask) (Subagent, error)
 
-	// Bridge returns the journal for mission control, nil unless the session
+	// Journal returns the journal for mission control, nil unless the session
 	// commands a mission.
 	Journal() missionapi.Journal
 }

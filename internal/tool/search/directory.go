@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	ignoreBytes   = 1 << 20 // bytes of an ignore file; the rest is ignored
-	folderEntries = 512     // entries that are read at a time
+	ignoreBytes = 1 << 20 // bytes of an ignore file; the rest is ignored
+	dirEntries  = 512     // entries that are read at a time
 )
 
-// folder is an open directory with the ignore rules for its entries.
-type folder struct {
+// directory is an open directory with the ignore rules for its entries.
+type directory struct {
 	path  string // relative to the workspace, with slashes; "." is the workspace
 	root  *os.Root
 	rules *ignore.Rules
 }
 
-// checkFolder returns an error unless path is a directory in the workspace.
+// checkDirectory returns an error unless path is a directory in the workspace.
 // Opening anything else, such as a pipe, could block.
-func checkFolder(ws *workspace.Workspace, path string) error {
+func checkDirectory(ws *workspace.Workspace, path string) error {
 	info, err := ws.Stat(path)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a folder", path)
@@ -37,13 +37,13 @@ func checkFolder(ws *workspace.Workspace, path string) error {
 	return err
 }
 
-// openFolder opens a directory. rules are those of its parent.
-func openFolder(ws *workspace.Workspace, path string, rules *ignore.Rules) (*folder, error) {
+// openDirectory opens a directory. rules are those of its parent.
+func openDirectory(ws *workspace.Workspace, path string, rules *ignore.Rules) (*directory, error) {
 	root, err := ws.OpenFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	return &folder{path: path, root: root, rules: rules.In(path, ignore.Files{
+	return &directory{path: path, root: root, rules: rules.In(path, ignore.Files{
 		Git:   readRules(root, ".gitignore"),
 		Plain: readRules(root, ".ignore"),
 	})}, nil
@@ -65,7 +65,7 @@ func rulesAbove(ws *workspace.Workspace, dir string) (*ignore.Rules, error) {
 	}
 	at := "."
 	for name := range strings.SplitSeq(dir, "/") {
-		f, err := openFolder(ws, at, rules)
+		f, err := openDirectory(ws, at, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func readRules(root *os.Root, name string) []byte {
 }
 
 // join returns the path of an entry.
-func (f *folder) join(name string) string {
+func (f *directory) join(name string) string {
 	if f.path == "." {
 		return name
 	}
@@ -107,20 +107,20 @@ func (f *folder) join(name string) string {
 
 // ignored reports whether the rules exclude an entry. The .git directory is
 // always excluded.
-func (f *folder) ignored(e fs.DirEntry) bool {
+func (f *directory) ignored(e fs.DirEntry) bool {
 	return e.Name() == ".git" || f.rules.Ignored(f.join(e.Name()), e.IsDir())
 }
 
 // each calls visit for the entries, in no particular order, until ctx ends. It
 // holds only a few entries at a time.
-func (f *folder) each(ctx context.Context, visit func(fs.DirEntry)) error {
+func (f *directory) each(ctx context.Context, visit func(fs.DirEntry)) error {
 	dir, err := f.root.Open(".")
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	for {
-		entries, err := dir.ReadDir(folderEntries)
+		entries, err := dir.ReadDir(dirEntries)
 		for _, e := range entries {
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -28,8 +28,8 @@ var transports = []string{Stdio, HTTP, SSE}
 // long, and what it must do is.
 var quick = times{start: 30 * time.Second, wait: 30 * time.Second, pause: time.Millisecond, steady: time.Hour, refresh: time.Millisecond}
 
-// world is a directory with one server in it.
-type world struct {
+// env is a directory with one server in it.
+type env struct {
 	*Servers
 	t      *testing.T
 	dir    string
@@ -38,21 +38,21 @@ type world struct {
 }
 
 // each runs a case over each transport.
-func each(t *testing.T, way string, test func(t *testing.T, w *world)) {
+func each(t *testing.T, way string, test func(t *testing.T, w *env)) {
 	t.Helper()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, quick, transport, way)
+			w := newEnv(t, quick, transport, way)
 			test(t, w)
 		})
 	}
 }
 
-// newWorld starts a server that behaves in the given way.
-func newWorld(t *testing.T, limits times, transport, way string) *world {
+// newEnv starts a server that behaves in the given way.
+func newEnv(t *testing.T, limits times, transport, way string) *env {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), server: fakeEntry(t, transport, way), host: &person{}}
+	w := &env{t: t, dir: t.TempDir(), server: fakeEntry(t, transport, way), host: &person{}}
 	w.Servers = New(Config{times: limits, Taken: func(name string) bool { return name == "mcp__fake__taken" }})
 	t.Cleanup(w.Close)
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
@@ -113,7 +113,7 @@ func fakeSite(t *testing.T, transport, way string) string {
 
 // await returns the status once it is as wanted. A test that waits in vain ends
 // with the binary's own timeout, and says what it waits for before.
-func (w *world) await(what string, want func(Status) bool) Status {
+func (w *env) await(what string, want func(Status) bool) Status {
 	w.t.Helper()
 	l, err := w.find(w.dir, w.server.Name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *world) await(what string, want func(Status) bool) Status {
 	}
 }
 
-func (w *world) ready() Status {
+func (w *env) ready() Status {
 	w.t.Helper()
 	s := w.await("the server", func(s Status) bool {
 		return s.State == Ready || s.State == Failed && !strings.Contains(s.Why, "tried again")
@@ -149,7 +149,7 @@ func (w *world) ready() Status {
 }
 
 // tool returns a tool that is offered by its own name.
-func (w *world) tool(name string) toolapi.Tool {
+func (w *env) tool(name string) toolapi.Tool {
 	w.t.Helper()
 	tools := w.within(w.dir, orAll(nil), 1<<30)
 	i := slices.IndexFunc(tools, func(t toolapi.Tool) bool { return t.Name == "mcp__fake__"+name })
@@ -170,7 +170,7 @@ func names(tools []toolapi.Tool) []string {
 var calls sync.Map
 
 // input makes a call.
-func (w *world) input(text string) toolapi.Call {
+func (w *env) input(text string) toolapi.Call {
 	n, _ := calls.LoadOrStore(w.t.Name(), new(int))
 	count := n.(*int)
 	*count++
@@ -181,25 +181,25 @@ func (w *world) input(text string) toolapi.Call {
 }
 
 // call runs a tool as the loop does: what it would touch is named first.
-func (w *world) call(name, input string) (pawl.Result, error) {
+func (w *env) call(name, input string) (pawl.Result, error) {
 	w.t.Helper()
 	r, err := run(w.t.Context(), w.tool(name), w.input(input))
-	r.Content = unfence(w.t, "MCP fake/"+name, r.Content)
+	r.Content = untrusted(w.t, "MCP fake/"+name, r.Content)
 	return r, err
 }
 
-var fenced = regexp.MustCompile(`(?s)^What stands between the two lines with (\w{16}) comes from outside\. [^\n]*\n<untrusted (\w{16}) source="([^"]*)">\n(.*)\n</untrusted (\w{16})>$`)
+var untrustedText = regexp.MustCompile(`(?s)^What stands between the two lines with (\w{16}) comes from outside\. [^\n]*\n<untrusted (\w{16}) source="([^"]*)">\n(.*)\n</untrusted (\w{16})>$`)
 
-// unfence returns what a server has said, which is marked as data; nothing is
+// untrusted returns what a server has said, which is marked as data; nothing is
 // left as it is.
-func unfence(t *testing.T, source, content string) string {
+func untrusted(t *testing.T, source, content string) string {
 	t.Helper()
 	if content == "" {
 		return ""
 	}
-	m := fenced.FindStringSubmatch(content)
+	m := untrustedText.FindStringSubmatch(content)
 	if m == nil || m[1] != m[2] || m[1] != m[5] || m[3] != source {
-		t.Fatalf("it is not fenced as %s: %.300q", source, content)
+		t.Fatalf("it is not marked as untrusted as %s: %.300q", source, content)
 	}
 	return m[4]
 }
@@ -211,7 +211,7 @@ func run(ctx context.Context, t toolapi.Tool, call toolapi.Call) (pawl.Result, e
 	return t.Run(ctx, call)
 }
 
-func (w *world) text(name, input string) string {
+func (w *env) text(name, input string) string {
 	w.t.Helper()
 	r, err := w.call(name, input)
 	if err != nil {
@@ -220,7 +220,7 @@ func (w *world) text(name, input string) string {
 	return r.Content
 }
 
-func (w *world) access(name, input string) string {
+func (w *env) access(name, input string) string {
 	w.t.Helper()
 	list, err := w.tool(name).Access(w.t.Context(), w.input(input))
 	if err != nil {

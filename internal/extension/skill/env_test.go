@@ -59,7 +59,7 @@ func real(t *testing.T) string {
 }
 
 // directory opens a directory.
-func folder(t *testing.T, dir string) frontmatter.Folder {
+func folder(t *testing.T, dir string) frontmatter.Directory {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func folder(t *testing.T, dir string) frontmatter.Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return frontmatter.Folder{Tree: w, Path: dir}
+	return frontmatter.Directory{Tree: w, Path: dir}
 }
 
 func trusted(string) bool { return true }

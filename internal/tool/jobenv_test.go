@@ -20,31 +20,31 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// jobWorld is a workspace with the three tools.
-type jobWorld struct {
+// jobEnv is a workspace with the three tools.
+type jobEnv struct {
 	t     *testing.T
 	dir   string
 	jobs  *Jobs
 	tools map[string]toolapi.Tool
 }
 
-func newJobWorld(t *testing.T) *jobWorld {
+func newJobEnv(t *testing.T) *jobEnv {
 	t.Helper()
 	jobs := newJobs(t)
-	w := &jobWorld{t: t, dir: t.TempDir(), jobs: jobs, tools: map[string]toolapi.Tool{}}
+	w := &jobEnv{t: t, dir: t.TempDir(), jobs: jobs, tools: map[string]toolapi.Tool{}}
 	for _, tool := range []toolapi.Tool{Bash(jobs), BashOutput(jobs), BashKill(jobs)} {
 		w.tools[tool.Name] = tool
 	}
 	return w
 }
 
-func (w *jobWorld) call(in fields) toolapi.Call { return call(w.dir, input(w.t, in)) }
+func (w *jobEnv) call(in fields) toolapi.Call { return call(w.dir, input(w.t, in)) }
 
-func (w *jobWorld) try(tool string, in fields) (pawl.Result, error) {
+func (w *jobEnv) try(tool string, in fields) (pawl.Result, error) {
 	return try(w.t.Context(), w.tools[tool], w.call(in))
 }
 
-func (w *jobWorld) must(tool string, in fields) pawl.Result {
+func (w *jobEnv) must(tool string, in fields) pawl.Result {
 	w.t.Helper()
 	r, err := w.try(tool, in)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *jobWorld) must(tool string, in fields) pawl.Result {
 var seconds = regexp.MustCompile(`running, [0-9]+\.[0-9] s`)
 
 // want checks a result: how long something ran is left out.
-func (w *jobWorld) want(tool string, in fields, content, meta string) {
+func (w *jobEnv) want(tool string, in fields, content, meta string) {
 	w.t.Helper()
 	r := w.must(tool, in)
 	if diff := cmp.Diff(content, seconds.ReplaceAllString(r.Content, "running")); diff != "" {
@@ -76,7 +76,7 @@ func (w *jobWorld) want(tool string, in fields, content, meta string) {
 }
 
 // startMany starts n jobs beside each other.
-func (w *jobWorld) startMany(n int, command string) {
+func (w *jobEnv) startMany(n int, command string) {
 	w.t.Helper()
 	var wg sync.WaitGroup
 	for range n {
@@ -86,7 +86,7 @@ func (w *jobWorld) startMany(n int, command string) {
 }
 
 // say lets go on who reads the pipe.
-func (w *jobWorld) say(pipe, text string) {
+func (w *jobEnv) say(pipe, text string) {
 	w.t.Helper()
 	f, err := os.OpenFile(filepath.Join(w.dir, pipe), os.O_WRONLY, 0)
 	if err != nil {
