@@ -151,7 +151,7 @@ func checkPolicy() finding {
 func checkTrust(ctx context.Context) finding {
 	f := finding{Name: "trust", Status: checkOK}
 	s, err := policy.Open()
-	var folder policy.Folder
+	var folder policy.Directory
 	if err == nil {
 		folder, err = s.LookAt(ctx, ".")
 	}

@@ -143,9 +143,9 @@ func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
 	}
 	if f.asJSON {
 		return writeJSON(w, struct {
-			Folders   []trust.Folder   `json:"folders"`
+			Folders   []trust.Directory   `json:"folders"`
 			Approvals []trust.Approval `json:"approvals"`
-		}{append([]trust.Folder{}, folders...), append([]trust.Approval{}, approvals...)})
+		}{append([]trust.Directory{}, folders...), append([]trust.Approval{}, approvals...)})
 	}
 	if len(folders)+len(approvals) == 0 {
 		_, err := fmt.Fprintln(w, "no folder is trusted")

@@ -27,7 +27,7 @@ type Managed struct {
 	MaxMode         string          `json:"max_mode,omitempty"`                 // the loosest permitted mode; "" means that all are permitted
 	Rules           json.RawMessage `json:"rules,omitempty"`                    // of permissions
 	SandboxRequired bool            `json:"sandbox_required,omitempty"`         // commands do not run without a sandbox
-	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // commands at points of a session, in the form of the user's
+	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // hook commands, in the same form as the user's
 	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // hooks of users and projects are ignored
 }
 

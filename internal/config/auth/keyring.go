@@ -28,7 +28,7 @@ type systemKeyring struct {
 	available func() error
 
 	mu     sync.Mutex
-	failed error // an ErrNoKeyring, for good
+	failed error // an ErrNoKeyring, permanently
 }
 
 func (r *systemKeyring) Get(provider string) (Secret, error) {

@@ -55,8 +55,8 @@ func (m *memory) failure() error {
 
 var house = Provider{ID: "house", EnvKeys: []string{"HOUSE_KEY", "OLD_HOUSE_KEY"}}
 
-// world is where keys may come from.
-type world struct {
+// testEnv is where keys may come from.
+type testEnv struct {
 	env  map[string]string
 	ring map[string]Secret
 	file string // the file's text; "" means none exists
@@ -64,7 +64,7 @@ type world struct {
 	none error // the keyring's failure
 }
 
-func (w world) keys(t *testing.T) (*Keys, *memory) {
+func (w testEnv) keys(t *testing.T) (*Keys, *memory) {
 	t.Helper()
 	ring := &memory{keys: map[string]Secret{}, err: w.none}
 	maps.Copy(ring.keys, w.ring)
@@ -94,31 +94,31 @@ func TestKey(t *testing.T) {
 	const file = `{"house": "from-file"}`
 	noBus := fmt.Errorf("%w: there is no session bus", ErrNoKeyring)
 	for _, c := range []struct {
-		name   string
-		world  world
-		want   string
-		origin string
-		err    string
+		name    string
+		testEnv testEnv
+		want    string
+		origin  string
+		err     string
 	}{
-		{"the environment wins", world{env: env, ring: ring, file: file}, "from-env", "HOUSE_KEY", ""},
-		{"the second variable", world{env: map[string]string{"HOUSE_KEY": " ", "OLD_HOUSE_KEY": "from-old-env\n"}, ring: ring}, "from-old-env", "OLD_HOUSE_KEY", ""},
-		{"then the keyring", world{ring: ring, file: file}, "from-ring", "keyring", ""},
-		{"then the file", world{ring: map[string]Secret{"other": "x"}, file: file}, "from-file", "keys.json", ""},
-		{"the file without a keyring", world{none: noBus, file: file}, "from-file", "keys.json", ""},
-		{"none", world{}, "", "", "no key of house: set HOUSE_KEY, or run 'pawl auth login house'"},
-		{"none, and no keyring", world{none: noBus}, "", "", "there is no session bus"},
-		{"another's", world{file: `{"other": "x"}`}, "", "", "no key of house"},
-		{"an odd variable", world{env: map[string]string{"HOUSE_KEY": "a b"}, file: file}, "", "", "read the key in HOUSE_KEY"},
-		{"a file for all", world{file: file, mode: 0o644}, "", "", "others may use"},
-		{"a file for the group", world{file: file, mode: 0o620}, "", "", "others may use"},
-		{"a broken file", world{file: `{"house": "from-file"`}, "", "", "is not an object of strings"},
-		{"a file of something else", world{file: `{"house": {"key": "from-file"}}`}, "", "", "is not an object of strings"},
-		{"a key twice", world{file: `{"house": "from-file", "house": "b"}`}, "", "", "is not an object of strings"},
-		{"null", world{file: `null`}, "", "", "is not an object of strings"},
-		{"a file's mode is not looked at in vain", world{env: env, file: file, mode: 0o644}, "from-env", "HOUSE_KEY", ""},
+		{"the environment wins", testEnv{env: env, ring: ring, file: file}, "from-env", "HOUSE_KEY", ""},
+		{"the second variable", testEnv{env: map[string]string{"HOUSE_KEY": " ", "OLD_HOUSE_KEY": "from-old-env\n"}, ring: ring}, "from-old-env", "OLD_HOUSE_KEY", ""},
+		{"then the keyring", testEnv{ring: ring, file: file}, "from-ring", "keyring", ""},
+		{"then the file", testEnv{ring: map[string]Secret{"other": "x"}, file: file}, "from-file", "keys.json", ""},
+		{"the file without a keyring", testEnv{none: noBus, file: file}, "from-file", "keys.json", ""},
+		{"none", testEnv{}, "", "", "no key of house: set HOUSE_KEY, or run 'pawl auth login house'"},
+		{"none, and no keyring", testEnv{none: noBus}, "", "", "there is no session bus"},
+		{"another's", testEnv{file: `{"other": "x"}`}, "", "", "no key of house"},
+		{"an odd variable", testEnv{env: map[string]string{"HOUSE_KEY": "a b"}, file: file}, "", "", "read the key in HOUSE_KEY"},
+		{"a file for all", testEnv{file: file, mode: 0o644}, "", "", "others may use"},
+		{"a file for the group", testEnv{file: file, mode: 0o620}, "", "", "others may use"},
+		{"a broken file", testEnv{file: `{"house": "from-file"`}, "", "", "is not an object of strings"},
+		{"a file of something else", testEnv{file: `{"house": {"key": "from-file"}}`}, "", "", "is not an object of strings"},
+		{"a key twice", testEnv{file: `{"house": "from-file", "house": "b"}`}, "", "", "is not an object of strings"},
+		{"null", testEnv{file: `null`}, "", "", "is not an object of strings"},
+		{"a file's mode is not looked at in vain", testEnv{env: env, file: file, mode: 0o644}, "from-env", "HOUSE_KEY", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k, _ := c.world.keys(t)
+			k, _ := c.testEnv.keys(t)
 			got, origin, err := k.Key(house)
 			if got.Reveal() != c.want || origin != c.origin {
 				t.Errorf("got %q from %q, want %q from %q", got.Reveal(), origin, c.want, c.origin)
@@ -129,7 +129,7 @@ func TestKey(t *testing.T) {
 			if strings.HasPrefix(c.err, "no key") && !errors.Is(err, ErrNoKey) {
 				t.Errorf("%v is not ErrNoKey", err)
 			}
-			if c.world.mode != 0 && err != nil && !errors.Is(err, pawl.ErrDenied) {
+			if c.testEnv.mode != 0 && err != nil && !errors.Is(err, pawl.ErrDenied) {
 				t.Errorf("%v is not ErrDenied", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "from-") {
@@ -152,12 +152,12 @@ func TestSave(t *testing.T) {
 	t.Parallel()
 	noBus := fmt.Errorf("%w: no bus", ErrNoKeyring)
 	locked := errors.New("locked")
-	both := world{ring: map[string]Secret{"house": "old", "other": "x"}, file: `{"house": "old", "third": "y"}`}
+	both := testEnv{ring: map[string]Secret{"house": "old", "other": "x"}, file: `{"house": "old", "third": "y"}`}
 	alone := both
 	alone.none = noBus
 	for _, c := range []struct {
 		name     string
-		world    world
+		testEnv  testEnv
 		save     func(*Keys, string, Secret) (Saved, error)
 		want     Saved
 		wantRing map[string]Secret
@@ -166,14 +166,14 @@ func TestSave(t *testing.T) {
 	}{
 		{"keyring", both, (*Keys).Save, Saved{Origin: OriginKeyring}, map[string]Secret{"house": "new", "other": "x"}, map[string]string{"third": "y"}, nil},
 		{"no keyring", alone, (*Keys).Save, Saved{OriginFile, noBus}, both.ring, map[string]string{"house": "new", "third": "y"}, nil},
-		{"nothing yet", world{none: noBus}, (*Keys).Save, Saved{OriginFile, noBus}, map[string]Secret{}, map[string]string{"house": "new"}, nil},
+		{"nothing yet", testEnv{none: noBus}, (*Keys).Save, Saved{OriginFile, noBus}, map[string]Secret{}, map[string]string{"house": "new"}, nil},
 		{"in file", both, (*Keys).SaveInFile, Saved{Origin: OriginFile}, map[string]Secret{"other": "x"}, map[string]string{"house": "new", "third": "y"}, nil},
 		{"in file, no keyring", alone, (*Keys).SaveInFile, Saved{Origin: OriginFile}, both.ring, map[string]string{"house": "new", "third": "y"}, nil},
-		{"failing keyring", world{none: locked}, (*Keys).Save, Saved{}, map[string]Secret{}, map[string]string{}, locked},
-		{"in file, failing keyring", world{none: locked}, (*Keys).SaveInFile, Saved{}, map[string]Secret{}, map[string]string{}, locked},
+		{"failing keyring", testEnv{none: locked}, (*Keys).Save, Saved{}, map[string]Secret{}, map[string]string{}, locked},
+		{"in file, failing keyring", testEnv{none: locked}, (*Keys).SaveInFile, Saved{}, map[string]Secret{}, map[string]string{}, locked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k, ring := c.world.keys(t)
+			k, ring := c.testEnv.keys(t)
 			got, err := c.save(k, "house", "new")
 			if got != c.want || !errors.Is(err, c.err) {
 				t.Errorf("got %v, %v", got, err)
@@ -194,22 +194,22 @@ func TestSave(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	both := world{ring: map[string]Secret{"house": "a"}, file: `{"house": "b"}`}
+	both := testEnv{ring: map[string]Secret{"house": "a"}, file: `{"house": "b"}`}
 	alone := both
 	alone.none = ErrNoKeyring
 	for _, c := range []struct {
-		name  string
-		world world
-		want  []string
-		err   error
+		name    string
+		testEnv testEnv
+		want    []string
+		err     error
 	}{
 		{"both", both, []string{OriginKeyring, OriginFile}, nil},
 		{"no keyring", alone, []string{OriginFile}, nil},
-		{"none", world{file: `{"other": "x"}`}, nil, ErrNoKey},
-		{"nothing at all", world{}, nil, ErrNoKey},
+		{"none", testEnv{file: `{"other": "x"}`}, nil, ErrNoKey},
+		{"nothing at all", testEnv{}, nil, ErrNoKey},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k, _ := c.world.keys(t)
+			k, _ := c.testEnv.keys(t)
 			got, err := k.Delete("house")
 			if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
 				t.Errorf("got %v, %v", got, err)
@@ -225,7 +225,7 @@ func TestDelete(t *testing.T) {
 // not written into, and it goes with its last key.
 func TestFile(t *testing.T) {
 	t.Parallel()
-	k, _ := world{none: ErrNoKeyring}.keys(t)
+	k, _ := testEnv{none: ErrNoKeyring}.keys(t)
 	for _, id := range []string{"house", "other"} {
 		if _, err := k.Save(id, "k"); err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestFile(t *testing.T) {
 // TestManySave: of those who save at once, nobody loses a key.
 func TestManySave(t *testing.T) {
 	t.Parallel()
-	k, _ := world{none: ErrNoKeyring}.keys(t)
+	k, _ := testEnv{none: ErrNoKeyring}.keys(t)
 	var wg sync.WaitGroup
 	want := map[string]string{}
 	for i := range 20 {
@@ -283,7 +283,7 @@ func TestManySave(t *testing.T) {
 // TestSaveBesideBadFile: a file that may not be read is not written over either.
 func TestSaveBesideBadFile(t *testing.T) {
 	t.Parallel()
-	k, _ := world{none: ErrNoKeyring, file: `{"house": "old"}`, mode: 0o644}.keys(t)
+	k, _ := testEnv{none: ErrNoKeyring, file: `{"house": "old"}`, mode: 0o644}.keys(t)
 	if _, err := k.Save("other", "new"); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("got %v", err)
 	}

@@ -19,7 +19,7 @@ type Scope string
 const (
 	ScopeOnce    Scope = "once"    // this call: bound to its [Fingerprint], and not kept
 	ScopeSession Scope = "session" // this session
-	ScopeProject Scope = "project" // this directory, for good
+	ScopeProject Scope = "project" // this directory, permanently
 )
 
 // Grant is a rule that a person allowed in a permission prompt.

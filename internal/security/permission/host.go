@@ -15,7 +15,7 @@ import (
 // host is a network host in canonical spelling.
 type host struct {
 	name     string // lower case, without the last dot, in ASCII; or an address
-	port     string // "" if it is not told
+	port     string // "" if it is missing
 	userinfo bool   // a name and password stand before it
 	address  bool
 }

@@ -110,7 +110,7 @@ func (r Rule) Check() error {
 // matcher is a compiled rule.
 type matcher struct {
 	rule    Rule
-	kind    pawl.AccessKind // of the pattern; "" if there is none
+	kind    pawl.AccessKind // of the pattern; "" without one
 	any     bool            // it has no pattern
 	command commandPattern
 	path    pathPattern

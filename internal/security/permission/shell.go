@@ -25,7 +25,7 @@ type Segment struct {
 	Text   string   `json:"text"`             // as written
 	Dir    string   `json:"dir,omitempty"`    // where it runs, as far as each cd before it can be read; "" is where the line starts, "?" is unknown
 	Writes []string `json:"writes,omitempty"` // the files that it is redirected into
-	Doubts []string `json:"doubts,omitempty"` // what cannot be told from its text, or changes what other text means; none: it is plain
+	Doubts []string `json:"doubts,omitempty"` // why its text does not tell what runs, or changes the meaning of other text; empty if it is plain
 
 	words []word
 	stdin []string // texts that it is given to read
@@ -54,7 +54,7 @@ type script struct {
 // bash and the parser may parse differently is an error.
 func parse(command string) (s script, err error) {
 	defer func() {
-		if v := recover(); v != nil { // a fault of ours or the parser's, on a text that a stranger may have written
+		if v := recover(); v != nil { // a bug of ours or of the parser, on untrusted text
 			s, err = script{}, fmt.Errorf("it cannot be read: %v", v)
 		}
 	}()

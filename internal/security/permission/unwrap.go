@@ -127,7 +127,7 @@ func fed(args []word) []word {
 // word i: it follows an option that is not -I, or the placeholder of -I.
 func beginsCommand(args []word, i int) bool {
 	switch {
-	case i+1 == len(args): // what fed has added: without a command there is none
+	case i+1 == len(args): // the unknown word that fed appended, which is no command
 		return false
 	case i > 1 && args[i-2].text == "-I":
 		return true

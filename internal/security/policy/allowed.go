@@ -22,7 +22,7 @@ import (
 // with it from host to host.
 type allowed struct {
 	Grants    []permission.Grant `json:"grants,omitempty"`
-	Folders   []trust.Folder     `json:"folders,omitempty"`
+	Folders   []trust.Directory  `json:"folders,omitempty"`
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 
@@ -46,8 +46,8 @@ func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage)
 
 // TrustAs stores that a directory, which was requested as dir, is trusted with the
 // content that was seen.
-func (s *Safety) TrustAs(ctx context.Context, dir string, seen Folder, at time.Time) error {
-	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Folder{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
+func (s *Safety) TrustAs(ctx context.Context, dir string, seen Directory, at time.Time) error {
+	return s.allow(ctx, dir, seen.Path, func(a *allowed) { a.Folders = []trust.Directory{{Path: seen.Path, Hash: seen.Hash, At: at.UTC()}} },
 		func() error { return s.trustOf(seen.Path).Trust(seen.Path, seen.Hash, at) })
 }
 

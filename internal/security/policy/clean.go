@@ -33,7 +33,7 @@ func Clean(c Cleaning) (Cleaned, error) {
 	if err != nil {
 		return Cleaned{}, err
 	}
-	f := folders{cache}
+	f := privateDirs{cache}
 	var done Cleaned
 	err = f.each("tmp", func(name string, size int64, used time.Time) {
 		id := pawl.SessionID(name)
@@ -69,7 +69,7 @@ func Clean(c Cleaning) (Cleaned, error) {
 
 // each calls do for each subdirectory of one kind, with its size in bytes and the
 // time of the last change in it.
-func (f folders) each(kind string, do func(name string, size int64, used time.Time)) error {
+func (f privateDirs) each(kind string, do func(name string, size int64, used time.Time)) error {
 	entries, err := os.ReadDir(filepath.Join(f.cache, kind))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

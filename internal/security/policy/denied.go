@@ -32,7 +32,7 @@ func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, err
 	return rules, nil
 }
 
-// leads resolves the links in a path of a rule. It returns "" if there are none.
+// leads resolves the links in a path of a rule. It returns "" if nothing changes.
 func (s *Safety) leads(dir, path string) string {
 	path = s.whole(dir, path)
 	real, err := filepath.EvalSymlinks(path)
@@ -69,7 +69,7 @@ func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.projects.of(ctx, s, dir, false)
+	known, err := s.projects.of(ctx, s, dir, false)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 		}
 		rules = append(rules, some...)
 	}
-	rules = slices.DeleteFunc(append(rules, folder.rules...), func(r permission.Rule) bool {
+	rules = slices.DeleteFunc(append(rules, known.rules...), func(r permission.Rule) bool {
 		return r.Decision != permission.Deny || r.Kind != pawl.AccessRead || r.Pattern == ""
 	})
 	if len(rules) == 0 {

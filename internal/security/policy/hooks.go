@@ -87,7 +87,7 @@ func (s *Safety) HookCommands(ctx context.Context, dir string, settings pawl.Set
 
 // openHooks are those of a trusted directory and the user's own.
 func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settings) (hookList, error) {
-	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	known, err := s.projects.of(ctx, s, dir, settings.Trusted)
 	if err != nil {
 		return hookList{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Safety) openHooks(ctx context.Context, dir string, settings pawl.Settin
 	if err != nil {
 		return hookList{}, err
 	}
-	list := hookList{slices.Clone(folder.hooks.commands), slices.Clone(folder.hooks.faults)}
+	list := hookList{slices.Clone(known.hooks.commands), slices.Clone(known.hooks.faults)}
 	return list, list.addKey(user.Hooks, hook.Origin{File: path, Layer: hook.LayerUser})
 }
 
@@ -172,7 +172,7 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.ReadOnly, p.Pass = c.Dir, c.Mode == string(permission.ModePlan), proc.Marks()
-	if p.Temp, err = s.folder.temp(c.Session); err != nil {
+	if p.Temp, err = s.dirs.temp(c.Session); err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	for _, entry := range c.Env { // the rest is the sandbox's own

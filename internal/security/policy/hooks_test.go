@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// hookWorld is a user with a configuration, and a directory with hooks of its own.
-func hookWorld(t *testing.T, user string, files map[string]string) (s *Safety, dir string) {
+// newHookEnv is a user with a configuration, and a directory with hooks of its own.
+func newHookEnv(t *testing.T, user string, files map[string]string) (s *Safety, dir string) {
 	t.Helper()
 	base := t.TempDir()
 	t.Setenv("PAWL_DATA", base+"/data")
@@ -70,7 +70,7 @@ func TestHookCommands(t *testing.T) { //nolint:paralleltest // it sets environme
 		"of a folder that is not trusted, and broken": {files: map[string]string{".claude/settings.json": `{"hooks":7}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := hookWorld(t, test.user, test.files)
+			s, dir := newHookEnv(t, test.user, test.files)
 			list, _, err := s.HookCommands(t.Context(), dir, pawl.Settings{Trusted: test.trusted})
 			sameHooks(t, list, err, test.want, test.fails)
 		})
@@ -104,7 +104,7 @@ func TestManagedHooks(t *testing.T) { //nolint:paralleltest // it sets environme
 		"with an unknown key beside matcher": {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"matchr":"Bash","hooks":[]}]}`)}, fails: "matchr"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := hookWorld(t, test.user, test.files)
+			s, dir := newHookEnv(t, test.user, test.files)
 			s.managed.known, s.managed.path, s.managed.value = true, config.ManagedFile, test.policy // as if it was read
 			list, _, err := s.HookCommands(t.Context(), dir, pawl.Settings{Trusted: true})
 			sameHooks(t, list, err, test.want, test.fails)
@@ -132,7 +132,7 @@ func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment
 		"a project's where all may be done": {layer: hook.LayerProject, mode: "yolo", outside: true, inside: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := hookWorld(t, "", nil)
+			s, dir := newHookEnv(t, "", nil)
 			if test.nobox {
 				s.detect = func(context.Context) (sandbox.Backend, sandbox.Report) {
 					return sandbox.None{Why: "a test"}, sandbox.Report{}
@@ -163,7 +163,7 @@ func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment
 // TestHookRunnerEnds: with its time, or with its command, all ends that a hook
 // has started.
 func TestHookRunnerEnds(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	s, dir := hookWorld(t, "", nil)
+	s, dir := newHookEnv(t, "", nil)
 	command := hook.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Mode: "guard", Origin: hook.Origin{Layer: hook.LayerUser}}
 
 	late := errors.New("late")

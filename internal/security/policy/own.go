@@ -45,12 +45,12 @@ func spellings(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, path := range paths {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil { // it is not there yet
-			folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil { // it does not exist yet
+			parent, err := filepath.EvalSymlinks(filepath.Dir(path))
 			if err != nil {
 				continue
 			}
-			real = filepath.Join(folder, filepath.Base(path))
+			real = filepath.Join(parent, filepath.Base(path))
 		}
 		if !slices.Contains(all, real) {
 			all = append(all, real)

@@ -39,7 +39,7 @@ type Safety struct {
 
 	detect func(context.Context) (sandbox.Backend, sandbox.Report) // finds the sandbox of this machine
 	home   string
-	folder folders
+	dirs   privateDirs
 
 	user    cached[config.User]
 	given   cached[[]permission.Grant]
@@ -70,7 +70,7 @@ func Open() (*Safety, error) {
 	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
 	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
 	s.apart = filepath.Join(data, "allowed")
-	s.folder = folders{cache: cache}
+	s.dirs = privateDirs{cache: cache}
 	return s, nil
 }
 
@@ -112,11 +112,11 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 		return p, err
 	}
 	p.Rules = append(p.Rules, own...)
-	folder, err := s.projects.of(ctx, s, dir, settings.Trusted)
+	known, err := s.projects.of(ctx, s, dir, settings.Trusted)
 	if err != nil {
 		return p, err
 	}
-	p.Rules = append(p.Rules, folder.rules...)
+	p.Rules = append(p.Rules, known.rules...)
 	if err := s.manage(&p); err != nil {
 		return p, err
 	}

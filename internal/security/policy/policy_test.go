@@ -200,7 +200,7 @@ func TestPrivateFolders(t *testing.T) {
 		"a file":      func(path string) error { return os.WriteFile(path, nil, 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := folders{cache: t.TempDir()}
+			f := privateDirs{cache: t.TempDir()}
 			if err := plant(filepath.Join(f.cache, "tmp")); err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestPrivateFolders(t *testing.T) {
 			}
 		})
 	}
-	f := folders{cache: t.TempDir()}
+	f := privateDirs{cache: t.TempDir()}
 	if _, err := f.temp("../../x"); err == nil {
 		t.Error("a session's name leads out")
 	}

@@ -58,7 +58,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.ReadOnly, p.Pass = r.Dir, r.Mode == string(permission.ModePlan), proc.Marks()
-	if p.Temp, err = s.folder.temp(r.Session); err != nil {
+	if p.Temp, err = s.dirs.temp(r.Session); err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	user, err := s.User()
@@ -168,9 +168,9 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	if !worker {
 		p.Hidden = append(p.Hidden, own...)
 	} else {
-		place.enclose(&p, own, s.folder.cache)
+		place.enclose(&p, own, s.dirs.cache)
 	}
-	cache, err := s.folder.shared(dir)
+	cache, err := s.dirs.shared(dir)
 	if err != nil {
 		return p, err
 	}
@@ -197,7 +197,7 @@ func ownFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := config.UserFolder()
+	userDir, err := config.UserFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +205,8 @@ func ownFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := []string{data, user, folder}
-	if at := filepath.Dir(user); filepath.Base(at) == "pawl" && at != folder {
+	own := []string{data, user, userDir}
+	if at := filepath.Dir(user); filepath.Base(at) == "pawl" && at != userDir {
 		own = append(own, at)
 	}
 	if path := strings.TrimPrefix(store, "sqlite:"); !strings.Contains(path, "://") {
@@ -221,7 +221,7 @@ func ownFiles() ([]string, error) {
 }
 
 // End removes the temporary files of a session.
-func (s *Safety) End(id pawl.SessionID) { s.folder.drop(id) }
+func (s *Safety) End(id pawl.SessionID) { s.dirs.drop(id) }
 
 // Close releases the resources of all sandboxes.
 func (s *Safety) Close() { sandbox.Release() }

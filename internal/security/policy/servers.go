@@ -56,7 +56,7 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.projects.of(ctx, s, dir, told)
+	known, err := s.projects.of(ctx, s, dir, told)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 		}
 		files = append(files, ServerFile{File: path, Text: text})
 	}
-	return slices.Concat(files, folder.servers), nil
+	return slices.Concat(files, known.servers), nil
 }
 
 // WrapTools puts an MCP server of a project into a sandbox, with access to the hosts

@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// Folder describes the project configuration in a directory, and whether it is
+// Directory describes the project configuration in a directory, and whether it is
 // trusted.
-type Folder struct {
+type Directory struct {
 	Path  string      `json:"path"`
 	State trust.State `json:"state"`
 	Hash  string      `json:"hash"`
@@ -25,7 +25,7 @@ type Folder struct {
 }
 
 // String describes the state for people.
-func (t Folder) String() string {
+func (t Directory) String() string {
 	said := map[trust.State]string{
 		trust.Trusted: "is trusted", trust.Changed: "has changed since you trusted it", trust.Unknown: "is not trusted",
 	}
@@ -37,8 +37,8 @@ func (t Folder) String() string {
 // trusted like the directory that it was created from, if that repository lists it
 // and everything that could run code is the same in both. The worktree of a mission
 // is never trusted.
-func (s *Safety) LookAt(ctx context.Context, dir string) (Folder, error) {
-	t := Folder{State: trust.Unknown}
+func (s *Safety) LookAt(ctx context.Context, dir string) (Directory, error) {
+	t := Directory{State: trust.Unknown}
 	var err error
 	if dir, err = filepath.Abs(dir); err != nil {
 		return t, err
@@ -110,19 +110,19 @@ func (s *Safety) Instructs(dir string) bool { return baseRef("") == "" && s.Trus
 // Project returns the state of a directory for the calls of a session, and the keys
 // of its configuration that are ignored. told means that the user said that it is
 // trusted.
-func (s *Safety) Project(ctx context.Context, dir string, told bool) (Folder, []config.Ignored, error) {
+func (s *Safety) Project(ctx context.Context, dir string, told bool) (Directory, []config.Ignored, error) {
 	p, err := s.projects.of(ctx, s, dir, told)
-	return p.folder, p.ignored, err
+	return p.inspected, p.ignored, err
 }
 
 // project is the effective project configuration of a directory.
 type project struct {
-	folder  Folder // not looked at if the user has said that it is trusted
-	trusted bool
-	rules   []permission.Rule
-	hooks   hookList
-	servers []ServerFile
-	ignored []config.Ignored
+	inspected Directory // not looked at if the user has said that it is trusted
+	trusted   bool
+	rules     []permission.Rule
+	hooks     hookList
+	servers   []ServerFile
+	ignored   []config.Ignored
 }
 
 // projects caches project configurations, which are slow to inspect. An entry
@@ -172,10 +172,10 @@ func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (projec
 	p := project{trusted: told}
 	if !p.trusted {
 		var err error
-		if p.folder, err = s.LookAt(ctx, dir); err != nil {
+		if p.inspected, err = s.LookAt(ctx, dir); err != nil {
 			return p, fmt.Errorf("look at what the folder brings: %w", err)
 		}
-		p.trusted = p.folder.State == trust.Trusted
+		p.trusted = p.inspected.State == trust.Trusted
 	}
 	if !p.trusted {
 		return p, nil

@@ -142,12 +142,12 @@ func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) {
 	p.Writable = outside(p.Apart, p.Writable)
 }
 
-// outside returns the paths that are in none of the folders.
-func outside(folders, paths []string) []string {
-	folders = spellings(folders)
+// outside returns the paths that are in none of dirs.
+func outside(dirs, paths []string) []string {
+	dirs = spellings(dirs)
 	return slices.DeleteFunc(paths, func(path string) bool {
 		return slices.ContainsFunc(spellings([]string{path}), func(path string) bool {
-			return slices.ContainsFunc(folders, func(folder string) bool { return holds(folder, path) })
+			return slices.ContainsFunc(dirs, func(dir string) bool { return holds(dir, path) })
 		})
 	})
 }

@@ -182,7 +182,7 @@ func TestWorktreeProfile(t *testing.T) { //nolint:paralleltest // it sets enviro
 	if diff := cmp.Diff(want, p.Readable); diff != "" {
 		t.Error(diff)
 	}
-	cache, err := s.folder.shared(p.Dir)
+	cache, err := s.dirs.shared(p.Dir)
 	if diff := cmp.Diff([]string{base + "/outside", cache}, p.Writable); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestHiddenStaysWhereItIs(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			path := filepath.Join(w.ws, "a/b/token")
 			w.write(path, w.secret("token"))
 			p := w.profile

@@ -12,7 +12,7 @@ import (
 func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			at := func(name string) string { return filepath.Join(w.root, name) }
 			w.guard(at("data/keys"), w.secret("keys"))
 			w.guard(at("data/places/r/other/f"), w.secret("another's file"))
@@ -46,7 +46,7 @@ func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME
 func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			repo, tree := filepath.Join(w.root, "repo"), filepath.Join(w.root, "tree")
 			w.git("init", "-q", repo)
 			w.git("-C", repo, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -64,7 +64,7 @@ func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its proc
 // TestReadable: what is to be read must be there, and cannot be a secret.
 func TestReadable(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	for _, path := range []string{filepath.Join(w.home, ".ssh"), filepath.Join(w.root, "nowhere"), filepath.Join(w.home, "public.txt")} {
 		p := w.profile
 		p.Readable = []string{path}

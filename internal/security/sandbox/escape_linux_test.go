@@ -122,7 +122,7 @@ func TestEscapes(t *testing.T) { //nolint:paralleltest // its processes share HO
 // not where it is known to.
 func (a attack) try(t *testing.T, backend Backend) {
 	t.Helper()
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	w.weapons(a.script)
 	o := w.run(w.profile, a.script)
 	told := a.told
@@ -149,7 +149,7 @@ func (a attack) try(t *testing.T, backend Backend) {
 // weapons adds what a script needs: a program that speaks to the kernel in 32
 // bits, a copy of the probe that belongs to another user and is setuid, a file
 // in /tmp, and a file that is open in this process.
-func (w *world) weapons(script string) {
+func (w *testEnv) weapons(script string) {
 	w.t.Helper()
 	check := func(err error) {
 		w.t.Helper()
@@ -242,7 +242,7 @@ func asNobody(t *testing.T, tests string) {
 func TestDaemons(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			token := fmt.Sprintf("98%d", os.Getpid())
 			t.Cleanup(func() {
 				for _, pid := range running(token) {

@@ -16,7 +16,7 @@ import (
 // TestForwarder: with a proxy, and only through it, a command reaches others.
 func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	w.profile.ProxySocket = filepath.Join(w.home, ".local/share/pawl/proxy.sock")
 	listener, err := net.Listen("unix", w.profile.ProxySocket)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestForwarder(t *testing.T) { //nolint:paralleltest // its processes share 
 // TestNoCommand: a program that does not exist is reported in the usual way.
 func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
-		w := newWorld(t, backend)
+		w := newTestEnv(t, backend)
 		o := w.runArgs(w.profile, []string{"no-such-program"})
 		if !strings.Contains(o.output, "no-such-program") || o.code == 0 {
 			t.Errorf("%s: exit %d: %s", backend.Name(), o.code, o.output)
@@ -74,7 +74,7 @@ func TestNoCommand(t *testing.T) { //nolint:paralleltest // its processes share 
 func TestPass(t *testing.T) {
 	t.Setenv("PAWL_TEST_KEY", "secret-key")
 	for _, backend := range backends(t) {
-		w := newWorld(t, backend)
+		w := newTestEnv(t, backend)
 		w.profile.Pass = []string{"PAWL_RUN", "PAWL_JOB"}
 		wrapped, err := backend.Wrap([]string{"bash", "-c", "echo $PAWL_RUN $PAWL_JOB $PAWL_TEST_KEY $PAWL_BOX"}, w.profile)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // nothing there that git acts upon.
 func TestWorktrees(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	main := filepath.Join(w.root, "main")
 	w.git("init", "-q", main)
 	w.git("-C", main, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -58,7 +58,7 @@ func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes 
 		"nothing":              func(main string) string { return main + "/none" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			main := filepath.Join(w.root, "main")
 			w.git("init", "-q", main)
 			w.git("-C", main, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
@@ -76,7 +76,7 @@ func TestForgedWorktrees(t *testing.T) { //nolint:paralleltest // its processes 
 // TestGitParts: the repository's own configuration says what else is a part of it.
 func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	w.write(filepath.Join(w.ws, "tools/hooks/pre-commit"), "mine")
 	w.write(filepath.Join(w.ws, "shared.gitconfig"), "mine")
 	w.write(filepath.Join(w.ws, ".git/modules/dep/HEAD"), "ref: refs/heads/main")
@@ -102,7 +102,7 @@ func TestGitParts(t *testing.T) { //nolint:paralleltest // its processes share H
 // TestSymlinks: a protected name that is a link cannot be held, so it is reported.
 func TestSymlinks(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	if err := os.Symlink("pkg", filepath.Join(w.ws, ".claude")); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ func TestLinkUpHidesNothing(t *testing.T) { //nolint:paralleltest // its process
 	for _, backend := range backends(t) {
 		for _, to := range []string{".", "..", "/", "../.."} {
 			t.Run(backend.Name()+" "+to, func(t *testing.T) {
-				w := newWorld(t, backend)
+				w := newTestEnv(t, backend)
 				w.run(w.profile, "ln -s "+to+" src/.env; ln -s "+to+" .env")
 				o := w.run(w.profile, `echo bad > .git/config; mkdir -p .git/hooks; echo bad > .git/hooks/pre-commit; echo bad > .mcp.json; echo bad > .vscode/tasks.json; true`)
 				if damage := w.damage(o); len(damage) > 0 {

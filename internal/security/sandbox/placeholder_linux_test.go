@@ -118,7 +118,7 @@ func TestPlaceholdersAtOnce(t *testing.T) { //nolint:paralleltest // its process
 // TestBoxesAtOnce: one sandbox's end does not open another.
 func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	backend := backends(t)[0]
-	w := newWorld(t, backend)
+	w := newTestEnv(t, backend)
 	long, err := backend.Wrap([]string{"true"}, w.profile)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // left behind by the attempt.
 func TestRefusals(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
-		w := newWorld(t, backend)
+		w := newTestEnv(t, backend)
 		file := filepath.Join(w.root, "file")
 		w.write(file, "")
 		link := filepath.Join(w.root, "link")
@@ -84,7 +84,7 @@ func TestNone(t *testing.T) { //nolint:paralleltest // its processes share HOME 
 
 // TestBubblewrapInTheWorkspace: a bwrap that the command could change is not used.
 func TestBubblewrapInTheWorkspace(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	w := newWorld(t, nil)
+	w := newTestEnv(t, nil)
 	w.write(filepath.Join(w.ws, "bwrap"), "#!/bin/sh")
 	link := filepath.Join(w.root, "bwrap")
 	if err := os.Symlink(filepath.Join(w.ws, "bwrap"), link); err != nil {

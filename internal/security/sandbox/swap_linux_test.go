@@ -12,7 +12,7 @@ import (
 func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			w.guard(filepath.Join(w.outside, ".git", "config"), "mine")
 			w.guard(filepath.Join(w.outside, ".git", "HEAD"), "mine")
 			w.guarded = append(w.guarded, filepath.Join(w.outside, ".git", "pwned"), filepath.Join(w.outside, "pwned"))
@@ -53,7 +53,7 @@ func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HO
 
 // TestSwappedAtTheEnd: what is undone in the end is undone in the workspace.
 func TestSwappedAtTheEnd(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	w := newWorld(t, backends(t)[0])
+	w := newTestEnv(t, backends(t)[0])
 	other := filepath.Join(w.outside, ".git", "commondir")
 	w.guard(other, "mine")
 	wrapped, err := w.backend.Wrap([]string{"true"}, w.profile)

@@ -49,7 +49,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 					group = g
 				}
 				restore := defense.Disable("sandbox." + strings.ReplaceAll(group, ",", ",sandbox."))
-				w := newWorld(t, backend)
+				w := newTestEnv(t, backend)
 				w.weapons(a.script)
 				o := w.run(w.profile, a.script)
 				damage := w.damage(o)

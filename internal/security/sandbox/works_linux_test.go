@@ -41,7 +41,7 @@ func TestWorks(t *testing.T) {
 		for _, backend := range backends(t) {
 			t.Run(backend.Name()+"/"+test.name, func(t *testing.T) {
 				t.Setenv("TERM", "test")
-				w := newWorld(t, backend)
+				w := newTestEnv(t, backend)
 				o := w.run(w.profile, test.script)
 				got := o.output
 				if strings.HasPrefix(test.want, "exit ") {
@@ -68,7 +68,7 @@ func TestWorks(t *testing.T) {
 // TestProfile: each part of a profile does what it says.
 func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, backend := range backends(t) {
-		w := newWorld(t, backend)
+		w := newTestEnv(t, backend)
 		extra, temp := filepath.Join(w.root, "extra"), filepath.Join(w.root, "temp")
 		for _, dir := range []string{extra, temp} {
 			if err := os.Mkdir(dir, 0o700); err != nil {
@@ -122,7 +122,7 @@ func TestProfile(t *testing.T) { //nolint:paralleltest // it sets environment va
 func TestLeavesNothing(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	for _, backend := range backends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
-			w := newWorld(t, backend)
+			w := newTestEnv(t, backend)
 			before := names(w.ws)
 			o := w.run(w.profile, `git status --short --ignored | grep -v -e 'src/' -e 'pkg/' -e 'lib/' -e 'conf/'; touch src/x`)
 			if diff := cmp.Diff("?? .Idea/\n?? .env\n?? .mcp.json\n?? .npmrc\n?? .vscode/\n", o.output); diff != "" {

@@ -28,25 +28,25 @@ func (s *surveyor) git(root *os.Root, name string) error {
 		return err
 	}
 	if info.IsDir() {
-		return s.gitFolder(root, name)
+		return s.gitDir(root, name)
 	}
 	p := Part{Kind: KindGit, Path: name, Executable: true, Does: "has git take another repository's configuration"}
 	return s.file(root, name, info, p)
 }
 
-// gitFolder adds the parts of a git directory. Their paths are the same wherever it
+// gitDir adds the parts of a git directory. Their paths are the same wherever it
 // is.
-func (s *surveyor) gitFolder(root *os.Root, dir string) error {
+func (s *surveyor) gitDir(root *os.Root, dir string) error {
 	for _, name := range []string{"config", "config.worktree"} {
 		if err := s.gitConfig(root, path.Join(dir, name), ".git/"+name); err != nil {
 			return err
 		}
 	}
-	folder := path.Join(dir, "hooks")
-	if info, err := root.Lstat(folder); err == nil && !info.IsDir() {
-		return s.file(root, folder, info, Part{Kind: KindGit, Path: ".git/hooks", Executable: true, Does: "is where git looks for hooks"})
+	hooksDir := path.Join(dir, "hooks")
+	if info, err := root.Lstat(hooksDir); err == nil && !info.IsDir() {
+		return s.file(root, hooksDir, info, Part{Kind: KindGit, Path: ".git/hooks", Executable: true, Does: "is where git looks for hooks"})
 	}
-	hooks, err := entries(root, folder)
+	hooks, err := entries(root, hooksDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -57,12 +57,12 @@ func (s *surveyor) gitFolder(root *os.Root, dir string) error {
 		if strings.HasSuffix(name, ".sample") {
 			continue
 		}
-		info, err := root.Lstat(path.Join(folder, name))
+		info, err := root.Lstat(path.Join(hooksDir, name))
 		if err != nil {
 			return err
 		}
 		p := Part{Kind: KindGit, Path: ".git/hooks/" + name, Executable: true, Does: "is run by git"}
-		if err := s.file(root, path.Join(folder, name), info, p); err != nil {
+		if err := s.file(root, path.Join(hooksDir, name), info, p); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,8 @@ const (
 	Trusted State = "trusted"
 )
 
-// Folder is a directory that a person trusts, with the content that it had then.
-type Folder struct {
+// Directory is a directory that a person trusts, with the content that it had then.
+type Directory struct {
 	Path string    `json:"path"` // real
 	Hash string    `json:"hash"` // of its parts
 	At   time.Time `json:"at"`
@@ -47,8 +47,8 @@ type Approval struct {
 
 // book is the content of the file.
 type book struct {
-	Folders   []Folder   `json:"folders"`
-	Approvals []Approval `json:"approvals"`
+	Folders   []Directory `json:"folders"`
+	Approvals []Approval  `json:"approvals"`
 }
 
 // Store keeps trusted directories and approvals in one file in pawl's data directory,
@@ -93,20 +93,20 @@ func (s Store) Approved(dir, kind, name, hash string) (State, error) {
 
 // Trust stores that a directory is trusted with parts of this hash.
 func (s Store) Trust(dir, hash string, at time.Time) error {
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	return s.change(func(b *book) error {
-		b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
-		b.Folders = append(b.Folders, Folder{dir, hash, at.UTC()})
+		b.Folders = slices.DeleteFunc(b.Folders, func(f Directory) bool { return f.Path == dir })
+		b.Folders = append(b.Folders, Directory{dir, hash, at.UTC()})
 		return nil
 	})
 }
 
 // Approve stores that a part of a directory is approved.
 func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return fmt.Errorf("approve: %w", err)
 	}
@@ -121,12 +121,12 @@ func (s Store) Approve(dir, kind, name, hash string, at time.Time) error {
 // directory need not exist anymore. If it was not trusted, it returns
 // pawl.ErrNotFound.
 func (s Store) Revoke(dir string) error {
-	if real, err := realFolder(dir); err == nil {
+	if real, err := realDir(dir); err == nil {
 		dir = real
 	}
 	return s.change(func(b *book) error {
 		before := len(b.Folders) + len(b.Approvals)
-		b.Folders = slices.DeleteFunc(b.Folders, func(f Folder) bool { return f.Path == dir })
+		b.Folders = slices.DeleteFunc(b.Folders, func(f Directory) bool { return f.Path == dir })
 		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
 		if len(b.Folders)+len(b.Approvals) == before {
 			return fmt.Errorf("revoke: %s is not trusted: %w", Plain(dir), pawl.ErrNotFound)
@@ -136,13 +136,13 @@ func (s Store) Revoke(dir string) error {
 }
 
 // List returns the trusted directories and the approvals, oldest first.
-func (s Store) List() ([]Folder, []Approval, error) {
+func (s Store) List() ([]Directory, []Approval, error) {
 	b, err := s.read()
 	return b.Folders, b.Approvals, err
 }
 
 func (s Store) open(dir string) (string, book, error) {
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return "", book{}, fmt.Errorf("read trust: %w", err)
 	}

@@ -23,7 +23,7 @@ var (
 )
 
 // directory returns a new directory's real path.
-func folder(t *testing.T) string {
+func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -45,10 +45,10 @@ func stateOf(t *testing.T, s trust.Store, dir, hash string) trust.State {
 // approved by itself.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
-	s := trust.Store{Path: filepath.Join(folder(t), "data", "trust.json")}
+	dir := tempDir(t)
+	s := trust.Store{Path: filepath.Join(tempDir(t), "data", "trust.json")}
 	put(t, dir, map[string]string{"sub/x": ""})
-	link := filepath.Join(folder(t), "link")
+	link := filepath.Join(tempDir(t), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func TestStore(t *testing.T) {
 	if err := errors.Join(s.Trust(dir, other, day), s.Approve(dir, "mcp", "db", other, day)); err != nil {
 		t.Fatal(err)
 	}
-	folders, approvals, err := s.List()
-	if diff := cmp.Diff([]trust.Folder{{Path: dir, Hash: other, At: day}}, folders); diff != "" || err != nil {
+	dirs, approvals, err := s.List()
+	if diff := cmp.Diff([]trust.Directory{{Path: dir, Hash: other, At: day}}, dirs); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	if diff := cmp.Diff([]trust.Approval{{Path: dir, Kind: "mcp", Name: "db", Hash: other, At: day}}, approvals); diff != "" {
@@ -119,7 +119,7 @@ func TestStore(t *testing.T) {
 // is not replaced.
 func TestSpoiledStore(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := tempDir(t)
 	good := `{"folders":[{"path":"` + dir + `","hash":"` + one + `","at":"2026-11-15T01:02:03Z"}],"approvals":[]}`
 	for name, tt := range map[string]struct {
 		text string
@@ -134,7 +134,7 @@ func TestSpoiledStore(t *testing.T) {
 		"a path with dots":     {strings.Replace(good, dir, dir+"/..", 1), 0o600, pawl.ErrInvalid},
 		"nothing":              {"", 0o600, pawl.ErrInvalid},
 	} {
-		s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
+		s := trust.Store{Path: filepath.Join(tempDir(t), "trust.json")}
 		if err := errors.Join(os.WriteFile(s.Path, []byte(tt.text), 0o600), os.Chmod(s.Path, tt.mode)); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +148,8 @@ func TestSpoiledStore(t *testing.T) {
 			t.Errorf("%s: it was replaced: %s, %v", name, text, err)
 		}
 	}
-	target := filepath.Join(folder(t), "x.json")
-	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
+	target := filepath.Join(tempDir(t), "x.json")
+	s := trust.Store{Path: filepath.Join(tempDir(t), "trust.json")}
 	if err := errors.Join(os.WriteFile(target, []byte(good), 0o600), os.Symlink(target, s.Path)); err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +164,10 @@ func TestSpoiledStore(t *testing.T) {
 // TestManyWriters: nothing is lost where several write at once.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
-	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
+	s := trust.Store{Path: filepath.Join(tempDir(t), "trust.json")}
 	var wg sync.WaitGroup
 	for range 20 {
-		dir := folder(t)
+		dir := tempDir(t)
 		wg.Go(func() {
 			if err := s.Trust(dir, one, day); err != nil {
 				t.Error(err)
@@ -175,10 +175,10 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if folders, _, err := s.List(); len(folders) != 20 || err != nil {
-		t.Errorf("%d, %v", len(folders), err)
+	if dirs, _, err := s.List(); len(dirs) != 20 || err != nil {
+		t.Errorf("%d, %v", len(dirs), err)
 	}
-	if err := s.Trust(folder(t), "no hash", day); !errors.Is(err, pawl.ErrInvalid) {
+	if err := s.Trust(tempDir(t), "no hash", day); !errors.Is(err, pawl.ErrInvalid) {
 		t.Errorf("no hash: %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestManyWriters(t *testing.T) {
 // from, if what can run something is the same. Row A8.
 func TestWorktree(t *testing.T) {
 	t.Parallel()
-	main, tree := folder(t), folder(t)
+	main, tree := tempDir(t), tempDir(t)
 	files := map[string]string{".pawl/hooks/a": "x", "go.mod": ""}
 	put(t, main, files)
 	put(t, main, map[string]string{".git/HEAD": "x", ".git/config": "[alias]\nx = !y\n", ".git/hooks/pre-commit": ""})

@@ -59,10 +59,10 @@ type Part struct {
 // Parts are sorted by path.
 type Parts []Part
 
-// agentFolders are the directories of pawl and other agents. Everything in the first
+// agentDirNames are the directories of pawl and other agents. Everything in the first
 // two counts; of the others, which also contain caches and checkouts, only what is
 // known to run code or to instruct a model.
-var agentFolders = []string{".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".opencode"}
+var agentDirNames = []string{".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".opencode"}
 
 const ownFolders = 2
 
@@ -156,7 +156,7 @@ func Survey(dir string) (Parts, error) { return survey(dir, "") }
 func SurveyRepository(dir, common string) (Parts, error) { return survey(dir, common) }
 
 func survey(dir, common string) (Parts, error) {
-	dir, err := realFolder(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("look into the folder: %w", err)
 	}
@@ -166,7 +166,7 @@ func survey(dir, common string) (Parts, error) {
 	}
 	defer root.Close()
 	s := &surveyor{root: root}
-	steps := []func() error{s.folders, s.top, s.variables}
+	steps := []func() error{s.agentDirs, s.top, s.variables}
 	if common == "" {
 		steps = append(steps, func() error { return s.git(root, ".git") })
 	} else {
@@ -176,7 +176,7 @@ func survey(dir, common string) (Parts, error) {
 				return err
 			}
 			defer other.Close()
-			return s.gitFolder(other, ".")
+			return s.gitDir(other, ".")
 		})
 	}
 	for _, step := range steps {
@@ -206,9 +206,9 @@ func (s *surveyor) add(p Part) error {
 	return nil
 }
 
-// folders adds the parts in the directories of agents.
-func (s *surveyor) folders() error {
-	for i, name := range agentFolders {
+// agentDirs adds the parts in the directories of agents.
+func (s *surveyor) agentDirs() error {
+	for i, name := range agentDirNames {
 		if err := s.walk(s.root, name, KindConfig, i < ownFolders, 0); err != nil {
 			return err
 		}
@@ -383,8 +383,8 @@ func entries(root *os.Root, name string) ([]string, error) {
 	return names, nil
 }
 
-// realFolder returns the real path of a directory.
-func realFolder(dir string) (string, error) {
+// realDir returns the real path of a directory.
+func realDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err

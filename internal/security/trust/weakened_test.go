@@ -13,7 +13,7 @@ import (
 // TestWeakened: without the gate every directory is trusted.
 func TestWeakened(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("trust")()
-	s := trust.Store{Path: filepath.Join(folder(t), "trust.json")}
+	s := trust.Store{Path: filepath.Join(tempDir(t), "trust.json")}
 	if got, err := s.Approved("/none", "mcp", "x", one); got != trust.Trusted || err != nil || stateOf(t, s, "/none", one) != trust.Trusted {
 		t.Errorf("%s, %v", got, err)
 	}

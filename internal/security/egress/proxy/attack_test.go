@@ -74,7 +74,7 @@ var attacks = []attack{
 // through makes an attack and returns what it got, and whether it got through.
 func (a attack) through(t *testing.T) (answer string, told []Decision, through bool) {
 	t.Helper()
-	w := newWorld(t, a.hosts...)
+	w := newTestEnv(t, a.hosts...)
 	answer = w.ask(a.head, a.sni, a.then)
 	trace := strings.Join(w.trace(), "\n")
 	t.Log(trace)

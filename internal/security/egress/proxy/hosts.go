@@ -24,7 +24,7 @@ const (
 // only, and an IP address must be listed itself.
 type pattern struct {
 	name     string
-	port     uint16 // 0 if it is not told
+	port     uint16 // 0 if it is missing
 	below    bool
 	everyone bool
 }

@@ -181,7 +181,7 @@ func TestSilentServer(t *testing.T) {
 // TestClose: Close ends what is open, at once.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "ok.test")
+	w := newTestEnv(t, "ok.test")
 	silent := w.dial()
 	begun := w.dial()
 	if _, err := io.WriteString(begun, "CONNECT ok"); err != nil {
@@ -217,7 +217,7 @@ func TestClose(t *testing.T) {
 // TestManyConnections: those beyond the bound wait for their turn.
 func TestManyConnections(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "ok.test:80")
+	w := newTestEnv(t, "ok.test:80")
 	var open []net.Conn
 	for range maxConns {
 		conn := w.dial()

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a proxy and the internet behind it.
-type world struct {
+// testEnv is a proxy and the internet behind it.
+type testEnv struct {
 	t     testing.TB
 	net   *egresstest.Net
 	proxy *Proxy
@@ -39,11 +39,11 @@ const (
 	insideAddr = "10.0.0.5"
 )
 
-// newWorld has servers at public and at private addresses, and a name that
+// newTestEnv has servers at public and at private addresses, and a name that
 // changes its answer.
-func newWorld(t testing.TB, hosts ...string) *world {
+func newTestEnv(t testing.TB, hosts ...string) *testEnv {
 	t.Helper()
-	w := &world{t: t, net: egresstest.New(t)}
+	w := &testEnv{t: t, net: egresstest.New(t)}
 	for _, name := range []string{
 		"ok.test", "evil.test", "secret.evil.test", "ok.test.evil.test", "x.test", "a.x.test", "a.b.x.test", "evilx.test", "xn--bcher-kva.test",
 		"api.openai.com", "eu.api.openai.com", "api.anthropic.com", "europe-west1-aiplatform.googleapis.com", "bedrock-runtime.us-east-1.amazonaws.com",
@@ -71,7 +71,7 @@ func newWorld(t testing.TB, hosts ...string) *world {
 }
 
 // site notes who was asked for what. /to redirects to evil.test.
-func (w *world) site(addr string) http.Handler {
+func (w *testEnv) site(addr string) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		name := "plain"
 		if r.TLS != nil {
@@ -88,13 +88,13 @@ func (w *world) site(addr string) http.Handler {
 	})
 }
 
-func (w *world) decided(d Decision) {
+func (w *testEnv) decided(d Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.decisions = append(w.decisions, d)
 }
 
-func (w *world) close() {
+func (w *testEnv) close() {
 	w.t.Helper()
 	if err := w.proxy.Close(); err != nil {
 		w.t.Error(err)
@@ -103,7 +103,7 @@ func (w *world) close() {
 
 // trace is all that has left the proxy: names that were looked up, addresses
 // that were connected to, requests that servers got.
-func (w *world) trace() []string {
+func (w *testEnv) trace() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []string
@@ -116,14 +116,14 @@ func (w *world) trace() []string {
 	return append(list, w.hits...)
 }
 
-func (w *world) told() []Decision {
+func (w *testEnv) told() []Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.decisions)
 }
 
 // dial connects to the proxy.
-func (w *world) dial() net.Conn {
+func (w *testEnv) dial() net.Conn {
 	w.t.Helper()
 	conn, err := net.Dial("unix", w.proxy.Socket())
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *world) dial() net.Conn {
 // ask sends a head, and after a 200 to CONNECT a TLS handshake for a name (or
 // what then has, as it is) and a request. It returns the last answer, or what
 // came instead.
-func (w *world) ask(head, sni, then string) string {
+func (w *testEnv) ask(head, sni, then string) string {
 	w.t.Helper()
 	conn := w.dial()
 	if _, err := io.WriteString(conn, head); err != nil {

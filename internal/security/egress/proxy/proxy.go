@@ -153,7 +153,7 @@ func (p *Proxy) handle(ctx context.Context, conn net.Conn) {
 	defer client.Close()
 	defer closeWith(ctx, client)()
 
-	_ = client.SetReadDeadline(time.Now().Add(headWait)) // a connection without deadlines is none of a socket's
+	_ = client.SetReadDeadline(time.Now().Add(headWait)) // it cannot fail on a socket
 	in := bufio.NewReaderSize(client, maxHead)
 	req, err := readRequest(in)
 	if errors.Is(err, errNothing) {
@@ -253,5 +253,5 @@ func (l *live) CloseWrite() error {
 
 // closeWith closes a connection when a context ends, unless it is stopped.
 func closeWith(ctx context.Context, c io.Closer) (stop func() bool) {
-	return context.AfterFunc(ctx, func() { _ = c.Close() }) // whoever reads from it is told
+	return context.AfterFunc(ctx, func() { _ = c.Close() }) // pending reads fail
 }

@@ -106,7 +106,7 @@ var malformedRequests = map[string]string{
 // TestMalformed: what is not clear is refused before anything is asked of the network.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "*", "ok.test:80", "*.test:80", "93.184.216.10:80")
+	w := newTestEnv(t, "*", "ok.test:80", "*.test:80", "93.184.216.10:80")
 	for head, want := range malformedRequests {
 		answer := w.ask(head, "", "nothing")
 		if !strings.HasPrefix(answer, "400 pawl: the request is malformed: ") || !strings.Contains(answer, want) {
@@ -130,7 +130,7 @@ func TestBounds(t *testing.T) {
 		}
 		return b.String()
 	}
-	w := newWorld(t, "ok.test:80")
+	w := newTestEnv(t, "ok.test:80")
 	for _, test := range []struct{ name, head, want string }{
 		{"a long line", "GET http://ok.test/" + strings.Repeat("a", maxHead) + " HTTP/1.1\r\nHost: ok.test\r\n\r\n", "431 pawl: the request's head has more than 32768 bytes\n"},
 		{"long lines", "GET http://ok.test/ HTTP/1.1\r\nHost: ok.test\r\n" + strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 40) + "\r\n", "431 pawl: the request's head"},

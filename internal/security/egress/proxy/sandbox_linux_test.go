@@ -42,7 +42,7 @@ func TestSandbox(t *testing.T) {
 		{"a name and a password", `curl -sS -U user:secret https://ok.test/b`, "hello from ok.test", []string{"look ok.test", "dial 93.184.216.10:443", "hit 93.184.216.10 ok.test ok.test/b"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, "ok.test", "x.test:80")
+			w := newTestEnv(t, "ok.test", "x.test:80")
 			output := w.boxed(box, test.script)
 			if !strings.Contains(output, test.want) {
 				t.Errorf("got %q, want %q", output, test.want)
@@ -59,7 +59,7 @@ func TestSandbox(t *testing.T) {
 }
 
 // boxed runs a script in the sandbox, with the proxy, and returns its output.
-func (w *world) boxed(box sandbox.Backend, script string) string {
+func (w *testEnv) boxed(box sandbox.Backend, script string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "ws")
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // client is a program that knows of the proxy and trusts the world's servers.
-func (w *world) client() *http.Client {
+func (w *testEnv) client() *http.Client {
 	proxy := &url.URL{Scheme: "http", Host: "proxy"}
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(proxy),
@@ -50,7 +50,7 @@ func fetch(c *http.Client, url string) string {
 // TestWorks: whatever is named can be reached, and each request is reported.
 func TestWorks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "ok.test", "OK.test:80", "*.X.test:8443", "*.x.test", "bücher.test", "93.184.216.10", "closed.test", "nowhere.test", "api.openai.com")
+	w := newTestEnv(t, "ok.test", "OK.test:80", "*.X.test:8443", "*.x.test", "bücher.test", "93.184.216.10", "closed.test", "nowhere.test", "api.openai.com")
 	c := w.client()
 	allowed := func(host string, port uint16) Decision {
 		return Decision{Host: host, Port: port, Allowed: true, Addr: fmt.Sprintf("%s:%d", okAddr, port)}
@@ -111,7 +111,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, net: n, proxy: p}
+	w := &testEnv{t: t, net: n, proxy: p}
 	t.Cleanup(w.close)
 	if got := fetch(w.client(), "https://registry.test/"); got != "200  inside" {
 		t.Error(got)
@@ -146,7 +146,7 @@ func TestForward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, net: n, proxy: p}
+	w := &testEnv{t: t, net: n, proxy: p}
 	t.Cleanup(w.close)
 	for _, test := range []struct{ name, request, want string }{
 		{
@@ -201,7 +201,7 @@ func TestAnswer(t *testing.T) {
 // TestHello: only a handshake that can be read, and hides nothing, goes on.
 func TestHello(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "ok.test")
+	w := newTestEnv(t, "ok.test")
 	for name, then := range map[string]string{
 		"SSH":                "SSH-2.0-OpenSSH_9\r\n",
 		"a request":          "GET / HTTP/1.1\r\nHost: ok.test\r\n\r\n",
@@ -248,7 +248,7 @@ func TestHello(t *testing.T) {
 // TestHiddenName: a client of the standard library that encrypts its hello.
 func TestHiddenName(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "ok.test")
+	w := newTestEnv(t, "ok.test")
 	conn := w.dial()
 	if _, err := io.WriteString(conn, connect("ok.test:443")); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// folders manages the directories that sandboxes write to besides the workspace.
+// privateDirs manages the directories that sandboxes write to besides the workspace.
 // They are in pawl's cache directory, and only its user can read them.
-type folders struct{ cache string }
+type privateDirs struct{ cache string }
 
 // temp returns a session's directory for temporary files, which its sandboxes see as
 // /tmp.
-func (f folders) temp(id pawl.SessionID) (string, error) {
+func (f privateDirs) temp(id pawl.SessionID) (string, error) {
 	if !id.Valid() {
 		return "", fmt.Errorf("no session is called %q", id)
 	}
@@ -28,7 +28,7 @@ func (f folders) temp(id pawl.SessionID) (string, error) {
 
 // shared returns the directory for the caches of programs in a workspace, which its
 // commands share. They must not write the user's caches or those of other workspaces.
-func (f folders) shared(dir string) (string, error) {
+func (f privateDirs) shared(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	return f.private("box", hex.EncodeToString(sum[:8]))
 }
@@ -39,7 +39,7 @@ func (s *Safety) Cache(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.folder.shared(dir)
+	return s.dirs.shared(dir)
 }
 
 // DropCache removes the caches of a workspace, before it is removed itself.
@@ -56,7 +56,7 @@ func (s *Safety) DropCache(dir string) error {
 
 // private creates a directory that only its owner can access. An existing one that
 // is a link, or that others may write to, is an error: somebody else put it there.
-func (f folders) private(names ...string) (string, error) {
+func (f privateDirs) private(names ...string) (string, error) {
 	if err := os.MkdirAll(f.cache, 0o700); err != nil {
 		return "", fmt.Errorf("make a private folder: %w", err)
 	}
@@ -92,7 +92,7 @@ func ours(info fs.FileInfo, others fs.FileMode) bool {
 }
 
 // drop removes a session's temporary files.
-func (f folders) drop(id pawl.SessionID) {
+func (f privateDirs) drop(id pawl.SessionID) {
 	if !id.Valid() {
 		return
 	}

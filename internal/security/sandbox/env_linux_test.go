@@ -62,9 +62,9 @@ func base(t testing.TB) string {
 	return made
 }
 
-// world is a home directory with secrets, a workspace, and things outside of both
+// testEnv is a home directory with secrets, a workspace, and things outside of both
 // that a hostile command would like to reach.
-type world struct {
+type testEnv struct {
 	t                   testing.TB
 	backend             Backend
 	root, home, ws      string
@@ -88,9 +88,9 @@ type world struct {
 	servers [][2]string     // network and address
 }
 
-func newWorld(t testing.TB, backend Backend) *world {
+func newTestEnv(t testing.TB, backend Backend) *testEnv {
 	t.Helper()
-	w := &world{t: t, backend: backend, root: base(t), secrets: map[string]string{}, before: map[string]string{}, hits: map[string]int{}, heard: map[string]bool{}}
+	w := &testEnv{t: t, backend: backend, root: base(t), secrets: map[string]string{}, before: map[string]string{}, hits: map[string]int{}, heard: map[string]bool{}}
 	w.home, w.ws, w.outside = filepath.Join(w.root, "home"), filepath.Join(w.root, "ws"), filepath.Join(w.root, "outside")
 	if s, ok := t.(interface{ Setenv(k, v string) }); ok {
 		s.Setenv("HOME", w.home)
@@ -118,7 +118,7 @@ func newWorld(t testing.TB, backend Backend) *world {
 
 // workspace fills the workspace: a repository with things to protect, at the
 // top and below.
-func (w *world) workspace() {
+func (w *testEnv) workspace() {
 	w.t.Helper()
 	w.write(filepath.Join(w.ws, "src", "main.go"), "package main")
 	w.write(filepath.Join(w.ws, ".env"), w.secret(".env"))
@@ -146,7 +146,7 @@ func (w *world) workspace() {
 	}
 }
 
-func (w *world) git(args ...string) {
+func (w *testEnv) git(args ...string) {
 	w.t.Helper()
 	if err := git(args...); err != nil {
 		w.t.Fatal(err)
@@ -196,7 +196,7 @@ var newRepository = sync.OnceValues(func() (fs.FS, error) {
 	})
 })
 
-func (w *world) write(path, text string) {
+func (w *testEnv) write(path, text string) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
@@ -206,19 +206,19 @@ func (w *world) write(path, text string) {
 	}
 }
 
-func (w *world) guard(path, text string) {
+func (w *testEnv) guard(path, text string) {
 	w.t.Helper()
 	w.write(path, text)
 	w.guarded, w.before[path] = append(w.guarded, path), text
 }
 
-func (w *world) secret(name string) string {
+func (w *testEnv) secret(name string) string {
 	text := "secret-" + rand.Text()
 	w.secrets[text] = name
 	return text
 }
 
-func (w *world) hit(who string, data []byte) {
+func (w *testEnv) hit(who string, data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if string(data) == "world" {
@@ -230,7 +230,7 @@ func (w *world) hit(who string, data []byte) {
 
 // reached returns the servers that somebody has been at. It goes there itself:
 // when that is noticed, whoever came before has been, too.
-func (w *world) reached() []string {
+func (w *testEnv) reached() []string {
 	w.t.Helper()
 	var list []string
 	for _, s := range w.servers {
@@ -259,7 +259,7 @@ func (w *world) reached() []string {
 
 // listen opens what a command must not reach: TCP, UDP, an abstract socket,
 // and sockets as those of docker and an agent.
-func (w *world) listen() {
+func (w *testEnv) listen() {
 	w.t.Helper()
 	w.abstract = "@pawl-box-test-" + rand.Text()
 	w.tmpSocket = "/tmp/pawl-box-test-" + rand.Text() + ".sock"
@@ -310,7 +310,7 @@ func (w *world) listen() {
 }
 
 // startVictim starts a process of the same user, outside.
-func (w *world) startVictim() {
+func (w *testEnv) startVictim() {
 	w.t.Helper()
 	w.victim = exec.Command("sleep", "1000")
 	w.victim.Env = []string{"VICTIM=" + w.secret("another process's variable")}
@@ -324,7 +324,7 @@ func (w *world) startVictim() {
 }
 
 // share opens a terminal, and memory that others can attach to.
-func (w *world) share() {
+func (w *testEnv) share() {
 	w.t.Helper()
 	check := func(err error) {
 		w.t.Helper()
@@ -350,7 +350,7 @@ func (w *world) share() {
 }
 
 // link puts the probe into the workspace and names everything for the scripts.
-func (w *world) link() {
+func (w *testEnv) link() {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -389,12 +389,12 @@ type outcome struct {
 }
 
 // run runs a script in the sandbox, to its end.
-func (w *world) run(p Profile, script string) outcome {
+func (w *testEnv) run(p Profile, script string) outcome {
 	w.t.Helper()
 	return w.runArgs(p, []string{"bash", "--noprofile", "--norc", "-c", w.names.Replace(script)})
 }
 
-func (w *world) runArgs(p Profile, argv []string) outcome {
+func (w *testEnv) runArgs(p Profile, argv []string) outcome {
 	w.t.Helper()
 	wrapped, err := w.backend.Wrap(argv, p)
 	if err != nil {
@@ -425,7 +425,7 @@ func (w *world) runArgs(p Profile, argv []string) outcome {
 }
 
 // damage lists what a command has reached that it must not.
-func (w *world) damage(o outcome) []string {
+func (w *testEnv) damage(o outcome) []string {
 	var list []string
 	for text, name := range w.secrets {
 		if strings.Contains(o.output, text) {

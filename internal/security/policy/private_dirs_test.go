@@ -25,7 +25,7 @@ func TestPlantedFolders(t *testing.T) {
 			if err := errors.Join(os.Mkdir(cache, 0o700), plant(cache)); err != nil {
 				t.Fatal(err)
 			}
-			path, err := folders{cache}.temp("01JD0000000000000000000000")
+			path, err := privateDirs{cache}.temp("01JD0000000000000000000000")
 			if fine := name == "nothing" || name == "the link"; fine != (err == nil) || !fine && !errors.Is(err, pawl.ErrDenied) {
 				t.Errorf("%q, %v", path, err)
 			}
