@@ -6,19 +6,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 )
 
-// The actions that count in a window, for help. Each window has those that move its
-// text.
+// The actions that the help of each dialog lists.
 
-// moving are those that move a text.
+// moving are the actions that scroll a text.
 var moving = []keys.Action{keys.PageUp, keys.PageDown, keys.ScrollUp, keys.ScrollDown, keys.Top, keys.Bottom}
 
-// byLine are those of a text that nothing else is chosen in.
+// byLine are the actions that scroll a text by lines, if nothing else is selected with
+// them.
 var byLine = []keys.Action{keys.Up, keys.Down}
 
-// ends are those of every window of an ask.
+// ends are the actions of every ask.
 var ends = []keys.Action{keys.Quit, keys.Help}
 
-// Actions are those of a permission.
+// Actions returns the actions of a permission prompt.
 func (p *permission) Actions() []keys.Action {
 	list := []keys.Action{keys.Approve}
 	if len(p.offer) > 0 {
@@ -27,22 +27,22 @@ func (p *permission) Actions() []keys.Action {
 	return slices.Concat(list, []keys.Action{keys.Decline, keys.Word}, byLine, moving, ends)
 }
 
-// Actions are those of a question whether to go on.
+// Actions returns the actions of a confirmation.
 func (c *confirm) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Approve, keys.Word, keys.Decline}, byLine, moving, ends)
 }
 
-// Actions are those of a form.
+// Actions returns the actions of a form.
 func (f *form) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Up, keys.Down, keys.Choose, keys.Word, keys.Close}, moving, ends)
 }
 
-// Actions are those of the question whether a directory is trusted.
+// Actions returns the actions of the trust dialog.
 func (t *Trust) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Approve, keys.Decline}, byLine, moving, []keys.Action{keys.Help})
 }
 
-// Actions are those of a failure.
+// Actions returns the actions of an error dialog.
 func (f *Failure) Actions() []keys.Action {
 	return slices.Concat([]keys.Action{keys.Close}, byLine, moving, []keys.Action{keys.Help})
 }

@@ -1,8 +1,8 @@
-// Package dialog has the windows in which pawl asks something, and the queue of
-// what is asked.
+// Package dialog has the dialogs in which pawl asks the user, and the queue of pending
+// asks.
 //
-// No key that was pressed before a window was seen answers it: see lock. What is
-// asked is a stranger's text: it is made safe here.
+// Keys that were pressed before a dialog was visible do not answer it; see Lock. The
+// texts of asks are untrusted and are sanitized here.
 package dialog
 
 import (
@@ -19,38 +19,38 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Asking is what a session waits for a person for.
+// Asking is a pending ask of a session.
 type Asking struct {
 	Session pawl.SessionID
 	Seq     pawl.Seq
-	Who     string // the subagent that asks, safe to show; "" is the session that is on the screen
+	Who     string // the subagent that asks, sanitized; "" for the open session
 	Ask     pawl.Ask
 	At      time.Time
 }
 
-// ID is what tells it from others.
+// ID returns the identity of the ask.
 func (a Asking) ID() ID { return ID{a.Session, a.Seq} }
 
-// ID names an ask.
+// ID identifies an ask.
 type ID struct {
 	Session pawl.SessionID
 	Seq     pawl.Seq
 }
 
-// Gone says that an ask does not wait any more.
+// Gone reports that an ask is no longer pending.
 type Gone struct{ ID ID }
 
 // Asker is the dialog of an ask.
 type Asker interface {
 	ui.Dialog
 	ID() ID
-	// Shown is called when it comes to be on top: it begins to wait until keys count.
+	// Shown is called when the dialog comes to the top. It starts the lock.
 	Shown() tea.Cmd
-	// Typing reports whether the person writes in it, so that keys are letters.
+	// Typing reports whether a text field has the focus, so that keys are text.
 	Typing() bool
 }
 
-// New returns the dialog of an ask. waiting is how many there are in all.
+// New returns the dialog of an ask. waiting returns the number of pending asks.
 func New(s *ui.Shared, a Asking, waiting func() int) Asker {
 	b := &base{shared: s, asking: a, waiting: waiting, now: time.Now}
 	b.lock.now = func() time.Time { return b.now() }
@@ -64,7 +64,7 @@ func New(s *ui.Shared, a Asking, waiting func() int) Asker {
 	}
 }
 
-// base is what the dialogs have in common.
+// base is the common part of the ask dialogs.
 type base struct {
 	shared  *ui.Shared
 	asking  Asking
@@ -74,33 +74,33 @@ type base struct {
 	lock    Lock
 	pane    Pane
 	field   *field
-	fault   string // why an answer was not taken
+	fault   string // why the answer was rejected
 	sending bool
 	ticking bool
 }
 
-// ID names the ask.
+// ID returns the identity of the ask.
 func (b *base) ID() ID { return b.asking.ID() }
 
-// Typing reports whether keys are letters.
+// Typing reports whether a text field has the focus.
 func (b *base) Typing() bool { return b.field != nil }
 
-// Shown begins the time until keys count, and the clock if there is one.
+// Shown starts the lock, and the clock if the ask has a timeout.
 func (b *base) Shown() tea.Cmd {
 	b.sending, b.ticking = false, false
 	return tea.Batch(b.lock.Shut(), b.tick())
 }
 
-// answeredMsg is what came of an answer.
+// answeredMsg is the result of sending an answer.
 type answeredMsg struct {
 	id  ID
 	err error
 }
 
-// clockMsg is that the time that is left has changed.
+// clockMsg updates the remaining time.
 type clockMsg struct{ id ID }
 
-// beside takes the messages that are no keys. It reports whether it was one.
+// beside handles messages that are not keys. It reports whether msg is one.
 func (b *base) beside(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case settledMsg:
@@ -124,7 +124,7 @@ func (b *base) beside(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// answered closes the dialog, or says why the answer was not taken.
+// answered closes the dialog, or shows why the answer was rejected.
 func (b *base) answered(err error) tea.Cmd {
 	b.sending = false
 	switch {
@@ -138,7 +138,7 @@ func (b *base) answered(err error) tea.Cmd {
 	}
 }
 
-// answer gives the person's answer. The dialog stays until it is accepted.
+// answer sends the user's answer. The dialog stays open until it is accepted.
 func (b *base) answer(a pawl.Answer) tea.Cmd {
 	if b.sending {
 		return nil
@@ -148,7 +148,7 @@ func (b *base) answer(a pawl.Answer) tea.Cmd {
 	return func() tea.Msg { return answeredMsg{id, give(ctx, svc, id, a)} }
 }
 
-// answerTime is how long an answer may take to be accepted.
+// answerTime bounds how long sending an answer may take.
 const answerTime = 15 * time.Second
 
 func give(ctx context.Context, svc pawl.Service, id ID, a pawl.Answer) error {
@@ -157,7 +157,7 @@ func give(ctx context.Context, svc pawl.Service, id ID, a pawl.Answer) error {
 	return svc.Answer(ctx, id.Session, id.Seq, a)
 }
 
-// tick is for when the time that is left looks different.
+// tick returns the next update of the remaining time.
 func (b *base) tick() tea.Cmd {
 	left := b.left()
 	if left <= 0 || b.ticking {
@@ -172,8 +172,8 @@ func (b *base) tick() tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return clockMsg{id} })
 }
 
-// left is how long the ask still waits; 0 means for ever, or that nobody knows: an
-// ask that was taken up again has all of its time.
+// left returns the remaining time; 0 means no timeout. After a resume the ask has its
+// full time again.
 func (b *base) left() time.Duration {
 	if b.asking.Ask.Timeout <= 0 {
 		return 0
@@ -181,7 +181,7 @@ func (b *base) left() time.Duration {
 	return max(0, b.asking.At.Add(b.asking.Ask.Timeout).Sub(b.now()))
 }
 
-// frame is the window.
+// frame returns the window's frame.
 func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 	right := ""
 	add := func(text string) {
@@ -202,7 +202,7 @@ func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 	return Frame{Styles: b.shared.Styles, Tone: tone, Title: title, Right: right, Width: width}
 }
 
-// window draws who asks, the text and what can be done.
+// window draws the asker, the text and the actions.
 func (b *base) window(f Frame, height int, foot []string) string {
 	lines := b.who(f.Inner())
 	lines = append(lines, b.pane.View(height-4-len(lines)-len(foot))...)
@@ -210,7 +210,7 @@ func (b *base) window(f Frame, height int, foot []string) string {
 	return f.Render(append(lines, foot...))
 }
 
-// who is the line that says which subagent asks; none for the session itself.
+// who returns the line that names the subagent that asks; nil for the open session.
 func (b *base) who(width int) []string {
 	if b.asking.Who == "" {
 		return nil
@@ -222,7 +222,7 @@ func (b *base) who(width int) []string {
 	return append(lines, "")
 }
 
-// faults are the lines that say why an answer was not taken.
+// faults returns the lines that say why an answer was rejected.
 func (b *base) faults(width int) []string {
 	if b.fault == "" {
 		return nil

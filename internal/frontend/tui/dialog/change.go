@@ -10,12 +10,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// bar stands before what the model wrote.
+// bar precedes text of the model.
 const bar = "  | "
 
-// painter colors a diff line by line, by what it changes and by its language. It
-// leaves nothing out and adds nothing: a line that it takes for something else
-// has another color, no more.
+// painter colors a diff line by line, by change and by language. It does not add or
+// omit anything: a line that it misinterprets is only colored differently.
 type painter struct {
 	palette                                       *syntax.Palette
 	name, hunk, note, added, removed, plus, minus layout.SGR
@@ -32,10 +31,10 @@ func newPainter(s *theme.Styles) *painter {
 	return p
 }
 
-// paint returns the lines that one line of the diff, behind its bar, takes.
+// paint returns the screen lines of one line of the diff.
 func (p *painter) paint(text string, width int) []string {
 	lines, under := p.chop(text, width)
-	for i, line := range lines { // what is behind it goes to the edge
+	for i, line := range lines { // the background extends to the edge
 		if missing := width - ansi.StringWidth(line); missing > 0 && under != "" {
 			lines[i] += layout.Render(layout.Span{Text: strings.Repeat(" ", missing), SGR: under})
 		}
@@ -43,7 +42,7 @@ func (p *painter) paint(text string, width int) []string {
 	return lines
 }
 
-// chop breaks a line, each part behind the bar.
+// chop breaks a line; each part follows the bar.
 func (p *painter) chop(text string, width int) (lines []string, under layout.SGR) {
 	spans, under := p.spans(text)
 	for _, line := range layout.Chop(spans, width, layout.Same(layout.Span{Text: bar})) {
@@ -52,7 +51,7 @@ func (p *painter) chop(text string, width int) (lines []string, under layout.SGR
 	return lines, under
 }
 
-// spans are the pieces of a line, and what is behind all of them.
+// spans returns the spans of a line, and the background of all.
 func (p *painter) spans(text string) (spans []layout.Span, under layout.SGR) {
 	switch {
 	case strings.HasPrefix(text, "--- "), strings.HasPrefix(text, "+++ "):
@@ -67,7 +66,7 @@ func (p *painter) spans(text string) (spans []layout.Span, under layout.SGR) {
 		return p.signed(text, p.minus, p.removed, &p.old), p.removed
 	case strings.HasPrefix(text, " "):
 		spans = p.signed(text, "", "", &p.new)
-		p.old = p.new // both go on from what they have in common
+		p.old = p.new // both continue from the common lines
 		return spans, ""
 	default:
 		return []layout.Span{{Text: text, SGR: p.note}}, ""

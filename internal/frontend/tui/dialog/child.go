@@ -12,13 +12,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A subagent is announced before it is made: so long it is waited for.
+// The log announces a subagent before its session exists. These bound how long to poll
+// for it.
 const (
 	birthStep  = 50 * time.Millisecond
 	birthTries = 600
 )
 
-// subagent is a session that the one on the screen gave an errand to.
+// subagentFeed follows the asks of a subagent.
 type child struct {
 	id   pawl.SessionID
 	who  string
@@ -26,7 +27,7 @@ type child struct {
 	done <-chan struct{}
 }
 
-// heardMsg is all that a subagent asks now.
+// subagentAsksMsg is all that a subagent asks now.
 type heardMsg struct {
 	child *child
 	open  []Asking
@@ -34,7 +35,7 @@ type heardMsg struct {
 	err   error
 }
 
-// hear listens to a subagent, unless it is listened to already.
+// hear follows a subagent, unless it is followed already.
 func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
 	if q.heard[id] != nil {
 		return nil
@@ -45,7 +46,7 @@ func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
 	return c.next()
 }
 
-// next is a command that waits for what the subagent says.
+// next returns a command that waits for the subagent's asks.
 func (c *child) next() tea.Cmd {
 	return func() tea.Msg {
 		select {
@@ -65,7 +66,7 @@ func (c *child) say(m heardMsg) {
 	}
 }
 
-// listen tells what the subagent asks, until its turn ends.
+// listen delivers the subagent's asks until its turn ends.
 func (c *child) listen(ctx context.Context, svc pawl.Service) {
 	row, err := c.born(ctx, svc)
 	if err != nil {
@@ -96,7 +97,7 @@ func (c *child) listen(ctx context.Context, svc pawl.Service) {
 
 func bySeq(a, b Asking) int { return int(a.Seq - b.Seq) }
 
-// apply takes an event. It reports whether something else is asked now.
+// apply applies an event. It reports whether the pending asks have changed.
 func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
 	before := len(open)
 	switch b := e.Body.(type) {
@@ -106,12 +107,12 @@ func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
 		delete(open, b.Ask)
 	case pawl.TurnFinished:
 		clear(open)
-	default: // asks nothing
+	default: // no effect on asks
 	}
 	return len(open) != before
 }
 
-// born waits until the subagent is made.
+// waitForSession waits until the subagent's session exists.
 func (c *child) born(ctx context.Context, svc pawl.Service) (pawl.Session, error) {
 	for try := 1; ; try++ {
 		row, err := svc.Get(ctx, c.id)

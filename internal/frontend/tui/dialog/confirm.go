@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// confirm asks for a yes or a no: whether a turn that repeats itself goes on.
+// confirm is a yes-or-no question: whether a turn that repeats itself continues.
 type confirm struct{ *base }
 
 func newConfirm(b *base) *confirm { return &confirm{b} }
 
-// Update takes a message.
+// Update handles a message.
 func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if cmd, ok := c.beside(msg); ok {
 		return c, cmd
@@ -54,7 +54,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// View draws it.
+// View draws the dialog.
 func (c *confirm) View(width, height int) string {
 	c.lock.Drawn()
 	title := "Shall it go on?"

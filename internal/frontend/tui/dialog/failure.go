@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// nextSteps are what to do about a failure, by its class.
+// nextSteps says what to do about an error, by its code.
 var nextSteps = map[pawl.Code]string{
 	pawl.CodeInvalid:     "change what was asked for, and try again",
 	pawl.CodeNotFound:    "it may have been deleted meanwhile: look for it in the list of sessions",
@@ -24,23 +24,23 @@ var nextSteps = map[pawl.Code]string{
 	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
 }
 
-// NextStep says what to do about a failure.
+// NextStep says what to do about an error.
 func NextStep(err error) string { return nextSteps[pawl.CodeOf(err)] }
 
-// Long reports whether a text needs more than a line of the width.
+// Long reports whether a text needs more than one line of the width.
 func Long(text string, width int) bool {
 	text = strings.TrimSpace(text)
 	return strings.Contains(text, "\n") || ansi.StringWidth(sanitize.Line(text)) > width
 }
 
-// Failure shows what went wrong and what to do next.
+// Failure shows an error and what to do next.
 type Failure struct {
 	shared *ui.Shared
 	err    error
 	pane   Pane
 }
 
-// NewFailure returns the dialog of a failure.
+// NewFailure returns the dialog of an error.
 func NewFailure(s *ui.Shared, err error) *Failure {
 	if err == nil {
 		err = errors.New("nothing went wrong")
@@ -48,7 +48,7 @@ func NewFailure(s *ui.Shared, err error) *Failure {
 	return &Failure{shared: s, err: err}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if m, ok := msg.(tea.MouseWheelMsg); ok {
 		f.pane.Wheel(m)
@@ -68,7 +68,7 @@ func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	}
 }
 
-// View draws it.
+// View draws the dialog.
 func (f *Failure) View(width, height int) string {
 	s := f.shared.Styles
 	frame := Frame{Styles: s, Tone: s.Bad, Title: "That did not work", Width: width}

@@ -10,19 +10,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// form asks questions: those of the model, or whether a plan is good. A plan
-// stands above, and nothing is chosen at first: enter alone begins nothing.
+// form asks the model's questions, or whether to accept a plan, which is shown above.
+// Nothing is selected at first, so that enter alone does not accept it.
 type form struct {
 	*base
-	at      int // the question; len(answers) is the look at all of them
+	at      int // the question; len(answers) means the review of all answers
 	answers []given
 	word    string // to the model, beside the answers
 	wording bool   // the field is for the word
 }
 
-// given is what was answered to a question so far.
+// answerState is the answer to a question so far.
 type given struct {
-	cursor int // the option; -1 is none, len(options) is the person's own words
+	cursor int // the option; -1 means none, len(options) the user's own words
 	chosen map[int]bool
 	own    string
 }
@@ -41,15 +41,15 @@ func newForm(b *base) *form {
 
 func (f *form) isPlan() bool { return f.asking.Ask.Kind == pawl.AskPlan }
 
-// question is the one that is shown, and what was answered to it.
+// question returns the current question and its answer.
 func (f *form) question() (pawl.Question, *given) {
 	return f.asking.Ask.Questions[f.at], &f.answers[f.at]
 }
 
-// review reports whether all answers are looked at.
+// review reports whether all answers are shown for review.
 func (f *form) review() bool { return f.at >= len(f.answers) }
 
-// Update takes a message.
+// Update handles a message.
 func (f *form) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if cmd, ok := f.beside(msg); ok {
 		return f, cmd
@@ -112,7 +112,7 @@ func (f *form) move(by int) {
 	g.cursor = max(0, min(g.cursor+by, len(q.Options)))
 }
 
-// digit goes to an option by its number, and chooses it.
+// digit moves to an option by its number, and chooses it.
 func (f *form) digit(name string) tea.Cmd {
 	n, err := strconv.Atoi(name)
 	if err != nil || f.review() {
@@ -129,7 +129,7 @@ func (f *form) digit(name string) tea.Cmd {
 	return f.enter()
 }
 
-// toggle chooses an option, or takes it back.
+// toggle chooses an option, or removes the choice.
 func (f *form) toggle() tea.Cmd {
 	q, g := f.question()
 	switch {
@@ -153,8 +153,8 @@ func (f *form) ownWords() {
 	f.wording, f.field = false, newField(f.shared, "in your own words", g.own)
 }
 
-// enter takes the option under the cursor and goes on; of several it takes those
-// that were chosen.
+// enter takes the option under the cursor and continues; with multiple choice, the
+// chosen ones.
 func (f *form) enter() tea.Cmd {
 	if f.review() {
 		return f.send()
@@ -175,7 +175,7 @@ func (f *form) enter() tea.Cmd {
 	return f.next()
 }
 
-// next goes to the next question. One question needs no look at all answers.
+// next goes to the next question. A single question needs no review.
 func (f *form) next() tea.Cmd {
 	if len(f.answers) == 1 {
 		return f.send()
@@ -187,7 +187,7 @@ func (f *form) next() tea.Cmd {
 // ready reports whether a question has an answer.
 func (f *form) ready(i int) bool { return len(f.answers[i].chosen) > 0 || f.answers[i].own != "" }
 
-// send gives the answers, or goes to the first question that has none.
+// send sends the answers, or goes to the first question without one.
 func (f *form) send() tea.Cmd {
 	a := pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: f.word}
 	for i := range f.answers {
@@ -200,7 +200,7 @@ func (f *form) send() tea.Cmd {
 	return f.answer(a)
 }
 
-// labels are what was answered to a question.
+// labels returns the answers to a question.
 func (f *form) labels(i int) []string {
 	var labels []string
 	for n, o := range f.asking.Ask.Questions[i].Options {
@@ -214,7 +214,7 @@ func (f *form) labels(i int) []string {
 	return labels
 }
 
-// write takes what is written: an answer, or a word beside them.
+// write handles input for the field: an answer, or a word beside the answers.
 func (f *form) write(msg tea.Msg) tea.Cmd {
 	end, cmd := f.field.update(msg)
 	if end == fieldOpen {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// View draws it.
+// View draws the dialog.
 func (f *form) View(width, height int) string {
 	f.lock.Drawn()
 	title := "A question"
@@ -37,7 +37,7 @@ func (f *form) View(width, height int) string {
 // minPane is how many lines of a plan are shown at least.
 const minPane = 3
 
-// around cuts lines to those about the cursor, if there are too many.
+// around returns the lines around the cursor, if there are too many.
 func around(lines []string, room int) []string {
 	if room = max(1, room); len(lines) <= room {
 		return lines
@@ -52,10 +52,10 @@ func around(lines []string, room int) []string {
 	return lines[top : top+room]
 }
 
-// cursorMark stands before the option that the cursor is on.
+// cursorMark precedes the option under the cursor.
 const cursorMark = "› "
 
-// text is what the questions are about.
+// text returns what the questions are about.
 func (f *form) text(width int) []string {
 	if strings.TrimSpace(f.asking.Ask.Text) == "" {
 		return nil
@@ -71,7 +71,7 @@ func (f *form) text(width int) []string {
 	return lines
 }
 
-// body is the question that is shown, or all answers.
+// body returns the current question, or the review.
 func (f *form) body(width int) []string {
 	lines := f.tabs(width)
 	if f.review() {
@@ -96,7 +96,7 @@ func (f *form) body(width int) []string {
 	return append(lines, "")
 }
 
-// option is one answer that is offered.
+// option returns the lines of an option.
 func (f *form) option(width, i int, multiple bool, g *given, label, about string) []string {
 	s := f.shared.Styles
 	mark := fmt.Sprintf("%d ", i+1)
@@ -130,7 +130,7 @@ func (f *form) option(width, i int, multiple bool, g *given, label, about string
 	return lines
 }
 
-// tabs are the names of the questions, when there are several.
+// tabs returns the names of the questions, if there are several.
 func (f *form) tabs(width int) []string {
 	if len(f.answers) < 2 {
 		return nil
@@ -154,7 +154,7 @@ func (f *form) tabs(width int) []string {
 	return []string{ansi.Truncate(strings.Join(parts, s.Muted.Render(" · ")), width, "…"), ""}
 }
 
-// all are the answers, before they are sent.
+// all returns the review of the answers.
 func (f *form) all(width int) []string {
 	s := f.shared.Styles
 	var lines []string
@@ -169,7 +169,7 @@ func (f *form) all(width int) []string {
 	return append(lines, "")
 }
 
-// foot is what can be done.
+// foot returns the actions.
 func (f *form) foot(inner int) []string {
 	foot, k := f.faults(inner), f.shared.Keys
 	switch {

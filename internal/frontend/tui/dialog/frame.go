@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// maxWidth is how wide a dialog gets: longer lines are hard to read.
+// maxWidth bounds the width of a dialog: longer lines are hard to read.
 const maxWidth = 104
 
 // Frame is a window with a title in its border.
@@ -17,14 +17,14 @@ type Frame struct {
 	Styles *theme.Styles
 	Tone   lipgloss.Style // of the border
 	Title  string
-	Right  string // at the other end of the title's line
+	Right  string // at the right end of the title line
 	Width  int    // of the screen
 }
 
-// Inner is how wide its lines may be.
+// Inner returns the width of its lines.
 func (f Frame) Inner() int { return max(10, min(f.Width-2, maxWidth)-4) }
 
-// Render draws it around lines. Lines that are too long are cut.
+// Render draws the frame around lines. Long lines are truncated.
 func (f Frame) Render(lines []string) string {
 	inner := f.Inner()
 	var b strings.Builder
@@ -52,8 +52,8 @@ func (f Frame) head(inner int) string {
 // Hint is a key and what it does.
 type Hint struct{ Key, Does string }
 
-// Hints are lines of them, no longer than the width. Keys that do not count yet
-// are muted.
+// Hints returns lines of hints, wrapped to the width. Hints are muted while the lock
+// is active.
 func Hints(s *theme.Styles, width int, active bool, hints ...Hint) []string {
 	key := s.Accent
 	if !active {

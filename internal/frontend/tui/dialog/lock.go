@@ -6,17 +6,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A dialog takes no answer until it has been on the screen, and no key has come,
-// for so many steps. One long wait would not do: after the program was stopped, or
-// its terminal was stuck, such a wait is over at once, and the keys that piled up
-// meanwhile come right behind it.
+// A dialog accepts an answer only after it has been visible, with no key pressed, for
+// this many steps. A single long timer would not do: if the process was suspended or
+// the terminal blocked, the timer fires at once, and the keys pressed meanwhile arrive
+// right after it.
 const (
 	settleSteps = 4
 	settleStep  = 120 * time.Millisecond
-	stuck       = time.Second // a step that took so long is no step
+	stuck       = time.Second // a step that took longer does not count: the process was suspended
 )
 
-// Lock keeps keys that were pressed for something else from answering.
+// Lock keeps keys that were pressed for something else from answering a dialog.
 type Lock struct {
 	left    int
 	round   int
@@ -25,19 +25,19 @@ type Lock struct {
 	now     func() time.Time
 }
 
-// settledMsg is that a step is over.
+// settledMsg is the end of a step.
 type settledMsg struct {
 	lock  *Lock
 	round int
 }
 
-// NewLock returns one that was not shut yet.
+// NewLock returns a lock that was not started.
 func NewLock() *Lock { return &Lock{now: time.Now} }
 
-// Drawn is called when the dialog is drawn: from then on the time counts.
+// Drawn records that the dialog was drawn; steps count from then on.
 func (l *Lock) Drawn() { l.drawn = true }
 
-// Shut begins to wait.
+// Shut starts the lock.
 func (l *Lock) Shut() tea.Cmd {
 	l.left, l.drawn = settleSteps, false
 	l.round++
@@ -50,7 +50,7 @@ func (l *Lock) step() tea.Cmd {
 	return tea.Tick(settleStep, func(time.Time) tea.Msg { return msg })
 }
 
-// Settled takes the message that a step is over. It reports whether it was that.
+// Settled handles the end of a step. It reports whether msg is one.
 func (l *Lock) Settled(msg tea.Msg) (tea.Cmd, bool) {
 	m, ok := msg.(settledMsg)
 	if !ok {
@@ -75,8 +75,8 @@ func (l *Lock) settled(m settledMsg) tea.Cmd {
 	return l.step()
 }
 
-// Takes reports whether a key counts. One that comes too early makes the wait
-// begin anew.
+// Takes reports whether a key is accepted. A key that comes too early restarts the
+// lock.
 func (l *Lock) Takes() bool {
 	if l.left > 0 {
 		l.left = settleSteps
@@ -85,5 +85,5 @@ func (l *Lock) Takes() bool {
 	return l.drawn
 }
 
-// Open reports whether keys count now.
+// Open reports whether keys are accepted now.
 func (l *Lock) Open() bool { return l.left == 0 }

@@ -8,19 +8,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// Pane is a text that may be taller than its place. It knows how much of it was
-// on the screen.
+// Pane is a scrollable text. It records how much of it has been visible.
 type Pane struct {
 	lines  []string
 	top    int
 	height int
 	seen   int
-	width  int           // that the lines are made for
-	look   *theme.Styles // likewise
+	width  int           // of the lines
+	look   *theme.Styles // of the lines
 }
 
-// Fit has the text made anew if the width or the look is not the one that it was
-// made for. What was seen to the end stays seen.
+// Fit renders the text again if the width or the theme has changed. A text that was
+// seen to the end stays seen.
 func (p *Pane) Fit(width int, look *theme.Styles, text func(width int) []string) {
 	if p.lines != nil && p.width == width && p.look == look {
 		return
@@ -32,10 +31,10 @@ func (p *Pane) Fit(width int, look *theme.Styles, text func(width int) []string)
 	}
 }
 
-// Renew has the text made anew, for its words have changed: nothing of it was seen.
+// Renew discards the text, because it has changed: nothing of it counts as seen.
 func (p *Pane) Renew() { p.lines, p.seen = nil, 0 }
 
-// View returns what is shown in so many lines.
+// View returns the visible lines.
 func (p *Pane) View(height int) []string {
 	p.height = max(1, min(height, len(p.lines)))
 	p.top = max(0, min(p.top, len(p.lines)-p.height))
@@ -46,18 +45,18 @@ func (p *Pane) View(height int) []string {
 
 func (p *Pane) scroll(lines int) { p.top = max(0, min(p.top+lines, len(p.lines)-p.height)) }
 
-// page is how far a page key goes: a line stays.
+// page returns how far a page key scrolls: one line stays visible.
 func (p *Pane) page() int { return max(1, p.height-1) }
 
-// unseen is how many lines at the end were not on the screen yet.
+// unseen returns how many lines at the end were not visible yet.
 func (p *Pane) unseen() int { return max(0, len(p.lines)-p.seen) }
 
-// below is how many lines are under those that are shown.
+// below returns how many lines are below the visible ones.
 func (p *Pane) below() int { return max(0, len(p.lines)-p.top-p.height) }
 
-// broken breaks a text to a width. Nothing is dropped, blanks neither, and each
-// line stands behind its own indent and bar: what the model wrote cannot come to
-// stand where pawl's own words do.
+// wrapText breaks a text to a width. It drops nothing, not even blanks, and repeats
+// the indent and bar of each line, so that text of the model cannot stand where pawl's
+// own text does.
 func broken(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -71,7 +70,7 @@ func broken(text string, width int) []string {
 	return lines
 }
 
-// hung breaks one line.
+// wrapLine breaks one line.
 func hung(line string, width int) []string {
 	prefix := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if strings.HasPrefix(line[len(prefix):], "| ") {
@@ -89,10 +88,10 @@ func hung(line string, width int) []string {
 	return lines
 }
 
-// fitting is how many bytes of a text are put on a line: behind a blank, if there
-// is one in its second half.
+// fitWidth returns how many bytes fit on a line: up to a blank, if there is one in its
+// second half.
 func fitting(text string, width int) int {
-	some := text[:min(len(text), 64*width)] // more than a line has; a sign has a few bytes
+	some := text[:min(len(text), 64*width)] // more than fits on a line
 	line, _, more := strings.Cut(ansi.Hardwrap(some, width, true), "\n")
 	if blank := strings.LastIndexByte(line, ' ') + 1; more && blank > len(line)/2 {
 		return blank
@@ -100,7 +99,7 @@ func fitting(text string, width int) int {
 	return max(1, len(line))
 }
 
-// worded breaks prose between words.
+// wrapWords breaks prose between words.
 func worded(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

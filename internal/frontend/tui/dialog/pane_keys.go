@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Key moves the text, if the key is for that. Those that go by one line count
-// only if nothing else is moved by them.
+// Key scrolls the text, if the key is bound to that. Line keys count only if byLine is
+// set.
 func (p *Pane) Key(m *keys.Map, name string, byLine bool) bool {
 	switch m.Action(keys.Global, name) {
 	case keys.PageUp:
@@ -59,7 +59,7 @@ func (p *Pane) lineKey(m *keys.Map, name string) bool {
 	return true
 }
 
-// More says how much is below what is shown.
+// More says how much is below the visible lines.
 func (p *Pane) More(s *ui.Shared) string {
 	n := p.below()
 	if n == 0 {
@@ -72,7 +72,7 @@ func (p *Pane) More(s *ui.Shared) string {
 	return s.Styles.Warn.Render(text) + s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
 }
 
-// Wheel moves the text by the mouse.
+// Wheel scrolls by the mouse wheel.
 func (p *Pane) Wheel(m tea.MouseWheelMsg) {
 	switch m.Button {
 	case tea.MouseWheelUp:

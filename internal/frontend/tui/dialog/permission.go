@@ -14,12 +14,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// permission asks whether a call may run. Nothing is chosen at first: enter and
-// space, which are pressed without looking, permit nothing, and one letter does.
-// A yes counts once all of the text was on the screen.
+// permission is the permission prompt of a tool call. Nothing is selected at first:
+// enter and space, which are easily pressed, do not allow anything; a letter does. A
+// yes is accepted only when the whole text has been visible.
 type permission struct {
 	*base
-	offer  []json.RawMessage // as offered, or as the person changed it
+	offer  []json.RawMessage // as offered, or as edited by the user
 	edited bool
 	rules  bool // the field is for the rules
 	unread bool // a yes came too early
@@ -27,7 +27,7 @@ type permission struct {
 
 func newPermission(b *base) *permission { return &permission{base: b, offer: b.asking.Ask.Offer} }
 
-// Update takes a message.
+// Update handles a message.
 func (p *permission) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if cmd, ok := p.beside(msg); ok {
 		return p, cmd
@@ -72,7 +72,7 @@ func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// approve permits the call, if all of it was seen.
+// approve allows the call, if all of its text has been visible.
 func (p *permission) approve(always []json.RawMessage) tea.Cmd {
 	if p.pane.unseen() > 0 {
 		p.unread = true
@@ -81,7 +81,7 @@ func (p *permission) approve(always []json.RawMessage) tea.Cmd {
 	return p.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: always})
 }
 
-// write takes what is written: the rules, or a word to the model.
+// write handles input for the field: the rules, or a word to the model.
 func (p *permission) write(msg tea.Msg) tea.Cmd {
 	end, cmd := p.field.update(msg)
 	switch end {
@@ -113,7 +113,7 @@ func (p *permission) written() tea.Cmd {
 	return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied, Text: text})
 }
 
-// ruleText is rules as a person edits them.
+// ruleText formats rules for editing.
 func ruleText(rules []json.RawMessage) string {
 	var lines []string
 	for _, r := range rules {
@@ -122,7 +122,7 @@ func ruleText(rules []json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-// parseRules reads them again. Whether one may be granted is for the service to say.
+// parseRules parses edited rules. The service decides whether they may be granted.
 func parseRules(text string) ([]json.RawMessage, error) {
 	var rules []json.RawMessage
 	for line := range strings.SplitSeq(text, "\n") {
@@ -143,7 +143,7 @@ func parseRules(text string) ([]json.RawMessage, error) {
 	return rules, nil
 }
 
-// View draws it.
+// View draws the dialog.
 func (p *permission) View(width, height int) string {
 	p.lock.Drawn()
 	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
@@ -151,7 +151,7 @@ func (p *permission) View(width, height int) string {
 	return p.window(f, height, p.foot(f.Inner()))
 }
 
-// foot is what can be done.
+// foot returns the actions.
 func (p *permission) foot(inner int) []string {
 	foot := p.faults(inner)
 	k := p.shared.Keys

@@ -12,27 +12,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Queue is what a session and its subagents wait for a person for, the oldest
-// first. It hears the subagents by itself, as long as they work.
+// Queue holds the pending asks of a session and its subagents, oldest first. It
+// follows the subagents while they work.
 type Queue struct {
 	shared  *ui.Shared
 	session pawl.SessionID
 	open    []Asking
-	gone    map[ID]bool // answered here; the log will say so
+	gone    map[ID]bool // answered here; the log will confirm it
 	heard   map[pawl.SessionID]*child
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown: what its subagents are heard on
 	cancel context.CancelFunc
 }
 
-// NewQueue returns an empty one.
+// NewQueue returns an empty queue.
 func NewQueue(s *ui.Shared) *Queue {
 	q := &Queue{shared: s}
 	q.Open("", nil)
 	return q
 }
 
-// Open forgets all, and takes the newest events of another session.
+// Open clears the queue and applies the last events of a session.
 func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	if q.cancel != nil {
 		q.cancel()
@@ -43,20 +43,20 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		return nil
 	}
 	for _, e := range events {
-		if _, ok := e.Subagent(); !ok { // the subagents that still work are asked for below
+		if _, ok := e.Subagent(); !ok { // unfinished subagents are listed below
 			q.Apply(e)
 		}
 	}
 	return q.children()
 }
 
-// childrenMsg are subagents that work.
+// subagentsMsg lists unfinished subagents.
 type childrenMsg struct {
 	parent pawl.SessionID
 	rows   []pawl.Session
 }
 
-// subagents looks for those that began to work before.
+// loadSubagents lists the subagents that are already working.
 func (q *Queue) children() tea.Cmd {
 	ctx, svc, id := q.ctx, q.shared.Service, q.session
 	return func() tea.Msg {
@@ -71,7 +71,7 @@ func (q *Queue) children() tea.Cmd {
 	}
 }
 
-// Apply takes an event of the session.
+// Apply applies an event of the session.
 func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
@@ -83,12 +83,12 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := e.Subagent()
 		return q.hear(c.Subagent, fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), sanitize.Line(c.Agent)))
-	default: // asks nothing
+	default: // no effect on asks
 	}
 	return nil
 }
 
-// Update takes what was heard of subagents. It reports whether it was that.
+// Update handles the messages of subagents. It reports whether msg is one.
 func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case childrenMsg:
@@ -111,10 +111,10 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// take puts what a subagent asks now in the place of what it asked.
+// take replaces the pending asks of a subagent.
 func (q *Queue) take(m heardMsg) tea.Cmd {
 	if q.heard[m.child.id] != m.child {
-		return nil // of a session that is not shown any more
+		return nil // of a session that is no longer shown
 	}
 	q.open = slices.DeleteFunc(q.open, func(a Asking) bool {
 		return a.Session == m.child.id && !slices.ContainsFunc(m.open, func(b Asking) bool { return a.ID() == b.ID() })
@@ -142,15 +142,15 @@ func (q *Queue) drop(id ID) {
 	q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.ID() == id })
 }
 
-// Has reports whether an ask still waits.
+// Has reports whether an ask is pending.
 func (q *Queue) Has(id ID) bool {
 	return slices.ContainsFunc(q.open, func(a Asking) bool { return a.ID() == id })
 }
 
-// Len is how many wait.
+// Len returns the number of pending asks.
 func (q *Queue) Len() int { return len(q.open) }
 
-// Front is the one that is put to the person first.
+// Front returns the ask to show first.
 func (q *Queue) Front() (Asking, bool) {
 	if len(q.open) == 0 {
 		return Asking{}, false

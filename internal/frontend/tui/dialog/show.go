@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// section is a part of the text of a permission. Its name stands at the beginning
-// of a line; all else is indented, and what the model wrote is behind a bar.
+// section is a part of the text of a permission prompt. Its name is at the beginning
+// of a line; everything else is indented, and text of the model follows a bar.
 type section struct {
 	name  string
 	lines []string
 }
 
-// sections takes the text apart. The rules that "always" would add are left out:
-// they are shown as they would be answered.
+// sections parses the text. It omits the rules that "always allow" would add: they are
+// shown as they would be sent.
 func sections(text string) (title string, list []section) {
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		switch {
@@ -31,14 +31,14 @@ func sections(text string) (title string, list []section) {
 	}
 	list = slices.DeleteFunc(list, func(s section) bool { return s.name == "always" || s.name == "always would add" })
 	why := slices.IndexFunc(list, func(s section) bool { return s.name == "why" })
-	if why > 0 { // the reason is read first
+	if why > 0 { // the reason comes first
 		reason := list[why]
 		list = slices.Insert(slices.Delete(list, why, why+1), 0, reason)
 	}
 	return title, list
 }
 
-// text is all that the person decides by, broken to a width.
+// text returns all that the user decides about, wrapped to the width.
 func (p *permission) text(width int) []string {
 	s := p.shared.Styles
 	title, list := sections(sanitize.Marked(p.asking.Ask.Text))
@@ -53,7 +53,7 @@ func (p *permission) text(width int) []string {
 	return append(lines, p.always(width)...)
 }
 
-// part is a section: what it warns of stands out, a change has the colors of one.
+// part renders a section: warnings stand out, diffs are colored.
 func (p *permission) part(part section, width int) []string {
 	s := p.shared.Styles
 	painter, own, warning := newPainter(s), layout.SGROf(s.Text), layout.SGROf(s.Bad)
@@ -75,7 +75,7 @@ func (p *permission) part(part section, width int) []string {
 	return lines
 }
 
-// always are the rules that a yes for good would add, word for word.
+// always returns the rules that "always allow" would add, word for word.
 func (p *permission) always(width int) []string {
 	s := p.shared.Styles
 	name := "always would add"

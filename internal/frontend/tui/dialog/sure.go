@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Sure asks before something is done that cannot be taken back.
+// Sure asks for confirmation before something that cannot be undone.
 type Sure struct {
 	Title string
 	Text  string // what would be lost
-	Yes   string // what the key for yes does
+	Yes   string // label of the confirming key
 	Do    tea.Cmd
 
 	shared *ui.Shared
@@ -24,15 +24,15 @@ type Sure struct {
 
 var _ ui.Dialog = (*Sure)(nil)
 
-// NewSure returns the dialog; do is what a yes has done.
+// NewSure returns the dialog; do runs on confirmation.
 func NewSure(s *ui.Shared, title, text, yes string, do tea.Cmd) *Sure {
 	return &Sure{Title: title, Text: text, Yes: yes, Do: do, shared: s, lock: NewLock()}
 }
 
-// Shown begins the time until keys count.
+// Shown starts the lock.
 func (s *Sure) Shown() tea.Cmd { return s.lock.Shut() }
 
-// Update takes a message.
+// Update handles a message.
 func (s *Sure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case settledMsg:
@@ -54,7 +54,7 @@ func (s *Sure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return s, nil
 }
 
-// View draws it.
+// View draws the dialog.
 func (s *Sure) View(width, height int) string {
 	s.lock.Drawn()
 	look, k := s.shared.Styles, s.shared.Keys

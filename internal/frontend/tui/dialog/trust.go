@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Trusted says that what the directory brings takes effect from now on.
+// Trusted reports that the project's configuration is trusted now.
 type Trusted struct{ Dir string }
 
-// Trust asks whether what a directory brings may take effect. Nothing does until a
-// yes; without one pawl works there all the same.
+// Trust asks whether to trust a project's configuration, which has no effect until the
+// user agrees. Pawl works without it too.
 type Trust struct {
 	shared  *ui.Shared
 	folder  pawl.Project
@@ -25,21 +25,21 @@ type Trust struct {
 	sending bool
 }
 
-// NewTrust returns the dialog of a directory.
+// NewTrust returns the dialog of a project.
 func NewTrust(s *ui.Shared, f pawl.Project) *Trust {
 	return &Trust{shared: s, folder: f, lock: *NewLock()}
 }
 
-// trustedMsg is what came of a yes.
+// trustedMsg is the result of trusting a project.
 type trustedMsg struct {
-	folder pawl.Project // as it is now, if it has changed
+	folder pawl.Project // its current state, if it has changed
 	err    error
 }
 
-// Shown begins the time until keys count.
+// Shown starts the lock.
 func (t *Trust) Shown() tea.Cmd { return t.lock.Shut() }
 
-// Update takes a message.
+// Update handles a message.
 func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case settledMsg:
@@ -103,7 +103,7 @@ func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
 	}
 }
 
-// View draws it.
+// View draws the dialog.
 func (t *Trust) View(width, height int) string {
 	t.lock.Drawn()
 	s := t.shared.Styles
@@ -115,7 +115,7 @@ func (t *Trust) View(width, height int) string {
 	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.More(t.shared)), foot...))
 }
 
-// text is what the directory would enable.
+// text lists the project's configuration.
 func (t *Trust) text(width int) []string {
 	s := t.shared.Styles
 	var lines []string
