@@ -30,7 +30,8 @@ const (
 	layerLoop             // decides
 	layerRunner           // runs the loop
 	layerService          // implements the interfaces that front ends use
-	layerCommand          // flags and wiring: may import everything
+	layerWiring           // opens the parts and connects them
+	layerCommand          // commands and their flags: may import everything
 
 	layerFrontend // uses pawl.Service and knows nothing of its implementation
 	layerTest     // only for tests: may import everything, and only tests may import it
@@ -105,8 +106,14 @@ var layers = map[string]int{
 	"internal/service":         layerService,
 	"internal/service/project": layerService,
 
+	"internal/app": layerWiring,
+
 	"cmd/pawl":              layerCommand,
 	"cmd/pawl-fakeprovider": layerCommand,
+	"cmd/pawl-fleet":        layerCommand,
+	"fleet/cli":             layerCommand,
+	"fleet/node":            layerCommand,
+	"internal/cli":          layerCommand,
 
 	"client":                    layerFrontend,
 	"internal/frontend/acp":     layerFrontend,
@@ -134,7 +141,6 @@ var owners = []struct{ module, owner, why string }{
 	{"github.com/jackc/pgx", "internal/store/postgres", "all others know store.Store"},
 	{"github.com/nats-io", "fleet/nats", "all others know bus.Link"},
 	{"github.com/minio/minio-go", "fleet/blob", "all others know blob.Store"},
-	{"github.com/spf13/cobra", "cmd/pawl", "flags are the command's business"},
 	{"github.com/coder/acp-go-sdk", "internal/frontend/acp", "editors' protocol is one front end's business"},
 }
 
@@ -316,9 +322,14 @@ func TestLayersCanFail(t *testing.T) {
 		{"internal/frontend/tui", module + "/internal/config", ""},
 		{"internal/frontend/tui/list", module + "/internal/service", "a front end uses pawl.Service"},
 		{"internal/frontend/httpapi", module + "/internal/frontend/tui", "a front end uses pawl.Service"},
-		{"cmd/pawl", module + "/internal/frontend/tui", ""},
-		{"cmd/pawl", module + "/internal/test/bench", "it is for tests"},
-		{"cmd/pawl", module + "/internal/magic", "it has no layer"},
+		{"internal/cli/tui", module + "/internal/frontend/tui", ""},
+		{"internal/cli/tui", module + "/internal/test/bench", "it is for tests"},
+		{"internal/cli/tui", module + "/internal/magic", "it has no layer"},
+		{"internal/cli/serve", module + "/fleet/node", "only pawl-fleet links"},
+		{"internal/app", module + "/internal/frontend/tui", "imports must point down"},
+		{"internal/app", "github.com/spf13/cobra", "only commands have flags"},
+		{"fleet/cli", "github.com/spf13/cobra", ""},
+		{"fleet/node", module + "/internal/app", ""},
 		{"dev/gotest", module + "/internal/proc", "not part of the program"},
 		{"internal/magic", "fmt", "add it to layers"},
 		{"internal/runner", "fmt", "add it to layers"},

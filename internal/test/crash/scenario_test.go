@@ -29,7 +29,7 @@ type scenario struct {
 	name      string
 	files     map[string]string // what the directory holds before; names that end in .sh can be run
 	script    []string          // the model's lines
-	steered   string            // what others say; see cmd/pawl/meanwhile_crashtest.go
+	inject    string            // what others say; see internal/app/inject_crashtest.go
 	commands  [][]string        // what a person does, in order; see words
 	from      int               // the first command that is killed: those before are like others' that are
 	reasons   []pawl.Reason
@@ -108,8 +108,8 @@ func (s scenario) env(t *testing.T, store string) *harness.Workdir {
 			t.Fatal(err)
 		}
 	}
-	if s.steered != "" {
-		b.Env = append(b.Env, "PAWL_MEANWHILE="+s.steered)
+	if s.inject != "" {
+		b.Env = append(b.Env, "PAWL_INJECT="+s.inject)
 	}
 	return b
 }

@@ -32,13 +32,13 @@ var scenarios = []scenario{
 	{
 		name:     "steered",
 		script:   []string{says("1"), says("2"), done},
-		steered:  `[{"after":"call.started","count":1,"steer":"this way"},{"after":"call.started","count":2,"steer":"and that"}]`,
+		inject:   `[{"after":"call.started","count":1,"steer":"this way"},{"after":"call.started","count":2,"steer":"and that"}]`,
 		commands: once, reasons: []pawl.Reason{pawl.ReasonEndTurn}, out: "1\n2\n", kills: 15,
 	},
 	{
 		name:   "queued, reworded, withdrawn",
 		script: []string{says("1"), says("2"), done, `{"text":"that too","expect":"in other words"}`},
-		steered: `[{"after":"call.started","count":1,"queue":"later"},{"after":"call.started","count":1,"queue":"never"},` +
+		inject: `[{"after":"call.started","count":1,"queue":"later"},{"after":"call.started","count":1,"queue":"never"},` +
 			`{"after":"call.finished","count":1,"prompt":2,"reword":"in other words"},{"after":"call.started","count":2,"prompt":3}]`,
 		commands: [][]string{runArgs(), {"resume"}}, reasons: []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn}, out: "1\n2\n", kills: 17,
 	},
@@ -141,7 +141,7 @@ var scenarios = []scenario{
 		name: "titled and summed up",
 		script: []string{says("1"), done, writes("a"), writes("b"), done, writes("c"), done,
 			`{"agent":"title","text":"Counting"}`, `{"agent":"summary","text":"It counted."}`},
-		steered: `[{"after":"call.started","count":1,"queue":"on"},{"after":"call.started","count":1,"queue":"and on"},` +
+		inject: `[{"after":"call.started","count":1,"queue":"on"},{"after":"call.started","count":1,"queue":"and on"},` +
 			`{"after":"turn.started","count":1,"await":"session.titled"},{"after":"turn.finished","count":2,"await":"session.summarized","own":true}]`,
 		commands: [][]string{runArgs(), {"resume"}},
 		reasons:  ended(3), out: "1\n", kills: 25,

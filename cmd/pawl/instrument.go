@@ -1,8 +1,0 @@
-//go:build !crashtest
-
-package main
-
-import "github.com/pawl-dev/pawl/internal/store"
-
-// instrument is where the crash test's build puts its knife; see instrument_crashtest.go.
-func instrument(st store.Store) store.Store { return st }

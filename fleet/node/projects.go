@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/fleet/runner"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/app"
+)
+
+// The queries about a directory that its host answers.
+const (
+	queryLook   = "look"
+	queryTrust  = "trust"
+	queryFiles  = "files"
+	queryExpand = "expand"
+	queryPlan   = "plan"
+)
+
+type planQuery struct {
+	Session pawl.SessionID `json:"session"`
+	Undo    pawl.Undo      `json:"undo"`
+}
+
+type filesQuery struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
+}
+
+type expanded struct {
+	Prompt pawl.Prompt `json:"prompt"`
+	Notes  []string    `json:"notes,omitempty"`
+}
+
+// modelLister lists the models that have an API key.
+type modelLister interface {
+	Models(ctx context.Context) ([]pawl.ModelInfo, error)
+}
+
+// remoteProjects implements pawl.Projects for directories on hosts: it sends a query
+// to the host that holds the directory.
+type remoteProjects struct {
+	pawl.Projects // answers what is not about a directory; set before the service is used
+	runner        *runner.Runner
+	models        modelLister // nil means the models of this process
+}
+
+func (p *remoteProjects) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
+	return f, p.runner.QueryFolder(ctx, dir, queryLook, nil, &f)
+}
+
+func (p *remoteProjects) Trust(ctx context.Context, dir, hash string) error {
+	var done struct{}
+	return p.runner.QueryFolder(ctx, dir, queryTrust, hash, &done)
+}
+
+func (p *remoteProjects) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
+	if p.models == nil {
+		return p.Projects.Models(ctx)
+	}
+	return p.models.Models(ctx)
+}
+
+func (p *remoteProjects) Files(ctx context.Context, dir, query string, limit int) (paths []string, err error) {
+	return paths, p.runner.QueryFolder(ctx, dir, queryFiles, filesQuery{query, limit}, &paths)
+}
+
+func (p *remoteProjects) Expand(ctx context.Context, dir string, prompt pawl.Prompt) (pawl.Prompt, []string, error) {
+	var out expanded
+	err := p.runner.QueryFolder(ctx, dir, queryExpand, prompt, &out)
+	return out.Prompt, out.Notes, err
+}
+
+func (p *remoteProjects) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
+	if p.Projects == nil {
+		return nil, errors.New("the node is not open yet")
+	}
+	return p.Projects.Output(ctx, id, blob)
+}
+
+// queryHandlers answer the queries about directories of this host.
+func queryHandlers(a *app.App, s *agent.Stepper) map[string]func(context.Context, string, []byte) ([]byte, error) {
+	return map[string]func(context.Context, string, []byte) ([]byte, error){
+		queryLook: handler(func(ctx context.Context, dir string, _ struct{}) (pawl.Project, error) {
+			return a.Projects.Look(ctx, dir)
+		}),
+		queryTrust: handler(func(ctx context.Context, dir, hash string) (struct{}, error) {
+			return struct{}{}, a.Projects.Trust(ctx, dir, hash)
+		}),
+		queryFiles: handler(func(ctx context.Context, dir string, q filesQuery) ([]string, error) {
+			return a.Projects.Files(ctx, dir, q.Query, q.Limit)
+		}),
+		queryExpand: handler(func(ctx context.Context, dir string, p pawl.Prompt) (expanded, error) {
+			out, notes, err := a.Projects.Expand(ctx, dir, p)
+			return expanded{out, notes}, err
+		}),
+		queryPlan: handler(func(ctx context.Context, _ string, q planQuery) (pawl.UndoPlan, error) {
+			return s.PlanUndo(ctx, q.Session, q.Undo)
+		}),
+	}
+}
+
+// handler decodes a query, calls do and encodes the answer.
+func handler[Q, A any](do func(ctx context.Context, dir string, q Q) (A, error)) func(context.Context, string, []byte) ([]byte, error) {
+	return func(ctx context.Context, dir string, text []byte) ([]byte, error) {
+		var q Q
+		if err := json.Unmarshal(text, &q); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		}
+		answer, err := do(ctx, dir, q)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(answer)
+	}
+}

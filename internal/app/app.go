@@ -1,0 +1,132 @@
+// Package app opens the parts of pawl and connects them.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/store/backend"
+	"github.com/pawl-dev/pawl/internal/telemetry"
+)
+
+// App is an open Service with the parts behind it. An App that is attached to a
+// server has a Service only; its other fields are nil.
+type App struct {
+	pawl.Service
+	Runner    *local.Runner  // runs turns in this process; nil if a fleet runs them
+	Projects  *project.Local // what front ends know about directories
+	Policy    *policy.Safety // decides what tools may do
+	MCP       *MCPServers    // the MCP servers that sessions use
+	Buffers   *EditorBuffers // unsaved files that an editor has open
+	Missions  *mission.Control
+	Store     store.Store   // masks secrets in what it writes
+	RawStore  backend.Store // Store without masking: also keeps tokens, tenants and hosts
+	Telemetry *telemetry.Telemetry
+
+	closers []closer
+	closed  func(name string) // tests learn from it what Close has closed; may be nil
+}
+
+// Options configures the parts that differ in a fleet. The zero value runs
+// everything in this process.
+type Options struct {
+	Link     bus.Link      // carries events between processes; nil means none
+	Models   Models        // nil means the models that this process has API keys for
+	Projects pawl.Projects // nil means the directories of this machine
+
+	// Run returns what runs the sessions. It may change the stepper and the service
+	// before they are used. nil means that this process runs them.
+	Run func(a *App, s *agent.Stepper, front *service.Config) (service.Runner, error)
+
+	closed func(name string)
+}
+
+// Models opens models and answers questions about them.
+type Models interface {
+	Open(ref string) (model.Model, error)
+	Window(ref string) (model.Window, error)
+	Small(ref string) (string, error)
+	Sibling(ref string) (string, error)
+	Check(ctx context.Context, ref string) error
+}
+
+// Open opens all parts, in the order of stages. If one fails, it closes those that
+// it has opened before.
+func Open(ctx context.Context, o Options) (*App, error) { return open(ctx, o, stages) }
+
+func open(ctx context.Context, o Options, stages []stage) (*App, error) {
+	b := &builder{App: &App{closed: o.closed}, options: o}
+	for _, s := range stages {
+		if err := s.open(b, ctx); err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+	}
+	return b.App, nil
+}
+
+// closer closes one part.
+type closer struct {
+	name  string
+	close func() error
+}
+
+// onClose registers what Close must do for a part that was opened.
+func (a *App) onClose(name string, do func() error) { a.closers = append(a.closers, closer{name, do}) }
+
+// Close closes all parts, the last opened first. Open turns stay open: they can be
+// resumed.
+func (a *App) Close() error {
+	var errs []error
+	for _, c := range slices.Backward(a.closers) {
+		if err := c.close(); err != nil {
+			errs = append(errs, fmt.Errorf("close %s: %w", c.name, err))
+		}
+		if a.closed != nil {
+			a.closed(c.name)
+		}
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+// FindSession returns the session with the given id or, for "last", the newest one
+// of dir.
+func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, error) {
+	if name != "last" {
+		s, err := a.Get(ctx, pawl.SessionID(name))
+		if errors.Is(err, pawl.ErrNotFound) {
+			return s, fmt.Errorf("there is no session %q: 'pawl session list' shows them: %w", name, err)
+		}
+		return s, err
+	}
+	list, err := a.List(ctx, pawl.Filter{Dir: dir, Limit: 1})
+	if err != nil {
+		return pawl.Session{}, err
+	}
+	if len(list) == 0 {
+		return pawl.Session{}, fmt.Errorf("there is no session in %s yet: %w", dir, pawl.ErrNotFound)
+	}
+	return list[0], nil
+}
+
+// Tenants returns the tenants of the store. It fails if the store is an SQLite file,
+// which has none.
+func (a *App) Tenants() (store.Tenants, error) {
+	t, ok := a.RawStore.(store.Tenants)
+	if !ok {
+		return nil, fmt.Errorf("an SQLite file has no tenants, use PostgreSQL (PAWL_STORE=postgres://…): %w", pawl.ErrInvalid)
+	}
+	return t, nil
+}

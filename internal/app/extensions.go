@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"os"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
+)
+
+// ExtensionPlaces says where agents, commands, rules and skills are looked for.
+func ExtensionPlaces(guard *policy.Safety) (extension.Places, error) {
+	p := extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
+	var err error
+	if p.Home, err = os.UserHomeDir(); err != nil {
+		return p, err
+	}
+	p.Config, err = config.UserFolder()
+	return p, err
+}
+
+// useExtensions gives sessions what their directories and the user bring.
+func useExtensions(guard *policy.Safety, loop *agent.Config) error {
+	p, err := ExtensionPlaces(guard)
+	if err != nil {
+		return err
+	}
+	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
+		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the directory is known by now
+		return p.Look(ctx, c.Dir).Skills, nil
+	}))
+	if err != nil {
+		return err
+	}
+	loop.Extensions = func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error) {
+		return FindExtensions(ctx, guard, p, dir, s.Trusted), nil
+	}
+	return nil
+}
+
+// FindExtensions reads what there is for a directory. told is that the user has named it
+// trusted. A directory that cannot be looked at is not trusted.
+func FindExtensions(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, told bool) *extension.Found {
+	_, _, _ = guard.Project(ctx, dir, told)
+	return p.Look(ctx, dir)
+}
+
+// ExtensionsHere is look for the directory that pawl was started in.
+func ExtensionsHere(ctx context.Context, told bool) (*extension.Found, error) {
+	guard, err := policy.Open()
+	if err != nil {
+		return nil, err
+	}
+	p, err := ExtensionPlaces(guard)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	return FindExtensions(ctx, guard, p, dir, told), nil
+}

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+)
+
+// openLanguageServers returns the language servers, of which none runs yet. They run
+// in directories that are trusted, in their sandbox.
+func openLanguageServers(guard *policy.Safety) (*lsp.Servers, error) {
+	user, err := LoadUser()
+	if err != nil {
+		return nil, err
+	}
+	table, err := LanguageServers(user)
+	if err != nil {
+		return nil, err
+	}
+	return &lsp.Servers{Table: table, Sandbox: guard.WrapServer, Enabled: guard.Trusted}, nil
+}
+
+// LanguageServers is the table of language servers, as the user wants it.
+func LanguageServers(u config.User) ([]lsp.Spec, error) {
+	entries := map[string]lsp.Entry{}
+	for name, e := range u.LSP {
+		entries[name] = lsp.Entry(e)
+	}
+	return lsp.Configure(lsp.Table(), entries)
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+)
+
+// MCPServer is an MCP server and where it is configured.
+type MCPServer struct {
+	mcpclient.Server
+	File    string
+	Project bool // of the directory's, and not of the user's
+}
+
+// MCPServersOf reads the MCP servers of sessions in a directory. What is wrong with an
+// entry or a file is told and left out: a session works without.
+func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, told bool) (entries []MCPServer, faults []string, err error) {
+	files, err := guard.Servers(ctx, dir, told)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		origin := mcpclient.User
+		if f.Project {
+			origin = mcpclient.Project
+		}
+		servers, wrong, err := mcpclient.ParseFile(f.Text, origin)
+		if err != nil {
+			faults = append(faults, fmt.Sprintf("%s: %v", f.File, err))
+		}
+		for _, fault := range wrong {
+			faults = append(faults, fmt.Sprintf("%s: %s", f.File, fault))
+		}
+		for _, s := range servers {
+			same := func(e MCPServer) bool { return e.Name == s.Name }
+			if i := slices.IndexFunc(entries, same); i >= 0 {
+				faults = append(faults, fmt.Sprintf("%s: %s: it is left out: %s has one of that name", f.File, s.Name, entries[i].File))
+				continue
+			}
+			entries = append(entries, MCPServer{s, f.File, f.Project})
+		}
+	}
+	return entries, faults, nil
+}

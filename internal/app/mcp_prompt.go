@@ -1,0 +1,127 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// The bounds of what a prompt takes from MCP servers.
+const (
+	maxDocuments  = 20       // that it names
+	documentBytes = 64 << 10 // of each
+)
+
+var (
+	// serverPrompt reads the name of a server's prompt: mcp__server__prompt or
+	// server:prompt.
+	serverPrompt = regexp.MustCompile(`^(?:mcp__([a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*)__|([a-zA-Z0-9_-]+):)(.+)$`)
+	// serverDocument finds the name of a server's document: @server:uri.
+	serverDocument = regexp.MustCompile(`(?:^|[\s("'])@([a-zA-Z0-9_-]+):([^\s"']+)`)
+)
+
+// has starts the directory's servers if one of them has that name.
+func (s *MCPServers) has(ctx context.Context, dir, name string, told bool) bool {
+	entries, _, err := MCPServersOf(ctx, s.guard, dir, told)
+	if err != nil || !slices.ContainsFunc(entries, func(e MCPServer) bool { return e.Name == name && !e.Disabled }) {
+		return false
+	}
+	s.startAll(ctx, dir, told)
+	return true
+}
+
+// prompt puts a server's prompt in the place of its call. ok is false if no server
+// is meant.
+func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, told bool, p *pawl.Prompt) (ok bool, err error) {
+	m := serverPrompt.FindStringSubmatch(name)
+	if m == nil {
+		return false, nil
+	}
+	server, wanted := cmp.Or(m[1], m[2]), m[3]
+	if !s.has(ctx, dir, server, told) {
+		return false, nil
+	}
+	if err := s.Await(ctx, dir, server); err != nil {
+		return true, err
+	}
+	found, err := s.findPrompt(dir, server, wanted)
+	if err != nil {
+		return true, err
+	}
+	filled, err := found.Fill(definition.SplitArguments(args))
+	if err != nil {
+		return true, err
+	}
+	r, err := s.GetPrompt(ctx, dir, server, found.Name, filled)
+	if err != nil {
+		return true, err
+	}
+	p.Parts[0] = pawl.Text{Text: r.Content}
+	for _, f := range r.Files {
+		p.Parts = append(p.Parts, f)
+	}
+	return true, nil
+}
+
+// findPrompt returns a server's prompt, by its own name or as it is called.
+func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, error) {
+	var names []string
+	for _, p := range s.Prompts(dir) {
+		if p.Server != server {
+			continue
+		}
+		if p.Name == wanted || strings.HasSuffix(p.Command(), "__"+wanted) {
+			return p, nil
+		}
+		names = append(names, "/"+p.Command())
+	}
+	return mcpclient.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, sanitize.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
+}
+
+// attach adds the documents of servers that a person names in their words, as
+// @server:uri. One that cannot be had is told.
+func (s *MCPServers) attach(ctx context.Context, dir, words string, told bool, p *pawl.Prompt) (notes []string) {
+	seen := map[string]bool{}
+	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
+		server, uri := m[1], strings.TrimRight(m[2], ".,;!?)")
+		name := server + ":" + uri
+		if seen[name] || !s.has(ctx, dir, server, told) {
+			continue
+		}
+		seen[name] = true
+		text, err := s.document(ctx, dir, server, uri, len(seen))
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("@%s was not read: %s", name, humanize.FirstLine(err.Error(), 300)))
+			continue
+		}
+		p.Parts = append(p.Parts, pawl.Text{Text: text})
+	}
+	return notes
+}
+
+// document returns the nth document of a prompt, as the model reads it.
+func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
+	if n > maxDocuments {
+		return "", fmt.Errorf("there are %d documents already: %w", maxDocuments, pawl.ErrInvalid)
+	}
+	if err := s.Await(ctx, dir, server); err != nil {
+		return "", err
+	}
+	r, err := s.ReadResource(ctx, dir, server, uri)
+	if err != nil {
+		return "", err
+	}
+	if len(r.Content) > documentBytes {
+		return "", fmt.Errorf("it has %d bytes, the most is %d: %w", len(r.Content), documentBytes, pawl.ErrInvalid)
+	}
+	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", sanitize.Line(uri), server, r.Content), nil
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"encoding/json"
+
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+)
+
+var (
+	_ mcpclient.TokenStore = keyringTokens{}
+	_ mcpclient.TokenStore = maskedTokens{}
+)
+
+// MCPTokens returns the store of logins to MCP servers: the system's keyring or, where
+// there is none, keys.json. Tokens that pass through it are masked from then on.
+func MCPTokens(keys *auth.Keys) mcpclient.TokenStore { return maskedTokens{keyringTokens{keys}} }
+
+// keyringTokens keeps logins where keys are kept: in the system's keyring, or where
+// there is none in keys.json.
+type keyringTokens struct{ keys *auth.Keys }
+
+// Get returns what a login has brought.
+func (k keyringTokens) Get(name string) (auth.Secret, error) {
+	token, _, err := k.keys.Key(auth.Provider{ID: name})
+	return token, err
+}
+
+// Set keeps what a login has brought.
+func (k keyringTokens) Set(name string, token auth.Secret) error {
+	_, err := k.keys.Save(name, token)
+	return err
+}
+
+// Delete forgets it, wherever it is.
+func (k keyringTokens) Delete(name string) error {
+	_, err := k.keys.Delete(name)
+	return err
+}
+
+// maskedTokens is where logins are kept. What it gives out, and what is kept in it,
+// is a secret from then on.
+type maskedTokens struct{ mcpclient.TokenStore }
+
+// Get returns the credentials of a login.
+func (h maskedTokens) Get(name string) (auth.Secret, error) {
+	text, err := h.TokenStore.Get(name)
+	registerLogin(text)
+	return text, err
+}
+
+// Set keeps the credentials of a login.
+func (h maskedTokens) Set(name string, text auth.Secret) error {
+	registerLogin(text)
+	return h.TokenStore.Set(name, text)
+}
+
+// registerLogin masks the secrets of a login.
+func registerLogin(text auth.Secret) {
+	var login map[string]any
+	if json.Unmarshal([]byte(text.Reveal()), &login) != nil {
+		return // it is not one
+	}
+	for _, key := range []string{"access_token", "refresh_token", "client_secret"} {
+		if value, ok := login[key].(string); ok {
+			Secrets.Add("MCP login", value)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+)
+
+// newMissions makes mission control. Where it makes sessions is set later.
+func newMissions(s *policy.Safety) *mission.Control {
+	return mission.New(mission.Config{
+		Repo:      RepoOf,
+		Worktrees: func(_ context.Context, repo *git.Repo) (string, error) { return s.Allot(repo) },
+		ShareCache: func(ctx context.Context, g *gate.Gate, dir string) error {
+			cache, err := s.Cache(dir)
+			if err != nil {
+				return err
+			}
+			return g.CopyCache(ctx, cache)
+		},
+		Clear: s.DropCache,
+		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return OpenGate(repo, s) },
+	})
+}
+
+// RepoOf opens the repository that a directory is in.
+func RepoOf(ctx context.Context, dir string) (*git.Repo, error) {
+	g, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return g.Open(ctx, dir)
+}
+
+// OpenGate makes a gate for a repository. Its trees are below the directory for
+// temporary files; the cache of the base's checks is pawl's own.
+func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
+	cache, err := config.Cache()
+	if err != nil {
+		return nil, err
+	}
+	seed := filepath.Join(cache, "gate", gate.DirName(repo.Common))
+	if err := os.MkdirAll(seed, 0o700); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "pawl-gate-")
+	if err != nil {
+		return nil, err
+	}
+	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
+}
+
+// The git that can put work together without a directory of its own.
+const MissionGitMajor, MissionGitMinor = 2, 38

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/provider"
+	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+)
+
+// NewModels returns what opens models, by the user's configuration and keys.
+// The catalog and the keys are read when a provider's model is opened.
+func NewModels() (*provider.Opener, error) {
+	user, err := LoadUser()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := OpenKeys()
+	if err != nil {
+		return nil, err
+	}
+	endpoints := make(map[string]provider.Endpoint, len(user.Providers))
+	for id, p := range user.Providers {
+		endpoints[id] = provider.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers}
+	}
+	limiter, err := ratelimit.New(CallBounds(user))
+	if err != nil {
+		return nil, err
+	}
+	return &provider.Opener{Config: provider.Config{
+		Catalog: sync.OnceValues(OpenCatalog),
+		Key: func(p catalog.Provider) (string, error) {
+			key, _, err := keys.Key(AuthProvider(p))
+			return key.Reveal(), err
+		},
+		Endpoints: endpoints,
+		Fallback:  user.Fallback,
+		RateLimit: limiter,
+		SmallRef:  user.SmallModel,
+	}}, nil
+}
+
+// CallBounds are the limits that the user has set for calls at once, by provider.
+func CallBounds(user config.User) map[string]ratelimit.Bounds {
+	bounds := map[string]ratelimit.Bounds{}
+	for id, p := range user.Providers {
+		if c := p.Calls; c != nil {
+			bounds[id] = ratelimit.Bounds{Calls: c.Max, Models: c.Models, Wait: time.Duration(c.Wait) * time.Second}
+		}
+	}
+	return bounds
+}
+
+// ConfiguredModel is the model of those who name none; "" if the user has chosen none.
+func ConfiguredModel() (string, error) {
+	user, err := LoadUser()
+	return cmp.Or(os.Getenv("PAWL_MODEL"), user.Model), err
+}
+
+// FoundKey is a key that was found, and what may be told of it.
+type FoundKey struct {
+	Provider string `json:"provider"`
+	Origin   string `json:"origin"`
+	Length   int    `json:"length"`
+}
+
+// FindKeys returns the keys of those providers that have one.
+func FindKeys(keys *auth.Keys, providers []catalog.Provider) ([]FoundKey, error) {
+	found := []FoundKey{}
+	for _, p := range providers {
+		key, origin, err := keys.Key(AuthProvider(p))
+		if errors.Is(err, auth.ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, FoundKey{p.ID, origin, len(key)})
+	}
+	return found, nil
+}
+
+// ModelHelp is the screen for people who have not chosen a model.
+func ModelHelp(ctx context.Context) (string, error) {
+	c, keys, err := CatalogAndKeys()
+	if err != nil {
+		return "", err
+	}
+	found, err := FindKeys(keys, c.Providers)
+	if err != nil {
+		return "", err
+	}
+	var foundKeys []auth.FoundKey
+	for _, k := range found {
+		m, _ := c.Default(k.Provider)
+		foundKeys = append(foundKeys, auth.FoundKey{Provider: k.Provider, Origin: k.Origin, Model: m.Ref})
+	}
+	var servers []auth.FoundServer
+	for _, s := range catalog.Local(ctx, c.Locals()...) {
+		server := auth.FoundServer{Name: s.Provider.Name}
+		for _, m := range s.Models {
+			server.Models = append(server.Models, m.Ref)
+		}
+		servers = append(servers, server)
+	}
+	return auth.Help(foundKeys, servers), nil
+}
+
+// KnownModel says what is wrong with a model's name, if it is no script's.
+func KnownModel(ref string) error {
+	if ref == "" || strings.HasPrefix(ref, "script:") {
+		return nil
+	}
+	c, err := OpenCatalog()
+	if err != nil {
+		return err
+	}
+	_, err = c.Lookup(ref)
+	return err
+}
+
+// OpenCatalog returns the catalog with the user's models.json.
+func OpenCatalog() (*catalog.Catalog, error) {
+	data, err := config.Data()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Open(filepath.Join(data, "models.json"))
+}
+
+func CatalogAndKeys() (*catalog.Catalog, *auth.Keys, error) {
+	c, err := OpenCatalog()
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := OpenKeys()
+	return c, keys, err
+}
+
+// AuthProvider is what auth must know of a provider.
+func AuthProvider(p catalog.Provider) auth.Provider {
+	return auth.Provider{ID: p.ID, EnvKeys: p.EnvKeys}
+}

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+)
+
+// LoadPolicy returns what holds in this directory. A mode that is named wins over
+// the user's.
+func LoadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
+	s, err := policy.Open()
+	if err != nil {
+		return permission.Policy{}, err
+	}
+	dir, err := WorkingDir()
+	if err != nil {
+		return permission.Policy{}, err
+	}
+	return s.Policy(ctx, "", dir, pawl.Settings{Mode: mode})
+}

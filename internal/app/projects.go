@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/service/project"
+	"github.com/pawl-dev/pawl/internal/store"
+)
+
+// newProjects returns what front ends know of directories.
+func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*project.Local, error) {
+	p, err := ExtensionPlaces(guard)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := OpenKeys()
+	if err != nil {
+		return nil, err
+	}
+	return project.New(project.Config{
+		Safety: guard, Places: p, Store: st, Servers: projectServers{servers}, Mask: Secrets.Reader,
+		Catalog: sync.OnceValues(OpenCatalog),
+		HasKey: func(p catalog.Provider) bool {
+			_, _, err := keys.Key(AuthProvider(p))
+			return err == nil // a key that cannot be read is none: 'pawl auth list' tells
+		},
+	}), nil
+}
+
+// projectServers are this process's MCP servers, as people see them.
+type projectServers struct{ *MCPServers }
+
+var _ project.Servers = projectServers{}
+
+// Status says how the servers of a directory fare. It starts none.
+func (s projectServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
+	entries, faults, err := MCPServersOf(ctx, s.guard, dir, false)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("MCP servers: %v", err)}
+	}
+	for i, fault := range faults {
+		faults[i] = "MCP servers: " + fault
+	}
+	running := s.Servers.Status(dir)
+	var list []pawl.ServerInfo
+	for _, e := range entries {
+		info := pawl.ServerInfo{Name: e.Name, Origin: originOf(e)}
+		if e.Disabled {
+			info.State = string(mcpclient.Disabled)
+		}
+		if i := slices.IndexFunc(running, func(r mcpclient.Status) bool { return r.Name == e.Name }); i >= 0 {
+			info.State, info.Tools = string(running[i].State), len(running[i].Tools)
+			info.Why = sanitize.Line(Secrets.Redact(running[i].Why))
+		}
+		list = append(list, info)
+	}
+	return list, faults
+}
+
+func originOf(e MCPServer) string {
+	if e.Project {
+		return "project"
+	}
+	return "user"
+}
+
+// Commands are the prompts of the servers that run.
+func (s projectServers) Commands(dir string) []pawl.CommandInfo {
+	var list []pawl.CommandInfo
+	for _, p := range s.Prompts(dir) {
+		var args []string
+		for _, a := range p.Arguments {
+			if a.Required {
+				args = append(args, "<"+a.Name+">")
+			} else {
+				args = append(args, "["+a.Name+"]")
+			}
+		}
+		list = append(list, pawl.CommandInfo{
+			Name: p.Command(), Description: sanitize.Line(p.Description), Arguments: sanitize.Line(strings.Join(args, " ")), Origin: "MCP server " + p.Server,
+		})
+	}
+	return list
+}
+
+// Prompt puts a server's prompt in the place of its call.
+func (s projectServers) Prompt(ctx context.Context, dir, name, args string, p *pawl.Prompt) (bool, error) {
+	return s.prompt(ctx, dir, name, args, p.Trusted, p)
+}
+
+// Attach adds the documents of servers that words name.
+func (s projectServers) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) []string {
+	return s.attach(ctx, dir, words, p.Trusted, p)
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/redact"
+	"github.com/pawl-dev/pawl/internal/service"
+	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/store/backend"
+	"github.com/pawl-dev/pawl/internal/tool"
+	"github.com/pawl-dev/pawl/internal/tool/lsp"
+)
+
+// stage opens one part. What it opens it registers with onClose at once.
+type stage struct {
+	name string
+	open func(b *builder, ctx context.Context) error
+}
+
+// stages are the parts in the order in which Open opens them. Close runs in reverse:
+// the runner stops first, telemetry reports until the end, the store closes last.
+var stages = []stage{
+	{"store", (*builder).openStore},
+	{"telemetry", (*builder).openTelemetry},
+	{"policy", (*builder).openPolicy},
+	{"jobs", (*builder).openJobs},
+	{"language servers", (*builder).openLanguageServers},
+	{"tools", (*builder).openTools},
+	{"models", (*builder).openModels},
+	{"agent", (*builder).configureAgent},
+	{"MCP servers", (*builder).openMCPServers},
+	{"projects", (*builder).openProjects},
+	{"runner", (*builder).openRunner},
+}
+
+// builder holds what later stages need of earlier ones.
+type builder struct {
+	*App
+	options Options
+	jobs    *tool.Jobs
+	lsp     *lsp.Servers
+	tools   *tool.Registry
+	models  Models
+	agent   agent.Config
+	front   service.Config
+}
+
+func (b *builder) openStore(ctx context.Context) error {
+	ref, err := config.Store()
+	if err != nil {
+		return err
+	}
+	if err := RegisterSecrets(ref); err != nil {
+		return err
+	}
+	if b.RawStore, err = backend.Open(ctx, ref); err != nil {
+		return err
+	}
+	b.Store = redact.NewStore(instrument(b.RawStore), Secrets)
+	b.onClose("store", b.Store.Close)
+	return nil
+}
+
+func (b *builder) openTelemetry(context.Context) (err error) {
+	if b.Telemetry, err = openTelemetry(); err != nil {
+		return err
+	}
+	b.onClose("telemetry", func() error {
+		closeTelemetry(b.Telemetry)
+		return nil
+	})
+	return nil
+}
+
+func (b *builder) openPolicy(context.Context) (err error) {
+	if b.Policy, err = policy.Open(); err != nil {
+		return err
+	}
+	b.Policy.Builtins = BuiltinHooks()
+	b.Missions = newMissions(b.Policy)
+	return nil
+}
+
+func (b *builder) openJobs(context.Context) error {
+	b.jobs = tool.NewJobs(Secrets.Blobs(b.Store), b.Policy)
+	b.jobs.Redact = Secrets
+	b.onClose("jobs", func() error {
+		b.jobs.Close()
+		return nil
+	})
+	return nil
+}
+
+func (b *builder) openLanguageServers(context.Context) (err error) {
+	if b.lsp, err = openLanguageServers(b.Policy); err != nil {
+		return err
+	}
+	b.onClose("language servers", func() error {
+		b.lsp.Close()
+		return nil
+	})
+	return nil
+}
+
+func (b *builder) openTools(context.Context) (err error) {
+	if b.tools, err = newTools(tool.Config{Blobs: Secrets.Blobs(b.Store), Jobs: b.jobs, Faults: b.lsp}); err != nil {
+		return err
+	}
+	b.tools, err = b.tools.With(b.Missions.Tools()...)
+	return err
+}
+
+func (b *builder) openModels(context.Context) (err error) {
+	if b.models = b.options.Models; b.models == nil {
+		b.models, err = NewModels()
+	}
+	return err
+}
+
+// configureAgent connects the agent's loop and the service with the parts so far.
+func (b *builder) configureAgent(ctx context.Context) error {
+	events := b.Telemetry.Watch(bus.New(b.Store, bus.Config{Link: b.options.Link}))
+	b.Buffers = &EditorBuffers{}
+	b.agent = agent.Config{
+		Store: b.Store, Bus: events, Model: b.models.Open, Window: b.models.Window, SummaryModel: b.models.Small, SmallModel: b.models.Sibling,
+		Tools: b.tools, Authority: b.Policy, Hooks: b.Policy, Redact: Secrets, SubagentEnded: b.jobs.End, Missions: b.Missions, Buffers: b.Buffers.Get,
+	}
+	if err := useExtensions(b.Policy, &b.agent); err != nil {
+		return err
+	}
+	known := b.agent // without MCP servers: a check must not start any
+	b.front = service.Config{Store: b.Store, Bus: events, Model: ConfiguredModel, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
+		return checkSettings(ctx, b.models, &known, dir, s)
+	}}
+	useSnapshots(ctx, &b.agent, &b.front)
+	return nil
+}
+
+func (b *builder) openMCPServers(context.Context) (err error) {
+	tools := b.agent.Tools
+	if b.MCP, err = newMCPServers(b.Policy, func(name string) bool { _, taken := tools.Tool(name); return taken }); err != nil {
+		return err
+	}
+	b.onClose("MCP servers", func() error {
+		b.MCP.Close()
+		return nil
+	})
+	useMCPServers(b.MCP, &b.agent)
+	return nil
+}
+
+func (b *builder) openProjects(context.Context) (err error) {
+	if b.Projects, err = newProjects(b.Policy, b.Store, b.MCP); err != nil {
+		return err
+	}
+	b.onClose("projects", func() error {
+		b.Projects.Close()
+		return nil
+	})
+	if b.front.Projects = b.options.Projects; b.front.Projects == nil {
+		b.front.Projects = b.Projects
+	}
+	return nil
+}
+
+func (b *builder) openRunner(context.Context) (err error) {
+	stepper := agent.NewStepper(b.agent)
+	b.front.PlanUndo = stepper.PlanUndo
+	if b.options.Run == nil {
+		b.Runner = local.New(local.Config{Stepper: stepper})
+		b.onClose("runner", func() error {
+			b.Runner.Close()
+			return nil
+		})
+		b.front.Runner = b.Runner
+	} else if b.front.Runner, err = b.options.Run(b.App, stepper, &b.front); err != nil {
+		return err
+	}
+	b.Service = service.New(b.front)
+	stepper.Service, b.Missions.Sessions = b.Service, b.Service // subagents are sessions like any other
+	return nil
+}

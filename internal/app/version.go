@@ -1,0 +1,4 @@
+package app
+
+// Version is set by the release build.
+var Version = "dev"

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+)
+
+// WithApp runs f with everything wired together.
+func WithApp(cmd *cobra.Command, f func(ctx context.Context, a *app.App) error) error {
+	a, err := app.Open(cmd.Context(), app.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(cmd.Context(), a), a.Close())
+}
+
+// WithSession runs f with the session that the argument names.
+func WithSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
+	return WithApp(cmd, func(ctx context.Context, a *app.App) error {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		s, err := a.FindSession(ctx, name, dir)
+		if err != nil {
+			return err
+		}
+		return f(ctx, a, s)
+	})
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+)
+
+// Usable refuses a configuration that pawl would not start with.
+func Usable(u config.User) error {
+	findings := checkPermissions(u)
+	if themes, err := UserThemes(); err == nil { // a theme that cannot be read is no fault of the configuration
+		findings = append(findings, CheckTUI(u, themes)...)
+	}
+	for _, f := range findings {
+		if f.Level == config.LevelError {
+			return errors.New(f.Message)
+		}
+	}
+	return nil
+}
+
+// checkPermissions returns what is wrong with the mode and the rules.
+func checkPermissions(u config.User) []config.Finding {
+	findings := checkRules(u.Permissions.Rules, permission.OriginUser)
+	if u.Permissions.Mode != "" {
+		if _, err := permission.ParseMode(u.Permissions.Mode); err != nil {
+			findings = append(findings, config.Finding{Level: config.LevelError, Key: "permissions.mode", Message: cli.ErrorText(err)})
+		}
+	}
+	return findings
+}
+
+func configSetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "set key value",
+		Short: "Set a value in your configuration",
+		Long: `Set a value in your configuration. All else in the file stays as it is, comments
+included; without a file, one is made. A string is written as it is, all else as JSON.
+What would not load is refused.
+
+A key is written with dots; where a name has one in it, with slashes: /a/b.`,
+		Example: `  pawl config set model sonnet
+  pawl config set fallback '["openai/gpt-5"]'
+  pawl config set providers.openai.headers.X-Team '{env:TEAM}'`,
+		Args: cli.Args(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return config.Set(args[0], args[1], Usable) },
+	}
+}
+
+func configUnsetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "unset key",
+		Short: "Take a key out of your configuration",
+		Args:  cli.Args(cobra.ExactArgs(1)),
+		RunE:  func(cmd *cobra.Command, args []string) error { return config.Unset(args[0], Usable) },
+	}
+}
+
+func configEditCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "edit",
+		Short: "Open your configuration in your editor, and check it after",
+		Long: `Open your configuration in the editor that VISUAL or EDITOR names, and check it after.
+
+Exit codes: 0 it can be used, 1 it cannot, or the editor failed.`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := config.UserFile()
+			if err != nil {
+				return err
+			}
+			if err := makeConfig(path); err != nil {
+				return err
+			}
+			if err := openEditor(path); err != nil {
+				return err
+			}
+			return reportFindings(cmd, CheckUserFile(path), outputText)
+		},
+	}
+}
+
+// makeConfig makes an empty configuration, unless there is one.
+func makeConfig(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	unlock, err := userfile.Lock(path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return userfile.ReplaceText(path, fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", config.SchemaURL))
+}
+
+// openEditor runs the user's editor on a file. No shell reads its name.
+func openEditor(path string) error {
+	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
+	if len(words) == 0 {
+		return fmt.Errorf("no editor is known: set EDITOR, or change %s yourself: %w", path, pawl.ErrInvalid)
+	}
+	c := exec.Command(words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor is the job
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("edit %s with %s: %w", path, words[0], err)
+	}
+	return nil
+}

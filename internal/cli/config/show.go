@@ -1,0 +1,149 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+)
+
+// showConfig prints what takes effect. What cannot be told is an error, after
+// the rest.
+func showConfig(cmd *cobra.Command, asJSON bool) error {
+	list, err := effective(cmd.Context())
+	if asJSON {
+		return errors.Join(cli.WriteJSON(cmd.OutOrStdout(), append([]config.Setting{}, list...)), err)
+	}
+	return errors.Join(printSettings(cmd, list), err)
+}
+
+func printSettings(cmd *cobra.Command, list []config.Setting) error {
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tVALUE\tLAYER\tSOURCE")
+	for _, s := range list {
+		value := s.Text()
+		if value == "" {
+			value = `""`
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Key, value, s.Layer, s.Source)
+	}
+	return w.Flush()
+}
+
+// effective returns all that takes effect in this directory, with an error about
+// what could not be read.
+func effective(ctx context.Context) ([]config.Setting, error) {
+	list, err := config.UserSettings()
+	if err != nil {
+		return nil, err
+	}
+	policy, policyErr := app.LoadPolicy(ctx, "")
+	if policyErr == nil {
+		list, err = addPolicy(list, policy)
+	}
+	managed, managedErr := managedSettings()
+	paths, pathsErr := config.PathSettings()
+	return slices.Concat(list, managed, paths), errors.Join(err, policyErr, managedErr, pathsErr)
+}
+
+// addPolicy adds the mode, where the user has not chosen one, and the rules of
+// the directory.
+func addPolicy(list []config.Setting, policy permission.Policy) ([]config.Setting, error) {
+	if !slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == "permissions.mode" }) {
+		s, err := config.NewSetting("permissions.mode", policy.Mode, config.LayerBuiltIn, "")
+		if err != nil {
+			return list, err
+		}
+		list = append(list, s)
+	}
+	var rules []permission.Rule
+	for _, r := range policy.Rules {
+		if r.Origin == permission.OriginProject {
+			rules = append(rules, r)
+		}
+	}
+	if rules == nil {
+		return list, nil
+	}
+	s, err := config.NewSetting("permissions.rules", rules, config.LayerProject, config.ProjectFile)
+	return append(list, s), err
+}
+
+// managedSettings are what the administrator has set.
+func managedSettings() (list []config.Setting, err error) {
+	m, err := config.LoadManaged()
+	if err != nil {
+		return nil, err
+	}
+	add := func(key string, value any) {
+		s, fault := config.NewSetting(key, value, config.LayerManaged, config.ManagedFile)
+		list, err = append(list, s), errors.Join(err, fault)
+	}
+	if m.MaxMode != "" {
+		add("max_mode", m.MaxMode)
+	}
+	if m.Rules != nil {
+		add("rules", m.Rules)
+	}
+	if m.SandboxRequired {
+		add("sandbox_required", true)
+	}
+	if m.Hooks != nil {
+		add("hooks", m.Hooks)
+	}
+	if m.OnlyManaged {
+		add("allow_only_managed_hooks", true)
+	}
+	return list, err
+}
+
+func configGetCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "get key",
+		Short: "Print a value that takes effect, or those below a key",
+		Long: `Print a value that takes effect, or those below a key. What may be secret is masked.
+
+Exit codes: 0 it is set, 1 it is not.`,
+		Example: `  pawl config get permissions.mode
+  pawl config get providers`,
+		Args: cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, fault := effective(cmd.Context())
+			list = slices.DeleteFunc(list, func(s config.Setting) bool { return s.Key != args[0] && !strings.HasPrefix(s.Key, args[0]+".") })
+			if len(list) > 0 {
+				return errors.Join(printGot(cmd, list, args[0], asJSON), fault)
+			}
+			if err := config.Known(args[0]); err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			if fault != nil {
+				return fault
+			}
+			return fmt.Errorf("%s is not set", args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with where it comes from")
+	return cmd
+}
+
+// printGot prints one value as it is, several with their keys.
+func printGot(cmd *cobra.Command, list []config.Setting, key string, asJSON bool) error {
+	switch {
+	case asJSON:
+		return cli.WriteJSON(cmd.OutOrStdout(), list)
+	case len(list) == 1 && list[0].Key == key:
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), list[0].Text())
+		return err
+	}
+	return printSettings(cmd, list)
+}

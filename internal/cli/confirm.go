@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Confirm asks a person at the terminal. Without one it refuses.
+func Confirm(cmd *cobra.Command, question string) (bool, error) {
+	if !Attended(cmd) {
+		return false, UsageError(cmd, errors.New("nobody is there to be asked: --yes does it, --dry-run only shows it"))
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	text, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "y", "yes":
+		return true, nil
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "nothing was changed")
+	return false, nil
+}
+
+// Attended reports whether a person can be asked: standard input and standard error
+// are a terminal.
+func Attended(cmd *cobra.Command) bool {
+	in, ok := cmd.InOrStdin().(*os.File)
+	return ok && IsTerminal(in) && IsTerminal(cmd.ErrOrStderr())
+}

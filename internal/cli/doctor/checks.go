@@ -1,0 +1,314 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/store/backend"
+)
+
+// checkTime bounds each check that asks another program or machine.
+const checkTime = 10 * time.Second
+
+// checkSandbox says whether commands are confined, by what, and whether they
+// can be in this directory.
+func checkSandbox(ctx context.Context) []Finding {
+	box, report := sandbox.Detect(ctx)
+	head := Finding{Name: "sandbox", Status: OK, Detail: box.Name()}
+	switch box.Name() {
+	case "none":
+		head.Status, head.Detail = Warn, "off: every command is asked about"
+	case "landlock":
+		head.Status, head.Detail = Warn, "landlock, which can do less than bubblewrap; docs/guide/sandbox.md says what"
+	}
+	findings := []Finding{head}
+	for _, f := range report.Findings {
+		line := Finding{Name: f.Name, Status: OK, Detail: f.Detail}
+		if !f.OK {
+			line.Status, line.Fix = Warn, f.Fix
+		}
+		findings = append(findings, line)
+	}
+	if box.Name() != "none" {
+		findings = append(findings, checkWorkspace(ctx, box))
+	}
+	return findings
+}
+
+func checkWorkspace(ctx context.Context, box sandbox.Backend) Finding {
+	f := Finding{Name: "workspace", Status: OK}
+	dir, err := app.WorkingDir()
+	if err == nil {
+		f.Detail = dir
+		err = tryBox(ctx, box, dir)
+	}
+	if err != nil {
+		f.Status, f.Detail = Warn, err.Error()
+		f.Fix = "start pawl in the folder of a project"
+	}
+	return f
+}
+
+func tryBox(ctx context.Context, box sandbox.Backend, dir string) error {
+	s, err := policy.Open()
+	if err != nil {
+		return err
+	}
+	p, err := s.Profile(ctx, dir)
+	if err != nil {
+		return err
+	}
+	p.ReadOnly = true // to look is enough
+	w, err := box.Wrap([]string{"true"}, p)
+	if err == nil {
+		w.Close()
+	}
+	return err
+}
+
+func checkConfig() Finding {
+	f := Finding{Name: "config", Status: OK}
+	path, err := config.UserFile()
+	if err == nil {
+		f.Detail = path
+		if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+			f.Detail = "none: " + path
+		}
+		var user config.User
+		var warnings []config.Finding
+		if user, warnings, err = config.ReadUser(); len(warnings) > 0 {
+			f.Status, f.Detail, f.Fix = Warn, warnings[0].String(), "'pawl config check' shows all that counts for nothing"
+		}
+		if err == nil {
+			_, err = app.LanguageServers(user)
+		}
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "correct the file, or move it away"
+	}
+	return f
+}
+
+// checkFolder says where the user's own agents, commands, rules and skills are.
+func checkFolder() Finding {
+	f := Finding{Name: "folder", Status: OK}
+	dir, err := config.UserFolder()
+	switch f.Detail = dir; {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "set HOME or XDG_CONFIG_HOME"
+	case os.Getenv("PAWL_CONFIG") != "":
+		f.Detail += ": PAWL_CONFIG moves the file alone"
+	}
+	return f
+}
+
+// checkExtensions says how much was picked up here.
+func checkExtensions(groups []itemGroup, err error) Finding {
+	f := Finding{Name: "extensions", Status: OK}
+	if err != nil {
+		f.Status, f.Detail = Warn, err.Error()
+		return f
+	}
+	used, all := 0, 0
+	for _, g := range groups {
+		for _, i := range g.Items {
+			if all++; i.InEffect {
+				used++
+			}
+		}
+	}
+	f.Detail = fmt.Sprintf("%d picked up, %d in effect", all, used)
+	return f
+}
+
+// checkPolicy says whether an administrator has a say here.
+func checkPolicy() Finding {
+	f := Finding{Name: "policy", Status: OK, Detail: "none: " + config.ManagedFile}
+	m, err := config.LoadManaged()
+	switch {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "ask the administrator of this machine"
+	case m.MaxMode != "" || m.Rules != nil || m.SandboxRequired:
+		f.Detail = config.ManagedFile + "; 'pawl config managed' shows it"
+	}
+	return f
+}
+
+// checkTrust says whether what this directory brings takes effect.
+func checkTrust(ctx context.Context) Finding {
+	f := Finding{Name: "trust", Status: OK}
+	s, err := policy.Open()
+	var folder policy.Directory
+	if err == nil {
+		folder, err = s.LookAt(ctx, ".")
+	}
+	var unread error // what is in it cannot be read, or could not
+	if err == nil {
+		_, _, unread = s.Project(ctx, ".", true)
+	}
+	switch {
+	case err != nil:
+		f.Status, f.Detail = Warn, err.Error()
+	case len(folder.Parts) == 0:
+		f.Detail = "this folder brings nothing that needs it"
+	case folder.State == trust.Trusted && unread != nil:
+		f.Status, f.Detail, f.Fix = Fail, unread.Error(), "correct the file, or trust the folder no longer: 'pawl trust --revoke'"
+	case folder.State == trust.Trusted:
+		f.Detail = "this folder is trusted"
+	case unread != nil:
+		f.Status, f.Detail = Warn, "this folder is not trusted, and if it were, pawl would not work here: "+unread.Error()
+	default:
+		f.Detail = fmt.Sprintf("this folder brings %d things that take no effect; 'pawl trust' shows them", len(folder.Parts))
+	}
+	return f
+}
+
+func checkStore(ctx context.Context) Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := Finding{Name: "store", Status: OK}
+	ref, err := config.Store()
+	if err == nil {
+		if f.Detail = ref; strings.Contains(ref, "://") {
+			f.Detail = "PostgreSQL" // the address may hold a password
+		}
+		var st interface{ Close() error }
+		if st, err = backend.Open(ctx, ref); err == nil {
+			err = st.Close()
+		}
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "see PAWL_STORE and PAWL_DATA in docs/guide/config.md"
+	}
+	return f
+}
+
+func checkKeys() Finding {
+	f := Finding{Name: "keys", Status: OK}
+	c, keys, err := app.CatalogAndKeys()
+	var found []app.FoundKey
+	if err == nil {
+		found, err = app.FindKeys(keys, c.Providers)
+	}
+	var names []string
+	for _, k := range found {
+		names = append(names, k.Provider)
+	}
+	switch f.Detail = strings.Join(names, ", "); {
+	case err != nil:
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "'pawl auth list' says more"
+	case len(names) == 0:
+		f.Status, f.Detail, f.Fix = Warn, "none: only models of this machine can be used", "'pawl auth' says how to get one"
+	}
+	return f
+}
+
+// checkProgram looks for a program that pawl runs.
+func checkProgram(ctx context.Context, name, missing, without string, args ...string) Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := Finding{Name: name, Status: OK}
+	if name == "rg" {
+		f.Name = "ripgrep"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		f.Status, f.Detail, f.Fix = missing, "not found: "+without, "install "+f.Name
+		return f
+	}
+	if inside(path) {
+		f.Status, f.Detail, f.Fix = Warn, path+" is in this folder: it is not run to ask which it is", "put one that you have installed before it in PATH"
+		return f
+	}
+	out, err := exec.CommandContext(ctx, path, args...).Output() //nolint:gosec // a fixed name
+	if err != nil {
+		f.Status, f.Detail, f.Fix = missing, fmt.Sprintf("%s does not run: %v", path, err), "reinstall it"
+		return f
+	}
+	f.Detail, _, _ = strings.Cut(string(out), "\n")
+	return f
+}
+
+// inside reports whether a program is one of this directory's, whatever the way to
+// it: a repository must not bring what is run by a look at it. One that cannot be
+// told is taken for one.
+func inside(program string) bool {
+	dir, err := app.WorkingDir()
+	real, err2 := filepath.EvalSymlinks(program)
+	if err != nil || err2 != nil {
+		return true
+	}
+	for _, path := range []string{program, real, filepath.Dir(program)} {
+		if rel, err := filepath.Rel(dir, path); err != nil || filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkTerminal() Finding {
+	f := Finding{Name: "terminal", Status: OK, Detail: "none: output is plain text"}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		f.Detail = "TERM=" + os.Getenv("TERM")
+		if width, height, err := term.GetSize(fd); err == nil {
+			f.Detail += fmt.Sprintf(", %dx%d", width, height)
+		}
+		if t := os.Getenv("TERM"); t == "" || t == "dumb" {
+			f.Status, f.Fix = Warn, "set TERM to what your terminal is, e.g. xterm-256color"
+		}
+	}
+	return f
+}
+
+// checkMissions says whether missions can be worked on here.
+func checkMissions(ctx context.Context) Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := Finding{Name: "missions", Status: OK}
+	dir, err := app.WorkingDir()
+	var g *git.Git
+	if err == nil {
+		g, err = git.Find(ctx, dir)
+	}
+	if err == nil {
+		err = g.AtLeast(app.MissionGitMajor, app.MissionGitMinor)
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Fix = Warn, "none: "+err.Error(), "install git 2.38 or newer"
+		return f
+	}
+	if box, _ := sandbox.Detect(ctx); box.Name() == "none" {
+		f.Status, f.Detail, f.Fix = Warn, "none: workers and checks run in the sandbox only", "see sandbox"
+		return f
+	}
+	f.Detail = "git " + g.Version() + " and the sandbox are there"
+	return f
+}
+
+// checkSnapshots says whether what calls do can be undone.
+func checkSnapshots(ctx context.Context) Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	f := Finding{Name: "snapshots", Status: OK}
+	s, err := app.OpenSnapshots(ctx)
+	if err != nil {
+		f.Status, f.Detail, f.Fix = Warn, "none, so changes to files cannot be undone: "+err.Error(), "install git 2.32 or newer"
+		return f
+	}
+	f.Detail = s.Dir
+	return f
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"iter"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// SessionEvents is a session's log up to the head that its row tells.
+func SessionEvents(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
+	var events []pawl.Event
+	for e, err := range svc.Events(ctx, s.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq != 0 {
+			events = append(events, e)
+		}
+		if e.Seq >= s.Head {
+			break
+		}
+	}
+	return events, ctx.Err()
+}
+
+// SessionLog yields the session's durable events up to its head.
+func SessionLog(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		for e, err := range svc.Events(ctx, s.ID, 0) {
+			if err == nil && e.Seq == 0 {
+				continue
+			}
+			if !yield(e, err) || err != nil || e.Seq == s.Head {
+				return
+			}
+		}
+	}
+}

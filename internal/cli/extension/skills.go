@@ -1,0 +1,284 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+func SkillsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "skills",
+		Short: "Look at skills, install and remove them",
+		Args:  cli.Args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := listCommand("skills", func(f *extension.Found) (any, string) { return f.Skills, f.Skills.Show() })
+	list.Long = "List the skills of yours and of this folder. Those of the folder are there only if\nyou trust it."
+	cmd.AddCommand(list, skillShowCommand(), skillAddCommand(), skillUpdateCommand(), skillRemoveCommand(), skillVerifyCommand())
+	return cmd
+}
+
+func skillShowCommand() *cobra.Command {
+	var told, asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show name",
+		Short:   "Show what a skill says",
+		Example: "  pawl skills show deploy",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := app.ExtensionsHere(cmd.Context(), told)
+			if err != nil {
+				return err
+			}
+			k, err := found.Skills.Load(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), struct {
+					skill.Skill
+					Body  string   `json:"body"`
+					Files []string `json:"files,omitempty"`
+				}{k.Skill, k.Body, k.Files})
+			}
+			one := skill.Set{Skills: []skill.Skill{k.Skill}}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n\n%s\n", one.Show(), k.Description, k.Body)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	return cmd
+}
+
+// installFlags say where skills are installed, and how that is gone about.
+type installFlags struct{ project, yes, dry, asJSON, local bool }
+
+func (f *installFlags) add(cmd *cobra.Command, changes bool) {
+	cmd.Flags().BoolVar(&f.project, "project", false, "in .agents/skills of this folder, not of your home folder")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	if changes {
+		cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+		cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only show what would be done")
+	}
+}
+
+// installer puts skills where several tools look for them. Commands in the sandbox
+// see that directory, and so can run a skill's scripts: pawl's own they do not see.
+func (f *installFlags) installer() (*skill.Installer, error) {
+	base := os.UserHomeDir
+	if f.project {
+		base = app.WorkingDir
+	}
+	dir, err := base()
+	if err != nil {
+		return nil, err
+	}
+	return &skill.Installer{
+		Dir:   filepath.Join(dir, ".agents", "skills"),
+		Open:  openTree,
+		Fetch: fetchSkills,
+		Local: f.local,
+	}, nil
+}
+
+func openTree(dir string) (skill.Tree, error) {
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return nil, err // and no tree that is not nil
+	}
+	return w, nil
+}
+
+// fetchSkills gets a repository by git, of which nothing is run.
+func fetchSkills(ctx context.Context, from skill.Source) (skill.Repository, error) {
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	g, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := g.Fetch(ctx, git.Remote{Address: from.Address, Ref: from.Ref, Local: from.Local})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func skillAddCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "add source [name…]",
+		Short: "Install skills from a repository",
+		Long: `Fetch a repository, show which skills it has and what is in them, and install them
+if you say so: those of the given names, or all. A source is owner/repo, of GitHub, or
+an https:// address, with @ref and #folder behind it. Nothing of it is run.`,
+		Example: `  pawl skills add owner/repo
+  pawl skills add owner/repo@v1.2#skills deploy
+  pawl skills add owner/repo --dry-run --json`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.change(cmd, func(in *skill.Installer) (*skill.Plan, error) { return in.Add(cmd.Context(), args[0], args[1:]...) })
+		},
+	}
+	f.add(cmd, true)
+	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
+	return cmd
+}
+
+func skillUpdateCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:     "update [name…]",
+		Short:   "Install what the sources of skills have now",
+		Example: "  pawl skills update\n  pawl skills update deploy --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.change(cmd, func(in *skill.Installer) (*skill.Plan, error) { return in.Update(cmd.Context(), args...) })
+		},
+	}
+	f.add(cmd, true)
+	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
+	return cmd
+}
+
+// change shows a plan, asks, and carries it out.
+func (f *installFlags) change(cmd *cobra.Command, plan func(*skill.Installer) (*skill.Plan, error)) error {
+	in, err := f.installer()
+	if err != nil {
+		return err
+	}
+	p, err := plan(in)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if f.asJSON {
+		err = cli.WriteJSON(cmd.OutOrStdout(), p)
+	} else {
+		_, err = io.WriteString(cmd.OutOrStdout(), p.Show())
+	}
+	something := slices.ContainsFunc(p.Changes, func(c skill.Change) bool { return c.Action == skill.Install || c.Action == skill.Replace })
+	if err != nil || f.dry || !something {
+		return err
+	}
+	if !f.yes {
+		if ok, err := cli.Confirm(cmd, "Install this?"); err != nil || !ok {
+			return err
+		}
+	}
+	return p.Apply()
+}
+
+func skillRemoveCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:     "remove name",
+		Short:   "Remove a skill that was installed",
+		Example: "  pawl skills remove deploy",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := f.installer()
+			if err != nil {
+				return err
+			}
+			gone := removedSkill{Name: args[0], Folder: filepath.Join(in.Dir, args[0])}
+			if f.dry {
+				return f.printRemoved(cmd, gone)
+			}
+			if !f.yes {
+				if ok, err := cli.Confirm(cmd, fmt.Sprintf("Remove the skill %s?", sanitize.Line(args[0]))); err != nil || !ok {
+					return err
+				}
+			}
+			if err := in.Remove(args[0]); err != nil {
+				return err
+			}
+			gone.Removed = true
+			return f.printRemoved(cmd, gone)
+		},
+	}
+	f.add(cmd, true)
+	return cmd
+}
+
+// removedSkill is what 'pawl skills remove' has removed, or would.
+type removedSkill struct {
+	Name    string `json:"name"`
+	Folder  string `json:"folder"`
+	Removed bool   `json:"removed"`
+}
+
+func (f *installFlags) printRemoved(cmd *cobra.Command, r removedSkill) error {
+	if f.asJSON {
+		return cli.WriteJSON(cmd.OutOrStdout(), r)
+	}
+	done := "removed"
+	if !r.Removed {
+		done = "would remove"
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", done, sanitize.Line(r.Folder))
+	return err
+}
+
+func skillVerifyCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare the installed skills with what was installed",
+		Long: `Compare the installed skills with what was installed. One that has changed is not used.
+
+Exit codes: 0 all are what was installed, 1 if not.`,
+		Example: "  pawl skills verify\n  pawl skills verify --project --json",
+		Args:    cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, err := f.installer()
+			if err != nil {
+				return err
+			}
+			list, err := in.Verify()
+			if err != nil {
+				return err
+			}
+			return f.report(cmd, list)
+		},
+	}
+	f.add(cmd, false)
+	return cmd
+}
+
+// report prints how skills are, and fails if one is not what was installed.
+func (f *installFlags) report(cmd *cobra.Command, list []skill.Status) error {
+	var err error
+	if f.asJSON {
+		err = cli.WriteJSON(cmd.OutOrStdout(), append([]skill.Status{}, list...))
+	}
+	wrong := false
+	for _, s := range list {
+		wrong = wrong || s.State == skill.Altered || s.State == skill.Missing
+		if !f.asJSON {
+			_, e := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", s.State, sanitize.Line(s.Name), sanitize.Line(s.Why))
+			err = errors.Join(err, e)
+		}
+	}
+	if err == nil && wrong {
+		err = &cli.ExitError{Code: cli.ExitFailed, Err: errors.New("some are not what was installed: look at what is in them, then install them again or remove them")}
+	}
+	return err
+}

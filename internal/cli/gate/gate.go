@@ -1,0 +1,227 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// gateFlags are the flags of 'pawl gate'.
+type gateFlags struct {
+	base, head    string
+	format, file  string
+	tests, report string
+	network       []string
+	timeout       time.Duration
+	agreed        pawl.Approval
+	reviewed      bool
+}
+
+func Command() *cobra.Command {
+	var f gateFlags
+	cmd := &cobra.Command{
+		Use:   "gate [flags] [-- command [arguments]]",
+		Short: "Find out whether a change is really done: run its checks, and see that none was evaded",
+		Long: `Find out whether a committed change is really done. Pawl runs the project's checks
+itself: on the commit that the change began at and on the one that it ends with, each in
+a fresh tree that holds nothing else, in the sandbox, without network. Then it compares:
+
+  - checks and tests that passed must still pass; what failed before may fail
+  - no test may be gone or skipped; a test that only got another name counts as the same
+  - the tests as they were must pass on the new code, so none was made to ask less
+  - new tests must fail on the old code, and must not pass at times only
+  - files that say how the project is checked (CI, linters, test runners) must be the same
+  - nothing may silence a check, or behave differently when it is tested
+
+Without a command the checks are those that the project brings: go, npm (jest, vitest,
+node --test), pytest, cargo, or make. What is not committed is not looked at.
+
+Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
+		Example: `  pawl gate --base main                      # this branch
+  pawl gate --base main -- make check        # with your own check
+  pawl gate --base main --tests junit --report out.xml -- ./gradlew test
+  pawl gate --base main --agree-test 'example.org/m::TestOld*'
+  pawl gate --format json -o gate.json       # in a CI; the text goes to its log`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.base, "base", "", "the change began where this `ref` was left (default: in a CI, what it is to be merged into)")
+	flags.StringVar(&f.head, "head", "HEAD", "the change ends with this `ref`")
+	flags.StringVar(&f.format, "format", "text", "what to print: text, json, markdown or intoto")
+	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print it as text")
+	flags.StringVar(&f.tests, "tests", "", "how the command tells of its tests: "+strings.Join(gate.TestFormats(), ", "))
+	flags.StringVar(&f.report, "report", "", "the `file` that it tells of them in (default: what it prints)")
+	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command may reach")
+	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "end a check after this `time`")
+	flags.StringArrayVar(&f.agreed.Tests, "agree-test", nil, "tests that may go, change, or pass without the change: a `pattern` with *")
+	flags.StringArrayVar(&f.agreed.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
+	flags.BoolVar(&f.reviewed, "reviewed", false, "somebody has looked at what is suspicious: it does not count")
+	flags.SetInterspersed(false) // what follows the command is the command's
+	return cmd
+}
+
+// checks are the command of the person's own, or none.
+func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
+	if !slices.Contains([]string{"text", "json", "markdown", "intoto"}, f.format) {
+		return nil, fmt.Errorf("--format %q: use text, json, markdown or intoto", f.format)
+	}
+	if len(args) == 0 {
+		if f.tests != "" || f.report != "" || len(f.network) > 0 {
+			return nil, errors.New("--tests, --report and --network are about a command of your own: put it behind --")
+		}
+		return nil, nil
+	}
+	if f.tests != "" && !slices.Contains(gate.TestFormats(), f.tests) {
+		return nil, fmt.Errorf("--tests %q: use one of %s", f.tests, strings.Join(gate.TestFormats(), ", "))
+	}
+	c := pawl.Check{ID: "command", Kind: pawl.CheckTest, Args: args, Tests: f.tests, Report: f.report, Network: f.network, Timeout: f.timeout}
+	return []pawl.Check{c}, nil
+}
+
+func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
+	checks, err := f.checks(args)
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	ctx := cmd.Context()
+	g, frozen, candidate, err := f.prepare(ctx, cmd.ErrOrStderr(), checks)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = g.Close() }() // it is below the directory for temporary files
+	o, err := g.Run(ctx, frozen, candidate)
+	if err != nil {
+		return err
+	}
+	if err := f.print(cmd.OutOrStdout(), frozen, o); err != nil {
+		return err
+	}
+	if !o.Passed() {
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the gate is not passed: %d reasons", len(o.Faults))}
+	}
+	return nil
+}
+
+// prepare freezes what must hold, and makes a place to find out whether it does.
+func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.Check) (*gate.Gate, pawl.Criteria, string, error) {
+	var c change
+	repo, err := openRepo(ctx)
+	if err != nil {
+		return nil, pawl.Criteria{}, "", err
+	}
+	candidate, err := c.resolve(ctx, repo, f.base, f.head)
+	if err != nil {
+		return nil, pawl.Criteria{}, "", err
+	}
+	status, err := repo.Status(ctx)
+	if err != nil {
+		return nil, pawl.Criteria{}, "", err
+	}
+	if len(status.Files) > 0 {
+		fmt.Fprintf(notes, "pawl: note: %d files differ from what is committed: they are not looked at\n", len(status.Files))
+	}
+	frozen, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Approval: f.agreed})
+	if err != nil {
+		return nil, frozen, "", err
+	}
+	for i := range frozen.Checks {
+		frozen.Checks[i].Timeout = cmp.Or(frozen.Checks[i].Timeout, f.timeout)
+	}
+	s, err := policy.Open()
+	if err != nil {
+		return nil, frozen, "", err
+	}
+	g, err := app.OpenGate(repo, s)
+	if err != nil {
+		return nil, frozen, "", err
+	}
+	g.OnRun = func(r gate.CheckResult) error {
+		fmt.Fprintf(notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
+		return nil
+	}
+	if f.reviewed {
+		g.Review = func(context.Context, gate.Report) ([]pawl.GateFault, error) { return nil, nil }
+	}
+	return g, frozen, candidate, nil
+}
+
+func openRepo(ctx context.Context) (*git.Repo, error) {
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	return app.RepoOf(ctx, dir)
+}
+
+// print shows the report; with a file, the file has it, and people the text.
+func (f *gateFlags) print(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
+	if f.file == "" {
+		return f.write(w, frozen, o)
+	}
+	var b strings.Builder
+	if err := f.write(&b, frozen, o); err != nil {
+		return err
+	}
+	if err := cli.ReplaceFile(f.file, []byte(b.String())); err != nil {
+		return err
+	}
+	return writeGateText(w, o)
+}
+
+func (f *gateFlags) write(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
+	switch f.format {
+	case "json":
+		return cli.WriteJSON(w, gateReport{o.Passed(), o, frozen})
+	case "markdown":
+		_, err := io.WriteString(w, o.Markdown(frozen))
+		return err
+	case "intoto":
+		text, err := o.Statement(frozen)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s\n", text)
+		}
+		return err
+	default:
+		return writeGateText(w, o)
+	}
+}
+
+// gateReport is the one object that --format json prints.
+type gateReport struct {
+	Passed bool `json:"passed"`
+	gate.Outcome
+	Checks pawl.Criteria `json:"checks"`
+}
+
+func writeGateText(w io.Writer, o gate.Outcome) error {
+	var b strings.Builder
+	for _, f := range o.Faults {
+		fmt.Fprintf(&b, "%s: %s\n", f.Rule, sanitize.Text(f.Text))
+	}
+	if o.Passed() {
+		fmt.Fprintf(&b, "passed: nothing speaks against %.12s\n", o.Candidate)
+	}
+	for _, name := range o.Before {
+		fmt.Fprintf(&b, "note: %s failed before as well\n", sanitize.Line(name))
+	}
+	for _, name := range o.Flaky {
+		fmt.Fprintf(&b, "note: %s fails at times, on the base too\n", sanitize.Line(name))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,216 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mission/review"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
+)
+
+// reviewTools are what a reviewer has: it looks, and changes nothing.
+var reviewTools = []string{"read", "list", "glob", "grep"}
+
+// reviewFlags are the flags of 'pawl review'.
+type reviewFlags struct {
+	turn.SettingsFlags
+	base, head   string
+	format, file string
+	failOn       string
+	most         int
+}
+
+func ReviewCommand() *cobra.Command {
+	var f reviewFlags
+	cmd := &cobra.Command{
+		Use:   "review [flags]",
+		Short: "Have a change reviewed, and fail if something bad is found",
+		Long: `Have a model review what has changed since a branch was left: by default all of this
+folder that git knows, committed or not. The model can read the project and change
+nothing, nobody is asked, and what a proposed change brings along does not configure
+pawl. Findings about no place of the change are dropped, and counted.
+
+In a CI that works on a proposed change the base is the branch that it is to be
+merged into; git must have fetched it, with its history. Elsewhere --base names it.
+
+Files are left out that are no text, whose change has more than 64 KiB, or that do not
+fit into the 384 KiB that are shown in all. Each is a finding of the rule not-reviewed.
+
+Exit codes: 0 nothing at or above --fail-on, 1 error, 2 usage, 4 a limit was reached,
+5 the model failed, 6 something at or above --fail-on, 130 canceled.`,
+		Example: `  pawl review --base main                           # this folder as it is
+  pawl review --base main --head feature --format json
+  pawl review --format sarif -o review.sarif        # in a CI; the text goes to its log
+  pawl review --base main --fail-on warning --max-cost 0.50`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.AddModel(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.base, "base", "", "compare with where this `ref` was left (default: in a CI, what the change is to be merged into)")
+	flags.StringVar(&f.head, "head", "", "review this `ref` (default: the folder as it is)")
+	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or markdown")
+	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print it as text")
+	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 6 if something is found at or above this `level`: none, note, warning or error")
+	flags.IntVar(&f.most, "max-findings", 50, "report at most `n` findings, the worst first")
+	return cmd
+}
+
+func (f *reviewFlags) check() error {
+	switch {
+	case !slices.Contains([]string{"text", "json", "sarif", "markdown"}, f.format):
+		return fmt.Errorf("--format %q: use text, json, sarif or markdown", f.format)
+	case f.failOn != "none" && !slices.Contains(review.Severities, review.Severity(f.failOn)):
+		return fmt.Errorf("--fail-on %q: use none, note, warning or error", f.failOn)
+	case f.most < 1 || f.most > review.MaxFindings:
+		return fmt.Errorf("--max-findings %d: it must be 1 to %d", f.most, review.MaxFindings)
+	}
+	return nil
+}
+
+// reviewReport is the one object that --format json prints.
+type reviewReport struct {
+	Session pawl.SessionID `json:"session,omitempty"` // left out if there was nothing to review
+	review.Report
+	Steps   int           `json:"steps"`
+	Usage   pawl.Usage    `json:"usage"`
+	CostUSD float64       `json:"cost_usd"`
+	Denials []turn.Denial `json:"denials"`
+}
+
+func (f *reviewFlags) run(cmd *cobra.Command) error {
+	settings, err := f.Settings()
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	ctx := cmd.Context()
+	change, err := readChange(ctx, f.base, f.head)
+	if err != nil {
+		return err
+	}
+	for _, note := range change.notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", note)
+	}
+	out := reviewReport{Report: review.Report{Base: change.base, Head: change.head, Files: len(change.shown), Findings: []review.Finding{}, LeftOut: change.left}, Denials: []turn.Denial{}}
+	if len(change.shown) > 0 {
+		if err := f.ask(cmd, settings, change, &out); err != nil {
+			return err
+		}
+	}
+	out.Findings = append(out.Findings, review.LeftOut(change.left)...)
+	if err := f.print(cmd.OutOrStdout(), out); err != nil {
+		return err
+	}
+	if n := out.At(review.Severity(f.failOn)); f.failOn != "none" && n > 0 {
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the gate is not passed: findings at or above %s: %d", f.failOn, n)}
+	}
+	return nil
+}
+
+// ask has the model review the change, in a session of its own.
+func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change change, out *reviewReport) error {
+	ctx := cmd.Context()
+	form := review.Schema(f.most)
+	text, err := json.Marshal(form)
+	if err != nil {
+		return err
+	}
+	schema, err := turn.NewSchema(form, string(text))
+	if err != nil {
+		return err
+	}
+	if settings.Model == "" {
+		if settings.Model, err = turn.DefaultModel(ctx); err != nil {
+			return err
+		}
+	}
+	settings.Mode, settings.Tools, settings.Absent = "plan", reviewTools, true
+	prompt := pawl.Prompt{Settings: settings, Parts: pawl.Parts{pawl.Text{
+		Text: review.Ask(change.shown, change.left, change.apart, sanitize.Untrusted) + schema.Instructions(),
+	}}}
+	return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+		res, err := answer(cmd, a, change.dir, prompt, schema)
+		if err != nil {
+			return err
+		}
+		var found review.Answer
+		if err := strictjson.Decode(res.Output, &found); err != nil {
+			return err
+		}
+		out.Session, out.Steps, out.Usage, out.CostUSD, out.Denials = res.Session, res.Steps, res.Usage, res.CostUSD, res.Denials
+		out.Summary = found.Summary
+		out.Findings, out.Dropped = review.Check(found.Findings, change.shown, f.most)
+		return nil
+	})
+}
+
+// answer begins a session with a prompt, and returns what came of it. Only
+// troubles are shown.
+func answer(cmd *cobra.Command, a *app.App, dir string, prompt pawl.Prompt, schema *turn.Schema) (turn.Result, error) {
+	ctx := cmd.Context()
+	s, err := a.Create(ctx, pawl.NewSession{Dir: dir, Title: "review"})
+	if err != nil {
+		return turn.Result{}, err
+	}
+	seq, err := a.Send(ctx, s.ID, prompt)
+	if err != nil && seq == 0 {
+		return turn.Result{}, errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
+	}
+	if err != nil {
+		return turn.Result{}, err
+	}
+	p := turn.NewTextPrinter(io.Discard, cmd.ErrOrStderr())
+	res, err := schema.Follow(cmd, a, s, 0, p, nil, prompt, seq)
+	for _, d := range res.Denials {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s: %s\n", d.Tool, humanize.FirstLine(d.Reason, 200))
+	}
+	return res, err
+}
+
+// print shows the report; with a file, the file has it, and people the text.
+func (f *reviewFlags) print(w io.Writer, r reviewReport) error {
+	if f.file == "" {
+		return f.write(w, r)
+	}
+	var b strings.Builder
+	if err := f.write(&b, r); err != nil {
+		return err
+	}
+	if err := cli.ReplaceFile(f.file, []byte(b.String())); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, r.Text())
+	return err
+}
+
+func (f *reviewFlags) write(w io.Writer, r reviewReport) error {
+	var err error
+	switch f.format {
+	case "json":
+		return cli.WriteJSON(w, r)
+	case "sarif":
+		return cli.WriteJSON(w, r.SARIF(cmp.Or(app.Version, "dev")))
+	case "markdown":
+		_, err = io.WriteString(w, r.Markdown())
+	default:
+		_, err = io.WriteString(w, r.Text())
+	}
+	return err
+}

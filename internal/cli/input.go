@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxInput bounds what is read from standard input and of each attachment.
+const MaxInput = 10 << 20
+
+// ReadStdin returns what is piped in; a terminal is not read.
+func ReadStdin(in io.Reader) (string, error) {
+	if f, ok := in.(*os.File); ok {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return "", nil //nolint:nilerr // closed: nothing is piped in
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if len(data) > MaxInput {
+		return "", fmt.Errorf("standard input has more than %d bytes", MaxInput)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// WriteJSON prints a value whose strings cannot act on a terminal, and mean the
+// same to who reads them.
+func WriteJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(sanitize.JSON(b.Bytes()))
+	return err
+}

@@ -1,0 +1,252 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
+)
+
+// addFlags are the flags of 'pawl mcp add' and 'pawl mcp add-json'.
+type addFlags struct {
+	url, transport string
+	headers, env   []string
+	local          bool
+	timeout        int
+	project, force bool
+}
+
+func mcpAddCommand() *cobra.Command {
+	var f addFlags
+	cmd := &cobra.Command{
+		Use:   "add name [flags] [-- command [argument…]]",
+		Short: "Add an MCP server to your configuration",
+		Long: `Add an MCP server to your configuration: a program on this machine, or with --url a
+server on the network. All else in the file stays as it is, comments included. The
+server is not started: 'pawl mcp test' tries it.
+
+With --project it is added to .mcp.json of this folder, for all who work on it.
+
+Keys do not belong in a file in clear: write {env:NAME} for a variable, {file:path} for
+a file, in your own configuration.`,
+		Example: `  pawl mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs
+  pawl mcp add db --env 'PGPASSWORD={env:PGPASSWORD}' -- db-server --read-only
+  pawl mcp add tracker --url https://mcp.example.com/mcp
+  pawl mcp add mine --url http://127.0.0.1:3000/mcp --local
+  pawl mcp add hub --url https://hub.example.com/mcp --header 'Authorization: Bearer {env:HUB_TOKEN}'`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			entry, err := f.entry(args[1:])
+			if err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			return f.add(cmd, args[0], entry)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.url, "url", "", "the `address` of a server on the network")
+	flags.StringVar(&f.transport, "transport", "", "how it is spoken to: http or sse (default: http)")
+	flags.StringArrayVar(&f.headers, "header", nil, "send this `'name: value'` with each request (repeatable)")
+	flags.StringArrayVar(&f.env, "env", nil, "give the program this variable, `NAME=value` (repeatable)")
+	flags.BoolVar(&f.local, "local", false, "the server is on this machine or its network, and may do without TLS")
+	flags.IntVar(&f.timeout, "timeout", 0, "the `seconds` that a call may take (default: 60)")
+	f.where(cmd)
+	return cmd
+}
+
+func (f *addFlags) where(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.project, "project", false, "in .mcp.json of this folder, not in your configuration")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace a server of the same name")
+}
+
+// entry is what the flags and the command say.
+func (f *addFlags) entry(command []string) (config.Server, error) {
+	s := config.Server{Type: f.transport, URL: f.url, Local: f.local, Timeout: f.timeout}
+	switch {
+	case f.url == "" && len(command) == 0:
+		return s, errors.New("there is no server: give a command behind --, or an address with --url")
+	case f.url != "" && len(command) > 0:
+		return s, errors.New("a server is a command or has an address: leave out one of them")
+	case f.url != "" && len(f.env) > 0:
+		return s, errors.New("--env is for programs: for a server on the network, use --header")
+	case f.url == "" && (len(f.headers) > 0 || f.transport != "" || f.local):
+		return s, errors.New("--header, --transport and --local are for servers with --url")
+	case f.url != "" && f.transport == "":
+		s.Type = mcpclient.HTTP
+	}
+	if len(command) > 0 {
+		s.Command, s.Args = command[0], command[1:]
+	}
+	var err error
+	if s.Headers, err = pairs(f.headers, ":", "--header", "'name: value'"); err != nil {
+		return s, err
+	}
+	s.Env, err = pairs(f.env, "=", "--env", "NAME=value")
+	return s, err
+}
+
+// pairs reads names with their values.
+func pairs(list []string, between, flag, form string) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil //nolint:nilnil // none are none
+	}
+	read := map[string]string{}
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, between)
+		if between == ":" {
+			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		}
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%s has no name and value: write %s", flag, form) // the text may be a key
+		}
+		read[name] = value
+	}
+	return read, nil
+}
+
+func mcpAddJSONCommand() *cobra.Command {
+	var f addFlags
+	cmd := &cobra.Command{
+		Use:   "add-json name json",
+		Short: "Add an MCP server as another agent's documentation writes it",
+		Long: `Add an MCP server that is written as JSON, as in an .mcp.json: what stands behind the
+server's name, or an "mcpServers" with one server in it. Keys that mean nothing here,
+such as what another agent need not ask for, are told and left out.`,
+		Example: `  pawl mcp add-json files '{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/srv/docs"]}'
+  pawl mcp add-json tracker '{"type":"http","url":"https://mcp.example.com/mcp"}'`,
+		Args: cli.Args(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			entry, left, err := readEntry(args[1])
+			if err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			for _, key := range left {
+				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s means nothing here, and is left out\n", sanitize.Line(key))
+			}
+			return f.add(cmd, args[0], entry)
+		},
+	}
+	f.where(cmd)
+	return cmd
+}
+
+// readEntry reads a server that was pasted, and names the keys that it leaves out.
+func readEntry(text string) (entry config.Server, left []string, err error) {
+	wrong := func(err error) error {
+		return fmt.Errorf(`it is no server: %w: write it as {"command":…} or {"url":…}`, err)
+	}
+	var wrap struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(text), &wrap); err != nil {
+		return entry, nil, wrong(err)
+	}
+	if len(wrap.Servers) > 1 {
+		return entry, nil, errors.New("there is more than one server in it: add them one by one")
+	}
+	for _, inner := range wrap.Servers {
+		text = string(inner)
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return entry, nil, wrong(err)
+	}
+	for key := range maps.Clone(all) {
+		if config.Known("/mcp/name/"+key) != nil {
+			left = append(left, key)
+			delete(all, key)
+		}
+	}
+	slices.Sort(left)
+	known, err := json.Marshal(all)
+	if err != nil {
+		return entry, nil, err
+	}
+	if err := strictjson.Decode(known, &entry); err != nil {
+		return entry, nil, wrong(err)
+	}
+	return entry, left, nil
+}
+
+// add writes an entry, and says what is to be known of it.
+func (f *addFlags) add(cmd *cobra.Command, name string, s config.Server) error {
+	if err := checkServer(name, s, f.project); err != nil {
+		return err
+	}
+	place := serverFile{project: f.project}
+	if err := place.put(name, s, f.force); err != nil {
+		return err
+	}
+	warnOfKeys(cmd.ErrOrStderr(), s, f.project)
+	where, err := place.file()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s; 'pawl mcp test %s' tries it\n", name, sanitize.Line(where), name)
+	place.printTrustHint(cmd.Context(), cmd.ErrOrStderr())
+	return nil
+}
+
+// checkServer refuses an entry that would be left out.
+func checkServer(name string, s config.Server, project bool) error {
+	origin := mcpclient.User
+	if project {
+		origin = mcpclient.Project
+	}
+	if !project && strings.Contains(s.URL, "{") {
+		s.URL = "https://replaced.example/" // by what a variable or a file says then
+	}
+	text, err := json.Marshal(map[string]any{"mcp": map[string]config.Server{name: s}})
+	if err != nil {
+		return err
+	}
+	_, faults, err := mcpclient.ParseFile(text, origin)
+	if err == nil && len(faults) > 0 {
+		err = fmt.Errorf("%s: %w", strings.Replace(faults[0].String(), "it is left out: ", "", 1), pawl.ErrInvalid)
+	}
+	return err
+}
+
+// warnOfKeys warns of keys that are written in clear.
+func warnOfKeys(w io.Writer, s config.Server, project bool) {
+	for _, list := range []struct {
+		what   string
+		values map[string]string
+	}{{"header", s.Headers}, {"variable", s.Env}} {
+		for _, name := range slices.Sorted(maps.Keys(list.values)) {
+			if !looksSecret(name, list.values[name]) {
+				continue
+			}
+			next := "write {env:NAME} in its place, and set that variable"
+			if project {
+				next = "all who see this folder can read it: keep the server in your own configuration, with {env:NAME}"
+			}
+			fmt.Fprintf(w, "pawl: warning: the %s %s looks like a key in clear: %s\n", list.what, sanitize.Line(name), next)
+		}
+	}
+}
+
+// secretWords are in the names of headers and variables that hold keys.
+var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential", "authorization", "cookie"}
+
+// looksSecret reports whether a value may be a key, by its name or by its looks.
+func looksSecret(name, value string) bool {
+	if value == "" || strings.Contains(value, "{env:") || strings.Contains(value, "{file:") {
+		return false
+	}
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) || app.Secrets.Redact(value) != value
+}

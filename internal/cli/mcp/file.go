@@ -1,0 +1,323 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/tailscale/hujson"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/workspace"
+)
+
+// sharedFile is where a directory keeps servers for all agents.
+const sharedFile = ".mcp.json"
+
+// serverFile is where servers are written: the user's configuration, or the
+// directory's .mcp.json.
+type serverFile struct{ project bool }
+
+// file is its path, for people.
+func (p serverFile) file() (string, error) {
+	if p.project {
+		return sharedFile, nil
+	}
+	return config.UserFile()
+}
+
+// key is what the servers stand behind.
+func (p serverFile) key() string {
+	if p.project {
+		return "mcpServers"
+	}
+	return "mcp"
+}
+
+// entries are the servers that are there, as they are written: a variable that is
+// not set is no reason not to change them.
+func (p serverFile) entries() (map[string]config.Server, error) {
+	where, err := p.file()
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	file, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if text, err = hujson.Standardize(text); err == nil {
+		err = json.Unmarshal(text, &file)
+	}
+	if err == nil && file[p.key()] != nil {
+		err = json.Unmarshal(file[p.key()], &servers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: correct it first: %w", where, err, pawl.ErrInvalid)
+	}
+	all := map[string]config.Server{}
+	for name, raw := range servers {
+		var s config.Server
+		_ = json.Unmarshal(raw, &s) // one that is wrong can be removed, or replaced
+		all[name] = s
+	}
+	return all, nil
+}
+
+// put writes a server. One of the same name stays, unless force is set.
+func (p serverFile) put(name string, s config.Server, force bool) error {
+	all, err := p.entries()
+	if err != nil {
+		return err
+	}
+	if _, taken := all[name]; taken && !force {
+		where, err := p.file()
+		return errors.Join(err, fmt.Errorf("%s has a server %s already: --force replaces it, or take another name: %w", where, name, pawl.ErrConflict))
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return p.set([]string{name}, spaced(text))
+}
+
+// spaced writes JSON in one line as people do, with blanks between its parts.
+func spaced(text []byte) []byte {
+	var out []byte
+	quoted, escaped := false, false
+	for _, c := range text {
+		out = append(out, c)
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':'):
+			out = append(out, ' ')
+		}
+	}
+	return out
+}
+
+// set writes a value at a path below the servers.
+func (p serverFile) set(path []string, value []byte) error {
+	if !p.project {
+		return config.Set(userKey(path), string(value), configcmd.Usable)
+	}
+	return p.change(func(text []byte) ([]byte, error) {
+		return config.SetText(text, append([]string{p.key()}, path...), value)
+	})
+}
+
+// unset takes out what is at a path below the servers.
+func (p serverFile) unset(path []string) error {
+	if !p.project {
+		return config.Unset(userKey(path), configcmd.Usable)
+	}
+	return p.change(func(text []byte) ([]byte, error) {
+		return config.UnsetText(text, append([]string{p.key()}, path...))
+	})
+}
+
+func userKey(path []string) string {
+	key := "/mcp"
+	for _, part := range path {
+		key += "/" + part
+	}
+	return key
+}
+
+// read returns the file; one that is not there is empty.
+func (p serverFile) read() (text []byte, err error) {
+	if p.project {
+		err = p.folder(func(w *workspace.Workspace) error {
+			text, err = w.ReadFile(sharedFile)
+			return err
+		})
+	} else {
+		var path string
+		if path, err = config.UserFile(); err == nil {
+			text, err = os.ReadFile(path)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte("{\n}\n"), nil
+	}
+	return text, err
+}
+
+// directory runs f in the directory that pawl was started in.
+func (p serverFile) folder(f func(w *workspace.Workspace) error) error {
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return err
+	}
+	w, err := workspace.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	return f(w)
+}
+
+// change rewrites the directory's file. What could not be read then is refused.
+func (p serverFile) change(edit func([]byte) ([]byte, error)) error {
+	text, err := p.read()
+	if err != nil {
+		return err
+	}
+	if text, err = edit(text); err != nil {
+		return fmt.Errorf("change %s: %w", sharedFile, err)
+	}
+	if _, _, err := mcpclient.ParseFile(text, mcpclient.Project); err != nil {
+		return fmt.Errorf("change %s: it could not be read then: %w", sharedFile, err)
+	}
+	return p.folder(func(w *workspace.Workspace) error { return w.WriteFile(sharedFile, text) })
+}
+
+// printTrustHint says that what a directory brings counts once it is trusted.
+func (p serverFile) printTrustHint(ctx context.Context, w io.Writer) {
+	if !p.project {
+		return
+	}
+	guard, err := policy.Open()
+	if err != nil {
+		return // the change is made, and this is a hint
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	if folder, _, err := guard.Project(ctx, dir, false); err == nil && folder.State != trust.Trusted {
+		fmt.Fprintln(w, "pawl: what this folder brings counts once you trust it as it is now: 'pawl trust'")
+	}
+}
+
+// existing returns a server of the place, or says where else it is.
+func (p serverFile) existing(name string) (config.Server, error) {
+	all, err := p.entries()
+	if err != nil {
+		return config.Server{}, err
+	}
+	if s, ok := all[name]; ok {
+		return s, nil
+	}
+	next := "'pawl mcp list' shows those that there are"
+	if others, err := (serverFile{project: !p.project}).entries(); err == nil {
+		if _, ok := others[name]; ok && p.project {
+			next = "it is in your own configuration: leave out --project"
+		} else if ok {
+			next = "it is in " + sharedFile + " of this folder: use --project"
+		}
+	}
+	where, err := p.file()
+	return config.Server{}, errors.Join(err, fmt.Errorf("%s has no server %.40q: %s: %w", where, name, next, pawl.ErrNotFound))
+}
+
+func mcpRemoveCommand() *cobra.Command {
+	var p serverFile
+	cmd := &cobra.Command{
+		Use:   "remove name",
+		Short: "Take an MCP server out of your configuration, and forget its login",
+		Long: `Take an MCP server out of your configuration, or with --project out of .mcp.json of
+this folder. All else in the file stays as it is. A login that is kept is forgotten.`,
+		Example: "  pawl mcp remove files\n  pawl mcp remove files --project",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := p.existing(args[0]); err != nil {
+				return err
+			}
+			if err := forgetLogin(cmd, args[0]); err != nil {
+				return err
+			}
+			if err := p.unset(args[:1]); err != nil {
+				return err
+			}
+			where, err := p.file()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", sanitize.Line(args[0]), sanitize.Line(where))
+			p.printTrustHint(cmd.Context(), cmd.ErrOrStderr())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&p.project, "project", false, "from .mcp.json of this folder, not from your configuration")
+	return cmd
+}
+
+// forgetLogin forgets the login of a server that is removed. Afterwards nobody
+// could name it.
+func forgetLogin(cmd *cobra.Command, name string) error {
+	h, err := openServers(cmd.Context())
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: whether a login to it is kept cannot be told: %v\n", err)
+		return nil
+	}
+	e, err := h.find(name)
+	if err != nil {
+		return nil //nolint:nilerr // one that cannot be used has no login
+	}
+	in, err := h.LoggedIn(e.Server)
+	if err != nil || !in {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: the login to %s is forgotten\n", e.Name)
+	return h.Logout(e.Server)
+}
+
+func mcpEnableCommand() *cobra.Command {
+	return mcpSwitchCommand("enable", "Have an MCP server started again", func(p serverFile, name string, s config.Server) error {
+		if !s.Disabled {
+			return nil
+		}
+		return p.unset([]string{name, "disabled"})
+	})
+}
+
+func mcpDisableCommand() *cobra.Command {
+	return mcpSwitchCommand("disable", "Keep an MCP server in the configuration, and do not start it", func(p serverFile, name string, s config.Server) error {
+		if s.Disabled {
+			return nil
+		}
+		return p.set([]string{name, "disabled"}, []byte("true"))
+	})
+}
+
+func mcpSwitchCommand(verb, short string, change func(p serverFile, name string, s config.Server) error) *cobra.Command {
+	var p serverFile
+	cmd := &cobra.Command{
+		Use:     verb + " name",
+		Short:   short,
+		Example: fmt.Sprintf("  pawl mcp %s files\n  pawl mcp %s files --project", verb, verb),
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := p.existing(args[0])
+			if err != nil {
+				return err
+			}
+			if err := change(p, args[0], s); err != nil {
+				return err
+			}
+			p.printTrustHint(cmd.Context(), cmd.ErrOrStderr())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&p.project, "project", false, "in .mcp.json of this folder, not in your configuration")
+	return cmd
+}

@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// listedServer is a server as 'pawl mcp list --json' prints it.
+type listedServer struct {
+	Name      string `json:"name"`
+	Transport string `json:"transport"`
+	Target    string `json:"target"` // the program and its arguments, or the address
+	Origin    string `json:"origin"` // user, project
+	Trusted   bool   `json:"trusted"`
+	File      string `json:"file"`
+	Login     bool   `json:"login"` // one is kept
+	Disabled  bool   `json:"disabled"`
+}
+
+// serverListing is all that it prints.
+type serverListing struct {
+	Servers   []listedServer `json:"servers"`
+	Untrusted int            `json:"untrusted"` // of the directory, which is not trusted
+	Faults    []string       `json:"faults"`
+}
+
+func mcpListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the MCP servers of yours and of this folder, and start none",
+		Long: `List the MCP servers of your configuration and, if you trust this folder, its own: how
+each is spoken to, where it is configured, whether a login is kept. What is wrong with
+a configuration is told too.
+
+No server is started and none is asked: 'pawl mcp test' does that.`,
+		Example: "  pawl mcp list\n  pawl mcp list --json | jq -r '.servers[].name'",
+		Args:    cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := openServers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list, err := h.list()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), list)
+			}
+			h.printFaults(cmd.ErrOrStderr())
+			return list.print(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (h *localServers) list() (serverListing, error) {
+	list := serverListing{Servers: []listedServer{}, Untrusted: h.untrusted, Faults: append([]string{}, h.faults...)}
+	for _, e := range h.entries {
+		login, err := h.LoggedIn(e.Server)
+		if err != nil {
+			return list, err
+		}
+		origin := "user"
+		if e.Project {
+			origin = "project" // what is not trusted is not among them
+		}
+		list.Servers = append(list.Servers, listedServer{
+			Name: e.Name, Transport: e.Transport, Target: target(e.Server), Origin: origin, Trusted: true, File: e.File, Login: login, Disabled: e.Disabled,
+		})
+	}
+	return list, nil
+}
+
+// target says what a server is, without what looks like a key.
+func target(s mcpclient.Server) string {
+	if s.Transport == mcpclient.Stdio {
+		return app.Secrets.Redact(strings.Join(append([]string{s.Command}, s.Args...), " "))
+	}
+	address, _, _ := strings.Cut(s.URL, "?")
+	return app.Secrets.Redact(address)
+}
+
+// printFaults says what does not count, and why.
+func (h *localServers) printFaults(w io.Writer) {
+	for _, fault := range h.faults {
+		fmt.Fprintf(w, "pawl: %s\n", sanitize.Line(fault))
+	}
+	if hint := h.hint(); hint != "" {
+		fmt.Fprintf(w, "pawl: %s\n", hint)
+	}
+}
+
+func (l serverListing) print(w io.Writer) error {
+	if len(l.Servers) == 0 {
+		_, err := fmt.Fprintln(w, "no MCP servers: 'pawl mcp add --help' says how to add one")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tTRANSPORT\tORIGIN\tSTATE\tFILE\tRUNS")
+	for _, s := range l.Servers {
+		state := "enabled"
+		if s.Disabled {
+			state = "disabled"
+		}
+		if s.Login {
+			state += ", logged in"
+		}
+		origin := s.Origin
+		if s.Origin == "project" {
+			origin += ", trusted"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Transport, origin, state, sanitize.Line(s.File), humanize.FirstLine(s.Target, 80))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "none was started: 'pawl mcp test' tries them")
+	return err
+}

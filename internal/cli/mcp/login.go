@@ -1,0 +1,101 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// loginWait is how long a person may take to log in.
+const loginWait = 10 * time.Minute
+
+func mcpLoginCommand() *cobra.Command {
+	var noBrowser bool
+	cmd := &cobra.Command{
+		Use:   "login name",
+		Short: "Log in to an MCP server on the network, in your browser",
+		Long: `Log in to an MCP server on the network. Your browser is opened at the issuer that the
+server names; the address is printed too, for where there is no browser. What comes
+back is kept in your system's keyring, or where there is none in keys.json in pawl's
+data folder, and sent to that server alone.
+
+The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
+		Example: "  pawl mcp login tracker\n  pawl mcp login tracker --no-browser",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := openServers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			e, err := h.find(args[0])
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), loginWait, fmt.Errorf("nobody has logged in within %s: try again", loginWait))
+			defer cancel()
+			servers, err := loginServers(cmd.ErrOrStderr(), noBrowser)
+			if err != nil {
+				return err
+			}
+			if err := servers.Login(ctx, e.Server); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s\n", e.Name)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+// loginServers can log in. The address is shown whether or not a browser opens.
+func loginServers(w io.Writer, noBrowser bool) (*mcpclient.Servers, error) {
+	keys, err := app.OpenKeys()
+	if err != nil {
+		return nil, err
+	}
+	return mcpclient.New(mcpclient.Config{Tokens: app.MCPTokens(keys), Open: func(ctx context.Context, address string) error {
+		fmt.Fprintf(w, "Log in at this address:\n  %s\n", sanitize.Line(address))
+		if noBrowser {
+			return nil
+		}
+		if err := mcpclient.OpenBrowser(ctx, address); err != nil {
+			fmt.Fprintln(w, "No browser could be opened here: open it yourself, on this machine.")
+		}
+		return nil
+	}}), nil
+}
+
+func mcpLogoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "logout name",
+		Short:   "Forget the login to an MCP server",
+		Example: "  pawl mcp logout tracker",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := openServers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			e, err := h.find(args[0])
+			if err != nil {
+				return err
+			}
+			err = h.Logout(e.Server)
+			if errors.Is(err, pawl.ErrNotFound) {
+				return fmt.Errorf("no login to %s is kept: 'pawl mcp list' shows those that are: %w", e.Name, pawl.ErrNotFound)
+			}
+			return err
+		},
+	}
+}

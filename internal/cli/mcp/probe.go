@@ -1,0 +1,268 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// probeResult is what came of starting a server for this once.
+type probeResult struct {
+	mcpclient.Status
+	mcpclient.Offer
+	err error
+}
+
+// probe starts servers for this once, all at the same time, and says what came
+// of each, in their order.
+func (h *localServers) probe(ctx context.Context, entries []app.MCPServer) ([]probeResult, error) {
+	looked := make([]probeResult, len(entries))
+	var all sync.WaitGroup
+	for i, e := range entries {
+		all.Go(func() { looked[i].Status, looked[i].Offer, looked[i].err = h.Look(ctx, h.dir, e.Server) })
+	}
+	all.Wait()
+	for _, l := range looked {
+		if l.err != nil {
+			return nil, l.err
+		}
+	}
+	return looked, nil
+}
+
+// testedServer is a server as 'pawl mcp test --json' prints it.
+type testedServer struct {
+	Name      string          `json:"name"`
+	Transport string          `json:"transport"`
+	State     mcpclient.State `json:"state"`
+	Why       string          `json:"why,omitempty"`
+	Tools     []string        `json:"tools"`
+	Prompts   []string        `json:"prompts"`
+	Resources []string        `json:"resources"`
+	LeftOut   []string        `json:"left_out"`
+	Log       string          `json:"log,omitempty"`
+}
+
+func mcpTestCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "test [name…]",
+		Short: "Start MCP servers for this once, and say what came of it",
+		Long: `Start the named MCP servers for this once, or all that are not disabled, and say what
+they offer, what of it is left out and why, and the end of their logs. Those of a
+folder that you do not trust are not started.
+
+Exit codes: 0 all are ready, 1 if not.`,
+		Example: "  pawl mcp test files\n  pawl mcp test --json | jq '.[] | select(.state != \"ready\")'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			looked, err := probeServers(cmd, args)
+			if err != nil {
+				return err
+			}
+			tested, failed := []testedServer{}, 0
+			for _, l := range looked {
+				tested = append(tested, l.tested())
+				if l.State != mcpclient.Ready {
+					failed++
+				}
+			}
+			if asJSON {
+				err = cli.WriteJSON(cmd.OutOrStdout(), tested)
+			} else {
+				err = printTested(cmd.OutOrStdout(), tested)
+			}
+			if err != nil {
+				return err
+			}
+			if failed > 0 {
+				return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %d MCP servers are not ready", failed, len(tested))}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// probeServers starts the named servers, or all.
+func probeServers(cmd *cobra.Command, names []string) ([]probeResult, error) {
+	h, err := openServers(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	h.printFaults(cmd.ErrOrStderr())
+	entries, err := h.selected(names)
+	if err != nil {
+		return nil, err
+	}
+	return h.probe(cmd.Context(), entries)
+}
+
+func (l probeResult) tested() testedServer {
+	t := testedServer{
+		Name: l.Name, Transport: l.Transport, State: l.State, Why: l.Why, Log: app.Secrets.Redact(l.Log),
+		Tools: []string{}, Prompts: []string{}, Resources: []string{}, LeftOut: []string{},
+	}
+	for _, tool := range l.Offer.Tools {
+		t.Tools = append(t.Tools, tool.Name)
+	}
+	for _, p := range l.Offer.Prompts {
+		t.Prompts = append(t.Prompts, p.Name)
+	}
+	for _, r := range l.Offer.Resources {
+		t.Resources = append(t.Resources, r.URI)
+	}
+	for _, f := range l.LeftOut {
+		t.LeftOut = append(t.LeftOut, f.String())
+	}
+	return t
+}
+
+func printTested(w io.Writer, list []testedServer) error {
+	var out strings.Builder
+	if len(list) == 0 {
+		out.WriteString("no MCP servers: 'pawl mcp list' says more\n")
+	}
+	for _, s := range list {
+		fmt.Fprintf(&out, "%s: %s", s.Name, s.State)
+		if s.Why != "" {
+			fmt.Fprintf(&out, ": %s", sanitize.Line(s.Why))
+		}
+		out.WriteByte('\n')
+		for _, part := range []struct {
+			name string
+			list []string
+		}{{"tool", s.Tools}, {"prompt", s.Prompts}, {"resource", s.Resources}, {"left out:", s.LeftOut}} {
+			for _, text := range part.list {
+				fmt.Fprintf(&out, "  %s %s\n", part.name, sanitize.Line(text))
+			}
+		}
+		for line := range strings.Lines(s.Log) {
+			fmt.Fprintf(&out, "  log | %s\n", sanitize.Line(strings.TrimRight(line, "\n")))
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// offer is a tool, a prompt or a document of a server.
+type offer struct {
+	Server      string   `json:"server"`
+	Name        string   `json:"name"`
+	URI         string   `json:"uri,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Arguments   []string `json:"arguments,omitempty"` // of a prompt; those in brackets can be left out
+	MediaType   string   `json:"media_type,omitempty"`
+}
+
+func mcpToolsCommand() *cobra.Command {
+	return mcpOfferCommand("tools", "List the tools of MCP servers, by the names that the model knows", func(l probeResult) (list []offer) {
+		for _, t := range l.Offer.Tools {
+			list = append(list, offer{Server: l.Name, Name: t.Name, Description: t.Description})
+		}
+		return list
+	})
+}
+
+func mcpPromptsCommand() *cobra.Command {
+	return mcpOfferCommand("prompts", "List the prompts that MCP servers keep for people", func(l probeResult) (list []offer) {
+		for _, p := range l.Offer.Prompts {
+			thing := offer{Server: l.Name, Name: p.Name, Description: p.Description}
+			for _, a := range p.Arguments {
+				name := a.Name
+				if !a.Required {
+					name = "[" + name + "]"
+				}
+				thing.Arguments = append(thing.Arguments, name)
+			}
+			list = append(list, thing)
+		}
+		return list
+	})
+}
+
+func mcpResourcesCommand() *cobra.Command {
+	return mcpOfferCommand("resources", "List the documents of MCP servers", func(l probeResult) (list []offer) {
+		for _, r := range l.Offer.Resources {
+			list = append(list, offer{Server: l.Name, Name: r.Name, URI: r.URI, Description: r.Description, MediaType: r.MediaType})
+		}
+		return list
+	})
+}
+
+// mcpOfferCommand lists one kind of what servers offer.
+func mcpOfferCommand(kind, short string, of func(probeResult) []offer) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   kind + " [name…]",
+		Short: short,
+		Long: short + `.
+
+The named servers are started for this once, or all that are not disabled; those of
+a folder that you do not trust are not.
+
+Exit codes: 0 all are ready, 1 if not.`,
+		Example: fmt.Sprintf("  pawl mcp %s\n  pawl mcp %s files --json", kind, kind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			looked, err := probeServers(cmd, args)
+			if err != nil {
+				return err
+			}
+			things, failed := []offer{}, 0
+			for _, l := range looked {
+				things = append(things, of(l)...)
+				if l.State != mcpclient.Ready {
+					failed++
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s: %s: %s\n", l.Name, l.State, sanitize.Line(l.Why))
+				}
+			}
+			if asJSON {
+				err = cli.WriteJSON(cmd.OutOrStdout(), things)
+			} else {
+				err = printOffers(cmd.OutOrStdout(), kind, things)
+			}
+			if err != nil {
+				return err
+			}
+			return notReadyError(failed)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printOffers(w io.Writer, kind string, things []offer) error {
+	var out strings.Builder
+	if len(things) == 0 {
+		fmt.Fprintf(&out, "no %s\n", kind)
+	}
+	for _, t := range things {
+		words := []string{t.Name, t.URI}
+		if kind != "tools" { // whose names say it
+			words = append([]string{t.Server}, words...)
+		}
+		words = append(words, t.Arguments...)
+		for _, word := range words {
+			if word != "" {
+				out.WriteString(sanitize.Line(word) + " ")
+			}
+		}
+		if t.Description != "" {
+			fmt.Fprintf(&out, " %s", humanize.FirstLine(t.Description, 100))
+		}
+		out.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}

@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/mcp/mcpserver"
+	"github.com/pawl-dev/pawl/internal/security/redact"
+)
+
+// serveFlags are the flags of 'pawl mcp serve'.
+type serveFlags struct {
+	turn.SettingsFlags
+	dir      string
+	anyModel bool
+	verbose  bool
+}
+
+func mcpServeCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Be an MCP server: other agents and editors can give pawl tasks",
+		Long: `Speak the Model Context Protocol on standard input and output, for a host that starts
+pawl as one of its servers. It offers pawl_run, pawl_sessions and pawl_session.
+
+A host gets what the flags say, and no more: it works in --dir and below, in the mode
+of --mode or a stricter one, with the model of --model. What pawl would ask is put to
+the person at the host, who can permit it once; a host that cannot ask is refused.
+What a folder brings takes effect if you have trusted it with 'pawl trust'.
+
+It ends with its input. Turns that run then can be resumed.`,
+		Example: `  pawl mcp serve --dir ~/src/project
+  pawl mcp serve --mode plan                # it can look, and change nothing
+  pawl mcp serve --model sonnet --max-cost 2
+
+  # for a host that reads .mcp.json
+  {"mcpServers":{"pawl":{"command":"pawl","args":["mcp","serve","--dir","/srv/project"]}}}`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", ".", "work in this `folder` and those below it")
+	flags.BoolVar(&f.anyModel, "any-model", false, "a request may name any model")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is going on")
+	_ = flags.MarkHidden("trust") // it is refused
+	return cmd
+}
+
+func (f *serveFlags) run(cmd *cobra.Command) error {
+	settings, err := f.Settings()
+	if err == nil && settings.Trusted {
+		err = errors.New("--trust is not for all folders below --dir: trust them one by one with 'pawl trust'")
+	}
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	root, err := f.root()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if settings.Model == "" {
+		if settings.Model, err = turn.DefaultModel(ctx); err != nil {
+			return err
+		}
+	}
+	a, err := app.Open(ctx, app.Options{})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if settings.Mode, err = chosenMode(ctx, a, root, settings); err != nil {
+		return err
+	}
+	level := slog.LevelWarn
+	if f.verbose {
+		level = slog.LevelInfo
+	}
+	return mcpserver.Serve(ctx, mcpserver.Config{
+		Service: a.Service, Root: root, Settings: settings, AnyModel: f.anyModel, Version: app.Version,
+		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
+	}, os.Stdin, &protocol{app.Secrets.KnownWriter(os.Stdout)})
+}
+
+// root is the real path of --dir.
+func (f *serveFlags) root() (string, error) {
+	abs, err := filepath.Abs(f.dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", fmt.Errorf("--dir: %w: name a folder that is there", err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("--dir %s is no folder: %w", f.dir, pawl.ErrInvalid)
+	}
+	return real, nil
+}
+
+// chosenMode is the mode that holds where none is named in a request: that of the
+// flag, of the configuration, or pawl's own choice. One that the machine's policy
+// does not permit is refused here and not with the first request.
+func chosenMode(ctx context.Context, a *app.App, dir string, s pawl.Settings) (string, error) {
+	policy, err := a.Policy.Policy(ctx, "", dir, s)
+	return string(policy.Mode), err
+}
+
+// protocol is standard output when it carries messages: each is written at once,
+// and no key that pawl holds is in it.
+type protocol struct{ out *redact.Writer }
+
+var _ io.WriteCloser = (*protocol)(nil)
+
+func (p *protocol) Write(text []byte) (int, error) {
+	n, err := p.out.Write(text)
+	return n, errors.Join(err, p.out.Flush())
+}
+
+// Close leaves standard output open: it is the process's.
+func (p *protocol) Close() error { return nil }

@@ -1,0 +1,125 @@
+package mission
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// maxBoardLines bounds each list below the tasks.
+const maxBoardLines = 12
+
+// board is a mission as people see it at a moment.
+type board struct {
+	pawl.Board
+
+	limits pawl.Settings // of the newest turn
+	now    time.Time
+}
+
+// text is the board, in lines.
+func (b board) text() string {
+	var out strings.Builder
+	m := b.Mission
+	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, humanize.Clock(b.elapsed()), humanize.FirstLine(m.Order.Goal, 200))
+	if m.Blocked != nil {
+		fmt.Fprintf(&out, "blocked by %s: %s\n", sanitize.Line(m.Blocked.By), humanize.FirstLine(m.Blocked.Reason, 500))
+	}
+	if len(m.Tasks) > 0 {
+		out.WriteString("\n")
+		b.tasks(&out)
+	}
+	out.WriteString("\n")
+	if m.Branch != "" {
+		fmt.Fprintf(&out, "branch: %s at %s\n", sanitize.Line(m.Branch), humanize.Commit(m.Tip))
+	}
+	fmt.Fprintf(&out, "spent: %s\n", b.spent())
+	b.checks(&out)
+	b.faults(&out)
+	if m.Sealed != nil {
+		fmt.Fprintf(&out, "sealed: %s, in round %d\n", humanize.Commit(m.Sealed.Candidate), m.Sealed.Round)
+	}
+	return out.String()
+}
+
+// elapsed is how long the mission takes, or took until it was last moved.
+func (b board) elapsed() time.Duration {
+	if b.State == pawl.MissionWorking {
+		return b.now.Sub(b.Mission.Began)
+	}
+	return b.Session.Updated.Sub(b.Mission.Began)
+}
+
+func (b board) tasks(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "TASK\tSTATE\tTRY\tFOR\tWHO\tWHAT")
+	for _, s := range b.Mission.Tasks {
+		try, who, long := "-", "-", "-"
+		if s.Attempt > 0 {
+			try, who = fmt.Sprint(s.Attempt), string(s.Worker)
+		}
+		switch {
+		case s.Phase == pawl.PhaseRunning:
+			long = humanize.Clock(b.now.Sub(s.Began))
+		case !s.Ended.IsZero():
+			long = humanize.Clock(s.Ended.Sub(s.Began))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(s.Task.ID), s.Phase, try, long, who, humanize.FirstLine(s.Task.Title, 60))
+	}
+	_ = t.Flush() // it writes to memory
+	for _, s := range b.Mission.Tasks {
+		if s.Why != "" && s.Phase != pawl.PhaseDropped {
+			fmt.Fprintf(w, "%s came back: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, humanize.FirstLine(s.Text, 200))
+		}
+	}
+}
+
+// spent is what the whole team has used, and what the newest turn may use.
+func (b board) spent() string {
+	text := fmt.Sprintf("%s, %s tokens, by %s", humanize.Dollars(b.Usage.Cost), humanize.Short(b.Usage.Tokens()), humanize.Plural(1+len(b.Team), "session"))
+	var limits []string
+	if c := b.limits.MaxCost; c > 0 {
+		limits = append(limits, humanize.Dollars(c))
+	}
+	if n := b.limits.MaxTokens; n > 0 {
+		limits = append(limits, humanize.Short(n)+" tokens")
+	}
+	if d := b.limits.MaxTime; d > 0 {
+		limits = append(limits, humanize.Clock(d))
+	}
+	if len(limits) == 0 {
+		return text
+	}
+	return text + "; a turn may take " + strings.Join(limits, ", ")
+}
+
+// checks are the newest runs: those of the base only until the gate was asked.
+func (b board) checks(w io.Writer) {
+	runs := b.Mission.Runs
+	for _, r := range runs[max(0, len(runs)-maxBoardLines):] {
+		if line, _ := humanize.Mission(r); b.Mission.Round == 0 || r.On != "base" {
+			fmt.Fprintf(w, "check: %s\n", line)
+		}
+	}
+}
+
+// faults are those of the newest judgment.
+func (b board) faults(w io.Writer) {
+	j := b.Mission.Gate
+	if j == nil {
+		return
+	}
+	for i, f := range j.Faults {
+		if i == maxBoardLines {
+			fmt.Fprintf(w, "fault: and %d more\n", len(j.Faults)-i)
+			break
+		}
+		fmt.Fprintf(w, "fault: %s: %s\n", sanitize.Line(f.Rule), humanize.FirstLine(f.Text, 300))
+	}
+}

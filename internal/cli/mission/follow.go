@@ -1,0 +1,129 @@
+package mission
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
+	"github.com/pawl-dev/pawl/internal/mission"
+)
+
+// stopPrompt are what 'pawl mission stop' says where another process works on the
+// mission. The one that follows it there takes them for Ctrl-C; whoever else reads
+// them knows what to do.
+const stopPrompt = "Stop the mission now: the user has ended it with 'pawl mission stop'. Call block."
+
+// followMission shows a mission until its turn has ended, and returns what came of
+// it as an exit code.
+func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.Session, after pawl.Seq) error {
+	p := &missionPrinter{Printer: out.Printer(cmd), stop: func() error { return a.Cancel(cmd.Context(), s.ID) }}
+	if text, ok := p.Printer.(*turn.TextPrinter); ok {
+		text.Mission = true
+	}
+	ask := out.Asker(cmd, a)
+	if ask == nil && s.TurnOpen { // or what was asked when somebody was there would wait for good
+		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())
+	}
+	over := func(e pawl.Event) bool {
+		if _, ends := e.Body.(pawl.TurnFinished); !ends {
+			return false
+		}
+		now, err := a.Get(cmd.Context(), s.ID)
+		return err != nil || now.State() == pawl.StateIdle // or a prompt waits
+	}
+	res, _, err := turn.Watch(cmd, a, s, after, p, ask, over)
+	if err != nil {
+		return turn.EndSession(cmd, a, s.ID, err)
+	}
+	board, err := a.Mission(context.WithoutCancel(cmd.Context()), s.ID)
+	if err == nil {
+		err = showEnd(cmd, a, out, p.Printer, res, board)
+	}
+	if err = turn.EndSession(cmd, a, s.ID, err); err != nil {
+		return err
+	}
+	if out.Attended(cmd) {
+		notifyEnd(board)
+	}
+	if board.Mission.Sealed != nil && out.Format == "text" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: sealed: 'git merge %s' brings it to your branch; 'pawl mission report %s' has the evidence\n", board.Mission.Branch, s.ID)
+	}
+	return endError(board)
+}
+
+// missionPrinter shows events, and hears when the mission is to be stopped.
+type missionPrinter struct {
+	turn.Printer
+	stop func() error
+}
+
+func (p *missionPrinter) Event(e pawl.Event) error {
+	if b, ok := e.Body.(pawl.Prompted); ok && b.Delivery == pawl.DeliverSteer && b.Parts.Text() == stopPrompt {
+		if err := p.stop(); err != nil {
+			return err
+		}
+	}
+	return p.Printer.Event(e)
+}
+
+// missionResult is the one object that --format json prints.
+type missionResult struct {
+	Mission pawl.SessionID    `json:"mission"`
+	State   pawl.MissionState `json:"state"`
+	Branch  string            `json:"branch,omitempty"`
+	Commit  string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
+	Blocked string            `json:"blocked,omitempty"`
+	Reason  pawl.Reason       `json:"reason"` // why the turn ended
+	Error   string            `json:"error,omitempty"`
+	Text    string            `json:"text"`
+	CostUSD float64           `json:"cost_usd"` // of all that there was
+	Denials []turn.Denial     `json:"denials"`
+	Report  mission.Report    `json:"report"`
+}
+
+// showEnd prints what came of the mission.
+func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printer, res turn.Result, b pawl.Board) error {
+	if out.Format != "json" {
+		return out.Show(p, res)
+	}
+	r, err := reportOf(context.WithoutCancel(cmd.Context()), a, b)
+	if err != nil {
+		return err
+	}
+	err = cli.WriteJSON(cmd.OutOrStdout(), missionResult{
+		Mission: r.Mission, State: r.State, Branch: r.Branch, Commit: r.Commit, Blocked: r.Blocked,
+		Reason: res.Reason, Error: res.Error, Text: res.Text, CostUSD: r.CostUSD, Denials: res.Denials, Report: r,
+	})
+	if err == nil && out.File != "" {
+		err = cli.ReplaceFile(out.File, []byte(res.Text+"\n"))
+	}
+	return err
+}
+
+// notifyEnd tells a person who may look elsewhere that a mission is over. Whoever
+// has stopped it knows.
+func notifyEnd(b pawl.Board) {
+	text := map[pawl.MissionState]string{pawl.MissionSealed: "the mission is sealed", pawl.MissionBlocked: "the mission is blocked"}[b.State]
+	user, err := app.LoadUser()
+	if text == "" || err != nil { // then it has been said already
+		return
+	}
+	_, _ = os.Stderr.WriteString(notify.New(config.NotifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // a notice is no result
+}
+
+// reportOf reads the evidence off the log, and puts the report together.
+func reportOf(ctx context.Context, svc pawl.Service, b pawl.Board) (mission.Report, error) {
+	e, err := mission.ReadEvidence(cli.SessionLog(ctx, svc, b.Session))
+	if err != nil {
+		return mission.Report{}, fmt.Errorf("read the evidence of %s: %w", b.Session.ID, err)
+	}
+	return mission.NewReport(b, e), nil
+}

@@ -1,0 +1,120 @@
+package mission
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/session"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// missionListFlags are the flags of 'pawl mission list'.
+type missionListFlags struct {
+	all, json bool
+	limit     int
+	server    string
+}
+
+func missionListCommand() *cobra.Command {
+	var f missionListFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List this folder's missions, the latest first",
+		Example: `  pawl mission list
+  pawl mission list --all --json | jq -r '.[] | select(.state == "blocked") | .id'`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.all, "all", false, "the missions of all folders")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.IntVar(&f.limit, "limit", 20, "at most `n` missions")
+	flags.StringVar(&f.server, "attach", "", "the missions of a server: its `url`, or unix for the one on this machine's socket")
+	return cmd
+}
+
+// listedMission is a mission as 'pawl mission list --json' prints it.
+type listedMission struct {
+	pawl.Session
+
+	State pawl.MissionState `json:"state"`
+}
+
+func (f *missionListFlags) run(cmd *cobra.Command) error {
+	filter := pawl.Filter{Missions: true, Limit: f.limit}
+	if !f.all {
+		var err error
+		if filter.Dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	a, err := app.OpenAt(cmd.Context(), f.server)
+	if err != nil {
+		return err
+	}
+	list, err := a.List(cmd.Context(), filter)
+	if err = errors.Join(err, a.Close()); err != nil {
+		return err
+	}
+	if f.json {
+		rows := []listedMission{}
+		for _, s := range list {
+			rows = append(rows, listedMission{s, s.MissionState()})
+		}
+		return cli.WriteJSON(cmd.OutOrStdout(), rows)
+	}
+	return f.print(cmd.OutOrStdout(), list)
+}
+
+func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no missions")
+		return err
+	}
+	folder := func(text string) string {
+		if !f.all {
+			return ""
+		}
+		return sanitize.Line(text) + "\t"
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("FOLDER"))
+	for _, s := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.MissionState(), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
+	}
+	return t.Flush()
+}
+
+func missionShowCommand() *cobra.Command {
+	var t missionTarget
+	cmd := &cobra.Command{
+		Use:   "show [id]",
+		Short: "Show the whole story of a mission",
+		Long: `Show the whole story of a mission: what the Commander said and did, the plan, who began
+what, what was merged, what came back and why, each check, each judgment. What a worker
+did is in its own session: 'pawl mission status' names it, 'pawl session show' shows it.`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				if err := session.Show(ctx, out, a, s); err != nil {
+					return err
+				}
+				return out.Flush()
+			})
+		},
+	}
+	t.add(cmd)
+	return cmd
+}

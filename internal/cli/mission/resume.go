@@ -1,0 +1,92 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+)
+
+// missionResumeFlags are the flags of 'pawl mission resume'.
+type missionResumeFlags struct {
+	missionTarget
+	turn.SettingsFlags
+	turn.OutputFlags
+}
+
+func missionResumeCommand() *cobra.Command {
+	var f missionResumeFlags
+	cmd := &cobra.Command{
+		Use:   "resume [id [words…]]",
+		Short: "Go on with a mission that was stopped, blocked or killed",
+		Long: `Go on with a mission. One that a crash or kill left in the middle goes on from its last
+event, with the limits that it has. One that has ended, because it was stopped, blocked
+or out of budget, gets a new turn with the limits that the flags say, and the words that
+you give, or "Go on.". Nothing is merged twice, and what must hold in the end stays what
+it was. Without an id, this folder's newest mission.`,
+		Example: `  pawl mission resume
+  pawl mission resume --max-cost 20
+  pawl mission resume 01JD3V5M8Q0000000000000000 "the key is in place now"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			settings, err := f.Settings()
+			if err = errors.Join(err, f.Check()); err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			settings.Absent = !f.Attended(cmd)
+			return f.with(cmd, args[:min(1, len(args))], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return f.run(ctx, cmd, a, s, settings, args)
+			})
+		},
+	}
+	f.missionTarget.add(cmd)
+	f.AddModel(cmd)
+	cmd.Flags().StringVar(&f.Mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo (default: as before)")
+	cmd.Flags().BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
+	f.OutputFlags.Add(cmd)
+	return cmd
+}
+
+func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, settings pawl.Settings, args []string) error {
+	if s.State() != pawl.StateIdle {
+		if err := a.Resume(ctx, s.ID); errors.Is(err, pawl.ErrBusy) {
+			return fmt.Errorf("%w: it needs no resuming, 'pawl mission status --watch' shows it", err)
+		} else if err != nil {
+			return err
+		}
+		return followMission(cmd, a, f.OutputFlags, s, s.Head)
+	}
+	if s.MissionState() == pawl.MissionSealed {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is sealed: there is nothing left to do; 'pawl mission report %s' has the evidence\n", s.ID, s.ID)
+		return nil
+	}
+	b, err := boardOf(ctx, a, s.ID)
+	if err != nil {
+		return err
+	}
+	if settings.Mode == "" {
+		settings.Mode = b.limits.Mode
+	}
+	if !cmd.Flags().Changed("model") {
+		settings.Model = "" // that of the mission, whatever PAWL_MODEL is for others
+	}
+	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings}
+	if _, err := a.Send(ctx, s.ID, p); err != nil {
+		return err
+	}
+	return followMission(cmd, a, f.OutputFlags, s, s.Head)
+}
+
+// resumeText is what a person says after the id, if anything.
+func resumeText(args []string) string {
+	if len(args) < 2 {
+		return "Go on."
+	}
+	return strings.Join(args[1:], " ")
+}

@@ -1,0 +1,82 @@
+package mission
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+)
+
+// missionStatusFlags are the flags of 'pawl mission status'.
+type missionStatusFlags struct {
+	missionTarget
+	json  bool
+	watch bool
+}
+
+func missionStatusCommand() *cobra.Command {
+	var f missionStatusFlags
+	cmd := &cobra.Command{
+		Use:   "status [id]",
+		Short: "Show how far a mission has come",
+		Long: `Show how far a mission has come: its tasks with who is at them and why some came back,
+what was spent, the newest checks, and what the gate found. Without an id, this folder's
+newest mission.
+
+With --watch it stays until the mission is over: in a terminal the board is kept as it is,
+elsewhere each change is a line; with --json each change is the whole board in a line.
+The exit code is then that of the mission: 0 sealed, 4 a limit was reached, 5 the model
+failed, 6 blocked or not sealed, 130 canceled.`,
+		Example: `  pawl mission status
+  pawl mission status --watch
+  pawl mission status --json | jq -r '.mission.tasks[] | "\(.task.id) \(.phase)"'`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return f.run(ctx, cmd.OutOrStdout(), a, s)
+			})
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the board as JSON")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "stay until the mission is over")
+	return cmd
+}
+
+func (f *missionStatusFlags) run(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) error {
+	b, err := boardOf(ctx, a, s.ID)
+	if err != nil {
+		return err
+	}
+	if f.watch {
+		return newWatcher(w, a, f.json).run(ctx, b)
+	}
+	if f.json {
+		return cli.WriteJSON(w, b.Board)
+	}
+	_, err = io.WriteString(w, b.text())
+	return err
+}
+
+// boardOf is a mission as it is now.
+func boardOf(ctx context.Context, svc pawl.Service, id pawl.SessionID) (board, error) {
+	row, err := svc.Mission(ctx, id)
+	if err != nil {
+		return board{}, err
+	}
+	b := board{Board: row, now: time.Now()}
+	for e, err := range cli.SessionLog(ctx, svc, row.Session) {
+		if err != nil {
+			return b, err
+		}
+		if p, ok := e.Body.(pawl.Prompted); ok {
+			b.limits = p.Settings
+		}
+	}
+	return b, nil
+}

@@ -1,0 +1,78 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+)
+
+func missionStopCommand() *cobra.Command {
+	var t missionTarget
+	cmd := &cobra.Command{
+		Use:   "stop [id]",
+		Short: "Stop a mission, and wait until nobody works on it",
+		Long: `Stop a mission, as Ctrl-C does where it runs, and wait until nobody works on it. What is
+merged stays merged, and what workers have left is kept: 'pawl mission resume' goes on.`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return stopMission(ctx, cmd.ErrOrStderr(), a, s)
+			})
+		},
+	}
+	t.add(cmd)
+	return cmd
+}
+
+func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) error {
+	if s.State() == pawl.StateIdle {
+		_, err := fmt.Fprintf(w, "pawl: nobody works on mission %s: it is %s\n", s.ID, s.MissionState())
+		return err
+	}
+	err := a.Cancel(ctx, s.ID)
+	if errors.Is(err, pawl.ErrBusy) { // another process has it, and hears this
+		_, err = a.Send(ctx, s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: stopPrompt}}, Delivery: pawl.DeliverSteer})
+	}
+	if err != nil {
+		return fmt.Errorf("stop mission %s: %w", s.ID, err)
+	}
+	if err := awaitEnd(ctx, a, s); err != nil {
+		return err
+	}
+	b, err := a.Mission(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	how := "'pawl mission resume " + string(s.ID) + "' goes on"
+	if b.State == pawl.MissionSealed { // it was faster
+		how = "'git merge " + b.Mission.Branch + "' brings it to your branch"
+	}
+	_, err = fmt.Fprintf(w, "pawl: mission %s is %s: %s\n", s.ID, b.State, how)
+	return err
+}
+
+// awaitEnd waits until nobody works on a session.
+func awaitEnd(ctx context.Context, svc pawl.Service, s pawl.Session) error {
+	for e, err := range svc.Events(ctx, s.ID, s.Head) {
+		if err != nil {
+			return err
+		}
+		switch e.Body.(type) {
+		case pawl.TurnFinished, pawl.Withdrawn:
+		default:
+			continue
+		}
+		now, err := svc.Get(ctx, s.ID)
+		if err != nil || now.State() == pawl.StateIdle {
+			return err
+		}
+	}
+	return ctx.Err()
+}

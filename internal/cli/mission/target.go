@@ -1,0 +1,81 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// missionTarget is which mission a command is about, and where it is.
+type missionTarget struct {
+	server string // "" means this process
+}
+
+func (t *missionTarget) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.server, "attach", "", "the mission is a server's: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+}
+
+// with runs f with the mission that the arguments name, or this directory's newest.
+func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
+	ctx := cmd.Context()
+	a, err := app.OpenAt(ctx, t.server)
+	if err != nil {
+		return err
+	}
+	s, err := missionOf(ctx, a, args)
+	if err == nil {
+		err = f(ctx, a, s)
+	}
+	return errors.Join(err, a.Close())
+}
+
+// missionOf is the mission that is named, or the newest one of this directory.
+func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, error) {
+	if len(args) > 0 {
+		s, err := a.Get(ctx, pawl.SessionID(args[0]))
+		switch {
+		case errors.Is(err, pawl.ErrNotFound):
+			return s, fmt.Errorf("there is no mission %q: 'pawl mission list --all' shows them: %w", args[0], err)
+		case err == nil && s.Mission == "":
+			return s, fmt.Errorf("session %s commands no mission: 'pawl mission list' shows those that do: %w", s.ID, pawl.ErrInvalid)
+		}
+		return s, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return pawl.Session{}, err
+	}
+	list, err := a.List(ctx, pawl.Filter{Dir: dir, Missions: true, Limit: 1})
+	switch {
+	case err != nil:
+		return pawl.Session{}, err
+	case len(list) == 0:
+		return pawl.Session{}, errors.New("there is no mission in this folder: 'pawl mission \"goal\"' begins one, 'pawl mission list --all' shows those of other folders")
+	}
+	return list[0], nil
+}
+
+// endError is the end of a mission as an exit code.
+func endError(b pawl.Board) error {
+	id := b.Session.ID
+	switch {
+	case b.State == pawl.MissionSealed:
+		return nil
+	case b.State == pawl.MissionBlocked && b.Mission.Blocked != nil:
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the mission is blocked: %s\n'pawl mission resume %s' goes on once that is settled", humanize.FirstLine(b.Mission.Blocked.Reason, 500), id)}
+	case b.Ended != nil && b.Ended.Reason != pawl.ReasonEndTurn:
+		var exit *cli.ExitError
+		if errors.As(cli.TurnError(*b.Ended), &exit) {
+			return &cli.ExitError{Code: exit.Code, Err: fmt.Errorf("the mission was stopped: %w\n'pawl mission resume %s' goes on", exit.Err, id)}
+		}
+	}
+	return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the mission is not sealed: 'pawl mission resume %s' goes on", id)}
+}

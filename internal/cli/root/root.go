@@ -1,0 +1,78 @@
+// Package root assembles the commands of pawl and runs them.
+package root
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/acp"
+	"github.com/pawl-dev/pawl/internal/cli/auth"
+	"github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/doctor"
+	"github.com/pawl-dev/pawl/internal/cli/extension"
+	"github.com/pawl-dev/pawl/internal/cli/gate"
+	"github.com/pawl-dev/pawl/internal/cli/gc"
+	"github.com/pawl-dev/pawl/internal/cli/mcp"
+	"github.com/pawl-dev/pawl/internal/cli/mission"
+	"github.com/pawl-dev/pawl/internal/cli/run"
+	"github.com/pawl-dev/pawl/internal/cli/security"
+	"github.com/pawl-dev/pawl/internal/cli/serve"
+	"github.com/pawl-dev/pawl/internal/cli/session"
+	"github.com/pawl-dev/pawl/internal/cli/stats"
+	"github.com/pawl-dev/pawl/internal/cli/tui"
+	"github.com/spf13/cobra"
+)
+
+// Main runs pawl and returns its exit code.
+func Main() int { return Run(Command()) }
+
+// Run runs a root command and returns the exit code of the program. What it prints
+// cannot steer the terminal and contains no known secrets.
+func Run(cmd *cobra.Command) int {
+	app.Secrets.AddEnv(os.Environ())
+	stdout, stderr := cli.NewScreen(os.Stdout), cli.NewScreen(os.Stderr)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	code := report(stderr, cmd.Execute())
+	if err := errors.Join(stdout.Flush(), stderr.Flush()); err != nil && code == 0 {
+		code = cli.ExitFailed
+	}
+	return code
+}
+
+// report prints an error, with secrets masked, and returns the exit code.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	var exit *cli.ExitError
+	if !errors.As(err, &exit) {
+		exit = &cli.ExitError{Code: cli.ExitFailed, Err: err}
+	}
+	if exit.Err != nil {
+		fmt.Fprintf(w, "pawl: %s\n", app.Secrets.Redact(exit.Err.Error()))
+	}
+	return exit.Code
+}
+
+// New returns a root command without subcommands.
+func New(name, short string) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short, SilenceUsage: true, SilenceErrors: true, Args: cli.Args(cobra.NoArgs)}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.UsageError(cmd, err) })
+	return cmd
+}
+
+// Command returns the root command of pawl with all its subcommands. By itself it
+// starts the terminal UI.
+func Command() *cobra.Command {
+	cmd := New("pawl", "A coding agent that only moves forward")
+	var f tui.Flags
+	f.Add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.Run(cmd) }
+	cmd.AddCommand(run.Command(), gate.ReviewCommand(), gate.Command(), mission.Command(), run.ResumeCommand(), serve.Command(nil), serve.TokenCommand(), serve.TenantCommand(), acp.Command(), session.Command(), stats.Command(), gc.Command(), auth.ModelsCommand(), auth.Command(), security.PermissionsCommand(), config.Command(), extension.HooksCommand(), mcp.Command(), security.TrustCommand(), security.SandboxCommand(), doctor.Command(), extension.PromptCommand(), extension.AgentsCommand(), extension.CommandsCommand(), extension.SkillsCommand(), VersionCommand())
+	return cmd
+}

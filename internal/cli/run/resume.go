@@ -1,0 +1,133 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/session"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+type resumeFlags struct {
+	turn.OutputFlags
+	all  bool
+	list bool
+}
+
+func ResumeCommand() *cobra.Command {
+	var f resumeFlags
+	cmd := &cobra.Command{
+		Use:   "resume [id…]",
+		Short: "Go on with what a crash or kill left in mid-turn",
+		Long: `Go on with the sessions that a crash or kill left in mid-turn, or with prompts
+waiting. No new prompt is needed: each goes on from its last event. A call that was
+running when pawl died is not run again unless it only reads; the model is told that
+its outcome is unknown.
+
+Without an id, all such sessions of this folder.`,
+		Example: `  pawl resume --list
+  pawl resume
+  pawl resume 01JD3V5M8Q0000000000000000`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.Add(cmd)
+	cmd.Flags().BoolVar(&f.all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&f.list, "list", false, "only show them")
+	return cmd
+}
+
+func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
+	if err := f.Check(); err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	ctx := cmd.Context()
+	a, err := app.Open(ctx, app.Options{})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	sessions, err := f.sessions(ctx, a, ids)
+	if err != nil {
+		return err
+	}
+	if len(sessions) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: nothing to resume")
+		return nil
+	}
+	if f.list {
+		return session.PrintSessions(cmd.OutOrStdout(), sessions)
+	}
+	var errs []error
+	for _, s := range sessions {
+		err := f.resume(cmd, a, s)
+		switch {
+		case errors.Is(err, pawl.ErrBusy) && len(ids) == 0: // it was not asked for by name
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %v\n", err)
+		case errors.Is(err, turn.ErrInterrupted), len(sessions) == 1:
+			return err
+		case err != nil:
+			errs = append(errs, fmt.Errorf("session %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sessions returns those to resume: the named ones, or all that were interrupted.
+func (f *resumeFlags) sessions(ctx context.Context, a *app.App, ids []string) ([]pawl.Session, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		filter := pawl.Filter{Unfinished: true, Limit: 1000}
+		if !f.all {
+			filter.Dir = dir
+		}
+		return a.List(ctx, filter)
+	}
+	var sessions []pawl.Session
+	for _, id := range ids {
+		s, err := a.FindSession(ctx, id, dir)
+		if err != nil {
+			return nil, err
+		}
+		if s.State() != pawl.StateIdle {
+			sessions = append(sessions, s)
+		}
+	}
+	return sessions, nil
+}
+
+func (f *resumeFlags) resume(cmd *cobra.Command, a *app.App, s pawl.Session) error {
+	if f.Format == "text" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: resuming %s: %s\n", s.ID, humanize.FirstLine(s.Name(), 60))
+	}
+	if err := a.Resume(cmd.Context(), s.ID); err != nil {
+		if errors.Is(err, pawl.ErrBusy) {
+			return fmt.Errorf("%w: it needs no resuming", err)
+		}
+		return err
+	}
+	idle := func(e pawl.Event) bool {
+		switch e.Body.(type) {
+		case pawl.TurnFinished, pawl.Undone, pawl.Compacted, pawl.ShellRan:
+		default:
+			return false
+		}
+		now, err := a.Get(cmd.Context(), s.ID)
+		return err != nil || now.State() == pawl.StateIdle
+	}
+	ask := f.Asker(cmd, a)
+	if ask == nil { // or what was asked when somebody was there would wait for good
+		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())
+	}
+	return turn.EndSession(cmd, a, s.ID, f.Follow(cmd, a, s, s.Head, ask, idle))
+}

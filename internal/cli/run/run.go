@@ -1,0 +1,284 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// runFlags are the flags of 'pawl run'.
+type runFlags struct {
+	turn.SettingsFlags
+	turn.OutputFlags
+	session  string
+	last     bool
+	ifBusy   string
+	attached []string
+	schema   string
+	server   string // that does the work; "" means this process
+
+	source, workspace string // of a session whose directory is a fleet's
+
+	words pawl.Parts // what the person has written; all else stands for itself
+}
+
+func Command() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] [prompt…]",
+		Short: "Work on a prompt and exit: for scripts and CI",
+		Long: `Work on a prompt in this folder until it is done, then exit.
+
+Text on standard input is added to the prompt. Should pawl be killed, 'pawl resume'
+goes on from there. Ctrl-C cancels the turn; a second one ends pawl at once.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
+5 the model failed, 130 canceled.`,
+		Example: `  pawl run --model script:demo.jsonl "say hello"
+  git diff | pawl run --model script:review.jsonl "review this"
+  pawl run -c "and now the tests"                     # go on with this folder's last session
+  pawl run "/review main.go"                          # a command of yours: 'pawl commands list'
+  pawl run --format json "fix the build" | jq -r .text
+  pawl run --output-schema owners.json -o out.json "who owns which folder?"
+  pawl run --attach https://pawl.example.com --source https://example.com/shop.git#main "fix the build"
+  pawl run --attach https://pawl.example.com --workspace shop "and now the tests"`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.SettingsFlags.Add(cmd)
+	f.OutputFlags.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
+	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do while the session is at work: reject, queue or steer")
+	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
+	flags.StringVar(&f.schema, "output-schema", "", "the final text must be JSON that the JSON Schema in `file` accepts")
+	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	flags.StringVar(&f.source, "source", "", "with --attach, to a fleet: begin in a folder of the fleet's that is this `repository`: https://…, and #ref")
+	flags.StringVar(&f.workspace, "workspace", "", "with --attach, to a fleet: work in the folder of the fleet's that has this `name` (default: a new one if there is --source)")
+	for _, own := range []string{"source", "workspace"} {
+		cmd.MarkFlagsMutuallyExclusive(own, "session", "continue")
+	}
+	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command, args []string) error {
+	prompt, err := f.prompt(cmd, args)
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	if err := f.Check(); err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	if f.inFleet() && f.server == "" {
+		return cli.UsageError(cmd, errors.New("--source and --workspace are folders of a fleet: name its server with --attach"))
+	}
+	schema, err := f.useSchema(&prompt)
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	a, err := app.OpenAt(ctx, f.server)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	var far pawl.Session
+	if f.inFleet() { // only then it is known where its directory is
+		if far, err = a.Create(ctx, pawl.NewSession{Workspace: f.workspace, Source: f.source}); err != nil {
+			return err
+		}
+		dir = far.Dir
+	}
+	if err := f.expand(cmd, a, dir, &prompt); err != nil {
+		return errors.Join(err, f.undo(ctx, a, far))
+	}
+	if schema != nil {
+		prompt.Parts = append(prompt.Parts, pawl.Text{Text: schema.Instructions()})
+	}
+	if prompt.Model == "" && f.newSession() {
+		if prompt.Model, err = turn.DefaultModel(ctx); err != nil {
+			return errors.Join(err, f.undo(ctx, a, far))
+		}
+	}
+
+	f.PrintTrustNotice(ctx, a, dir, cmd.ErrOrStderr())
+	if f.Format == "text" {
+		config.PrintNotice(cmd.ErrOrStderr())
+	}
+	s := far
+	if !f.inFleet() {
+		if s, err = f.target(ctx, a, dir); err != nil {
+			return err
+		}
+	}
+	after := s.Head
+	if f.newSession() {
+		after = 0 // it is shown from its beginning
+	}
+	seq, err := a.Send(ctx, s.ID, prompt)
+	switch {
+	case errors.Is(err, pawl.ErrBusy):
+		return fmt.Errorf("%w\nwait for it, or use --if-busy queue or steer; if nobody works on it, 'pawl resume %s' goes on", err, s.ID)
+	case err != nil && seq == 0 && f.newSession():
+		return errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
+	case err != nil:
+		return err
+	}
+	if schema == nil {
+		return turn.EndSession(cmd, a, s.ID, f.Follow(cmd, a, s, after, f.Asker(cmd, a), turn.EndOfTurn(seq)))
+	}
+	p := f.Printer(cmd)
+	res, err := schema.Follow(cmd, a, s, after, p, f.Asker(cmd, a), prompt, seq)
+	return turn.EndSession(cmd, a, s.ID, f.finish(p, res, err))
+}
+
+// expand puts what the words of the command line stand for before the rest of the
+// prompt, and gives it the agent and the model of a command.
+func (f *runFlags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Prompt) error {
+	x, notes, err := a.Expand(cmd.Context(), dir, pawl.Prompt{Parts: f.words, Settings: p.Settings})
+	switch {
+	case errors.Is(err, pawl.ErrInvalid):
+		return cli.UsageError(cmd, err)
+	case err != nil:
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", sanitize.Line(note))
+	}
+	p.Settings, p.Parts = x.Settings, append(x.Parts, p.Parts...)
+	return nil
+}
+
+// inFleet reports whether the session is to have a directory of the fleet's.
+func (f *runFlags) inFleet() bool { return f.source != "" || f.workspace != "" }
+
+// undo deletes a session in which nothing was begun.
+func (f *runFlags) undo(ctx context.Context, a *app.App, s pawl.Session) error {
+	if s.ID == "" {
+		return nil
+	}
+	return a.Delete(ctx, s.ID)
+}
+
+func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
+
+// target is the session that the prompt goes to.
+func (f *runFlags) target(ctx context.Context, a *app.App, dir string) (pawl.Session, error) {
+	switch {
+	case f.session != "":
+		return a.FindSession(ctx, f.session, dir)
+	case f.last:
+		return a.FindSession(ctx, "last", dir)
+	default:
+		return a.Create(ctx, pawl.NewSession{Dir: dir})
+	}
+}
+
+func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
+	p := pawl.Prompt{}
+	deliveries := map[string]pawl.Delivery{"reject": pawl.DeliverNow, "queue": pawl.DeliverQueue, "steer": pawl.DeliverSteer}
+	delivery, ok := deliveries[f.ifBusy]
+	if !ok {
+		return p, fmt.Errorf("--if-busy %q: use reject, queue or steer", f.ifBusy)
+	}
+	settings, err := f.Settings()
+	if err != nil {
+		return p, err
+	}
+	p.Delivery, p.Settings = delivery, settings
+	p.Absent = !f.Attended(cmd)
+
+	text := strings.Join(args, " ")
+	if strings.TrimSpace(text) != "" {
+		f.words = pawl.Parts{pawl.Text{Text: text}}
+	}
+	piped, err := cli.ReadStdin(cmd.InOrStdin())
+	if err != nil {
+		return p, err
+	}
+	if piped = strings.TrimSpace(piped); piped != "" {
+		p.Parts = append(p.Parts, pawl.Text{Text: piped})
+	}
+	if len(f.words)+len(p.Parts) == 0 {
+		return p, errors.New("there is no prompt: give it as an argument or on standard input")
+	}
+	for _, path := range f.attached {
+		file, err := readAttachment(path)
+		if err != nil {
+			return p, err
+		}
+		p.Parts = append(p.Parts, file)
+	}
+	return p, nil
+}
+
+func readAttachment(path string) (pawl.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return pawl.File{}, fmt.Errorf("attach: %w", err)
+	}
+	if info.Size() > cli.MaxInput {
+		return pawl.File{}, fmt.Errorf("attach %s: it has more than %d bytes", path, cli.MaxInput)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return pawl.File{}, fmt.Errorf("attach: %w", err)
+	}
+	kind := mime.TypeByExtension(filepath.Ext(path))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	return pawl.File{Name: filepath.Base(path), MediaType: kind, Data: data}, nil
+}
+
+// useSchema reads the schema that is named; nil if none is.
+func (f *runFlags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
+	if f.schema == "" {
+		return nil, nil //nolint:nilnil // any text will do
+	}
+	if p.Delivery != pawl.DeliverNow {
+		return nil, errors.New("--output-schema goes with --if-busy reject alone")
+	}
+	s, err := turn.ReadSchema(f.schema)
+	if err != nil {
+		return nil, fmt.Errorf("--output-schema %s: %w", f.schema, err)
+	}
+	return s, nil
+}
+
+// finish shows the result of checked, whichever way it ended.
+func (f *runFlags) finish(p turn.Printer, res turn.Result, err error) error {
+	var exit *cli.ExitError
+	if err != nil && (!errors.As(err, &exit) || errors.Is(err, turn.ErrInterrupted)) {
+		return err // nothing came of it
+	}
+	if err == nil {
+		return f.Show(p, res)
+	}
+	if res.Error == "" {
+		res.Reason, res.Error = pawl.ReasonError, err.Error()
+	}
+	if f.Format == "text" {
+		res.Text = "" // a script must not take it for an answer
+	}
+	return errors.Join(p.Result(res), err)
+}

@@ -1,0 +1,60 @@
+package security
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+)
+
+// maxRefusals bounds what is told of a command that tries many hosts.
+const maxRefusals = 10
+
+// refusals are what a command was refused, each once. Programs say little of
+// what a proxy tells them.
+type refusals struct {
+	lines []string
+	more  int
+}
+
+// decided is called by one goroutine at a time.
+func (r *refusals) decided(d proxy.Decision) {
+	line := "refused: " + d.Why
+	if d.Host != "" {
+		line = fmt.Sprintf("%s was refused: %s", net.JoinHostPort(d.Host, fmt.Sprint(d.Port)), d.Why)
+	}
+	switch {
+	case d.Allowed || slices.Contains(r.lines, line):
+	case len(r.lines) < maxRefusals:
+		r.lines = append(r.lines, line)
+	default:
+		r.more++
+	}
+}
+
+func (r *refusals) print(w io.Writer) {
+	for _, line := range r.lines {
+		fmt.Fprintf(w, "pawl: note: %s\n", line)
+	}
+	if r.more > 0 {
+		fmt.Fprintf(w, "pawl: note: %d more requests were refused\n", r.more)
+	}
+}
+
+// openEgress opens a proxy for the hosts and returns its socket; done closes it
+// and tells what was refused.
+func openEgress(s *policy.Safety, hosts []string, notes io.Writer) (socket string, done func() error, err error) {
+	var refused refusals
+	p, err := s.WayOut(hosts, refused.decided)
+	if err != nil {
+		return "", nil, fmt.Errorf("--network: %w", err)
+	}
+	return p.Socket(), func() error {
+		err := p.Close()
+		refused.print(notes)
+		return err
+	}, nil
+}

@@ -1,0 +1,35 @@
+package security
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
+)
+
+// TestRefusals: each is reported once, and no more than a few.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	var r refusals
+	r.decided(proxy.Decision{Host: "ok.test", Port: 443, Allowed: true})
+	r.decided(proxy.Decision{Why: "malformed"})
+	for range 2 {
+		r.decided(proxy.Decision{Host: "::1", Port: 443, Why: "no"})
+	}
+	for i := range maxRefusals {
+		r.decided(proxy.Decision{Host: fmt.Sprintf("%d.test", i), Port: 443, Why: "no"})
+	}
+	var b strings.Builder
+	r.print(&b)
+	lines := strings.Split(b.String(), "\n")
+	want := []string{"pawl: note: refused: malformed", "pawl: note: [::1]:443 was refused: no", "pawl: note: 0.test:443 was refused: no"}
+	if diff := cmp.Diff(want, lines[:3]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"pawl: note: 2 more requests were refused", ""}, lines[maxRefusals:]); diff != "" {
+		t.Error(diff)
+	}
+}

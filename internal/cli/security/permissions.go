@@ -1,0 +1,150 @@
+package security
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/tool/toolapi"
+)
+
+func PermissionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "permissions",
+		Short: "Look at what pawl may do, try it out, take it back",
+		Long: `Look at what pawl may do, try it out, take it back.
+
+Rules are in your configuration. Grants are what you have allowed for good when you
+were asked; they are kept in pawl's data folder.`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(permissionsListCommand(), permissionsRevokeCommand(), permissionsTestCommand())
+	return cmd
+}
+
+// permissionList is what 'pawl permissions list --json' prints.
+type permissionList struct {
+	Mode   permission.Mode   `json:"mode"`
+	Rules  []permission.Rule `json:"rules"`
+	Grants []listedGrant     `json:"grants"`
+}
+
+type listedGrant struct {
+	ID string `json:"id"`
+	permission.Grant
+}
+
+func permissionsListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List your rules, and what you have allowed when you were asked",
+		Args:  cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := app.LoadPolicy(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			list := permissionList{Mode: p.Mode, Rules: []permission.Rule{}, Grants: []listedGrant{}}
+			for _, r := range p.Rules {
+				if r.Origin != permission.OriginPawl {
+					list.Rules = append(list.Rules, r)
+				}
+			}
+			for _, g := range p.Grants {
+				list.Grants = append(list.Grants, listedGrant{g.ID(), g})
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), list)
+			}
+			return list.print(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (l permissionList) print(w io.Writer) error {
+	fmt.Fprintf(w, "mode %s\n", l.Mode)
+	if len(l.Rules)+len(l.Grants) == 0 {
+		_, err := fmt.Fprintln(w, "no rules and no grants")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tWHERE\tRULE")
+	for _, r := range l.Rules {
+		fmt.Fprintf(t, "rule\teverywhere\t%s\n", r)
+	}
+	for _, g := range l.Grants {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", g.ID, g.Where(), g.Rule)
+	}
+	return t.Flush()
+}
+
+func permissionsRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke id…",
+		Short: "Take back what you have allowed: pawl asks again",
+		Args:  cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, ids []string) error {
+			s, err := policy.Open()
+			if err != nil {
+				return err
+			}
+			return s.Grants().Revoke(ids...)
+		},
+	}
+}
+
+func permissionsTestCommand() *cobra.Command {
+	var mode string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "test [flags] command…",
+		Short: "Say what would become of a command; it is not run",
+		Long: `Say whether a command would be allowed, asked for or denied in this folder, why, part
+by part, and what "always" would add. It is not run.
+
+The words are joined by blanks: put the line in quotes if your shell would read it.
+Exit codes: 0 if it is allowed, 3 if not.`,
+		Example: `  pawl permissions test go test ./...
+  pawl permissions test --mode guard 'cd docs && make > out'
+  pawl permissions test --json git push | jq -r .decision`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if mode != "" {
+				if _, err := permission.ParseMode(mode); err != nil {
+					return cli.UsageError(cmd, err)
+				}
+			}
+			p, err := app.LoadPolicy(cmd.Context(), mode)
+			if err != nil {
+				return err
+			}
+			c := permission.Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: strings.Join(words, " ")}}}
+			v := permission.Decide(p, c)
+			if asJSON {
+				err = cli.WriteJSON(cmd.OutOrStdout(), v)
+			} else {
+				_, err = io.WriteString(cmd.OutOrStdout(), permission.Show(c, v))
+			}
+			if err != nil || v.Decision == permission.Allow {
+				return err
+			}
+			return &cli.ExitError{Code: cli.ExitDenied}
+		},
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the command is its own
+	cmd.Flags().StringVar(&mode, "mode", "", "in this `mode`: plan, ask, guard, auto or yolo")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

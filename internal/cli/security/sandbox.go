@@ -1,0 +1,136 @@
+package security
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+)
+
+// sandboxFlags are the flags of 'pawl sandbox'.
+type sandboxFlags struct {
+	network  []string
+	readOnly bool
+}
+
+func SandboxCommand() *cobra.Command {
+	var f sandboxFlags
+	cmd := &cobra.Command{
+		Use:   "sandbox [flags] -- command [arguments]",
+		Short: "Run a command in the sandbox",
+		Long: `Run a command in the sandbox, exactly as the agent would: this folder can be written to,
+the rest of the machine is read-only and without its secrets, and there is no network but for the hosts that you name.
+
+Its exit code is the command's; 128 and the signal's number if one has ended it.
+'pawl doctor' says whether there is a sandbox here, and what to do if there is none.`,
+		Example: `  pawl sandbox -- go test ./...
+  pawl sandbox --read-only -- bash -c 'touch x'
+  pawl sandbox --network proxy.golang.org,sum.golang.org -- go mod download
+  pawl sandbox --network '*.example.org,example.org:8443' -- make fetch
+  pawl sandbox -- env                    # what a command gets to know`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	cmd.Flags().StringSliceVar(&f.network, "network", nil, "the `hosts` that may be reached by https: names, *.domain, host:port; with commas between them")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "let nothing be written but temporary files")
+	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
+	return cmd
+}
+
+func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return err
+	}
+	s, err := policy.Open()
+	if err != nil {
+		return err
+	}
+	p, err := s.Profile(cmd.Context(), dir)
+	if err != nil {
+		return err
+	}
+	p.ReadOnly = f.readOnly
+	if len(f.network) > 0 {
+		socket, done, openErr := openEgress(s, f.network, cmd.ErrOrStderr())
+		if openErr != nil {
+			return openErr
+		}
+		defer func() { err = errors.Join(err, done()) }()
+		p.ProxySocket = socket
+	}
+	box, report := sandbox.Detect(cmd.Context())
+	w, err := box.Wrap(args, p)
+	if err != nil {
+		return errors.Join(err, sandboxFixes(report))
+	}
+	defer sandbox.Release()
+	defer w.Close()
+	code, err := runBoxed(w)
+	if err != nil {
+		return err
+	}
+	news, err := w.Check()
+	if len(news) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: other programs may act upon what came up here: %s\n", strings.Join(news, ", "))
+	}
+	if err == nil && code != 0 {
+		err = &cli.ExitError{Code: code}
+	}
+	return err
+}
+
+// runBoxed runs the command with pawl's own input and outputs. Signals are for
+// the command.
+func runBoxed(w sandbox.Wrapped) (code int, err error) {
+	c := exec.Command(w.Args[0], w.Args[1:]...) //nolint:gosec // running the given command is the job
+	c.Env, c.ExtraFiles = w.Env, w.Files
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	if err := c.Start(); err != nil {
+		return 0, fmt.Errorf("start the sandbox: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			_ = c.Process.Signal(s) // it may have ended just now
+		case err := <-ended:
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				return 0, fmt.Errorf("run the command: %w", err)
+			}
+			if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+				return 128 + int(status.Signal()), nil
+			}
+			return c.ProcessState.ExitCode(), nil
+		}
+	}
+}
+
+// sandboxFixes says what would bring a sandbox about, if there is none.
+func sandboxFixes(r sandbox.Report) error {
+	if r.Backend != "none" {
+		return nil
+	}
+	var lines []error
+	for _, f := range r.Findings {
+		if !f.OK && f.Fix != "" {
+			lines = append(lines, fmt.Errorf("%s: %s; to fix it: %s", f.Name, f.Detail, f.Fix))
+		}
+	}
+	return errors.Join(lines...)
+}

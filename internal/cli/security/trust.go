@@ -1,0 +1,163 @@
+package security
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/policy"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+)
+
+// trustFlags are what 'pawl trust' is asked for; at most one but for json.
+type trustFlags struct{ yes, list, revoke, status, asJSON bool }
+
+func TrustCommand() *cobra.Command {
+	var f trustFlags
+	cmd := &cobra.Command{
+		Use:   "trust [folder]",
+		Short: "Say whether what a folder brings may take effect",
+		Long: `Show what a folder would enable (hooks, servers, agents, instructions, …) and ask
+whether you trust it. Until you do, pawl works there without any of it.
+
+Trust is for this very folder, and for what is there now: if something changes that
+could get a program run, pawl asks again.
+
+Exit codes: 0 if the folder is trusted, 3 if not.`,
+		Example: `  pawl trust
+  pawl trust --yes .          # without a question, for scripts
+  pawl trust --status --json
+  pawl trust --list
+  pawl trust --revoke ~/old`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.several() {
+				return cli.UsageError(cmd, errors.New("use one of --yes, --list, --revoke and --status"))
+			}
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return f.run(cmd, dir)
+		},
+	}
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "trust the folder, do not ask")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list the folders that you trust")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "trust the folder no longer")
+	cmd.Flags().BoolVar(&f.status, "status", false, "say whether the folder is trusted")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (f trustFlags) several() bool {
+	n := 0
+	for _, set := range []bool{f.yes, f.list, f.revoke, f.status} {
+		if set {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func (f trustFlags) run(cmd *cobra.Command, dir string) error {
+	guard, err := policy.Open()
+	if err != nil {
+		return err
+	}
+	store := guard.Trust()
+	switch {
+	case f.list:
+		return f.printTrusted(cmd.OutOrStdout(), store)
+	case f.revoke:
+		return f.revokeTrust(cmd, store, dir)
+	}
+	t, err := guard.LookAt(cmd.Context(), dir)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		err = cli.WriteJSON(cmd.OutOrStdout(), t)
+	} else {
+		_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.State == trust.Trusted && !f.yes:
+		return nil
+	case f.status:
+		return &cli.ExitError{Code: cli.ExitDenied}
+	case !f.yes:
+		if err := f.ask(cmd); err != nil {
+			return err
+		}
+	}
+	// What was shown is what is trusted: what has changed since asks again.
+	return store.Trust(t.Path, t.Hash, time.Now())
+}
+
+func (f trustFlags) revokeTrust(cmd *cobra.Command, store trust.Store, dir string) error {
+	if err := store.Revoke(dir); err != nil || !f.asJSON {
+		return err
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return cli.WriteJSON(cmd.OutOrStdout(), struct {
+		Revoked string `json:"revoked"`
+	}{path})
+}
+
+// ask asks the person at the terminal.
+func (f trustFlags) ask(cmd *cobra.Command) error {
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !cli.IsTerminal(in) {
+		return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("nobody is here to be asked: if you trust the folder, use --yes")}
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), "Do you trust it? [y/N] ")
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("the folder is not trusted")}
+}
+
+func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
+	folders, approvals, err := store.List()
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return cli.WriteJSON(w, struct {
+			Folders   []trust.Directory `json:"folders"`
+			Approvals []trust.Approval  `json:"approvals"`
+		}{append([]trust.Directory{}, folders...), append([]trust.Approval{}, approvals...)})
+	}
+	if len(folders)+len(approvals) == 0 {
+		_, err := fmt.Fprintln(w, "no folder is trusted")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, d := range folders {
+		fmt.Fprintf(t, "%s\t%s\n", d.At.Local().Format(time.DateOnly), trust.Plain(d.Path))
+	}
+	for _, a := range approvals {
+		fmt.Fprintf(t, "%s\t%s, %s %s\n", a.At.Local().Format(time.DateOnly), trust.Plain(a.Path), trust.Plain(a.Kind), trust.Plain(a.Name))
+	}
+	return t.Flush()
+}

@@ -1,0 +1,128 @@
+package serve
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+)
+
+// listenAddress is where a server listens: a socket's path, or an address.
+type listenAddress struct {
+	socket  string
+	address string
+}
+
+// parseListen reads where to listen: unix, unix:PATH or HOST:PORT.
+func parseListen(text string) (listenAddress, error) {
+	path, isSocket := strings.CutPrefix(text, "unix")
+	if text == "" || isSocket && (path == "" || path[0] == ':') {
+		path = strings.TrimPrefix(strings.TrimPrefix(path, ":"), "//")
+		if path == "" {
+			var err error
+			if path, err = app.SocketPath(); err != nil {
+				return listenAddress{}, err
+			}
+		}
+		path, err := filepath.Abs(path)
+		return listenAddress{socket: path}, err
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || host == "" || port == "" {
+		return listenAddress{}, fmt.Errorf("--listen %q: write unix, unix:PATH or HOST:PORT, e.g. 127.0.0.1:4747", text)
+	}
+	return listenAddress{address: text}, nil
+}
+
+// loopback reports whether only programs of this machine reach the address.
+func (p listenAddress) loopback() bool {
+	host, _, _ := net.SplitHostPort(p.address) // it was split before
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// hosts are the names that a server on an address may be asked by. A page on the
+// web that has its own name point here is thus refused.
+func (p listenAddress) hosts(more []string) []string {
+	if p.socket != "" {
+		return nil
+	}
+	host, _, _ := net.SplitHostPort(p.address)
+	names := append([]string{host}, more...)
+	if p.loopback() {
+		names = append(names, "localhost", "127.0.0.1", "::1")
+	}
+	return names
+}
+
+// open begins to listen.
+func (p listenAddress) open(cert, key string) (net.Listener, error) {
+	l, err := p.listen()
+	if err != nil || cert == "" {
+		return l, err
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the certificate: %w", err), l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+}
+
+func (p listenAddress) listen() (net.Listener, error) {
+	if p.socket == "" {
+		return net.Listen("tcp", p.address)
+	}
+	if err := os.MkdirAll(filepath.Dir(p.socket), 0o700); err != nil {
+		return nil, err
+	}
+	if conn, err := net.Dial("unix", p.socket); err == nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("another pawl serves on %s: use it, end it, or choose another place with --listen: %w", p.socket, pawl.ErrBusy)
+	}
+	if info, err := os.Lstat(p.socket); err == nil && info.Mode()&fs.ModeSocket != 0 {
+		if err := os.Remove(p.socket); err != nil { // of a pawl that was killed
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", p.socket)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(p.socket, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// withPort is the place with the port that was chosen, if it was left open by a 0.
+func (p listenAddress) withPort(l net.Listener) listenAddress {
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		host, _, _ := net.SplitHostPort(p.address) // it was split before
+		p.address = net.JoinHostPort(host, strconv.Itoa(at.Port))
+	}
+	return p
+}
+
+// banner says how the server is reached.
+func (p listenAddress) banner(g authenticator) string {
+	if p.socket != "" {
+		return fmt.Sprintf("pawl serves on unix://%s\n", p.socket)
+	}
+	text := fmt.Sprintf("pawl serves on http://%s\n", p.address)
+	if g.file != "" {
+		text += fmt.Sprintf("the token is in %s: PAWL_TOKEN=$(cat %[1]s) pawl run --attach http://%s …\n", g.file, p.address)
+	}
+	return text
+}

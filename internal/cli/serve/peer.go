@@ -1,0 +1,28 @@
+package serve
+
+import (
+	"errors"
+	"net"
+	"os"
+)
+
+// checkPeer refuses a connection of another user's.
+func checkPeer(c net.Conn) error {
+	socket, ok := c.(*net.UnixConn)
+	if !ok {
+		return errors.New("it is no socket")
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer int
+	var wrong error
+	if err := raw.Control(func(fd uintptr) { peer, wrong = peerOf(int(fd)) }); err != nil || wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	if peer != os.Getuid() {
+		return errors.New("it is another user's")
+	}
+	return nil
+}

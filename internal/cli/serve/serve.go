@@ -1,0 +1,226 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+)
+
+// serverFlags are the flags of 'pawl serve'.
+type serverFlags struct {
+	listen    string
+	hosts     []string
+	origins   []string
+	dirs      []string
+	cert, key string
+	log       string
+	drain     time.Duration
+	adopt     bool
+}
+
+// Node is an API node of a fleet: an app whose sessions run on other hosts.
+type Node struct {
+	App        *app.App
+	Workspaces string // the directory of all workspaces
+	Adopt      func(ctx context.Context, log *slog.Logger)
+	Close      func() error
+}
+
+// Command returns 'pawl serve'. With openNode it is the command of a fleet's API
+// node; nil means that this process runs the sessions.
+func Command(openNode func(ctx context.Context, log *slog.Logger) (*Node, error)) *cobra.Command {
+	var f serverFlags
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Let other programs work with sessions, over HTTP",
+		Long: `Answer requests over HTTP until it is told to end: /v1 as /v1/openapi.json describes
+it, /healthz, /readyz and /metrics.
+
+Without --listen it listens on a socket that only you can use. On an address, each
+request needs a token: the one in PAWL_SERVER_TOKEN, which is yours, or one that
+'pawl token create' made for a user. On this machine's own addresses pawl makes one
+for you and keeps it in a file of yours. On others it does not start without any.
+
+Sessions that were interrupted go on when it starts. At SIGTERM or Ctrl-C it takes
+no new work and lets running turns finish for a while; what is left then can be
+resumed, here or by another 'pawl serve' on the same store.`,
+		Example: `  pawl serve
+  pawl run --attach unix "fix the build"
+  pawl serve --listen 127.0.0.1:4747 --dir ~/src
+  pawl run --attach http://127.0.0.1:4747 "fix the build"
+  PAWL_SERVER_TOKEN=… pawl serve --listen 0.0.0.0:4747 --host build.example.com --tls-cert c.pem --tls-key k.pem`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, openNode) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "", "where to listen: unix, unix:`PATH` or HOST:PORT (default unix)")
+	flags.StringSliceVar(&f.hosts, "host", nil, "a further `name` that the server may be asked by (repeatable)")
+	flags.StringSliceVar(&f.origins, "origin", nil, "an `origin` whose pages may ask, e.g. https://pawl.example.com (repeatable)")
+	flags.StringSliceVar(&f.dirs, "dir", nil, "a `folder` below which sessions may work (repeatable; default: any on the socket, this one on an address; a fleet has its workspaces instead)")
+	flags.StringVar(&f.cert, "tls-cert", "", "a `file` with the certificate, for HTTPS")
+	flags.StringVar(&f.key, "tls-key", "", "a `file` with its key")
+	flags.StringVar(&f.log, "log", "text", "how to write the log to standard error: text, json or none")
+	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
+	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	cmd.AddCommand(serveOpenAPICommand())
+	return cmd
+}
+
+func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context, log *slog.Logger) (*Node, error)) error {
+	log, err := NewLogger(cmd.ErrOrStderr(), f.log)
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	place, err := parseListen(f.listen)
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	fleet := openNode != nil
+	if !fleet {
+		openNode = openLocal
+	}
+	n, err := openNode(context.WithoutCancel(ctx), log) // it closes after the requests
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	a := n.App
+	door, err := f.authenticator(ctx, place, a.RawStore)
+	if err != nil {
+		return err
+	}
+	if fleet {
+		door.workspaces = n.Workspaces
+		if door.access.Tenants, err = a.Tenants(); err != nil {
+			return err
+		}
+	}
+	l, err := place.open(f.cert, f.key)
+	if err != nil {
+		return err
+	}
+	place = place.withPort(l)
+	s := httpapi.New(httpapi.Config{
+		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.authenticate,
+		Allow: door.allow, RemoteDirs: fleet, WorkspaceDir: door.workspaceDir(),
+		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log,
+		Ready: func(ctx context.Context) error { return ready(ctx, a) }, DefaultMode: func() (string, error) { return defaultMode(a) },
+		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
+	})
+	a.Telemetry.Process()
+	a.Telemetry.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(turns(a)) })
+	a.Telemetry.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
+	fmt.Fprint(cmd.ErrOrStderr(), place.banner(door))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	if f.adopt {
+		go n.Adopt(ctx, log)
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	stop() // a second signal ends it at once
+	return f.end(cmd, a, s, log)
+}
+
+// openLocal opens an app that runs the sessions in this process.
+func openLocal(ctx context.Context, _ *slog.Logger) (*Node, error) {
+	a, err := app.Open(ctx, app.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Node{App: a, Adopt: func(ctx context.Context, log *slog.Logger) { adopt(ctx, a, log) }, Close: a.Close}, nil
+}
+
+// turns returns how many turns run in this process.
+func turns(a *app.App) int {
+	if a.Runner == nil {
+		return 0
+	}
+	return a.Runner.Busy()
+}
+
+// end lets running turns finish, and then ends. What is left can be resumed.
+func (f *serverFlags) end(cmd *cobra.Command, a *app.App, s *httpapi.Server, log *slog.Logger) error {
+	log.Info("draining", "turns", turns(a), "for", f.drain.String())
+	s.Drain()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), f.drain)
+	defer cancel()
+	if a.Runner == nil { // the fleet goes on
+		return s.Close(ctx)
+	}
+	if err := a.Runner.Idle(ctx); err != nil {
+		log.Warn("turns are left to be resumed", "turns", turns(a))
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTime)
+	defer cancel()
+	return s.Close(ctx)
+}
+
+const (
+	closeTime = 5 * time.Second // for requests that are under way at the end
+	adoptTime = 5 * time.Second // between two looks for sessions that nobody works on
+	adoptMost = 1000            // of those that one look takes up
+)
+
+// adopt goes on with sessions that have work and that nobody works on, now and
+// when another process on the same store has died.
+func adopt(ctx context.Context, a *app.App, log *slog.Logger) {
+	for ctx.Err() == nil {
+		if err := adoptAll(ctx, a, log); err != nil && ctx.Err() == nil {
+			log.Error("look for interrupted sessions", "error", err)
+		}
+		select {
+		case <-time.After(adoptTime):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func adoptAll(ctx context.Context, a *app.App, log *slog.Logger) error {
+	list, err := a.List(ctx, pawl.Filter{Unfinished: true, Limit: adoptMost})
+	for _, s := range list {
+		if a.Runner.Works(s.ID) {
+			continue
+		}
+		switch err := a.Resume(ctx, s.ID); {
+		case err == nil:
+			log.Info("resumed", "session", s.ID)
+		case !errors.Is(err, pawl.ErrBusy) && ctx.Err() == nil:
+			log.Error("resume", "session", s.ID, "error", err)
+		}
+	}
+	return err
+}
+
+// defaultMode is the mode of prompts that name none.
+func defaultMode(a *app.App) (string, error) {
+	user, err := a.Policy.User()
+	return user.Permissions.Mode, err
+}
+
+// ready reports whether the store can be reached.
+func ready(ctx context.Context, a *app.App) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	_, err := a.List(ctx, pawl.Filter{Limit: 1})
+	return err
+}

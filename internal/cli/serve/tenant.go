@@ -1,0 +1,290 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/store"
+)
+
+func TenantCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tenant",
+		Short: "Make, list and change the tenants of a fleet",
+		Long: `Make, list and change the tenants of a fleet: organizations that do not see each
+other. They are kept in the store, which must be PostgreSQL. A token is made for a
+tenant with 'pawl token create --tenant'.`,
+		Example: `  pawl tenant create acme --budget 50 --parallel 20
+  pawl token create laptop --tenant acme --user ada
+  pawl tenant suspend acme`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(tenantCreateCommand(), tenantListCommand(), tenantShowCommand(), tenantSetCommand(),
+		tenantSuspendCommand(), tenantResumeCommand(), tenantRemoveCommand())
+	return cmd
+}
+
+// ofTenant adds what all commands about one tenant have: its name, and --json. do
+// returns what holds then.
+func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error)) *cobra.Command {
+	var asJSON bool
+	cmd.Args = cli.Args(cobra.ExactArgs(1))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+			tenants, err := a.Tenants()
+			if err != nil {
+				return err
+			}
+			account, err := do(ctx, tenants, store.Tenant(args[0]))
+			if err != nil {
+				return noTenant(err, args[0])
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), account)
+			}
+			return printTenants(cmd.OutOrStdout(), []store.Account{account})
+		})
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// noTenant says what to do about a tenant that is not there.
+func noTenant(err error, name string) error {
+	if errors.Is(err, pawl.ErrNotFound) {
+		return fmt.Errorf("there is no tenant %q: 'pawl tenant list' shows them: %w", name, pawl.ErrNotFound)
+	}
+	return err
+}
+
+func tenantCreateCommand() *cobra.Command {
+	var f limitFlags
+	cmd := ofTenant(&cobra.Command{
+		Use:   "create name [flags]",
+		Short: "Make a tenant",
+		Long: `Make a tenant. Its name has small letters, digits and -, at most 50, and is not given
+twice: not even when the tenant was removed.
+
+The limits hold for all users of the tenant together, beside those of their tokens.`,
+		Example: `  pawl tenant create acme
+  pawl tenant create acme --rate 600 --budget 50 --parallel 20 --streams 100`,
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+		limits, err := f.limits()
+		if err != nil {
+			return store.Account{}, err
+		}
+		if err := tenants.AddTenant(ctx, store.Account{Tenant: t, Created: time.Now(), Limits: limits}); err != nil {
+			return store.Account{}, err
+		}
+		return tenants.Tenant(ctx, t)
+	})
+	f.add(cmd, "tenant")
+	return cmd
+}
+
+func tenantListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tenants",
+		Args:  cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				tenants, err := a.Tenants()
+				if err != nil {
+					return err
+				}
+				all, err := tenants.Tenants(ctx)
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					return cli.WriteJSON(cmd.OutOrStdout(), append([]store.Account{}, all...))
+				case len(all) == 0:
+					_, err := fmt.Fprintln(cmd.OutOrStdout(), "no tenants: 'pawl tenant create' makes one")
+					return err
+				}
+				return printTenants(cmd.OutOrStdout(), all)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printTenants(w io.Writer, all []store.Account) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "TENANT\tSTATE\tCREATED\tLIMITS")
+	for _, a := range all {
+		state := "live"
+		if !a.Suspended.IsZero() {
+			state = "suspended"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.Tenant, state, a.Created.Local().Format(time.DateOnly), limitsText(a.Limits))
+	}
+	return t.Flush()
+}
+
+func tenantShowCommand() *cobra.Command {
+	return ofTenant(&cobra.Command{
+		Use:   "show name",
+		Short: "Show a tenant",
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+		return tenants.Tenant(ctx, t)
+	})
+}
+
+func tenantSetCommand() *cobra.Command {
+	var f limitFlags
+	var cmd *cobra.Command
+	cmd = ofTenant(&cobra.Command{
+		Use:   "set name [flags]",
+		Short: "Change the limits of a tenant; servers notice within seconds",
+		Long: `Change the limits of a tenant: those that are named. 0 lifts one. What works already
+goes on as it began.`,
+		Example: `  pawl tenant set acme --budget 100
+  pawl tenant set acme --parallel 0`,
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+		limits, err := f.limits()
+		if err != nil {
+			return store.Account{}, err
+		}
+		changed := cmd.Flags().Changed
+		return tenants.SetTenant(ctx, t, func(a *store.Account) {
+			if changed("rate") {
+				a.Limits.Rate = limits.Rate
+			}
+			if changed("budget") {
+				a.Limits.Budget = limits.Budget
+			}
+			if changed("parallel") {
+				a.Limits.Parallel = limits.Parallel
+			}
+			if changed("streams") {
+				a.Limits.Streams = limits.Streams
+			}
+		})
+	})
+	f.add(cmd, "tenant")
+	cmd.MarkFlagsOneRequired("rate", "budget", "parallel", "streams")
+	return cmd
+}
+
+func tenantSuspendCommand() *cobra.Command {
+	return ofTenant(&cobra.Command{
+		Use:   "suspend name",
+		Short: "Refuse the tokens of a tenant, until it is resumed",
+		Long: `Refuse the tokens of a tenant, until 'pawl tenant resume'. Servers notice within
+seconds, and who watches sees no more. Sessions that work are left to come to their
+end, with what was queued in them.`,
+		Example: `  pawl tenant suspend acme`,
+	}, suspend)
+}
+
+// suspend refuses a tenant's tokens from now on. The time of the first stays.
+func suspend(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+	return tenants.SetTenant(ctx, t, func(a *store.Account) {
+		if a.Suspended.IsZero() {
+			a.Suspended = time.Now()
+		}
+	})
+}
+
+func tenantResumeCommand() *cobra.Command {
+	return ofTenant(&cobra.Command{
+		Use:     "resume name",
+		Short:   "Take the tokens of a tenant again",
+		Example: `  pawl tenant resume acme`,
+	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
+		return tenants.SetTenant(ctx, t, func(a *store.Account) { a.Suspended = time.Time{} })
+	})
+}
+
+// removed is what 'pawl tenant remove' did.
+type removed struct {
+	Tenant   store.Tenant `json:"tenant"`
+	Sessions int          `json:"sessions"`
+}
+
+func tenantRemoveCommand() *cobra.Command {
+	var sessions, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "remove name [flags]",
+		Short: "Remove a tenant with its tokens, for good",
+		Long: `Remove a tenant with its tokens, for good. Its name is not given again.
+
+One that has sessions is removed only with --with-sessions, which suspends it and
+deletes them; should one still work, it ends there: try again when it has ended. What
+the fleet has kept of its workspaces stays in the store of checkpoints, below the
+tenant's name, and is for you to delete.`,
+		Example: `  pawl tenant remove acme
+  pawl tenant remove acme --with-sessions`,
+		Args: cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				done, err := removeTenant(ctx, a, store.Tenant(args[0]), sessions)
+				if err != nil {
+					return noTenant(err, args[0])
+				}
+				if asJSON {
+					return cli.WriteJSON(cmd.OutOrStdout(), done)
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s and %d sessions\n", done.Tenant, done.Sessions)
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&sessions, "with-sessions", false, "delete its sessions too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// deleteAtOnce is how many sessions are asked for at a time.
+const deleteAtOnce = 1000
+
+func removeTenant(ctx context.Context, a *app.App, t store.Tenant, withSessions bool) (done removed, err error) {
+	done.Tenant = t
+	tenants, err := a.Tenants()
+	if err != nil {
+		return done, err
+	}
+	if withSessions {
+		if _, err := suspend(ctx, tenants, t); err != nil {
+			return done, err
+		}
+		if done.Sessions, err = deleteSessions(ctx, a, tenants, t); err != nil {
+			return done, err
+		}
+	}
+	err = tenants.RemoveTenant(ctx, t)
+	if errors.Is(err, pawl.ErrConflict) {
+		err = fmt.Errorf("%w\n--with-sessions deletes them", err)
+	}
+	return done, err
+}
+
+// deleteSessions deletes all sessions of a tenant.
+func deleteSessions(ctx context.Context, a *app.App, tenants store.Tenants, t store.Tenant) (n int, err error) {
+	for {
+		ids, err := tenants.SessionsOf(ctx, t, deleteAtOnce)
+		if err != nil || len(ids) == 0 {
+			return n, err
+		}
+		for _, id := range ids {
+			if err := a.Delete(store.WithTenant(ctx, t), id); err != nil {
+				return n, fmt.Errorf("delete session %s: %w\n%d were deleted, %s is suspended", id, err, n, t)
+			}
+			n++
+		}
+	}
+}

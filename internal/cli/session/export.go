@@ -1,0 +1,303 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript/export"
+)
+
+// ExportFlags are the flags of 'pawl session export'.
+type ExportFlags struct {
+	format string
+	File   string
+	force  bool
+	blobs  bool
+}
+
+var exportFormats = []string{"jsonl", "md", "html"}
+
+func sessionExportCommand() *cobra.Command {
+	var f ExportFlags
+	cmd := &cobra.Command{
+		Use:   "export id|last",
+		Short: "Write a session to a file or to standard output",
+		Long: `Write a session to a file or to standard output.
+
+  jsonl  the log, one event a line: 'pawl session import' reads it
+  md     Markdown, to read: prompts, replies, calls, diffs, costs
+  html   the same as one page that needs nothing else: no script, no network
+
+Without --format, the file's extension decides, and without a file it is jsonl.
+Outputs that were too large for the log are in a jsonl export with --blobs only.
+What looks like a credential is masked. An export still holds what was said and
+what the tools printed: look through it before you give it away.`,
+		Example: `  pawl session export last > session.jsonl
+  pawl session export last -o session.html
+  pawl session export last --format md | less
+  pawl session export last --blobs -o whole.jsonl     # to move it to another store`,
+		Args: cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.Check(cmd.OutOrStdout()); err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return f.Output(cmd.OutOrStdout(), func(w io.Writer) error { return f.Write(ctx, w, cmd.ErrOrStderr(), a, s) })
+			})
+		},
+	}
+	cmd.Flags().StringVar(&f.format, "format", "", "the `format`: "+strings.Join(exportFormats, ", "))
+	cmd.Flags().StringVarP(&f.File, "output", "o", "", "write to this `file`, which only you can read")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace the file if it is there")
+	cmd.Flags().BoolVar(&f.blobs, "blobs", false, "with the outputs that were too large for the log (jsonl)")
+	return cmd
+}
+
+// Check fills in the format and refuses what cannot be meant.
+func (f *ExportFlags) Check(out io.Writer) error {
+	if f.format == "" {
+		f.format = "jsonl"
+		if ext := strings.TrimPrefix(filepath.Ext(f.File), "."); slices.Contains(exportFormats, ext) {
+			f.format = ext
+		} else if ext == "markdown" || ext == "htm" {
+			f.format = map[string]string{"markdown": "md", "htm": "html"}[ext]
+		} else if f.File != "" {
+			return fmt.Errorf("-o %s: its name does not tell the format: add --format %s", sanitize.Line(f.File), strings.Join(exportFormats, ", "))
+		}
+	}
+	switch {
+	case !slices.Contains(exportFormats, f.format):
+		return fmt.Errorf("--format %q: use %s", f.format, strings.Join(exportFormats, ", "))
+	case f.blobs && f.format != "jsonl":
+		return errors.New("--blobs: only jsonl has them")
+	case f.force && f.File == "":
+		return errors.New("--force: there is no file to replace: name it with -o")
+	case f.format == "html" && f.File == "" && cli.IsTerminal(out):
+		return errors.New("--format html: a page is not for a terminal: add -o session.html")
+	}
+	return nil
+}
+
+// Output gives write the file, or standard output. A file is there whole or not at all.
+func (f *ExportFlags) Output(stdout io.Writer, write func(io.Writer) error) error {
+	if f.File == "" {
+		return write(stdout)
+	}
+	if !f.force { // hold the name
+		held, err := os.OpenFile(f.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("export: %w: --force replaces it", err)
+		}
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		if err := held.Close(); err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+	}
+	err := writeFile(f.File, write)
+	if err != nil && !f.force {
+		err = errors.Join(err, os.Remove(f.File))
+	}
+	return err
+}
+
+// writeFile puts a new file, which is its user's alone, in a file's place.
+func writeFile(path string, write func(io.Writer) error) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".pawl-export-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	err = write(temp)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}
+
+func (f *ExportFlags) Write(ctx context.Context, w, notes io.Writer, a *app.App, s pawl.Session) error {
+	events := maskedLog(ctx, a, s)
+	switch f.format {
+	case "md":
+		return export.Markdown(w, export.Document{Session: maskedRow(s), Events: events})
+	case "html":
+		return export.HTML(w, export.Document{Session: maskedRow(s), Events: events})
+	default:
+		return f.writeLog(ctx, w, notes, a, s.ID, events)
+	}
+}
+
+// maskedLog is the session's log as others may get to read it.
+func maskedLog(ctx context.Context, a *app.App, s pawl.Session) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		mask := app.Secrets.Log()
+		for e, err := range cli.SessionLog(ctx, a, s) {
+			if err == nil {
+				e, err = mask(e)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func maskedRow(s pawl.Session) pawl.Session {
+	for _, text := range []*string{&s.Title, &s.Prompt, &s.Dir, &s.Model} {
+		*text = app.Secrets.Redact(*text)
+	}
+	return s
+}
+
+// writeLog writes the events and, if they are wanted, the outputs beside them.
+func (f *ExportFlags) writeLog(ctx context.Context, w, notes io.Writer, a *app.App, id pawl.SessionID, events iter.Seq2[pawl.Event, error]) error {
+	out := bufio.NewWriter(w)
+	var outputs export.Outputs
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		outputs.Add(e)
+		if err := cli.WriteJSON(out, e); err != nil {
+			return err
+		}
+	}
+	left := len(outputs.List)
+	why := "--blobs adds them"
+	if f.blobs {
+		why = "they are not in the store, or hold what would have to be masked"
+		for _, blob := range outputs.List {
+			written, err := writeBlob(ctx, out, a, id, blob)
+			if err != nil {
+				return err
+			}
+			if written {
+				left--
+			}
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(notes, "pawl: note: %d outputs that were too large for the log are not in the export: %s\n", left, why)
+	}
+	return out.Flush()
+}
+
+// writeBlob writes an output, unless it is not there or is not fit for others:
+// it goes by its hash, so it cannot be masked.
+func writeBlob(ctx context.Context, w io.Writer, a *app.App, id pawl.SessionID, blob pawl.Blob) (written bool, err error) {
+	open := func(read func(io.Reader) error) error {
+		r, err := a.Store.OpenBlob(ctx, id, blob.ID)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return read(r)
+	}
+	fit := false
+	err = open(func(r io.Reader) (err error) {
+		fit, err = export.Matches(blob, app.Secrets.Reader(r))
+		return err
+	})
+	if errors.Is(err, pawl.ErrNotFound) || err == nil && !fit {
+		return false, nil
+	}
+	if err == nil {
+		err = open(func(r io.Reader) error {
+			return export.WriteOutput(blob, r, func(line any) error { return cli.WriteJSON(w, line) })
+		})
+	}
+	return err == nil, err
+}
+
+func sessionImportCommand() *cobra.Command {
+	var asNew bool
+	cmd := &cobra.Command{
+		Use:   "import [file]",
+		Short: "Read a session that export wrote",
+		Long: `Read a session that 'pawl session export' wrote as jsonl, from a file or from standard
+input, and print its id, which stays the same. All of it is taken, or nothing.`,
+		Example: `  pawl session import session.jsonl
+  pawl session import --as-new session.jsonl     # beside the one that is here already`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if len(args) == 1 {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("import: %w", err)
+				}
+				defer f.Close()
+				in = f
+			}
+			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				s, err := importSession(ctx, a, bufio.NewReader(in), cmd.ErrOrStderr(), asNew)
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), s.ID)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asNew, "as-new", false, "give the session a new id")
+	return cmd
+}
+
+func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Writer, asNew bool) (pawl.Session, error) {
+	log := export.NewLog(in)
+	events := log.Events()
+	if asNew {
+		events = renamed(events, pawl.SessionID(ulid.Make().String()))
+	}
+	s, err := a.Import(ctx, events)
+	if errors.Is(err, pawl.ErrConflict) {
+		return s, fmt.Errorf("%w: this session is here already; delete it first, or use --as-new", err)
+	}
+	if err != nil {
+		return s, err
+	}
+	missing, err := log.Outputs(func(r io.Reader) (pawl.Blob, error) { return a.Store.PutBlob(ctx, s.ID, r) })
+	if err != nil {
+		// Nothing of it stays, even when pawl is being ended.
+		return s, errors.Join(fmt.Errorf("import: %w", err), a.Delete(context.WithoutCancel(ctx), s.ID))
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(notes, "pawl: note: %d outputs that were too large for the log are not in this export\n", len(missing))
+	}
+	return s, nil
+}
+
+// renamed gives a log's events another session, if they are all of one.
+func renamed(events iter.Seq2[pawl.Event, error], id pawl.SessionID) iter.Seq2[pawl.Event, error] {
+	return func(yield func(pawl.Event, error) bool) {
+		var was pawl.SessionID
+		for e, err := range events {
+			if was == "" {
+				was = e.Session
+			}
+			if was.Valid() && e.Session == was {
+				e.Session = id
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+func sessionForkCommand() *cobra.Command {
+	var title string
+	cmd := &cobra.Command{
+		Use:   "fork id|last [message]",
+		Short: "Begin another session from this one, or from before a message of it",
+		Long: `Make a session that begins as this one is now, or as it was before a message
+('pawl session rewind' lists them). Both go on by themselves from there. The files are
+left as they are. Its id is printed.`,
+		Example: `  id=$(pawl session fork last) && pawl run --session $id "try the other way"
+  pawl session fork last 42 --title "with a cache"`,
+		Args: cli.Args(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				var at pawl.Seq
+				if len(args) == 2 {
+					var err error
+					if at, err = messageNumber(args[1]); err != nil {
+						return cli.UsageError(cmd, err)
+					}
+				}
+				fork, err := a.Fork(ctx, s.ID, at)
+				if err != nil {
+					return err
+				}
+				if title != "" {
+					if err := a.Rename(ctx, fork.ID, title); err != nil {
+						return err
+					}
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), fork.ID)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&title, "title", "", "the new session's `title`")
+	return cmd
+}
+
+func sessionRenameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rename id|last title…",
+		Short:   "Give a session another title",
+		Example: `  pawl session rename last "the parser rewrite"`,
+		Args:    cli.Args(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return a.Rename(ctx, s.ID, strings.Join(args[1:], " "))
+			})
+		},
+	}
+}
+
+func sessionCompactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact id|last [what matters…]",
+		Short: "Put a summary in the place of the older conversation",
+		Long: `Have the model sum up the older part of the conversation, which then takes less of
+its window. The newest messages stay as they are, and so does the log: rewind goes
+back to before it. What you add tells the model what the summary must keep.`,
+		Example: `  pawl session compact last
+  pawl session compact last keep the names of the failing tests`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return compactSession(ctx, cmd, a, s.ID, strings.Join(args[1:], " "))
+			})
+		},
+	}
+}
+
+func compactSession(ctx context.Context, cmd *cobra.Command, a *app.App, id pawl.SessionID, instructions string) error {
+	asked, err := a.Compact(ctx, id, instructions)
+	if err != nil {
+		return err
+	}
+	done, err := awaitOrder(ctx, a, id, asked, func(b pawl.Body) (pawl.Compacted, bool) {
+		c, ok := b.(pawl.Compacted)
+		return c, ok && c.Asked == asked
+	})
+	if err != nil {
+		return err
+	}
+	if done.Keep == 0 {
+		return fmt.Errorf("not compacted: %s", done.Message)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "compacted: about %d tokens became %d\n", done.Before, done.After)
+	if done.Message != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", done.Message)
+	}
+	return nil
+}
+
+// messageNumber reads a message's number.
+func messageNumber(text string) (pawl.Seq, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q is no message: 'pawl session rewind last' lists them with their numbers", text)
+	}
+	return pawl.Seq(n), nil
+}
+
+// listedMessage is a message as the list of what can be gone back to has it.
+type listedMessage struct {
+	Seq  pawl.Seq  `json:"seq"`
+	Role pawl.Role `json:"role"`
+	Text string    `json:"text"`
+}
+
+// listMessages prints the messages that can be gone back to.
+func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session, asJSON bool) error {
+	var events []pawl.Event
+	said := map[pawl.Seq]bool{} // what is no one's message cannot be gone back to
+	shells := map[pawl.Seq]string{}
+	for e, err := range cli.SessionLog(ctx, svc, s) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case pawl.TurnStarted, pawl.Injected, pawl.Replied:
+			said[e.Seq] = true
+		case pawl.ShellAsked:
+			shells[e.Seq] = "!" + b.Command
+		case pawl.ShellStarted:
+			said[e.Seq], shells[e.Seq] = true, shells[b.Asked]
+		default:
+		}
+		events = append(events, e)
+	}
+	messages, err := pawl.Conversation(events)
+	if err != nil {
+		return err
+	}
+	list := []listedMessage{}
+	for _, m := range messages {
+		if m.Role != pawl.RoleTool && said[m.Seq] {
+			list = append(list, listedMessage{m.Seq, m.Role, cmp.Or(shells[m.Seq], messageLine(m))})
+		}
+	}
+	if asJSON {
+		return cli.WriteJSON(w, list)
+	}
+	if len(list) == 0 {
+		return errors.New("nothing was said yet")
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, m := range list {
+		who := "you"
+		if m.Role == pawl.RoleAssistant {
+			who = "pawl"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\n", m.Seq, who, humanize.FirstLine(m.Text, 80))
+	}
+	return t.Flush()
+}
+
+// messageLine is a message in a few words.
+func messageLine(m pawl.Message) string {
+	if text := strings.TrimSpace(m.Text()); text != "" {
+		return text
+	}
+	var names []string
+	for _, c := range m.Parts.Calls() {
+		names = append(names, c.Name)
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}

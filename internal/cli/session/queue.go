@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// queued is a prompt that waits, as --json prints it.
+type queued struct {
+	Seq      pawl.Seq      `json:"seq"`
+	Text     string        `json:"text"`
+	Delivery pawl.Delivery `json:"delivery"`
+}
+
+// queueFlags are the flags of 'pawl session queue'.
+type queueFlags struct {
+	remove, edit int64
+	asJSON       bool
+}
+
+func sessionQueueCommand() *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "queue [flags] id|last [new text…]",
+		Short: "List the prompts that wait, change them or take them back",
+		Long: `List the prompts that a session has accepted and not yet taken in, the oldest first;
+change the words of one, or take it back. What is worked on already stays.`,
+		Example: `  pawl session queue last
+  pawl session queue last --remove 17
+  pawl session queue last --edit 17 "and the tests too"`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (f.edit != 0) != (len(args) > 1) {
+				return cli.UsageError(cmd, fmt.Errorf("--edit needs the new text, and nothing else does"))
+			}
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				return f.run(ctx, cmd, a, s.ID, strings.Join(args[1:], " "))
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&f.remove, "remove", 0, "take back the prompt of this `number`")
+	cmd.Flags().Int64Var(&f.edit, "edit", 0, "change the words of the prompt of this `number`")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("remove", "edit")
+	return cmd
+}
+
+func (f queueFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, id pawl.SessionID, text string) error {
+	var err error
+	switch {
+	case f.remove != 0:
+		err = a.Withdraw(ctx, id, pawl.Seq(f.remove))
+	case f.edit != 0:
+		err = a.Reword(ctx, id, pawl.Seq(f.edit), pawl.Parts{pawl.Text{Text: text}})
+	}
+	if changed := f.remove != 0 || f.edit != 0; err != nil || changed && !f.asJSON {
+		return err
+	}
+	waiting, err := a.Waiting(ctx, id)
+	if err != nil {
+		return err
+	}
+	list := []queued{}
+	for _, w := range waiting {
+		list = append(list, queued{w.Seq, w.Prompt.Parts.Text(), w.Prompt.Delivery})
+	}
+	if f.asJSON {
+		return cli.WriteJSON(cmd.OutOrStdout(), list)
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "no prompt waits")
+		return err
+	}
+	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	for _, q := range list {
+		fmt.Fprintf(t, "%d\t%s\n", q.Seq, sanitize.Line(humanize.FirstLine(q.Text, 80)))
+	}
+	return t.Flush()
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "List, show, undo, fork, export and import sessions",
+		Args:  cli.Args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand(),
+		sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(), sessionRenameCommand(), sessionCompactCommand(), sessionShellCommand())
+	return cmd
+}
+
+func sessionListCommand() *cobra.Command {
+	var f pawl.Filter
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [words…]",
+		Short: "List this folder's sessions, the latest first",
+		Example: `  pawl session list
+  pawl session list --all fix parser     # title or first prompt has words that begin so
+  pawl session list --json | jq -r '.[].id'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				dir, err := os.Getwd()
+				if err != nil {
+					return err
+				}
+				if !all {
+					f.Dir = dir
+				}
+				for _, w := range words {
+					f.Query += " " + w
+				}
+				sessions, err := a.List(ctx, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return cli.WriteJSON(cmd.OutOrStdout(), append([]pawl.Session{}, sessions...))
+				}
+				return PrintSessions(cmd.OutOrStdout(), sessions)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most `n` sessions")
+	return cmd
+}
+
+func PrintSessions(w io.Writer, sessions []pawl.Session) error {
+	if len(sessions) == 0 {
+		_, err := fmt.Fprintln(w, "no sessions")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	owned := slices.ContainsFunc(sessions, func(s pawl.Session) bool { return s.Owner != "" })
+	owner := func(text string) string {
+		if !owned {
+			return ""
+		}
+		return humanize.FirstLine(text, 30) + "\t"
+	}
+	fmt.Fprintf(t, "ID\tUPDATED\t%sSTATE\tTURNS\tNAME\n", owner("OWNER"))
+	for _, s := range sessions {
+		fmt.Fprintf(t, "%s\t%s\t%s%s\t%d\t%s\n",
+			s.ID, s.Updated.Local().Format("2006-01-02 15:04"), owner(string(s.Owner)), s.State(), s.Turns, humanize.FirstLine(s.Name(), 60))
+	}
+	return t.Flush()
+}
+
+func sessionShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show id|last",
+		Short:   "Show a session's conversation",
+		Example: "  pawl session show last",
+		Args:    cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				if err := Show(ctx, out, a, s); err != nil {
+					return err
+				}
+				return out.Flush()
+			})
+		},
+	}
+}
+
+func sessionDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete id…",
+		Short: "Delete sessions for good",
+		Args:  cli.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				for _, id := range ids {
+					if err := a.Delete(ctx, pawl.SessionID(id)); err != nil {
+						return fmt.Errorf("delete session %s: %w", id, err)
+					}
+				}
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+func sessionShellCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "shell id|last -- command…",
+		Short: "Run a command of your own, which the model then knows of",
+		Long: `Run a command in the session's folder as the agent's commands run there: in the same
+sandbox, with a snapshot before and after it, so that 'pawl session undo' takes it back.
+What it prints is printed, and its exit code is this command's. No model is called:
+with your next prompt it knows what you ran and what came of it.
+
+You are not asked whether it may run. What your rules deny stays denied (exit code 3).
+While the agent works in the session the command waits for the turn's end. It is waited
+for ten minutes, and ends then if nobody else has the session.
+
+One word is a command line for bash. Several are a program and what it is given, as
+they stand.`,
+		Example: `  pawl session shell last -- go test ./...
+  pawl session shell last -- 'grep -rn TODO . | head'`,
+		Args: cli.Args(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			command, err := commandLine(args[1:])
+			if err != nil {
+				return cli.UsageError(cmd, err)
+			}
+			return cli.WithSession(cmd, args[0], func(_ context.Context, a *app.App, s pawl.Session) error { return runShell(cmd, a, s, command) })
+		},
+	}
+}
+
+// commandLine is what a shell makes the words of again. One alone is a command
+// line already.
+func commandLine(words []string) (string, error) {
+	if len(words) == 1 {
+		return words[0], nil
+	}
+	var quoted []string
+	for _, w := range words {
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			return "", err
+		}
+		quoted = append(quoted, q)
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+// runShell runs the command and shows what came of it. The first interrupt cancels
+// it, the second ends the program.
+func runShell(cmd *cobra.Command, svc pawl.Service, s pawl.Session, command string) error {
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	asked, err := svc.Shell(ctx, s.ID, command)
+	if err != nil {
+		return err
+	}
+	defer turn.HandleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), s.ID) })()
+	if s.TurnOpen {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: the session is at work: the command waits for the turn's end")
+	}
+	done, err := awaitOrder(ctx, svc, s.ID, asked, func(b pawl.Body) (pawl.ShellRan, bool) {
+		r, ok := b.(pawl.ShellRan)
+		return r, ok && r.Asked == asked
+	})
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, turn.ErrInterrupted) {
+			return turn.InterruptedError(s.ID, cause)
+		}
+		return err
+	}
+	return printResult(ctx, cmd, svc, s.ID, done)
+}
+
+// printResult prints what a command printed, all of it, and returns its end as an exit
+// code.
+func printResult(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id pawl.SessionID, r pawl.ShellRan) error {
+	output, note := cutNote(r.Result)
+	switch r.Status {
+	case pawl.CallDone:
+	case pawl.CallCanceled:
+		return &cli.ExitError{Code: cli.ExitCanceled, Err: errors.New("canceled")}
+	case pawl.CallDenied:
+		return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New(sanitize.Text(r.Result.Content))}
+	case pawl.CallRefused, pawl.CallUnknown:
+		return errors.New(sanitize.Text(r.Result.Content))
+	}
+	code, err := strconv.Atoi(r.Result.Meta["exit_code"])
+	if err != nil { // it could not be begun, or has not ended
+		return errors.New(sanitize.Text(r.Result.Content))
+	}
+	if err := printOutput(ctx, cmd.OutOrStdout(), svc, id, r.Result.Full, output); err != nil {
+		return err
+	}
+	if note != "" && note != "done, no output" && note != fmt.Sprintf("exit code %d", code) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", sanitize.Line(note))
+	}
+	switch {
+	case r.Result.Meta["signal"] != "":
+		return &cli.ExitError{Code: cli.ExitFailed}
+	case code != 0:
+		return &cli.ExitError{Code: code}
+	}
+	return nil
+}
+
+// cutNote takes off what is said of a command's end, which is the last line of its
+// result if it failed, printed nothing or left what one has to know of.
+func cutNote(r pawl.Result) (output, note string) {
+	at := strings.LastIndexByte(r.Content, '\n') + 1
+	last := r.Content[at:]
+	noted := r.IsError || r.Meta["binary"] != "" || r.Meta["protected"] != "" || r.Content == "(done, no output)"
+	if !noted || !strings.HasPrefix(last, "(") || !strings.HasSuffix(last, ")") {
+		return r.Content, ""
+	}
+	return r.Content[:at], last[1 : len(last)-1]
+}
+
+// printOutput prints an output, from where all of it is.
+func printOutput(ctx context.Context, w io.Writer, svc pawl.Service, id pawl.SessionID, spill *pawl.Blob, output string) error {
+	if spill == nil {
+		_, err := io.WriteString(w, output)
+		return err
+	}
+	whole, err := svc.Output(ctx, id, spill.ID)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, whole)
+	return errors.Join(err, whole.Close())
+}

@@ -1,0 +1,191 @@
+package stats
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
+)
+
+// The measures of a chart, in columns: 80 in all.
+const (
+	labelWidth = 28
+	barWidth   = 10
+	sparkDays  = 60
+)
+
+// chart draws statistics as plain text.
+type chart struct {
+	ascii bool
+}
+
+// draw returns the chart; where says in words whose usage it is.
+func (c chart) draw(s stats, where string) string {
+	if s.Total.Replies == 0 {
+		return "no usage\n"
+	}
+	since, bars := s.Since, "tokens"
+	if since == "" {
+		since = s.Rows[0].Day
+	}
+	if s.Total.Cost > 0 {
+		bars = "cost"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage %s, %s to %s; bars: %s\n\n", c.text(where), since, s.Until, bars)
+	fmt.Fprintf(&b, "%-*s %7s %7s %7s %6s %9s\n", labelWidth, strings.ToUpper(s.By), "REPLIES", "IN", "OUT", "CACHED", "COST")
+	var most int64
+	for _, g := range s.Groups {
+		if !g.others {
+			most = max(most, s.weight(g.totals))
+		}
+	}
+	for _, g := range s.Groups {
+		bar := ""
+		if !g.others {
+			bar = c.bar(s.weight(g.totals), most)
+		}
+		c.group(&b, g, bar)
+	}
+	b.WriteString("\n")
+	c.line(&b, "total", s.Total, "")
+	if s.Children.Replies > 0 {
+		c.line(&b, "  of it children", s.Children, "")
+	}
+	writeTokens(&b, s.Total)
+	from, weights := s.days(sparkDays)
+	fmt.Fprintf(&b, "\n%s to %s\n%s\n", from, s.Until, c.spark(weights))
+	return b.String()
+}
+
+// group writes the line of a group, and a session's name below it.
+func (c chart) group(b *strings.Builder, g row, bar string) {
+	label, indent := g.Key, ""
+	if g.Parent != "" {
+		indent = "  "
+	}
+	if label == "" {
+		label = "(none)"
+	}
+	c.line(b, indent+label, g.totals, bar)
+	if g.name != "" {
+		fmt.Fprintf(b, "%s  %s\n", indent, c.text(humanize.FirstLine(g.name, 70)))
+	}
+}
+
+func (c chart) line(b *strings.Builder, label string, x totals, bar string) {
+	label = c.text(label)
+	if over := utf8.RuneCountInString(label) - labelWidth; over > 0 { // the end of a long name tells more than its beginning
+		mark := c.text("…")
+		label = mark + string([]rune(label)[over+utf8.RuneCountInString(mark):])
+	}
+	line := fmt.Sprintf("%-*s %7d %7s %7s %6s %9s %s", labelWidth, label, x.Replies, count(x.read()), count(x.Output), cached(x), dollars(x.Cost), bar)
+	fmt.Fprintln(b, strings.TrimRight(line, " "))
+}
+
+// writeTokens writes a sum to the token.
+func writeTokens(b *strings.Builder, x totals) {
+	fmt.Fprintln(b)
+	for _, t := range []struct {
+		name string
+		n    int64
+	}{
+		{"tokens in", x.read()}, {"  at the full price", x.Input}, {"  from the cache", x.CacheRead}, {"  to the cache", x.CacheWrite},
+		{"tokens out", x.Output}, {"  reasoning", x.Reasoning},
+	} {
+		fmt.Fprintf(b, "%-20s %15s\n", t.name, thousands(t.n))
+	}
+}
+
+// bar draws n as a part of most. What is more than nothing can be seen.
+func (c chart) bar(n, most int64) string {
+	if n <= 0 || most <= 0 {
+		return ""
+	}
+	eighths := max(1, int(float64(n)/float64(most)*barWidth*8))
+	if c.ascii {
+		return strings.Repeat("#", (eighths+7)/8)
+	}
+	bar := strings.Repeat("█", eighths/8)
+	if eighths%8 > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[eighths%8-1])
+	}
+	return bar
+}
+
+// spark draws a sign a day. What is more than nothing can be seen.
+func (c chart) spark(weights []int64) string {
+	signs := []rune("·▁▂▃▄▅▆▇█")
+	if c.ascii {
+		signs = []rune(".:-=+*%#@")
+	}
+	var most int64
+	for _, n := range weights {
+		most = max(most, n)
+	}
+	var line []rune
+	for _, n := range weights {
+		level := 0
+		if n > 0 {
+			level = 1 + int(float64(n)/float64(most)*7)
+		}
+		line = append(line, signs[level])
+	}
+	return string(line)
+}
+
+// text returns s as it can be shown: names are from outside, and a sign that
+// steers the terminal must not get there.
+func (c chart) text(s string) string {
+	if c.ascii {
+		s = strings.ReplaceAll(s, "…", "...")
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || c.ascii && r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// count is a number of tokens for people: 9999, 12.3k, 1.23M.
+func count(n int64) string {
+	for _, unit := range []struct {
+		size   int64
+		digits int
+		sign   string
+	}{{1e9, 2, "G"}, {1e6, 2, "M"}, {1e3, 1, "k"}} {
+		if n >= unit.size && n >= 10_000 {
+			return strconv.FormatFloat(float64(n)/float64(unit.size), 'f', unit.digits, 64) + unit.sign
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// thousands is a number to the last digit: 1,234,567.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// cached is the part of what was read that came from the cache.
+func cached(x totals) string {
+	if x.read() == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(x.CacheRead*100/x.read(), 10) + "%"
+}
+
+func dollars(m pawl.Money) string {
+	if m >= 100e9 {
+		return fmt.Sprintf("$%.2f", m.Dollars())
+	}
+	return fmt.Sprintf("$%.4f", m.Dollars())
+}

@@ -1,0 +1,134 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+)
+
+// statsFlags are the flags of 'pawl stats'.
+type statsFlags struct {
+	days    int
+	by      string
+	session string
+	all     bool
+	asJSON  bool
+}
+
+func Command() *cobra.Command {
+	var f statsFlags
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Show what the models consumed and cost",
+		Long: `Show the tokens that the models read and wrote in this folder's sessions and what
+they cost, by the providers' own count. Children count with the session that they
+belong to. Days are UTC.`,
+		Example: `  pawl stats
+  pawl stats --all --by model --days 7
+  pawl stats --session last --by session       # a session and its children
+  pawl stats --json | jq .total`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().IntVar(&f.days, "days", 30, "the last `n` days, today included; 0 means all, as --session does without it")
+	cmd.Flags().StringVar(&f.by, "by", byDay, "a line for each day, model, agent or session")
+	cmd.Flags().StringVar(&f.session, "session", "", "only this session, by its `id`, or last, with its children")
+	cmd.Flags().BoolVar(&f.all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	return cmd
+}
+
+func (f *statsFlags) run(cmd *cobra.Command) error {
+	if !slices.Contains([]string{byDay, byModel, byAgent, bySession}, f.by) {
+		return cli.UsageError(cmd, fmt.Errorf("--by %q: it is day, model, agent or session", f.by))
+	}
+	if f.days < 0 {
+		return cli.UsageError(cmd, fmt.Errorf("--days %d: a number of days, or 0 for all", f.days))
+	}
+	if f.session != "" && !cmd.Flags().Changed("days") {
+		f.days = 0
+	}
+	return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+		now := time.Now()
+		filter, where, err := f.filter(ctx, a, now)
+		if err != nil {
+			return err
+		}
+		rows, err := a.Usage(ctx, filter)
+		if err != nil {
+			return err
+		}
+		s := newStats(rows, f.by, filter, now)
+		if f.asJSON {
+			return cli.WriteJSON(cmd.OutOrStdout(), s)
+		}
+		s.bound()
+		if err := s.nameSessions(ctx, a); err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(cmd.OutOrStdout(), chart{ascii: asciiOnly(os.Getenv)}.draw(s, where))
+		return err
+	})
+}
+
+// filter returns what is counted, and in words where.
+func (f *statsFlags) filter(ctx context.Context, a *app.App, now time.Time) (filter pawl.UsageFilter, where string, err error) {
+	if f.days > 0 {
+		filter.Since = now.AddDate(0, 0, 1-f.days)
+	}
+	dir, err := os.Getwd()
+	switch {
+	case err != nil:
+		return filter, "", err
+	case f.all:
+		return filter, "in all folders", nil
+	case f.session == "":
+		filter.Dir = dir
+		return filter, "in " + dir, nil
+	}
+	s, err := a.FindSession(ctx, f.session, dir)
+	filter.Session = s.ID
+	return filter, "of session " + string(s.ID), err
+}
+
+// nameSessions gives the lines of sessions their names.
+func (s *stats) nameSessions(ctx context.Context, a *app.App) error {
+	if s.By != bySession {
+		return nil
+	}
+	for i, g := range s.Groups {
+		if g.others {
+			continue
+		}
+		session, err := a.Get(ctx, pawl.SessionID(g.Key))
+		if err != nil && !errors.Is(err, pawl.ErrNotFound) { // a subagent may outlive its parent
+			return err
+		}
+		s.Groups[i].name = session.Name()
+	}
+	return nil
+}
+
+// asciiOnly reports whether the terminal may not know more signs than ASCII has.
+func asciiOnly(getenv func(string) string) bool {
+	if getenv("TERM") == "dumb" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+		if locale := strings.ToLower(getenv(name)); locale != "" {
+			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
+		}
+	}
+	return true
+}

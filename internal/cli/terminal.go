@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+)
+
+// DefaultColumns is the width of a terminal that does not tell.
+const DefaultColumns = 80
+
+// Columns is how wide the terminal is.
+func Columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return DefaultColumns
+}
+
+// WrapMark begins what a long line goes on with.
+const WrapMark = "  \u00a6 "
+
+// WrapLines breaks lines that are too long for the screen. The terminal would break
+// them too, and what the model wrote would then stand at the beginning of a line,
+// where it could pass for pawl's own words.
+func WrapLines(text string, columns int) string {
+	columns = max(columns-1, 2*len(WrapMark))
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			if at+RuneWidth(r) > columns {
+				b.WriteString("\n" + WrapMark)
+				at = len(WrapMark) - 1 // its bar has two bytes
+			}
+			b.WriteRune(r)
+			at += RuneWidth(r)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// RuneWidth is how many columns a character takes.
+func RuneWidth(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// CountLines is how many lines of a terminal a text takes.
+func CountLines(text string, columns int) (n int) {
+	for line := range strings.Lines(text) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			at += RuneWidth(r)
+		}
+		n += max(1, (at+columns-1)/columns)
+	}
+	return n
+}
+
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
+	return ok && isatty.IsTerminal(f.Fd())
+}

@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/session"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/frontend/lineui"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+)
+
+// screenReaderVar asks for the conversation of lines, as --screen-reader does.
+const screenReaderVar = "PAWL_SCREEN_READER"
+
+// screenReader says who wants a conversation of lines in place of a screen.
+type screenReader struct {
+	flag       bool
+	flagGiven  bool   // the flag was, as yes or no: it decides
+	variable   string // PAWL_SCREEN_READER
+	configured bool   // in the user's configuration
+	terminal   string // TERM
+}
+
+// wanted reports whether it is wanted. The flag goes before the variable, and that
+// before the configuration; a terminal that can only add text gets it in any case
+// but a flag that says no.
+func (s screenReader) wanted() (bool, error) {
+	if s.flagGiven {
+		return s.flag, nil
+	}
+	dumb := s.terminal == "dumb"
+	if s.variable == "" {
+		return s.configured || dumb, nil
+	}
+	on, err := strconv.ParseBool(s.variable)
+	if err != nil {
+		return false, fmt.Errorf("%s=%q: it is 1 or 0", screenReaderVar, s.variable)
+	}
+	return on || dumb, nil
+}
+
+// screenReader resolves the flag of a command.
+func (f *Flags) screenReader(cmd *cobra.Command, user config.User) (bool, error) {
+	on, err := screenReader{
+		flag: f.lines, flagGiven: cmd.Flags().Changed("screen-reader"),
+		variable: os.Getenv(screenReaderVar), configured: user.TUI.ScreenReader, terminal: os.Getenv("TERM"),
+	}.wanted()
+	if err != nil {
+		return false, cli.UsageError(cmd, err)
+	}
+	return on, nil
+}
+
+// runLineUI talks with the person in lines, about what the screen would show.
+func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	interrupts, kills := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(kills, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(interrupts)
+	defer signal.Stop(kills)
+	go func() {
+		select {
+		case s := <-kills:
+			stop(turn.SignalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	in := cmd.InOrStdin()
+	err := lineui.Run(ctx, lineui.Config{
+		Service: c.Service, Dir: c.Dir, Session: c.Session, Settings: c.Settings,
+		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
+		Pending: func() bool { return inputPending(in) }, Forget: func() { cli.DiscardInput(in) },
+		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
+		Onboarding: lineui.Onboarding{Help: c.Onboarding.Help, Save: c.Onboarding.Save},
+		Show: func(ctx context.Context, w io.Writer, s pawl.Session) error {
+			return session.Show(ctx, w, a.Service, s)
+		},
+	})
+	var killed turn.SignalError
+	if errors.As(err, &killed) {
+		return &cli.ExitError{Code: 128 + int(killed.Signal.(syscall.Signal)), Err: fmt.Errorf("%w: 'pawl -c' goes on", killed)}
+	}
+	return err
+}
+
+// terminalColumns is how wide standard output is.
+func terminalColumns() int {
+	if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
+		return n
+	}
+	return cli.DefaultColumns
+}
+
+// inputPending reports whether a line was typed that nobody has read yet.
+func inputPending(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	var set unix.FdSet
+	fd := int(f.Fd())
+	set.Set(fd)
+	n, err := unix.Select(fd+1, &set, nil, nil, &unix.Timeval{})
+	return err == nil && n > 0
+}

@@ -1,0 +1,38 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/pawl-dev/pawl"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+)
+
+// setAppearance tells the screen how the user wants it. A theme that is named wins over
+// the one of the configuration.
+func setAppearance(c *tui.Config, named string, user config.User) error {
+	themes, err := configcmd.UserThemes()
+	if err != nil {
+		return err
+	}
+	path, err := config.UserFile()
+	if err != nil {
+		return err
+	}
+	for _, f := range configcmd.CheckTUI(user, themes) {
+		if f.Key != "tui.theme" || named == "" {
+			return fmt.Errorf("read %s: %s: %w", path, f.Message, pawl.ErrInvalid)
+		}
+	}
+	t := user.TUI
+	if _, ok := configcmd.NotifyModes[t.Notify]; !ok {
+		return fmt.Errorf("read %s: tui.notify is %q: use desktop, bell or off: %w", path, t.Notify, pawl.ErrInvalid)
+	}
+	c.Theme, c.Themes, c.Keys, c.NoMouse, c.Notify = t.Theme, themes, t.Keys, t.Mouse != nil && !*t.Mouse, configcmd.NotifyModes[t.Notify]
+	if named != "" {
+		c.Theme = named
+	}
+	c.SaveTheme = func(name string) error { return config.Set("tui.theme", name, configcmd.Usable) }
+	return nil
+}

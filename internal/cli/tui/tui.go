@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/frontend/tui"
+	prompts "github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
+	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
+)
+
+// Flags are the flags of 'pawl' itself.
+type Flags struct {
+	turn.SettingsFlags
+	session string
+	last    bool
+	server  string
+	theme   string
+	lines   bool // a conversation of lines, no screen
+}
+
+func (f *Flags) Add(cmd *cobra.Command) {
+	f.SettingsFlags.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
+	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	flags.StringVar(&f.theme, "theme", "", "the colors, this time: dark, light, contrast, plain, terminal, auto, or one of your own by its `name`")
+	flags.BoolVar(&f.lines, "screen-reader", false, "talk in lines, without a screen: for screen readers and simple terminals; also PAWL_SCREEN_READER=1")
+	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+}
+
+// Run shows the terminal.
+func (f *Flags) Run(cmd *cobra.Command) error {
+	settings, err := f.Settings()
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	if in, ok := cmd.InOrStdin().(*os.File); !ok || !cli.IsTerminal(in) || !cli.IsTerminal(cmd.OutOrStdout()) {
+		return noTerminal(cmd)
+	}
+	ctx := cmd.Context()
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return err
+	}
+	user, err := app.LoadUser()
+	if err != nil {
+		return err
+	}
+	lines, err := f.screenReader(cmd, user)
+	if err != nil {
+		return err
+	}
+	if settings.Model == "" && f.session == "" && !f.last {
+		settings.Model = user.Model // none is no failure: one can be chosen on the screen
+	}
+	a, err := app.OpenAt(ctx, f.server)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	data, err := config.Data()
+	if err != nil {
+		return err
+	}
+	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
+	if err := setAppearance(&c, f.theme, user); err != nil {
+		return err
+	}
+	c.Export = func(ctx context.Context, id pawl.SessionID, file string) (string, error) {
+		return exportTo(ctx, a, dir, id, file)
+	}
+	if f.server == "" { // of a server's keys and configuration this machine knows nothing
+		c.Onboarding = onboarding.Options{Help: app.ModelHelp, Save: saveChoice}
+		c.Permissions = permissionSource(a.Policy)
+	}
+	if f.session != "" || f.last {
+		name := f.session
+		if f.last {
+			name = "last"
+		}
+		s, err := a.FindSession(ctx, name, dir)
+		if err != nil {
+			return err
+		}
+		c.Session = s.ID
+	}
+	if lines {
+		return runLineUI(cmd, a, c)
+	}
+	return tui.Run(ctx, c)
+}
+
+// noTerminal explains pawl to who has started it where it cannot be shown.
+func noTerminal(cmd *cobra.Command) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
+	return &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
+}
+
+// saveChoice keeps what the person chose at the first start in their configuration.
+func saveChoice(model, mode string) error {
+	if err := config.Set("model", model, configcmd.Usable); err != nil {
+		return err
+	}
+	return config.Set("permissions.mode", mode, configcmd.Usable)
+}

@@ -1,0 +1,364 @@
+package turn
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+)
+
+// answerDelay is how long what is asked is on the screen before an answer counts: what
+// was typed before it, or just as it came up, was meant for something else.
+const answerDelay = 300 * time.Millisecond
+
+// asker puts what a session and its subagents ask to the person at the terminal,
+// one thing at a time. Without a terminal it says no.
+type asker struct {
+	svc pawl.Service
+	in  io.Reader // nil means that nobody is there
+	out io.Writer
+
+	lines func() <-chan line // what the person types; read from the first ask on
+	turn  chan struct{}      // held by the ask that is on the screen
+
+	mu  sync.Mutex
+	end map[askID]context.CancelFunc
+}
+
+type askID struct {
+	session pawl.SessionID
+	seq     pawl.Seq
+}
+
+// line is what the person typed, and when.
+type line struct {
+	text string
+	at   time.Time
+}
+
+// origin is who asks: "" is the session that is followed.
+type origin string
+
+func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
+	a := &asker{svc: svc, in: in, out: out, turn: make(chan struct{}, 1), end: map[askID]context.CancelFunc{}}
+	a.lines = sync.OnceValue(func() <-chan line {
+		lines := make(chan line)
+		go a.read(lines)
+		return lines
+	})
+	return a
+}
+
+// Replay takes in the events that a session has had before: what it or its
+// subagents still ask is asked.
+func (a *asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
+	var open []pawl.Event
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case pawl.Asked, pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+			open = append(open, e)
+		case pawl.Answered:
+			open = slices.DeleteFunc(open, func(e pawl.Event) bool { return e.Seq == b.Ask })
+		case pawl.TurnFinished:
+			open = nil
+		default: // asks nothing
+		}
+	}
+	for _, e := range open {
+		a.Event(ctx, who, e)
+	}
+}
+
+// Event begins to ask, or stops once there is an answer.
+func (a *asker) Event(ctx context.Context, who origin, e pawl.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch b := e.Body.(type) {
+	case pawl.Asked:
+		id := askID{e.Session, e.Seq}
+		if a.end[id] != nil {
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		a.end[id] = cancel
+		go a.ask(ctx, id, who, b.Ask)
+	case pawl.Answered:
+		if cancel := a.end[askID{e.Session, b.Ask}]; cancel != nil {
+			cancel()
+		}
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := e.Subagent()
+		go a.child(ctx, c)
+	default: // asks nothing
+	}
+}
+
+// subagent hears what a subagent asks, as long as its parent is followed.
+func (a *asker) child(ctx context.Context, c pawl.Spawned) {
+	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
+	row, err := a.svc.Get(ctx, c.Subagent)
+	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+			row, err = a.svc.Get(ctx, c.Subagent)
+		}
+	}
+	if err == nil {
+		err = a.followAsks(ctx, who, row)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.out, "pawl: what %s asks cannot be heard: %v\n", who, err)
+	}
+}
+
+// followAsks asks what a session has asked before, then what it asks until its turn ends.
+func (a *asker) followAsks(ctx context.Context, who origin, s pawl.Session) error {
+	past, err := cli.SessionEvents(ctx, a.svc, s)
+	if err != nil {
+		return err
+	}
+	a.Replay(ctx, who, past)
+	if s.State() == pawl.StateIdle && s.Turns > 0 {
+		return nil
+	}
+	for e, err := range a.svc.Events(ctx, s.ID, s.Head) {
+		if err != nil {
+			return err
+		}
+		a.Event(ctx, who, e)
+		if _, ended := e.Body.(pawl.TurnFinished); ended {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// read hands on what is typed, line by line, as long as the program runs.
+func (a *asker) read(lines chan<- line) {
+	scanner := bufio.NewScanner(a.in)
+	for scanner.Scan() {
+		lines <- line{scanner.Text(), time.Now()}
+	}
+	close(lines)
+}
+
+// ask puts the questions one after the other, then answers for the person.
+func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-ctx.Done():
+		return
+	}
+	for ctx.Err() == nil {
+		answer, err := a.show(ctx, who, ask)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			answer = pawl.Answer{Outcome: pawl.OutcomeDenied}
+		}
+		err = a.svc.Answer(ctx, id.session, id.seq, answer)
+		if err == nil || errors.Is(err, pawl.ErrConflict) || ctx.Err() != nil {
+			return
+		}
+		fmt.Fprintf(a.out, "pawl: %v\n", err)
+		if !errors.Is(err, pawl.ErrInvalid) {
+			return
+		}
+	}
+}
+
+// showAll is a text with all that is in it.
+func showAll(text string) string {
+	return sanitize.Marked(text)
+}
+
+// show shows what is asked and returns the answer.
+func (a *asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
+	if a.in == nil {
+		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "nobody is there to be asked"}, nil
+	}
+	fmt.Fprintln(a.out)
+	if who != "" {
+		fmt.Fprintf(a.out, "%s asks:\n", who)
+	}
+	switch {
+	case ask.Kind == pawl.AskPermission:
+		fmt.Fprint(a.out, cli.WrapLines(showAll(ask.Text), cli.Columns(a.out)))
+	case ask.Text != "":
+		fmt.Fprintln(a.out, showAll(strings.TrimRight(ask.Text, "\n")))
+	}
+	return a.answer(ctx, ask)
+}
+
+func (a *asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
+	switch ask.Kind {
+	case pawl.AskPermission:
+		return a.permission(ctx, ask)
+	case pawl.AskLoop:
+		return a.continueTurn(ctx)
+	default:
+	}
+	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered}
+	for _, q := range ask.Questions {
+		chosen, err := a.question(ctx, q)
+		if err != nil {
+			return answer, err
+		}
+		answer.Answers = append(answer.Answers, chosen)
+	}
+	return answer, nil
+}
+
+// permission asks whether a call may run.
+func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
+	choices := "y) once"
+	if len(ask.Offer) > 0 {
+		choices += "   a) always, by what is shown above"
+	}
+	for {
+		typed, err := a.prompt(ctx, "? Permit it?   "+choices+"   n) no, and stop   or say what to do instead: ")
+		if err != nil {
+			return pawl.Answer{}, err
+		}
+		switch word := strings.ToLower(typed); {
+		case word == "": // too easily typed to mean anything
+		case word == "y" || word == "yes":
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
+		case (word == "a" || word == "always") && len(ask.Offer) > 0:
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
+		case word == "a" || word == "always":
+			fmt.Fprintln(a.out, "  always is not offered for this")
+		case word == "n" || word == "no":
+			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
+		default:
+			return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: typed}, nil
+		}
+	}
+}
+
+// continueTurn asks whether a turn that goes round in circles shall go on.
+func (a *asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
+	for {
+		typed, err := a.prompt(ctx, "? Go on?   y) yes   n) no, end the turn   or say what to do instead: ")
+		if err != nil {
+			return pawl.Answer{}, err
+		}
+		switch strings.ToLower(typed) {
+		case "": // too easily typed to mean anything
+		case "y", "yes":
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
+		case "n", "no":
+			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
+		default:
+			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: typed}, nil
+		}
+	}
+}
+
+var errDeclined = errors.New("declined")
+
+// prompt shows a hint and returns what is typed after it, "" for Enter alone.
+// What the question is about has been on the screen for a while by then; whatever
+// was typed until then is forgotten, half a line too.
+func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
+	from, err := a.discardEarly(ctx)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(a.out, hint)
+	for {
+		select {
+		case l, ok := <-a.lines():
+			if !ok {
+				return "", errDeclined
+			}
+			if l.at.Before(from) {
+				continue // the reader had it in its hands
+			}
+			return strings.TrimSpace(l.text), nil
+		case <-ctx.Done():
+			fmt.Fprintln(a.out, "(no answer is needed any more)")
+			return "", ctx.Err()
+		}
+	}
+}
+
+// discardEarly drops what is typed until nothing has come for as long as the dwell. It
+// returns when that was: what was typed before does not count.
+func (a *asker) discardEarly(ctx context.Context) (from time.Time, err error) {
+	over := time.NewTimer(answerDelay)
+	defer over.Stop()
+	for early := false; ; {
+		select {
+		case _, ok := <-a.lines():
+			if !ok {
+				return from, errDeclined
+			}
+			if !early {
+				fmt.Fprintln(a.out, "(what was typed before the question does not count)")
+			}
+			early = true
+			over.Reset(answerDelay) // until nothing has come for as long
+		case <-over.C:
+			cli.DiscardInput(a.in)
+			return time.Now(), nil
+		case <-ctx.Done():
+			return from, ctx.Err()
+		}
+	}
+}
+
+// question shows one question and returns what was chosen or typed.
+func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
+	fmt.Fprintf(a.out, "? %s: %s\n", sanitize.Line(q.Header), sanitize.Marked(q.Question))
+	for i, o := range q.Options {
+		fmt.Fprintf(a.out, "  %d) %s", i+1, sanitize.Line(o.Label))
+		if o.Description != "" {
+			fmt.Fprintf(a.out, " (%s)", sanitize.Line(o.Description))
+		}
+		fmt.Fprintln(a.out)
+	}
+	hint := "a number, or your own words"
+	if q.Multiple {
+		hint = "numbers with commas between, or your own words"
+	}
+	typed, err := a.prompt(ctx, "  "+hint+" (Enter alone declines): ")
+	if err != nil || typed == "" {
+		return nil, cmp.Or(err, errDeclined)
+	}
+	return choose(q, typed), nil
+}
+
+// choose reads a line as the numbers of options, or else as an answer in words.
+func choose(q pawl.Question, line string) []string {
+	words := []string{line}
+	if q.Multiple {
+		words = strings.Split(line, ",")
+	}
+	var chosen []string
+	for _, word := range words {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 1 || n > len(q.Options) {
+			return []string{line}
+		}
+		if label := q.Options[n-1].Label; !slices.Contains(chosen, label) {
+			chosen = append(chosen, label)
+		}
+	}
+	return chosen
+}

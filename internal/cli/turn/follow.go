@@ -1,0 +1,173 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/cli"
+)
+
+// OutputFlags say how the work is shown.
+type OutputFlags struct {
+	Format string
+	File   string
+}
+
+func (f *OutputFlags) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Format, "format", "text", "what to print: text, json (one object at the end) or stream-json (every event)")
+	cmd.Flags().StringVarP(&f.File, "output", "o", "", "also write the final text to `file`")
+}
+
+func (f *OutputFlags) Check() error {
+	switch f.Format {
+	case "text", "json", "stream-json":
+		return nil
+	default:
+		return fmt.Errorf("--format %q: use text, json or stream-json", f.Format)
+	}
+}
+
+// Attended reports whether a person sits at the terminal and can be asked.
+func (f *OutputFlags) Attended(cmd *cobra.Command) bool {
+	return f.Format == "text" && cli.Attended(cmd)
+}
+
+// Printer shows events as they come, and the result.
+type Printer interface {
+	Event(e pawl.Event) error
+	Result(r Result) error
+}
+
+func (f *OutputFlags) Printer(cmd *cobra.Command) Printer {
+	switch f.Format {
+	case "json":
+		return &jsonPrinter{out: cmd.OutOrStdout()}
+	case "stream-json":
+		return &streamPrinter{out: cmd.OutOrStdout()}
+	default:
+		return NewTextPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+}
+
+// Follow shows the session's events until done says that the last one was seen,
+// then the result, and returns the turn's end as an exit code.
+func (f *OutputFlags) Follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *asker, done func(pawl.Event) bool) error {
+	p := f.Printer(cmd)
+	res, end, err := Watch(cmd, svc, s, after, p, ask, done)
+	if err != nil {
+		return err
+	}
+	if err := f.Show(p, res); err != nil {
+		return err
+	}
+	return cli.TurnError(end)
+}
+
+// Show prints the result, and writes its text to the file.
+func (f *OutputFlags) Show(p Printer, res Result) error {
+	if err := p.Result(res); err != nil || f.File == "" {
+		return err
+	}
+	return cli.ReplaceFile(f.File, []byte(res.Text+"\n"))
+}
+
+// Watch shows the session's events until done says that the last one was seen,
+// and returns what came of the turn. The first interrupt cancels the turn, the
+// second one ends the program as it is; a polite kill leaves the turn open to be
+// resumed.
+func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, p Printer, ask *asker, done func(pawl.Event) bool) (Result, pawl.TurnFinished, error) {
+	id := s.ID
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	defer HandleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
+
+	res, end := newResult(id), pawl.TurnFinished{}
+	if s.TurnOpen { // what it has come to so far is part of it
+		before, err := cli.SessionEvents(ctx, svc, s)
+		if err != nil {
+			return res, end, err
+		}
+		for _, e := range before {
+			res.add(e)
+		}
+		if ask != nil {
+			ask.Replay(ctx, "", before)
+		}
+	}
+	for e, err := range svc.Events(ctx, id, after) {
+		if err != nil {
+			return res, end, err
+		}
+		if s, ok := e.Body.(pawl.Status); ok && s.State == "interrupted" {
+			stop(errors.New(s.Message))
+			break
+		}
+		if err := p.Event(e); err != nil {
+			return res, end, err
+		}
+		if ask != nil {
+			ask.Event(ctx, "", e)
+		}
+		res.add(e)
+		switch b := e.Body.(type) {
+		case pawl.TurnFinished:
+			end = b
+		case pawl.Undone, pawl.Compacted, pawl.ShellRan: // there may have been nothing else to do
+			if end.Reason == "" {
+				end.Reason = pawl.ReasonEndTurn
+			}
+		case pawl.Withdrawn:
+			end = pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the prompt was taken back"}
+		default: // not an end
+		}
+		if done(e) {
+			break
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return res, end, InterruptedError(id, cause)
+	}
+	if err := res.addChildren(ctx, svc); err != nil {
+		return res, end, err
+	}
+	return res, end, nil
+}
+
+// Asker is who asks the person at the terminal; nil if there is none.
+func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *asker {
+	if !f.Attended(cmd) {
+		return nil
+	}
+	return NewAsker(svc, cmd.InOrStdin(), cmd.ErrOrStderr())
+}
+
+// EndOfTurn returns a test for the end of the turn that takes the prompt in.
+func EndOfTurn(prompt pawl.Seq) func(pawl.Event) bool {
+	turn := 0
+	return func(e pawl.Event) bool {
+		switch b := e.Body.(type) {
+		case pawl.TurnStarted:
+			if b.Prompt == prompt {
+				turn = e.Turn
+			}
+		case pawl.Injected:
+			if b.Prompt == prompt {
+				turn = e.Turn
+			}
+		case pawl.Prompted:
+			if b.Again == prompt { // the turn that took it in was canceled before it came
+				prompt, turn = e.Seq, 0
+			}
+		case pawl.Withdrawn:
+			return b.Prompt == prompt
+		case pawl.TurnFinished:
+			return e.Turn == turn
+		default: // says nothing about turns
+		}
+		return false
+	}
+}

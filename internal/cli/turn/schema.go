@@ -1,0 +1,180 @@
+package turn
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/strictjson"
+)
+
+const (
+	maxAnswers = 3         // turns until a final text must be what it should
+	maxSchema  = 256 << 10 // bytes of a schema
+	maxFault   = 2000      // characters of what is told about a text that does not fit
+)
+
+// Schema is what a final text must be.
+type Schema struct {
+	text  string
+	rules *jsonschema.Resolved
+}
+
+// ReadSchema reads a JSON Schema. It loads nothing that the schema refers to.
+func ReadSchema(path string) (*Schema, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSchema+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("it has more than %d bytes", maxSchema)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("it is no JSON Schema: %w", err)
+	}
+	return NewSchema(&s, string(bytes.TrimSpace(text)))
+}
+
+func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
+	rules, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON Schema that pawl can check: %w", err)
+	}
+	return &Schema{text, rules}, nil
+}
+
+// Instructions is what the model is told at the end of its prompt.
+func (s *Schema) Instructions() string {
+	return "\n\nYour last message must be one JSON value that this JSON Schema accepts, and nothing else: no words around it, no code fence.\n\n" + s.text
+}
+
+// check returns the value that a text is, or why it is none that fits.
+func (s *Schema) check(text string) (json.RawMessage, error) {
+	text = unfenced(text)
+	var v any
+	if err := strictjson.Decode([]byte(text), &v); err != nil {
+		return nil, fmt.Errorf("it is not one JSON value: %w", err)
+	}
+	if err := s.rules.Validate(v); err != nil {
+		return nil, fmt.Errorf("it does not fit the schema: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unfenced takes a text out of the one code fence around it, if it is in one.
+func unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	first, rest, ok := strings.Cut(text, "\n")
+	if inner, closed := strings.CutSuffix(rest, "```"); ok && closed && strings.HasPrefix(first, "```") && !strings.Contains(inner, "```") {
+		return strings.TrimSpace(inner)
+	}
+	return text
+}
+
+// Follow follows the turn of a prompt. While its final text is not what it must
+// be, the model is told why and tries again, within the limits of the prompt. The
+// result holds all of these turns, and the last one's text. A turn that ends in
+// another way ends it all.
+func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, after pawl.Seq, show Printer, ask *asker, prompt pawl.Prompt, seq pawl.Seq) (Result, error) {
+	began, limits, total := time.Now(), prompt.Settings, newResult(session.ID)
+	for try := 1; ; try++ {
+		res, end, err := Watch(cmd, a, session, after, show, ask, EndOfTurn(seq))
+		if err != nil {
+			return total, err
+		}
+		total.include(res)
+		if err := cli.TurnError(end); err != nil {
+			return total, err
+		}
+		output, fault := s.check(res.Text)
+		if fault == nil {
+			total.Output, total.Text = output, unfenced(res.Text)
+			return total, nil
+		}
+		if try == maxAnswers {
+			return total, &cli.ExitError{Code: cli.ExitModel, Err: fmt.Errorf("the model's answer is not what it must be, after %d tries: %w\n'pawl session show %s' shows what it said", try, fault, session.ID)}
+		}
+		prompt.Parts = pawl.Parts{pawl.Text{Text: retryPrompt(fault)}}
+		if prompt.Settings, err = remaining(limits, total, time.Since(began)); err != nil {
+			return total, err
+		}
+		if session, err = a.Get(cmd.Context(), session.ID); err != nil {
+			return total, err
+		}
+		after = session.Head
+		if seq, err = a.Send(cmd.Context(), session.ID, prompt); err != nil {
+			return total, err
+		}
+	}
+}
+
+// retryPrompt is what a model is told whose text does not fit.
+func retryPrompt(fault error) string {
+	text := []rune(sanitize.Marked(fault.Error()))
+	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
+}
+
+// remaining is what is left of a prompt's limits.
+func remaining(s pawl.Settings, used Result, took time.Duration) (pawl.Settings, error) {
+	spent := &cli.ExitError{Code: cli.ExitLimit, Err: errors.New("a limit was reached before the model's answer was what it must be")}
+	if s.MaxSteps > 0 {
+		if s.MaxSteps -= used.Steps; s.MaxSteps <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxCost > 0 {
+		if s.MaxCost -= used.Usage.Cost; s.MaxCost <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxTokens > 0 {
+		if s.MaxTokens -= used.Usage.Tokens(); s.MaxTokens <= 0 {
+			return s, spent
+		}
+	}
+	if s.MaxTime > 0 {
+		if s.MaxTime -= took; s.MaxTime <= 0 {
+			return s, spent
+		}
+	}
+	return s, nil
+}
+
+// include adds what a further turn came to.
+func (r *Result) include(turn Result) {
+	before := *r
+	*r = turn
+	r.Steps += before.Steps
+	r.Usage = before.Usage.Add(turn.Usage)
+	r.CostUSD = r.Usage.Cost.Dollars()
+	r.Denials = append([]Denial{}, slices.Concat(before.Denials, turn.Denials)...)
+	r.FilesChanged = before.FilesChanged
+	for _, path := range turn.FilesChanged {
+		if !slices.Contains(r.FilesChanged, path) {
+			r.FilesChanged = append(r.FilesChanged, path)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/security/trust"
+)
+
+// DefaultModel is the user's configured one. Without it, a screen of help says
+// what to do.
+func DefaultModel(ctx context.Context) (string, error) {
+	user, err := app.LoadUser()
+	if err != nil || user.Model != "" {
+		return user.Model, err
+	}
+	help, err := app.ModelHelp(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "", &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("no model is chosen\n\n" + help)}
+}
+
+// SettingsFlags say how a prompt is worked on.
+type SettingsFlags struct {
+	model    string
+	agent    string
+	Mode     string
+	maxSteps int
+	maxCost  float64
+	budget   struct {
+		tokens  int64
+		time    time.Duration
+		session float64
+	}
+	tools      []string
+	Trust      bool
+	askTimeout time.Duration
+}
+
+var Modes = []string{"plan", "ask", "guard", "auto", "yolo"}
+
+func (f *SettingsFlags) Add(cmd *cobra.Command) {
+	f.AddModel(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
+	flags.StringVar(&f.Mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
+	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "end the turn when the session has cost so many `dollars` (0: no limit)")
+	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
+	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
+	flags.BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
+}
+
+// AddModel adds the model and the limits alone.
+func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
+	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
+	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
+	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
+	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
+}
+
+func (f *SettingsFlags) Settings() (pawl.Settings, error) {
+	if f.Mode != "" && !slices.Contains(Modes, f.Mode) {
+		return pawl.Settings{}, fmt.Errorf("--mode %q: use %s", f.Mode, strings.Join(Modes, ", "))
+	}
+	if f.maxSteps < 0 {
+		return pawl.Settings{}, fmt.Errorf("--max-steps %d: it must not be negative", f.maxSteps)
+	}
+	model := f.model
+	if path, ok := strings.CutPrefix(model, "script:"); ok {
+		abs, err := filepath.Abs(path) // a resumed run may start elsewhere
+		if err != nil {
+			return pawl.Settings{}, err
+		}
+		model = "script:" + abs
+	}
+	if f.askTimeout < 0 {
+		return pawl.Settings{}, fmt.Errorf("--ask-timeout %s: it must not be negative", f.askTimeout)
+	}
+	if f.maxCost < 0 || f.budget.tokens < 0 || f.budget.time < 0 || f.budget.session < 0 {
+		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost: they must not be negative")
+	}
+	return pawl.Settings{
+		Agent: f.agent, Model: model, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
+		AskTimeout: f.askTimeout, MaxTokens: f.budget.tokens, MaxTime: f.budget.time, MaxSessionCost: pawl.MoneyOf(f.budget.session),
+	}, nil
+}
+
+// PrintTrustNotice says what the directory brings that does not take effect.
+func (f *SettingsFlags) PrintTrustNotice(ctx context.Context, a *app.App, dir string, w io.Writer) {
+	if a.Policy == nil {
+		return // the server knows
+	}
+	folder, ignored, err := a.Policy.Project(ctx, dir, f.Trust)
+	for _, i := range ignored {
+		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintf(w, "pawl: note: nothing of this folder's own configuration takes effect: %v\n", err)
+	case len(folder.Parts) == 0 || folder.State == trust.Trusted:
+	case folder.State == trust.Changed:
+		fmt.Fprintln(w, "pawl: note: what this folder brings has changed since you trusted it, and takes no effect; 'pawl trust' shows it")
+	default:
+		fmt.Fprintf(w, "pawl: note: this folder brings %d things that take no effect until you trust it; 'pawl trust' shows them\n", len(folder.Parts))
+	}
+}

@@ -1,0 +1,59 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/cli"
+)
+
+// ErrInterrupted: the work stopped, and the turn is open and can be resumed.
+var ErrInterrupted = errors.New("interrupted")
+
+func InterruptedError(id pawl.SessionID, cause error) error {
+	code := cli.ExitFailed
+	var sig SignalError
+	if errors.As(cause, &sig) {
+		code = 128 + int(sig.Signal.(syscall.Signal))
+	}
+	return &cli.ExitError{Code: code, Err: fmt.Errorf("%w: %w\n'pawl resume %s' goes on from here", ErrInterrupted, cause, id)}
+}
+
+type SignalError struct{ os.Signal }
+
+func (s SignalError) Error() string { return s.String() }
+
+// HandleSignals cancels on the first interrupt, dies on the second, and stops
+// on a polite kill. The returned function ends it.
+func HandleSignals(ctx context.Context, stop context.CancelCauseFunc, w io.Writer, cancel func() error) func() {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		interrupts := 0
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-signals:
+				if s != os.Interrupt {
+					stop(SignalError{s})
+					return
+				}
+				if interrupts++; interrupts > 1 {
+					os.Exit(cli.ExitCanceled)
+				}
+				fmt.Fprintln(w, "pawl: canceling (again to stop at once)")
+				if err := cancel(); err != nil {
+					stop(err)
+				}
+			}
+		}
+	}()
+	return func() { signal.Stop(signals) }
+}

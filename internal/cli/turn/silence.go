@@ -1,0 +1,57 @@
+package turn
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// silenceEvery is how often a person is told that the model is silent.
+const silenceEvery = 20 * time.Second
+
+// silenceNotice tells a person that the model has not said anything for a while. The
+// clients give up on a silent provider by themselves.
+type silenceNotice struct {
+	mu    sync.Mutex
+	out   io.Writer
+	since time.Time // the last word; zero while no reply is awaited
+	timer *time.Timer
+}
+
+// event takes note of what was heard.
+func (w *silenceNotice) event(b pawl.Body) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch b.(type) {
+	case pawl.ReplyStarted, pawl.Delta, pawl.Retried:
+		w.since = time.Now()
+		if w.timer == nil {
+			w.timer = time.AfterFunc(silenceEvery, w.print)
+		}
+	case pawl.Replied, pawl.TurnFinished:
+		w.since = time.Time{}
+		if w.timer != nil {
+			w.timer.Stop()
+			w.timer = nil
+		}
+	default: // not about a reply
+	}
+}
+
+// print says how long it has been, and comes back.
+func (w *silenceNotice) print() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.since.IsZero() || w.timer == nil {
+		return
+	}
+	silent := time.Since(w.since)
+	if silent >= silenceEvery {
+		fmt.Fprintf(w.out, "pawl: no word from the model for %s\n", silent.Round(time.Second))
+		silent = 0
+	}
+	w.timer.Reset(silenceEvery - silent)
+}
