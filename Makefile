@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/pawl-dev/pawl/internal/app.Version=$(VERSION)
 
 # Suites that are too slow for `check` have a build tag, named here so that lint reads their files too, and a target of
 # their own, which .ci/plan or .ci/nightly names.
@@ -61,8 +61,8 @@ help: ## list the targets
 build: ## build bin/pawl, one static binary
 	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pawl ./cmd/pawl
 
-fleet-build: ## build bin/pawl-fleet, which can also be a node of a fleet
-	go build -tags fleet -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pawl-fleet ./cmd/pawl
+fleet-build: ## build bin/pawl-fleet, which runs and operates a fleet
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pawl-fleet ./cmd/pawl-fleet
 
 clean: ## remove build output
 	rm -rf bin dist
@@ -183,7 +183,7 @@ oracle: ## compare the model clients with the vendors' SDKs, on the recordings a
 	go -C oracle run github.com/pawl-dev/pawl/dev/gotest $(TESTFLAGS) -v ./...
 
 escape: ## remove each defense and check that the attacks then succeed
-	$(GOTEST) -tags sectest,fleet,e2e -overlay $$(go run ./internal/test/security/weaken/overlay) -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
+	$(GOTEST) -tags sectest,e2e -overlay $$(go run ./internal/test/security/weaken/overlay) -count=1 -timeout 10m -run '^Test(DefensesMatter|Weakened)' \
 		$$(grep -rlE '^//go:build .*sectest' --include='*_test.go' $(SOURCES) | grep -v '^internal/test/security/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 corpus: ## run published attacks on agents: each fails, and succeeds once its defense is removed
@@ -197,7 +197,6 @@ crash: services ## kill the program at every append and resume it; on PostgreSQL
 	$(GOTEST) -tags crashtest,e2e -count=1 -timeout 20m -run '^TestKilled$$' -v ./internal/test/mission/
 
 fleet: fleet-services ## run the fleet against real servers, some of which it kills; needs root for network namespaces
-	$(GOTEST) -tags fleet -count=1 -run '^TestSources' ./cmd/pawl/
 	$(GOTEST) -tags fleet -count=1 -timeout 30m -skip '^Test(Faults|Load|Flat)$$' -v ./internal/test/fleet/
 
 workflowcheck: $(WORKFLOWCHECK) ## check that workflows are deterministic: no clock, no randomness, no goroutines
@@ -243,7 +242,7 @@ fleet-faults: temporal ## kill, cut off and fill parts of a busy fleet, 20 times
 	$(GOTEST) -tags fleet -count=1 -timeout 8h -run '^TestFaults$$' -v ./internal/test/fleet/
 
 skills-npx: ## check that Pawl finds what `npx skills add` installs; needs the npm registry
-	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/extension/skill/ ./cmd/pawl/
+	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/extension/skill/ ./internal/test/cli/
 
 # VULNDB is the address of a copy of the database, e.g. file:///var/lib/vulndb.
 vuln: ## check dependencies for known vulnerabilities; needs https://vuln.go.dev or VULNDB

@@ -252,6 +252,8 @@ func refusal(pkg, imported string) string {
 		return "it is for tests"
 	case layer == layerDev || targetLayer == layerDev:
 		return "dev is not part of the program"
+	case within(target, "fleet") && target != "fleet" && !within(pkg, "fleet") && pkg != "cmd/pawl-fleet":
+		return "only pawl-fleet links the code of a fleet"
 	case layer == layerFrontend && (targetLayer > layerUtility || targetLayer == layerPort) && target != "internal/config":
 		return "a front end uses pawl.Service and knows nothing of its implementation"
 	case layer == layerCommand || layer == layerFrontend:
@@ -278,6 +280,9 @@ func apiRefusal(imported string) string {
 }
 
 func moduleRefusal(pkg, imported string, layer int) string {
+	if within(imported, "github.com/spf13/cobra") && layer != layerCommand && layer != layerTest {
+		return "only commands have flags"
+	}
 	for _, o := range owners {
 		if within(imported, o.module) && layer != layerTest && !within(pkg, o.owner) {
 			return "only " + o.owner + " may: " + o.why

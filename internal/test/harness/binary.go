@@ -36,6 +36,12 @@ func FakeProvider(t testing.TB) string {
 	return binary(t, "pawl-fakeprovider", "")
 }
 
+// Fleet returns the path of pawl-fleet.
+func Fleet(t testing.TB) string {
+	t.Helper()
+	return binary(t, "pawl-fleet", "")
+}
+
 func binary(t testing.TB, name, tags string) string {
 	t.Helper()
 	build, _ := binaries.LoadOrStore([2]string{name, tags}, sync.OnceValues(func() (string, error) { return buildBinary(name, tags) }))
