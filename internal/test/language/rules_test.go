@@ -12,13 +12,15 @@ type rule struct {
 	name string // how exceptions.txt refers to it
 	say  string // what to write instead
 
-	words  []string // banned as a word within an identifier or a file name, singular or plural
-	names  []string // banned as a whole identifier, exported or not
-	exact  []string // banned as a whole identifier, spelled like this
-	files  []string // banned as a whole file name, without suffixes
-	prose  *pattern // banned in comments and Markdown
-	unless *pattern // what makes a match of prose legitimate if it stands around it
-	in     []string // the path prefixes that the rule applies to; all if empty
+	words  []string       // banned as a word within an identifier or a file name, singular or plural
+	names  []string       // banned as a whole identifier, exported or not
+	exact  []string       // banned as a whole identifier, spelled like this
+	funcs  []string       // banned as the name of a function or method
+	legit  *regexp.Regexp // identifiers that the rule does not apply to
+	files  []string       // banned as a whole file name, without suffixes
+	prose  *pattern       // banned in comments and Markdown
+	unless *pattern       // what makes a match of prose legitimate if it stands around it
+	in     []string       // the path prefixes that the rule applies to; all if empty
 }
 
 func (r *rule) applies(file string) bool {
@@ -32,6 +34,9 @@ func (r *rule) matchesFile(base string) bool {
 }
 
 func (r *rule) matchesIdentifier(name string) bool {
+	if r.legit != nil && r.legit.MatchString(name) {
+		return false
+	}
 	if slices.Contains(r.exact, name) {
 		return true
 	}
@@ -93,12 +98,12 @@ var permissions = []string{
 var rules = []rule{
 	// The parts of a conversation.
 	{name: "errand", say: "subtask, spawn", words: []string{"errand"}, prose: p("errand", `errands?\b`)},
-	{name: "trip", say: "step request", words: []string{"trip"}, prose: p("trip", `trips?\b`), unless: p("round", `round.trips?`)},
+	{name: "trip", say: "step request", words: []string{"trip"}, legit: regexp.MustCompile(`(?i)roundtrip`), prose: p("trip", `trips?\b`), unless: p("round", `round.trips?`)},
 	{name: "travel", say: "run a step", words: []string{"travel"}, prose: p("travel", `travel(?:s|ed|ing)?\b`)},
 	{name: "deed", say: "change, action", words: []string{"deed"}, prose: p("deed", `deeds?\b`)},
 	{name: "model question", say: "model request", prose: p("question", `questions? to (?:the|a) model\b`)},
 	{name: "child", say: "subagent, subtask", words: []string{"child", "children"}, prose: p("child", `child(?:ren)?\b`), unless: p("process", `child process`), in: sessions},
-	{name: "meanwhile", say: "steer, queue", words: []string{"meanwhile"}, names: []string{"later"}},
+	{name: "meanwhile", say: "steer, queue", words: []string{"meanwhile"}, funcs: []string{"later"}},
 	{name: "heed", say: "steer", words: []string{"heed", "heeded"}, prose: p("heed", `heed(?:s|ed|ing)?\b`)},
 	{name: "spill", say: "truncate a result", words: []string{"spill", "spilled"}, prose: p("spill", `spill(?:s|ed|ing)?\b`)},
 
@@ -159,7 +164,7 @@ var rules = []rule{
 
 	// Phrases of rule 4.
 	{name: "came of", say: "the result, the outcome", prose: p(" of", `what(?: \w+)?(?: \w+)? (?:came|comes|come|became|becomes|become) of\b`)},
-	{name: "genitive", say: "the user's X, not X of the user's", prose: p("'s", `of (?:(?:the|a|an|its|their|our) )?\w+'s(?:\s+own\b|[.,;:)]|\s*$|\s+(?:and|or|is|are|that|which|in|on|with|to|for|from|by|as|at|alone)\b)`)},
+	{name: "genitive", say: "the user's X, not X of the user's", prose: p("'s", `of (?:(?:the|a|an|its|their|our) )?\w+'s(?:\s+own)?(?:[.,;:)]|\s*$|\s+(?:and|or|is|are|that|which|in|on|with|to|for|from|by|as|at|alone)\b)`)},
 	{name: "nobody's", say: "unowned; name the owner", prose: p("body's", `(?:nobody|somebody|anybody|everybody)'s\b`)},
 	{name: "riddle", say: "a sentence with an antecedent", prose: p("what is not|alike|sight of", `what is not is\b|all is alike\b|in the sight of\b`)},
 
@@ -169,7 +174,7 @@ var rules = []rule{
 	{name: "old name", say: "the name of the rename table",
 		names: []string{"speak", "patient", "lasting", "inMemory", "asides", "tally", "circles", "park", "parked", "greet", "notMeant", "unknownOutcome", "fitting"}},
 	{name: "root name", say: "NeedsSync, EffectiveEvents, UndoneRevert, ModelUsage, SliceLog", exact: []string{"Lasting", "Live", "Gone", "Spent", "InMemory"}, in: []string{rootPackage}},
-	{name: "agent name", say: "modelRef, sanitizeResult, interruptedResult", exact: []string{"asked", "shown", "again"}, files: []string{"again", "unknown", "question", "family", "nearby"}, in: []string{"internal/agent/"}},
+	{name: "agent name", say: "modelRef, sanitizeResult, interruptedResult", funcs: []string{"asked", "shown", "again"}, files: []string{"again", "unknown", "question", "family", "nearby"}, in: []string{"internal/agent/"}},
 	{name: "tui file", say: "onboarding, subagents, permissions, eventfeed, layout, completion", files: []string{"first", "children", "permits", "feed", "flow", "complete"}, in: []string{"internal/frontend/tui/"}},
 	{name: "old package", say: "the package's name", prose: p("plain.|fence.|near.|weak.|words.|front.|define.|extend.|desk.|safety.|private.|linear.|mcpserve.|lookup.|slots.", `(?:plain|fence|near|weak|words|front|define|extend|desk|safety|private|linear|mcpserve|lookup|slots)\.[a-z]\w+\(?`)},
 }

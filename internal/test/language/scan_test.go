@@ -95,6 +95,14 @@ func goFindings(file string, src []byte) ([]finding, error) {
 			}
 		}
 	}
+	for _, d := range tree.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		for i := range rules {
+			if r := &rules[i]; ok && r.applies(file) && slices.Contains(r.funcs, fn.Name.Name) {
+				found = append(found, finding{r, file, fset.Position(fn.Name.Pos()).Line, fn.Name.Name})
+			}
+		}
+	}
 	for _, group := range tree.Comments {
 		found = append(found, proseFindings(file, commentText(group), fset.Position(group.Pos()).Line)...)
 	}
