@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Mission is the state of a mission, folded from the log of its Commander's
+// Mission is the state of a mission, folded from the log of its Commander
 // session. The fold rejects a log that seals a mission without a passed gate.
 type Mission struct {
 	Order    MissionOrder `json:"order"`

@@ -203,7 +203,7 @@ func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, un
 // maxFault bounds what is read of an error.
 const maxFault = 1 << 20
 
-// faultOf reads why a server said no.
+// faultOf reads why a server denied it.
 func faultOf(resp *http.Response, id pawl.SessionID) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFault))
 	var fault api.Fault

@@ -16,7 +16,7 @@ func (c *Client) Look(ctx context.Context, dir string) (f pawl.Project, err erro
 	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
 }
 
-// Trust lets what a directory brings take effect.
+// Trust lets the project configuration take effect.
 func (c *Client) Trust(ctx context.Context, dir, hash string) error {
 	return c.ask(ctx, "", http.MethodPost, "/v1/folder/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
 }

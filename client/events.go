@@ -60,11 +60,11 @@ type follower struct {
 	yield    func(pawl.Event, error) bool
 	failures int  // in a row
 	began    bool // the server has shown events before
-	away     bool // the reader was told that it is not there
+	away     bool // the reader learned that it does not exist
 }
 
-// again reports whether it is worth another try. A server that was never there is
-// told; one that was comes back.
+// again reports whether it is worth another try. A server that was never there is reported;
+// one that was comes back.
 func (f *follower) again(err error) bool {
 	switch {
 	case errors.Is(err, errCut), errors.Is(err, api.ErrLimited):

@@ -113,7 +113,7 @@ func (c *Client) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq,
 	return c.ask(ctx, id, http.MethodPut, path(id, "/prompts/{seq}", prompt), nil, api.Parts{Parts: parts}, nil)
 }
 
-// Withdraw takes back a prompt that waits.
+// Withdraw withdraws a prompt that waits.
 func (c *Client) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	return c.ask(ctx, id, http.MethodDelete, path(id, "/prompts/{seq}", prompt), nil, nil, nil)
 }
@@ -138,7 +138,7 @@ func (c *Client) Compact(ctx context.Context, id pawl.SessionID, instructions st
 	return c.accepted(ctx, id, path(id, "/compact"), api.Instructions{Instructions: instructions})
 }
 
-// Shell runs a command of the person's.
+// Shell runs a command of the person.
 func (c *Client) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
 	return c.accepted(ctx, id, path(id, "/shell"), api.Shell{Command: command})
 }
@@ -192,7 +192,7 @@ func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]
 		return s, err
 	}
 	resp, err := c.do(r, "")
-	_ = pr.Close()                                                  // the server may have said no before the end
+	_ = pr.Close()                                                  // the server may have denied it before the end
 	if wrong := <-done; wrong != nil && wrong != io.ErrClosedPipe { //nolint:errorlint // the pipe's own
 		err = wrong
 	}

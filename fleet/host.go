@@ -30,7 +30,7 @@ type Workspace struct {
 	Host       string       `json:"host,omitempty"`       // "" is nowhere
 	Epoch      int64        `json:"epoch"`                // grows with each host it is given to, and never comes twice: only the last one's work counts
 	Born       int64        `json:"born,omitempty"`       // no host had it in an epoch before this one: what is there from then is left of one that was dropped
-	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" if there is none yet
+	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" if none exists yet
 	Size       int64        `json:"size,omitempty"`       // bytes, of the newest checkpoint
 	Saved      time.Time    `json:"saved,omitzero"`
 }
@@ -51,7 +51,7 @@ type HostRegistry interface {
 	Heartbeat(ctx context.Context, m Host) (drain bool, err error)
 
 	// Drain asks a host to take no new workspaces and to let go of those it has, until
-	// that is taken back: also if it comes up anew. ErrNotFound if nobody knows it.
+	// that is undone: also if it comes up anew. ErrNotFound if nobody knows it.
 	Drain(ctx context.Context, host string, on bool) error
 
 	// Loads returns how much work there is, for all tenants, by name.
@@ -61,9 +61,9 @@ type HostRegistry interface {
 	Hosts(ctx context.Context) ([]Host, error)
 
 	// Place returns a directory's workspace on a live host: where it is, if that host is
-	// live and neither full nor draining, and else on the live one with the most room,
+	// live and neither full nor draining, and else on the live one with the most space,
 	// in a later epoch. A host that is named as lost is not live to the caller.
-	// ErrUnavailable if there is none.
+	// ErrUnavailable if none exists.
 	Place(ctx context.Context, dir, lost string) (Workspace, error)
 
 	// Declare says which repository a directory begins as, before it is placed.
@@ -92,7 +92,7 @@ type HostRegistry interface {
 	Offer(ctx context.Context, dir, checkpoint string, size int64) error
 
 	// Vacate says that a workspace is not on a host any more, unless it was given to
-	// another. Drop forgets it for good: should the directory be placed again, it begins
+	// another. Drop forgets it permanently: should the directory be placed again, it begins
 	// anew, in an epoch that no host has known.
 	Vacate(ctx context.Context, dir string, epoch int64) error
 	Drop(ctx context.Context, dir string) error

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// warnAt is the fraction of a budget after which the model is told to finish.
+// warnAt is the fraction of a budget after which the model is instructed to finish.
 const warnAt = 0.8
 
 // budget is a limit of a turn or session, and how much of it is used.

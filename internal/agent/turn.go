@@ -124,7 +124,7 @@ func requeueSteered(open *pawl.OpenTurn, stop Stop) []pawl.Body {
 }
 
 // Stop is how a step ends the turn: with a reason that people and scripts can act on.
-// Any other error from a step is a fault of the machinery (the store is gone, say);
+// Any other error from a step is a fault of the machinery (the store is unavailable, say);
 // the turn then stays open in the log and can be resumed.
 type Stop struct {
 	Reason  pawl.Reason
@@ -165,7 +165,7 @@ type Turn struct {
 }
 
 // Last reports whether this is the last permitted step: tools are withheld and
-// the model is told to wrap up.
+// the model is instructed to wrap up.
 func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }
 
 // Reply is what the loop needs to know of a model's reply.

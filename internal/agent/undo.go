@@ -234,7 +234,7 @@ func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.Seq, pawl.Undo, error) {
 }
 
 // newestTurn returns the Seq where the newest turn, or the newest shell command of the user
-// after it, began; 0 if there is none. Undone turns do not count. If only files are to be
+// after it, began; 0 if none exists. Undone turns do not count. If only files are to be
 // undone, neither do turns whose files are.
 func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 	filesCount := map[pawl.Seq]bool{}

@@ -1,5 +1,5 @@
 // Package api is what goes over HTTP: the routes, the shapes of what is sent and
-// returned, and how errors are told. The server, its client and the OpenAPI
+// returned, and how errors are reported. The server, its client and the OpenAPI
 // document are made from it.
 package api
 
@@ -115,7 +115,7 @@ type Usage struct {
 	Rows []pawl.UsageRow `json:"rows"`
 }
 
-// Fault is how an error is told.
+// Fault is how an error is reported.
 type Fault struct {
 	Error FaultBody `json:"error"`
 }

@@ -83,7 +83,7 @@ func FaultOf(err error) (Fault, int) {
 	return Fault{f}, statuses[f.Code]
 }
 
-// Err is the error that was told.
+// Err is the error that was reported.
 func (f Fault) Err(session pawl.SessionID) error {
 	if f.Error.Code == pawl.CodeBusy && (f.Error.Holder != "" || session != "") {
 		return &remoteBusy{remoteError{f.Error.Message, pawl.ErrBusy}, pawl.BusyError{Session: session, Holder: f.Error.Holder}}

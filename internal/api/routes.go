@@ -28,7 +28,7 @@ type Route struct {
 	Scope   Scope
 	Query   []Param
 
-	InForm  Form // of the body; FormNone means that there is none
+	InForm  Form // of the body; FormNone means that none exists
 	In      reflect.Type
 	MaxBody int64 // bytes
 	OutForm Form

@@ -67,7 +67,7 @@ func (t *typeSchemas) of(g reflect.Type) schema {
 	}
 }
 
-// named refers to the schema of a struct, which it adds if it is not there.
+// named refers to the schema of a struct, which it adds if it does not exist.
 func (t *typeSchemas) named(g reflect.Type) schema {
 	name := cmp.Or(names[g], g.Name())
 	switch other := t.types[name]; other {

@@ -56,7 +56,7 @@ func (r *Repo) Borrow(dir, branch, commit string) error {
 	return identify(dir)
 }
 
-// bytesOf returns what a file holds, "" if there is none.
+// bytesOf returns what a file holds, "" if none exists.
 func bytesOf(path string, limit int64) (string, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

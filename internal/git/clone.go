@@ -16,7 +16,7 @@ const (
 )
 
 // Clone brings a commit with its history into a new directory, and checks it out on a
-// branch. Nothing that the repository brings has any effect.
+// branch. Nothing of a project has any effect.
 func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("clone: %w", err)
@@ -52,7 +52,7 @@ func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit strin
 	return commit, err
 }
 
-// bring fetches a commit into a directory's repository, which is made if there is none.
+// bring fetches a commit into a directory's repository, which is made if none exists.
 func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string, error) {
 	address, protocol, err := from.check()
 	if err != nil {

@@ -177,7 +177,7 @@ func modeOf(mode string) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-// Walk calls f for each file of the commit, in git's order. Paths are strangers'
+// Walk calls f for each file of the commit, in git's order. Paths are third parties'
 // texts, with slashes. A link has [fs.ModeSymlink], a submodule
 // [fs.ModeIrregular].
 func (f *Fetched) Walk(do func(path string, mode fs.FileMode, size int64) error) error {
@@ -231,7 +231,7 @@ func fits(dir string, limit int64) error {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // it is gone, and so is its size
+			return nil //nolint:nilerr // it was deleted, and its size with it
 		}
 		if info, err := d.Info(); err == nil {
 			total += info.Size()

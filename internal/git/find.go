@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The oldest git that can be told all that we tell it.
+// The oldest git that accepts all of our options.
 const minMajor, minMinor = 2, 32
 
 // Git is a git program that was found outside of a workspace.

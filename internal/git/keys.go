@@ -13,7 +13,7 @@ const maxKeys = 4096
 // setting is a key of the configuration and its value.
 type setting struct{ key, value string }
 
-// neutral is what every git of ours is told: no program of the repository's, no
+// neutral is what every git of ours gets: no program of the repository, no
 // network, no prompt. A word "false" is the program of that name.
 //
 // uploadpack.packObjectsHook is not here: git minds it only where the user or
@@ -62,19 +62,19 @@ var neutral = []setting{
 	{"column.ui", "never"},
 }
 
-// apart is what a git is told that works apart from the worktree. What it makes
+// apart is the configuration of a git that works apart from the worktree. What it makes
 // of some commits must not depend on the settings of whoever has them.
 var apart = []setting{
 	{"core.splitIndex", "false"}, // a part of the index would be in the repository
 	{"core.sparseCheckout", "false"},
 	{"index.sparse", "false"},
-	{"merge.renames", "true"}, // not every git can be told false
+	{"merge.renames", "true"}, // not every git accepts false
 	{"merge.directoryRenames", "false"},
 	{"merge.renormalize", "false"},
 	{"merge.conflictStyle", "merge"},
 }
 
-// muted returns what takes the sting out of a key of the repository's own
+// muted returns what takes the sting out of a key of the repository
 // configuration, whose middle part can be any name: nothing if it has none.
 func muted(key string) []setting {
 	section, rest, _ := strings.Cut(key, ".")

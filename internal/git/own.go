@@ -14,18 +14,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxOwnTime bounds one use of git in a repository of pawl's own, which may
+// maxOwnTime bounds one use of git in a repository of pawl, which may
 // take in or clean up gigabytes.
 const maxOwnTime = 10 * time.Minute
 
 // Own is a bare repository that pawl keeps for itself. It has no worktree, and
-// its configuration is ours; what is stored in it is a stranger's.
+// its configuration is ours; what is stored in it is untrusted.
 type Own struct {
 	dir string
 	git *Git
 }
 
-// ownCommands are what can be run in a repository of pawl's own.
+// ownCommands are what can be run in a repository of pawl.
 var ownCommands = map[string][]string{
 	"cat-file":       nil,
 	"diff-tree":      {"--no-ext-diff", "--no-textconv", "--no-color"},
@@ -37,11 +37,11 @@ var ownCommands = map[string][]string{
 	"unpack-objects": nil,
 }
 
-// Own returns the repository in a directory of pawl's own. Nothing is read or
+// Own returns the repository in a directory of pawl. Nothing is read or
 // made yet.
 func (g *Git) Own(dir string) *Own { return &Own{dir: dir, git: g} }
 
-// Init makes the repository if it is not there: ids are SHA-1, refs are files.
+// Init makes the repository if it does not exist: ids are SHA-1, refs are files.
 func (o *Own) Init(ctx context.Context) error {
 	args := []string{"init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none", o.dir}
 	env := append(o.git.environment(nil, nil), "GIT_DEFAULT_REF_FORMAT=files")
@@ -49,7 +49,7 @@ func (o *Own) Init(ctx context.Context) error {
 	return err
 }
 
-// OwnCall is one use of git in a repository of pawl's own.
+// OwnCall is one use of git in a repository of pawl.
 type OwnCall struct {
 	Args  []string              // the command, one of the table, with options and ids in our own words
 	Paths []string              // taken literally; they stand behind --

@@ -17,7 +17,7 @@ import (
 const maxEntries = 64 << 20
 
 // Entry is a file of a tree: a file, a link or a submodule. Its path is a
-// stranger's text.
+// untrusted text.
 type Entry struct {
 	Mode string // as git has them: 100644, 100755, 120000, 160000
 	ID   string
@@ -52,7 +52,7 @@ func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 	return list, nil
 }
 
-// Plant makes a new repository in a directory that is not there yet. It holds these
+// Plant makes a new repository in a directory that does not exist yet. It holds these
 // files of r, checked out, in one commit that has no past: nothing else of r is in
 // it, neither its history nor its settings. Submodules are empty directories. It
 // returns the hash of the tree.

@@ -12,7 +12,7 @@ import (
 )
 
 // Head returns the id of the commit that is checked out, or pawl.ErrNotFound if
-// there is none yet.
+// none exists yet.
 func (r *Repo) Head(ctx context.Context) (string, error) { return r.Commit(ctx, "HEAD") }
 
 // Commit returns the id of the commit that a ref names, or pawl.ErrNotFound.
@@ -29,7 +29,7 @@ func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 }
 
 // Branch returns the branch that is checked out, "" if it is none. It is a
-// stranger's text.
+// untrusted text.
 func (r *Repo) Branch(ctx context.Context) (string, error) {
 	out, err := r.run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}, Limit: maxLine})
 	var failed *Failed
@@ -46,7 +46,7 @@ type Status struct {
 	Files  []File
 }
 
-// File is a file that differs. Its names are strangers' texts.
+// File is a file that differs. Its names are third parties' texts.
 type File struct {
 	State string // two letters, of the index and of the worktree, as git status has them
 	Path  string
@@ -107,7 +107,7 @@ func readStatus(text string) (Status, error) {
 const MaxShow = 4 << 20
 
 // Show returns a file as a commit has it: what was stored, which no filter has
-// changed. A link is no file. If there is none it returns pawl.ErrNotFound.
+// changed. A link is no file. If none exists it returns pawl.ErrNotFound.
 func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	if name != path.Clean(name) || path.IsAbs(name) || name == "." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
 		return nil, fmt.Errorf("%q is no path in a repository: %w", name, pawl.ErrInvalid)

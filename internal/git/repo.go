@@ -29,7 +29,7 @@ type Repo struct {
 
 // Open finds the repository that a directory is in. It looks for .git in the directory
 // and those above it, itself: git would take a bare repository in the directory for
-// one too, and believe what core.worktree says. If there is none it returns
+// one too, and believe what core.worktree says. If none exists it returns
 // pawl.ErrNotFound; if there is one that must not be believed, pawl.ErrDenied.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	top, err := realPath(dir)
@@ -58,7 +58,7 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	dotgit := filepath.Join(top, ".git")
 	info, err := os.Lstat(dotgit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none, and that is fine
+		return nil, nil //nolint:nilnil // none exists, and that is fine
 	}
 	if err != nil {
 		return nil, err

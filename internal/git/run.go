@@ -25,7 +25,7 @@ const (
 	maxConfig = 1 << 20 // of the names of a configuration's keys
 )
 
-// Call is one use of git in a repository. What a stranger has named goes into
+// Call is one use of git in a repository. What a third party has named goes into
 // Refs and Paths, where it can be nothing but a ref or a path.
 type Call struct {
 	Args  []string // the command, one of the table, and options in our own words
@@ -35,7 +35,7 @@ type Call struct {
 	In  io.Reader // what git reads; nil is nothing
 	Out io.Writer // gets what git prints, all of it, in place of Run's result; nil is none
 
-	Apart string // an empty directory of pawl's own, which git takes for the worktree and has its index in; "" means the repository's own
+	Apart string // an empty directory of pawl, which git takes for the worktree and has its index in; "" means the repository's own
 
 	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
 	Protocols []string // the network is reached by these, of https and ssh; none means not at all
@@ -86,7 +86,7 @@ var commands = map[string]command{
 	"write-tree":     {},
 }
 
-// Run runs git and returns what it prints. Nothing that the repository brings is
+// Run runs git and returns what it prints. Nothing of a project is
 // run: no hook, filter, pager, editor, helper.
 func (r *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	for _, ref := range c.Refs {
@@ -158,8 +158,8 @@ func (c Call) line() ([]string, error) {
 	return args, nil
 }
 
-// environment is all that git is told from outside. Settings stand here and not
-// behind -c: a name with "=" in it could not be told there.
+// environment is all that git gets from outside. Settings stand here and not
+// behind -c: a name with "=" in it could not be given there.
 func (g *Git) environment(r *Repo, protocols []string, settings ...setting) []string {
 	ssh := "false"
 	if slices.Contains(protocols, "ssh") {
@@ -228,7 +228,7 @@ func (g *Git) pipe(ctx context.Context, dir string, env, args []string, c Call, 
 type Failed struct {
 	Command string
 	Code    int
-	Says    string // what it printed about it: a stranger's text
+	Says    string // what it printed about it: untrusted text
 }
 
 func (e *Failed) Error() string {

@@ -20,7 +20,7 @@ const (
 )
 
 // Mission says on one line what an event of a mission tells: every front end uses
-// these words. What strangers wrote in it is made safe to show. The line is "" for
+// these words. What third parties wrote in it is made safe to show. The line is "" for
 // all other events.
 func Mission(b pawl.Body) (line string, level Level) {
 	switch b := b.(type) {
@@ -68,7 +68,7 @@ const (
 	maxList = 5   // things
 )
 
-// part is a stranger's text on one line: its first.
+// part is untrusted text on one line: its first.
 func part(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	runes := []rune(sanitize.Line(strings.TrimSpace(line)))
@@ -132,7 +132,7 @@ var trees = map[string]string{
 	"base": "on the base", "candidate": "on the candidate", "old-tests": "on the candidate with the old tests", "new-tests": "on the base with the new tests",
 }
 
-// checked says what came of a check. Those on the base only tell how it was: the
+// checked says the result of a check. Those on the base only tell how it was: the
 // gate knows what it means.
 func checked(b pawl.CheckRan) (string, Level) {
 	line := part(b.Check)
@@ -154,7 +154,7 @@ func checked(b pawl.CheckRan) (string, Level) {
 	return line, Bad
 }
 
-// Outcome says what came of a check, and of how many tests.
+// Outcome says the result of a check, and of how many tests.
 func Outcome(r pawl.CheckRun) string {
 	var facts []string
 	switch {
@@ -181,7 +181,7 @@ func Outcome(r pawl.CheckRun) string {
 	return strings.Join(facts, ", ")
 }
 
-// judged says what somebody found to be wrong.
+// checked says what somebody found to be wrong.
 func judged(who string, faults []pawl.GateFault) (string, Level) {
 	if len(faults) == 0 {
 		return who + " found no fault", Good

@@ -74,7 +74,7 @@ func Boot() string {
 	return boot
 }
 
-// machineKey is "" where it cannot be told one boot or process namespace from
+// machineKey is "" where it cannot be determined one boot or process namespace from
 // another; leases then lapse by time alone.
 func machineKey(host string) string {
 	boot, namespace := bootID()

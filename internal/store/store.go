@@ -67,7 +67,7 @@ type Store interface {
 	Blobs
 
 	// Delete removes a session and all that belongs to it: retention, the only
-	// way that events ever go. ErrNotFound if there is none, ErrBusy while its
+	// way that events ever go. ErrNotFound if none exists, ErrBusy while its
 	// lease is held.
 	Delete(ctx context.Context, id pawl.SessionID) error
 
@@ -85,7 +85,7 @@ type Leases interface {
 	// Acquire takes the session's lease for ttl, or renews it if owner holds it
 	// already, and returns the owner it was taken from: "" if it was free.
 	// A lease that another owner holds and that has not lapsed is a *BusyError,
-	// unless that owner is gone, which the caller knows for certain.
+	// unless that owner no longer exists, which the caller knows for certain.
 	Acquire(ctx context.Context, id pawl.SessionID, owner Owner, ttl time.Duration, gone Owner) (from Owner, err error)
 
 	// Release gives the lease up if owner holds it.

@@ -33,7 +33,7 @@ func (t Token) Live(at time.Time) bool {
 type Limits struct {
 	Rate     int        `json:"rate,omitempty"`     // requests a minute
 	Budget   pawl.Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
-	Parallel int        `json:"parallel,omitempty"` // sessions of its user's that work at once
+	Parallel int        `json:"parallel,omitempty"` // sessions of its user that work at once
 	Streams  int        `json:"streams,omitempty"`  // sessions that are watched with it at once
 }
 
@@ -49,13 +49,13 @@ type Tokens interface {
 	// It may have expired or been revoked.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 
-	// Tokens returns all of the tenant's, the newest first.
+	// Tokens returns all of the tenant, the newest first.
 	Tokens(ctx context.Context) ([]Token, error)
 
-	// RevokeToken ends a token for good, or returns ErrNotFound. The time of the
+	// RevokeToken ends a token permanently, or returns ErrNotFound. The time of the
 	// first revocation stays.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 
-	// UseToken records when a token was last used. One that is not there is no error.
+	// UseToken records when a token was last used. One that does not exist is no error.
 	UseToken(ctx context.Context, id string, at time.Time) error
 }

@@ -51,7 +51,7 @@ type registry struct {
 	mu       sync.Mutex
 	families []*family
 	byName   map[string]*family
-	names    map[string]map[string]bool // by label: the values that are told apart
+	names    map[string]map[string]bool // by label: the values that are distinguished
 }
 
 func newRegistry() *registry {

@@ -61,7 +61,7 @@ func newSender(c Config, metrics *registry) *sender {
 	return s
 }
 
-// offer takes a span to send, if there is room.
+// offer takes a span to send, if there is space.
 func (s *sender) offer(span Span) {
 	s.start()
 	select {

@@ -91,7 +91,7 @@ func (t *Telemetry) Request(route string, status int, d time.Duration) {
 	t.metrics.observe(metricRequest, d.Seconds(), cmp.Or(route, "none"), strconv.Itoa(status))
 }
 
-// Step counts a step of a fleet: what it was, and what came of it.
+// Step counts a step of a fleet: what it was, and the result.
 func (t *Telemetry) Step(kind, result string, d time.Duration) {
 	t.metrics.observe(metricStep, d.Seconds(), kind, result)
 }

@@ -35,7 +35,7 @@ type skillInput struct {
 	File string `json:"file,omitempty" jsonschema:"one of its files, from its folder"`
 }
 
-// Skills returns the skills that a call may use: those of its session's
+// Skills returns the skills that a call may use: those of its session
 // directory and the user's. nil means none.
 type Skills func(ctx context.Context, call toolapi.Call) (*skill.Set, error)
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Change is what is to become of one file. A change that moves a file may also
+// Change is what should happen to one file. A change that moves a file may also
 // give it another content.
 type Change struct {
 	Path   string

@@ -95,7 +95,7 @@ type Detector struct {
 	open []openCall // of the current step
 	step int        // the current step
 
-	asked pawl.Seq // the open ask whether to go on; 0 if there is none
+	asked pawl.Seq // the open ask whether to go on; 0 if none exists
 }
 
 // mark is what is remembered of a step.

@@ -276,7 +276,7 @@ func TestApply(t *testing.T) {
 	if diff := cmp.Diff(want[:1], play(t, slices.Concat(told, same(3, 4, 0))...)); diff != "" {
 		t.Errorf("told: %s", diff)
 	}
-	// A person who is asked and lets it go on does; one who says no does not.
+	// A person who is asked and lets it go on does; one who denies it does not.
 	want = []Verdict{{Same, Warn, 3, "bash", 1, 3}, {Same, Stop, 6, "bash", 1, 3}, {Same, Warn, 9, "bash", 1, 3}}
 	for name, tt := range map[string]struct {
 		kind    pawl.AskKind

@@ -47,7 +47,7 @@ func TestBudgetOf(t *testing.T) {
 	}
 }
 
-// Whatever the log, summed up and taken back at times, the request is one that
+// Whatever the log, summarized and undone at times, the request is one that
 // each provider takes, fits the budget, and is the same for a process that is new
 // to the session.
 func TestRequestsFitWhateverTheLog(t *testing.T) {

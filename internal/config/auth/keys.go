@@ -44,7 +44,7 @@ type Keys struct {
 }
 
 // Key returns the provider's key and its origin: the name of a variable, OriginKeyring
-// or OriginFile. If there is none it returns ErrNoKey, with what to do.
+// or OriginFile. If none exists it returns ErrNoKey, with what to do.
 func (k *Keys) Key(p Provider) (Secret, string, error) {
 	key, origin, err := k.find(p)
 	if err == nil && k.Found != nil {
@@ -117,7 +117,7 @@ type Saved struct {
 	Reason error  // why the keyring was not used: an ErrNoKeyring; nil if it was, or was not requested
 }
 
-// Save stores the provider's key in the keyring or, if there is none, in the file. It
+// Save stores the provider's key in the keyring or, if none exists, in the file. It
 // replaces an older key in either.
 func (k *Keys) Save(provider string, key Secret) (Saved, error) {
 	err := k.Ring.Set(provider, key)
@@ -146,8 +146,8 @@ func (k *Keys) addToFile(provider string, key Secret) error {
 	return changeFile(k.File, func(keys map[string]string) { keys[provider] = key.Reveal() })
 }
 
-// Delete removes the provider's stored keys and returns where they were. If there are
-// none it returns ErrNoKey. It does not change the environment.
+// Delete removes the provider's stored keys and returns where they were. If none exist
+// it returns ErrNoKey. It does not change the environment.
 func (k *Keys) Delete(provider string) ([]string, error) {
 	var origins []string
 	err := k.Ring.Delete(provider)

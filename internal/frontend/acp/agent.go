@@ -284,7 +284,7 @@ func history(ctx context.Context, svc pawl.Service, row pawl.Session) ([]pawl.Ev
 	return events, ctx.Err()
 }
 
-// lastMode returns the last mode that the user chose, or "" if there is none or it is
+// lastMode returns the last mode that the user chose, or "" if none exists or it is
 // not available here.
 func (a *agent) lastMode(events []pawl.Event) string {
 	mode := ""

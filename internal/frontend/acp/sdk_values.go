@@ -58,7 +58,7 @@ func deref(s *string) string {
 }
 
 // toServers converts the MCP servers of the editor. Unsupported ones are kept, so that
-// the user is told about them.
+// the user learns about them.
 func toServers(list []sdk.McpServer) []Server {
 	servers := []Server{}
 	for _, s := range list {

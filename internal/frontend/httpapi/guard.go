@@ -60,7 +60,7 @@ func (s *Server) logRequest(r *http.Request, w *response, pattern string, took t
 	s.Log.Info("request", "id", w.id, "method", r.Method, "route", pattern, "status", w.status, "ms", float64(took.Microseconds())/1000)
 }
 
-// checkOrigin rejects requests with a Host that is not one of the server's, which DNS
+// checkOrigin rejects requests with a Host that is not one of the server, which DNS
 // rebinding attacks send, and cross-origin requests of web pages.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) {

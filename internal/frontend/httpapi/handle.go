@@ -193,7 +193,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", string(api.FormJSON))
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may be gone
+	_, _ = w.Write(text) // the client may have disconnected
 }
 
 // marshal is json.Marshal without escaping <, > and &, which are frequent in code.

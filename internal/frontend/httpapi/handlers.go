@@ -352,7 +352,7 @@ func (r *request) filter() (f pawl.Filter, err error) {
 	return f, err
 }
 
-// limit returns the requested page size; 0 if there is none.
+// limit returns the requested page size; 0 if none exists.
 func (r *request) limit() (int, error) {
 	text := r.query.Get("limit")
 	if text == "" {

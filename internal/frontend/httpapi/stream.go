@@ -135,7 +135,7 @@ type eventStream struct {
 	buf   bytes.Buffer // not flushed yet
 }
 
-// follow writes events until they end, the client is gone or the server closes; it
+// follow writes events until they end, the client has disconnected or the server closes; it
 // returns true in the last case.
 func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
 	beat := time.NewTimer(s.Heartbeat)

@@ -231,7 +231,7 @@ func (u *ui) setBell(_ context.Context, argument string) error {
 	return nil
 }
 
-// withSession runs work with the open session, or fails if there is none.
+// withSession runs work with the open session, or fails if none exists.
 func (u *ui) withSession(ctx context.Context, work func(context.Context, pawl.SessionID) error) error {
 	if u.session.ID == "" {
 		return usagef("there is no session yet: send a prompt first")

@@ -36,10 +36,10 @@ func (p *printer) write(text string) {
 		text = "\n" + text
 	}
 	p.open, p.text, p.lastWrite = false, nil, time.Now()
-	_, _ = io.WriteString(p.w, text) // nothing can be reported if the output is gone
+	_, _ = io.WriteString(p.w, text) // nothing can be reported if the output is closed
 }
 
-// printf prints a line of pawl's own. Untrusted arguments must be sanitized.
+// printf prints a line of pawl. Untrusted arguments must be sanitized.
 func (p *printer) printf(format string, arguments ...any) {
 	p.write(fmt.Sprintf(format, arguments...) + "\n")
 }

@@ -153,7 +153,7 @@ func (u *ui) sendPrompt(ctx context.Context, text string, m expansion) {
 	}
 }
 
-// ensureSession runs work with the open session, and creates one if there is none.
+// ensureSession runs work with the open session, and creates one if none exists.
 func (u *ui) ensureSession(ctx context.Context, work func(context.Context, pawl.SessionID) error) error {
 	created := false
 	err := u.runInterruptible(ctx, func(ctx context.Context) (err error) {

@@ -80,7 +80,7 @@ var commandKeys = map[keys.Action]string{
 	keys.Help: "help", keys.NewSession: "new", keys.Sessions: "sessions", keys.Models: "models", keys.Agents: "agents", keys.Todos: "todos", keys.Themes: "theme", keys.Tasks: "tasks", keys.Mission: "board",
 }
 
-// withSession runs do with the open session, or fails if there is none.
+// withSession runs do with the open session, or fails if none exists.
 func (a *app) withSession(do func(pawl.Service, pawl.SessionID) error) tea.Cmd {
 	id := a.session.ID
 	if id == "" {

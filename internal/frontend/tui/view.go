@@ -47,7 +47,7 @@ func (a *app) View() tea.View {
 func (a *app) draw(v *tea.View) {
 	a.editor.SetWidth(a.width)
 	above := slices.Concat(a.taskLines(), []string{a.rule()}, a.todoLines())
-	a.editor.SetMaxHeight(a.height - 2 - len(above)) // leaves room for a line of conversation, the lines above the prompt, and the status line
+	a.editor.SetMaxHeight(a.height - 2 - len(above)) // leaves space for a line of conversation, the lines above the prompt, and the status line
 	below := slices.Concat(above, []string{a.editor.View()})
 	room := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
 	a.view.Resize(a.width, room)

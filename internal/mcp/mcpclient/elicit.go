@@ -26,7 +26,7 @@ var errAsks = fmt.Errorf("it asked more than %d times", sessionAsks)
 
 // elicit forwards a form of a server to the user whose call it is working on.
 // Each call may ask once; requests beyond that, without a call, or with more
-// than a small form are declined. A server that keeps asking is disconnected.
+// than a small form are denied. A server that keeps asking is disconnected.
 func (l *link) elicit(ctx context.Context, s *session, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	s.mu.Lock()
 	s.asks++

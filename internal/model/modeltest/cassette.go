@@ -43,7 +43,7 @@ type cassette struct {
 
 // Cassettes returns the recorded exchanges whose URL contains urlPart, by file and in order. The recordings are
 // not part of the repository: they are in $PAWL_WIRE, or in ../shared/wire beside it. It fails the test if
-// there are none.
+// none exist.
 func Cassettes(t testing.TB, urlPart string) []Exchange {
 	t.Helper()
 	dir := wire(t)

@@ -34,7 +34,7 @@ func baseRef(named string) string {
 }
 
 // Base returns the full name of the target branch of a CI job's proposed change, or
-// "" if there is none.
+// "" if none exists.
 func Base() string {
 	if ref := baseRef(""); ref != "" {
 		return onOrigin(ref)
@@ -51,7 +51,7 @@ func onOrigin(ref string) string {
 	return "refs/remotes/origin/" + ref
 }
 
-// projectSource returns a function that reads the files of a project's
+// projectSource returns a function that reads the files of a project
 // configuration: from the directory or, if ref is not "", only from that commit. A
 // branch name means the branch of the remote origin, because a local branch or tag
 // of that name can be the proposed change itself.

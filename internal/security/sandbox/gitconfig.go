@@ -13,7 +13,7 @@ import (
 // maxSmall bounds the files that are read to find protected paths, in bytes.
 const maxSmall = 1 << 20
 
-// gitConfigPaths returns the hooks directory and the included files of a repository's
+// gitConfigPaths returns the hooks directory and the included files of a repository
 // configuration. A relative hooks path is resolved from the worktree.
 func gitConfigPaths(config, worktree string) []string {
 	text, err := readSmall(config)

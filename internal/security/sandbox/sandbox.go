@@ -55,7 +55,7 @@ type Request struct {
 	Dir       string   // the directory to start in
 	Network   []string // hosts that it is permitted to reach
 	Escape    bool     // it is permitted to run without a sandbox
-	Sandboxed bool     // it is permitted in a sandbox only: if there is none, it must not run
+	Sandboxed bool     // it is permitted in a sandbox only: if none exists, it must not run
 }
 
 // Backend is an implementation of the sandbox.

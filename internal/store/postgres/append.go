@@ -19,7 +19,7 @@ import (
 // does a third, in appends with replies, with what they consumed.
 //
 // Parameters have the same number in all of them: $1 to $3 tell the place in
-// the log, $4 to $8 the events, from $9 on what becomes of the session's row,
+// the log, $4 to $8 the events, from $9 on what happens to the session's row,
 // and last what replies consumed.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
@@ -80,7 +80,7 @@ func (s statement) text(batch record.Batch) string {
 	}
 }
 
-// Append implements [store.Store]. A session that is not there (any more) is an
+// Append implements [store.Store]. A session that does not exist (any more) is an
 // ErrConflict too: the writer's view of it is out of date. If ctx ends or the
 // connection breaks in mid-statement, the events may have been written.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {

@@ -59,7 +59,7 @@ func newPassing(ctx context.Context, r io.Reader) (p passing, err error) {
 func (p passing) remove() error { return errors.Join(p.file.Close(), os.Remove(p.file.Name())) }
 
 // insertBlob does nothing if the session has this blob already; that of another
-// tenant is not there.
+// tenant does not exist.
 func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.Reader) error {
 	tag, err := tx.Exec(ctx, "INSERT INTO blobs (session_id, id, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, blob.ID, blob.Size)
 	if err == nil && tag.RowsAffected() == 0 {

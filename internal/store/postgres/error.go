@@ -56,7 +56,7 @@ func connectionFailed(err error) bool {
 }
 
 // anothers reports whether the server refused a row because it is another
-// tenant's. To who asks it is not there. The code alone may also mean that the
+// tenant's. To who asks it does not exist. The code alone may also mean that the
 // role has no rights; the message may be in any language.
 func anothers(err error) bool {
 	var e *pgconn.PgError

@@ -25,9 +25,9 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 	})
 }
 
-// page returns the next events. That there are none is seen in the session's row,
+// page returns the next events. That none exist is seen in the session's row,
 // which costs a fraction: a server plans anew for events each time, as they are in
-// many tables. And if there is no row the log is gone: one deleted in mid-read must
+// many tables. And if there is no row the log no longer exists: one deleted in mid-read must
 // not pass for a whole one.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
 	var head pawl.Seq

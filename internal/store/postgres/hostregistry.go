@@ -35,7 +35,7 @@ const usable = `SELECT name FROM hosts
 
 // place gives a directory to the usable host with the most free capacity, unless it is on a
 // usable one: another caller may have been faster. What was given to a host since
-// it last told how busy it is counts as busy, or all that comes between two beats
+// it last told how busy it is counts as busy, or all that comes between two heartbeats
 // would go to the same one. No epoch is given twice, not even to a directory that was
 // dropped meanwhile; one that is moved gets a later one, since its number is drawn
 // while its row is held.

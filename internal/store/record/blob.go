@@ -23,7 +23,7 @@ func CopyBlob(ctx context.Context, w io.Writer, r io.Reader) (pawl.Blob, error) 
 	return pawl.Blob{ID: hex.EncodeToString(hash.Sum(nil)), Size: size}, err
 }
 
-// ValidBlob reports whether name has the form of a blob's: a SHA-256 in hex.
+// ValidBlob reports whether name has the form of a blob: a SHA-256 in hex.
 func ValidBlob(name string) bool {
 	return len(name) == hex.EncodedLen(sha256.Size) && strings.Trim(name, "0123456789abcdef") == ""
 }

@@ -45,7 +45,7 @@ const (
 	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Append implements [store.Store]. A session that is not there (any more) is an
+// Append implements [store.Store]. A session that does not exist (any more) is an
 // ErrConflict too: the writer's view of it is out of date.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)

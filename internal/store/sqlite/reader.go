@@ -56,7 +56,7 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 	})
 }
 
-// page returns the next events. If there are none it makes sure that the
+// page returns the next events. If none exist it makes sure that the
 // session is there: a log deleted in mid-read must not pass for a whole one.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
 	if err := single(ctx); err != nil {

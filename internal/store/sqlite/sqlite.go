@@ -46,8 +46,8 @@ var pragmas = []string{
 // readConnections bounds how many reads go on at once.
 const readConnections = 4
 
-// Open opens the store at path and creates it, with its directory, if it is not
-// there. Both are for the user's eyes only.
+// Open opens the store at path and creates it, with its directory, if it does not exist.
+// Both are for the user's eyes only.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s, err := open(ctx, path)
 	if err != nil {

@@ -55,7 +55,7 @@ func (m *markdown) block(b block) error {
 	for _, f := range b.Files {
 		fmt.Fprintf(m, "\n- File: %s, %d bytes\n", span(f.Name), f.Size)
 	}
-	_, err := m.Write(nil) // what has gone wrong so far
+	_, err := m.Write(nil) // what failed so far
 	return err
 }
 

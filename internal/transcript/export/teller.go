@@ -90,7 +90,7 @@ func (t *teller) event(e pawl.Event) error {
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		return t.mission(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
-	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // what came of it follows
+	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // the result follows
 	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
 	}
 	return nil
@@ -267,21 +267,21 @@ func (t *teller) finished(b pawl.CallFinished) error {
 	return t.w.block(callBlock(call, markOf(b.Status, b.Result)).with(b.Result))
 }
 
-// shellBlock begins the block of a command of the person's.
+// shellBlock begins the block of a command of the person.
 func (t *teller) shellBlock(asked pawl.Seq, mark string) block {
 	command := t.shells[asked]
 	return block{Kind: foldBlock, Label: named("You ran", t.by[asked]), Name: line(command, 120), Mark: mark,
 		Parts: []part{{Label: "Command", Text: cut(command, maxDetail)}}}
 }
 
-// ran shows what came of a command of the person's.
+// ran shows the result of a command of the person.
 func (t *teller) ran(b pawl.ShellRan) error {
 	bl := t.shellBlock(b.Asked, markOf(b.Status, b.Result)).with(b.Result)
 	delete(t.shells, b.Asked)
 	return t.w.block(bl)
 }
 
-// markOf says in a word what came of a call.
+// markOf says in a word the result of a call.
 func markOf(status pawl.CallStatus, r pawl.Result) string {
 	if status == pawl.CallDone && r.IsError {
 		return "failed"

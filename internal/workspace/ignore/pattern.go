@@ -12,7 +12,7 @@ type pattern struct {
 	kind    kind
 	text    string   // what is matched, without its marks
 	parts   []string // of text, if it is a pathGlob
-	include bool     // begins with !: what matches is taken back in
+	include bool     // begins with !: what matches is included again in
 	folders bool     // ends with /: matches directories only
 }
 

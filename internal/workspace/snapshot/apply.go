@@ -15,7 +15,7 @@ type Conflicts int
 // What is done with conflicts.
 const (
 	Refuse    Conflicts = iota // nothing at all is changed: a *ConflictError
-	KeepAside                  // the file as it is now is first copied to a directory of pawl's own
+	KeepAside                  // the file as it is now is first copied to a directory of pawl
 	Leave                      // they stay as they are, the others are restored
 )
 
@@ -200,7 +200,7 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 	return nil
 }
 
-// remove removes a file, and the directories that are empty then and were not there
+// remove removes a file, and the directories that are empty then and did not exist
 // in the snapshot that is restored.
 func (a *applying) remove(r *Restore) error {
 	a.reach("remove " + r.Path)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keep copies a file as it is now to a directory of pawl's own. The copy is named
+// keep copies a file as it is now to a directory of pawl. The copy is named
 // after the file's path and content: a second attempt finds the first one's.
 func (a *applying) keep(r *Restore) error {
 	if r.now.folder || r.now.state == (state{}) {
@@ -23,7 +23,7 @@ func (a *applying) keep(r *Restore) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone if all went well
+	defer os.Remove(temp.Name()) //nolint:errcheck // it no longer exists if all went well
 	sum := sha256.New()
 	sum.Write([]byte(r.Path + "\x00"))
 	err = a.root.in(r.Path, func(fd int, name string) error { return copyFrom(fd, name, r.now.mode, io.MultiWriter(temp, sum)) })

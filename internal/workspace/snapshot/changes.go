@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Kind says what became of a file, or will.
+// Kind says what happened to a file, or will.
 type Kind string
 
 // Kinds of changes.
@@ -24,12 +24,12 @@ const (
 	Uncovered Kind = "uncovered" // one of the snapshots leaves it out, so nobody knows
 )
 
-// Change is a file that differs between two snapshots. Its path is a stranger's
+// Change is a file that differs between two snapshots. Its path is untrusted
 // text, with slashes, and may hold any byte but zero.
 type Change struct {
 	Path             string
 	Kind             Kind
-	OldMode, NewMode uint32 // as git has them: 0o100644, 0o100755, 0o120000; 0 if there is none
+	OldMode, NewMode uint32 // as git has them: 0o100644, 0o100755, 0o120000; 0 if none exists
 	Added, Deleted   int    // lines
 	Binary           bool   // then there are no lines
 	LeftOut          string // of Uncovered: why

@@ -31,7 +31,7 @@ type record struct {
 	out      string // why one of them does not cover it; "" if both do
 }
 
-// kind says what became of the path.
+// kind says what happened to the path.
 func kindOf(from, to state) Kind {
 	switch {
 	case !from.covered():
@@ -78,7 +78,7 @@ func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error)
 	return all, nil
 }
 
-// gone says which of two snapshots is not there.
+// gone says which of two snapshots does not exist.
 func (f *folder) gone(pair [2]ID) error {
 	for _, id := range pair {
 		if !f.held(id) {

@@ -44,7 +44,7 @@ type folder struct {
 	slot chan struct{}
 }
 
-// making says whether a directory's store is made if there is none.
+// making says whether a directory's store is made if none exists.
 type making bool
 
 const (
@@ -52,7 +52,7 @@ const (
 	exists making = false
 )
 
-// lock locks a directory's store. If there is none and it is not to be made it
+// lock locks a directory's store. If none exists and it is not to be made it
 // returns pawl.ErrNotFound.
 func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error) {
 	dir, err := realDir(dir)
@@ -211,7 +211,7 @@ func (f *folder) setRef(name string, id ID) error {
 	return f.replace(path, []byte(string(id)+"\n"))
 }
 
-// readRef returns what a ref holds, "" if it is not there.
+// readRef returns what a ref holds, "" if it does not exist.
 func (f *folder) readRef(name string) ID {
 	text, err := os.ReadFile(f.ref(name))
 	id := ID(strings.TrimSuffix(string(text), "\n"))

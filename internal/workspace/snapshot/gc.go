@@ -62,7 +62,7 @@ type account struct {
 	report FolderReport
 }
 
-// GC removes the snapshots of sessions that are gone, then of those that took
+// GC removes the snapshots of sessions that no longer exist, then of those that took
 // none for long, then of the oldest until all fit the quota. What nobody needs
 // any more is removed from the disk. Snapshots that are damaged go as a whole.
 func (s *Store) GC(ctx context.Context, gc GC) (GCReport, error) {

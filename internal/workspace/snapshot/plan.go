@@ -85,7 +85,7 @@ func (s *Store) Plan(ctx context.Context, dir string, spans []Span, redo bool) (
 	return p, nil
 }
 
-// lost says that a snapshot is gone if there is no store at all.
+// lost says that a snapshot no longer exists if there is no store at all.
 func lost(err error, id ID, dir string) error {
 	if errors.Is(err, pawl.ErrNotFound) {
 		return &LostError{ID: id, Dir: dir}
@@ -187,7 +187,7 @@ func forbidden(name string) string {
 	return ""
 }
 
-// judge says what is to become of a file, by what it is now and should be.
+// check says what should happen to a file, by what it is now and should be.
 func (r *Restore) judge(root *root, should state, meanwhile bool) (err error) {
 	if r.LeftOut != "" {
 		r.Kind = Uncovered

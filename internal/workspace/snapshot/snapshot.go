@@ -2,7 +2,7 @@
 // can be shown and undone: commands included, and in directories that are no git
 // repositories.
 //
-// A snapshot is a tree in a bare git repository of pawl's own, one for each
+// A snapshot is a tree in a bare git repository of pawl, one for each
 // directory. Beside it a table remembers what the files looked like, so that a
 // directory that has not changed is only looked at. What is left out, and why a
 // file is never taken for deleted because of that, is in docs/guide/undo.md.
@@ -50,7 +50,7 @@ type Config struct {
 	MaxFile  int64            // larger files are left out; 0 means 10 MiB
 	MaxFiles int              // a directory with more is not taken; 0 means 200,000
 	MaxBytes int64            // a directory whose files have more is not taken; 0 means 4 GiB
-	Except   []string         // other directories of pawl's own: left out wherever they are met
+	Except   []string         // other directories of pawl: left out wherever they are met
 	Clock    func() time.Time // nil means time.Now
 }
 
@@ -89,10 +89,10 @@ func Open(c Config) (*Store, error) {
 // ErrTooLarge says that a directory has more in it than a snapshot may hold.
 var ErrTooLarge = errors.New("too large for snapshots")
 
-// ErrLost says that a snapshot is not there any more.
+// ErrLost says that a snapshot does not exist any more.
 var ErrLost = errors.New("the snapshot was cleaned up")
 
-// LostError says which snapshot is not there any more.
+// LostError says which snapshot does not exist any more.
 type LostError struct {
 	ID  ID
 	Dir string
@@ -139,7 +139,7 @@ func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID,
 	return id, nil
 }
 
-// realDir returns the directory without links. One that is gone is taken as it is
+// realDir returns the directory without links. One that no longer exists is taken as it is
 // spelled: its snapshots can still be read.
 func realDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)

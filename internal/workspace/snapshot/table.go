@@ -99,7 +99,7 @@ type readTable struct {
 	file fs.FileInfo
 }
 
-// readTable returns the table, or nil if there is none that is of use: it can
+// readTable returns the table, or nil if none exists that is of use: it can
 // be made again from the directory itself.
 func (f *folder) readTable() *table {
 	file, err := os.Lstat(f.path(tableName))

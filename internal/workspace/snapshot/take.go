@@ -31,7 +31,7 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 	return w.next.id, err
 }
 
-// intact returns an error, as a *Broken one if the repository is not there as it
+// intact returns an error, as a *Broken one if the repository does not exist as it
 // should be.
 func (f *folder) intact(err error) error {
 	for _, name := range []string{"HEAD", "config", "objects", "refs"} {

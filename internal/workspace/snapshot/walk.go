@@ -20,7 +20,7 @@ import (
 
 const (
 	maxDepth   = 200     // of directories: each is open while those in it are read
-	maxIgnore  = 1 << 20 // bytes of an ignore file that are heeded
+	maxIgnore  = 1 << 20 // bytes of an ignore file that are followed
 	tempPrefix = ".pawl-"
 
 	// A file that was changed this short before it was read may be changed again
@@ -60,7 +60,7 @@ type walker struct {
 	old   *table
 	start time.Time
 	dev   uint64
-	own   []identity    // directories of pawl's own
+	own   []identity    // directories of pawl
 	slots chan struct{} // of goroutines beyond the first
 	count atomic.Int64
 	bytes atomic.Int64
@@ -141,7 +141,7 @@ type spot struct {
 	depth int
 }
 
-// found is what there is by a name. It is not there if it has gone, or is a
+// found is what there is by a name. It does not exist if it was deleted, or is a
 // directory without entries.
 type found struct {
 	entry entry
@@ -315,7 +315,7 @@ func left(name, why string) found {
 	return found{entry: entry{name: name, mode: modeOut, id: outIDs[why]}, there: true}
 }
 
-// missed is what could not be looked at: it has gone, is not for us to read, or
+// missed is what could not be looked at: it was deleted, is not for us to read, or
 // was replaced just now. Any other failure is an error.
 func missed(name, path string, err error) found {
 	if errors.Is(err, unix.ENOENT) {

@@ -25,13 +25,13 @@ type Harvested struct {
 	Left    []Left   // what was left out, but for what all rules ignore: the first thousand
 }
 
-// Change is a file that differs from the base. Its path is a stranger's text.
+// Change is a file that differs from the base. Its path is untrusted text.
 type Change struct {
 	State string // A added, M modified, T another type, D deleted
 	Path  string
 }
 
-// Left is something that was left out, and why. Its path is a stranger's text.
+// Left is something that was left out, and why. Its path is untrusted text.
 type Left struct{ Path, Why string }
 
 // Harvest commits the files of a worktree as they are, on top of the commit that
@@ -42,7 +42,7 @@ type Left struct{ Path, Why string }
 //
 // Files of the base are always taken. Others are if neither the base's ignore
 // rules nor the worktree's pass over them. Links are taken as links. What cannot
-// be taken and may matter (too large, unreadable, a name of git's own) is an error
+// be taken and may matter (too large, unreadable, a name of git) is an error
 // for the worker to mend.
 func (t *Trees) Harvest(ctx context.Context, name, base string, label Label) (Harvested, error) {
 	h, err := t.harvest(ctx, name, base, label)
@@ -271,7 +271,7 @@ func (w *walker) verify(ctx context.Context, commit string) error {
 	return nil
 }
 
-// commit writes a commit of pawl's. It says all of it itself: no setting of the
+// commit writes a commit of pawl. It says all of it itself: no setting of the
 // user's adds a name, a signature or an encoding.
 func (t *Trees) commit(ctx context.Context, apart, tree, parent string, label Label) (string, error) {
 	by := "pawl <pawl@localhost> " + strconv.FormatInt(label.At.Unix(), 10) + " +0000"

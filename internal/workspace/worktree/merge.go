@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxMerge     = 16 << 20 // bytes that git tells of a merge
-	maxConflicts = 1_000    // that are told one by one
+	maxMerge     = 16 << 20 // bytes that git reports a merge
+	maxConflicts = 1_000    // that are reported one by one
 )
 
 // Outcome is what has become of a merge. Nothing is named by it yet: see Advance.
@@ -27,7 +27,7 @@ type Outcome struct {
 	Marked    string     // where there are conflicts: a commit on top of Onto that has git's marks in its files, to make a worktree of
 }
 
-// Conflict is what two changes do not agree on. Its texts are strangers'.
+// Conflict is what two changes do not agree on. Its texts are third parties'.
 type Conflict struct {
 	Path string
 	Kind string // as git calls it: contents, modify/delete, file/directory, binary, distinct modes, …; or kindRename

@@ -51,7 +51,7 @@ func (t *Trees) hold(prefix string) (*held, error) {
 }
 
 // lock takes a directory into use. It returns nil if another process has it, or if
-// it is not there.
+// it does not exist.
 func lock(path string) *held {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -73,8 +73,8 @@ func lock(path string) *held {
 
 func (h *held) release() { _ = h.lock.Close() } // it was opened for its lock only
 
-// Remove removes a worktree, whatever its worker has made of it. If there is
-// none that is fine.
+// Remove removes a worktree, whatever its worker has made of it. If none exists
+// that is fine.
 func (t *Trees) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -153,7 +153,7 @@ func unlock(root *os.Root, dir string, depth int) {
 
 // Sweep removes the worktrees that are not to be kept, and what killed processes
 // have left behind. What another process is at work on is left alone. It returns
-// the worktrees that are gone, and goes on after a failure.
+// the worktrees that no longer exist, and goes on after a failure.
 func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed []string, err error) {
 	entries, err := os.ReadDir(t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ import (
 
 const (
 	maxDepth  = 200     // of directories: each is open while those in it are read
-	maxIgnore = 1 << 20 // bytes of an ignore file that are heeded
+	maxIgnore = 1 << 20 // bytes of an ignore file that are followed
 	maxLeft   = 1_000   // things that are named as left out
 	chunk     = 1_000   // names of a directory that are read at a time
 )

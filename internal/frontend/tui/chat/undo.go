@@ -16,7 +16,7 @@ type span struct{ from, to pawl.Seq }
 
 func (s span) has(seq pawl.Seq) bool { return seq >= s.from && seq <= s.to }
 
-// Read takes the events of a page, in order. A step back that is taken back in the
+// Read takes the events of a page, in order. A step back that is included again in the
 // same page, or a newer one, hides nothing.
 func (l *Log) Read(events []pawl.Event) {
 	orders := map[pawl.Seq]pawl.Undo{}

@@ -90,7 +90,7 @@ var isName = regexp.MustCompile(`^[A-Za-z0-9][\w.:-]*$`)
 // IsName reports whether a word may be the name of a command.
 func IsName(word string) bool { return isName.MatchString(word) }
 
-// Unknown says which command was likely meant by one that is not there.
+// Unknown says which command was likely meant by one that does not exist.
 func Unknown(name string, folder pawl.Project) error {
 	names := make([]string, 0, len(Builtin)+len(folder.Commands))
 	for _, c := range Builtin {

@@ -14,7 +14,7 @@ import (
 )
 
 // Choice is something that can be put into a prompt. Its texts may be a
-// stranger's.
+// untrusted.
 type Choice struct {
 	Text   string // what is put in, with its mark: /name or @path
 	Detail string

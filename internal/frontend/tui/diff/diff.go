@@ -1,5 +1,5 @@
 // Package diff renders unified diffs with line numbers and syntax highlighting, inline
-// or, if there is room, side by side.
+// or, if there is space, side by side.
 package diff
 
 import (

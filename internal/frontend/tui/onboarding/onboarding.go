@@ -30,7 +30,7 @@ type Chosen struct{ Model, Mode string }
 func Begin(s *ui.Shared, o Options) tea.Cmd {
 	return func() tea.Msg {
 		folder, err := s.Service.Look(s.Context, s.Dir)
-		if err != nil && !errors.Is(err, pawl.ErrUnavailable) { // a service without a desk is no failure
+		if err != nil && !errors.Is(err, pawl.ErrUnavailable) { // a service without a project is no failure
 			return ui.Failed{Err: err}
 		}
 		var open []tea.Cmd

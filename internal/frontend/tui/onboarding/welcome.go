@@ -42,7 +42,7 @@ func newWelcome(s *ui.Shared, o Options, f found) *welcome {
 // Shown begins the time until keys count.
 func (w *welcome) Shown() tea.Cmd { return w.lock.Shut() }
 
-// savedMsg is what came of keeping the choice.
+// savedMsg is the result of keeping the choice.
 type savedMsg struct {
 	chosen Chosen
 	err    error

@@ -1,5 +1,5 @@
 // Package permissions shows what pawl may do without asking: the rules that hold, and
-// what the person has allowed when they were asked, which can be taken back.
+// what the person has allowed when they were asked, which can be revoked.
 package permissions
 
 import (
@@ -111,7 +111,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return d, cmd
 }
 
-// sure asks before a grant is taken back. Rules are the person's to write.
+// sure asks before a saved answer is revoked. Rules are the person's to write.
 func (d *Dialog) sure(chosen string) tea.Cmd {
 	i := slices.IndexFunc(d.list.Grants, func(g Grant) bool { return g.ID == chosen })
 	if i < 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Item is one thing to choose. Its texts may be a stranger's.
+// Item is one thing to choose. Its texts may be untrusted.
 type Item struct {
 	ID     string
 	Title  string
@@ -22,7 +22,7 @@ type Item struct {
 	Group  string // shown above the first of those that follow each other
 
 	// Preview shows more of it within so many cells. What it returns reaches the
-	// terminal as it is: strangers' texts must have gone through package plain.
+	// terminal as it is: third parties' texts must have been sanitized.
 	Preview func(width, height int) string
 }
 
@@ -46,7 +46,7 @@ type Options struct {
 type Chosen struct{ Picker, ID string }
 
 // Pressed says that a key of the options was pressed on an item; its ID is "" if
-// there is none.
+// none exists.
 type Pressed struct{ Picker, ID, Key string }
 
 // Moved says that another item is under the bar.
@@ -55,7 +55,7 @@ type Moved struct{ Picker, ID string }
 // Closed says that nothing was chosen.
 type Closed struct{ Picker string }
 
-// Fill gives a picker other items, when they were not there at once.
+// Fill gives a picker other items, when they did not exist at once.
 type Fill struct {
 	Picker string
 	Items  []Item

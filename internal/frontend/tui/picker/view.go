@@ -19,7 +19,7 @@ const (
 	frameHeight = 2  // border
 	headHeight  = 2  // the query, and a blank line
 	footHeight  = 2  // a blank line, and the keys
-	sideBySide  = 84 // with so much room the preview is beside the list
+	sideBySide  = 84 // with so much space the preview is beside the list
 	minRows     = 3
 )
 
@@ -89,7 +89,7 @@ func (p *Picker) preview() func(width, height int) string {
 	return nil
 }
 
-// cut keeps a preview within its room.
+// cut keeps a preview within its space.
 func cut(text string, width, height int) []string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > height {
@@ -199,7 +199,7 @@ func (p *Picker) line(q Query, n, width int) string {
 	return mark + title + gap + s.Muted.Render(detail)
 }
 
-// Highlight makes a stranger's text safe and marks the letters that were found.
+// Highlight makes untrusted text safe and marks the letters that were found.
 func Highlight(text []rune, q Query, found lipgloss.Style) string {
 	if q.Empty() {
 		return sanitize.Line(string(text))

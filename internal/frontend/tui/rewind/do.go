@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Ended says what came of it. The dialog does not close itself.
+// Ended says the result. The dialog does not close itself.
 type Ended struct {
 	Dialog  *Dialog
 	Session pawl.SessionID // that went back, or the new one
 	Plan    pawl.UndoPlan  // as it was shown
 	Done    pawl.Undone
 	Forked  bool
-	Prompt  pawl.Parts // the person's words that were taken back, to be written anew
+	Prompt  pawl.Parts // the person's words that were undone, to be written anew
 	Err     error      // nothing was done
 }
 
@@ -49,7 +49,7 @@ func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
 	}
 }
 
-// unchanged looks again. Somebody else may have gone on with the session, or
+// unchanged looks again. Somebody else may have continued with the session, or
 // changed a file.
 func unchanged(ctx context.Context, svc pawl.Service, end Ended) error {
 	now, err := svc.Preview(ctx, end.Session, end.Plan.Undo)
@@ -59,7 +59,7 @@ func unchanged(ctx context.Context, svc pawl.Service, end Ended) error {
 	return err
 }
 
-// undo orders it and waits for what comes of it.
+// undo orders it and waits for the result.
 func undo(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Undo) (pawl.Undone, error) {
 	asked, err := svc.Undo(ctx, id, r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // pause is how long the bar must rest on a message before it is found out what
-// going back to it would change: that takes a look at all files.
+// rewinding to it would change: that takes a look at all files.
 const pause = 150 * time.Millisecond
 
 // maxLooks bounds the plans that are kept.

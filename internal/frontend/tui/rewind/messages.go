@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Message is one of the person's messages, as it can be gone back to.
+// Message is one of the person's messages, as it can be rewound to.
 type Message struct {
 	Seq     pawl.Seq // the event that took it in
 	At      time.Time
@@ -53,7 +53,7 @@ func matters(b pawl.Body) bool {
 }
 
 // messagesOf are the person's messages among events, the oldest first. What was
-// taken back is not there any more.
+// undone does not exist any more.
 func messagesOf(events []pawl.Event) []Message {
 	var list []Message
 	words := map[pawl.Seq]pawl.Parts{}

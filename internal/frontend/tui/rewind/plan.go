@@ -56,7 +56,7 @@ func summary(s *theme.Styles, p pawl.UndoPlan, width int) []string {
 	return lines
 }
 
-// fileLine says what would be done to a file: the path has what room there is.
+// fileLine says what would be done to a file: the path has what space there is.
 func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 	head := fmt.Sprintf("  %-7s", sanitize.Line(f.Kind))
 	counts := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)

@@ -1,7 +1,7 @@
 // Package rewind is where a person goes back to before a message, or forward
 // again, or begins another session there. It shows first what would change.
 //
-// Going back can itself be taken back, so one key does it; but none that was
+// Rewinding can itself be undone, so one key does it; but none that was
 // pressed before the plan was seen, and nothing is done that was not shown.
 package rewind
 
@@ -234,7 +234,7 @@ func (d *Dialog) closeKey(name string) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// back returns to the list, or closes if there is none.
+// back returns to the list, or closes if none exists.
 func (d *Dialog) back() (ui.Dialog, tea.Cmd) {
 	if d.kind != Back || d.doing {
 		d.stop()
@@ -250,7 +250,7 @@ var scopes = []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles, pawl.ScopeConversatio
 
 func (d *Dialog) nextScope() tea.Cmd {
 	if d.kind == Redo {
-		return nil // what was taken back comes back
+		return nil // what was undone comes back
 	}
 	for i, s := range scopes {
 		if s == d.scope {
@@ -268,8 +268,8 @@ func (d *Dialog) ready() bool {
 	return l != nil && l.err == nil && (l.plan.Scope.Conversation() || len(l.plan.Files) > 0)
 }
 
-// conflicts reports whether files are in the way: then it must be said what
-// becomes of them.
+// conflicts reports whether files are in the way: then it must be said what happens to
+// them.
 func (d *Dialog) conflicts() bool {
 	return d.ready() && len(d.looked().plan.Conflicting()) > 0
 }

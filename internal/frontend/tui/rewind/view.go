@@ -82,7 +82,7 @@ func (d *Dialog) row(i, width int) string {
 	return mark + s.Text.Render(text) + gap + s.Muted.Render(age)
 }
 
-// maxWords is more of a message than a line has room for, in bytes.
+// maxWords is more of a message than a line has space for, in bytes.
 const maxWords = 2000
 
 // inWords are a message on one line. It may have nothing but files.

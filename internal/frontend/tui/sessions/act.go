@@ -16,10 +16,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// doneMsg is what came of something that was done with a session.
+// doneMsg is the result of something that was done with a session.
 type doneMsg struct {
 	id   pawl.SessionID
-	then tea.Msg // what others are told of it; nil: the list alone has changed
+	then tea.Msg // what others learn of it; nil: the list alone has changed
 	err  error
 }
 
@@ -31,7 +31,7 @@ func (d *Dialog) do(id pawl.SessionID, f func() (tea.Msg, error)) tea.Cmd {
 	}
 }
 
-// done shows what came of it, and a refusal as it is.
+// done shows the result, and a refusal as it is.
 func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 	if m.err != nil {
 		d.fault = m.err

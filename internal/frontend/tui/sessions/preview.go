@@ -22,7 +22,7 @@ type lookedMsg struct {
 	err     error
 }
 
-// look reads the end of the session under the bar, if there is room to show it. One
+// look reads the end of the session under the bar, if there is space to show it. One
 // is read at a time.
 func (d *Dialog) look() tea.Cmd {
 	s, ok := d.session()

@@ -44,12 +44,12 @@ type Dialog struct {
 	stale   bool   // what is being read is not what is there by now
 	loaded  search // what rows are of
 	asks    map[pawl.SessionID]bool
-	held    map[pawl.SessionID]string // who works on them, as far as it was told
+	held    map[pawl.SessionID]string // who works on them, as far as it was reported
 
 	renaming *string // the title that is written
 	fault    error
 
-	narrow  bool // there is no room for a look at a session
+	narrow  bool // there is no space for a look at a session
 	preview preview
 	views   map[pawl.SessionID]*chat.View
 }
@@ -87,7 +87,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d, d.looked(m)
 	case doneMsg:
 		return d.done(m)
-	case tea.WindowSizeMsg: // there may be room now; drawing tells
+	case tea.WindowSizeMsg: // there may be space now; drawing tells
 		d.narrow = false
 		return d, d.look()
 	case tea.PasteMsg:

@@ -18,7 +18,7 @@ import (
 
 // The measures, in cells.
 const (
-	wideInner  = 90 // with so much room there is a look beside the list
+	wideInner  = 90 // with so much space there is a look beside the list
 	stateCells = 7
 	costCells  = 8
 	ageCells   = 4
@@ -90,7 +90,7 @@ func (d *Dialog) searchLine(width int) string {
 	return s.Accent.Render("›") + " " + text + s.Accent.Render("▏")
 }
 
-// body is the list and, where there is room, a look beside it.
+// body is the list and, where there is space, a look beside it.
 func (d *Dialog) body(width, room int) []string {
 	d.tallest = max(d.tallest, len(d.rows))
 	if d.narrow {

@@ -33,7 +33,7 @@ const lastDays = 30
 // Dialog is the window; see [ui.Dialog].
 type Dialog struct {
 	shared  *ui.Shared
-	session pawl.SessionID // "" if there is none yet
+	session pawl.SessionID // "" if none exists yet
 	dir     string
 	now     func() time.Time
 

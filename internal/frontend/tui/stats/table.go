@@ -19,7 +19,7 @@ const (
 	maxLines = 60                // of one table
 )
 
-// table draws sums with a bar for each, under a name. Where there is no room, the
+// table draws sums with a bar for each, under a name. Where there is no space, the
 // bars go first, and then the numbers of tokens.
 func (d *Dialog) table(name string, sums []sum, width int) []string {
 	s, label := d.shared.Styles, d.totals.label()
@@ -61,7 +61,7 @@ func (t totals) label() int {
 	return width
 }
 
-// pad makes a stranger's name exactly so many cells wide. The end of a long one
+// pad makes an untrusted name exactly so many cells wide. The end of a long one
 // tells more than its beginning.
 func pad(name string, width int) string {
 	name = sanitize.Line(name)

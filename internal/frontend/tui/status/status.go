@@ -19,7 +19,7 @@ type Now struct {
 	Reply    pawl.Usage // of the newest reply: how full the window is
 	Away     bool       // the end of the conversation is not seen
 	Queued   int        // prompts that wait
-	Mission  string     // how far it is; "" if there is none
+	Mission  string     // how far it is; "" if none exists
 }
 
 // Line is the status line.
@@ -89,7 +89,7 @@ type tickMsg struct{ line *Line }
 type modelsMsg struct{ list []pawl.ModelInfo }
 
 // Clock is a command that turns the spinner while there is work. It is nil when
-// there is none, or when it turns already.
+// none exists, or when it turns already.
 func (l *Line) Clock() tea.Cmd {
 	if l.ticking || !l.working {
 		return nil
@@ -99,7 +99,7 @@ func (l *Line) Clock() tea.Cmd {
 }
 
 // Know has the models asked for, once for each that is used: how large their
-// windows are is with them. Without a desk that stays unknown.
+// windows are is with them. Without a project that stays unknown.
 func (l *Line) Know(model string) tea.Cmd {
 	if _, known := l.models[model]; known || model == "" || model == l.asked {
 		return nil

@@ -25,7 +25,7 @@ const (
 // spinner are the pictures of work.
 var spinner = []string{"◐", "◓", "◑", "◒"}
 
-// piece is a part of the line. Where there is no room, all get shorter before one
+// piece is a part of the line. Where there is no space, all get shorter before one
 // goes.
 type piece struct {
 	weight int
@@ -88,7 +88,7 @@ func fit(pieces []piece, width int) []piece {
 	return pieces
 }
 
-// lightest finds the lightest of the pieces that are meant; -1 if there is none.
+// lightest finds the lightest of the pieces that are meant; -1 if none exists.
 func lightest(pieces []piece, meant func(piece) bool) int {
 	best := -1
 	for i, p := range pieces {

@@ -163,7 +163,7 @@ func (b *Board) follow(m watchedMsg) tea.Cmd {
 	return w.follow(b.ctx, b.shared.Service, m.events)
 }
 
-// news takes what has come of the worker.
+// news takes the result so far of the worker.
 func (b *Board) news(m eventfeed.News) tea.Cmd {
 	w := b.watched
 	if w == nil || w.feed == nil || w.feed != m.Feed {

@@ -158,10 +158,10 @@ func (b *Board) line(t pawl.TaskState, chosen bool, width int) string {
 	return ansi.Truncate("  "+s.Text.Render(title)+gap+b.phaseTone(t.Phase).Render(right), width, "…")
 }
 
-// minTitle is the room that a task's title has in any case, in cells.
+// minTitle is the space that a task's title has in any case, in cells.
 const minTitle = 16
 
-// fitted are as many facts as there is room for: the last ones matter most.
+// fitted are as many facts as there is space for: the last ones matter most.
 func fitted(facts []string, width int) string {
 	for len(facts) > 1 && ansi.StringWidth(strings.Join(facts, "  ")) > width {
 		facts = facts[1:]

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Job is a command in the background, as the log tells of it: what the model was
-// told when it last looked. Jobs end with the process that runs them.
+// Job is a command in the background, as the log reports it: what the model learned
+// when it last looked. Jobs end with the process that runs them.
 type Job struct {
 	ID      string
 	Command string
@@ -62,7 +62,7 @@ func (j *jobs) call(id pawl.CallID, input json.RawMessage, at time.Time) {
 	j.calls[id] = &Job{Command: in.Command, Began: at}
 }
 
-// finished takes what the model was told of a job.
+// finished takes what the model learned of a job.
 func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	meta := b.Result.Meta
 	id := meta["job"]

@@ -174,7 +174,7 @@ func (m *Mission) known(r boardMsg) tea.Cmd {
 	return tea.Tick(readPause, func(time.Time) tea.Msg { return pausedMsg{m, opened} })
 }
 
-// Short says how far the mission is, for the status line; "" if there is none.
+// Short says how far the mission is, for the status line; "" if none exists.
 func (m *Mission) Short() string {
 	switch {
 	case !m.On():

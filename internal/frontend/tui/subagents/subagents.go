@@ -42,7 +42,7 @@ func (r *row) follow(ctx context.Context, svc pawl.Service, events []pawl.Event)
 	return r.feed.Next(time.Time{})
 }
 
-// hear takes what has come of it.
+// hear takes the result so far of it.
 func (r *row) hear(m eventfeed.News) tea.Cmd {
 	for _, e := range m.Events {
 		r.tail.apply(e, false)
@@ -96,7 +96,7 @@ type tailMsg struct {
 	events []pawl.Event
 }
 
-// canceledMsg is what came of an order to end a task.
+// canceledMsg is the result of an order to end a task.
 type canceledMsg struct {
 	dialog *Dialog
 	err    error
@@ -185,7 +185,7 @@ func (d *Dialog) follow(m tailMsg) tea.Cmd {
 	return d.rows[m.id].follow(d.ctx, d.shared.Service, m.events)
 }
 
-// news takes what has come of a subagent.
+// news takes the result so far of a subagent.
 func (d *Dialog) news(m eventfeed.News) tea.Cmd {
 	for _, r := range d.rows {
 		if r.feed != m.Feed {

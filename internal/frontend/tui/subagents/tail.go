@@ -81,7 +81,7 @@ func (t *tail) say(text string) {
 	}
 }
 
-// maxLine is more than a line has room for, in bytes.
+// maxLine is more than a line has space for, in bytes.
 const maxLine = 2000
 
 func bounded(line string) string {

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Task is a subagent session, as the log of the session tells of it.
+// Task is a subagent session, as the log of the session reports it.
 type Task struct {
 	ID         pawl.SessionID
 	Title      string

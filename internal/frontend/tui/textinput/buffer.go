@@ -82,7 +82,7 @@ func (b *Buffer) apply(at, n int, with []char, cursor int) {
 	b.at, b.anchor, b.column, b.rowsWidth = cursor, 0, 0, 0
 }
 
-// Undo reverts the last change. It returns false if there is none.
+// Undo reverts the last change. It returns false if none exists.
 func (b *Buffer) Undo() bool {
 	n := len(b.undo)
 	if n == 0 {
@@ -198,7 +198,7 @@ func (b *Buffer) Yank() {
 	}
 }
 
-// DeleteSelected deletes the selection. It returns false if there is none.
+// DeleteSelected deletes the selection. It returns false if none exists.
 func (b *Buffer) DeleteSelected() bool {
 	from, to := b.Selected()
 	b.Delete(from, to)

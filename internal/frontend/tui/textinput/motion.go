@@ -209,8 +209,7 @@ func (b *Buffer) Confirm() (string, bool) {
 	return word, true
 }
 
-// Unfold expands the folded paste before the cursor. It returns false if there is
-// none.
+// Unfold expands the folded paste before the cursor. It returns false if none exists.
 func (b *Buffer) Unfold() bool {
 	if b.at == 0 || !b.chars[b.at-1].fold {
 		return false
