@@ -145,13 +145,13 @@ func (b *base) answer(a pawl.Answer) tea.Cmd {
 	}
 	b.sending, b.fault = true, ""
 	svc, ctx, id := b.shared.Service, b.shared.Context, b.ID()
-	return func() tea.Msg { return answeredMsg{id, give(ctx, svc, id, a)} }
+	return func() tea.Msg { return answeredMsg{id, sendAnswer(ctx, svc, id, a)} }
 }
 
 // answerTime bounds how long sending an answer may take.
 const answerTime = 15 * time.Second
 
-func give(ctx context.Context, svc pawl.Service, id ID, a pawl.Answer) error {
+func sendAnswer(ctx context.Context, svc pawl.Service, id ID, a pawl.Answer) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return svc.Answer(ctx, id.Session, id.Seq, a)
@@ -215,7 +215,7 @@ func (b *base) who(width int) []string {
 	if b.asking.Who == "" {
 		return nil
 	}
-	lines := broken(b.asking.Who+" asks:", width)
+	lines := wrapText(b.asking.Who+" asks:", width)
 	for i := range lines {
 		lines[i] = b.shared.Styles.User.Render(lines[i])
 	}
@@ -227,7 +227,7 @@ func (b *base) faults(width int) []string {
 	if b.fault == "" {
 		return nil
 	}
-	lines := worded(sanitize.Marked(b.fault), width)
+	lines := wrapWords(sanitize.Marked(b.fault), width)
 	for i := range lines {
 		lines[i] = b.shared.Styles.Bad.Render(lines[i])
 	}

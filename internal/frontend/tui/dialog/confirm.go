@@ -62,7 +62,7 @@ func (c *confirm) View(width, height int) string {
 		title = "Yes or no?"
 	}
 	f := c.frame(width, c.shared.Styles.Warn, title)
-	c.pane.Fit(f.Inner(), c.shared.Styles, func(width int) []string { return worded(sanitize.Marked(c.asking.Ask.Text), width) })
+	c.pane.Fit(f.Inner(), c.shared.Styles, func(width int) []string { return wrapWords(sanitize.Marked(c.asking.Ask.Text), width) })
 	return c.window(f, height, c.foot(f.Inner()))
 }
 

@@ -176,9 +176,9 @@ var folder = pawl.Project{Dir: "/home/me/project", Trust: pawl.TrustInfo{State: 
 // TestScreens shows each dialog in a small and in a large terminal.
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	child := permit(command, testRule, tailRule)
-	child.Who = `the task "Run the tests" (general)`
-	child.Ask.Timeout = time.Minute
+	subagentFeed := permit(command, testRule, tailRule)
+	subagentFeed.Who = `the task "Run the tests" (general)`
+	subagentFeed.Ask.Timeout = time.Minute
 	for _, c := range []struct {
 		name    string
 		asking  Asking
@@ -186,7 +186,7 @@ func TestScreens(t *testing.T) {
 		keys    []string
 	}{
 		{"permission", permit(command, testRule, tailRule), 1, nil},
-		{"permission_child", child, 3, nil},
+		{"permission_child", subagentFeed, 3, nil},
 		{"permission_long", change(40), 1, nil},
 		{"permission_unread", change(40), 1, []string{"y"}},
 		{"permission_edit", permit(command, testRule, tailRule), 1, []string{"e"}},

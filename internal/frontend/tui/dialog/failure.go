@@ -73,9 +73,9 @@ func (f *Failure) View(width, height int) string {
 	s := f.shared.Styles
 	frame := Frame{Styles: s, Tone: s.Bad, Title: "That did not work", Width: width}
 	inner := frame.Inner()
-	f.pane.Fit(inner, s, func(width int) []string { return worded(sanitize.Marked(strings.TrimSpace(f.err.Error())), width) })
+	f.pane.Fit(inner, s, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(f.err.Error())), width) })
 	var foot []string
-	for _, line := range worded(NextStep(f.err), inner) {
+	for _, line := range wrapWords(NextStep(f.err), inner) {
 		foot = append(foot, s.Accent.Render(line))
 	}
 	foot = append(foot, "")

@@ -15,13 +15,13 @@ import (
 type form struct {
 	*base
 	at      int // the question; len(answers) means the review of all answers
-	answers []given
+	answers []answerState
 	word    string // to the model, beside the answers
 	wording bool   // the field is for the word
 }
 
 // answerState is the answer to a question so far.
-type given struct {
+type answerState struct {
 	cursor int // the option; -1 means none, len(options) the user's own words
 	chosen map[int]bool
 	own    string
@@ -30,7 +30,7 @@ type given struct {
 func newForm(b *base) *form {
 	f := &form{base: b}
 	for range b.asking.Ask.Questions {
-		g := given{chosen: map[int]bool{}}
+		g := answerState{chosen: map[int]bool{}}
 		if f.isPlan() {
 			g.cursor = -1
 		}
@@ -42,7 +42,7 @@ func newForm(b *base) *form {
 func (f *form) isPlan() bool { return f.asking.Ask.Kind == pawl.AskPlan }
 
 // question returns the current question and its answer.
-func (f *form) question() (pawl.Question, *given) {
+func (f *form) question() (pawl.Question, *answerState) {
 	return f.asking.Ask.Questions[f.at], &f.answers[f.at]
 }
 

@@ -62,7 +62,7 @@ func (f *form) text(width int) []string {
 	}
 	text := sanitize.Marked(f.asking.Ask.Text)
 	if !f.isPlan() {
-		return worded(text, width)
+		return wrapWords(text, width)
 	}
 	var lines []string
 	for _, line := range markdown.Render(markdown.NewStyles(f.shared.Styles), width, text) {
@@ -78,7 +78,7 @@ func (f *form) body(width int) []string {
 		return append(lines, f.all(width)...)
 	}
 	q, g := f.question()
-	for _, line := range worded(sanitize.Marked(q.Question), width) {
+	for _, line := range wrapWords(sanitize.Marked(q.Question), width) {
 		lines = append(lines, f.shared.Styles.Bold.Render(line))
 	}
 	lines = append(lines, "")
@@ -97,7 +97,7 @@ func (f *form) body(width int) []string {
 }
 
 // option returns the lines of an option.
-func (f *form) option(width, i int, multiple bool, g *given, label, about string) []string {
+func (f *form) option(width, i int, multiple bool, g *answerState, label, about string) []string {
 	s := f.shared.Styles
 	mark := fmt.Sprintf("%d ", i+1)
 	if multiple {
@@ -113,7 +113,7 @@ func (f *form) option(width, i int, multiple bool, g *given, label, about string
 	}
 	indent := strings.Repeat(" ", ansi.StringWidth(cursor+mark))
 	var lines []string
-	for n, line := range worded(label, width-len(indent)) {
+	for n, line := range wrapWords(label, width-len(indent)) {
 		if n == 0 {
 			line = cursor + mark + line
 		} else {
@@ -124,7 +124,7 @@ func (f *form) option(width, i int, multiple bool, g *given, label, about string
 	if about == "" {
 		return lines
 	}
-	for _, line := range worded(about, width-len(indent)) {
+	for _, line := range wrapWords(about, width-len(indent)) {
 		lines = append(lines, s.Muted.Render(indent+line))
 	}
 	return lines
@@ -161,7 +161,7 @@ func (f *form) all(width int) []string {
 	for i, q := range f.asking.Ask.Questions {
 		lines = append(lines, s.Muted.Render(sanitize.Line(q.Header)))
 		for _, label := range f.labels(i) {
-			for _, line := range worded(sanitize.Line(label), width-2) {
+			for _, line := range wrapWords(sanitize.Line(label), width-2) {
 				lines = append(lines, "  "+line)
 			}
 		}

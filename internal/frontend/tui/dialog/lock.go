@@ -11,9 +11,9 @@ import (
 // the terminal blocked, the timer fires at once, and the keys pressed meanwhile arrive
 // right after it.
 const (
-	settleSteps = 4
-	settleStep  = 120 * time.Millisecond
-	stuck       = time.Second // a step that took longer does not count: the process was suspended
+	settleSteps   = 4
+	settleStep    = 120 * time.Millisecond
+	maxSettleStep = time.Second // a step that took longer does not count: the process was suspended
 )
 
 // Lock keeps keys that were pressed for something else from answering a dialog.
@@ -64,7 +64,7 @@ func (l *Lock) settled(m settledMsg) tea.Cmd {
 		return nil
 	}
 	switch {
-	case l.now().Sub(l.ordered) > stuck:
+	case l.now().Sub(l.ordered) > maxSettleStep:
 		l.left = settleSteps
 	case l.drawn:
 		l.left--

@@ -57,7 +57,7 @@ func (p *Pane) below() int { return max(0, len(p.lines)-p.top-p.height) }
 // wrapText breaks a text to a width. It drops nothing, not even blanks, and repeats
 // the indent and bar of each line, so that text of the model cannot stand where pawl's
 // own text does.
-func broken(text string, width int) []string {
+func wrapText(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		line = strings.ReplaceAll(line, "\t", "    ")
@@ -65,13 +65,13 @@ func broken(text string, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, hung(line, width)...)
+		lines = append(lines, wrapLine(line, width)...)
 	}
 	return lines
 }
 
 // wrapLine breaks one line.
-func hung(line string, width int) []string {
+func wrapLine(line string, width int) []string {
 	prefix := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if strings.HasPrefix(line[len(prefix):], "| ") {
 		prefix += "| "
@@ -81,7 +81,7 @@ func hung(line string, width int) []string {
 	}
 	var lines []string
 	for rest := line[len(prefix):]; rest != ""; {
-		n := fitting(rest, max(1, width-len(prefix)))
+		n := fitWidth(rest, max(1, width-len(prefix)))
 		lines = append(lines, prefix+rest[:n])
 		rest = rest[n:]
 	}
@@ -90,7 +90,7 @@ func hung(line string, width int) []string {
 
 // fitWidth returns how many bytes fit on a line: up to a blank, if there is one in its
 // second half.
-func fitting(text string, width int) int {
+func fitWidth(text string, width int) int {
 	some := text[:min(len(text), 64*width)] // more than fits on a line
 	line, _, more := strings.Cut(ansi.Hardwrap(some, width, true), "\n")
 	if blank := strings.LastIndexByte(line, ' ') + 1; more && blank > len(line)/2 {
@@ -100,7 +100,7 @@ func fitting(text string, width int) int {
 }
 
 // wrapWords breaks prose between words.
-func worded(text string, width int) []string {
+func wrapWords(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		line = strings.ReplaceAll(line, "\t", "    ")

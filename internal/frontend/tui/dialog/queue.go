@@ -19,7 +19,7 @@ type Queue struct {
 	session pawl.SessionID
 	open    []Asking
 	gone    map[ID]bool // answered here; the log will confirm it
-	heard   map[pawl.SessionID]*child
+	heard   map[pawl.SessionID]*subagentFeed
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown: what its subagents are heard on
 	cancel context.CancelFunc
@@ -38,7 +38,7 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		q.cancel()
 	}
 	q.ctx, q.cancel = context.WithCancel(q.shared.Context)
-	q.session, q.open, q.gone, q.heard = id, nil, map[ID]bool{}, map[pawl.SessionID]*child{}
+	q.session, q.open, q.gone, q.heard = id, nil, map[ID]bool{}, map[pawl.SessionID]*subagentFeed{}
 	if id == "" {
 		return nil
 	}
@@ -47,17 +47,17 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 			q.Apply(e)
 		}
 	}
-	return q.children()
+	return q.loadSubagents()
 }
 
 // subagentsMsg lists unfinished subagents.
-type childrenMsg struct {
+type subagentsMsg struct {
 	parent pawl.SessionID
 	rows   []pawl.Session
 }
 
 // loadSubagents lists the subagents that are already working.
-func (q *Queue) children() tea.Cmd {
+func (q *Queue) loadSubagents() tea.Cmd {
 	ctx, svc, id := q.ctx, q.shared.Service, q.session
 	return func() tea.Msg {
 		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
@@ -67,7 +67,7 @@ func (q *Queue) children() tea.Cmd {
 			}
 			return ui.Failed{Err: fmt.Errorf("what the tasks of this session ask cannot be heard: %w", err)}
 		}
-		return childrenMsg{id, rows}
+		return subagentsMsg{id, rows}
 	}
 }
 
@@ -91,7 +91,7 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 // Update handles the messages of subagents. It reports whether msg is one.
 func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case childrenMsg:
+	case subagentsMsg:
 		if m.parent != q.session {
 			return nil, true
 		}
@@ -100,7 +100,7 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 			cmds = append(cmds, q.hear(row.ID, fmt.Sprintf("the task %q", sanitize.Line(row.Name()))))
 		}
 		return tea.Batch(cmds...), true
-	case heardMsg:
+	case subagentAsksMsg:
 		return q.take(m), true
 	case Gone:
 		q.gone[m.ID] = true
@@ -112,24 +112,24 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // take replaces the pending asks of a subagent.
-func (q *Queue) take(m heardMsg) tea.Cmd {
-	if q.heard[m.child.id] != m.child {
+func (q *Queue) take(m subagentAsksMsg) tea.Cmd {
+	if q.heard[m.subagentFeed.id] != m.subagentFeed {
 		return nil // of a session that is no longer shown
 	}
 	q.open = slices.DeleteFunc(q.open, func(a Asking) bool {
-		return a.Session == m.child.id && !slices.ContainsFunc(m.open, func(b Asking) bool { return a.ID() == b.ID() })
+		return a.Session == m.subagentFeed.id && !slices.ContainsFunc(m.open, func(b Asking) bool { return a.ID() == b.ID() })
 	})
 	for _, a := range m.open {
 		q.add(a)
 	}
 	if m.ended {
-		delete(q.heard, m.child.id)
+		delete(q.heard, m.subagentFeed.id)
 		if m.err != nil {
-			return ui.Send(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.child.who, m.err)})
+			return ui.Send(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.subagentFeed.who, m.err)})
 		}
 		return nil
 	}
-	return m.child.next()
+	return m.subagentFeed.next()
 }
 
 func (q *Queue) add(a Asking) {

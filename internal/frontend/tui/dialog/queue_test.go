@@ -206,8 +206,8 @@ func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		d := sit(t, `{"calls":[{"name":"task","input":{"agent":"general","prompt":"do it","description":"make the thing"}}]}`,
 			`{"expect":"made it","text":"Done."}`, childScript, `{"agent":"general","text":"made it"}`)
 		if late {
-			child := waitForAsk(d)
-			row, err := d.Service.Get(t.Context(), child.Parent)
+			subagentFeed := waitForAsk(d)
+			row, err := d.Service.Get(t.Context(), subagentFeed.Parent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,8 +247,8 @@ func waitForAsk(d *desk) pawl.Session {
 		if !ok {
 			continue
 		}
-		c := &child{id: s.Subagent}
-		row, err := c.born(d.Context(), d.Service)
+		c := &subagentFeed{id: s.Subagent}
+		row, err := c.waitForSession(d.Context(), d.Service)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -280,11 +280,11 @@ func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if front, _ := q.Front(); front.Seq != 6 {
 		t.Errorf("front %v: an answered ask came back", front.ID())
 	}
-	c := &child{id: "c", done: t.Context().Done()}
+	c := &subagentFeed{id: "c", done: t.Context().Done()}
 	q.heard["c"] = c
-	q.Update(heardMsg{child: c, open: []Asking{{Session: "c", Seq: 2}, {Session: "c", Seq: 3}}})
-	q.Update(heardMsg{child: c, open: []Asking{{Session: "c", Seq: 3}}})
-	q.Update(heardMsg{child: &child{id: "c"}, open: []Asking{{Session: "c", Seq: 9}}})
+	q.Update(subagentAsksMsg{subagentFeed: c, open: []Asking{{Session: "c", Seq: 2}, {Session: "c", Seq: 3}}})
+	q.Update(subagentAsksMsg{subagentFeed: c, open: []Asking{{Session: "c", Seq: 3}}})
+	q.Update(subagentAsksMsg{subagentFeed: &subagentFeed{id: "c"}, open: []Asking{{Session: "c", Seq: 9}}})
 	if q.Len() != 2 || !q.Has(ID{"c", 3}) {
 		t.Errorf("open: %v", q.open)
 	}

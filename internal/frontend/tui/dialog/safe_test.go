@@ -89,7 +89,7 @@ func TestBroken(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "bcd", " ", "   ", "日本", "e\u0301", "|", "why"}), 1, 40).Draw(rt, "text"), "")
 		width := rapid.IntRange(12, 40).Draw(rt, "width")
 		var joined strings.Builder
-		for _, line := range broken("  | "+text, width) {
+		for _, line := range wrapText("  | "+text, width) {
 			rest, barred := strings.CutPrefix(line, "  | ")
 			if !barred {
 				rt.Fatalf("%q stands without its bar", line)

@@ -43,7 +43,7 @@ func (p *permission) text(width int) []string {
 	s := p.shared.Styles
 	title, list := sections(sanitize.Marked(p.asking.Ask.Text))
 	var lines []string
-	for _, line := range broken(title, width) {
+	for _, line := range wrapText(title, width) {
 		lines = append(lines, s.Bold.Render(line))
 	}
 	for _, part := range list {
@@ -68,7 +68,7 @@ func (p *permission) part(part section, width int) []string {
 		if strings.HasPrefix(line, "  ! ") {
 			ink = warning
 		}
-		for _, piece := range broken(line, width) {
+		for _, piece := range wrapText(line, width) {
 			lines = append(lines, layout.Render(layout.Span{Text: piece, SGR: ink}))
 		}
 	}
@@ -89,7 +89,7 @@ func (p *permission) always(width int) []string {
 	}
 	lines := []string{"", s.Muted.Render(name)}
 	for _, rule := range p.offer {
-		for _, line := range broken("  "+sanitize.Line(string(rule)), width) {
+		for _, line := range wrapText("  "+sanitize.Line(string(rule)), width) {
 			lines = append(lines, s.Accent.Render(line))
 		}
 	}

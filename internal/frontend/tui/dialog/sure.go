@@ -59,7 +59,7 @@ func (s *Sure) View(width, height int) string {
 	s.lock.Drawn()
 	look, k := s.shared.Styles, s.shared.Keys
 	f := Frame{Styles: look, Tone: look.Warn, Title: s.Title, Width: width}
-	s.pane.Fit(f.Inner(), look, func(width int) []string { return worded(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
+	s.pane.Fit(f.Inner(), look, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
 	foot := Hints(look, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Decline), "no, leave it"})
 	lines := s.pane.View(height - 4 - len(foot))
 	return f.Render(append(append(lines[:len(lines):len(lines)], s.pane.More(s.shared)), foot...))

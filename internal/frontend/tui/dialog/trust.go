@@ -45,7 +45,7 @@ func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case settledMsg:
 		return t, t.lock.settled(m)
 	case trustedMsg:
-		return t.came(m)
+		return t.trustResult(m)
 	case tea.MouseWheelMsg:
 		t.pane.Wheel(m)
 	case tea.KeyPressMsg:
@@ -88,7 +88,7 @@ func (t *Trust) trust() tea.Cmd {
 	}
 }
 
-func (t *Trust) came(m trustedMsg) (ui.Dialog, tea.Cmd) {
+func (t *Trust) trustResult(m trustedMsg) (ui.Dialog, tea.Cmd) {
 	t.sending = false
 	switch {
 	case m.err == nil:
@@ -119,7 +119,7 @@ func (t *Trust) View(width, height int) string {
 func (t *Trust) text(width int) []string {
 	s := t.shared.Styles
 	var lines []string
-	for _, line := range broken(sanitize.Line(t.folder.Dir), width) {
+	for _, line := range wrapText(sanitize.Line(t.folder.Dir), width) {
 		lines = append(lines, s.Bold.Render(line))
 	}
 	why := "It brings what could get programs run, or tell the model what to do. Until you trust it, pawl works here without any of it."
@@ -127,10 +127,10 @@ func (t *Trust) text(width int) []string {
 		why = "You trusted it before, and what it brings has changed since. Until you trust it again, pawl works here without any of it."
 	}
 	lines = append(lines, "")
-	lines = append(lines, worded(why, width)...)
+	lines = append(lines, wrapWords(why, width)...)
 	lines = append(lines, "", s.Muted.Render("it would enable"))
 	for _, part := range t.folder.Trust.Parts {
-		lines = append(lines, broken("  | "+sanitize.Line(part), width)...)
+		lines = append(lines, wrapText("  | "+sanitize.Line(part), width)...)
 	}
 	return lines
 }
@@ -139,7 +139,7 @@ func (t *Trust) foot(inner int) []string {
 	s, k := t.shared.Styles, t.shared.Keys
 	var foot []string
 	if t.fault != "" {
-		for _, line := range worded(sanitize.Marked(t.fault), inner) {
+		for _, line := range wrapWords(sanitize.Marked(t.fault), inner) {
 			foot = append(foot, s.Bad.Render(line))
 		}
 	}

@@ -20,19 +20,19 @@ const (
 )
 
 // subagentFeed follows the asks of a subagent.
-type child struct {
+type subagentFeed struct {
 	id   pawl.SessionID
 	who  string
-	said chan heardMsg
+	said chan subagentAsksMsg
 	done <-chan struct{}
 }
 
 // subagentAsksMsg is all that a subagent asks now.
-type heardMsg struct {
-	child *child
-	open  []Asking
-	ended bool
-	err   error
+type subagentAsksMsg struct {
+	subagentFeed *subagentFeed
+	open         []Asking
+	ended        bool
+	err          error
 }
 
 // hear follows a subagent, unless it is followed already.
@@ -40,14 +40,14 @@ func (q *Queue) hear(id pawl.SessionID, who string) tea.Cmd {
 	if q.heard[id] != nil {
 		return nil
 	}
-	c := &child{id: id, who: who, said: make(chan heardMsg), done: q.ctx.Done()}
+	c := &subagentFeed{id: id, who: who, said: make(chan subagentAsksMsg), done: q.ctx.Done()}
 	q.heard[id] = c
 	go c.listen(q.ctx, q.shared.Service)
 	return c.next()
 }
 
 // next returns a command that waits for the subagent's asks.
-func (c *child) next() tea.Cmd {
+func (c *subagentFeed) next() tea.Cmd {
 	return func() tea.Msg {
 		select {
 		case m := <-c.said:
@@ -58,8 +58,8 @@ func (c *child) next() tea.Cmd {
 	}
 }
 
-func (c *child) say(m heardMsg) {
-	m.child = c
+func (c *subagentFeed) say(m subagentAsksMsg) {
+	m.subagentFeed = c
 	select {
 	case c.said <- m:
 	case <-c.done:
@@ -67,27 +67,27 @@ func (c *child) say(m heardMsg) {
 }
 
 // listen delivers the subagent's asks until its turn ends.
-func (c *child) listen(ctx context.Context, svc pawl.Service) {
-	row, err := c.born(ctx, svc)
+func (c *subagentFeed) listen(ctx context.Context, svc pawl.Service) {
+	row, err := c.waitForSession(ctx, svc)
 	if err != nil {
-		c.say(heardMsg{ended: true, err: err})
+		c.say(subagentAsksMsg{ended: true, err: err})
 		return
 	}
 	open := map[pawl.Seq]Asking{}
 	if row.State() == pawl.StateIdle && row.Turns > 0 {
-		c.say(heardMsg{ended: true})
+		c.say(subagentAsksMsg{ended: true})
 		return
 	}
 	for e, err := range svc.Events(ctx, c.id, 0) {
 		if err != nil {
-			c.say(heardMsg{ended: true, err: err})
+			c.say(subagentAsksMsg{ended: true, err: err})
 			return
 		}
 		changed := c.apply(open, e)
 		_, over := e.Body.(pawl.TurnFinished)
 		over = over && e.Seq > row.Head
 		if caughtUp := e.Seq == row.Head && len(open) > 0; over || caughtUp || changed && e.Seq > row.Head {
-			c.say(heardMsg{open: slices.SortedFunc(maps.Values(open), bySeq), ended: over})
+			c.say(subagentAsksMsg{open: slices.SortedFunc(maps.Values(open), bySeq), ended: over})
 		}
 		if over {
 			return
@@ -98,7 +98,7 @@ func (c *child) listen(ctx context.Context, svc pawl.Service) {
 func bySeq(a, b Asking) int { return int(a.Seq - b.Seq) }
 
 // apply applies an event. It reports whether the pending asks have changed.
-func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
+func (c *subagentFeed) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
 	before := len(open)
 	switch b := e.Body.(type) {
 	case pawl.Asked:
@@ -113,7 +113,7 @@ func (c *child) apply(open map[pawl.Seq]Asking, e pawl.Event) bool {
 }
 
 // waitForSession waits until the subagent's session exists.
-func (c *child) born(ctx context.Context, svc pawl.Service) (pawl.Session, error) {
+func (c *subagentFeed) waitForSession(ctx context.Context, svc pawl.Service) (pawl.Session, error) {
 	for try := 1; ; try++ {
 		row, err := svc.Get(ctx, c.id)
 		if !errors.Is(err, pawl.ErrNotFound) || try == birthTries {
