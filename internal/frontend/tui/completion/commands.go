@@ -1,5 +1,4 @@
-// Package completion knows what a prompt can begin with and what it can mention,
-// and offers it while one writes.
+// Package completion completes slash commands and mentions in the prompt.
 package completion
 
 import (
@@ -14,18 +13,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// Command is a command of the terminal itself.
+// Command is a slash command of the terminal UI.
 type Command struct {
 	Name      string
 	Help      string
-	Arguments string      // "" means none; in brackets they may be left out
-	Key       keys.Action // that does the same, or ""
+	Arguments string      // "" means none; in brackets they are optional
+	Key       keys.Action // bound to the same, or ""
 }
 
-// Run orders a command of the terminal.
+// Run asks the app to run a command.
 type Run struct{ Name, Arguments string }
 
-// Builtin are the commands of the terminal.
+// Builtin are the commands of the terminal UI.
 var Builtin = []Command{
 	{"help", "what the keys do", "", keys.Help},
 	{"new", "begin a new session", "", keys.NewSession},
@@ -57,12 +56,12 @@ var Builtin = []Command{
 	{"quit", "end pawl; the session can be continued", "", keys.Quit},
 }
 
-// NeedsArguments reports whether a command does nothing without them.
+// NeedsArguments reports whether arguments are required.
 func NeedsArguments(arguments string) bool {
 	return arguments != "" && !strings.HasPrefix(arguments, "[")
 }
 
-// Find returns a command of the terminal.
+// Find returns a command of the terminal UI.
 func Find(name string) (Command, bool) {
 	i := slices.IndexFunc(Builtin, func(c Command) bool { return c.Name == name })
 	if i < 0 {
@@ -71,11 +70,11 @@ func Find(name string) (Command, bool) {
 	return Builtin[i], true
 }
 
-// called finds the command that a prompt begins with, and what stands behind it.
+// called matches a slash command and its arguments.
 var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 
-// Parse reads the command that a prompt begins with. It returns false if it
-// begins with none: a path has more slashes.
+// Parse parses the slash command that a prompt begins with. It returns false if there
+// is none: a path has more slashes.
 func Parse(text string) (name, arguments string, ok bool) {
 	m := called.FindStringSubmatch(strings.TrimRight(text, " \n\t"))
 	if m == nil {
@@ -84,13 +83,13 @@ func Parse(text string) (name, arguments string, ok bool) {
 	return m[1], m[2], true
 }
 
-// isName finds what may be the name of a command.
+// isName matches the names of commands.
 var isName = regexp.MustCompile(`^[A-Za-z0-9][\w.:-]*$`)
 
-// IsName reports whether a word may be the name of a command.
+// IsName reports whether a word can be the name of a command.
 func IsName(word string) bool { return isName.MatchString(word) }
 
-// Unknown says which command was likely meant by one that does not exist.
+// Unknown returns an error for an unknown command that suggests a similar one.
 func Unknown(name string, folder pawl.Project) error {
 	names := make([]string, 0, len(Builtin)+len(folder.Commands))
 	for _, c := range Builtin {
@@ -102,7 +101,7 @@ func Unknown(name string, folder pawl.Project) error {
 	return fmt.Errorf("there is no command /%s%s (a blank before the slash makes it text): %w", sanitize.Line(name), suggest.Ask("/", name, names), pawl.ErrNotFound)
 }
 
-// Known reports whether a directory brings a command.
+// Known reports whether the project defines a command.
 func Known(name string, folder pawl.Project) bool {
 	return slices.ContainsFunc(folder.Commands, func(c pawl.CommandInfo) bool { return c.Name == name })
 }

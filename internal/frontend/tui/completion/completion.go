@@ -15,62 +15,62 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Kind says what is offered.
+// Kind is what is completed.
 type Kind int
 
 // The kinds.
 const (
 	None     Kind = iota
-	Commands      // what a prompt begins with
-	Mentions      // what it mentions
+	Commands      // slash commands
+	Mentions      // mentions
 )
 
-// The measures of the search for files.
+// Limits of the search for files.
 const (
-	pause    = 40 * time.Millisecond // after a key, before files are searched for
+	pause    = 40 * time.Millisecond // after a key, before the search starts
 	maxFiles = 50
-	maxWait  = 5 * time.Second // for an answer
+	maxWait  = 5 * time.Second // for a result
 )
 
-// Complete offers what fits what is being written.
+// Complete shows completions for the text at the cursor.
 type Complete struct {
 	shared *ui.Shared
-	Pause  time.Duration // before files are searched for
+	Pause  time.Duration // before the search for files
 
 	folder pawl.Project
-	looked bool // the directory is known, or that nobody knows it
+	looked bool // the project was loaded, or cannot be
 	dir    string
 
 	kind   Kind
 	query  string
 	list   list
-	number int  // of the newest search: answers to others are dropped
-	waits  bool // for its answer
+	number int  // of the last search: results of earlier ones are dropped
+	waits  bool // for its result
 	fault  error
 	cancel context.CancelFunc
 }
 
-// New returns one that offers nothing yet.
+// New returns a closed completion.
 func New(s *ui.Shared) *Complete { return &Complete{shared: s, Pause: pause} }
 
-// lookedMsg is what a directory has.
+// lookedMsg is the loaded project.
 type lookedMsg struct {
 	dir    string
 	folder pawl.Project
 	err    error
 }
 
-// searchMsg says that the pause after a key is over.
+// searchMsg ends the pause after a key.
 type searchMsg struct{ number int }
 
-// foundMsg are the files that fit.
+// foundMsg are the matching files.
 type foundMsg struct {
 	number int
 	files  []string
 	err    error
 }
 
-// Look learns what a directory has to offer.
+// Look loads the project of a directory.
 func (c *Complete) Look(dir string) tea.Cmd {
 	if c.dir != dir {
 		c.folder, c.looked = pawl.Project{}, false
@@ -83,10 +83,10 @@ func (c *Complete) Look(dir string) tea.Cmd {
 	}
 }
 
-// Directory is what is known of the directory; false if that is not known yet.
+// Folder returns the project; false if it is not loaded yet.
 func (c *Complete) Folder() (pawl.Project, bool) { return c.folder, c.looked }
 
-// Ask offers what fits a query, and returns what has more looked for.
+// Ask shows the completions for a query, and starts the search for files.
 func (c *Complete) Ask(kind Kind, query string) tea.Cmd {
 	if kind == c.kind && query == c.query {
 		return nil
@@ -106,7 +106,7 @@ func (c *Complete) Ask(kind Kind, query string) tea.Cmd {
 	}
 }
 
-// search has files looked for after a pause, unless another key is pressed.
+// search starts a search for files after a pause, unless another key is pressed.
 func (c *Complete) search() tea.Cmd {
 	c.stop()
 	c.waits = true
@@ -117,7 +117,7 @@ func (c *Complete) search() tea.Cmd {
 	return tea.Tick(c.Pause, func(time.Time) tea.Msg { return searchMsg{number} })
 }
 
-// stop gives up the search that is under way.
+// stop cancels the running search.
 func (c *Complete) stop() {
 	c.number++
 	c.waits = false
@@ -137,7 +137,7 @@ func (c *Complete) files() tea.Cmd {
 	}
 }
 
-// show offers files, and what else fits.
+// show shows files and the other matches.
 func (c *Complete) show(files []string) {
 	q := picker.NewQuery(c.query)
 	choices := rank(q, mentions(c.folder))
@@ -149,8 +149,8 @@ func (c *Complete) show(files []string) {
 	c.list.set(q, choices)
 }
 
-// spelled is how a file is mentioned. It returns false if it cannot be: its name
-// does not show, or could not be read out of the prompt again.
+// spelled returns the mention of a file. It returns false if the name has invisible
+// characters or could not be parsed again.
 func spelled(path string) (string, bool) {
 	switch {
 	case textinput.Mentionable(path):
@@ -162,14 +162,14 @@ func spelled(path string) (string, bool) {
 	}
 }
 
-// Close offers nothing.
+// Close closes the completion.
 func (c *Complete) Close() {
 	c.stop()
 	c.kind, c.query, c.fault = None, "", nil
 	c.list.set(picker.Query{}, nil)
 }
 
-// Update takes a message.
+// Update handles a message.
 func (c *Complete) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case lookedMsg:
@@ -188,8 +188,7 @@ func (c *Complete) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// learn takes in what a directory has. A service that knows of none has nothing more
-// to offer; that is no failure.
+// learn stores the loaded project. A service without projects is not an error.
 func (c *Complete) learn(m lookedMsg) {
 	if m.dir != c.dir {
 		return
@@ -204,15 +203,15 @@ func (c *Complete) learn(m lookedMsg) {
 	}
 }
 
-// Open reports whether something is offered.
+// Open reports whether there are completions.
 func (c *Complete) Open() bool {
 	return c.kind != None && (len(c.list.choices) > 0 || c.kind == Mentions && (c.waits || c.fault != nil))
 }
 
-// Move puts the bar on another choice.
+// Move moves the selection.
 func (c *Complete) Move(by int) { c.list.move(by) }
 
-// Choice is what the bar is on.
+// Choice returns the selected completion.
 func (c *Complete) Choice() (Choice, bool) {
 	if c.kind == None {
 		return Choice{}, false
@@ -220,10 +219,10 @@ func (c *Complete) Choice() (Choice, bool) {
 	return c.list.chosen()
 }
 
-// Kind is what is offered.
+// Kind returns what is completed.
 func (c *Complete) Kind() Kind { return c.kind }
 
-// View draws what is offered.
+// View draws the completions.
 func (c *Complete) View(width int) []string {
 	if !c.Open() {
 		return nil

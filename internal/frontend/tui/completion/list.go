@@ -13,18 +13,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Choice is something that can be put into a prompt. Its texts may be a
-// untrusted.
+// Choice is a completion. Its texts may be untrusted.
 type Choice struct {
-	Text   string // what is put in, with its mark: /name or @path
+	Text   string // the inserted text: /name or @path
 	Detail string
 	Needs  bool // more must follow it
 }
 
-// maxShown is how many choices are seen at once.
+// maxShown is how many completions are visible.
 const maxShown = 8
 
-// list is what is offered: choices, and the one under the bar.
+// list is the completions and the selection.
 type list struct {
 	query   picker.Query
 	choices []Choice
@@ -48,7 +47,7 @@ func (l *list) chosen() (Choice, bool) {
 	return l.choices[l.at], true
 }
 
-// view draws what is seen of it.
+// view draws the visible completions.
 func (l *list) view(s *ui.Shared, width int) []string {
 	n := min(maxShown, len(l.choices))
 	l.top = min(max(l.top, l.at-n+1), l.at)
@@ -76,7 +75,7 @@ func (l *list) line(s *ui.Shared, c Choice, chosen bool, title, width int) strin
 	return "  " + name + "  " + styles.Muted.Render(detail)
 }
 
-// rank keeps the choices that fit, the best first.
+// rank returns the matching choices, best first.
 func rank(q picker.Query, choices []Choice) []Choice {
 	if q.Empty() {
 		return choices
@@ -99,8 +98,8 @@ func rank(q picker.Query, choices []Choice) []Choice {
 	return ranked
 }
 
-// commands are what a prompt can begin with. A command of the terminal hides one
-// of the directory's of the same name: nobody must take it over.
+// commands returns the slash commands. Commands of the terminal UI take precedence
+// over those of the project, which must not replace them.
 func commands(folder pawl.Project) []Choice {
 	var choices []Choice
 	for _, c := range Builtin {
@@ -128,7 +127,7 @@ func described(c pawl.CommandInfo) string {
 	return strings.Join(words, "  ")
 }
 
-// mentions are what a prompt can mention besides files.
+// mentions returns what can be mentioned besides files.
 func mentions(folder pawl.Project) []Choice {
 	var choices []Choice
 	for _, a := range folder.Agents {

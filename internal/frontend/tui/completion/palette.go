@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Palette is the ID of the palette: what is chosen in it is the name of a command.
+// Palette is the picker ID of the command palette; its items are command names.
 const Palette = "palette"
 
 // NewPalette returns the list of all commands.
@@ -17,7 +17,7 @@ func NewPalette(s *ui.Shared, folder pawl.Project) *picker.Picker {
 	return picker.New(s, "Commands", Items(s, folder), picker.Options{ID: Palette})
 }
 
-// Items are all commands, by their names.
+// Items returns all commands by name.
 func Items(s *ui.Shared, folder pawl.Project) []picker.Item {
 	var items []picker.Item
 	for _, c := range Builtin {

@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// Query is what a person looks for: words whose letters are found in order, with
-// others between them.
+// Query is a fuzzy query: words whose letters must occur in order, with others between
+// them.
 type Query struct{ words [][]rune }
 
-// NewQuery reads a query. Case does not count.
+// NewQuery parses a query. It is case-insensitive.
 func NewQuery(text string) Query {
 	var q Query
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -18,20 +18,20 @@ func NewQuery(text string) Query {
 	return q
 }
 
-// Empty reports whether everything fits.
+// Empty reports whether the query matches everything.
 func (q Query) Empty() bool { return len(q.words) == 0 }
 
-// What a letter that was found is worth.
+// Scores of a matched letter.
 const (
 	pointsLetter   = 16
-	pointsFollows  = 12 // the letter before it was found too
+	pointsFollows  = 12 // the letter before it matched too
 	pointsStart    = 20 // it begins a word
 	pointsFirst    = 24 // it begins the text
-	pointsBase     = 8  // it stands behind the last slash
-	maxLostLetters = 40 // that count against a text
+	pointsBase     = 8  // it is behind the last slash
+	maxLostLetters = 40 // letters before the match that lower the score
 )
 
-// Score says how well a text fits, more is better; false if it does not.
+// Score returns how well a text matches, higher is better; false if it does not.
 func (q Query) Score(text []rune) (int, bool) {
 	total := 0
 	for _, word := range q.words {
@@ -44,7 +44,7 @@ func (q Query) Score(text []rune) (int, bool) {
 	return total - min(len(text), maxLostLetters), true
 }
 
-// In reports whether a text in lower case has all words, letter by letter.
+// In reports whether a lower-case text contains all words literally.
 func (q Query) In(lower string) bool {
 	for _, word := range q.words {
 		if !strings.Contains(lower, string(word)) {
@@ -54,7 +54,7 @@ func (q Query) In(lower string) bool {
 	return true
 }
 
-// Positions returns which letters of a text were found.
+// Positions returns the matched letters of a text.
 func (q Query) Positions(text []rune) map[int]bool {
 	found := map[int]bool{}
 	for _, word := range q.words {
@@ -63,8 +63,8 @@ func (q Query) Positions(text []rune) map[int]bool {
 	return found
 }
 
-// match finds the letters of a word in a text: the shortest stretch that ends
-// where they are first complete. It takes one pass forth and one back.
+// match finds the letters of a word in a text: the shortest range that ends where they
+// are first complete. It needs one pass forward and one backward.
 func match(word, text []rune, found map[int]bool) (score int, ok bool) {
 	end, n := -1, 0
 	for i, r := range text {

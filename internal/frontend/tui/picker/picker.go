@@ -1,5 +1,4 @@
-// Package picker is a list from which one thing is chosen: a line to search by,
-// what fits it, and a look at what is chosen.
+// Package picker is a list with fuzzy search and a preview, to choose one item.
 package picker
 
 import (
@@ -14,48 +13,48 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Item is one thing to choose. Its texts may be untrusted.
+// Item is an item to choose. Its texts may be untrusted.
 type Item struct {
 	ID     string
 	Title  string
-	Detail string // shown at the end of its line, searched too
-	Group  string // shown above the first of those that follow each other
+	Detail string // shown at the end of the line, and searched
+	Group  string // heading of consecutive items
 
-	// Preview shows more of it within so many cells. What it returns reaches the
-	// terminal as it is: third parties' texts must have been sanitized.
+	// Preview draws more of the item in that many cells. The result is not sanitized:
+	// Preview must do that.
 	Preview func(width, height int) string
 }
 
-// Key is another thing that can be done with the chosen item.
+// Key is an additional action for the selected item.
 type Key struct {
-	Key  string // as bubbletea names it
+	Key  string // as Bubble Tea names it
 	Help string
 }
 
-// Options are what a picker may have besides. The zero value is useful.
+// Options are optional. The zero value is useful.
 type Options struct {
-	ID     string // what its messages say; "" means the title
-	Query  string // to begin with
-	Chosen string // the ID of the item to begin with
-	Empty  string // what is said when there is nothing to choose
-	Keys   []Key  // each sends Pressed, and the picker stays
+	ID     string // identifies the picker in its messages; "" means the title
+	Query  string // initial query
+	Chosen string // ID of the item that is selected first
+	Empty  string // shown if there are no items
+	Keys   []Key  // each sends Pressed, and the picker stays open
 	Follow bool   // every move sends Moved
 }
 
-// Chosen says that an item was chosen. The picker is closed.
+// Chosen reports the chosen item. The picker is closed.
 type Chosen struct{ Picker, ID string }
 
-// Pressed says that a key of the options was pressed on an item; its ID is "" if
-// none exists.
+// Pressed reports that a key of the options was pressed; ID is "" without a selected
+// item.
 type Pressed struct{ Picker, ID, Key string }
 
-// Moved says that another item is under the bar.
+// Moved reports that another item is selected.
 type Moved struct{ Picker, ID string }
 
-// Closed says that nothing was chosen.
+// Closed reports that nothing was chosen.
 type Closed struct{ Picker string }
 
-// Fill gives a picker other items, when they did not exist at once.
+// Fill replaces a picker's items, if they were not available at once.
 type Fill struct {
 	Picker string
 	Items  []Item
@@ -69,17 +68,17 @@ type Picker struct {
 
 	items   []Item
 	titles  [][]rune
-	details []string // all of their texts, in lower case
+	details []string // all texts, in lower case
 	query   string
-	rows    []row // what fits, and the groups' names
-	fits    int   // how many items
-	at      int   // the row under the bar
-	top     int   // the first row that is shown
-	listed  int   // rows that were shown last
-	area    area  // where the rows were drawn last
+	rows    []row // matching items, and headings
+	fits    int   // number of matching items
+	at      int   // the selected row
+	top     int   // the first visible row
+	listed  int   // visible rows, as drawn last
+	area    area  // position of the rows, as drawn last
 }
 
-// row is an item, or the name of a group if item is negative.
+// row is an item, or a heading if item is negative.
 type row struct {
 	item  int
 	group string
@@ -101,10 +100,10 @@ func New(s *ui.Shared, title string, items []Item, opts Options) *Picker {
 	return p
 }
 
-// Name is what its messages say.
+// Name returns the ID in its messages.
 func (p *Picker) Name() string { return p.opts.ID }
 
-// fill takes items and keeps the bar on what it was on.
+// fill sets the items and keeps the selection.
 func (p *Picker) fill(items []Item) {
 	id, had := p.ID()
 	p.items = items
@@ -125,7 +124,7 @@ func (p *Picker) fill(items []Item) {
 	}
 }
 
-// ID returns the item under the bar.
+// ID returns the selected item's ID.
 func (p *Picker) ID() (string, bool) {
 	if p.at >= len(p.rows) || p.rows[p.at].item < 0 {
 		return "", false
@@ -133,8 +132,8 @@ func (p *Picker) ID() (string, bool) {
 	return p.items[p.rows[p.at].item].ID, true
 }
 
-// filter finds what fits the query: among some rows, or all items if nil. The
-// best comes first; without a query all stay in their order, in groups.
+// filter finds the rows that match the query, among some or all items. The best come
+// first; without a query, items keep their order and groups.
 func (p *Picker) filter(among []row) {
 	q := NewQuery(p.query)
 	p.at, p.top, p.fits = 0, 0, 0
@@ -164,8 +163,8 @@ func (p *Picker) all() []row {
 	return rows
 }
 
-// inTitle is what a title that fits is worth more than a detail: of a title letters
-// in order are enough, a detail must have the words as they are.
+// inTitle is added to the score of a match in the title. In titles, letters in order
+// match; in details, only whole words.
 const inTitle = 1 << 16
 
 func (p *Picker) fitting(q Query, among []row) []row {
@@ -191,8 +190,7 @@ func (p *Picker) fitting(q Query, among []row) []row {
 	return rows
 }
 
-// search changes the query. What did not fit the beginning of a word does not fit
-// more of it.
+// search changes the query. If it only grows, only the current matches are searched.
 func (p *Picker) search(query string) {
 	var among []row
 	if p.query != "" && strings.HasPrefix(query, p.query) && !NewQuery(p.query).Empty() {
@@ -205,7 +203,7 @@ func (p *Picker) search(query string) {
 	p.filter(among)
 }
 
-// move puts the bar so many items further, past the groups' names.
+// move moves the selection by that many rows, skipping headings.
 func (p *Picker) move(by int) {
 	if len(p.rows) == 0 {
 		return
@@ -214,13 +212,13 @@ func (p *Picker) move(by int) {
 	if p.rows[to].item < 0 && by < 0 && to > 0 {
 		to--
 	}
-	if p.rows[to].item < 0 { // an item follows every name
+	if p.rows[to].item < 0 { // an item follows every heading
 		to++
 	}
 	p.at = to
 }
 
-// Update takes a message. A nil dialog closes it.
+// Update handles a message.
 func (p *Picker) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	before, _ := p.ID()
 	switch m := msg.(type) {
@@ -260,7 +258,7 @@ func (p *Picker) choose() (ui.Dialog, tea.Cmd) {
 	return nil, ui.Send(Chosen{p.opts.ID, id})
 }
 
-// key takes a key. It returns false if there is nothing more to say of it.
+// key handles a key. It returns false if the dialog stays open without a command.
 func (p *Picker) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd, bool) {
 	name := k.String()
 	for _, own := range p.opts.Keys {

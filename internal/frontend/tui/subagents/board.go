@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Board shows how far a mission is: its tasks, who works on them, what is spent and
-// what is proven; see [ui.Dialog]. Of the worker that is chosen it shows what it does.
+// Board shows the progress of a mission: tasks, workers, cost and evidence; see
+// [ui.Dialog]. For the selected worker it shows its last activity.
 type Board struct {
 	shared  *ui.Shared
 	mission *Mission
@@ -25,7 +25,7 @@ type Board struct {
 	ctx   context.Context //nolint:containedctx // of the window: what its feeds hang on
 	close context.CancelFunc
 
-	chosen  string // the task that the bar is on; "" is the first
+	chosen  string // the selected task; "" means the first
 	top     int
 	listed  int
 	watched *watched      // the worker of that task
@@ -35,14 +35,14 @@ type Board struct {
 
 var _ ui.Dialog = (*Board)(nil)
 
-// NewBoard returns the window of a mission.
+// NewBoard returns the dialog of a mission.
 func NewBoard(s *ui.Shared, m *Mission) *Board {
 	b := &Board{shared: s, mission: m, now: time.Now}
 	b.ctx, b.close = context.WithCancel(s.Context)
 	return b
 }
 
-// watched is a worker whose last words are shown.
+// watched is a worker whose activity is shown.
 type watched struct {
 	row
 	id pawl.SessionID
@@ -55,18 +55,18 @@ type watchedMsg struct {
 	events  []pawl.Event
 }
 
-// Shown begins to watch the worker that is chosen.
+// Shown follows the selected worker.
 func (b *Board) Shown() tea.Cmd { return b.watch() }
 
-// Actions are what counts in the window.
+// Actions returns the actions of the dialog.
 func (b *Board) Actions() []keys.Action {
 	return []keys.Action{keys.Up, keys.Down, keys.PageUp, keys.PageDown, keys.Choose, keys.Close}
 }
 
-// phases are in the order in which their tasks are shown.
+// phases are in the order in which tasks are shown.
 var phases = []pawl.TaskPhase{pawl.PhaseRunning, pawl.PhaseReturned, pawl.PhaseQueued, pawl.PhasePlanned, pawl.PhaseMerged, pawl.PhaseDropped}
 
-// tasks are those of the mission, by their phases.
+// tasks returns the tasks of the mission, by phase.
 func (b *Board) tasks() []pawl.TaskState {
 	if b.mission.board == nil {
 		return nil
@@ -78,12 +78,12 @@ func (b *Board) tasks() []pawl.TaskState {
 	return list
 }
 
-// at is where the bar is.
+// at returns the position of the selection.
 func (b *Board) at(list []pawl.TaskState) int {
 	return max(0, slices.IndexFunc(list, func(t pawl.TaskState) bool { return t.Task.ID == b.chosen }))
 }
 
-// task is the one that is chosen, or nil.
+// task returns the selected task, or nil.
 func (b *Board) task() *pawl.TaskState {
 	list := b.tasks()
 	if len(list) == 0 {
@@ -92,7 +92,7 @@ func (b *Board) task() *pawl.TaskState {
 	return &list[b.at(list)]
 }
 
-// watch sees that the worker of the chosen task is watched, and no other.
+// watch follows the worker of the selected task, and no other.
 func (b *Board) watch() tea.Cmd {
 	t := b.task()
 	switch {
@@ -109,7 +109,7 @@ func (b *Board) watch() tea.Cmd {
 	return func() tea.Msg {
 		s, err := svc.Get(ctx, w.id)
 		if err != nil {
-			return watchedMsg{of: w} // it is not made yet
+			return watchedMsg{of: w} // it does not exist yet
 		}
 		events, err := eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
 		if err != nil {
@@ -126,7 +126,7 @@ func (b *Board) unwatch() {
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (b *Board) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if b.child != nil {
 		if cmd, taken := b.child.update(msg); taken {
@@ -141,7 +141,7 @@ func (b *Board) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case Tick:
 		return b, tea.Batch(b.born(), b.mission.refresh(m.at))
 	case chat.SecondMsg:
-		return b, nil // of a conversation that is not shown any more
+		return b, nil // of a conversation that is no longer shown
 	case tea.MouseWheelMsg:
 		if m.Button == tea.MouseWheelUp {
 			return b, b.move(-1)
@@ -153,7 +153,7 @@ func (b *Board) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return b, nil
 }
 
-// follow shows the end of a worker's log, and what comes if it works.
+// follow shows the end of a worker's log, and new events if it works.
 func (b *Board) follow(m watchedMsg) tea.Cmd {
 	w := m.of
 	if w != b.watched || m.session.ID == "" || w.session.ID != "" {
@@ -163,7 +163,7 @@ func (b *Board) follow(m watchedMsg) tea.Cmd {
 	return w.follow(b.ctx, b.shared.Service, m.events)
 }
 
-// news takes the result so far of the worker.
+// news applies new events of the worker.
 func (b *Board) news(m eventfeed.News) tea.Cmd {
 	w := b.watched
 	if w == nil || w.feed == nil || w.feed != m.Feed {
@@ -172,8 +172,8 @@ func (b *Board) news(m eventfeed.News) tea.Cmd {
 	return w.hear(m)
 }
 
-// born looks again for a worker that was announced and not yet made, and for the
-// one of another attempt.
+// born looks again for a worker that was announced but did not exist yet, or for that
+// of another attempt.
 func (b *Board) born() tea.Cmd {
 	if w := b.watched; w != nil && w.session.ID == "" {
 		b.watched = nil
@@ -221,7 +221,7 @@ func (b *Board) move(by int) tea.Cmd {
 	return b.watch()
 }
 
-// open shows the conversation of the task's newest worker.
+// open shows the conversation of the task's last worker.
 func (b *Board) open() tea.Cmd {
 	t := b.task()
 	switch {

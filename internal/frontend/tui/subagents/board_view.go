@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// roomy is the height from which on there are blank lines between the parts.
+// roomy is the height from which blank lines separate the parts.
 const roomy = 14
 
 // View draws the board, or the conversation of a worker.
@@ -48,7 +48,7 @@ func (b *Board) View(width, height int) string {
 	return f.Render(slices.Concat(head, list, proof, foot))
 }
 
-// stateTone is the look of where the mission is.
+// stateTone returns the style of the mission's state.
 func (b *Board) stateTone() lipgloss.Style {
 	s := b.shared.Styles
 	switch b.mission.board.State {
@@ -61,7 +61,7 @@ func (b *Board) stateTone() lipgloss.Style {
 	return s.Accent
 }
 
-// head says what is to be reached, what is spent, and how it ended.
+// head shows the goal, the cost and the result.
 func (b *Board) head(width int) []string {
 	s, m := b.shared.Styles, b.mission.board
 	goal, _, _ := strings.Cut(strings.TrimSpace(m.Mission.Order.Goal), "\n")
@@ -72,7 +72,7 @@ func (b *Board) head(width int) []string {
 	return append(lines, "")
 }
 
-// spent is what the whole team has used, against what it may.
+// spent returns the cost of the whole team and its limit.
 func (b *Board) spent() string {
 	board, budget := b.mission.board, pawl.Settings{}
 	if b.mission.budget != nil {
@@ -95,7 +95,7 @@ func (b *Board) spent() string {
 	return strings.Join(facts, " · ")
 }
 
-// nearer is the nearer of two bounds; 0 is none.
+// nearer returns the lower of two limits; 0 means none.
 func nearer(x, y pawl.Money) pawl.Money {
 	if x == 0 || y > 0 && y < x {
 		return y
@@ -103,7 +103,7 @@ func nearer(x, y pawl.Money) pawl.Money {
 	return x
 }
 
-// end says how a mission that nobody works on came to its end.
+// end describes how a finished mission ended.
 func (b *Board) end() (string, lipgloss.Style) {
 	s, m := b.shared.Styles, b.mission.board
 	switch {
@@ -119,7 +119,7 @@ func (b *Board) end() (string, lipgloss.Style) {
 	return "", s.Muted
 }
 
-// list draws what is seen of the tasks, under the names of their phases.
+// list draws the visible tasks, under the names of their phases.
 func (b *Board) list(width, height int) []string {
 	s := b.shared.Styles
 	tasks := b.tasks()
@@ -145,7 +145,7 @@ func (b *Board) list(width, height int) []string {
 	return lines[b.top : b.top+b.listed]
 }
 
-// line is a task: what it is called, and who works on it since when.
+// line draws a task: its title and its worker.
 func (b *Board) line(t pawl.TaskState, chosen bool, width int) string {
 	s := b.shared.Styles
 	right := fitted(b.facts(t), width-minTitle)
@@ -158,10 +158,10 @@ func (b *Board) line(t pawl.TaskState, chosen bool, width int) string {
 	return ansi.Truncate("  "+s.Text.Render(title)+gap+b.phaseTone(t.Phase).Render(right), width, "…")
 }
 
-// minTitle is the space that a task's title has in any case, in cells.
+// minTitle is the least width of a task's title, in cells.
 const minTitle = 16
 
-// fitted are as many facts as there is space for: the last ones matter most.
+// fitted returns as many facts as fit: the last ones matter most.
 func fitted(facts []string, width int) string {
 	for len(facts) > 1 && ansi.StringWidth(strings.Join(facts, "  ")) > width {
 		facts = facts[1:]
@@ -183,7 +183,7 @@ func (b *Board) phaseTone(p pawl.TaskPhase) lipgloss.Style {
 	return s.Muted
 }
 
-// facts are what is to be known of a task at once.
+// facts returns the most important facts about a task.
 func (b *Board) facts(t pawl.TaskState) []string {
 	var facts []string
 	if t.Why != "" && t.Phase != pawl.PhaseRunning {
@@ -205,7 +205,7 @@ func (b *Board) facts(t pawl.TaskState) []string {
 	return facts
 }
 
-// worker says how the worker of a task is.
+// worker describes the worker of a task.
 func (b *Board) worker(t pawl.TaskState) string {
 	i := slices.IndexFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Worker })
 	switch w := b.watched; {
@@ -223,7 +223,7 @@ func (b *Board) worker(t pawl.TaskState) string {
 	return "works"
 }
 
-// last is what the worker of a task did last, or why the task came back.
+// last returns the last activity of a task's worker, or why the task was returned.
 func (b *Board) last(t pawl.TaskState) string {
 	if w := b.watched; w != nil && t.Phase == pawl.PhaseRunning && w.id == t.Worker {
 		return w.tail.line
@@ -235,13 +235,13 @@ func (b *Board) last(t pawl.TaskState) string {
 	return ""
 }
 
-// How much is shown of what is proven.
+// How much evidence is shown.
 const (
 	maxRuns   = 4
 	maxFaults = 6
 )
 
-// evidence is what the gate, reviewers and checks have found, the newest first.
+// evidence returns the results of gate, reviews and checks, newest first.
 func (b *Board) evidence(width int) []string {
 	m, s := b.mission.board.Mission, b.shared.Styles
 	tones := map[humanize.Level]lipgloss.Style{humanize.Quiet: s.Muted, humanize.Good: s.Good, humanize.Warn: s.Warn, humanize.Bad: s.Bad}
@@ -277,7 +277,7 @@ func (b *Board) faults(width int) []string {
 	return lines
 }
 
-// hints say what the keys do.
+// hints returns the key hints.
 func (b *Board) hints(width int) []string {
 	k := b.shared.Keys
 	var hints []dialog.Hint

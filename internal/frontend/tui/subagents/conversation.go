@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// conversation is that of a task, to be read.
+// conversation shows the conversation of a subagent, read-only.
 type conversation struct {
 	shared *ui.Shared
 	ctx    context.Context //nolint:containedctx // of the window
@@ -27,7 +27,7 @@ type conversation struct {
 
 	view    *chat.View
 	feed    *eventfeed.Feed // nil until the end was read
-	loading bool            // an older page is read
+	loading bool            // an older page is being read
 	fault   string
 }
 
@@ -35,7 +35,7 @@ func newConversation(s *ui.Shared, ctx context.Context, id pawl.SessionID, title
 	return &conversation{shared: s, ctx: ctx, id: id, title: title, view: chat.NewView(chat.NewLog(), s.Styles)}
 }
 
-// pageMsg is a page of the task's events: the end, or an older one.
+// pageMsg is a page of events: the end, or an older one.
 type pageMsg struct {
 	of    *conversation
 	end   eventfeed.Opened
@@ -43,13 +43,13 @@ type pageMsg struct {
 	err   error
 }
 
-// againMsg is that a lost feed is to be read again.
+// againMsg triggers a reconnect of a failed feed.
 type againMsg struct{ of *conversation }
 
-// retry is how long is waited before a lost feed is read again.
+// retry is the pause before a failed feed is read again.
 const retry = 2 * time.Second
 
-// read reads the end of it.
+// read reads the end of the conversation.
 func (c *conversation) read() tea.Cmd {
 	svc, ctx, id := c.shared.Service, c.ctx, c.id
 	return func() tea.Msg {
@@ -60,7 +60,7 @@ func (c *conversation) read() tea.Cmd {
 
 func (c *conversation) close() { c.feed.Close() }
 
-// update takes a message. It reports whether it was for the conversation.
+// update handles a message. It reports whether msg was for the conversation.
 func (c *conversation) update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case pageMsg:
@@ -108,7 +108,7 @@ func (c *conversation) page(m pageMsg) tea.Cmd {
 	return tea.Batch(c.watch(), c.view.Clock())
 }
 
-// watch reads what comes.
+// watch follows new events.
 func (c *conversation) watch() tea.Cmd {
 	c.feed.Close()
 	c.feed = eventfeed.Watch(c.ctx, c.shared.Service, c.id, c.view.Log.Last())
@@ -127,7 +127,7 @@ func (c *conversation) news(m eventfeed.News) tea.Cmd {
 	return tea.Batch(c.feed.Next(time.Now()), c.view.Clock())
 }
 
-// older reads a page of older events when the top is seen.
+// older reads a page of older events when the top is visible.
 func (c *conversation) older() tea.Cmd {
 	first := c.view.Log.First()
 	if c.loading || first <= 1 || !c.view.AtTop() {
@@ -141,7 +141,7 @@ func (c *conversation) older() tea.Cmd {
 	}
 }
 
-// key moves in it, and opens and closes its cards.
+// key scrolls, and opens and folds cards.
 func (c *conversation) key(name string) tea.Cmd {
 	dialog, global := c.shared.Keys.Either(name, keys.InTasks, keys.Dialog), c.shared.Keys.Action(keys.Global, name)
 	switch {
@@ -163,7 +163,7 @@ func (c *conversation) key(name string) tea.Cmd {
 	return c.older()
 }
 
-// draw draws it over the whole screen.
+// draw draws the conversation over the whole screen.
 func (c *conversation) draw(width, height int, foot string) string {
 	s := c.shared.Styles
 	c.view.Resize(width, max(1, height-3))

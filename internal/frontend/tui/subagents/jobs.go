@@ -8,28 +8,28 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Job is a command in the background, as the log reports it: what the model learned
-// when it last looked. Jobs end with the process that runs them.
+// Job is a background command as the log shows it: what the model saw when it last
+// looked. Jobs end with the process that runs them.
 type Job struct {
 	ID      string
 	Command string
 	Began   time.Time
 	Seen    time.Time // when the model last looked
 	Over    bool
-	State   string // of one that is over
-	Last    string // line that it has printed
+	State   string // of a finished job
+	Last    string // the last line of its output
 }
 
-// jobs are the commands in the background of a session.
+// jobs are the background commands of a session.
 type jobs struct {
-	list  []*Job // the oldest first
+	list  []*Job // oldest first
 	calls map[pawl.CallID]*Job
 }
 
-// maxJobs bounds those that are kept.
+// maxJobs bounds how many are kept.
 const maxJobs = 50
 
-// take takes an event of the session.
+// take applies an event of the session.
 func (j *jobs) take(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Replied:
@@ -50,11 +50,11 @@ func (j *jobs) take(e pawl.Event) {
 	}
 }
 
-// call remembers what a call runs: it may become a job.
+// call remembers the command of a call, which may become a job.
 func (j *jobs) call(id pawl.CallID, input json.RawMessage, at time.Time) {
 	var in struct{ Command string }
 	if json.Unmarshal(input, &in) != nil {
-		return // the tool says so
+		return // the tool reports the error
 	}
 	if j.calls == nil {
 		j.calls = map[pawl.CallID]*Job{}
@@ -62,7 +62,7 @@ func (j *jobs) call(id pawl.CallID, input json.RawMessage, at time.Time) {
 	j.calls[id] = &Job{Command: in.Command, Began: at}
 }
 
-// finished takes what the model learned of a job.
+// finished applies what the model was told about a job.
 func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	meta := b.Result.Meta
 	id := meta["job"]
@@ -71,7 +71,7 @@ func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	}
 	job := j.calls[b.Call]
 	if job == nil {
-		if job = j.find(id); job == nil { // it began before the oldest event that is known
+		if job = j.find(id); job == nil { // it started before the oldest known event
 			job = &Job{Began: at}
 		}
 	}
@@ -94,7 +94,7 @@ func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	}
 }
 
-// find returns the newest job of a name: another process begins to count anew.
+// find returns the last job with an id: another process starts counting again.
 func (j *jobs) find(id string) *Job {
 	for i := len(j.list) - 1; i >= 0; i-- {
 		if j.list[i].ID == id {
@@ -104,7 +104,7 @@ func (j *jobs) find(id string) *Job {
 	return nil
 }
 
-// printed is the last line of an output, without what the tool says at its end.
+// printed returns the last line of an output, without the note that the tool appends.
 func printed(content string) string {
 	content = strings.TrimRight(content, "\n")
 	if at := strings.LastIndexByte(content, '\n'); strings.HasPrefix(content[at+1:], "(") && strings.HasSuffix(content, ")") {

@@ -13,33 +13,33 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// Mission is the mission that the session on the screen commands, if it does. It is
-// read anew after events that change it: one reading at a time, with a pause between.
+// Mission is the mission of the open session, if it has one. It is read again after
+// events that change it: one read at a time, with a pause between.
 type Mission struct {
 	shared  *ui.Shared
-	session pawl.SessionID // "" if the session is no mission's
+	session pawl.SessionID // "" if the session has no mission
 
-	board  *pawl.Board    // nil until it is read
-	budget *pawl.Settings // of the newest prompt; nil if nobody knows it
+	board  *pawl.Board    // nil until it was read
+	budget *pawl.Settings // of the last prompt; nil means unknown
 	fault  string
 
-	opened int       // how often a session was opened
-	asked  bool      // it is being read, or was just now
+	opened int       // how many sessions were opened
+	asked  bool      // it is being read, or was just read
 	again  bool      // it has changed meanwhile
-	at     time.Time // when it was last read
+	at     time.Time // when it was read last
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown
 	cancel context.CancelFunc
 }
 
-// NewMission returns that of no session.
+// NewMission returns the state without a session.
 func NewMission(s *ui.Shared) *Mission {
 	m := &Mission{shared: s}
 	m.Open(pawl.Session{}, nil)
 	return m
 }
 
-// Open forgets all, and takes another session with its newest events.
+// Open resets the state for another session.
 func (m *Mission) Open(s pawl.Session, events []pawl.Event) tea.Cmd {
 	if m.cancel != nil {
 		m.cancel()
@@ -56,10 +56,10 @@ func (m *Mission) Open(s pawl.Session, events []pawl.Event) tea.Cmd {
 	return m.read()
 }
 
-// On reports whether the session is a mission's.
+// On reports whether the session has a mission.
 func (m *Mission) On() bool { return m.session != "" }
 
-// Apply takes an event of the session.
+// Apply applies an event of the session.
 func (m *Mission) Apply(e pawl.Event) tea.Cmd {
 	if !m.On() || !m.take(e) {
 		return nil
@@ -71,7 +71,7 @@ func (m *Mission) Apply(e pawl.Event) tea.Cmd {
 	return m.read()
 }
 
-// take takes what an event says, and reports whether the board may be another now.
+// take applies an event, and reports whether the board may have changed.
 func (m *Mission) take(e pawl.Event) bool {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
@@ -85,25 +85,25 @@ func (m *Mission) take(e pawl.Event) bool {
 	}
 }
 
-// boardMsg is the mission as it was read.
+// boardMsg is the result of reading the mission.
 type boardMsg struct {
 	mission *Mission
 	opened  int
 	board   pawl.Board
-	budget  *pawl.Settings // of the first prompt, if it was asked for
+	budget  *pawl.Settings // of the first prompt, if it was requested
 	err     error
 }
 
-// pausedMsg is that the mission may be read again.
+// pausedMsg ends the pause between reads.
 type pausedMsg struct {
 	mission *Mission
 	opened  int
 }
 
-// How it is read: the first prompt of a mission is among its first events.
+// How the mission is read. Its first prompt is among its first events.
 const (
 	readPause   = 500 * time.Millisecond
-	readAfter   = 5 * time.Second // though nothing has come: workers spend and end
+	readAfter   = 5 * time.Second // even without events: workers spend and finish
 	firstEvents = 3
 )
 
@@ -119,7 +119,7 @@ func (m *Mission) read() tea.Cmd {
 	}
 }
 
-// refresh reads it if that was long ago.
+// refresh reads the mission if the last read was long ago.
 func (m *Mission) refresh(now time.Time) tea.Cmd {
 	if !m.On() || m.asked || now.Sub(m.at) < readAfter {
 		return nil
@@ -127,8 +127,8 @@ func (m *Mission) refresh(now time.Time) tea.Cmd {
 	return m.read()
 }
 
-// firstSettings are those of a mission's first prompt. What is spent is held against
-// them, unless a later one is known.
+// firstSettings returns the settings of a mission's first prompt. The cost is compared
+// with its limits, unless a later prompt is known.
 func firstSettings(ctx context.Context, svc pawl.Service, id pawl.SessionID) (*pawl.Settings, error) {
 	events, err := eventfeed.Page(ctx, svc, id, 0, firstEvents)
 	for _, e := range events {
@@ -139,7 +139,7 @@ func firstSettings(ctx context.Context, svc pawl.Service, id pawl.SessionID) (*p
 	return nil, err
 }
 
-// Update takes what was read. It reports whether it was that.
+// Update handles the results of reads. It reports whether msg is one.
 func (m *Mission) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch r := msg.(type) {
 	case boardMsg:
@@ -174,7 +174,7 @@ func (m *Mission) known(r boardMsg) tea.Cmd {
 	return tea.Tick(readPause, func(time.Time) tea.Msg { return pausedMsg{m, opened} })
 }
 
-// Short says how far the mission is, for the status line; "" if none exists.
+// Short returns the progress for the status line, or "".
 func (m *Mission) Short() string {
 	switch {
 	case !m.On():
@@ -188,7 +188,7 @@ func (m *Mission) Short() string {
 	return "mission " + string(m.board.State)
 }
 
-// count is how many tasks are merged, of how many in the plan.
+// count returns how many tasks are merged, and how many the plan has.
 func (m *Mission) count() (merged, all int) {
 	for _, t := range m.board.Mission.Tasks {
 		switch t.Phase {

@@ -17,20 +17,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// The most that is listed, and that is read of the end of each.
+// Limits of the list, and of what is read of each log.
 const (
 	maxRows    = 50
 	tailEvents = 30
 )
 
-// row is a subagent that is listed.
+// row is a listed subagent.
 type row struct {
-	session pawl.Session // its ID is "" until it is made
+	session pawl.Session // its ID is "" until it exists
 	tail    tail
 	feed    *eventfeed.Feed // while it works
 }
 
-// follow shows the end of its log, and what comes if it works.
+// follow shows the end of its log, and new events if it works.
 func (r *row) follow(ctx context.Context, svc pawl.Service, events []pawl.Event) tea.Cmd {
 	for _, e := range events {
 		r.tail.apply(e, true)
@@ -42,7 +42,7 @@ func (r *row) follow(ctx context.Context, svc pawl.Service, events []pawl.Event)
 	return r.feed.Next(time.Time{})
 }
 
-// hear takes the result so far of it.
+// hear applies new events.
 func (r *row) hear(m eventfeed.News) tea.Cmd {
 	for _, e := range m.Events {
 		r.tail.apply(e, false)
@@ -55,8 +55,8 @@ func (r *row) hear(m eventfeed.News) tea.Cmd {
 	return r.feed.Next(time.Now())
 }
 
-// Dialog lists tasks and jobs, and shows the conversation of one task; see
-// [ui.Dialog]. Nothing can be said to a task: it works for the model.
+// Dialog lists subagents and jobs, and shows the conversation of a subagent,
+// read-only; see [ui.Dialog].
 type Dialog struct {
 	shared *ui.Shared
 	tasks  *Tasks
@@ -68,21 +68,21 @@ type Dialog struct {
 	asked   bool // rows are being read
 	at, top int
 	listed  int
-	armed   pawl.SessionID // the one that another press ends
+	armed   pawl.SessionID // the subagent that another key press cancels
 	fault   string
 	child   *conversation // nil while the list is shown
 }
 
 var _ ui.Dialog = (*Dialog)(nil)
 
-// NewDialog returns the window of a session's tasks.
+// NewDialog returns the dialog of a session's subagents.
 func NewDialog(s *ui.Shared, t *Tasks) *Dialog {
 	d := &Dialog{shared: s, tasks: t, now: time.Now, rows: map[pawl.SessionID]*row{}}
 	d.ctx, d.close = context.WithCancel(s.Context)
 	return d
 }
 
-// rowsMsg are the subagents.
+// rowsMsg lists the subagents.
 type rowsMsg struct {
 	dialog *Dialog
 	rows   []pawl.Session
@@ -96,13 +96,13 @@ type tailMsg struct {
 	events []pawl.Event
 }
 
-// canceledMsg is the result of an order to end a task.
+// canceledMsg is the result of canceling a subagent.
 type canceledMsg struct {
 	dialog *Dialog
 	err    error
 }
 
-// Shown reads what is listed.
+// Shown reads the list.
 func (d *Dialog) Shown() tea.Cmd { return d.read() }
 
 func (d *Dialog) read() tea.Cmd {
@@ -117,7 +117,7 @@ func (d *Dialog) read() tea.Cmd {
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if d.child != nil {
 		if cmd, taken := d.child.update(msg); taken {
@@ -142,7 +142,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 			d.fault = m.err.Error()
 		}
 	case chat.SecondMsg:
-		return d, nil // of a conversation that is not shown any more
+		return d, nil // of a conversation that is no longer shown
 	case tea.MouseWheelMsg:
 		d.wheel(m)
 	case tea.KeyPressMsg:
@@ -151,7 +151,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// fill takes the subagents, and reads the ends of their logs.
+// fill shows the subagents, and reads the ends of their logs.
 func (d *Dialog) fill(m rowsMsg) tea.Cmd {
 	d.asked = false
 	if m.err != nil {
@@ -174,18 +174,18 @@ func (d *Dialog) end(s pawl.Session) tea.Cmd {
 	return func() tea.Msg {
 		events, err := eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
 		if err != nil {
-			return nil // the row says enough
+			return nil // the row is enough
 		}
 		return tailMsg{d, s.ID, events}
 	}
 }
 
-// follow shows the end of a subagent, and what comes if it works.
+// follow shows the end of a subagent's log, and new events if it works.
 func (d *Dialog) follow(m tailMsg) tea.Cmd {
 	return d.rows[m.id].follow(d.ctx, d.shared.Service, m.events)
 }
 
-// news takes the result so far of a subagent.
+// news applies new events of a subagent.
 func (d *Dialog) news(m eventfeed.News) tea.Cmd {
 	for _, r := range d.rows {
 		if r.feed != m.Feed {
@@ -196,8 +196,7 @@ func (d *Dialog) news(m eventfeed.News) tea.Cmd {
 	return nil
 }
 
-// born reads the list again if there is a task that was announced and not yet
-// made when it was read.
+// born reads the list again if a subagent was announced but did not exist yet.
 func (d *Dialog) born() tea.Cmd {
 	for _, k := range d.tasks.Working() {
 		if d.rows[k.ID] == nil {
@@ -207,13 +206,13 @@ func (d *Dialog) born() tea.Cmd {
 	return nil
 }
 
-// line is what is listed on two lines: a task or a job.
+// line is a list entry of two lines: a subagent or a job.
 type line struct {
-	id  pawl.SessionID // of a task
+	id  pawl.SessionID // of a subagent
 	job *Job
 }
 
-// lines are what is listed, the newest first, the tasks before the jobs.
+// lines returns the entries, newest first, subagents before jobs.
 func (d *Dialog) lines() []line {
 	var list []line
 	for id := range d.rows {
@@ -231,7 +230,7 @@ func (d *Dialog) lines() []line {
 	return list
 }
 
-// row is what is known of a subagent.
+// row returns the row of a subagent.
 func (d *Dialog) row(id pawl.SessionID) *row {
 	if r := d.rows[id]; r != nil {
 		return r
@@ -275,7 +274,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// far moves by more than one.
+// far moves by pages or to the ends.
 func (d *Dialog) far(name string) {
 	page := max(1, d.listed-1)
 	switch d.shared.Keys.Action(keys.Global, name) {
@@ -305,7 +304,7 @@ func (d *Dialog) wheel(m tea.MouseWheelMsg) {
 	}
 }
 
-// chosen is what the bar is on.
+// chosen returns the selected entry.
 func (d *Dialog) chosen() (line, bool) {
 	if d.child != nil {
 		return line{id: d.child.id}, true
@@ -317,7 +316,7 @@ func (d *Dialog) chosen() (line, bool) {
 	return list[d.at], true
 }
 
-// open shows the conversation of a task.
+// open shows the conversation of a subagent.
 func (d *Dialog) open() tea.Cmd {
 	l, ok := d.chosen()
 	switch {
@@ -333,7 +332,7 @@ func (d *Dialog) open() tea.Cmd {
 
 var errJob = errors.New("a command in the background ends with pawl; to end it now, tell pawl to")
 
-// stop ends a task at the second press.
+// stop cancels a subagent on the second press.
 func (d *Dialog) stop(armed pawl.SessionID) tea.Cmd {
 	l, ok := d.chosen()
 	if !ok {

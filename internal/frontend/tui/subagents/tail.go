@@ -7,19 +7,19 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// tail is what is known of a subagent by the end of its log.
+// tail is the state of a subagent by the end of its log.
 type tail struct {
 	agent  string
-	line   string // the last that it said or did
-	text   string // of the reply that is being written: its last line
+	line   string // its last message or action
+	text   string // the last line of the streamed reply
 	asks   map[pawl.Seq]bool
-	cost   pawl.Money // beyond what the row has
+	cost   pawl.Money // not included in the row yet
 	over   bool
 	ended  time.Time
 	reason pawl.Reason
 }
 
-// apply takes an event; counted means that the row has its cost already.
+// apply applies an event; counted means that the row includes its cost already.
 func (t *tail) apply(e pawl.Event, counted bool) {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
@@ -62,7 +62,7 @@ func (t *tail) replied(b pawl.Replied, counted bool) {
 	}
 }
 
-// grow takes a piece of the reply that is being written.
+// grow applies a piece of the streamed reply.
 func (t *tail) grow(text string) {
 	t.text += text
 	if line := lastLine(t.text); line != "" {
@@ -74,14 +74,14 @@ func (t *tail) grow(text string) {
 	t.text = bounded(t.text)
 }
 
-// say takes words, if they are any.
+// say sets the last line, unless the text is blank.
 func (t *tail) say(text string) {
 	if line := lastLine(text); line != "" {
 		t.line = line
 	}
 }
 
-// maxLine is more than a line has space for, in bytes.
+// maxLine bounds a line, in bytes; it is more than fits the screen.
 const maxLine = 2000
 
 func bounded(line string) string {
@@ -91,17 +91,17 @@ func bounded(line string) string {
 	return line
 }
 
-// lastLine is the last line of a text that is not blank.
+// lastLine returns the last line of a text that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	return bounded(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 }
 
-// endWords are how turns end, in a word.
+// endWords names how turns end.
 var endWords = map[pawl.Reason]string{pawl.ReasonEndTurn: "done", pawl.ReasonCanceled: "ended", pawl.ReasonError: "failed"}
 
-// state is the subagent's, in a word. A row that is idle has come to its end even if
-// nothing else is known of it.
+// state returns the subagent's state. An idle row has finished, even if nothing else
+// is known of it.
 func (t *tail) state(row pawl.Session) (word string, works bool) {
 	switch {
 	case len(t.asks) > 0 && !t.over:

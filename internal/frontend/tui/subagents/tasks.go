@@ -1,5 +1,4 @@
-// Package subagents shows what a session has others do: the subagent sessions that
-// work for it, and commands that run in the background.
+// Package subagents shows the subagents, background commands and mission of a session.
 package subagents
 
 import (
@@ -20,53 +19,53 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Task is a subagent session, as the log of the session reports it.
+// Task is a subagent, as the parent's log shows it.
 type Task struct {
 	ID         pawl.SessionID
 	Title      string
-	Agent      string // "" if it was given before the oldest event that is known
+	Agent      string // "" if it was started before the oldest known event
 	Call       pawl.CallID
 	Background bool
-	Work       string // of a mission: the task of the plan that it works on
+	Work       string // in a mission: the task of the plan that it works on
 	Began      time.Time
 	Over       bool
 }
 
-// Tasks is what a session has others do, by the events of its own log.
+// Tasks tracks the subagents of a session by its events.
 type Tasks struct {
 	shared  *ui.Shared
 	session pawl.SessionID
-	list    []*Task           // the oldest first
+	list    []*Task           // oldest first
 	titles  map[string]string // of the tasks in a mission's plan
 	jobs    jobs
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown
 	cancel context.CancelFunc
 
-	now     time.Time // by the last tick
+	now     time.Time // time of the last tick
 	ticking bool
 }
 
-// New returns those of no session.
+// New returns the state without a session.
 func New(s *ui.Shared) *Tasks {
 	t := &Tasks{shared: s}
 	t.Open("", nil)
 	return t
 }
 
-// Tick is a tick of the clock, which goes while a task works.
+// Tick is a tick of the clock, which runs while a subagent works.
 type Tick struct {
 	tasks *Tasks
 	at    time.Time
 }
 
-// rowsOf are the newest subagents of a session.
+// rowsOf lists the last subagents of a session.
 type rowsOf struct {
 	session pawl.SessionID
 	rows    []pawl.Session
 }
 
-// Open forgets all, and takes the newest events of another session.
+// Open resets the state for another session.
 func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	if t.cancel != nil {
 		t.cancel()
@@ -82,20 +81,20 @@ func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	return tea.Batch(t.look(), t.clock())
 }
 
-// look asks how the subagents are: of one that works in the background the log of
-// the session tells late that it has ended, and nothing if it began long ago.
+// look reads the state of the subagents: the parent's log reports late that a
+// background subagent has finished, and does not mention it if it started long ago.
 func (t *Tasks) look() tea.Cmd {
 	ctx, svc, id := t.ctx, t.shared.Service, t.session
 	return func() tea.Msg {
 		rows, err := svc.List(ctx, pawl.Filter{Parent: id})
 		if err != nil {
-			return nil // the events that come tell the rest
+			return nil // later events tell the rest
 		}
 		return rowsOf{id, rows}
 	}
 }
 
-// Apply takes an event of the session.
+// Apply applies an event of the session.
 func (t *Tasks) Apply(e pawl.Event) tea.Cmd {
 	t.take(e)
 	return t.clock()
@@ -111,14 +110,14 @@ func (t *Tasks) take(e pawl.Event) {
 	case pawl.Injected:
 		t.end(func(k *Task) bool { return b.Subagent != "" && k.ID == b.Subagent })
 	case pawl.TurnFinished:
-		t.end(func(*Task) bool { return true }) // no turn ends before its tasks have
+		t.end(func(*Task) bool { return true }) // no turn ends before its subagents
 	default:
 		t.takeMission(e)
 	}
 	t.jobs.take(e)
 }
 
-// takeMission takes the events of a mission: its workers are tasks in the background.
+// takeMission applies the events of a mission: its workers are background subagents.
 func (t *Tasks) takeMission(e pawl.Event) {
 	switch b := e.Body.(type) {
 	case pawl.Planned:
@@ -149,7 +148,7 @@ func (t *Tasks) end(which func(*Task) bool) {
 	}
 }
 
-// maxTasks bounds those that are kept though they are over.
+// maxTasks bounds how many finished ones are kept.
 const maxTasks = 100
 
 func (t *Tasks) forget() {
@@ -166,12 +165,12 @@ func (t *Tasks) forget() {
 	})
 }
 
-// Working returns the tasks that work, the oldest first.
+// Working returns the working subagents, oldest first.
 func (t *Tasks) Working() []*Task {
 	return slices.DeleteFunc(slices.Clone(t.list), func(k *Task) bool { return k.Over })
 }
 
-// Find returns a task.
+// Find returns a subagent, or nil.
 func (t *Tasks) Find(id pawl.SessionID) *Task {
 	if i := slices.IndexFunc(t.list, func(k *Task) bool { return k.ID == id }); i >= 0 {
 		return t.list[i]
@@ -179,7 +178,7 @@ func (t *Tasks) Find(id pawl.SessionID) *Task {
 	return nil
 }
 
-// Update takes what was found out, and ticks. It reports whether it was that.
+// Update handles results and ticks. It reports whether msg is one.
 func (t *Tasks) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case rowsOf:
@@ -198,7 +197,7 @@ func (t *Tasks) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 }
 
-// lookAgain looks while a task works in the background.
+// lookAgain polls while a background subagent works.
 func (t *Tasks) lookAgain() tea.Cmd {
 	if slices.ContainsFunc(t.list, func(k *Task) bool { return k.Background && !k.Over }) {
 		return t.look()
@@ -206,12 +205,12 @@ func (t *Tasks) lookAgain() tea.Cmd {
 	return nil
 }
 
-// known takes what the subagents's rows say.
+// known applies the subagents' rows.
 func (t *Tasks) known(rows []pawl.Session) {
 	for _, row := range rows {
 		works := row.State() != pawl.StateIdle
 		switch k := t.Find(row.ID); {
-		case k != nil: // one that was only just made is idle too
+		case k != nil: // one that was just created is idle too
 			k.Over = k.Over || !works && row.Turns > 0
 		case works:
 			t.list = append(t.list, &Task{ID: row.ID, Title: row.Name(), Background: true, Began: row.Created})
@@ -220,7 +219,7 @@ func (t *Tasks) known(rows []pawl.Session) {
 	slices.SortFunc(t.list, func(a, b *Task) int { return strings.Compare(string(a.ID), string(b.ID)) })
 }
 
-// clock ticks while a task works, and not otherwise.
+// clock ticks while a subagent works.
 func (t *Tasks) clock() tea.Cmd {
 	if t.ticking || len(t.Working()) == 0 {
 		return nil
@@ -229,7 +228,7 @@ func (t *Tasks) clock() tea.Cmd {
 	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return Tick{t, at} })
 }
 
-// Line says which tasks work, on one line; "" if none does.
+// Line lists the working subagents on one line, or returns "".
 func (t *Tasks) Line(width int) string {
 	working := t.Working()
 	if len(working) == 0 {
@@ -252,7 +251,7 @@ func (t *Tasks) Line(width int) string {
 	return ansi.Truncate(" "+s.Accent.Render(head)+s.Muted.Render(ansi.Truncate(strings.Join(names, ", "), room, "…")+tail), width, "…")
 }
 
-// elapsed is how long something has worked so far, in whole seconds.
+// elapsed formats a duration in whole seconds.
 func elapsed(d time.Duration) string {
 	if d = max(0, d); d < 10*time.Second {
 		return fmt.Sprintf("%d s", int(d.Seconds()))

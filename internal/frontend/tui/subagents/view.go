@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// View draws the list, or the conversation of a task.
+// View draws the list, or the conversation of a subagent.
 func (d *Dialog) View(width, height int) string {
 	if d.child != nil {
 		return d.child.draw(width, height, strings.Join(append(d.faults(width), d.hints(width)...), " "))
@@ -39,7 +39,7 @@ func (d *Dialog) View(width, height int) string {
 	return f.Render(append(d.list(list, inner, height-4-len(foot)), foot...))
 }
 
-// list draws what is seen of it, two lines each.
+// list draws the visible entries.
 func (d *Dialog) list(list []line, width, height int) []string {
 	d.at = max(0, min(d.at, len(list)-1))
 	d.listed = max(1, min(height/2, len(list)))
@@ -55,7 +55,7 @@ func (d *Dialog) list(list []line, width, height int) []string {
 	return lines
 }
 
-// title is what a task is called.
+// title returns the title of a subagent.
 func (d *Dialog) title(id pawl.SessionID) string {
 	if k := d.tasks.Find(id); k != nil && k.Title != "" {
 		return k.Title
@@ -63,7 +63,7 @@ func (d *Dialog) title(id pawl.SessionID) string {
 	return d.row(id).session.Name()
 }
 
-// taskLines are a task: what it is called and how it is, and what it did last.
+// taskLines draws a subagent: title, state and last activity.
 func (d *Dialog) taskLines(id pawl.SessionID, chosen bool, width int) []string {
 	r, k := d.row(id), d.tasks.Find(id)
 	word, works := r.tail.state(r.session)
@@ -87,7 +87,7 @@ func (d *Dialog) taskLines(id pawl.SessionID, chosen bool, width int) []string {
 	return d.pair(d.title(id), facts, r.tail.line, d.tone(word), chosen, width)
 }
 
-// jobLines are a job: the command, and the last that it printed.
+// jobLines draws a job: the command, and its last output.
 func (d *Dialog) jobLines(j *Job, chosen bool, width int) []string {
 	facts := []string{j.ID}
 	if j.Over {
@@ -101,7 +101,7 @@ func (d *Dialog) jobLines(j *Job, chosen bool, width int) []string {
 	return d.pair("$ "+j.Command, facts, j.Last, d.tone(facts[1]), chosen, width)
 }
 
-// tone is the look of a state.
+// tone returns the style of a state.
 func (d *Dialog) tone(word string) lipgloss.Style {
 	s := d.shared.Styles
 	switch word {
@@ -148,7 +148,7 @@ func (d *Dialog) faults(width int) []string {
 	return lines
 }
 
-// hints say what the keys do with what is chosen.
+// hints returns the key hints for the selection.
 func (d *Dialog) hints(width int) []string {
 	s, k := d.shared.Styles, d.shared.Keys
 	l, ok := d.chosen()
