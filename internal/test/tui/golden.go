@@ -13,18 +13,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// settled is for how long a screen has to stay the same before it is written to a
-// golden file. Nothing but -update waits so.
+// settled is how long a screen must stay unchanged before -update writes it.
 const settled = 700 * time.Millisecond
 
-// Golden waits until the screen is that of testdata/NAME.SIZE.txt, and returns it.
+// Golden waits until the screen matches testdata/NAME.SIZE.txt, and returns it.
 func (x *Terminal) Golden(name string) Screen {
 	x.t.Helper()
 	return x.golden(name, func(s Screen) string { return s.String() })
 }
 
-// GoldenLooks is Golden where colors carry meaning: the file says how the cells
-// look, by the names of a theme.
+// GoldenLooks is Golden for screens whose colors matter: the file has a letter for the
+// style of each cell.
 func (x *Terminal) GoldenLooks(name, themeName string) Screen {
 	x.t.Helper()
 	t, ok := theme.Find(themeName, nil)
@@ -58,7 +57,7 @@ func (x *Terminal) golden(name string, print func(Screen) string) Screen {
 	return s
 }
 
-// still waits until the screen stays as it is.
+// still waits until the screen does not change any more.
 func (x *Terminal) still(print func(Screen) string) Screen {
 	x.t.Helper()
 	s, since := x.Screen(), time.Now()

@@ -7,22 +7,22 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Style is how a cell looks. Colors are #rrggbb, or "" for the terminal's own.
+// Style is the style of a cell. Colors are #rrggbb, or "" for the terminal's own.
 type Style struct {
 	Fore, Back                                      string
 	Bold, Faint, Italic, Underline, Reverse, Hidden bool
 }
 
-// Cell is a character on the screen. One that is wide is followed by one without text.
+// Cell is a character on the screen. A wide one is followed by a cell without text.
 type Cell struct {
 	Text  string
 	Style Style
 }
 
-// Screen is what is seen: lines of cells.
+// Screen is the lines of cells.
 type Screen [][]Cell
 
-// parse reads what tmux captured: lines of text with the looks of their cells.
+// parse parses what tmux captured: text with SGR sequences.
 func parse(captured string) Screen {
 	var s Screen
 	var style Style
@@ -48,7 +48,7 @@ func parse(captured string) Screen {
 	return s
 }
 
-// with is the style after an SGR sequence.
+// with returns the style after an SGR sequence.
 func (s Style) with(params ansi.Params) Style {
 	if len(params) == 0 {
 		return Style{}
@@ -108,7 +108,7 @@ func (s Style) weight(n int) Style {
 	return s
 }
 
-// colorOf reads a color, and returns how many parameters it took.
+// colorOf parses a color, and returns how many parameters it used.
 func colorOf(params ansi.Params) (string, int) {
 	at := func(i int) int { return params[i].Param(0) }
 	switch {
@@ -120,7 +120,7 @@ func colorOf(params ansi.Params) (string, int) {
 	return "", 0
 }
 
-// String is the text, without blanks at the ends of lines.
+// String returns the text without trailing blanks.
 func (s Screen) String() string {
 	var b strings.Builder
 	for _, row := range s {
@@ -137,5 +137,5 @@ func textOf(row []Cell) string {
 	return b.String()
 }
 
-// Has reports whether a text is seen on a line.
+// Has reports whether a line contains the text.
 func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text) }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Size is that of a terminal, in cells.
+// Size is the size of a terminal, in cells.
 type Size struct{ Width, Height int }
 
 func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
@@ -25,14 +25,14 @@ var (
 	Large  = Size{120, 40}
 )
 
-// Waits are long: the machine may be busy.
+// Waits are long, because the machine may be busy.
 var maxWait = flag.Duration("wait", time.Minute, "how long something is waited for")
 
-// poll is how often the screen is looked at.
+// poll is how often the screen is checked.
 const poll = 25 * time.Millisecond
 
-// settings of the emulator: nothing of its own on the screen, no waiting after an
-// escape, and what has ended stays to be looked at.
+// settings configures tmux: no status line, no delay after escape, and exited programs
+// stay visible.
 const settings = `set -g status off
 set -g remain-on-exit on
 set -s escape-time 0
@@ -49,7 +49,7 @@ type Terminal struct {
 	pid    int
 }
 
-// Start starts pawl in a terminal of its own. It ends with the test.
+// Start starts pawl in a new terminal, which ends with the test.
 func (w *Env) Start(size Size, args ...string) *Terminal {
 	w.t.Helper()
 	dir, err := os.MkdirTemp("", "pawl-tmux-") // short: a socket is in it
@@ -75,7 +75,7 @@ func (w *Env) Start(size Size, args ...string) *Terminal {
 	return x
 }
 
-// run asks the emulator something.
+// run runs a tmux command.
 func (x *Terminal) run(input string, args ...string) (string, error) {
 	cmd := exec.Command("tmux", append([]string{"-S", x.socket}, args...)...) //nolint:gosec // the test's own words
 	cmd.Env = append(os.Environ(), "LANG=C.UTF-8", "TMUX=")
@@ -98,7 +98,7 @@ func (x *Terminal) tmux(input string, args ...string) string {
 	return out
 }
 
-// Keys presses keys, by tmux's names: C-p, Enter, Escape, PPage, F1, M-Up.
+// Keys presses keys by their tmux names: C-p, Enter, Escape, PPage, F1, M-Up.
 func (x *Terminal) Keys(names ...string) {
 	x.t.Helper()
 	x.tmux("", append([]string{"send-keys", "-t", "pawl"}, names...)...)
@@ -118,12 +118,12 @@ func (x *Terminal) Say(prompt string) {
 	x.Keys("Enter")
 }
 
-// lastLine is as much of a prompt as is seen for sure.
+// lastLine returns the part of a prompt that is certainly visible.
 func lastLine(prompt string) string {
 	return prompt[max(0, len(prompt)-10):]
 }
 
-// Paste pastes a text as terminals do: between brackets, if pawl has asked for them.
+// Paste pastes a text as terminals do, bracketed if pawl has requested it.
 func (x *Terminal) Paste(text string) {
 	x.t.Helper()
 	x.tmux(text, "load-buffer", "-b", "paste", "-")
@@ -137,7 +137,7 @@ func (x *Terminal) Resize(size Size) {
 	x.tmux("", "resize-window", "-t", "pawl", "-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height))
 }
 
-// Kill ends pawl as kill -9 does.
+// Kill kills pawl with SIGKILL.
 func (x *Terminal) Kill() {
 	x.t.Helper()
 	if err := syscall.Kill(x.pid, syscall.SIGKILL); err != nil {
@@ -146,7 +146,7 @@ func (x *Terminal) Kill() {
 	x.ended()
 }
 
-// ended waits until pawl has ended and returns its exit code.
+// ended waits until pawl has exited and returns its exit code.
 func (x *Terminal) ended() int {
 	x.t.Helper()
 	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
@@ -159,13 +159,13 @@ func (x *Terminal) ended() int {
 	return 0
 }
 
-// Screen is what is seen now, masked.
+// Screen returns the current screen, masked.
 func (x *Terminal) Screen() Screen {
 	x.t.Helper()
 	return masked(parse(x.tmux("", "capture-pane", "-p", "-e", "-N", "-t", "pawl")))
 }
 
-// Until waits until what is seen is as wanted.
+// Until waits until the screen satisfies ok.
 func (x *Terminal) Until(what string, ok func(Screen) bool) Screen {
 	x.t.Helper()
 	var s Screen
@@ -178,7 +178,7 @@ func (x *Terminal) Until(what string, ok func(Screen) bool) Screen {
 	return s
 }
 
-// Await waits until the texts are seen, all at once.
+// Await waits until all texts are visible at once.
 func (x *Terminal) Await(texts ...string) Screen {
 	x.t.Helper()
 	return x.Until(fmt.Sprintf("%q", texts), func(s Screen) bool {
@@ -191,7 +191,7 @@ func (x *Terminal) Await(texts ...string) Screen {
 	})
 }
 
-// Vanished waits until a text is not seen any more.
+// Vanished waits until a text is no longer visible.
 func (x *Terminal) Vanished(text string) Screen {
 	x.t.Helper()
 	return x.Until("no "+text, func(s Screen) bool { return !s.Has(text) })

@@ -1,10 +1,9 @@
-// Package tui runs the terminal as a person sees it: the real program in a
-// real terminal emulator, tmux, with keys, pastes, sizes and kills.
+// Package tui tests the terminal UI as users see it: the real program in a real
+// terminal emulator, tmux, with keys, pastes, sizes and kills.
 //
-// What is on the screen is compared with files below testdata, one for each state
-// and size; go test -update writes them anew. What differs from run to run is
-// masked. Nothing here depends on how fast the machine is: what is waited for
-// comes, or the wait ends after a long while.
+// Screens are compared with files in testdata, one per state and size; go test -update
+// writes them. What differs from run to run is masked. Nothing depends on the speed of
+// the machine: waits end when the expected state is there, or after a long time.
 package tui
 
 import (
@@ -21,25 +20,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// Model is what the fake provider is asked for.
+// Model is the model that the fake provider serves.
 const Model = "anthropic/claude-sonnet-4-5"
 
-// Env is a machine with a person's files: a home, a configuration, a project
-// and a provider. Its names have the same length in every run.
+// Env is a machine with a user's files: home, configuration, project and provider. Its
+// names have the same length in every run.
 type Env struct {
 	Home    string // HOME
-	Project string // where pawl is started
+	Project string // working directory of pawl
 	Data    string // PAWL_DATA
 	Bin     string
-	Config  map[string]any // as it is when pawl is first started
-	Env     []string       // beside what every world has
+	Config  map[string]any // as written before pawl is first started
+	Env     []string       // added to the common environment
 	Server  *modeltest.FakeServer
 
 	t    testing.TB
 	once sync.Once
 }
 
-// NewEnv makes an Env whose provider replies from a script.
+// NewEnv returns an Env whose provider replies from a script.
 func NewEnv(t testing.TB, script ...string) *Env {
 	t.Helper()
 	home := filepath.Join("/tmp", prefix+strings.ToLower(rand.Text()[:nameLen]))
@@ -65,7 +64,7 @@ func (w *Env) Provide(script ...string) {
 	w.Env = append(w.Env, "ANTHROPIC_API_KEY=key")
 }
 
-// Write puts a file into the project.
+// Write writes a file in the project.
 func (w *Env) Write(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.Project, name)
@@ -82,12 +81,12 @@ func (w *Env) Read(name string) string {
 	return w.commands().Read(w.t, name)
 }
 
-// Environ is what pawl is started with: nothing of the machine that runs the test
-// but its programs.
+// Environ returns the environment of pawl: nothing of the test's machine but its
+// programs.
 func (w *Env) Environ() []string {
 	w.t.Helper()
 	config := filepath.Join(w.Home, "pawl.json")
-	w.once.Do(func() { // later it is pawl's to change
+	w.once.Do(func() { // later pawl may change it
 		data, err := json.Marshal(w.Config)
 		if err == nil {
 			err = os.WriteFile(config, data, 0o600)
@@ -102,12 +101,12 @@ func (w *Env) Environ() []string {
 	}, w.Env...)
 }
 
-// box runs pawl's other commands in this world.
+// commands runs pawl's other commands in this environment.
 func (w *Env) commands() *harness.Workdir {
 	return &harness.Workdir{Bin: w.Bin, Dir: w.Project, Env: w.Environ()}
 }
 
-// Run runs another command of pawl and fails the test unless it succeeds.
+// Run runs another pawl command and fails the test unless it succeeds.
 func (w *Env) Run(args ...string) string {
 	w.t.Helper()
 	return w.commands().Must(w.t, args...).Stdout

@@ -1,9 +1,9 @@
-// Package export writes a session for people to read, as Markdown or as one
-// HTML page, and for another pawl to import.
+// Package export writes a session as Markdown or as one HTML page for people, and as
+// JSON lines for another pawl to import.
 //
-// What a session holds was written by models, tools and files, and whoever gets
-// an export opens it with other programs than pawl. So no text of it can pose as
-// a part of the document or become active there.
+// The contents of a session come from models, tools and files, and an export is opened
+// with other programs than pawl. So no text in it can imitate a part of the document
+// or become active.
 package export
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Document is a session to be written.
+// Document is a session to export.
 type Document struct {
 	Session pawl.Session
 	Events  iter.Seq2[pawl.Event, error] // its log, which is read twice
 }
 
-// The bounds of what is shown, in bytes.
+// Limits of what is shown, in bytes.
 const (
-	maxSaid   = 1 << 20 // of what a person or the model said
-	maxDetail = 20_000  // of a call's input, its result, a diff or a thought
-	maxImage  = 2 << 20 // of a picture
+	maxSaid   = 1 << 20 // of a message
+	maxDetail = 20_000  // of a call's input, a result, a diff or reasoning
+	maxImage  = 2 << 20 // of an image
 	maxImages = 20 << 20
 )
 
@@ -39,7 +39,7 @@ type writer interface {
 	end() error
 }
 
-// header is what stands above the conversation.
+// header is what precedes the conversation.
 type header struct {
 	Title    string
 	Facts    []fact
@@ -55,36 +55,36 @@ type kind int
 
 const (
 	turnBlock kind = iota // a heading
-	sayBlock              // somebody's words
-	foldBlock             // details, folded away
-	noteBlock             // a line about what happened
+	sayBlock              // a message
+	foldBlock             // details, folded
+	noteBlock             // a line about an event
 )
 
-// block is a piece of the document. Its Label is pawl's own words; all else is
-// from outside.
+// block is a piece of the document. Only its Label is pawl's own text; everything else
+// is untrusted.
 type block struct {
 	Kind   kind
 	Label  string
 	Mark   string
 	Name   string // one line
-	Who    string // of a say: you, pawl, system
+	Who    string // of a message: you, pawl, system
 	Failed bool
 	Text   excerpt
 	Parts  []part
 	Files  []file
 }
 
-// part is a labeled text of a fold.
+// part is a labeled text of a folded block.
 type part struct {
 	Label, Name string
 	Lang        string // json, diff or ""
 	Text        excerpt
 }
 
-// excerpt is a text that is safe to show, perhaps not all of it.
+// excerpt is a sanitized text, perhaps truncated.
 type excerpt struct {
 	Text string
-	Left int // bytes that are left out
+	Left int // bytes that are omitted
 }
 
 // file is an attachment.
@@ -94,7 +94,7 @@ type file struct {
 	pawl.File
 }
 
-// write writes a document: what is to be said first is gathered first.
+// write writes a document. It reads the log first for the header.
 func write(w writer, d Document) error {
 	h, err := headerOf(d)
 	if err != nil {
@@ -138,7 +138,7 @@ func headerOf(d Document) (header, error) {
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 			c, _ := e.Subagent()
 			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
-		default: // told below
+		default: // rendered below
 		}
 	}
 	facts := []fact{
@@ -158,7 +158,7 @@ func headerOf(d Document) (header, error) {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// used is what model calls consumed, for people.
+// used formats the usage of model calls.
 func used(u pawl.Usage) string {
 	text := fmt.Sprintf("%d tokens in, %d out", u.Input, u.Output)
 	if cached := u.CacheRead + u.CacheWrite; cached > 0 {
@@ -167,7 +167,7 @@ func used(u pawl.Usage) string {
 	return text + fmt.Sprintf(", $%.4f", u.Cost.Dollars())
 }
 
-// line makes one line of at most n characters of a text.
+// line returns a text as one line of at most n characters.
 func line(s string, n int) string {
 	s = sanitize.Line(strings.Join(strings.Fields(s), " "))
 	if runes := []rune(s); len(runes) > n {
@@ -176,7 +176,7 @@ func line(s string, n int) string {
 	return s
 }
 
-// cut makes a text safe to show and bounds it.
+// cut sanitizes and truncates a text.
 func cut(s string, n int) excerpt {
 	left := 0
 	if len(s) > n {
@@ -189,7 +189,7 @@ func cut(s string, n int) excerpt {
 	return excerpt{strings.TrimRight(shown(s), "\n"), left}
 }
 
-// leftOut says how much of a text is not shown; "" if all of it is.
+// leftOut says how much of a text is omitted, or returns "".
 func (e excerpt) leftOut() string {
 	if e.Left == 0 {
 		return ""

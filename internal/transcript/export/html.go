@@ -16,18 +16,17 @@ var headText string
 //go:embed page.html
 var pageText string
 
-// Page makes the template of a page from its text. It may call "head" with the
-// page's title, which begins a page as all of pawl's do, up to its body: with its
-// look, and the policy that forbids scripts, links and whatever would be loaded
-// from elsewhere.
+// Page parses the template of a page. It may call "head" with the page's title, which
+// writes everything up to the body: the styles, and the content security policy that
+// forbids scripts, links and external resources.
 func Page(text string, funcs template.FuncMap) *template.Template {
 	return template.Must(template.Must(template.New("page").Funcs(funcs).Parse(headText)).Parse(text))
 }
 
 var page = Page(pageText, template.FuncMap{"text": text, "diff": diffLines, "left": excerpt.leftOut})
 
-// HTML writes a session as one page without a script, a link or anything that
-// would be loaded from elsewhere; its own policy forbids them.
+// HTML writes a session as one page without scripts, links or external resources; its
+// content security policy forbids them.
 func HTML(w io.Writer, d Document) error {
 	p := &htmlPage{Writer: bufio.NewWriter(w)}
 	if err := write(p, d); err != nil {
@@ -38,7 +37,7 @@ func HTML(w io.Writer, d Document) error {
 
 type htmlPage struct {
 	*bufio.Writer
-	images int // bytes of the pictures so far
+	images int // bytes of the images so far
 }
 
 func (p *htmlPage) begin(h header) error { return page.ExecuteTemplate(p, "begin", h) }
@@ -57,16 +56,16 @@ func (p *htmlPage) block(b block) error {
 	return page.ExecuteTemplate(p, name, view)
 }
 
-// picture is an attachment as the page has it.
+// picture is an attachment of the page.
 type picture struct {
 	file
 	Source template.URL // "" if it is not shown
 }
 
-// imageTypes are the pictures that a page holds: none that could hold a program.
+// imageTypes are the embedded image types: none that can contain a script.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// picture puts a file into the page if it is a picture and not too large.
+// picture embeds a file if it is an image and not too large.
 func (p *htmlPage) picture(f file) picture {
 	size := len(f.Data)
 	if !slices.Contains(imageTypes, f.MediaType) || size == 0 || size > maxImage || p.images+size > maxImages {
@@ -76,12 +75,12 @@ func (p *htmlPage) picture(f file) picture {
 	return picture{f, template.URL("data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data))} //nolint:gosec // a type of the list and base64
 }
 
-// text is what the template escapes, always.
+// text returns a text that the template always escapes.
 func text(s string) any {
 	return s
 }
 
-// diffLine is a line of a diff and how it is colored.
+// diffLine is a line of a diff and its class.
 type diffLine struct{ Class, Text string }
 
 func diffLines(diff string) []diffLine {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Markdown writes a session as Markdown. Headings, notes and folds are pawl's
-// own; every text of the session stands in a fence that it cannot close, every
-// name in a code span.
+// Markdown writes a session as Markdown. Headings, notes and folds are pawl's own;
+// every text of the session is in a code fence that it cannot close, every name in a
+// code span.
 func Markdown(w io.Writer, d Document) error {
 	m := &markdown{bufio.NewWriter(w)}
 	if err := write(m, d); err != nil {
@@ -19,7 +19,7 @@ func Markdown(w io.Writer, d Document) error {
 	return m.Flush()
 }
 
-// markdown writes blocks. Its buffer keeps the first error for the end.
+// markdown writes blocks. Its buffer keeps the first error.
 type markdown struct{ *bufio.Writer }
 
 func (m *markdown) begin(h header) error {
@@ -55,12 +55,12 @@ func (m *markdown) block(b block) error {
 	for _, f := range b.Files {
 		fmt.Fprintf(m, "\n- File: %s, %d bytes\n", span(f.Name), f.Size)
 	}
-	_, err := m.Write(nil) // what failed so far
+	_, err := m.Write(nil) // the first error so far
 	return err
 }
 
-// fold writes a block that opens when it is clicked on. Its first line is HTML,
-// up to the empty line after it.
+// fold writes a collapsible block. Its first line is HTML, up to the empty line after
+// it.
 func (m *markdown) fold(b block) {
 	fmt.Fprintf(m, "\n<details><summary>%s</summary>\n", html.EscapeString(b.summary()))
 	for _, p := range b.Parts {
@@ -76,7 +76,7 @@ func (m *markdown) fold(b block) {
 	fmt.Fprint(m, "\n</details>\n")
 }
 
-// summary is the line that a fold is known by.
+// summary returns the summary line of a fold.
 func (b block) summary() string {
 	s := strings.TrimSpace(b.Label + " " + b.Name)
 	if b.Mark != "" {
@@ -95,19 +95,20 @@ func (m *markdown) fence(lang string, e excerpt) {
 
 func (m *markdown) end() error { return nil }
 
-// span is a code span: nothing in it is Markdown, nor ends it. The text is one line.
+// span returns a code span: nothing in it is Markdown, or ends it. The text is one
+// line.
 func span(s string) string {
 	if s == "" {
 		return ""
 	}
 	ticks := strings.Repeat("`", longestRun(s)+1)
 	if ticks != "`" || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
-		s = " " + s + " " // one blank on each side is not part of it
+		s = " " + s + " " // a space on each side is not part of the text
 	}
 	return ticks + s + ticks
 }
 
-// longestRun is the length of the longest run of backticks.
+// longestRun returns the length of the longest run of backticks.
 func longestRun(s string) int {
 	longest, run := 0, 0
 	for i := range len(s) {

@@ -14,28 +14,28 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// maxPiece bounds the bytes of an output that one line has.
+// maxPiece bounds the bytes of an output per line.
 const maxPiece = 256 << 10
 
-// outputLine is a line that holds a piece of an output that was too large for
-// the log. A pawl that does not know such lines refuses them.
+// outputLine is a line with a piece of an output that was too large for the log.
+// Versions of pawl that do not know it reject it.
 type outputLine struct {
 	Blob *piece `json:"blob"`
 }
 
 type piece struct {
 	pawl.Blob
-	At   int64  `json:"at"` // bytes of the output that come before
+	At   int64  `json:"at"` // offset in the output
 	Data []byte `json:"data"`
 }
 
-// Outputs collects the outputs that a log names. The zero value is ready.
+// Outputs collects the outputs that a log references. The zero value is ready to use.
 type Outputs struct {
 	List []pawl.Blob
 	has  map[pawl.Blob]bool
 }
 
-// Add takes in what an event names.
+// Add adds the outputs that an event references.
 func (o *Outputs) Add(e pawl.Event) {
 	spill := store.FullOutput(e.Body)
 	if spill == nil || o.has[*spill] {
@@ -48,7 +48,7 @@ func (o *Outputs) Add(e pawl.Event) {
 	o.List = append(o.List, *spill)
 }
 
-// Matches reads a content to its end and reports whether it is the output's own.
+// Matches reads r to its end and reports whether it is the content of the blob.
 func Matches(blob pawl.Blob, r io.Reader) (bool, error) {
 	hash := sha256.New()
 	n, err := io.Copy(hash, r)
@@ -79,14 +79,14 @@ func WriteOutput(blob pawl.Blob, r io.Reader, line func(any) error) error {
 	}
 }
 
-// Log reads what an export holds: first the events, all of them, then the outputs.
+// Log reads an export: first all events, then the outputs.
 type Log struct {
 	dec     *json.Decoder
-	next    *piece // that was read and not yet taken
+	next    *piece // read but not consumed yet
 	outputs Outputs
 }
 
-// NewLog returns a Log. An export without outputs, as earlier pawls wrote it, is one too.
+// NewLog returns a Log. Exports without outputs are valid too.
 func NewLog(r io.Reader) *Log { return &Log{dec: json.NewDecoder(r)} }
 
 // Events yields the events up to the first output.
@@ -105,14 +105,14 @@ func (l *Log) Events() iter.Seq2[pawl.Event, error] {
 	}
 }
 
-// event reads a line: an event, or a piece, which is then the next one.
+// event reads a line: an event, or a piece, which becomes the next one.
 func (l *Log) event() (e pawl.Event, err error) {
 	var raw json.RawMessage
 	if err := l.dec.Decode(&raw); err != nil {
 		return e, err
 	}
 	var keys map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &keys) // what is no object is no event either, which says so
+	_ = json.Unmarshal(raw, &keys) // anything but an object fails to decode as an event below
 	if _, output := keys["blob"]; !output {
 		return e, e.UnmarshalJSON(raw)
 	}
@@ -127,9 +127,9 @@ func (l *Log) event() (e pawl.Event, err error) {
 	return e, nil
 }
 
-// Outputs gives each output of the export to put, which returns what it has
-// stored, and returns those that the log names and the export does not hold. Only
-// what the log names is taken, and only if it is what it says it is.
+// Outputs passes each output of the export to put, which returns what it has stored,
+// and returns those that the log references but the export lacks. It accepts only
+// outputs that the log references and whose content matches.
 func (l *Log) Outputs(put func(io.Reader) (pawl.Blob, error)) (missing []pawl.Blob, err error) {
 	for l.next != nil {
 		blob := l.next.Blob
@@ -176,7 +176,7 @@ func (p *pieces) Read(out []byte) (int, error) {
 	return n, nil
 }
 
-// take takes the next piece and reads the line after it.
+// take consumes the next piece and reads the line after it.
 func (p *pieces) take() error {
 	next := p.log.next
 	switch {

@@ -13,23 +13,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// teller turns events into blocks. It keeps what a later event needs: prompts
-// until they are taken in, calls until they have their result.
+// renderer turns events into blocks. It keeps what later events need: prompts until
+// the model reads them, calls until they have results.
 type teller struct {
 	w       writer
 	prompts map[pawl.Seq]pawl.Parts
-	by      map[pawl.Seq]pawl.Actor // who sent them, and gave the orders
+	by      map[pawl.Seq]pawl.Actor // who sent them
 	orders  map[pawl.Seq]pawl.Undo
-	turns   map[pawl.Seq]int // by their TurnStarted
+	turns   map[pawl.Seq]int // by TurnStarted
 	calls   []pawl.ToolCall
-	shells  map[pawl.Seq]string // the person's commands that have no end
+	shells  map[pawl.Seq]string // the user's commands that have no result
 }
 
 func newTeller(w writer) *teller {
 	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Undo{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
 }
 
-// shown is a text as a document has it: nothing in it steers or deceives.
+// shown sanitizes a text.
 func shown(s string) string {
 	return sanitize.Text(s)
 }
@@ -91,12 +91,12 @@ func (t *teller) event(e pawl.Event) error {
 		return t.mission(b)
 	case pawl.SessionCreated, pawl.SessionTitled, pawl.SessionSummarized: // in the header
 	case pawl.ReplyStarted, pawl.CallStarted, pawl.ShellStarted: // the result follows
-	case pawl.Delta, pawl.Progress, pawl.Status: // in no log
+	case pawl.Delta, pawl.Progress, pawl.Status: // not in the log
 	}
 	return nil
 }
 
-// rest writes what the log left open.
+// rest writes what the log leaves unfinished.
 func (t *teller) rest() error {
 	for _, c := range t.calls {
 		if err := t.w.block(callBlock(c, "has no result yet")); err != nil {
@@ -135,7 +135,7 @@ func (t *teller) prompt(label string, seq pawl.Seq) error {
 	return t.say(named(label, t.by[seq]), "you", parts.Text(), filesOf(parts))
 }
 
-// named is a label with who it was, unless it was the one who runs pawl.
+// named returns a label with the actor, unless it is the user who runs pawl.
 func named(label string, by pawl.Actor) string {
 	if by == (pawl.Actor{}) {
 		return label
@@ -154,7 +154,7 @@ func (t *teller) shared(b pawl.SessionShared) error {
 	return t.note(named("Shared", b.By), "with "+strings.Join(names, ", "))
 }
 
-// mission tells an event of a mission, with the evidence in it.
+// mission writes an event of a mission, with its evidence.
 func (t *teller) mission(b pawl.Body) error {
 	text, level := humanize.Mission(b)
 	detail := humanize.MissionDetail(b)
@@ -175,7 +175,7 @@ func filesOf(parts pawl.Parts) []file {
 	return list
 }
 
-// attachment describes one.
+// attachment describes a file.
 func attachment(f pawl.File) file {
 	return file{Name: line(fmt.Sprintf("%s (%s)", f.Name, f.MediaType), 300), Size: len(f.Data), File: f}
 }
@@ -192,7 +192,7 @@ func (t *teller) replied(b pawl.Replied) error {
 			}
 		case pawl.ToolCall:
 			t.calls = append(t.calls, p)
-		case pawl.ToolResult, pawl.File, pawl.Patch: // no reply has them
+		case pawl.ToolResult, pawl.File, pawl.Patch: // not in replies
 		}
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (t *teller) todos(b pawl.TodosSet) error {
 	return t.fold("To do", "", part{Text: cut(strings.Join(lines, "\n"), maxDetail)})
 }
 
-// callBlock begins the block of a call.
+// callBlock starts the block of a call.
 func callBlock(c pawl.ToolCall, mark string) block {
 	input := c.Input
 	var b bytes.Buffer
@@ -267,21 +267,21 @@ func (t *teller) finished(b pawl.CallFinished) error {
 	return t.w.block(callBlock(call, markOf(b.Status, b.Result)).with(b.Result))
 }
 
-// shellBlock begins the block of a command of the person.
+// shellBlock starts the block of a shell command of the user.
 func (t *teller) shellBlock(asked pawl.Seq, mark string) block {
 	command := t.shells[asked]
 	return block{Kind: foldBlock, Label: named("You ran", t.by[asked]), Name: line(command, 120), Mark: mark,
 		Parts: []part{{Label: "Command", Text: cut(command, maxDetail)}}}
 }
 
-// ran shows the result of a command of the person.
+// ran writes the result of a shell command of the user.
 func (t *teller) ran(b pawl.ShellRan) error {
 	bl := t.shellBlock(b.Asked, markOf(b.Status, b.Result)).with(b.Result)
 	delete(t.shells, b.Asked)
 	return t.w.block(bl)
 }
 
-// markOf says in a word the result of a call.
+// markOf describes the result of a call in a word.
 func markOf(status pawl.CallStatus, r pawl.Result) string {
 	if status == pawl.CallDone && r.IsError {
 		return "failed"
@@ -289,7 +289,7 @@ func markOf(status pawl.CallStatus, r pawl.Result) string {
 	return line(string(status), 50)
 }
 
-// with is a block with the result of what it shows.
+// with returns the block with a result.
 func (bl block) with(r pawl.Result) block {
 	bl.Failed = bl.Mark != string(pawl.CallDone)
 	result := part{Label: "Result", Text: cut(r.Content, maxDetail)}
@@ -305,7 +305,7 @@ func (bl block) with(r pawl.Result) block {
 			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Text, maxDetail)})
 		case pawl.ToolResult:
 			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Content, maxDetail)})
-		case pawl.Reasoning, pawl.ToolCall, pawl.File: // not for people
+		case pawl.Reasoning, pawl.ToolCall, pawl.File: // not shown
 		}
 	}
 	for _, f := range r.Files {
@@ -332,7 +332,7 @@ func (t *teller) compacted(b pawl.Compacted) error {
 	return t.fold(label, "", part{Text: cut(b.Text, maxDetail)})
 }
 
-// undone says that a part of what stands above does not count any more.
+// undone notes that a part of the above was undone.
 func (t *teller) undone(b pawl.Undone) error {
 	order := t.orders[b.Asked]
 	what := map[pawl.Scope]string{
