@@ -103,7 +103,7 @@ func write(w writer, d Document) error {
 	if err := w.begin(h); err != nil {
 		return err
 	}
-	t := newTeller(w)
+	t := newRenderer(w)
 	for e, err := range d.Events {
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 // renderer turns events into blocks. It keeps what later events need: prompts until
 // the model reads them, calls until they have results.
-type teller struct {
+type renderer struct {
 	w       writer
 	prompts map[pawl.Seq]pawl.Parts
 	by      map[pawl.Seq]pawl.Actor // who sent them
@@ -25,8 +25,8 @@ type teller struct {
 	shells  map[pawl.Seq]string // the user's commands that have no result
 }
 
-func newTeller(w writer) *teller {
-	return &teller{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Undo{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
+func newRenderer(w writer) *renderer {
+	return &renderer{w: w, prompts: map[pawl.Seq]pawl.Parts{}, by: map[pawl.Seq]pawl.Actor{}, orders: map[pawl.Seq]pawl.Undo{}, turns: map[pawl.Seq]int{}, shells: map[pawl.Seq]string{}}
 }
 
 // shown sanitizes a text.
@@ -34,7 +34,7 @@ func shown(s string) string {
 	return sanitize.Text(s)
 }
 
-func (t *teller) event(e pawl.Event) error {
+func (t *renderer) event(e pawl.Event) error {
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
 		t.prompts[e.Seq], t.by[e.Seq] = b.Parts, b.By
@@ -97,7 +97,7 @@ func (t *teller) event(e pawl.Event) error {
 }
 
 // rest writes what the log leaves unfinished.
-func (t *teller) rest() error {
+func (t *renderer) rest() error {
 	for _, c := range t.calls {
 		if err := t.w.block(callBlock(c, "has no result yet")); err != nil {
 			return err
@@ -121,15 +121,15 @@ func (t *teller) rest() error {
 	return nil
 }
 
-func (t *teller) note(label, name string) error {
+func (t *renderer) note(label, name string) error {
 	return t.w.block(block{Kind: noteBlock, Label: label, Name: line(name, 1000)})
 }
 
-func (t *teller) say(label, who, text string, files []file) error {
+func (t *renderer) say(label, who, text string, files []file) error {
 	return t.w.block(block{Kind: sayBlock, Label: label, Who: who, Text: cut(text, maxSaid), Files: files})
 }
 
-func (t *teller) prompt(label string, seq pawl.Seq) error {
+func (t *renderer) prompt(label string, seq pawl.Seq) error {
 	parts := t.prompts[seq]
 	delete(t.prompts, seq)
 	return t.say(named(label, t.by[seq]), "you", parts.Text(), filesOf(parts))
@@ -143,7 +143,7 @@ func named(label string, by pawl.Actor) string {
 	return label + ", by " + line(by.String(), 200)
 }
 
-func (t *teller) shared(b pawl.SessionShared) error {
+func (t *renderer) shared(b pawl.SessionShared) error {
 	var names []string
 	for _, u := range b.With {
 		names = append(names, string(u))
@@ -155,7 +155,7 @@ func (t *teller) shared(b pawl.SessionShared) error {
 }
 
 // mission writes an event of a mission, with its evidence.
-func (t *teller) mission(b pawl.Body) error {
+func (t *renderer) mission(b pawl.Body) error {
 	text, level := humanize.Mission(b)
 	detail := humanize.MissionDetail(b)
 	if detail == "" {
@@ -180,7 +180,7 @@ func attachment(f pawl.File) file {
 	return file{Name: line(fmt.Sprintf("%s (%s)", f.Name, f.MediaType), 300), Size: len(f.Data), File: f}
 }
 
-func (t *teller) replied(b pawl.Replied) error {
+func (t *renderer) replied(b pawl.Replied) error {
 	for _, p := range b.Parts {
 		var err error
 		switch p := p.(type) {
@@ -201,11 +201,11 @@ func (t *teller) replied(b pawl.Replied) error {
 	return nil
 }
 
-func (t *teller) fold(label, name string, parts ...part) error {
+func (t *renderer) fold(label, name string, parts ...part) error {
 	return t.w.block(block{Kind: foldBlock, Label: label, Name: line(name, 200), Parts: parts})
 }
 
-func (t *teller) asked(b pawl.Asked) error {
+func (t *renderer) asked(b pawl.Asked) error {
 	label := map[pawl.AskKind]string{
 		pawl.AskQuestion: "Pawl asks", pawl.AskPlan: "Pawl has a plan", pawl.AskPermission: "Pawl asks for permission",
 	}[b.Kind]
@@ -222,7 +222,7 @@ func (t *teller) asked(b pawl.Asked) error {
 	return t.say(label, "pawl", strings.TrimSpace(text), nil)
 }
 
-func (t *teller) answered(b pawl.Answered) error {
+func (t *renderer) answered(b pawl.Answered) error {
 	if b.Outcome != pawl.OutcomeAnswered && b.Text == "" {
 		return t.note(named("The answer", b.By), string(b.Outcome))
 	}
@@ -239,7 +239,7 @@ func (t *teller) answered(b pawl.Answered) error {
 	return t.say(named("You answer", b.By), "you", strings.Join(lines, "\n"), nil)
 }
 
-func (t *teller) todos(b pawl.TodosSet) error {
+func (t *renderer) todos(b pawl.TodosSet) error {
 	var lines []string
 	for _, todo := range b.Todos {
 		lines = append(lines, fmt.Sprintf("%s: %s", todo.Status, todo.Content))
@@ -258,7 +258,7 @@ func callBlock(c pawl.ToolCall, mark string) block {
 		Parts: []part{{Label: "Input", Name: line(c.Name, 100), Lang: "json", Text: cut(string(input), maxDetail)}}}
 }
 
-func (t *teller) finished(b pawl.CallFinished) error {
+func (t *renderer) finished(b pawl.CallFinished) error {
 	call := pawl.ToolCall{ID: b.Call}
 	if i := slices.IndexFunc(t.calls, func(c pawl.ToolCall) bool { return c.ID == b.Call }); i >= 0 {
 		call = t.calls[i]
@@ -268,14 +268,14 @@ func (t *teller) finished(b pawl.CallFinished) error {
 }
 
 // shellBlock starts the block of a shell command of the user.
-func (t *teller) shellBlock(asked pawl.Seq, mark string) block {
+func (t *renderer) shellBlock(asked pawl.Seq, mark string) block {
 	command := t.shells[asked]
 	return block{Kind: foldBlock, Label: named("You ran", t.by[asked]), Name: line(command, 120), Mark: mark,
 		Parts: []part{{Label: "Command", Text: cut(command, maxDetail)}}}
 }
 
 // ran writes the result of a shell command of the user.
-func (t *teller) ran(b pawl.ShellRan) error {
+func (t *renderer) ran(b pawl.ShellRan) error {
 	bl := t.shellBlock(b.Asked, markOf(b.Status, b.Result)).with(b.Result)
 	delete(t.shells, b.Asked)
 	return t.w.block(bl)
@@ -314,12 +314,12 @@ func (bl block) with(r pawl.Result) block {
 	return bl
 }
 
-func (t *teller) ended(turn int, b pawl.TurnFinished) error {
+func (t *renderer) ended(turn int, b pawl.TurnFinished) error {
 	label := fmt.Sprintf("Turn %d ended: %d steps, %s", turn, b.Steps, used(b.Usage))
 	return t.note(label, strings.TrimSuffix(string(b.Reason)+": "+b.Message, ": "))
 }
 
-func (t *teller) compacted(b pawl.Compacted) error {
+func (t *renderer) compacted(b pawl.Compacted) error {
 	if b.Message != "" {
 		if err := t.note("Compaction", b.Message); err != nil {
 			return err
@@ -333,7 +333,7 @@ func (t *teller) compacted(b pawl.Compacted) error {
 }
 
 // undone notes that a part of the above was undone.
-func (t *teller) undone(b pawl.Undone) error {
+func (t *renderer) undone(b pawl.Undone) error {
 	order := t.orders[b.Asked]
 	what := map[pawl.Scope]string{
 		pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation",
