@@ -1,4 +1,4 @@
-// Package keys says which key does what. Every key can be changed by the user.
+// Package keys defines the key bindings, which the user can change.
 package keys
 
 import (
@@ -8,30 +8,30 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// Action is something that a key does.
+// Action is what a key does.
 type Action string
 
-// Scope is where a key counts. A key of the innermost scope wins.
+// Scope is where a binding applies. The innermost scope wins.
 type Scope string
 
 // The scopes.
 const (
 	Global Scope = "global"
-	Editor Scope = "editor" // while a prompt is written
-	Chat   Scope = "chat"   // while the conversation is looked at
+	Editor Scope = "editor" // while the prompt has the focus
+	Chat   Scope = "chat"   // while the conversation has the focus
 	Dialog Scope = "dialog"
-	Ask    Scope = "ask" // while pawl asks something
+	Ask    Scope = "ask" // in the dialog of an ask
 
-	InSessions Scope = "sessions" // while the sessions are listed
-	InRewind   Scope = "rewind"   // while it is chosen what to go back to
-	InTasks    Scope = "tasks"    // while the tasks are listed
+	InSessions Scope = "sessions" // in the list of sessions
+	InRewind   Scope = "rewind"   // in the rewind dialog
+	InTasks    Scope = "tasks"    // in the list of subagents
 )
 
-// Binding is an action, where it counts and the keys that do it.
+// Binding is an action, its scope and its keys.
 type Binding struct {
 	Action Action
 	Scope  Scope
-	Keys   []string // as bubbletea names them, e.g. ctrl+o
+	Keys   []string // as Bubble Tea names them, e.g. ctrl+o
 	Help   string
 }
 
@@ -106,7 +106,7 @@ const (
 	SessionFolders Action = "session_folders"
 )
 
-// Default are the keys when the user has said nothing else.
+// Default are the default bindings.
 var Default = []Binding{
 	{Quit, Global, []string{"ctrl+d"}, "quit"},
 	{Interrupt, Global, []string{"esc"}, "interrupt"},
@@ -170,15 +170,14 @@ var Default = []Binding{
 	{SessionFolders, InSessions, []string{"tab"}, "this directory, or all"},
 }
 
-// Map finds what a key does.
+// Map finds the action of a key.
 type Map struct {
 	bindings []Binding
 	byKey    map[Scope]map[string]Action
 }
 
-// New returns the default keys with the user's own in their place: a list of keys
-// for each action that is named. An empty list takes the keys away. What cannot be
-// is a *Fault.
+// New returns the default bindings with the user's in their place: a list of keys per
+// action. An empty list removes the keys. An invalid binding is a *Fault.
 func New(own map[string][]string) (*Map, error) {
 	m := &Map{byKey: map[Scope]map[string]Action{}}
 	known := make([]string, 0, len(Default))
@@ -216,11 +215,10 @@ func (m *Map) index() {
 	}
 }
 
-// Action returns what a key does in a scope, or "".
+// Action returns the action of a key in a scope, or "".
 func (m *Map) Action(scope Scope, key string) Action { return m.byKey[scope][key] }
 
-// Either returns what a key does in the first of some scopes in which it does
-// something, or "".
+// Either returns the action of a key in the first of the scopes that binds it, or "".
 func (m *Map) Either(key string, scopes ...Scope) Action {
 	for _, s := range scopes {
 		if a := m.Action(s, key); a != "" {
@@ -230,7 +228,7 @@ func (m *Map) Either(key string, scopes ...Scope) Action {
 	return ""
 }
 
-// Bindings returns those of a scope.
+// Bindings returns the bindings of a scope.
 func (m *Map) Bindings(scope Scope) []Binding {
 	var list []Binding
 	for _, b := range m.bindings {
@@ -241,7 +239,7 @@ func (m *Map) Bindings(scope Scope) []Binding {
 	return list
 }
 
-// Of returns those of actions that have keys, in their order.
+// Of returns the bindings of actions that have keys, in order.
 func (m *Map) Of(actions []Action) []Binding {
 	var list []Binding
 	for _, a := range actions {
@@ -253,7 +251,7 @@ func (m *Map) Of(actions []Action) []Binding {
 	return list
 }
 
-// Key returns the first key of an action, for hints; "" if it has none.
+// Key returns the first key of an action, for hints, or "".
 func (m *Map) Key(a Action) string {
 	for _, b := range m.bindings {
 		if b.Action == a && len(b.Keys) > 0 {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fault says what is wrong with the user's keys of an action.
+// Fault says what is wrong with the user's keys for an action.
 type Fault struct{ Action, Why string }
 
 func (f *Fault) Error() string { return "keys." + f.Action + ": " + f.Why }
@@ -17,10 +17,10 @@ func (f *Fault) Error() string { return "keys." + f.Action + ": " + f.Why }
 // modifiers are in the order in which they are written.
 var modifiers = []string{"ctrl+", "alt+", "shift+", "meta+", "hyper+", "super+"}
 
-// special finds the keys that are no characters.
+// special matches keys that are not characters.
 var special = regexp.MustCompile(`^(enter|tab|backspace|esc|space|up|down|left|right|home|end|pgup|pgdown|insert|delete|f[1-9]|f[1-5][0-9]|f6[0-3])$`)
 
-// named returns keys as they are called when they are pressed.
+// named normalizes the names of keys.
 func named(b Binding, keys []string) ([]string, error) {
 	var list []string
 	for _, k := range keys {
@@ -41,10 +41,11 @@ func named(b Binding, keys []string) ([]string, error) {
 	return list, nil
 }
 
-// needed are the actions without which one is stuck.
+// needed are actions that must keep a key, because the user would be stuck without
+// them.
 var needed = []Action{Send, Close, Decline}
 
-// nameOf returns a key as it is called, or why it is none.
+// nameOf returns the normalized name of a key, or why it is invalid.
 func nameOf(key string) (name, why string) {
 	rest := strings.TrimSpace(key)
 	held := make([]bool, len(modifiers))
@@ -74,10 +75,10 @@ func nameOf(key string) (name, why string) {
 	return rest, ""
 }
 
-// typed reports whether a key is a character, which one may want to write.
+// typed reports whether a key is a character that can be typed.
 func typed(name string) bool { return utf8.RuneCountInString(name) == 1 || name == "space" }
 
-// unfit says why an action cannot have a key, or "".
+// unfit says why an action cannot have a key, or returns "".
 func unfit(b Binding, name string) string {
 	switch {
 	case typed(name) && b.Action != HelpEmpty && (b.Scope == Global || b.Scope == Editor || b.Scope == Dialog):
@@ -90,7 +91,7 @@ func unfit(b Binding, name string) string {
 	return ""
 }
 
-// outer are the actions of a wider scope that count in a place, too.
+// outer lists the actions of outer scopes that also apply in a scope.
 var outer = map[Scope]func(Binding) bool{
 	Editor: func(b Binding) bool { return b.Scope == Global },
 	Chat:   func(b Binding) bool { return b.Scope == Global },
@@ -100,8 +101,7 @@ var outer = map[Scope]func(Binding) bool{
 	},
 }
 
-// Active returns what can be done in a place, the nearest first, with the keys that
-// do it there.
+// Active returns the bindings that apply in a scope, innermost first.
 func (m *Map) Active(place Scope) []Binding {
 	list := m.Bindings(place)
 	var taken []string
@@ -118,8 +118,8 @@ func (m *Map) Active(place Scope) []Binding {
 	return slices.DeleteFunc(list, func(b Binding) bool { return len(b.Keys) == 0 })
 }
 
-// check refuses a key that does two things in one place. Where the nearer of two
-// is meant by default, it stays so.
+// check rejects a key with two actions in one scope. Defaults in which the inner one
+// wins are allowed.
 func (m *Map) check(own map[string][]string) error {
 	for _, place := range []Scope{Editor, Chat, Dialog, Ask} {
 		by := map[string]Binding{}
@@ -139,13 +139,13 @@ func (m *Map) check(own map[string][]string) error {
 	return nil
 }
 
-// meant reports whether two actions may have one key: the nearer one counts.
+// meant reports whether two actions may share a key: the inner one wins.
 func meant(a, b Binding) bool {
 	both := []Action{a.Action, b.Action}
 	return slices.Contains(both, LeaveChat) && slices.Contains(both, Interrupt)
 }
 
-// clash is about the action that the user has named.
+// clash returns the fault for the action that the user has changed.
 func clash(key string, a, b Binding, own map[string][]string) *Fault {
 	if _, ok := own[string(a.Action)]; ok {
 		a, b = b, a

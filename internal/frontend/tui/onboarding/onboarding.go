@@ -1,5 +1,5 @@
-// Package onboarding is what a person sees before their first prompt: whether they
-// trust the directory, and how to come by a model.
+// Package onboarding shows the dialogs before the first prompt: trusting the project,
+// and choosing a model and a mode.
 package onboarding
 
 import (
@@ -13,31 +13,32 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Options say what is known before.
+// Options configures the onboarding.
 type Options struct {
-	Chosen bool // a model is named already
-	// Help says how to come by a model and what was found so far; nil means a text
-	// that knows nothing of this machine.
+	Chosen bool // a model is configured
+	// Help returns instructions for getting a model, and what was found; nil means a
+	// generic text.
 	Help func(context.Context) (string, error)
-	// Save keeps the choice for the next time; nil means that it holds until pawl ends.
+	// Save stores the choice in the user's configuration; nil keeps it for this
+	// process only.
 	Save func(model, mode string) error
 }
 
-// Chosen is what the person chose to work with.
+// Chosen reports the user's choice.
 type Chosen struct{ Model, Mode string }
 
-// Begin looks at the directory, and opens what the person is to see first.
+// Begin loads the project, and opens the first dialog.
 func Begin(s *ui.Shared, o Options) tea.Cmd {
 	return func() tea.Msg {
 		folder, err := s.Service.Look(s.Context, s.Dir)
-		if err != nil && !errors.Is(err, pawl.ErrUnavailable) { // a service without a project is no failure
+		if err != nil && !errors.Is(err, pawl.ErrUnavailable) { // a service without projects is not an error
 			return ui.Failed{Err: err}
 		}
 		var open []tea.Cmd
 		if !o.Chosen && folder.Model == "" {
 			open = append(open, ui.Send(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
 		}
-		if brings(folder) { // above: the directory is asked about first
+		if brings(folder) { // on top: trust comes first
 			open = append(open, ui.Send(ui.Open{Dialog: dialog.NewTrust(s, folder)}))
 		}
 		if len(open) == 0 {
@@ -47,10 +48,10 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 	}
 }
 
-// brings reports whether a directory would enable something and is not trusted.
+// brings reports whether a project has configuration that is not trusted.
 func brings(f pawl.Project) bool { return f.Trust.State != "trusted" && len(f.Trust.Parts) > 0 }
 
-// AskTrust asks about the directory again, whenever the person wants.
+// AskTrust opens the trust dialog on request.
 func AskTrust(s *ui.Shared) tea.Cmd {
 	return func() tea.Msg {
 		folder, err := s.Service.Look(s.Context, s.Dir)
@@ -67,18 +68,18 @@ func AskTrust(s *ui.Shared) tea.Cmd {
 	}
 }
 
-// found is what there is to choose from.
+// found is what can be chosen.
 type found struct {
 	models []pawl.ModelInfo
 	folder pawl.Project
-	help   string // how to come by a model
-	err    error  // why the models are not known
+	help   string // how to get a model
+	err    error  // why the models are unknown
 }
 
-// foundMsg is found, looked for again.
+// foundMsg is the result of another search.
 type foundMsg struct{ found found }
 
-// noHelp is what is said where nothing is known of the machine that works.
+// noHelp is used if Options.Help is nil.
 const noHelp = `Pawl needs a model: a provider's key, or a model on your machine.
 
   export ANTHROPIC_API_KEY=…    or OPENAI_API_KEY, GEMINI_API_KEY, …
@@ -86,7 +87,7 @@ const noHelp = `Pawl needs a model: a provider's key, or a model on your machine
 
 Then begin again with pawl --model sonnet; 'pawl models' lists all models.`
 
-// find looks for models. It takes time, and is not for Update.
+// find looks for models. It may block.
 func find(s *ui.Shared, o Options, folder pawl.Project) found {
 	f := found{folder: folder, help: noHelp}
 	f.models, f.err = s.Service.Models(s.Context)

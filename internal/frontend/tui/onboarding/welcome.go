@@ -16,14 +16,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The lists of the welcome.
+// IDs of the pickers.
 const (
 	modelList = "first.model"
 	modeList  = "first.mode"
 )
 
-// welcome explains what there is to choose, has a model and a mode chosen, and
-// keeps the choice.
+// welcome explains the choice, lets the user choose a model and a mode, and saves it.
 type welcome struct {
 	shared  *ui.Shared
 	options Options
@@ -31,7 +30,7 @@ type welcome struct {
 	looking bool
 	lock    *dialog.Lock
 	pane    dialog.Pane
-	list    *picker.Picker // nil: the explanation is shown
+	list    *picker.Picker // nil while the explanation is shown
 	model   string
 }
 
@@ -39,16 +38,16 @@ func newWelcome(s *ui.Shared, o Options, f found) *welcome {
 	return &welcome{shared: s, options: o, found: f, lock: dialog.NewLock()}
 }
 
-// Shown begins the time until keys count.
+// Shown starts the lock.
 func (w *welcome) Shown() tea.Cmd { return w.lock.Shut() }
 
-// savedMsg is the result of keeping the choice.
+// savedMsg is the result of saving the choice.
 type savedMsg struct {
 	chosen Chosen
 	err    error
 }
 
-// Update takes a message.
+// Update handles a message.
 func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case foundMsg:
@@ -71,7 +70,7 @@ func (w *welcome) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return w, cmd
 	}
 	if w.list != nil {
-		_, cmd := w.list.Update(msg) // what it says closes it
+		_, cmd := w.list.Update(msg) // its messages close it
 		return w, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok && w.lock.Takes() {
@@ -95,7 +94,7 @@ func (w *welcome) key(name string) (ui.Dialog, tea.Cmd) {
 	return w, nil
 }
 
-// choose takes what was chosen of a list.
+// choose handles a choice from a picker.
 func (w *welcome) choose(m picker.Chosen) tea.Cmd {
 	switch m.Picker {
 	case modelList:
@@ -115,7 +114,7 @@ func (w *welcome) choose(m picker.Chosen) tea.Cmd {
 	return nil
 }
 
-// saved ends the welcome. A choice that cannot be kept holds all the same.
+// saved ends the welcome. If saving failed, the choice still applies to this process.
 func (w *welcome) saved(m savedMsg) (ui.Dialog, tea.Cmd) {
 	chosen := ui.Send(m.chosen)
 	if m.err != nil {
@@ -129,7 +128,7 @@ func (w *welcome) saved(m savedMsg) (ui.Dialog, tea.Cmd) {
 	return nil, tea.Sequence(chosen, ui.Send(ui.Notice{Text: notice}))
 }
 
-// modelItems are the models, those of a provider together.
+// modelItems returns the models, grouped by provider.
 func modelItems(models []pawl.ModelInfo) []picker.Item {
 	models = slices.Clone(models)
 	slices.SortStableFunc(models, func(a, b pawl.ModelInfo) int { return strings.Compare(a.Provider, b.Provider) })
@@ -150,15 +149,15 @@ func modelItems(models []pawl.ModelInfo) []picker.Item {
 	return items
 }
 
-// modes are those that a person begins with, and what they mean.
+// modes are the modes to start with.
 var modes = []struct{ name, means string }{
 	{"guard", "works in a sandbox, asks before what leaves it"},
 	{"ask", "asks before each change and command"},
 	{"plan", "looks and plans, changes nothing"},
 }
 
-// modeItems are the modes that may be used, the recommended one first: guard
-// where there is a sandbox, otherwise ask.
+// modeItems returns the allowed modes, the recommended one first: guard if there is a
+// sandbox, otherwise ask.
 func modeItems(f pawl.Project) []picker.Item {
 	boxed := f.Sandbox != "" && f.Sandbox != "none"
 	var items []picker.Item
@@ -172,7 +171,7 @@ func modeItems(f pawl.Project) []picker.Item {
 		}
 		items = append(items, picker.Item{ID: m.name, Title: title, Detail: m.means})
 	}
-	if len(items) == 0 { // a managed machine that allows none of these: what holds there
+	if len(items) == 0 { // managed settings allow none of these: use the configured mode
 		return []picker.Item{{ID: f.Mode, Title: sanitize.Line(f.Mode)}}
 	}
 	if !boxed {
@@ -188,7 +187,7 @@ func first(i picker.Item) int {
 	return 1
 }
 
-// View draws it.
+// View draws the dialog.
 func (w *welcome) View(width, height int) string {
 	if w.list != nil {
 		return w.list.View(width, height)
@@ -210,7 +209,7 @@ func (w *welcome) View(width, height int) string {
 	return f.Render(append(lines, dialog.Hints(s, inner, w.lock.Open(), hints...)...))
 }
 
-// lines are the explanation, and what went wrong.
+// lines returns the explanation and the error.
 func (w *welcome) lines(width int) []string {
 	lines := strings.Split(ansi.Wrap(w.text(), width, ""), "\n")
 	if w.found.err != nil {
@@ -222,7 +221,7 @@ func (w *welcome) lines(width int) []string {
 	return lines
 }
 
-// text explains what there is.
+// text explains what is available.
 func (w *welcome) text() string {
 	if len(w.found.models) == 0 {
 		return strings.TrimRight(sanitize.Text(w.found.help), "\n")
@@ -252,5 +251,5 @@ func (w *welcome) text() string {
 	return b.String()
 }
 
-// maxProviders is how many are listed.
+// maxProviders is how many providers are listed.
 const maxProviders = 8

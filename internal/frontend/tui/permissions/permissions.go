@@ -1,5 +1,5 @@
-// Package permissions shows what pawl may do without asking: the rules that hold, and
-// what the person has allowed when they were asked, which can be revoked.
+// Package permissions shows the permission rules and the saved answers to permission
+// prompts, which can be revoked.
 package permissions
 
 import (
@@ -16,26 +16,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// List is what holds in a directory.
+// List is what applies in a directory.
 type List struct {
 	Rules  []Rule
 	Grants []Grant
 }
 
-// Rule is a rule that is written down somewhere.
+// Rule is a configured rule.
 type Rule struct{ Text, Origin string }
 
-// Grant is what the person has allowed when they were asked.
+// Grant is a saved answer.
 type Grant struct{ ID, Text, Where string }
 
-// Source is where the permissions are known. They are this machine's: no server
-// tells them.
+// Source provides the permissions of this machine; servers do not expose theirs.
 type Source struct {
 	List   func(ctx context.Context, dir string) (List, error)
 	Revoke func(id string) error
 }
 
-// id is the picker's; removeKey takes a grant back.
+// id is the picker's ID; removeKey revokes a grant.
 const (
 	id        = "permissions"
 	removeKey = "ctrl+x"
@@ -89,7 +88,7 @@ type listMsg struct {
 	err  error
 }
 
-// Update takes a message. A nil dialog closes it.
+// Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case picker.Pressed:
@@ -105,13 +104,14 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	}
 	next, cmd := d.picker.Update(msg)
 	if next == nil {
-		return nil, nil // there is nothing to choose
+		return nil, nil // nothing can be chosen
 	}
 	d.picker = next
 	return d, cmd
 }
 
-// sure asks before a saved answer is revoked. Rules are the person's to write.
+// sure asks for confirmation before a saved answer is revoked. Rules are edited in the
+// configuration.
 func (d *Dialog) sure(chosen string) tea.Cmd {
 	i := slices.IndexFunc(d.list.Grants, func(g Grant) bool { return g.ID == chosen })
 	if i < 0 {
@@ -133,5 +133,5 @@ func (d *Dialog) revoke(grant string) tea.Cmd {
 	}
 }
 
-// View draws it.
+// View draws the dialog.
 func (d *Dialog) View(width, height int) string { return d.picker.View(width, height) }

@@ -12,21 +12,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The measures of a picker, in cells.
+// Sizes of a picker, in cells.
 const (
 	maxWidth    = 110
-	frameWidth  = 4  // border and padding, both sides
+	frameWidth  = 4  // border and padding on both sides
 	frameHeight = 2  // border
-	headHeight  = 2  // the query, and a blank line
-	footHeight  = 2  // a blank line, and the keys
-	sideBySide  = 84 // with so much space the preview is beside the list
+	headHeight  = 2  // query and a blank line
+	footHeight  = 2  // blank line and the keys
+	sideBySide  = 84 // from this width on, the preview is beside the list
 	minRows     = 3
 )
 
-// area is where the rows are on the screen.
+// area is the position of the rows on the screen.
 type area struct{ x, y, width, height int }
 
-// View draws it within so many cells.
+// View draws the picker in at most that many cells.
 func (p *Picker) View(width, height int) string {
 	inner := max(8, min(width-4, maxWidth)-frameWidth)
 	room := max(1, height-2-frameHeight-headHeight-footHeight)
@@ -40,7 +40,7 @@ func (p *Picker) View(width, height int) string {
 	return box
 }
 
-// body is the list, and the preview beside or below it.
+// body returns the list, and the preview beside or below it.
 func (p *Picker) body(width, room int) []string {
 	look := p.preview()
 	all := p.height()
@@ -66,8 +66,8 @@ func (p *Picker) body(width, room int) []string {
 	}
 }
 
-// height is how many rows there are when nothing is searched for, so that the
-// window keeps its size while one types.
+// height returns the number of rows without a query, so that the window keeps its size
+// while typing.
 func (p *Picker) height() int {
 	n, group := len(p.items), ""
 	for _, it := range p.items {
@@ -89,7 +89,7 @@ func (p *Picker) preview() func(width, height int) string {
 	return nil
 }
 
-// cut keeps a preview within its space.
+// cut truncates a preview to its space.
 func cut(text string, width, height int) []string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > height {
@@ -112,7 +112,7 @@ func beside(left, right []string, width int, between string) []string {
 	return left
 }
 
-// head is the title, the query and how much fits it.
+// head returns the title, the query and the number of matches.
 func (p *Picker) head(width int) string {
 	s := p.shared.Styles
 	count := fmt.Sprintf("%d/%d", p.fits, len(p.items))
@@ -121,7 +121,7 @@ func (p *Picker) head(width int) string {
 	return line + strings.Repeat(" ", max(1, width-ansi.StringWidth(line)-len(count))) + s.Muted.Render(count)
 }
 
-// foot is what the keys do.
+// foot returns the key hints.
 func (p *Picker) foot(width int) string {
 	s := p.shared.Styles
 	var hints []string
@@ -138,13 +138,13 @@ func (p *Picker) foot(width int) string {
 	return ansi.Truncate(strings.Join(hints, "   "), width, "…")
 }
 
-// list draws the rows that are seen.
+// list draws the visible rows.
 func (p *Picker) list(width, height int) []string {
 	height = max(1, height)
 	p.listed = height
 	p.top = min(max(p.top, p.at-height+1), p.at)
 	if p.top == 1 && p.rows[0].item < 0 && p.at < height {
-		p.top = 0 // the name above the first item
+		p.top = 0 // show the heading above the first item
 	}
 	p.top = max(0, min(p.top, len(p.rows)-height))
 	lines := make([]string, height)
@@ -199,7 +199,7 @@ func (p *Picker) line(q Query, n, width int) string {
 	return mark + title + gap + s.Muted.Render(detail)
 }
 
-// Highlight makes untrusted text safe and marks the letters that were found.
+// Highlight sanitizes untrusted text and marks the matched letters.
 func Highlight(text []rune, q Query, found lipgloss.Style) string {
 	if q.Empty() {
 		return sanitize.Line(string(text))
@@ -234,8 +234,8 @@ func (p *Picker) wheel(m tea.MouseWheelMsg) {
 	}
 }
 
-// click puts the bar where the mouse is. It returns true if it was there already:
-// a second click chooses.
+// click selects the row under the mouse. It returns true if it was selected already: a
+// second click chooses.
 func (p *Picker) click(m tea.MouseClickMsg) bool {
 	n := p.top + m.Y - p.area.y
 	inside := m.X >= p.area.x && m.X < p.area.x+p.area.width && m.Y >= p.area.y && m.Y < p.area.y+p.area.height

@@ -13,21 +13,21 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Ended says the result. The dialog does not close itself.
+// Ended reports the result. The dialog does not close itself.
 type Ended struct {
 	Dialog  *Dialog
-	Session pawl.SessionID // that went back, or the new one
+	Session pawl.SessionID // the session, or the new one
 	Plan    pawl.UndoPlan  // as it was shown
 	Done    pawl.Undone
 	Forked  bool
-	Prompt  pawl.Parts // the person's words that were undone, to be written anew
+	Prompt  pawl.Parts // the undone prompt, to be edited again
 	Err     error      // nothing was done
 }
 
-// errChanged is that what would be done is not what was shown.
+// errChanged means that the plan has changed since it was shown.
 var errChanged = errors.New("it has changed while you looked: this is what would be done now")
 
-// do goes back, or forward again, if that does what was shown.
+// do applies the plan, if it is still what was shown.
 func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
 	shown := d.looked()
 	if d.doing || shown == nil || shown.err != nil {
@@ -49,8 +49,8 @@ func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
 	}
 }
 
-// unchanged looks again. Somebody else may have continued with the session, or
-// changed a file.
+// unchanged compares with a new plan: another process may have continued the session
+// or changed a file.
 func unchanged(ctx context.Context, svc pawl.Service, end Ended) error {
 	now, err := svc.Preview(ctx, end.Session, end.Plan.Undo)
 	if err == nil && !reflect.DeepEqual(now, end.Plan) {
@@ -59,7 +59,7 @@ func unchanged(ctx context.Context, svc pawl.Service, end Ended) error {
 	return err
 }
 
-// undo orders it and waits for the result.
+// undo starts an undo or redo and waits for the result.
 func undo(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Undo) (pawl.Undone, error) {
 	asked, err := svc.Undo(ctx, id, r)
 	if err != nil {
@@ -88,7 +88,7 @@ func undo(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Undo)
 	return pawl.Undone{}, context.Cause(ctx)
 }
 
-// fork makes another session that ends before the chosen message.
+// fork creates a session that ends before the chosen message.
 func (d *Dialog) fork() tea.Cmd {
 	m, ok := d.message()
 	if d.doing || !ok {
@@ -102,7 +102,7 @@ func (d *Dialog) fork() tea.Cmd {
 	}
 }
 
-// Fail shows why nothing was done. What is known of it is looked at anew.
+// Fail shows why nothing was done, and makes a new plan.
 func (d *Dialog) Fail(err error) tea.Cmd {
 	d.doing, d.fault = false, err.Error()
 	d.looks = nil
@@ -110,7 +110,7 @@ func (d *Dialog) Fail(err error) tea.Cmd {
 	return tea.Batch(d.look(0), d.lock.Shut())
 }
 
-// Notice says what was done, and the way back.
+// Notice describes what was done, and how to reverse it.
 func (e Ended) Notice() string {
 	if e.Forked {
 		return "this is another session now; the files are as they were"

@@ -10,20 +10,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// pause is how long the bar must rest on a message before it is found out what
-// rewinding to it would change: that takes a look at all files.
+// pause is how long a message must be selected before its plan is made, which reads
+// all files.
 const pause = 150 * time.Millisecond
 
 // maxLooks bounds the plans that are kept.
 const maxLooks = 60
 
-// look is what a Undo would do, or why nobody knows.
+// look is the plan of an undo, or why there is none.
 type look struct {
 	plan pawl.UndoPlan
 	err  error
 }
 
-// restedMsg is that the bar has rested.
+// restedMsg ends the pause.
 type restedMsg struct {
 	dialog *Dialog
 	round  int
@@ -36,7 +36,7 @@ type lookedMsg struct {
 	look
 }
 
-// order is what would be done as things are chosen. It returns false if nothing is.
+// order returns the undo for the selection. It returns false if nothing is selected.
 func (d *Dialog) order() (pawl.Undo, bool) {
 	switch d.kind {
 	case Undo:
@@ -51,7 +51,7 @@ func (d *Dialog) order() (pawl.Undo, bool) {
 	}
 }
 
-// looked returns the plan of what is chosen, or nil while it is made.
+// looked returns the plan for the selection, or nil while it is made.
 func (d *Dialog) looked() *look {
 	order, ok := d.order()
 	if !ok {
@@ -60,7 +60,7 @@ func (d *Dialog) looked() *look {
 	return d.looks[order]
 }
 
-// look has the plan made of what is chosen, after a pause, unless it is known.
+// look makes the plan for the selection after a pause, unless it is known.
 func (d *Dialog) look(pause time.Duration) tea.Cmd {
 	d.round++
 	d.stop()
@@ -74,7 +74,7 @@ func (d *Dialog) look(pause time.Duration) tea.Cmd {
 	return tea.Tick(pause, func(time.Time) tea.Msg { return msg })
 }
 
-// stop ends the look that is under way: nobody waits for it.
+// stop cancels the plan that is being made.
 func (d *Dialog) stop() {
 	if d.cancel != nil {
 		d.cancel()
@@ -82,7 +82,7 @@ func (d *Dialog) stop() {
 	}
 }
 
-// rested has the plan made.
+// rested makes the plan.
 func (d *Dialog) rested(m restedMsg) tea.Cmd {
 	order, ok := d.order()
 	if m.round != d.round || !ok {
@@ -100,7 +100,7 @@ func (d *Dialog) rested(m restedMsg) tea.Cmd {
 	}
 }
 
-// take keeps a plan.
+// take stores a plan.
 func (d *Dialog) take(m lookedMsg) {
 	if d.looks == nil || len(d.looks) >= maxLooks {
 		d.looks = map[pawl.Undo]*look{}
@@ -109,7 +109,7 @@ func (d *Dialog) take(m lookedMsg) {
 	d.pane.Renew()
 }
 
-// nothing reports whether there is nothing to undo or redo at all.
+// nothing reports whether there is nothing to undo or redo.
 func (d *Dialog) nothing(m lookedMsg) bool {
 	return (d.kind == Undo || d.kind == Redo) && errors.Is(m.err, pawl.ErrNotFound)
 }

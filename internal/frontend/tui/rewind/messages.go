@@ -8,18 +8,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Message is one of the person's messages, as it can be rewound to.
+// Message is a message of the user that can be rewound to.
 type Message struct {
-	Seq     pawl.Seq // the event that took it in
+	Seq     pawl.Seq // the event with which the model read it
 	At      time.Time
 	Parts   pawl.Parts
-	Steered bool // it was taken into a turn that was under way
+	Steered bool // it was read during a running turn
 }
 
-// maxMessages bounds how many can be chosen from. 'pawl session rewind' lists all.
+// maxMessages bounds the list. 'pawl session rewind' lists all.
 const maxMessages = 500
 
-// read returns the messages that count, the newest first.
+// read returns the messages that were not undone, newest first.
 func read(ctx context.Context, svc pawl.Service, id pawl.SessionID) ([]Message, error) {
 	s, err := svc.Get(ctx, id)
 	if err != nil {
@@ -42,7 +42,7 @@ func read(ctx context.Context, svc pawl.Service, id pawl.SessionID) ([]Message, 
 	return list[:min(len(list), maxMessages)], nil
 }
 
-// matters reports whether an event says what the person's messages are.
+// matters reports whether an event is relevant for the list.
 func matters(b pawl.Body) bool {
 	switch b.(type) {
 	case pawl.Prompted, pawl.Reworded, pawl.TurnStarted, pawl.Injected, pawl.UndoAsked, pawl.Undone:
@@ -52,8 +52,8 @@ func matters(b pawl.Body) bool {
 	}
 }
 
-// messagesOf are the person's messages among events, the oldest first. What was
-// undone does not exist any more.
+// messagesOf returns the user's messages among events, oldest first, without undone
+// ones.
 func messagesOf(events []pawl.Event) []Message {
 	var list []Message
 	words := map[pawl.Seq]pawl.Parts{}

@@ -18,7 +18,7 @@ import (
 // maxFiles bounds how many files are listed.
 const maxFiles = 200
 
-// summary are the lines that say what a plan would do.
+// summary returns the lines that describe a plan.
 func summary(s *theme.Styles, p pawl.UndoPlan, width int) []string {
 	verb := "taken back"
 	if p.Redo != 0 {
@@ -56,7 +56,7 @@ func summary(s *theme.Styles, p pawl.UndoPlan, width int) []string {
 	return lines
 }
 
-// fileLine says what would be done to a file: the path has what space there is.
+// fileLine describes the change of a file; the path gets the remaining space.
 func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 	head := fmt.Sprintf("  %-7s", sanitize.Line(f.Kind))
 	counts := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
@@ -72,7 +72,7 @@ func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 	return ansi.Truncate(line, width, "…")
 }
 
-// patch are the lines of what would be changed in the files.
+// patch renders the changes of the files.
 func patch(s *theme.Styles, text string, width int) []string {
 	var lines []string
 	look := diff.NewStyles(s)
@@ -86,13 +86,13 @@ func patch(s *theme.Styles, text string, width int) []string {
 	return lines
 }
 
-// filePatch is what a patch says of one file.
+// filePatch is the part of a patch about one file.
 type filePatch struct{ path, text string }
 
-// split takes a patch apart. What names the file and its versions is left out.
+// split splits a patch by file, without the lines that name the file.
 func split(text string) []filePatch {
 	var parts []filePatch
-	body := false // what follows are lines of the file
+	body := false // lines of the file follow
 	for line := range strings.Lines(text) {
 		name, begins := strings.CutPrefix(line, "diff --git a/")
 		switch {
@@ -112,7 +112,7 @@ func split(text string) []filePatch {
 	return parts
 }
 
-// half is the path in what stands behind "diff --git a/": path, a blank, b/path.
+// half returns the path of what follows "diff --git a/": path, a space, b/path.
 func half(names string) string {
 	n := (len(names) - len(" b/")) / 2
 	if n > 0 && names[n:] == " b/"+names[:n] {
@@ -121,7 +121,7 @@ func half(names string) string {
 	return names
 }
 
-// rule is a line between two parts of the window.
+// rule returns a horizontal line.
 func rule(s *theme.Styles, width int) string {
 	return layout.Render(layout.Span{Text: strings.Repeat("─", width), SGR: layout.SGROf(s.Border)})
 }

@@ -1,8 +1,8 @@
-// Package rewind is where a person goes back to before a message, or forward
-// again, or begins another session there. It shows first what would change.
+// Package rewind is the dialog for undo, redo, rewind and fork. It shows first what
+// would change.
 //
-// Rewinding can itself be undone, so one key does it; but none that was
-// pressed before the plan was seen, and nothing is done that was not shown.
+// A rewind can be undone, so one key applies it; but not a key that was pressed before
+// the plan was visible, and only what was shown is done.
 package rewind
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Kind is what the person wants.
+// Kind is the kind of operation.
 type Kind int
 
 // The kinds.
 const (
-	Back Kind = iota // to before a message that is chosen
-	Undo             // to before the newest turn
-	Redo             // forward again
-	Fork             // another session, from before a message that is chosen
+	Back Kind = iota // to before a message that the user chooses
+	Undo             // the last turn
+	Redo             // the last undo
+	Fork             // a new session from before a message that the user chooses
 )
 
 // Dialog is the window; see [ui.Dialog].
@@ -36,15 +36,15 @@ type Dialog struct {
 	kind    Kind
 	now     func() time.Time
 
-	messages []Message // nil until they are read
-	at, top  int       // the one under the bar, the first that is shown
-	listed   int       // how many were shown last
-	closely  bool      // one of them is looked at closely
+	messages []Message // nil until they were read
+	at, top  int       // the selected message, the first visible one
+	listed   int       // visible messages, as drawn last
+	closely  bool      // the plan of one is shown in full
 	scope    pawl.Scope
 
 	looks  map[pawl.Undo]*look
-	round  int                // of looks
-	cancel context.CancelFunc // of the one that is under way
+	round  int                // number of the last plan
+	cancel context.CancelFunc // of the plan that is being made
 	lock   *dialog.Lock
 	pane   dialog.Pane
 	fault  string // why nothing was done
@@ -53,12 +53,12 @@ type Dialog struct {
 
 var _ ui.Dialog = (*Dialog)(nil)
 
-// New returns the window for a session.
+// New returns the dialog for a session.
 func New(s *ui.Shared, id pawl.SessionID, k Kind) *Dialog {
 	return &Dialog{shared: s, session: id, kind: k, now: time.Now, closely: k == Undo || k == Redo, lock: dialog.NewLock()}
 }
 
-// Shown is called when it comes to be on top. It reads what it shows.
+// Shown is called when the dialog comes to the top. It reads the messages.
 func (d *Dialog) Shown() tea.Cmd {
 	if d.messages == nil && !d.closely {
 		return tea.Batch(d.lock.Shut(), d.list())
@@ -81,7 +81,7 @@ func (d *Dialog) list() tea.Cmd {
 	}
 }
 
-// message is the one under the bar.
+// message returns the selected message.
 func (d *Dialog) message() (Message, bool) {
 	if d.at >= len(d.messages) {
 		return Message{}, false
@@ -89,7 +89,7 @@ func (d *Dialog) message() (Message, bool) {
 	return d.messages[d.at], true
 }
 
-// Update takes a message.
+// Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	if cmd, ok := d.lock.Settled(msg); ok {
 		return d, cmd
@@ -124,12 +124,12 @@ func (d *Dialog) fill(m listedMsg) (ui.Dialog, tea.Cmd) {
 		return nil, ui.Send(ui.Notice{Text: "nothing was said yet"})
 	}
 	if d.messages = m.list; d.kind == Fork {
-		d.messages = append([]Message{{}}, m.list...) // the first is all of it
+		d.messages = append([]Message{{}}, m.list...) // the first one stands for all
 	}
 	return d, d.look(0)
 }
 
-// came shows a plan. What could be answered now was not seen before.
+// came shows a plan, and starts the lock.
 func (d *Dialog) came(m lookedMsg) (ui.Dialog, tea.Cmd) {
 	if d.nothing(m) {
 		return nil, ui.Send(ui.Failed{Err: m.err})
@@ -179,7 +179,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// move puts the bar so many messages further.
+// move moves the selection.
 func (d *Dialog) move(by int) tea.Cmd {
 	to := max(0, min(d.at+by, len(d.messages)-1))
 	if to == d.at || d.doing {
@@ -190,7 +190,7 @@ func (d *Dialog) move(by int) tea.Cmd {
 	return d.look(pause)
 }
 
-// choose looks at the message closely, or forks there.
+// choose shows the plan in full, or forks.
 func (d *Dialog) choose() tea.Cmd {
 	if _, ok := d.message(); !ok || d.doing {
 		return nil
@@ -205,7 +205,7 @@ func (d *Dialog) choose() tea.Cmd {
 	return tea.Batch(d.look(0), d.lock.Shut())
 }
 
-// closeKey takes a key while a plan is looked at.
+// closeKey handles a key while a plan is shown in full.
 func (d *Dialog) closeKey(name string) (ui.Dialog, tea.Cmd) {
 	action := d.shared.Keys.Either(name, keys.InRewind, keys.Dialog)
 	if action == keys.Close {
@@ -234,7 +234,7 @@ func (d *Dialog) closeKey(name string) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// back returns to the list, or closes if none exists.
+// back returns to the list, or closes the dialog if there is none.
 func (d *Dialog) back() (ui.Dialog, tea.Cmd) {
 	if d.kind != Back || d.doing {
 		d.stop()
@@ -245,12 +245,12 @@ func (d *Dialog) back() (ui.Dialog, tea.Cmd) {
 	return d, d.look(0)
 }
 
-// scopes are what can go back, in the order in which they are offered.
+// scopes are the scopes in the order in which they are offered.
 var scopes = []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles, pawl.ScopeConversation}
 
 func (d *Dialog) nextScope() tea.Cmd {
 	if d.kind == Redo {
-		return nil // what was undone comes back
+		return nil // a redo has the scope of its undo
 	}
 	for i, s := range scopes {
 		if s == d.scope {
@@ -262,13 +262,13 @@ func (d *Dialog) nextScope() tea.Cmd {
 	return tea.Batch(d.look(0), d.lock.Shut())
 }
 
-// ready reports whether a plan is shown that does something.
+// ready reports whether a plan is shown that changes something.
 func (d *Dialog) ready() bool {
 	l := d.looked()
 	return l != nil && l.err == nil && (l.plan.Scope.Conversation() || len(l.plan.Files) > 0)
 }
 
-// conflicts reports whether files are in the way: then it must be said what happens to
+// conflicts reports whether files conflict: then the user must choose what happens to
 // them.
 func (d *Dialog) conflicts() bool {
 	return d.ready() && len(d.looked().plan.Conflicting()) > 0

@@ -18,7 +18,7 @@ import (
 // titles of the kinds.
 var titles = map[Kind]string{Back: "Go back to before a message", Undo: "Undo the newest turn", Redo: "Redo what was undone", Fork: "Begin another session"}
 
-// View draws it.
+// View draws the dialog.
 func (d *Dialog) View(width, height int) string {
 	d.lock.Drawn()
 	f := dialog.Frame{Styles: d.shared.Styles, Tone: d.shared.Styles.Accent, Title: titles[d.kind], Width: width}
@@ -34,7 +34,7 @@ func (d *Dialog) View(width, height int) string {
 	return f.Render(d.listView(f.Inner(), height-2))
 }
 
-// listView are the messages, what is known of the chosen one, and the keys.
+// listView returns the messages, the plan of the selected one, and the key hints.
 func (d *Dialog) listView(width, height int) []string {
 	foot := append(d.faults(width), d.listHints(width)...)
 	room := max(3, height-2-len(foot)) // a margin above and below
@@ -50,7 +50,7 @@ func (d *Dialog) listView(width, height int) []string {
 	return append(append(lines, ""), foot...)
 }
 
-// rows are the messages that are seen.
+// rows returns the visible messages.
 func (d *Dialog) rows(width, height int) []string {
 	height = max(1, min(height, len(d.messages)))
 	d.listed = height
@@ -82,10 +82,10 @@ func (d *Dialog) row(i, width int) string {
 	return mark + s.Text.Render(text) + gap + s.Muted.Render(age)
 }
 
-// maxWords is more of a message than a line has space for, in bytes.
+// maxWords bounds a message, in bytes; it is more than fits a line.
 const maxWords = 2000
 
-// inWords are a message on one line. It may have nothing but files.
+// inWords returns a message on one line. It may consist of files only.
 func inWords(parts pawl.Parts) string {
 	text := strings.TrimSpace(parts.Text())
 	if len(text) > maxWords {
@@ -97,7 +97,7 @@ func inWords(parts pawl.Parts) string {
 	return text
 }
 
-// glance is what is known of the chosen message, on so many lines.
+// glance summarizes the plan of the selected message.
 func (d *Dialog) glance(width, height int) []string {
 	s := d.shared.Styles
 	var lines []string
@@ -146,7 +146,7 @@ func (d *Dialog) listHints(width int) []string {
 	}
 }
 
-// closeView is the plan, whole.
+// closeView returns the full plan.
 func (d *Dialog) closeView(width, height int) []string {
 	s, l := d.shared.Styles, d.looked()
 	var head []string
@@ -173,10 +173,10 @@ func (d *Dialog) closeView(width, height int) []string {
 	return slices.Concat(head, d.pane.View(height-3-len(head)-len(foot)), []string{d.pane.More(d.shared)}, foot)
 }
 
-// scopeNames are what goes back, in words.
+// scopeNames names the scopes.
 var scopeNames = map[pawl.Scope]string{pawl.ScopeBoth: "both", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation"}
 
-// scopeLine shows what goes back, and what else could.
+// scopeLine shows the scope and the alternatives.
 func (d *Dialog) scopeLine() string {
 	s := d.shared.Styles
 	line := s.Muted.Render("goes back:")

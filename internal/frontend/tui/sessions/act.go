@@ -16,14 +16,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// doneMsg is the result of something that was done with a session.
+// doneMsg is the result of an operation on a session.
 type doneMsg struct {
 	id   pawl.SessionID
-	then tea.Msg // what others learn of it; nil: the list alone has changed
+	then tea.Msg // a message for others; nil: only the list has changed
 	err  error
 }
 
-// do has something done with a session.
+// do runs an operation on a session.
 func (d *Dialog) do(id pawl.SessionID, f func() (tea.Msg, error)) tea.Cmd {
 	return func() tea.Msg {
 		then, err := f()
@@ -31,7 +31,7 @@ func (d *Dialog) do(id pawl.SessionID, f func() (tea.Msg, error)) tea.Cmd {
 	}
 }
 
-// done shows the result, and a refusal as it is.
+// done shows the result or the error.
 func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 	if m.err != nil {
 		d.fault = m.err
@@ -40,7 +40,7 @@ func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 			d.held[m.id] = busy.Holder
 		}
 		if errors.Is(m.err, pawl.ErrNotFound) {
-			return d, d.load() // it has been deleted elsewhere
+			return d, d.load() // it was deleted elsewhere
 		}
 		return d, nil
 	}
@@ -58,7 +58,7 @@ func (d *Dialog) done(m doneMsg) (ui.Dialog, tea.Cmd) {
 	return d, d.load()
 }
 
-// rename begins to write another title, in the session's row.
+// rename starts editing the title in the session's row.
 func (d *Dialog) rename() {
 	if s, ok := d.session(); ok {
 		title := s.Name()
@@ -66,7 +66,7 @@ func (d *Dialog) rename() {
 	}
 }
 
-// renameKey takes a key while a title is written.
+// renameKey handles a key while a title is edited.
 func (d *Dialog) renameKey(k tea.KeyPressMsg) tea.Cmd {
 	switch d.shared.Keys.Action(keys.Dialog, k.String()) {
 	case keys.Close:
@@ -86,7 +86,7 @@ func (d *Dialog) renameKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// fork makes another session of the one under the bar, and shows it.
+// fork forks the selected session and opens the fork.
 func (d *Dialog) fork() tea.Cmd {
 	s, ok := d.session()
 	if !ok {
@@ -99,7 +99,7 @@ func (d *Dialog) fork() tea.Cmd {
 	})
 }
 
-// sure asks before the session under the bar is deleted.
+// sure asks for confirmation before the selected session is deleted.
 func (d *Dialog) sure() tea.Cmd {
 	s, ok := d.session()
 	if !ok {
@@ -110,7 +110,7 @@ func (d *Dialog) sure() tea.Cmd {
 	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete it for good", del)})
 }
 
-// loss says what a deletion would cost.
+// loss describes what a deletion would lose.
 func loss(s pawl.Session, shown bool) string {
 	text := fmt.Sprintf("%s\n\nWhat is lost: the conversation (%s, %s), the outputs that are kept beside it, and the way back to how the files were before its turns. The files in %s stay as they are now.",
 		title(s), humanize.Plural(s.Turns, "turn"), humanize.Plural(int(s.Head), "event"), sanitize.Line(s.Dir))
@@ -123,7 +123,7 @@ func loss(s pawl.Session, shown bool) string {
 	return text
 }
 
-// title is what a session is called, safe to show.
+// title returns the session's title, sanitized.
 func title(s pawl.Session) string {
 	if name := s.Name(); name != "" {
 		return sanitize.Line(name)

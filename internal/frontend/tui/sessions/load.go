@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	pageRows = 40 // sessions that are read at a time
+	pageRows = 40 // sessions per page
 	near     = 10 // rows before the end from which on more are read
 
-	maxLooked  = 10 // sessions at work of a page of which it is looked whether they ask
-	tailEvents = 60 // events at a session's end that are read for that, and for a look at it
+	maxLooked  = 10 // working sessions per page that are checked for asks
+	tailEvents = 60 // events at the end that are read for that, and for the preview
 )
 
 // foundMsg is a page of the list.
 type foundMsg struct {
 	of     search
 	rows   []pawl.Session
-	behind bool // it follows what is there already
+	behind bool // it follows the current rows
 	err    error
 }
 
 func (d *Dialog) search() search { return search{d.query, d.all} }
 
-// filter is what is asked of the service.
+// filter returns the query for the service.
 func (d *Dialog) filter() pawl.Filter {
 	f := pawl.Filter{Query: d.query, Limit: pageRows}
 	if !d.all {
@@ -38,8 +38,8 @@ func (d *Dialog) filter() pawl.Filter {
 	return f
 }
 
-// load reads the first page of what is searched for. One question is under way at a
-// time: what is written meanwhile is asked when its answer is there.
+// load reads the first page. Only one query runs at a time: a changed query is sent
+// when the result has arrived.
 func (d *Dialog) load() tea.Cmd {
 	if d.loading {
 		d.stale = true
@@ -48,14 +48,14 @@ func (d *Dialog) load() tea.Cmd {
 	return d.ask(d.filter(), false)
 }
 
-// next reads the page behind the last row. Those that are as old as that one come
-// again: some of them may not be listed yet.
+// next reads the page after the last row. Sessions with the same time are read again,
+// because some of them may not be listed yet.
 func (d *Dialog) next() tea.Cmd {
 	if len(d.rows) == 0 {
 		return nil
 	}
 	f := d.filter()
-	f.Before = d.rows[len(d.rows)-1].Updated.Add(time.Microsecond) // as exact as stores are
+	f.Before = d.rows[len(d.rows)-1].Updated.Add(time.Microsecond) // the precision of the stores
 	return d.ask(f, true)
 }
 
@@ -68,11 +68,11 @@ func (d *Dialog) ask(f pawl.Filter, behind bool) tea.Cmd {
 	}
 }
 
-// found takes a page. The bar stays on its session if that is still there.
+// found shows a page. The selection stays on its session if that is still listed.
 func (d *Dialog) found(m foundMsg) tea.Cmd {
 	d.loading = false
 	if d.stale || m.of != d.search() {
-		return d.load() // something else is there, or searched for, by now
+		return d.load() // the query or the data has changed meanwhile
 	}
 	if m.err != nil {
 		d.fault, d.more = m.err, false
@@ -95,7 +95,7 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 	return tea.Batch(d.asking(m.rows), d.look())
 }
 
-// behind takes a page that follows what is listed.
+// behind appends a page.
 func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
 	known := map[pawl.SessionID]bool{}
 	for _, s := range d.rows {
@@ -107,11 +107,11 @@ func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
 	return tea.Batch(d.asking(rows), d.look())
 }
 
-// askingMsg says which of the sessions that work wait for a person.
+// askingMsg says which working sessions wait for an answer.
 type askingMsg struct{ asks map[pawl.SessionID]bool }
 
-// asking looks at the ends of sessions that work: whether one waits for a person is
-// in its log alone.
+// asking reads the ends of working sessions: only the log says whether one waits for
+// an answer.
 func (d *Dialog) asking(rows []pawl.Session) tea.Cmd {
 	var open []pawl.Session
 	for _, s := range rows {
@@ -130,18 +130,18 @@ func (d *Dialog) asking(rows []pawl.Session) tea.Cmd {
 	return func() tea.Msg {
 		for _, s := range open {
 			events, err := tail(ctx, svc, s)
-			asks[s.ID] = err == nil && waits(events) // one that cannot be read works, for all that is known
+			asks[s.ID] = err == nil && waits(events) // if the log cannot be read, it counts as working
 		}
 		return askingMsg{asks}
 	}
 }
 
-// tail is the end of a session.
+// tail reads the end of a session.
 func tail(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
 	return eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
 }
 
-// waits reports whether something was asked that has no answer.
+// waits reports whether an ask is unanswered.
 func waits(events []pawl.Event) bool {
 	open := map[pawl.Seq]bool{}
 	for _, e := range events {
@@ -152,7 +152,7 @@ func waits(events []pawl.Event) bool {
 			delete(open, b.Ask)
 		case pawl.TurnFinished:
 			clear(open)
-		default: // asks nothing
+		default: // no effect on asks
 		}
 	}
 	return len(open) > 0

@@ -7,10 +7,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 )
 
-// maxPreviews is how many looks at sessions are kept.
+// maxPreviews is how many previews are kept.
 const maxPreviews = 30
 
-// preview is a look at the session under the bar.
+// preview is the preview of the selected session.
 type preview struct {
 	loading pawl.SessionID // "" means none
 }
@@ -22,7 +22,7 @@ type lookedMsg struct {
 	err     error
 }
 
-// look reads the end of the session under the bar, if there is space to show it. One
+// look reads the end of the selected session, if there is space for the preview. One
 // is read at a time.
 func (d *Dialog) look() tea.Cmd {
 	s, ok := d.session()
@@ -37,14 +37,14 @@ func (d *Dialog) look() tea.Cmd {
 	}
 }
 
-// kept reports whether there is a look at a session as it is now.
+// kept reports whether the preview of a session is current.
 func (d *Dialog) kept(s pawl.Session) bool {
 	v := d.views[s.ID]
 	return v != nil && v.Log.Last() >= s.Head
 }
 
-// looked keeps a look, and reads the next if the bar is elsewhere by now. A session
-// that cannot be read has an empty one: opening it says why.
+// looked stores a preview, and reads the next if the selection has moved. The preview
+// of an unreadable session is empty: opening it shows the error.
 func (d *Dialog) looked(m lookedMsg) tea.Cmd {
 	d.preview.loading = ""
 	log := chat.NewLog()
@@ -61,7 +61,7 @@ func (d *Dialog) looked(m lookedMsg) tea.Cmd {
 	return nil
 }
 
-// previewLines are the last lines of the session under the bar.
+// previewLines returns the last lines of the selected session.
 func (d *Dialog) previewLines(width, height int) []string {
 	s, ok := d.session()
 	v := d.views[s.ID]

@@ -1,8 +1,7 @@
-// Package sessions is the list of sessions: what they are about, whether they
-// work, and what can be done with them.
+// Package sessions is the list of sessions: titles, states and operations.
 //
-// What is written is searched for by the service, in all sessions and not only in
-// those that are listed; more of them are read as the bar gets to the end.
+// The query is sent to the service, which searches all sessions; more pages are read
+// as the selection gets near the end.
 package sessions
 
 import (
@@ -17,44 +16,44 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Open says that a session is to be shown.
+// Open asks the app to open a session.
 type Open struct{ ID pawl.SessionID }
 
-// New says that a new session is to be shown.
+// New asks the app to open a new session.
 type New struct{}
 
-// Deleted says that a session is no more.
+// Deleted reports that a session was deleted.
 type Deleted struct{ ID pawl.SessionID }
 
 // Dialog is the list; see [ui.Dialog].
 type Dialog struct {
 	shared *ui.Shared
-	shown  pawl.SessionID // the session that is on the screen
+	shown  pawl.SessionID // the open session
 	now    func() time.Time
 
 	all     bool // of all directories
 	query   string
 	rows    []pawl.Session
-	more    bool // there may be others behind the last
+	more    bool // there may be more after the last row
 	at, top int
-	listed  int // rows that were drawn last
-	tallest int // the most rows so far: the window keeps its size while one searches
+	listed  int // visible rows, as drawn last
+	tallest int // the most rows so far, so that the window keeps its size while searching
 	area    area
 	loading bool
-	stale   bool   // what is being read is not what is there by now
-	loaded  search // what rows are of
+	stale   bool   // the result that is being read is outdated
+	loaded  search // the query of rows
 	asks    map[pawl.SessionID]bool
-	held    map[pawl.SessionID]string // who works on them, as far as it was reported
+	held    map[pawl.SessionID]string // who works on them, as far as reported
 
-	renaming *string // the title that is written
+	renaming *string // the title that is edited
 	fault    error
 
-	narrow  bool // there is no space for a look at a session
+	narrow  bool // there is no space for the preview
 	preview preview
 	views   map[pawl.SessionID]*chat.View
 }
 
-// search is what is asked of the service.
+// search is a query.
 type search struct {
 	query string
 	all   bool
@@ -62,7 +61,7 @@ type search struct {
 
 var _ ui.Dialog = (*Dialog)(nil)
 
-// NewDialog returns the list; shown is the session that is on the screen.
+// NewDialog returns the list; shown is the open session.
 func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
 	return &Dialog{
 		shared: s, shown: shown, now: time.Now, more: true, views: map[pawl.SessionID]*chat.View{},
@@ -70,13 +69,13 @@ func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
 	}
 }
 
-// Shown reads the list, anew when something else was above it.
+// Shown reads the list, also when a dialog above it was closed.
 func (d *Dialog) Shown() tea.Cmd {
 	d.loading, d.preview.loading = false, ""
 	return d.load()
 }
 
-// Update takes a message. A nil dialog closes it.
+// Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case foundMsg:
@@ -87,7 +86,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d, d.looked(m)
 	case doneMsg:
 		return d.done(m)
-	case tea.WindowSizeMsg: // there may be space now; drawing tells
+	case tea.WindowSizeMsg: // there may be space for the preview now; View decides
 		d.narrow = false
 		return d, d.look()
 	case tea.PasteMsg:
@@ -106,7 +105,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// key takes a key while the list is looked at.
+// key handles a key in the list.
 func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	name := k.String()
 	switch d.shared.Keys.Action(keys.InSessions, name) {
@@ -138,7 +137,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	}
 }
 
-// choose opens the session under the bar.
+// choose opens the selected session.
 func (d *Dialog) choose() (ui.Dialog, tea.Cmd) {
 	if s, ok := d.session(); ok {
 		return nil, ui.Send(Open{s.ID})
@@ -157,7 +156,7 @@ func (d *Dialog) clicked(m tea.MouseClickMsg) (ui.Dialog, tea.Cmd) {
 	}
 }
 
-// other takes a key that moves by pages or writes.
+// other handles keys that move by pages or edit the query.
 func (d *Dialog) other(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "pgup":
@@ -196,7 +195,7 @@ func (d *Dialog) paste(text string) tea.Cmd {
 	return d.load()
 }
 
-// session is the one under the bar.
+// session returns the selected session.
 func (d *Dialog) session() (pawl.Session, bool) {
 	if d.at >= len(d.rows) {
 		return pawl.Session{}, false
@@ -204,7 +203,7 @@ func (d *Dialog) session() (pawl.Session, bool) {
 	return d.rows[d.at], true
 }
 
-// move puts the bar so many rows further, and reads more near the end.
+// move moves the selection, and reads more near the end.
 func (d *Dialog) move(by int) tea.Cmd {
 	d.at = max(0, min(d.at+by, len(d.rows)-1))
 	if d.more && !d.loading && d.at >= len(d.rows)-near {

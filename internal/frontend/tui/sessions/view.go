@@ -16,20 +16,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The measures, in cells.
+// Sizes, in cells.
 const (
-	wideInner  = 90 // with so much space there is a look beside the list
+	wideInner  = 90 // from this width on, there is a preview beside the list
 	stateCells = 7
 	costCells  = 8
 	ageCells   = 4
-	minTitle   = 16 // what the title has at least, before columns are left out
+	minTitle   = 16 // least width of the title, before columns are omitted
 	minRows    = 3
-	aboveRows  = 3  // lines of them that are above the rows
-	around     = 5  // lines of the frame, the search and what is between
-	wideRows   = 12 // with a look beside the list
+	aboveRows  = 3  // lines above the rows
+	around     = 5  // lines of the frame, the query and the gaps
+	wideRows   = 12 // with a preview
 )
 
-// View draws it within so many cells.
+// View draws the dialog in at most that many cells.
 func (d *Dialog) View(width, height int) string {
 	s := d.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: d.heading(), Right: d.count(), Width: width}
@@ -46,10 +46,10 @@ func (d *Dialog) View(width, height int) string {
 	return box
 }
 
-// area is where the rows are on the screen: a dialog stands in its middle.
+// area is the position of the rows on the screen.
 type area struct{ x, y, width, height int }
 
-// click puts the bar where the mouse is. It reports whether it was there already: a
+// click selects the row under the mouse. It reports whether it was selected already: a
 // second click opens.
 func (d *Dialog) click(m tea.MouseClickMsg) bool {
 	n := d.top + m.Y - d.area.y
@@ -69,7 +69,7 @@ func (d *Dialog) heading() string {
 	return "Sessions of this folder"
 }
 
-// count is how many are listed.
+// count returns how many are listed.
 func (d *Dialog) count() string {
 	n := humanize.Plural(len(d.rows), "session")
 	if d.more && len(d.rows) > 0 {
@@ -90,7 +90,7 @@ func (d *Dialog) searchLine(width int) string {
 	return s.Accent.Render("›") + " " + text + s.Accent.Render("▏")
 }
 
-// body is the list and, where there is space, a look beside it.
+// body returns the list and, if there is space, the preview.
 func (d *Dialog) body(width, room int) []string {
 	d.tallest = max(d.tallest, len(d.rows))
 	if d.narrow {
@@ -109,7 +109,7 @@ func (d *Dialog) body(width, room int) []string {
 	return list
 }
 
-// list draws the rows that are seen.
+// list draws the visible rows.
 func (d *Dialog) list(width, height int) []string {
 	d.listed, d.area.width = height, width
 	d.top = min(max(d.top, d.at-height+1), d.at)
@@ -139,8 +139,8 @@ func (d *Dialog) nothing() string {
 	}
 }
 
-// row draws a session: its title, what it does, what it cost, how old it is. What
-// does not fit is left out, the cost first.
+// row draws a session: title, state, cost, age. What does not fit is omitted, the cost
+// first.
 func (d *Dialog) row(s pawl.Session, chosen bool, width int) string {
 	if chosen && d.renaming != nil {
 		return d.renameRow(width)
@@ -185,7 +185,7 @@ func (d *Dialog) row(s pawl.Session, chosen bool, width int) string {
 	return line
 }
 
-// name is what the session is called; of another directory's with that directory.
+// name returns the session's title; of another directory's, with that directory.
 func (d *Dialog) name(s pawl.Session) string {
 	name := title(s)
 	if s.ID == d.shown {
@@ -206,7 +206,7 @@ func (d *Dialog) renameRow(width int) string {
 	return s.Accent.Render("› ") + text + s.Accent.Render("▏")
 }
 
-// state says what a session does.
+// state describes what a session does.
 func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
 	look := d.shared.Styles
 	switch {
@@ -221,7 +221,7 @@ func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
 	}
 }
 
-// faults are the lines that say what went wrong, or who is in the way.
+// faults returns the lines with the error, or with who holds the session.
 func (d *Dialog) faults(width int) []string {
 	s := d.shared.Styles
 	if d.fault != nil {
@@ -237,7 +237,7 @@ func (d *Dialog) faults(width int) []string {
 	return nil
 }
 
-// hints are what the keys do.
+// hints returns the key hints.
 func (d *Dialog) hints(width int) []string {
 	k, s := d.shared.Keys, d.shared.Styles
 	if d.renaming != nil {
