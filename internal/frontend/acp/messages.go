@@ -62,7 +62,7 @@ func (l *messageReader) next() ([]byte, error) {
 	}
 }
 
-// line reads the next line. A line that is too long is read to its end and discarded.
+// readLine reads the next line. A line that is too long is read to its end and discarded.
 func (l *messageReader) readLine() (line []byte, long bool, err error) {
 	for {
 		piece, err := l.in.ReadSlice('\n')

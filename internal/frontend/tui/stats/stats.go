@@ -1,5 +1,5 @@
-// Package stats shows what the models consumed and cost: of the session, of the
-// directory, of all.
+// Package stats shows token usage and cost: of the session, of the directory, of
+// everything.
 package stats
 
 import (
@@ -27,13 +27,13 @@ const (
 	ofAll
 )
 
-// lastDays is how far back directories are counted; sessions are from their beginning.
+// lastDays is how many days are counted for directories; sessions are counted in full.
 const lastDays = 30
 
 // Dialog is the window; see [ui.Dialog].
 type Dialog struct {
 	shared  *ui.Shared
-	session pawl.SessionID // "" if none exists yet
+	session pawl.SessionID // "" if there is no session yet
 	dir     string
 	now     func() time.Time
 
@@ -45,7 +45,7 @@ type Dialog struct {
 
 var _ ui.Dialog = (*Dialog)(nil)
 
-// New returns the window for the session that is shown and its directory.
+// New returns the dialog for the open session and its directory.
 func New(s *ui.Shared, id pawl.SessionID, dir string) *Dialog {
 	d := &Dialog{shared: s, session: id, dir: dir, now: time.Now}
 	if id == "" {
@@ -61,7 +61,7 @@ type readMsg struct {
 	err  error
 }
 
-// Shown reads what is shown, anew when something else was above it.
+// Shown reads the usage, also when a dialog above it was closed.
 func (d *Dialog) Shown() tea.Cmd {
 	d.totals, d.fault = nil, nil
 	d.pane.Renew()
@@ -83,7 +83,7 @@ func (d *Dialog) Shown() tea.Cmd {
 
 func (d *Dialog) since() time.Time { return d.now().AddDate(0, 0, 1-lastDays) }
 
-// Update takes a message. A nil dialog closes it.
+// Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case readMsg:
@@ -135,7 +135,7 @@ func (d *Dialog) span() string {
 	return fmt.Sprintf("the last %d days", lastDays)
 }
 
-// View draws it.
+// View draws the dialog.
 func (d *Dialog) View(width, height int) string {
 	s := d.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: d.heading(), Right: d.span(), Width: width}
@@ -145,7 +145,7 @@ func (d *Dialog) View(width, height int) string {
 	return f.Render(append(append(lines[:len(lines):len(lines)], d.pane.More(d.shared)), foot...))
 }
 
-// text is what is said, in lines of a width.
+// text returns the lines of the dialog.
 func (d *Dialog) text(width int) []string {
 	s := d.shared.Styles
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// sum is what some replies consumed.
+// sum is the usage of some replies.
 type sum struct {
 	key     string // the day or the model
 	replies int
@@ -19,10 +19,10 @@ func (s *sum) add(r pawl.UsageRow) {
 	s.Usage = s.Add(r.Usage)
 }
 
-// read is all that the models read, at whatever price.
+// read returns all input tokens, cached or not.
 func (s sum) read() int64 { return s.Input + s.CacheRead + s.CacheWrite }
 
-// cached is how many percent of it came from a cache.
+// cached returns how many percent of them came from a cache.
 func (s sum) cached() int64 {
 	if s.read() == 0 {
 		return 0
@@ -33,8 +33,8 @@ func (s sum) cached() int64 {
 // totals are the sums over rows of usage.
 type totals struct {
 	all    sum
-	days   []sum // the newest first
-	models []sum // the heaviest first
+	days   []sum // newest first
+	models []sum // most expensive first
 }
 
 func totalsOf(rows []pawl.UsageRow) totals {
@@ -49,7 +49,7 @@ func totalsOf(rows []pawl.UsageRow) totals {
 	return t
 }
 
-// weight is what bars are drawn by: the cost or, where none is known, the tokens.
+// weight is what the bars show: the cost or, if that is unknown, the tokens.
 func (t totals) weight(s sum) int64 {
 	if t.all.Cost > 0 {
 		return int64(s.Cost)
@@ -57,7 +57,7 @@ func (t totals) weight(s sum) int64 {
 	return s.Tokens()
 }
 
-// by sums rows by a key, in the order in which the keys come.
+// by sums rows by a key, in the order of the keys.
 func by(rows []pawl.UsageRow, key func(pawl.UsageRow) string) []sum {
 	var sums []sum
 	at := map[string]int{}

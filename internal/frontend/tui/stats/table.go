@@ -10,17 +10,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The measures of a table, in cells.
+// Sizes of a table, in cells.
 const (
-	minLabel = 12 // the names of the tables
+	minLabel = 12 // of the labels
 	maxLabel = 30
 	maxBar   = 24
-	numbers  = 7 + 7 + 6 + 9 + 4 // in, out, cached, cost, and what is between
+	numbers  = 7 + 7 + 6 + 9 + 4 // columns in, out, cached, cost, and the gaps
 	maxLines = 60                // of one table
 )
 
-// table draws sums with a bar for each, under a name. Where there is no space, the
-// bars go first, and then the numbers of tokens.
+// table draws sums with a bar for each, under a heading. If there is no space, it
+// omits the bars first, then the numbers of tokens.
 func (d *Dialog) table(name string, sums []sum, width int) []string {
 	s, label := d.shared.Styles, d.totals.label()
 	narrow := width < label+numbers
@@ -52,7 +52,7 @@ func (d *Dialog) table(name string, sums []sum, width int) []string {
 	return lines
 }
 
-// label is how wide the names of days and models are, the same in all tables.
+// label returns the width of the labels, the same in all tables.
 func (t totals) label() int {
 	width := minLabel
 	for _, x := range t.models {
@@ -61,8 +61,8 @@ func (t totals) label() int {
 	return width
 }
 
-// pad makes an untrusted name exactly so many cells wide. The end of a long one
-// tells more than its beginning.
+// pad makes an untrusted name exactly that wide. A long one is truncated at its
+// beginning, because the end is more specific.
 func pad(name string, width int) string {
 	name = sanitize.Line(name)
 	if name == "" {
@@ -74,7 +74,7 @@ func pad(name string, width int) string {
 	return name + strings.Repeat(" ", max(0, width-ansi.StringWidth(name)))
 }
 
-// drawn is n as a part of most. What is more than nothing can be seen.
+// drawn draws n as a part of most. Anything above zero is visible.
 func drawn(n, most int64, width int) string {
 	if n <= 0 || most <= 0 {
 		return ""

@@ -1,5 +1,5 @@
-// Package status is the last line of the screen: what pawl works with and on, how
-// full the window is, what it cost. It is one line, however narrow the screen.
+// Package status draws the status line: model, mode, directory, context window, cost.
+// It is one line, however narrow the screen.
 package status
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
-// Now is what others know better.
+// Now is the state that the app provides.
 type Now struct {
-	Settings pawl.Settings // of the work that is under way or, without, of the next prompt
+	Settings pawl.Settings // of the running turn or, without one, of the next prompt
 	Next     string        // the mode of the next prompt
 	Folder   pawl.Project
-	Reply    pawl.Usage // of the newest reply: how full the window is
-	Away     bool       // the end of the conversation is not seen
-	Queued   int        // prompts that wait
-	Mission  string     // how far it is; "" if none exists
+	Reply    pawl.Usage // of the last reply, which shows how full the context window is
+	Away     bool       // the end of the conversation is not visible
+	Queued   int        // waiting prompts
+	Mission  string     // its progress; "" if there is none
 }
 
 // Line is the status line.
@@ -27,13 +27,13 @@ type Line struct {
 	shared *ui.Shared
 	now    func() time.Time
 
-	session pawl.Session // as it was when it was opened, with what was used since
-	head    pawl.Seq     // the newest event that is counted in it
+	session pawl.Session // as it was when opened, with the usage since
+	head    pawl.Seq     // the last event that is included
 	working bool
-	since   time.Time // when the turn began; zero means that nobody knows
+	since   time.Time // when the turn started; zero means unknown
 	tasks   map[pawl.SessionID]bool
 	models  map[string]pawl.ModelInfo
-	asked   string // the model for which the models were last asked for
+	asked   string // the model for which the list of models was last requested
 
 	frame   int
 	ticking bool
@@ -44,7 +44,7 @@ func New(s *ui.Shared) *Line {
 	return &Line{shared: s, now: time.Now, tasks: map[pawl.SessionID]bool{}}
 }
 
-// Open begins with a session, as its row and its newest events tell.
+// Open resets the line for a session.
 func (l *Line) Open(s pawl.Session, events []pawl.Event) {
 	l.session, l.head, l.working, l.since = s, s.Head, s.TurnOpen, time.Time{}
 	clear(l.tasks)
@@ -53,7 +53,7 @@ func (l *Line) Open(s pawl.Session, events []pawl.Event) {
 	}
 }
 
-// Apply takes an event.
+// Apply applies an event.
 func (l *Line) Apply(e pawl.Event) {
 	if e.Seq > l.head {
 		l.head = e.Seq
@@ -75,21 +75,21 @@ func (l *Line) Apply(e pawl.Event) {
 		}
 	case pawl.Injected:
 		delete(l.tasks, b.Subagent)
-	default: // changes nothing that is shown
+	default: // not shown
 	}
 }
 
-// frameTime is how long a picture of the spinner stays.
+// frameTime is the interval of the spinner.
 const frameTime = 250 * time.Millisecond
 
-// tickMsg is that the spinner turns.
+// tickMsg is a tick of the spinner.
 type tickMsg struct{ line *Line }
 
-// modelsMsg are the models that can be asked.
+// modelsMsg are the available models.
 type modelsMsg struct{ list []pawl.ModelInfo }
 
-// Clock is a command that turns the spinner while there is work. It is nil when
-// none exists, or when it turns already.
+// Clock returns a command that turns the spinner while a turn is running; nil if none
+// is, or if it turns already.
 func (l *Line) Clock() tea.Cmd {
 	if l.ticking || !l.working {
 		return nil
@@ -98,8 +98,8 @@ func (l *Line) Clock() tea.Cmd {
 	return tea.Tick(frameTime, func(time.Time) tea.Msg { return tickMsg{l} })
 }
 
-// Know has the models asked for, once for each that is used: how large their
-// windows are is with them. Without a project that stays unknown.
+// Know requests the models, once per model in use, to learn the size of its context
+// window.
 func (l *Line) Know(model string) tea.Cmd {
 	if _, known := l.models[model]; known || model == "" || model == l.asked {
 		return nil
@@ -109,13 +109,13 @@ func (l *Line) Know(model string) tea.Cmd {
 	return func() tea.Msg {
 		list, err := svc.Models(ctx)
 		if err != nil {
-			return nil // the picker of models says why
+			return nil // the model picker shows the error
 		}
 		return modelsMsg{list}
 	}
 }
 
-// Update takes a message. It reports whether it was for the line.
+// Update handles a message. It reports whether msg was for the line.
 func (l *Line) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tickMsg:

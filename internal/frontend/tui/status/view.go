@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	fullAt      = 80 // percent of the window from which on it is a warning
+	fullAt      = 80 // percent of the context window from which it is a warning
 	unboxedMode = "yolo"
 	noSandbox   = "none"
 )
 
-// spinner are the pictures of work.
+// spinner are the frames of the spinner.
 var spinner = []string{"◐", "◓", "◑", "◒"}
 
-// piece is a part of the line. Where there is no space, all get shorter before one
-// goes.
+// piece is a part of the line. If there is no space, all parts are shortened before
+// one is dropped.
 type piece struct {
 	weight int
 	tone   lipgloss.Style
-	forms  []form // from the longest on
-	right  bool   // it stands at the right end
+	forms  []form // longest first
+	right  bool   // aligned right
 }
 
-// form is a text, safe to show, and how many cells it takes.
+// form is a sanitized text and its width.
 type form struct {
 	text  string
 	cells int
 }
 
-// formsOf leaves out what says nothing, or the same again.
+// formsOf omits empty and repeated forms.
 func formsOf(texts ...string) []form {
 	var forms []form
 	for _, t := range slices.Compact(texts) {
@@ -51,7 +51,7 @@ func formsOf(texts ...string) []form {
 	return forms
 }
 
-// View draws the line in exactly one row of at most so many cells.
+// View draws the line in at most that many cells.
 func (l *Line) View(width int, n Now) string {
 	pieces := fit(l.pieces(n), width)
 	var left, right []string
@@ -71,8 +71,8 @@ func (l *Line) View(width int, n Now) string {
 	return ansi.Truncate(line, max(0, width), "…")
 }
 
-// fit makes pieces shorter and, when that is not enough, drops them. The lightest
-// go first; of the last one what fits is left.
+// fit shortens pieces and, if that is not enough, drops them. The least important go
+// first; the last one is truncated.
 func fit(pieces []piece, width int) []piece {
 	for total(pieces) > width {
 		i := lightest(pieces, func(p piece) bool { return len(p.forms) > 1 })
@@ -88,7 +88,7 @@ func fit(pieces []piece, width int) []piece {
 	return pieces
 }
 
-// lightest finds the lightest of the pieces that are meant; -1 if none exists.
+// lightest finds the least important of the matching pieces; -1 if there is none.
 func lightest(pieces []piece, meant func(piece) bool) int {
 	best := -1
 	for i, p := range pieces {
@@ -99,7 +99,7 @@ func lightest(pieces []piece, meant func(piece) bool) int {
 	return best
 }
 
-// total is how many cells pieces take, with what stands between them.
+// total returns the width of pieces with their separators.
 func total(pieces []piece) int {
 	n := 1
 	for i, p := range pieces {
@@ -110,7 +110,7 @@ func total(pieces []piece) int {
 	return n
 }
 
-// pieces are all that there is to say, in the order in which it stands.
+// pieces returns all parts in order.
 func (l *Line) pieces(n Now) []piece {
 	s := l.shared.Styles
 	var all []piece
@@ -156,7 +156,7 @@ func (l *Line) pieces(n Now) []piece {
 	return all
 }
 
-// window says how full the window is.
+// window shows how full the context window is.
 func (l *Line) window(n Now, add func(int, lipgloss.Style, ...string)) {
 	s := l.shared.Styles
 	used := n.Reply.Tokens()
@@ -176,8 +176,7 @@ func (l *Line) window(n Now, add func(int, lipgloss.Style, ...string)) {
 	add(weight, tone, fmt.Sprintf("%d%% of %s", percent, humanize.Short(int64(room))), fmt.Sprintf("%d%%", percent))
 }
 
-// safety says what may be done without asking, and whether commands are kept in a
-// sandbox.
+// safety shows the permission mode and the sandbox.
 func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...string)) {
 	s, tone, box := l.shared.Styles, l.shared.Styles.Muted, n.Folder.Sandbox
 	if mode == unboxedMode {
@@ -189,7 +188,7 @@ func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...strin
 		add(85, tone, mode)
 	}
 	switch box {
-	case "": // nobody knows
+	case "": // unknown
 	case noSandbox:
 		add(82, s.Warn, "no sandbox")
 	default:
@@ -197,12 +196,12 @@ func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...strin
 	}
 }
 
-// shortModel is a model's name without who provides it, or where it is.
+// shortModel returns a model's name without its provider or path.
 func shortModel(ref string) string {
 	return ref[strings.LastIndexByte(ref, '/')+1:]
 }
 
-// place is the directory and what is checked out there.
+// place returns the directory and its git branch.
 func place(f pawl.Project) []string {
 	base := filepath.Base(f.Dir)
 	if f.Branch == "" {

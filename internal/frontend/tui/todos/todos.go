@@ -1,5 +1,4 @@
-// Package todos shows the list that the model keeps of its work: a line above the
-// prompt, or all of it.
+// Package todos shows the model's todo list: one line above the prompt, or all of it.
 package todos
 
 import (
@@ -20,14 +19,14 @@ type Strip struct {
 	open   bool
 }
 
-// New returns a folded one.
+// New returns a folded list.
 func New(s *ui.Shared) *Strip { return &Strip{shared: s} }
 
-// Toggle opens the list, or folds it.
+// Toggle opens or folds the list.
 func (s *Strip) Toggle() { s.open = !s.open }
 
-// View draws the list in at most so many rows, a line if it is folded. There is
-// nothing to draw without a list, or when all of it is over and nothing works.
+// View draws the list in at most that many rows, or on one line if it is folded. It
+// returns nothing without a list, or when all items are done and no turn is running.
 func (s *Strip) View(list []pawl.Todo, working bool, width, height int) []string {
 	done := 0
 	for _, t := range list {
@@ -54,10 +53,10 @@ func (s *Strip) View(list []pawl.Todo, working bool, width, height int) []string
 	return lines
 }
 
-// over reports whether nothing is to be done about an item any more.
+// over reports whether an item is completed or canceled.
 func over(t pawl.Todo) bool { return t.Status == pawl.TodoCompleted || t.Status == pawl.TodoCanceled }
 
-// current is the item that is worked on, or the next one; -1 if all are over.
+// current returns the item in progress, or the next one; -1 if all are over.
 func current(list []pawl.Todo) int {
 	if i := slices.IndexFunc(list, func(t pawl.Todo) bool { return t.Status == pawl.TodoInProgress }); i >= 0 {
 		return i
@@ -65,7 +64,7 @@ func current(list []pawl.Todo) int {
 	return slices.IndexFunc(list, func(t pawl.Todo) bool { return !over(t) })
 }
 
-// top is the first item that is shown, so that the current one is seen, with one
+// top returns the first visible item, so that the current one is visible with one
 // before it.
 func top(list []pawl.Todo, rows int) int {
 	return max(0, min(current(list)-1, len(list)-rows))
@@ -92,7 +91,7 @@ func (s *Strip) hint(does string) string {
 	return " · " + key + " " + does
 }
 
-// item draws one; left is how many more there are below.
+// item draws one item; left is how many more are below.
 func (s *Strip) item(t pawl.Todo, left, width int) string {
 	look := s.shared.Styles
 	mark, tone := "☐", look.Text
