@@ -59,7 +59,7 @@ func startExample(replies ...string) example {
 	}
 }
 
-// exampleService wires a service as cmd/pawl does.
+// exampleService wires a service as internal/app does.
 func exampleService(root string) (svc pawl.Service, end func()) {
 	st := try(sqlite.Open(context.Background(), filepath.Join(root, "pawl.db")))
 	events := bus.New(st, bus.Config{})

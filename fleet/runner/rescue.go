@@ -30,7 +30,7 @@ func WaitForVersion(ctx context.Context, engine Engine, version string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no worker of version %s has come up: start one with 'pawl worker --build-id %s': %w", version, version, pawl.ErrNotFound)
+			return fmt.Errorf("no worker of version %s has come up: start one with 'pawl-fleet worker --build-id %s': %w", version, version, pawl.ErrNotFound)
 		case <-time.After(minBackoff):
 		}
 	}

@@ -45,7 +45,7 @@ var keys = []key{
 	{path: "sandbox.writable", what: "Further folders to write to, absolute or from ~/."},
 	{path: "sandbox.env", what: "Names of variables that commands get."},
 	{path: "sandbox.hidden", what: "What commands do not see: paths, or patterns for names in the workspace."},
-	{path: "fleet", what: "Where the parts of a fleet are, for 'pawl serve --fleet' and 'pawl worker'. The log is in the store, which must be PostgreSQL."},
+	{path: "fleet", what: "Where the parts of a fleet are, for 'pawl-fleet serve' and 'pawl-fleet worker'. The log is in the store, which must be PostgreSQL."},
 	{path: "fleet.temporal", what: "The Temporal server, as host:port.", replaced: true},
 	{path: "fleet.namespace", what: "The namespace there: pawl if left out."},
 	{path: "fleet.nats", what: "The NATS server, as a URL, or several with commas between them.", replaced: true},

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// Local wires a service as cmd/pawl does, on a new SQLite store.
+// Local wires a service as internal/app does, on a new SQLite store.
 func Local(t testing.TB) Harness {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))

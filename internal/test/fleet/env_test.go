@@ -90,7 +90,7 @@ const soonLost = "4s"
 // newEnv makes a fleet without programs.
 func newEnv(t testing.TB, s *servers) *env {
 	t.Helper()
-	w := &env{servers: s, TB: t, bin: harness.Binary(t, "fleet"), dir: t.TempDir(), token: "pawl_" + ulid.Make().String()}
+	w := &env{servers: s, TB: t, bin: harness.Fleet(t), dir: t.TempDir(), token: "pawl_" + ulid.Make().String()}
 	t.Setenv("PAWL_TEST_POSTGRES", fmt.Sprintf("postgres://pawl@%s/pawl_test?sslmode=disable", s.address("PAWL_PG_PORT")))
 	w.store = harness.Stores["postgres"](t)
 	var err error
@@ -233,7 +233,7 @@ func (w *env) node(name string) (p *program, address string, c *client.Client) {
 	address = freeAddress(w)
 	config := w.config(name, w.local, true)
 	p = w.start(name, func() *exec.Cmd {
-		cmd := exec.Command(w.bin, "serve", "--fleet", "--listen", address, "--dir", filepath.Join(w.dir, "work"))
+		cmd := exec.Command(w.bin, "serve", "--listen", address, "--dir", filepath.Join(w.dir, "work"))
 		cmd.Env = w.env(config, w.store)
 		return cmd
 	})

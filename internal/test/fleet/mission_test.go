@@ -53,7 +53,7 @@ func muster(t *testing.T, files map[string]string) *staff {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.store.Close() })
-	c.Env = mission.At(t, &harness.Workdir{Bin: harness.Binary(t, "fleet"), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
+	c.Env = mission.At(t, &harness.Workdir{Bin: harness.Fleet(t), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
 	c.configure()
 	c.start("coordinator", "", "worker", "--role", "coordinator")
 	for _, name := range []string{"red", "blue"} {
@@ -63,7 +63,7 @@ func muster(t *testing.T, files map[string]string) *staff {
 		}
 		c.hosts[name] = c.start(name, name, "worker", "--role", "executor", "--host", name, "--reserve", "1MiB")
 	}
-	c.start("node", "", "serve", "--fleet", "--listen", "127.0.0.1:0", "--dir", filepath.Join(c.here, "work"))
+	c.start("node", "", "serve", "--listen", "127.0.0.1:0", "--dir", filepath.Join(c.here, "work"))
 	c.url = c.said("pawl serves on ")
 	return c
 }
@@ -228,7 +228,7 @@ func (c *staff) launch(during func()) pawl.Board {
 	select {
 	case out = <-ended:
 	case <-time.After(5 * time.Minute):
-		c.t.Fatalf("the mission does not end\n%s", c.Workdir.Run(c.t, "fleet", "check").Stdout)
+		c.t.Fatalf("the mission does not end\n%s", c.Workdir.Run(c.t, "check").Stdout)
 	}
 	if out.Code != 0 {
 		c.t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)

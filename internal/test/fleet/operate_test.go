@@ -36,7 +36,7 @@ type small struct {
 func newSmall(t *testing.T) *small {
 	t.Helper()
 	s := &small{
-		Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
+		Workdir: harness.NewWorkdir(t, harness.Fleet(t), harness.Stores["postgres"](t)), version: strings.ToLower(ulid.Make().String()),
 		api: localAddress(t), health: localAddress(t), secret: "pawl_" + ulid.Make().String(),
 	}
 	gateway, work, config := localAddress(t), filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "config.json")
@@ -51,7 +51,7 @@ func newSmall(t *testing.T) *small {
 	}
 	s.Env = append(s.Env, "PAWL_CONFIG="+config, "PAWL_SERVER_TOKEN="+s.secret, "PAWL_TOKEN="+s.secret, "PAWL_GATEWAY_TOKEN=gateway-"+s.secret)
 	s.start(t, "worker", "--host", "host-"+s.version, "--build-id", s.version, "--gateway-listen", gateway, "--health", s.health)
-	s.start(t, "serve", "--fleet", "--listen", s.api, "--dir", work)
+	s.start(t, "serve", "--listen", s.api, "--dir", work)
 	for _, address := range []string{s.health, s.api} {
 		await(t, address, func() bool { _, err := s.get(t, address, "/readyz"); return err == nil })
 	}
@@ -147,35 +147,35 @@ func TestOperate(t *testing.T) { //nolint:paralleltest // it ends servers that o
 	}
 	look := func() {
 		t.Helper()
-		into(t, s.Must(t, "fleet", "status", "--json").Stdout, &status)
+		into(t, s.Must(t, "status", "--json").Stdout, &status)
 	}
 	look()
 	if len(status.Hosts) != 1 || status.Hosts[0].Name != host || status.Hosts[0].Version != s.version || !status.Hosts[0].Live || !status.NATS || len(status.Faults) != 0 {
 		t.Errorf("the status: %+v", status)
 	}
 	var drained struct{ Draining bool }
-	if into(t, s.Must(t, "fleet", "drain", host, "--json").Stdout, &drained); !drained.Draining {
+	if into(t, s.Must(t, "drain", host, "--json").Stdout, &drained); !drained.Draining {
 		t.Error("the host does not drain")
 	}
 	await(t, "the host is not ready", func() bool { _, err := s.get(t, s.health, "/readyz"); return err != nil })
-	if out := s.Run(t, "fleet", "check"); out.Code != 1 || !strings.Contains(out.Stdout, "--undo") {
+	if out := s.Run(t, "check"); out.Code != 1 || !strings.Contains(out.Stdout, "--undo") {
 		t.Errorf("the check of a fleet without a host: exit %d\n%s", out.Code, out.Stdout)
 	}
-	into(t, s.Must(t, "fleet", "drain", host, "--undo", "--json").Stdout, &drained)
+	into(t, s.Must(t, "drain", host, "--undo", "--json").Stdout, &drained)
 	await(t, "the host is ready", func() bool { _, err := s.get(t, s.health, "/readyz"); return err == nil })
 	var promoted struct{ Version string }
-	if into(t, s.Must(t, "fleet", "promote", s.version, "--json").Stdout, &promoted); promoted.Version != s.version {
+	if into(t, s.Must(t, "promote", s.version, "--json").Stdout, &promoted); promoted.Version != s.version {
 		t.Errorf("promoted %q", promoted.Version)
 	}
 	var findings []struct{ Name, Status, Detail string }
-	into(t, s.Must(t, "fleet", "check", "--json").Stdout, &findings)
+	into(t, s.Must(t, "check", "--json").Stdout, &findings)
 	for _, f := range findings {
 		if f.Status != "ok" {
 			t.Errorf("the check: %+v", f)
 		}
 	}
 	for _, table := range []string{"HOST", "TENANT", "QUEUE", "COORDINATORS", host, "executor-" + host} {
-		if out := s.Must(t, "fleet", "status"); !strings.Contains(out.Stdout, table) {
+		if out := s.Must(t, "status"); !strings.Contains(out.Stdout, table) {
 			t.Errorf("the status does not show %s:\n%s", table, out.Stdout)
 		}
 	}
@@ -213,10 +213,10 @@ func into(t *testing.T, text string, v any) {
 
 // TestDown: what is down is said, with what to do, and what is up is shown.
 func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that others use
-	s := &small{Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), harness.Stores["postgres"](t))}
+	s := &small{Workdir: harness.NewWorkdir(t, harness.Fleet(t), harness.Stores["postgres"](t))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":"nats://%s","blobs":"file:///dev/null/no","gateway":"http://%s"}}`, localAddress(t), localAddress(t), localAddress(t)))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"), "PAWL_GATEWAY_TOKEN=x")
-	out := s.Run(t, "fleet", "check", "--json")
+	out := s.Run(t, "check", "--json")
 	var findings []struct{ Name, Status, Fix string }
 	into(t, out.Stdout, &findings)
 	bad := []string{}
@@ -232,12 +232,12 @@ func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that othe
 	if want := []string{"checkpoints", "gateway", "hosts", "nats", "temporal", "workspaces"}; !slices.Equal(bad, want) || out.Code != 1 {
 		t.Errorf("exit %d, not ok are %v, want %v", out.Code, bad, want)
 	}
-	out = s.Run(t, "fleet", "status", "--json")
+	out = s.Run(t, "status", "--json")
 	var status struct{ Faults []string }
 	if into(t, out.Stdout, &status); len(status.Faults) != 2 || out.Code != 1 {
 		t.Errorf("exit %d, faults %q", out.Code, status.Faults)
 	}
-	if out := s.Run(t, "fleet", "promote", "v1"); out.Code == 0 || !strings.Contains(out.Stderr, "pawl fleet check") {
+	if out := s.Run(t, "promote", "v1"); out.Code == 0 || !strings.Contains(out.Stderr, "pawl-fleet check") {
 		t.Errorf("promote: exit %d, %s", out.Code, out.Stderr)
 	}
 }
@@ -245,10 +245,10 @@ func TestDown(t *testing.T) { //nolint:paralleltest // it ends servers that othe
 // TestSuperuser: no part of a fleet works as a role that sees all tenants.
 func TestSuperuser(t *testing.T) { //nolint:paralleltest // it ends servers that others use
 	url := harness.Stores["postgres"](t)
-	s := &small{Workdir: harness.NewWorkdir(t, harness.Binary(t, "fleet"), strings.Replace(url, "//pawl@", "//postgres@", 1))}
+	s := &small{Workdir: harness.NewWorkdir(t, harness.Fleet(t), strings.Replace(url, "//pawl@", "//postgres@", 1))}
 	s.Write(t, "config.json", fmt.Sprintf(`{"fleet":{"temporal":%q,"nats":%q,"workspaces":%q}}`, need(t, "PAWL_TEST_TEMPORAL"), need(t, "PAWL_TEST_NATS"), filepath.Join(s.Dir, "work")))
 	s.Env = append(s.Env, "PAWL_CONFIG="+filepath.Join(s.Dir, "config.json"))
-	for _, args := range [][]string{{"worker", "--build-id", ulid.Make().String()}, {"serve", "--fleet", "--listen", localAddress(t)}, {"fleet", "drain", "x"}} {
+	for _, args := range [][]string{{"worker", "--build-id", ulid.Make().String()}, {"serve", "--listen", localAddress(t)}, {"drain", "x"}} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, s.Bin, args...) //nolint:gosec // the program under test
 		cmd.Dir, cmd.Env = s.Dir, s.Env
