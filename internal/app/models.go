@@ -137,6 +137,7 @@ func OpenCatalog() (*catalog.Catalog, error) {
 	return catalog.Open(filepath.Join(data, "models.json"))
 }
 
+// CatalogAndKeys returns the model catalog and the API keys of the user.
 func CatalogAndKeys() (*catalog.Catalog, *auth.Keys, error) {
 	c, err := OpenCatalog()
 	if err != nil {

@@ -1,3 +1,6 @@
+// Package cli has what pawl's commands share: output, terminals, exit codes and the
+// App that they work with. The commands are in the packages below it, one for each
+// family.
 package cli
 
 import (
@@ -25,6 +28,7 @@ type ExitError struct {
 	Err  error
 }
 
+// Error returns the text of Err.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit %d", e.Code)
@@ -32,6 +36,7 @@ func (e *ExitError) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap returns Err.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // TurnError maps the end of a turn to an exit code.
@@ -58,6 +63,7 @@ func TurnError(f pawl.TurnFinished) error {
 	return &ExitError{Code: code, Err: errors.New(text)}
 }
 
+// UsageError returns err as a usage error that points to the help of cmd.
 func UsageError(cmd *cobra.Command, err error) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
 }

@@ -20,11 +20,13 @@ type Screen struct {
 	text   *sanitize.Writer
 }
 
+// NewScreen returns a Screen that writes to f. Call Flush at the end.
 func NewScreen(f *os.File) *Screen {
 	masked := app.Secrets.KnownWriter(f)
 	return &Screen{File: f, masked: masked, text: sanitize.NewWriter(masked)}
 }
 
+// Write writes p without control sequences and known secrets.
 func (s *Screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }

@@ -73,6 +73,7 @@ func CountLines(text string, columns int) (n int) {
 	return n
 }
 
+// IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
 	return ok && isatty.IsTerminal(f.Fd())

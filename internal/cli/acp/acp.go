@@ -1,3 +1,4 @@
+// Package acp has the command 'pawl acp', which editors start.
 package acp
 
 import (
@@ -26,6 +27,7 @@ import (
 // acpFlags are the flags of 'pawl acp'.
 type acpFlags struct{ turn.SettingsFlags }
 
+// Command returns 'pawl acp'.
 func Command() *cobra.Command {
 	var f acpFlags
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package auth has the commands for API keys and models.
 package auth
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
+// Command returns 'pawl auth' with its subcommands.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth",

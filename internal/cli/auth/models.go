@@ -25,6 +25,7 @@ type modelsFlags struct {
 	asJSON    bool
 }
 
+// ModelsCommand returns 'pawl models'.
 func ModelsCommand() *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{

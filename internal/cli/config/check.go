@@ -110,6 +110,7 @@ func checkFile(path string) ([]config.Finding, error) {
 	return CheckUserFile(path), nil
 }
 
+// CheckUserFile returns what is wrong with a user configuration file.
 func CheckUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
 		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkCalls(u), checkLanguages(u), checkTUI(u), checkMission(u))

@@ -1,3 +1,5 @@
+// Package config has the commands below 'pawl config', and the checks of configuration
+// files.
 package config
 
 import (
@@ -13,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
+// Command returns 'pawl config' with its subcommands.
 func Command() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -1,3 +1,5 @@
+// Package doctor has the command 'pawl doctor': checks, and an inventory of the
+// extensions.
 package doctor
 
 import (
@@ -28,6 +30,7 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
+// Command returns 'pawl doctor'.
 func Command() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -94,6 +97,7 @@ func diagnose(ctx context.Context) ([]Finding, []itemGroup) {
 	return findings, groups
 }
 
+// PrintFindings prints findings as a table, each fix below its finding.
 func PrintFindings(w io.Writer, findings []Finding) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, f := range findings {

@@ -1,3 +1,5 @@
+// Package extension has the commands for agents, commands, skills, hooks, rules and
+// prompts.
 package extension
 
 import (
@@ -22,6 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
+// AgentsCommand returns 'pawl agents' with its subcommands.
 func AgentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
@@ -40,6 +43,7 @@ explore and general.`
 	return cmd
 }
 
+// CommandsCommand returns 'pawl commands' with its subcommands.
 func CommandsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",

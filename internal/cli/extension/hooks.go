@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
+// HooksCommand returns 'pawl hooks' with its subcommands.
 func HooksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hooks",

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
+// PromptCommand returns 'pawl prompt' with its subcommands.
 func PromptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompt",

@@ -6,6 +6,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 )
 
+// RulesCommand returns 'pawl config rules'.
 func RulesCommand() *cobra.Command {
 	cmd := listCommand("config", func(f *extension.Found) (any, string) { return f.Rules, f.Rules.Show() })
 	cmd.Use, cmd.Short = "rules", "List the rules that a model is given here"

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
+// SkillsCommand returns 'pawl skills' with its subcommands.
 func SkillsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skills",

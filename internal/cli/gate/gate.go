@@ -1,3 +1,4 @@
+// Package gate has the commands that verify a change: 'pawl gate' and 'pawl review'.
 package gate
 
 import (
@@ -32,6 +33,7 @@ type gateFlags struct {
 	reviewed      bool
 }
 
+// Command returns 'pawl gate'.
 func Command() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{

@@ -34,6 +34,7 @@ type reviewFlags struct {
 	most         int
 }
 
+// ReviewCommand returns 'pawl review'.
 func ReviewCommand() *cobra.Command {
 	var f reviewFlags
 	cmd := &cobra.Command{

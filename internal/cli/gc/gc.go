@@ -1,3 +1,4 @@
+// Package gc has the command 'pawl gc', which deletes unused data.
 package gc
 
 import (
@@ -40,6 +41,7 @@ type gcFlags struct {
 	dry, asJSON bool
 }
 
+// Command returns 'pawl gc'.
 func Command() *cobra.Command {
 	f := gcFlags{}
 	cmd := &cobra.Command{

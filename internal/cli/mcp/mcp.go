@@ -1,3 +1,4 @@
+// Package mcp has the commands below 'pawl mcp'.
 package mcp
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
+// Command returns 'pawl mcp' with its subcommands.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",

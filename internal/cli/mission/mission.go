@@ -1,3 +1,4 @@
+// Package mission has the commands below 'pawl mission'.
 package mission
 
 import (
@@ -27,6 +28,7 @@ type missionFlags struct {
 	server   string
 }
 
+// Command returns 'pawl mission' with its subcommands.
 func Command() *cobra.Command {
 	var f missionFlags
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ type resumeFlags struct {
 	list bool
 }
 
+// ResumeCommand returns 'pawl resume'.
 func ResumeCommand() *cobra.Command {
 	var f resumeFlags
 	cmd := &cobra.Command{

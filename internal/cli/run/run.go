@@ -1,3 +1,4 @@
+// Package run has the commands 'pawl run' and 'pawl resume'.
 package run
 
 import (
@@ -36,6 +37,7 @@ type runFlags struct {
 	words pawl.Parts // what the person has written; all else stands for itself
 }
 
+// Command returns 'pawl run'.
 func Command() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{

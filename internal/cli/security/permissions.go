@@ -1,3 +1,4 @@
+// Package security has the commands for permissions, trust and the sandbox.
 package security
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
+// PermissionsCommand returns 'pawl permissions' with its subcommands.
 func PermissionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",

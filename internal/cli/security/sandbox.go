@@ -23,6 +23,7 @@ type sandboxFlags struct {
 	readOnly bool
 }
 
+// SandboxCommand returns 'pawl sandbox'.
 func SandboxCommand() *cobra.Command {
 	var f sandboxFlags
 	cmd := &cobra.Command{

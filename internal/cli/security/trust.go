@@ -21,6 +21,7 @@ import (
 // trustFlags are what 'pawl trust' is asked for; at most one but for json.
 type trustFlags struct{ yes, list, revoke, status, asJSON bool }
 
+// TrustCommand returns 'pawl trust'.
 func TrustCommand() *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{

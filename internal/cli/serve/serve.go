@@ -1,3 +1,5 @@
+// Package serve has the commands of the HTTP server: 'pawl serve', and the tokens and
+// tenants that it knows.
 package serve
 
 import (

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
+// TenantCommand returns 'pawl tenant' with its subcommands.
 func TenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tenant",

@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
+// TokenCommand returns 'pawl token' with its subcommands.
 func TokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",

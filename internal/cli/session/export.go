@@ -133,6 +133,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// Write writes a session to w in the chosen format, with secrets masked. What is left out it says on notes.
 func (f *ExportFlags) Write(ctx context.Context, w, notes io.Writer, a *app.App, s pawl.Session) error {
 	events := maskedLog(ctx, a, s)
 	switch f.format {

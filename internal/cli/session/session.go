@@ -1,3 +1,4 @@
+// Package session has the commands below 'pawl session'.
 package session
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
+// Command returns 'pawl session' with its subcommands.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
@@ -67,6 +69,7 @@ func sessionListCommand() *cobra.Command {
 	return cmd
 }
 
+// PrintSessions prints sessions as a table, with their owners if any has one.
 func PrintSessions(w io.Writer, sessions []pawl.Session) error {
 	if len(sessions) == 0 {
 		_, err := fmt.Fprintln(w, "no sessions")

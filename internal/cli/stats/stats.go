@@ -1,3 +1,4 @@
+// Package stats has the command 'pawl stats', which charts the usage of models.
 package stats
 
 import (
@@ -25,6 +26,7 @@ type statsFlags struct {
 	asJSON  bool
 }
 
+// Command returns 'pawl stats'.
 func Command() *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{

@@ -1,3 +1,5 @@
+// Package tui has the command 'pawl' itself, which starts the terminal UI or, for
+// screen readers, the line-based UI.
 package tui
 
 import (
@@ -30,6 +32,7 @@ type Flags struct {
 	lines   bool // a conversation of lines, no screen
 }
 
+// Add adds the flags to cmd.
 func (f *Flags) Add(cmd *cobra.Command) {
 	f.SettingsFlags.Add(cmd)
 	flags := cmd.Flags()

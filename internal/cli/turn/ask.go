@@ -50,6 +50,7 @@ type line struct {
 // origin is who asks: "" is the session that is followed.
 type origin string
 
+// NewAsker returns an Asker that reads answers from in; nil means that nobody can answer.
 func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
 	a := &asker{svc: svc, in: in, out: out, turn: make(chan struct{}, 1), end: map[askID]context.CancelFunc{}}
 	a.lines = sync.OnceValue(func() <-chan line {

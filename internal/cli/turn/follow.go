@@ -1,3 +1,5 @@
+// Package turn follows a turn for the commands that run one: it prints events, asks
+// the person at the terminal, handles signals and checks the result.
 package turn
 
 import (
@@ -17,11 +19,13 @@ type OutputFlags struct {
 	File   string
 }
 
+// Add adds the flags to cmd.
 func (f *OutputFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Format, "format", "text", "what to print: text, json (one object at the end) or stream-json (every event)")
 	cmd.Flags().StringVarP(&f.File, "output", "o", "", "also write the final text to `file`")
 }
 
+// Check returns an error if the format is unknown.
 func (f *OutputFlags) Check() error {
 	switch f.Format {
 	case "text", "json", "stream-json":
@@ -42,6 +46,7 @@ type Printer interface {
 	Result(r Result) error
 }
 
+// Printer returns the printer for the format.
 func (f *OutputFlags) Printer(cmd *cobra.Command) Printer {
 	switch f.Format {
 	case "json":

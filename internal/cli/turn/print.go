@@ -124,10 +124,12 @@ type TextPrinter struct {
 	waiting  silenceNotice
 }
 
+// NewTextPrinter returns a printer that writes replies to out and everything else to err.
 func NewTextPrinter(out, err io.Writer) *TextPrinter {
 	return &TextPrinter{out: out, err: err, live: cli.IsTerminal(out), waiting: silenceNotice{out: err}}
 }
 
+// Event prints an event.
 func (p *TextPrinter) Event(e pawl.Event) error {
 	p.waiting.event(e.Body)
 	if b, ok := e.Body.(pawl.Retried); ok {
@@ -208,6 +210,7 @@ func (p *TextPrinter) endLine() error {
 	return err
 }
 
+// Result prints the denials and, unless it was shown as it came, the final text.
 func (p *TextPrinter) Result(r Result) error {
 	for _, d := range r.Denials {
 		fmt.Fprintf(p.err, "pawl: %s: %s\n", d.Tool, humanize.FirstLine(d.Reason, 200))

@@ -54,6 +54,7 @@ func ReadSchema(path string) (*Schema, error) {
 	return NewSchema(&s, string(bytes.TrimSpace(text)))
 }
 
+// NewSchema returns the schema s, of which text is the JSON.
 func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
 	rules, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {

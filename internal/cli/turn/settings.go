@@ -50,8 +50,10 @@ type SettingsFlags struct {
 	askTimeout time.Duration
 }
 
+// Modes are the permission modes, the strictest first.
 var Modes = []string{"plan", "ask", "guard", "auto", "yolo"}
 
+// Add adds all flags to cmd.
 func (f *SettingsFlags) Add(cmd *cobra.Command) {
 	f.AddModel(cmd)
 	flags := cmd.Flags()
@@ -73,6 +75,7 @@ func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
 }
 
+// Settings checks the flags and returns the settings of a prompt.
 func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	if f.Mode != "" && !slices.Contains(Modes, f.Mode) {
 		return pawl.Settings{}, fmt.Errorf("--mode %q: use %s", f.Mode, strings.Join(Modes, ", "))

@@ -16,6 +16,7 @@ import (
 // ErrInterrupted: the work stopped, and the turn is open and can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
+// InterruptedError returns the error for a turn that was left open and can be resumed.
 func InterruptedError(id pawl.SessionID, cause error) error {
 	code := cli.ExitFailed
 	var sig SignalError
@@ -25,8 +26,10 @@ func InterruptedError(id pawl.SessionID, cause error) error {
 	return &cli.ExitError{Code: code, Err: fmt.Errorf("%w: %w\n'pawl resume %s' goes on from here", ErrInterrupted, cause, id)}
 }
 
+// SignalError is the signal that ended a command.
 type SignalError struct{ os.Signal }
 
+// Error returns the name of the signal.
 func (s SignalError) Error() string { return s.String() }
 
 // HandleSignals cancels on the first interrupt, dies on the second, and stops
