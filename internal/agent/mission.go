@@ -183,7 +183,7 @@ func (b missionJournal) Keep(ctx context.Context) error {
 	return nil
 }
 
-func (b missionJournal) Park(began time.Time, most time.Duration) error {
+func (b missionJournal) Suspend(began time.Time, most time.Duration) error {
 	s := b.s
 	if !s.Suspend || s.Clock().Sub(began) < s.suspendAfter() {
 		return nil

@@ -65,7 +65,7 @@ func TestBridge_Park(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewStepper(Config{Suspend: tt.park, Clock: func() time.Time { return at }})
-			err := missionJournal{s, &journal{}}.Park(at.Add(-tt.waited), tt.most)
+			err := missionJournal{s, &journal{}}.Suspend(at.Add(-tt.waited), tt.most)
 			var suspended *Suspended
 			if got := errors.As(err, &suspended); got != (tt.want > 0) || got && !suspended.Until.Equal(at.Add(tt.want)) {
 				t.Errorf("got %#v", err)

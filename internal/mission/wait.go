@@ -60,7 +60,7 @@ func (c *Control) wait(ctx context.Context, b missionapi.Journal, f *resources, 
 					return false, nil // step asks or stops it
 				}
 			}
-			if err := b.Park(began, stuckAfter(m)/4); err != nil {
+			if err := b.Suspend(began, stuckAfter(m)/4); err != nil {
 				return false, err
 			}
 		}

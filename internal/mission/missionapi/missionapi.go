@@ -40,9 +40,9 @@ type Journal interface {
 	// recorded that refers to new commits.
 	Keep(ctx context.Context) error
 
-	// Park returns the error that suspends the step if a wait that began then has lasted too long for one step.
+	// Suspend returns the error that suspends the step if a wait that began then has lasted too long for one step.
 	// The wait is resumed soon, and after most at the latest.
-	Park(began time.Time, most time.Duration) error
+	Suspend(began time.Time, most time.Duration) error
 }
 
 // Tools returns the tools that only agents of a mission have.

@@ -244,16 +244,16 @@ func forget(messages []pawl.Message, calls map[pawl.CallID]bool) []pawl.Message 
 // compareFiles: no line twice, none missing but those of unknown outcome, all in order.
 func compareFiles(t *testing.T, want, got outcome, unknown map[pawl.CallID]bool) {
 	t.Helper()
-	may := map[string]bool{} // what a call of unknown outcome may have left out
+	unsure := map[string]bool{} // what a call of unknown outcome may have left out
 	for _, m := range want.Messages {
 		for _, c := range m.Parts.Calls() {
 			if unknown[c.ID] {
-				may[string(c.Input)] = true
+				unsure[string(c.Input)] = true
 			}
 		}
 	}
 	optional := func(text string) bool {
-		for input := range may {
+		for input := range unsure {
 			if strings.Contains(input, text) {
 				return true
 			}

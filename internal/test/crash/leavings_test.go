@@ -18,18 +18,18 @@ import (
 
 // visit is what was seen after each command: how it ended, and the directory.
 type visit struct {
-	env     *harness.Workdir
-	folders []map[string]string // modes and contents, without the script and out.txt; nil if the story is not about files
-	codes   []int
-	stderr  []string
+	env    *harness.Workdir
+	dirs   []map[string]string // modes and contents, without the script and out.txt; nil if the story is not about files
+	codes  []int
+	stderr []string
 }
 
-// visit begins to watch the box.
+// visit starts watching the working directory.
 func (s scenario) visit(t *testing.T, b *harness.Workdir) *visit {
 	t.Helper()
 	v := &visit{env: b}
 	if s.files != nil {
-		v.folders = append(v.folders, folder(t, b))
+		v.dirs = append(v.dirs, dirFiles(t, b))
 	}
 	return v
 }
@@ -39,13 +39,13 @@ func (v *visit) see(t *testing.T, out harness.Output) {
 	t.Helper()
 	v.codes = append(v.codes, out.Code)
 	v.stderr = append(v.stderr, out.Stderr)
-	if v.folders != nil {
-		v.folders = append(v.folders, folder(t, v.env))
+	if v.dirs != nil {
+		v.dirs = append(v.dirs, dirFiles(t, v.env))
 	}
 }
 
-// directory returns the modes and contents of the box's files.
-func folder(t *testing.T, b *harness.Workdir) map[string]string {
+// dirFiles returns the modes and contents of the files.
+func dirFiles(t *testing.T, b *harness.Workdir) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(b.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 
 func (s scenario) leaves(t *testing.T, b *harness.Workdir, v *visit) leavings {
 	t.Helper()
-	l := leavings{Out: b.Read(t, "out.txt"), Codes: v.codes, Folders: v.folders}
+	l := leavings{Out: b.Read(t, "out.txt"), Codes: v.codes, Folders: v.dirs}
 	if s.unordered {
 		l.Out = strings.Join(slices.Sorted(strings.Lines(l.Out)), "")
 	}

@@ -201,7 +201,7 @@ func (s scenario) words(t *testing.T, b *harness.Workdir, command []string) []st
 	return words
 }
 
-// orders counts what people have said to the sessions of the box.
+// orders counts what people have said to the sessions.
 func (s scenario) orders(t *testing.T, b *harness.Workdir) (n int) {
 	t.Helper()
 	for _, row := range b.Sessions(t) {

@@ -85,7 +85,7 @@ var scenarios = []scenario{
 			was, is := l.Folders[0], l.Folders[2]
 			want := []map[string]string{was, was, is, was, is, was, was}
 			if diff := cmp.Diff(want, l.Folders); diff != "" || len(is) != 5 {
-				t.Errorf("the folders (-want, +got):\n%s", diff)
+				t.Errorf("the dirs (-want, +got):\n%s", diff)
 			}
 		},
 	},

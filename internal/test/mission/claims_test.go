@@ -149,7 +149,7 @@ func script(line string) map[string]string {
 	return map[string]string{"note.txt": "base\n", ".gitignore": "ignored.txt\n", "check.sh": line + "\n"}
 }
 
-// tickAll is somebody who ticks each box there is.
+// tickAll is somebody who ticks every item.
 func tickAll(w *Env, b pawl.Board) {
 	w.t.Helper()
 	for _, name := range []string{".pawl/verification-checklist.md", filepath.Join(".pawl", "missions", string(b.Session.ID), "TODO.md")} {

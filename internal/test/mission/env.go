@@ -57,7 +57,7 @@ func New(t testing.TB, bin string, files map[string]string) *Env {
 	return At(t, b, files)
 }
 
-// At returns a repository in a box, whose directory is made.
+// At returns a repository in the directory of b, which it creates.
 func At(t testing.TB, b *harness.Workdir, files map[string]string) *Env {
 	t.Helper()
 	w := &Env{Workdir: b, t: t}

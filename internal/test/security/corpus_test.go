@@ -17,11 +17,11 @@ type row struct {
 	id    string
 	title string
 
-	// attack plays it and tells the arena of each thing that got through.
-	attack func(a *arena)
-	// weak is the defense, or several with commas between, without which the
+	// attack plays it and reports each breach to the attackEnv.
+	attack func(a *attackEnv)
+	// defense is the one, or several with commas between, without which the
 	// attack gets through; docs say what each name stands for.
-	weak string
+	defense string
 	// unbreakable says why there is no such defense to take out: a single call of
 	// the standard library, say, or the absence of a feature.
 	unbreakable string
@@ -61,7 +61,7 @@ func TestCorpusIsWhole(t *testing.T) {
 		if kinds != 1 {
 			t.Errorf("%s is to have an attack, or be owed, or be elsewhere", r.id)
 		}
-		if r.attack != nil && (r.weak == "") == (r.unbreakable == "") {
+		if r.attack != nil && (r.defense == "") == (r.unbreakable == "") {
 			t.Errorf("%s names no defense, or both a defense and why there is none", r.id)
 		}
 	}
@@ -96,7 +96,7 @@ func TestCorpus(t *testing.T) { //nolint:paralleltest // it turns a defense off
 							note("passed")
 						}
 					})
-					a := newArena(t, "")
+					a := newAttackEnv(t, "")
 					r.attack(a)
 					for _, b := range a.breaches {
 						t.Errorf("%s: it got through: %s", r.title, b)
@@ -116,19 +116,19 @@ func TestMutations(t *testing.T) { //nolint:paralleltest // it turns a defense o
 	var red []string
 	t.Run("rows", func(t *testing.T) {
 		for _, r := range rows {
-			if r.weak == "" {
+			if r.defense == "" {
 				continue
 			}
 			t.Run(r.id, func(t *testing.T) {
-				a := newArena(t, r.weak)
+				a := newAttackEnv(t, r.defense)
 				r.attack(a)
 				if len(a.breaches) == 0 {
-					t.Errorf("%s: without %s it fails all the same: the row shows nothing", r.title, r.weak)
+					t.Errorf("%s: without %s it fails all the same: the row shows nothing", r.title, r.defense)
 					return
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				red = append(red, fmt.Sprintf("red without %s: %s: %s", r.weak, r.id, firstLine(a.breaches[0])))
+				red = append(red, fmt.Sprintf("red without %s: %s: %s", r.defense, r.id, firstLine(a.breaches[0])))
 			})
 		}
 	})

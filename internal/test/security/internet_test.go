@@ -31,7 +31,7 @@ import (
 // , which note what they are asked for. Nothing leaves the machine.
 type internet struct {
 	*egresstest.Net
-	a *arena
+	a *attackEnv
 
 	mu   sync.Mutex
 	hits []string
@@ -47,7 +47,7 @@ const (
 
 // internet makes one. The names are at a public address; flip.test changes its
 // answer, cloud.test and inside.test are not public.
-func (a *arena) internet(names ...string) *internet {
+func (a *attackEnv) internet(names ...string) *internet {
 	a.Helper()
 	n := &internet{Net: egresstest.New(a), a: a}
 	for _, name := range names {
@@ -106,7 +106,7 @@ func (n *internet) leaks(words ...string) {
 	}
 }
 
-// safety is that of the arena's user, with this internet and no other.
+// safety is that of the attackEnv's user, with this internet and no other.
 func (n *internet) safety() *policy.Safety {
 	n.a.Helper()
 	s := n.a.safety()
@@ -114,8 +114,8 @@ func (n *internet) safety() *policy.Safety {
 	return s
 }
 
-// safety opens what pawl would for the arena's user, in this process.
-func (a *arena) safety() *policy.Safety {
+// safety opens what pawl would for the attackEnv's user, in this process.
+func (a *attackEnv) safety() *policy.Safety {
 	a.Helper()
 	base := filepath.Dir(a.home)
 	for name, path := range map[string]string{
@@ -133,7 +133,7 @@ func (a *arena) safety() *policy.Safety {
 }
 
 // config is the directory of the user's configuration.
-func (a *arena) config() string { return filepath.Join(filepath.Dir(a.home), "config", "pawl") }
+func (a *attackEnv) config() string { return filepath.Join(filepath.Dir(a.home), "config", "pawl") }
 
 // run has a command run as the tool bash has it run, with hosts that it may
 // reach, and returns what it printed.
@@ -167,8 +167,8 @@ func (n *internet) runOpen(s *policy.Safety, hosts []string, script string) stri
 		n.a.Fatal(err)
 	}
 	profile.ProxySocket, profile.Env = way.Socket(), append(profile.Env, "CURL_CA_BUNDLE="+bundle)
-	box, _ := sandbox.Detect(n.a.Context())
-	wrapped, err := box.Wrap([]string{"bash", "-c", script}, profile)
+	backend, _ := sandbox.Detect(n.a.Context())
+	wrapped, err := backend.Wrap([]string{"bash", "-c", script}, profile)
 	if err != nil {
 		n.a.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func (n *internet) runOpen(s *policy.Safety, hosts []string, script string) stri
 }
 
 // wrapped runs a command in its sandbox.
-func (a *arena) wrapped(w sandbox.Wrapped) string {
+func (a *attackEnv) wrapped(w sandbox.Wrapped) string {
 	a.Helper()
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(a.Context(), time.Minute)
@@ -235,7 +235,7 @@ type resolver struct {
 }
 
 // resolver starts one.
-func (a *arena) resolver() *resolver {
+func (a *attackEnv) resolver() *resolver {
 	a.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(a.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
@@ -265,7 +265,7 @@ func (a *arena) resolver() *resolver {
 }
 
 // leaked waits until what was sent before has been counted, and reports it.
-func (r *resolver) leaked(a *arena, by string) {
+func (r *resolver) leaked(a *attackEnv, by string) {
 	a.Helper()
 	conn, err := new(net.Dialer).DialContext(a.Context(), "udp", "127.0.0.1:"+r.port)
 	if err != nil {

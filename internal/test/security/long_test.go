@@ -14,7 +14,7 @@ import (
 // restoredThroughLinks: after a turn, the directory that it worked in is exchanged
 // for a link to another that looks the same. An undo would delete and overwrite
 // there. And a file that it worked on gets a second name.
-func restoredThroughLinks(a *arena) {
+func restoredThroughLinks(a *attackEnv) {
 	a.write("d/kept", "kept\n")
 	a.write("hard", "kept\n")
 	a.play("yolo", bash("echo changed > d/kept; echo new > d/new; echo changed > hard"))
@@ -47,7 +47,7 @@ func restoredThroughLinks(a *arena) {
 }
 
 // burnsTheBudget: a model that was instructed to calls the same thing for ever.
-func burnsTheBudget(a *arena) {
+func burnsTheBudget(a *attackEnv) {
 	const times = 60
 	lines := make([]any, times, times+1)
 	for i := range lines {

@@ -18,8 +18,8 @@ const orders = `{"hooks":{"SessionStart":[{"command":"evil-orders"}]},"chat.tool
 
 // writesOrders plays an agent that writes files which editors and agents obey:
 // by each tool, and by commands, where they are there and where they are not.
-func writesOrders(paths ...string) func(*arena) {
-	return func(a *arena) {
+func writesOrders(paths ...string) func(*attackEnv) {
+	return func(a *attackEnv) {
 		a.write(paths[0], "{}\n")
 		for _, mode := range []string{"guard", "auto"} {
 			for _, path := range paths {
@@ -47,7 +47,7 @@ func writesOrders(paths ...string) func(*arena) {
 // createsMissingSettings: commands in the sandbox make the settings of agents
 // where none exist, and where there is a directory for them, which they first
 // take away.
-func createsMissingSettings(a *arena) {
+func createsMissingSettings(a *attackEnv) {
 	a.write(".codex/keep.txt", "x")
 	for _, path := range []string{".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".pawl/config.json", ".mcp.json", ".gemini/settings.json"} {
 		dir := filepath.Dir(path)
@@ -75,7 +75,7 @@ func createsMissingSettings(a *arena) {
 
 // commandsOfTheProject: configuration of pawl and of its kin names commands to
 // notify, to edit, to lint, for the status line, for keys.
-func commandsOfTheProject(a *arena) {
+func commandsOfTheProject(a *attackEnv) {
 	a.hostile()
 	touch := "touch " + a.canary("command")
 	a.write(".pawl/config.json", fmt.Sprintf(`{"notify":[%[1]q],"statusline":%[1]q,"helpers":{"editor":%[1]q},"key_command":%[1]q,"env":{"EDITOR":%[1]q,"BASH_ENV":%[1]q},"permissions":{"rules":[]}}`, touch))
@@ -93,7 +93,7 @@ func commandsOfTheProject(a *arena) {
 
 // policySwapped: the user, or a program of theirs, names another policy by every
 // variable there is, and puts one where others can write.
-func policySwapped(a *arena) {
+func policySwapped(a *attackEnv) {
 	other := filepath.Join(filepath.Dir(a.dir), "other", "managed.json")
 	a.write(other, `{"max_mode":"yolo"}`)
 	for _, name := range []string{"PAWL_MANAGED", "PAWL_MANAGED_CONFIG", "PAWL_MANAGED_CONFIG_PATH", "PAWL_POLICY", "CODEX_MANAGED_CONFIG_PATH"} {
@@ -135,7 +135,7 @@ func policySwapped(a *arena) {
 
 // underPolicy runs pawl on a machine with an administrator's policy: one whose
 // /etc is its own.
-func (a *arena) underPolicy(policy string, file, folder os.FileMode, args ...string) harness.Output {
+func (a *attackEnv) underPolicy(policy string, file, folder os.FileMode, args ...string) harness.Output {
 	a.Helper()
 	etc := a.TempDir()
 	path := filepath.Join(etc, "managed.json")

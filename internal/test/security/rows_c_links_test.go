@@ -17,7 +17,7 @@ import (
 
 // denyByLink: what the user denies is denied by its own name and by that of a
 // link to it.
-func denyByLink(a *arena) {
+func denyByLink(a *attackEnv) {
 	a.write("secret.txt", marker+"\n")
 	a.write("private/key", marker+"\n")
 	a.write("real/key", marker+"\n")
@@ -45,7 +45,7 @@ func denyByLink(a *arena) {
 
 // plantedLink: a command in the sandbox makes links, and file tools are to
 // follow them out of it.
-func plantedLink(a *arena) {
+func plantedLink(a *attackEnv) {
 	a.git(a.dir, "init", "-q")
 	a.write("docs/a.md", "x\n")
 	o := a.play("guard", bash(fmt.Sprintf("ln -s %s evil; ln -s %s note.txt; ln -s .git/hooks hk; ln -s ../.git/config docs/b.md; mkdir -p d/e; ln -s %s d/e/f; ls -A", a.outside, a.canary("note"), a.outside)))
@@ -71,7 +71,7 @@ func plantedLink(a *arena) {
 }
 
 // linksOfRepository: links that come with a repository lead file tools nowhere.
-func linksOfRepository(a *arena) {
+func linksOfRepository(a *attackEnv) {
 	a.link(a.outside, "docs")
 	a.link("../outside", "lib/up")
 	a.link("../../outside", "lib/down")
@@ -79,7 +79,7 @@ func linksOfRepository(a *arena) {
 }
 
 // linkChains: links to links, through /proc, and to what does not exist yet.
-func linkChains(a *arena) {
+func linkChains(a *attackEnv) {
 	a.link(a.outside, "one")
 	a.link("one", "two")
 	a.link("sub/../two", "three")
@@ -96,16 +96,16 @@ func linkChains(a *arena) {
 
 // swapped: what is a file or a directory when a call is permitted is a link when it
 // runs.
-func swapped(a *arena) {
+func swapped(a *attackEnv) {
 	swappedFolder(a)
-	b := newArena(a.T, a.without)
+	b := newAttackEnv(a.T, a.without)
 	swappedFile(b)
 	a.breaches = append(a.breaches, b.breaches...)
 }
 
 // swappedFolder: a job of the sandbox makes a directory a link and back all the
 // time, while files in it are written and edited.
-func swappedFolder(a *arena) {
+func swappedFolder(a *attackEnv) {
 	a.git(a.dir, "init", "-q")
 	a.write("d/file", "old\n")
 	a.link(".git/hooks", "hooks")
@@ -135,7 +135,7 @@ func swappedFolder(a *arena) {
 
 // swappedAfterApproval: a person permits a patch of docs/; before they answer,
 // docs has become a link to where git looks for hooks.
-func swappedAfterApproval(a *arena) {
+func swappedAfterApproval(a *attackEnv) {
 	a.git(a.dir, "init", "-q")
 	a.write("docs/readme", "x\n")
 	script := filepath.Join(a.TempDir(), "model.jsonl")
@@ -157,14 +157,14 @@ func swappedAfterApproval(a *arena) {
 
 // screen is a terminal that a person sits at.
 type screen struct {
-	a    *arena
+	a    *attackEnv
 	cmd  *exec.Cmd
 	main *os.File
 	seen bytes.Buffer
 }
 
 // terminal starts a command at a terminal.
-func (a *arena) terminal(cmd *exec.Cmd) *screen {
+func (a *attackEnv) terminal(cmd *exec.Cmd) *screen {
 	a.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -18,7 +18,7 @@ var spellings = []string{
 }
 
 // spelledNames: file tools write to no spelling of a protected name.
-func spelledNames(a *arena) {
+func spelledNames(a *attackEnv) {
 	a.write("mine", "mine\n")
 	calls := []call{writeFile("sub/works", "x")}
 	for _, name := range spellings {
@@ -46,7 +46,7 @@ func spelledNames(a *arena) {
 // spelledNamesInCommands: what is there under such a name cannot be changed from
 // the sandbox. What did not exist can come up, where the file system tells one
 // spelling from the other; then the model and the user learn that.
-func spelledNamesInCommands(a *arena) {
+func spelledNamesInCommands(a *attackEnv) {
 	a.git(a.dir, "init", "-q")
 	there := []string{".Claude/settings.json", ".CURSOR/mcp.json", "sub/.VSCode/tasks.json", ".EnvRC", "deep/er/.Husky/pre-commit", ".clau\u200cde/x", ".ba\u017fhrc", ".\uff43laude/settings.json"}
 	for _, name := range there {
@@ -82,7 +82,7 @@ func spelledNamesInCommands(a *arena) {
 
 // plantedHooks: what a command leaves in a repository runs neither when a
 // command commits, nor when the user does.
-func plantedHooks(a *arena) {
+func plantedHooks(a *attackEnv) {
 	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/file", "x\n")
@@ -117,7 +117,7 @@ git add sub; git commit -m one; echo end`, hook)
 
 // renamedAncestors: what is protected stays what it is, also when a command moves
 // a directory above it and puts another in its place.
-func renamedAncestors(a *arena) {
+func renamedAncestors(a *attackEnv) {
 	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/.claude/settings.json", "old\n")

@@ -12,7 +12,7 @@ import (
 )
 
 // ruleForms: a rule that denies holds in every form that people write it in.
-func ruleForms(a *arena) {
+func ruleForms(a *attackEnv) {
 	a.visible()
 	a.dir = filepath.Join(a.home, "project")
 	a.write("keys/credentials", marker+"\n")
@@ -43,7 +43,7 @@ func ruleForms(a *arena) {
 
 // deniedReads: a file that the user lets nobody read, and one that pawl asks
 // about, are read by no tool and no command.
-func deniedReads(a *arena) {
+func deniedReads(a *attackEnv) {
 	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.rules(rule("read", "secret.txt", "deny"), rule("read", "src/secret.ts", "deny"), rule("read", "box/inner/token", "deny"))
@@ -76,7 +76,7 @@ func deniedReads(a *arena) {
 
 // swappedFile: a job of the sandbox makes a file a link to one that is denied and
 // back all the time, while it is read.
-func swappedFile(a *arena) {
+func swappedFile(a *attackEnv) {
 	a.write("secret.txt", marker+"\n")
 	a.write("dir/file", "fine\n")
 	a.write("private/file", marker+"\n")
@@ -119,7 +119,7 @@ func readingOf(path string) []call {
 
 // flagsOfGit: an allow rule for a plain use of git does not cover options that
 // write files or run programs, and no ref is one.
-func flagsOfGit(a *arena) {
+func flagsOfGit(a *attackEnv) {
 	a.git(a.dir, "init", "-q")
 	a.write("file", "x\n")
 	a.git(a.dir, "add", "-A")
@@ -156,7 +156,7 @@ func flagsOfGit(a *arena) {
 }
 
 // plantedFolders: places that sandboxes write to were put there by somebody else.
-func plantedFolders(a *arena) {
+func plantedFolders(a *attackEnv) {
 	cache := filepath.Join(a.home, ".cache/pawl")
 	sum := sha256.Sum256([]byte(a.dir))
 	own := filepath.Join("box", hex.EncodeToString(sum[:8]))
@@ -197,7 +197,7 @@ func plantedFolders(a *arena) {
 }
 
 // ok fails the row otherwise: nothing can be shown.
-func (a *arena) ok(err error) {
+func (a *attackEnv) ok(err error) {
 	a.Helper()
 	if err != nil {
 		a.Fatal(err)
@@ -206,7 +206,7 @@ func (a *arena) ok(err error) {
 
 // keysFile: the file with keys is its owner's alone whatever the umask, and is
 // not written through a link.
-func keysFile(a *arena) {
+func keysFile(a *attackEnv) {
 	data := filepath.Join(filepath.Dir(a.dir), "data")
 	file := filepath.Join(data, "keys.json")
 	for _, planted := range []string{"nothing", "a link to nothing", "a link to a file"} {

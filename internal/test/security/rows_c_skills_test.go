@@ -17,7 +17,7 @@ import (
 )
 
 // tree opens a directory for what is read without following links.
-func (a *arena) tree(dir string) frontmatter.Directory {
+func (a *attackEnv) tree(dir string) frontmatter.Directory {
 	a.Helper()
 	w, err := workspace.Open(dir)
 	a.ok(err)
@@ -27,7 +27,7 @@ func (a *arena) tree(dir string) frontmatter.Directory {
 
 // installedLinks: a repository has a skill with links to what is the user's, as a
 // file and as a directory.
-func installedLinks(a *arena) {
+func installedLinks(a *attackEnv) {
 	source := filepath.Join(a.outside, "source")
 	a.ok(os.Mkdir(source, 0o700))
 	secret := filepath.Join(a.home, "secret")
@@ -60,7 +60,7 @@ func installedLinks(a *arena) {
 
 // importedByLink: rules and a command of a trusted project name files behind links
 // that lead out.
-func importedByLink(a *arena) {
+func importedByLink(a *attackEnv) {
 	secret := filepath.Join(a.outside, "secret.md")
 	a.write(secret, marker)
 	a.ok(os.Symlink(a.outside, filepath.Join(a.dir, "link")))

@@ -11,30 +11,30 @@ import (
 )
 
 var rowsC = []row{
-	{id: "C1", title: "Claude Code, MCP fs: string-prefix dir check (/allow-evil)", attack: siblingPrefix, weak: "path.rel,path.root,path.links"},
-	{id: "C2", title: "Claude Code: deny rule evaded by symlink", attack: denyByLink, weak: "path.real,read.links"},
-	{id: "C3", title: "Claude Code: sandboxed cmd plants symlink, unsandboxed Write tool follows it", attack: plantedLink, weak: "path.links,path.root"},
-	{id: "C4", title: "Claude Code: TOCTOU race in Edit", attack: swapped, weak: "path.links,path.real"},
-	{id: "C5", title: "Codex: apply_patch target swapped after approval", attack: swappedAfterApproval, weak: "ask.names,path.links"},
-	{id: "C6", title: "Zed: agent file tools follow links", attack: linksOfRepository, weak: "path.root,path.links"},
-	{id: "C7", title: "MCP fs server: symlink to escape", attack: linkChains, weak: "path.root,path.links"},
-	{id: "C8", title: "Cursor: case-insensitive FS: .cUrSoR/mcp.json", attack: spelledNames, weak: "protected"},
-	{id: "C9", title: "Gemini: same class, blocklist", attack: spelledNamesInCommands, weak: "sandbox.protected,sandbox.after"},
-	{id: "C10", title: "Claude Code: ~/.aws/ rule ignored", attack: ruleForms, weak: "rule.clean"},
-	{id: "C11", title: "Codex: join drops left side", attack: tildes, weak: "path.rel,path.root,path.links"},
-	{id: "C12", title: "Codex: model-chosen cwd became writable root", attack: chosenFolder, weak: "sandbox.root,sandbox.masks"},
-	{id: "C13", title: "Cursor: .git/config or hooks written in sandbox → later RCE", attack: plantedHooks, weak: "sandbox.protected,sandbox.after"},
-	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, weak: "sandbox.above"},
-	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", attack: restoredThroughLinks, weak: "snapshot.links"},
+	{id: "C1", title: "Claude Code, MCP fs: string-prefix dir check (/allow-evil)", attack: siblingPrefix, defense: "path.rel,path.root,path.links"},
+	{id: "C2", title: "Claude Code: deny rule evaded by symlink", attack: denyByLink, defense: "path.real,read.links"},
+	{id: "C3", title: "Claude Code: sandboxed cmd plants symlink, unsandboxed Write tool follows it", attack: plantedLink, defense: "path.links,path.root"},
+	{id: "C4", title: "Claude Code: TOCTOU race in Edit", attack: swapped, defense: "path.links,path.real"},
+	{id: "C5", title: "Codex: apply_patch target swapped after approval", attack: swappedAfterApproval, defense: "ask.names,path.links"},
+	{id: "C6", title: "Zed: agent file tools follow links", attack: linksOfRepository, defense: "path.root,path.links"},
+	{id: "C7", title: "MCP fs server: symlink to escape", attack: linkChains, defense: "path.root,path.links"},
+	{id: "C8", title: "Cursor: case-insensitive FS: .cUrSoR/mcp.json", attack: spelledNames, defense: "protected"},
+	{id: "C9", title: "Gemini: same class, blocklist", attack: spelledNamesInCommands, defense: "sandbox.protected,sandbox.after"},
+	{id: "C10", title: "Claude Code: ~/.aws/ rule ignored", attack: ruleForms, defense: "rule.clean"},
+	{id: "C11", title: "Codex: join drops left side", attack: tildes, defense: "path.rel,path.root,path.links"},
+	{id: "C12", title: "Codex: model-chosen cwd became writable root", attack: chosenFolder, defense: "sandbox.root,sandbox.masks"},
+	{id: "C13", title: "Cursor: .git/config or hooks written in sandbox → later RCE", attack: plantedHooks, defense: "sandbox.protected,sandbox.after"},
+	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, defense: "sandbox.above"},
+	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", attack: restoredThroughLinks, defense: "snapshot.links"},
 	{id: "C16", title: "Zed, code-marketplace: zip-slip in extension install", elsewhere: "pawl unpacks no archive: skills are taken from git's own store, file by file; their paths are in C17"},
-	{id: "C17", title: "Codex, Gemini: skill/plugin install with links or precedence-swapping manifest", attack: installedLinks, weak: "skill.regular"},
-	{id: "C18", title: "Gemini: @import in memory file via symlink dir escape", attack: importedByLink, weak: "path.links,path.root"},
-	{id: "C19", title: "Claude Code: Read(.env) deny evaded by Grep, Bash, @import", attack: deniedReads, weak: "sandbox.masks"},
-	{id: "C20", title: "Windsurf: traversal in file tools", attack: traversal, weak: "path.rel,path.root,path.links"},
-	{id: "C21", title: "MCP git: flag-like refs (--output=), repo path unchecked, ../ staging", attack: flagsOfGit, weak: "shell.options"},
-	{id: "C22", title: "Codex, Claude: editor buffer / IPC dir in world-writable /tmp pre-planted", attack: plantedFolders, weak: "folders.private"},
+	{id: "C17", title: "Codex, Gemini: skill/plugin install with links or precedence-swapping manifest", attack: installedLinks, defense: "skill.regular"},
+	{id: "C18", title: "Gemini: @import in memory file via symlink dir escape", attack: importedByLink, defense: "path.links,path.root"},
+	{id: "C19", title: "Claude Code: Read(.env) deny evaded by Grep, Bash, @import", attack: deniedReads, defense: "sandbox.masks"},
+	{id: "C20", title: "Windsurf: traversal in file tools", attack: traversal, defense: "path.rel,path.root,path.links"},
+	{id: "C21", title: "MCP git: flag-like refs (--output=), repo path unchecked, ../ staging", attack: flagsOfGit, defense: "shell.options"},
+	{id: "C22", title: "Codex, Claude: editor buffer / IPC dir in world-writable /tmp pre-planted", attack: plantedFolders, defense: "folders.private"},
 	{id: "C23", title: "Claude Code: NT path → NTLM leak before approval", elsewhere: "NT paths: Windows only"},
-	{id: "C24", title: "Codex: created with umask, follows link", attack: keysFile, weak: "auth.file"},
+	{id: "C24", title: "Codex: created with umask, follows link", attack: keysFile, defense: "auth.file"},
 }
 
 // marker is the text that nobody may see.
@@ -52,7 +52,7 @@ func editFile(path, from, to string) call {
 }
 
 // rules are the user's.
-func (a *arena) rules(rules ...string) {
+func (a *attackEnv) rules(rules ...string) {
 	a.Helper()
 	a.write(filepath.Join(a.home, ".config/pawl/pawl.json"), `{"permissions":{"rules":[`+strings.Join(rules, ",")+`]}}`)
 }
@@ -66,9 +66,9 @@ func rule(kind, pattern, decision string) string {
 	return string(text)
 }
 
-// visible puts the arena where commands in the sandbox see all of it: they have a
+// visible puts the attackEnv where commands in the sandbox see all of it: they have a
 // /tmp of their own.
-func (a *arena) visible() {
+func (a *attackEnv) visible() {
 	a.Helper()
 	cache, err := os.UserCacheDir()
 	a.ok(err)
@@ -86,7 +86,7 @@ func (a *arena) visible() {
 }
 
 // link makes a symbolic link in the workspace, as a repository may bring it.
-func (a *arena) link(to, path string) {
+func (a *attackEnv) link(to, path string) {
 	a.Helper()
 	path = filepath.Join(a.dir, path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -98,7 +98,7 @@ func (a *arena) link(to, path string) {
 }
 
 // unseen reports each result that has the marker in it.
-func (a *arena) unseen(mode string, o outcome, calls []call) {
+func (a *attackEnv) unseen(mode string, o outcome, calls []call) {
 	a.Helper()
 	for i, c := range calls {
 		if strings.Contains(o.result(i+1), marker) {
@@ -108,7 +108,7 @@ func (a *arena) unseen(mode string, o outcome, calls []call) {
 }
 
 // unchanged reports a file that is not as it was.
-func (a *arena) unchanged(path, text string) {
+func (a *attackEnv) unchanged(path, text string) {
 	a.Helper()
 	if got := a.read(path); got != text {
 		a.breach("%s was changed to %q", path, got)
@@ -135,7 +135,7 @@ func touching(dir string) []call {
 
 // tools makes all calls of touching in the modes that let file tools work; the
 // marker is in outside/secret, which must stay all that is there.
-func (a *arena) tools(dirs ...string) {
+func (a *attackEnv) tools(dirs ...string) {
 	a.Helper()
 	a.write(a.canary("secret"), marker+"\n")
 	a.write("mine", "mine\n")
@@ -150,7 +150,7 @@ func (a *arena) tools(dirs ...string) {
 }
 
 // onlyOutside reports each file outside that is not one of these.
-func (a *arena) onlyOutside(names ...string) {
+func (a *attackEnv) onlyOutside(names ...string) {
 	a.Helper()
 	entries, err := os.ReadDir(a.outside)
 	if err != nil {
@@ -168,7 +168,7 @@ func (a *arena) onlyOutside(names ...string) {
 }
 
 // siblingPrefix: a directory whose name begins like the workspace's is not in it.
-func siblingPrefix(a *arena) {
+func siblingPrefix(a *attackEnv) {
 	evil := a.dir + "-evil"
 	if err := os.Mkdir(evil, 0o755); err != nil {
 		a.Fatal(err)
@@ -180,7 +180,7 @@ func siblingPrefix(a *arena) {
 }
 
 // traversal: no spelling of a path leads out by file tools.
-func traversal(a *arena) {
+func traversal(a *attackEnv) {
 	a.write("sub/file", "x\n")
 	a.tools("../outside", "sub/../../outside", "./.././outside", a.outside, "sub//..//..//outside/", filepath.Dir(a.dir)+"/./outside")
 	var calls []call
@@ -200,7 +200,7 @@ func traversal(a *arena) {
 
 // tildes: a ~ is a name like others for file tools, and what follows it does not
 // become a path of its own.
-func tildes(a *arena) {
+func tildes(a *attackEnv) {
 	a.rules(rule("write", "~//outside/**", "allow"), rule("write", "~/**", "allow"))
 	a.write(filepath.Join(a.home, "secret"), marker+"\n")
 	a.tools("~/../../outside", "~/"+a.outside+"/../../../../../../.."+a.outside, "~//../../outside")
@@ -221,7 +221,7 @@ func tildes(a *arena) {
 
 // chosenFolder: whatever directory a command is to run in, what it can write to is
 // the workspace.
-func chosenFolder(a *arena) {
+func chosenFolder(a *attackEnv) {
 	a.visible()
 	a.git(a.dir, "init", "-q")
 	a.write("sub/file", "x\n")

@@ -12,18 +12,18 @@ import (
 )
 
 var rowsD = []row{
-	{id: "D1", title: "Codex: core.fsmonitor runs on metadata collection", attack: fsmonitor, weak: "git.hardened"},
-	{id: "D2", title: "Hermes: core.fsmonitor, by ways round the repository's own file", attack: fsmonitorElsewhere, weak: "git.hardened"},
-	{id: "D3", title: "any: repo config runs helpers", attack: gitHelpers, weak: "git.hardened"},
-	{id: "D4", title: "Repomix: --upload-pack via branch arg", attack: optionsForRefs, weak: "git.refs"},
-	{id: "D5", title: "go-git: arg injection through URL on file transport", attack: transports, weak: "git.hardened"},
+	{id: "D1", title: "Codex: core.fsmonitor runs on metadata collection", attack: fsmonitor, defense: "git.hardened"},
+	{id: "D2", title: "Hermes: core.fsmonitor, by ways round the repository's own file", attack: fsmonitorElsewhere, defense: "git.hardened"},
+	{id: "D3", title: "any: repo config runs helpers", attack: gitHelpers, defense: "git.hardened"},
+	{id: "D4", title: "Repomix: --upload-pack via branch arg", attack: optionsForRefs, defense: "git.refs"},
+	{id: "D5", title: "go-git: arg injection through URL on file transport", attack: transports, defense: "git.hardened"},
 	{id: "D6", title: "OpenHands: diff handler path to shell", attack: shellInAPath, unbreakable: "git is started by a list of words: there is no shell on the way that could be left out"},
 	{id: "D7", title: "Claude Code: parser disagrees with git on host", attack: hostsThatDiffer, unbreakable: "git is given the spelling that is made of what was checked, never the text itself: there is no second reading to leave out"},
 }
 
 // repository makes the workspace a repository with a commit on main of the files
 // f and sub/g, of which f has changed since.
-func (a *arena) repository() {
+func (a *attackEnv) repository() {
 	a.Helper()
 	a.git(a.dir, "init", "-q", "-b", "main", ".")
 	a.set("user.name", "n", "user.email", "e@example.org")
@@ -35,7 +35,7 @@ func (a *arena) repository() {
 }
 
 // evil is a program that leaves a canary.
-func (a *arena) evil(name string) string {
+func (a *attackEnv) evil(name string) string {
 	a.Helper()
 	path := filepath.Join(filepath.Dir(a.dir), "evil-"+name)
 	a.write(path, "#!/bin/sh\ntouch "+a.canary(name)+"\nexit 1\n")
@@ -44,14 +44,14 @@ func (a *arena) evil(name string) string {
 
 // set sets keys of the repository's configuration, by a file: git itself would
 // fall for some of them.
-func (a *arena) set(pairs ...string) {
+func (a *attackEnv) set(pairs ...string) {
 	a.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		a.git(a.outside, "config", "--file", filepath.Join(a.dir, ".git/config"), pairs[i], pairs[i+1])
 	}
 }
 
-func (a *arena) opened() *git.Repo {
+func (a *attackEnv) opened() *git.Repo {
 	a.Helper()
 	g, err := git.Find(a.Context(), a.dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *arena) opened() *git.Repo {
 
 // ownGit does all that pawl's own git can do in the workspace: at the start of
 // the program, and by each call that it has. Some may fail.
-func (a *arena) ownGit() {
+func (a *attackEnv) ownGit() {
 	a.Helper()
 	a.Setenv("HOME", a.home) // without its hardening git would read it
 	for _, args := range [][]string{{"trust", "--status"}, {"run", "--model", a.script(replies()...), "go"}} {
@@ -106,7 +106,7 @@ func (a *arena) ownGit() {
 }
 
 // fsmonitor: git asks a program of the repository which files have changed.
-func fsmonitor(a *arena) {
+func fsmonitor(a *attackEnv) {
 	a.repository()
 	a.set("core.fsmonitor", a.evil("fsmonitor"))
 	a.ownGit()
@@ -116,7 +116,7 @@ func fsmonitor(a *arena) {
 // fsmonitorElsewhere: the same setting, in a file that the configuration
 // includes, by a condition, of this worktree alone, and beside settings that
 // would undo a switch on the command line.
-func fsmonitorElsewhere(a *arena) {
+func fsmonitorElsewhere(a *attackEnv) {
 	for name, lay := range map[string]func(program string){
 		"included": func(program string) {
 			a.write("more", "[core]\n\tfsmonitor = "+program+"\n")
@@ -146,7 +146,7 @@ func fsmonitorElsewhere(a *arena) {
 
 // gitHelpers: one repository for each way in which a configuration, attributes
 // or hooks have git run a program.
-func gitHelpers(a *arena) {
+func gitHelpers(a *attackEnv) {
 	for name, pairs := range map[string][]string{
 		"pager":           {"core.pager", "EVIL", "pager.log", "EVIL", "pager.diff", "EVIL"},
 		"editor":          {"core.editor", "EVIL", "sequence.editor", "EVIL"},
@@ -191,7 +191,7 @@ func gitHelpers(a *arena) {
 
 // optionsForRefs: what should be the name of a branch is an option, in full and
 // abbreviated.
-func optionsForRefs(a *arena) {
+func optionsForRefs(a *attackEnv) {
 	a.repository()
 	program := a.evil("upload-pack")
 	a.set("remote.origin.url", ".")
@@ -220,7 +220,7 @@ func optionsForRefs(a *arena) {
 
 // transports: addresses that are options, helpers of git or files; those that a
 // person names, and those that a repository has.
-func transports(a *arena) {
+func transports(a *attackEnv) {
 	for _, raw := range []string{
 		"--upload-pack=touch x", "-oProxyCommand=touch x:a", "ssh://-oProxyCommand=touch x/a", "ext::sh -c touch% x", "EXT::x", "fd::3", "file::x",
 		"file:///etc", "/etc", "./a", "a::b", "git@host:--upload-pack=x", "https://h/--upload-pack=x", "git://h/a", "http://h/a",
@@ -255,7 +255,7 @@ func transports(a *arena) {
 }
 
 // shellInAPath: names of files are commands, or options.
-func shellInAPath(a *arena) {
+func shellInAPath(a *attackEnv) {
 	a.repository()
 	names := []string{";touch ran;", "$(touch ran)", "`touch ran`", "|touch ran", "\ntouch ran\n", "--output=ran"}
 	for _, name := range names {
@@ -288,7 +288,7 @@ func shellInAPath(a *arena) {
 
 // hostsThatDiffer: addresses that two readers could take for two hosts. Where
 // pawl takes one, git goes to the very host that pawl has read.
-func hostsThatDiffer(a *arena) {
+func hostsThatDiffer(a *attackEnv) {
 	record := filepath.Join(filepath.Dir(a.dir), "ssh")
 	reached := filepath.Join(filepath.Dir(a.dir), "reached")
 	a.write(record, "#!/bin/sh\nfor word; do case $word in -*|git-upload-pack*) ;; *) echo \"$word\" >> "+reached+" ;; esac; done\nexit 1\n")

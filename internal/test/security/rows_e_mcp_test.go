@@ -35,7 +35,7 @@ func (t *thief) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // redirectedMCP: an MCP server whose entry has a key in its headers leads pawl
 // elsewhere: by all kinds of redirects, and by the address that it names for
 // messages.
-func redirectedMCP(a *arena) {
+func redirectedMCP(a *attackEnv) {
 	lead := map[string]http.HandlerFunc{
 		"the address of messages": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -97,7 +97,7 @@ type issuer struct {
 	sent []string
 }
 
-func (a *arena) issuer() *issuer {
+func (a *attackEnv) issuer() *issuer {
 	a.Helper()
 	i := &issuer{}
 	i.Server = httptest.NewServer(http.HandlerFunc(i.serve))
@@ -131,7 +131,7 @@ func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
 
 // wantsLogin is an MCP server that nobody may use without a token of an issuer,
 // who may be another each time.
-func (a *arena) wantsLogin(issuer *string) mcpclient.Server {
+func (a *attackEnv) wantsLogin(issuer *string) mcpclient.Server {
 	a.Helper()
 	var site *httptest.Server
 	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +162,7 @@ func agrees(ctx context.Context, address string) error {
 
 // addressesForTheOpener: who gives tokens for an MCP server sends the person to
 // addresses that are none of a page, or that a shell would read.
-func addressesForTheOpener(a *arena) {
+func addressesForTheOpener(a *attackEnv) {
 	errOpened := errors.New("it was opened")
 	good := a.issuer()
 	opened := func(endpoint string) (string, error) {
@@ -191,7 +191,7 @@ func addressesForTheOpener(a *arena) {
 
 // swappedIssuer: after a login, the MCP server names somebody else who gives
 // tokens for it, and pawl logs in again.
-func swappedIssuer(a *arena) {
+func swappedIssuer(a *attackEnv) {
 	good, evil := a.issuer(), a.issuer()
 	names := good.URL
 	server := a.wantsLogin(&names)

@@ -20,23 +20,23 @@ import (
 )
 
 var rowsF = []row{
-	{id: "F1", title: "opencode: no auth + CORS * on local HTTP", attack: asksWithoutAToken, weak: "server.token"},
-	{id: "F2", title: "opencode: XSS in web UI → commands", attack: answersAsAPage, weak: "server.headers"},
-	{id: "F3", title: "Claude IDE ext: websocket without Origin/auth", attack: opensASocketFromAPage(false), weak: "server.origin,server.token"},
-	{id: "F4", title: "Codex: exec-server WS accepted Origin", attack: opensASocketFromAPage(true), weak: "server.origin"},
-	{id: "F5", title: "MCP TS/Py/Go/Java SDK: DNS rebinding", attack: rebindsItsName, weak: "server.host"},
-	{id: "F6", title: "MCP go-sdk: cross-site POST tool execution (content-type)", attack: postsAsAFormDoes, weak: "server.content"},
-	{id: "F7", title: "MCP go-sdk: Go encoding/json case-insensitive / NUL keys → validator bypass", attack: writesKeysTwice, weak: "server.json"},
-	{id: "F8", title: "OpenHands SDK: binds 0.0.0.0, empty key list = no auth", attack: servesAllWithoutASecret, weak: "server.bind"},
-	{id: "F9", title: "goose: default secret; non-constant-time compare", attack: guessesTheSecret, weak: "server.token"},
-	{id: "F10", title: "Gemini: task could set workspace/trust", attack: setsWorkspaceAndTrust, weak: "server.roots,server.settings"},
-	{id: "F11", title: "MCP TS SDK: transport reused across clients leaks responses", attack: asksBesideOthers, weak: "server.shared"},
+	{id: "F1", title: "opencode: no auth + CORS * on local HTTP", attack: asksWithoutAToken, defense: "server.token"},
+	{id: "F2", title: "opencode: XSS in web UI → commands", attack: answersAsAPage, defense: "server.headers"},
+	{id: "F3", title: "Claude IDE ext: websocket without Origin/auth", attack: opensASocketFromAPage(false), defense: "server.origin,server.token"},
+	{id: "F4", title: "Codex: exec-server WS accepted Origin", attack: opensASocketFromAPage(true), defense: "server.origin"},
+	{id: "F5", title: "MCP TS/Py/Go/Java SDK: DNS rebinding", attack: rebindsItsName, defense: "server.host"},
+	{id: "F6", title: "MCP go-sdk: cross-site POST tool execution (content-type)", attack: postsAsAFormDoes, defense: "server.content"},
+	{id: "F7", title: "MCP go-sdk: Go encoding/json case-insensitive / NUL keys → validator bypass", attack: writesKeysTwice, defense: "server.json"},
+	{id: "F8", title: "OpenHands SDK: binds 0.0.0.0, empty key list = no auth", attack: servesAllWithoutASecret, defense: "server.bind"},
+	{id: "F9", title: "goose: default secret; non-constant-time compare", attack: guessesTheSecret, defense: "server.token"},
+	{id: "F10", title: "Gemini: task could set workspace/trust", attack: setsWorkspaceAndTrust, defense: "server.roots,server.settings"},
+	{id: "F11", title: "MCP TS SDK: transport reused across clients leaks responses", attack: asksBesideOthers, defense: "server.shared"},
 	{id: "F12", title: "goose, Cursor: URL handler installs extension", attack: linksThatInstall, unbreakable: "pawl registers itself for no links and takes none as an argument: there is nothing to leave out"},
-	{id: "F13", title: "Codex: long-lived grants", attack: grantsForGood, weak: "server.always"},
+	{id: "F13", title: "Codex: long-lived grants", attack: allowsAlways, defense: "server.always"},
 }
 
 // asksWithoutAToken: a program of another user's, or a page, that has no token.
-func asksWithoutAToken(a *arena) {
+func asksWithoutAToken(a *attackEnv) {
 	s := a.serve()
 	id := s.create()
 	path := "/v1/sessions/" + string(id)
@@ -71,7 +71,7 @@ func asksWithoutAToken(a *arena) {
 
 // answersAsAPage: what the attacker wrote into a session comes back in an answer
 // that a browser is led to.
-func answersAsAPage(a *arena) {
+func answersAsAPage(a *attackEnv) {
 	s := a.serve()
 	const evil = "<html><script>fetch('/v1/sessions')</script>"
 	id := s.create()
@@ -93,8 +93,8 @@ func answersAsAPage(a *arena) {
 }
 
 // opensASocketFromAPage: a page opens a websocket, which no browser keeps it from.
-func opensASocketFromAPage(knows bool) func(*arena) {
-	return func(a *arena) {
+func opensASocketFromAPage(knows bool) func(*attackEnv) {
+	return func(a *attackEnv) {
 		s := a.serve()
 		id := s.create()
 		for _, origin := range []string{"https://evil.test", "http://127.0.0.1:1", "http://" + s.addr, "null", "file://", "vscode-webview://x"} {
@@ -118,7 +118,7 @@ func opensASocketFromAPage(knows bool) func(*arena) {
 
 // rebindsItsName: the attacker's name points to this machine, so that its page is
 // of the same origin as the server. The token is known, as one that leaked.
-func rebindsItsName(a *arena) {
+func rebindsItsName(a *attackEnv) {
 	s := a.serve()
 	id := s.create()
 	_, port, err := net.SplitHostPort(s.addr)
@@ -143,7 +143,7 @@ func rebindsItsName(a *arena) {
 }
 
 // postsAsAFormDoes: bodies that a page can send anywhere without being asked.
-func postsAsAFormDoes(a *arena) {
+func postsAsAFormDoes(a *attackEnv) {
 	s := a.serve()
 	id := s.create()
 	for _, kind := range []string{"text/plain", "text/plain; charset=utf-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; x=application/json", "application/jsonp", "application/json, text/plain"} {
@@ -157,7 +157,7 @@ func postsAsAFormDoes(a *arena) {
 
 // writesKeysTwice: one who looks at the body sees another value than the one who
 // acts by it.
-func writesKeysTwice(a *arena) {
+func writesKeysTwice(a *attackEnv) {
 	s := a.serve()
 	id := s.create()
 	for _, body := range []string{
@@ -180,7 +180,7 @@ func writesKeysTwice(a *arena) {
 
 // servesAllWithoutASecret: a server is started where others can reach it, and
 // nobody has thought of a secret.
-func servesAllWithoutASecret(a *arena) {
+func servesAllWithoutASecret(a *attackEnv) {
 	for _, secret := range []string{"", " ", "\n", "secret", "short-secret-15"} {
 		for _, listen := range []string{"0.0.0.0:0", "[::]:0", "[::ffff:0.0.0.0]:0"} {
 			cmd := a.command("serve", "--listen", listen, "--log", "none")
@@ -198,7 +198,7 @@ func servesAllWithoutASecret(a *arena) {
 }
 
 // guessesTheSecret: by what others have for a default, and from what is nearly right.
-func guessesTheSecret(a *arena) {
+func guessesTheSecret(a *attackEnv) {
 	s := a.serve()
 	id := s.create()
 	if len(s.token) < 26 || s.token == secondToken(a) {
@@ -213,14 +213,14 @@ func guessesTheSecret(a *arena) {
 }
 
 // secondToken is the secret of another server of the same version.
-func secondToken(a *arena) string {
-	other := newArena(a.T, "")
+func secondToken(a *attackEnv) string {
+	other := newAttackEnv(a.T, "")
 	return other.serve().token
 }
 
 // setsWorkspaceAndTrust: one who may give work has it done elsewhere, or without
 // bounds.
-func setsWorkspaceAndTrust(a *arena) {
+func setsWorkspaceAndTrust(a *attackEnv) {
 	s := a.serve("--dir", a.dir)
 	a.write("in/x", "x")
 	link := filepath.Join(a.dir, "link")
@@ -253,7 +253,7 @@ func created(dir string) string {
 }
 
 // liftsItsBounds: one whose token is for work, and not for the server's owner.
-func liftsItsBounds(a *arena) {
+func liftsItsBounds(a *attackEnv) {
 	svc := servicetest.Local(a.T).Service
 	s := a.inside(svc)
 	row, err := svc.Create(a.Context(), pawl.NewSession{Dir: a.dir})
@@ -285,7 +285,7 @@ func liftsItsBounds(a *arena) {
 
 // asksBesideOthers: two clients at once, on connections that are used again; each
 // gets what it has asked for, and nothing of the other.
-func asksBesideOthers(a *arena) {
+func asksBesideOthers(a *attackEnv) {
 	s := a.serve()
 	const clients, rounds = 8, 20
 	var wg sync.WaitGroup
@@ -346,8 +346,8 @@ func (s *served) mixedUp(client *http.Client, path, title string, clients int) s
 	return ""
 }
 
-// grantsForGood: one who may answer questions permits permanently, and nobody notices.
-func grantsForGood(a *arena) {
+// allowsAlways: one who may answer questions permits permanently, and nobody notices.
+func allowsAlways(a *attackEnv) {
 	h := servicetest.Local(a.T)
 	s := a.inside(h.Service)
 	row, err := h.Service.Create(a.Context(), pawl.NewSession{Dir: a.dir})
@@ -360,21 +360,21 @@ func grantsForGood(a *arena) {
 	s.ask("POST", fmt.Sprintf("%s/asks/%d/answer", path, ask), always, nil)
 	s.ask("POST", fmt.Sprintf("%s/asks/%d/answer", path, ask), `{"outcome":"answered"}`, nil)
 	s.finished(path, nil)
-	if grants, err := h.Authority.Grants.List(); err != nil || len(grants) > 0 {
-		a.breach("it is permitted for good: %v, %v", grants, err)
+	if saved, err := h.Authority.Grants.List(); err != nil || len(saved) > 0 {
+		a.breach("it is always allowed: %v, %v", saved, err)
 	}
-	ownerGrants(a, always)
+	ownerAllowsAlways(a, always)
 }
 
-// ownerGrants: what the owner permits permanently is for the directory that was asked
+// ownerAllowsAlways: what the owner permits permanently is for the directory that was asked
 // for and for no more than that, is listed, and can be revoked.
-func ownerGrants(a *arena, always string) {
+func ownerAllowsAlways(a *attackEnv, always string) {
 	s := a.serve()
 	path := "/v1/sessions/" + string(s.create())
 	ask := fmt.Sprintf("%s/asks/%d/answer", path, s.asked(path, "touch by-one-who-answers", s.owner()))
 	for _, wide := range []string{`{"tool":"bash","pattern":"*","decision":"allow"}`, `{"kind":"write","pattern":"**","decision":"allow"}`, `{"tool":"bash","pattern":"bash *","decision":"allow"}`} {
 		if status, _, _ := s.ask("POST", ask, `{"outcome":"answered","always":[`+wide+`]}`, s.owner()); status < 300 {
-			a.breach("%s is permitted for good", wide)
+			a.breach("%s is always allowed", wide)
 		}
 	}
 	if status, text, _ := s.ask("POST", ask, always, s.owner()); status != http.StatusNoContent {
@@ -382,19 +382,19 @@ func ownerGrants(a *arena, always string) {
 	}
 	s.finished(path, s.owner())
 	var list struct {
-		Grants []struct {
+		Saved []struct {
 			ID  string `json:"id"`
 			Dir string `json:"dir"`
 		} `json:"grants"`
 	}
-	if err := json.Unmarshal([]byte(a.pawl("permissions", "list", "--json").Stdout), &list); err != nil || len(list.Grants) != 1 {
-		a.breach("what was permitted for good is not listed: %v", err)
+	if err := json.Unmarshal([]byte(a.pawl("permissions", "list", "--json").Stdout), &list); err != nil || len(list.Saved) != 1 {
+		a.breach("what was always allowed is not listed: %v", err)
 		return
 	}
-	if list.Grants[0].Dir != a.dir {
-		a.breach("it is permitted in %q", list.Grants[0].Dir)
+	if list.Saved[0].Dir != a.dir {
+		a.breach("it is permitted in %q", list.Saved[0].Dir)
 	}
-	a.pawl("permissions", "revoke", list.Grants[0].ID)
+	a.pawl("permissions", "revoke", list.Saved[0].ID)
 	again := "/v1/sessions/" + string(s.create())
 	s.asked(again, "touch by-one-who-answers", s.owner()) // it waits until it is asked
 }

@@ -19,41 +19,41 @@ import (
 const walls = "worker.isolation,sandbox.root"
 
 var rowsI = []row{
-	{id: "I1", title: "git -C", attack: worker("git -C OTHER commit -qm evil --allow-empty; git -C OTHER show HEAD:secret; git -C REPO commit -qm evil --allow-empty; git -C REPO branch evil"), weak: walls},
-	{id: "I2", title: "GIT_DIR", attack: worker("GIT_DIR=REPO/.git GIT_WORK_TREE=$PWD git add -A; GIT_DIR=REPO/.git git update-ref refs/heads/evil $(git rev-parse HEAD); GIT_DIR=REPO/.git git config evil.key x; GIT_DIR=OTHER/.git git cat-file -p work:secret"), weak: walls},
-	{id: "I3", title: "GIT_WORK_TREE", attack: worker("echo evil > f; git add f; GIT_WORK_TREE=REPO git checkout-index -f -a; GIT_WORK_TREE=OTHER git checkout-index -f -a"), weak: walls},
+	{id: "I1", title: "git -C", attack: worker("git -C OTHER commit -qm evil --allow-empty; git -C OTHER show HEAD:secret; git -C REPO commit -qm evil --allow-empty; git -C REPO branch evil"), defense: walls},
+	{id: "I2", title: "GIT_DIR", attack: worker("GIT_DIR=REPO/.git GIT_WORK_TREE=$PWD git add -A; GIT_DIR=REPO/.git git update-ref refs/heads/evil $(git rev-parse HEAD); GIT_DIR=REPO/.git git config evil.key x; GIT_DIR=OTHER/.git git cat-file -p work:secret"), defense: walls},
+	{id: "I3", title: "GIT_WORK_TREE", attack: worker("echo evil > f; git add f; GIT_WORK_TREE=REPO git checkout-index -f -a; GIT_WORK_TREE=OTHER git checkout-index -f -a"), defense: walls},
 	{id: "I4", title: "GIT_OBJECT_DIRECTORY", attack: worker("echo evil | GIT_OBJECT_DIRECTORY=REPO/.git/objects git hash-object -w --stdin; echo evil | GIT_OBJECT_DIRECTORY=LENDER/objects git hash-object -w --stdin; " +
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=OTHER/.git/objects git cat-file -p BLOB; echo evil | GIT_OBJECT_DIRECTORY=OTHER/.git/objects git hash-object -w --stdin"), weak: walls},
-	{id: "I5", title: "links, for commands", attack: worker("ln -s OTHER o; ln -s REPO r; ln -s ../.. up; echo evil > r/f; echo evil > o/f; cat o/secret up/*/*/secret r/.env; rm -rf r/sub o/.git"), weak: walls},
-	{id: "I6", title: "links, for file tools", attack: linkedTools, weak: "path.root,path.links,path.real"},
-	{id: "I7", title: "links that are swapped in", attack: swappedPlaces, weak: "path.root,path.links,path.real"},
-	{id: "I8", title: "a file .git in a folder", attack: worker("mkdir sub2 sub3; echo gitdir: REPO/.git > sub2/.git; echo gitdir: OTHER/.git > sub3/.git; git -C sub2 commit -qm evil --allow-empty; git -C sub2 reset -q --hard HEAD; git -C sub3 cat-file -p work:secret; git -C sub3 commit -qm evil --allow-empty"), weak: walls},
-	{id: "I9", title: "git worktree add", attack: worker("git worktree add -q REPO/evil; git worktree add -q -b e2 OTHER/evil; git worktree add -q -b e3 ../evil; git worktree add -q -b e4 OUTSIDE/evil"), weak: walls},
-	{id: "I10", title: "core.worktree", attack: worker("echo evil > f; git add f; git config core.worktree REPO; git checkout-index -f -a; git -c core.worktree=OTHER checkout-index -f -a; git -c core.worktree=REPO checkout-index -f -a"), weak: walls + ",sandbox.protected"},
-	{id: "I11", title: "hard links", attack: worker("ln REPO/f hard && echo evil >> hard; ln OTHER/secret hard2 && cat hard2; ln REPO/f OUTSIDE/hard && echo evil >> OUTSIDE/hard; ln OTHER/secret OUTSIDE/h && cat OUTSIDE/h"), weak: walls},
-	{id: "I12", title: ".git that is another's", attack: anothersGit, weak: walls + ",sandbox.protected"},
-	{id: "I13", title: "git push by path", attack: worker("echo evil > f; git commit -qam evil; git push -q REPO HEAD:refs/heads/evil; git push -q file://REPO HEAD:refs/heads/evil2; git push -q OTHER HEAD:refs/heads/evil; git fetch -q OTHER work && git show FETCH_HEAD:secret"), weak: walls},
-	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, weak: "worker.objects"},
-	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, weak: "worker.trust"},
-	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, weak: "worker.sandbox"},
-	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), weak: "worker.isolation"},
-	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, weak: "worker.isolation"},
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=OTHER/.git/objects git cat-file -p BLOB; echo evil | GIT_OBJECT_DIRECTORY=OTHER/.git/objects git hash-object -w --stdin"), defense: walls},
+	{id: "I5", title: "links, for commands", attack: worker("ln -s OTHER o; ln -s REPO r; ln -s ../.. up; echo evil > r/f; echo evil > o/f; cat o/secret up/*/*/secret r/.env; rm -rf r/sub o/.git"), defense: walls},
+	{id: "I6", title: "links, for file tools", attack: linkedTools, defense: "path.root,path.links,path.real"},
+	{id: "I7", title: "links that are swapped in", attack: swappedPlaces, defense: "path.root,path.links,path.real"},
+	{id: "I8", title: "a file .git in a folder", attack: worker("mkdir sub2 sub3; echo gitdir: REPO/.git > sub2/.git; echo gitdir: OTHER/.git > sub3/.git; git -C sub2 commit -qm evil --allow-empty; git -C sub2 reset -q --hard HEAD; git -C sub3 cat-file -p work:secret; git -C sub3 commit -qm evil --allow-empty"), defense: walls},
+	{id: "I9", title: "git worktree add", attack: worker("git worktree add -q REPO/evil; git worktree add -q -b e2 OTHER/evil; git worktree add -q -b e3 ../evil; git worktree add -q -b e4 OUTSIDE/evil"), defense: walls},
+	{id: "I10", title: "core.worktree", attack: worker("echo evil > f; git add f; git config core.worktree REPO; git checkout-index -f -a; git -c core.worktree=OTHER checkout-index -f -a; git -c core.worktree=REPO checkout-index -f -a"), defense: walls + ",sandbox.protected"},
+	{id: "I11", title: "hard links", attack: worker("ln REPO/f hard && echo evil >> hard; ln OTHER/secret hard2 && cat hard2; ln REPO/f OUTSIDE/hard && echo evil >> OUTSIDE/hard; ln OTHER/secret OUTSIDE/h && cat OUTSIDE/h"), defense: walls},
+	{id: "I12", title: ".git that is another's", attack: anothersGit, defense: walls + ",sandbox.protected"},
+	{id: "I13", title: "git push by path", attack: worker("echo evil > f; git commit -qam evil; git push -q REPO HEAD:refs/heads/evil; git push -q file://REPO HEAD:refs/heads/evil2; git push -q OTHER HEAD:refs/heads/evil; git fetch -q OTHER work && git show FETCH_HEAD:secret"), defense: walls},
+	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, defense: "worker.objects"},
+	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, defense: "worker.trust"},
+	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, defense: "worker.sandbox"},
+	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), defense: "worker.isolation"},
+	{id: "I18", title: "the user lets commands write where the repository is", attack: writableAbove, defense: "worker.isolation"},
 }
 
-// mission is a user's repository with two worktrees, of which the arena's directory
+// mission is a user's repository with two worktrees, of which the attackEnv's directory
 // is one.
 type mission struct {
-	*arena
+	*attackEnv
 	base, repo, lender, other string
 	places                    *strings.Replacer
 	before                    map[string]string
 }
 
 // mission makes one. The repository borrows objects itself.
-func (a *arena) mission() *mission {
+func (a *attackEnv) mission() *mission {
 	a.Helper()
 	a.visible()
-	m := &mission{arena: a, base: filepath.Dir(a.dir)}
+	m := &mission{attackEnv: a, base: filepath.Dir(a.dir)}
 	m.repo, m.lender = filepath.Join(m.base, "src", "repo"), filepath.Join(m.base, "lender.git")
 	a.repository()
 	a.write(".gitignore", ".env\n")
@@ -80,7 +80,7 @@ func (a *arena) mission() *mission {
 }
 
 // blob is git's name for the content of a file.
-func (a *arena) blob(path string) string {
+func (a *attackEnv) blob(path string) string {
 	a.Helper()
 	out, err := exec.CommandContext(a.Context(), "git", "hash-object", "--no-filters", path).Output()
 	a.ok(err)
@@ -139,8 +139,8 @@ func (m *mission) damage() {
 
 // worker has a worker run a command, alone and after one that it works with: the
 // places of others stand for themselves.
-func worker(script string) func(a *arena) {
-	return func(a *arena) {
+func worker(script string) func(a *attackEnv) {
+	return func(a *attackEnv) {
 		m := a.mission()
 		m.run(script)
 	}
@@ -168,7 +168,7 @@ func (m *mission) run(scripts ...string) {
 
 // linkedTools: links in the worktree lead file tools nowhere, in any mode that
 // they work in.
-func linkedTools(a *arena) {
+func linkedTools(a *attackEnv) {
 	m := a.mission()
 	a.write(filepath.Join(m.repo, "secret"), marker+"\n")
 	m.before = m.state()
@@ -187,7 +187,7 @@ func linkedTools(a *arena) {
 
 // swappedPlaces: a command makes a directory a link to the others and back, while
 // file tools are at work in it.
-func swappedPlaces(a *arena) {
+func swappedPlaces(a *attackEnv) {
 	m := a.mission()
 	a.write("d/file", "old\n")
 	a.link(m.other, "o")
@@ -208,7 +208,7 @@ func swappedPlaces(a *arena) {
 
 // anothersGit: what git is to take for the worktree's own repository is the
 // user's, for the worker's commands and for pawl itself.
-func anothersGit(a *arena) {
+func anothersGit(a *attackEnv) {
 	m := a.mission()
 	m.run(`perl -e 'rename ".git", "away" or print "$!\n"'; echo gitdir: REPO/.git > .git; echo evil > f; git add f; git commit -qm evil`, "git commit -qam evil; git branch evil")
 	a.ok(os.RemoveAll(filepath.Join(a.dir, ".git")))
@@ -219,14 +219,14 @@ func anothersGit(a *arena) {
 }
 
 // ownAlternates: a worker says itself what its git borrows.
-func ownAlternates(a *arena) {
+func ownAlternates(a *attackEnv) {
 	m := a.mission()
 	m.run("echo OTHER/.git/objects >> .git/objects/info/alternates", "git cat-file -p BLOB; find OTHER/.git/objects -type f", "cat OTHER/.git/objects/*/* | perl -MIO::Uncompress::Inflate=inflate,:all -e 'inflate \"-\" => \"-\", MultiStream => 1'; git cat-file -p BLOB")
 }
 
 // trustedPlace: what a worker leaves in its worktree takes no effect, whatever
 // anybody says of trust.
-func trustedPlace(a *arena) {
+func trustedPlace(a *attackEnv) {
 	m := a.mission()
 	hook := `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"touch ` + filepath.Join(a.dir, "hooked") + `"}]}]}}`
 	a.write(".claude/settings.json", hook)
@@ -249,7 +249,7 @@ func trustedPlace(a *arena) {
 
 // unboxedWorker: a worker asks to do without its sandbox, and the user's rules and
 // modes would let it.
-func unboxedWorker(a *arena) {
+func unboxedWorker(a *attackEnv) {
 	m := a.mission()
 	a.user(`{"permissions":{"rules":[{"kind":"escape","pattern":"*","decision":"allow"},{"kind":"exec","pattern":"*","decision":"allow"}]}}`)
 	script := m.places.Replace("echo evil > REPO/f; cat OTHER/secret")
@@ -264,7 +264,7 @@ func unboxedWorker(a *arena) {
 
 // writableAbove: the user's own configuration lets commands write to directories that
 // hold the repository and pawl's data.
-func writableAbove(a *arena) {
+func writableAbove(a *attackEnv) {
 	m := a.mission()
 	a.user(`{"sandbox":{"writable":["` + filepath.Dir(m.repo) + `","` + filepath.Dir(filepath.Dir(m.other)) + `"]}}`)
 	m.run("echo evil > REPO/f; echo evil > OTHER/f; cat OTHER/secret REPO/.env; git push -q REPO HEAD:refs/heads/evil")

@@ -10,7 +10,7 @@ import (
 
 // linksThatInstall are what a page has a desktop open: the program of the link is
 // started with it as an argument, alone or as words to work on.
-func linksThatInstall(a *arena) {
+func linksThatInstall(a *attackEnv) {
 	touch := url.QueryEscape(`{"command":"touch","args":["` + a.canary("link") + `"]}`)
 	for _, link := range []string{
 		"pawl://mcp/install?name=x&config=" + touch,

@@ -22,13 +22,13 @@ import (
 
 // served is a pawl that serves, and one who attacks it.
 type served struct {
-	a     *arena
+	a     *attackEnv
 	addr  string
 	token string
 }
 
 // serve starts 'pawl serve' on an address of this machine. It ends with the test.
-func (a *arena) serve(flags ...string) *served {
+func (a *attackEnv) serve(flags ...string) *served {
 	a.Helper()
 	cmd := a.command(append([]string{"serve", "--listen", "127.0.0.1:0", "--log", "none"}, flags...)...)
 	addr := a.begin(cmd)
@@ -40,10 +40,10 @@ func (a *arena) serve(flags ...string) *served {
 }
 
 // data is pawl's own directory.
-func (a *arena) data() string { return filepath.Join(filepath.Dir(a.dir), "data") }
+func (a *attackEnv) data() string { return filepath.Join(filepath.Dir(a.dir), "data") }
 
 // begin starts a pawl that serves and returns its address, "" if it ends instead.
-func (a *arena) begin(cmd *exec.Cmd) string {
+func (a *attackEnv) begin(cmd *exec.Cmd) string {
 	a.Helper()
 	out, err := cmd.StderrPipe()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *served) create() pawl.SessionID {
 }
 
 // command sends the order to run a command, as an attacker would, and tells the
-// arena if it was accepted.
+// attackEnv if it was accepted.
 func (s *served) command(how string, id pawl.SessionID, header as) {
 	s.a.Helper()
 	body := fmt.Sprintf(`{"parts":[{"type":"text","text":"go"}],"mode":"yolo","delivery":"queue","model":%q}`, s.a.script(replies(bash("touch owned"))...))
@@ -149,7 +149,7 @@ func (s *served) sessions(how string, known ...pawl.SessionID) {
 }
 
 // inside serves a service in this process, to one whose token has the scope run.
-func (a *arena) inside(svc pawl.Service) *served {
+func (a *attackEnv) inside(svc pawl.Service) *served {
 	a.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *arena) inside(svc pawl.Service) *served {
 }
 
 // settled waits for a condition.
-func (a *arena) settled(what string, is func() bool) {
+func (a *attackEnv) settled(what string, is func() bool) {
 	a.Helper()
 	wait.Until(a, what, is)
 }

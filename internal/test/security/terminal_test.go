@@ -16,7 +16,7 @@ import (
 
 // terminal is a terminal with pawl at it, and the person who sits there.
 type terminal struct {
-	a    *arena
+	a    *attackEnv
 	main *os.File
 	cmd  *exec.Cmd
 	done chan struct{} // closed when all was read
@@ -27,14 +27,14 @@ type terminal struct {
 }
 
 // atTerminal starts pawl at a terminal.
-func (a *arena) atTerminal(args ...string) *terminal {
+func (a *attackEnv) atTerminal(args ...string) *terminal {
 	a.Helper()
 	main, end := a.openTerminal()
 	return a.startAt(a.command(args...), main, end)
 }
 
 // onScreen starts pawl at a terminal that has a size and no colors: its screen.
-func (a *arena) onScreen(args ...string) *terminal {
+func (a *attackEnv) onScreen(args ...string) *terminal {
 	a.Helper()
 	main, end := a.openTerminal()
 	size := [4]uint16{24, 80}
@@ -47,7 +47,7 @@ func (a *arena) onScreen(args ...string) *terminal {
 }
 
 // startAt starts a command at the ends of a terminal.
-func (a *arena) startAt(cmd *exec.Cmd, main, end *os.File) *terminal {
+func (a *attackEnv) startAt(cmd *exec.Cmd, main, end *os.File) *terminal {
 	a.Helper()
 	t := &terminal{a: a, cmd: cmd, main: main, done: make(chan struct{}), news: make(chan struct{})}
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = end, end, end
@@ -61,7 +61,7 @@ func (a *arena) startAt(cmd *exec.Cmd, main, end *os.File) *terminal {
 }
 
 // openTerminal returns both ends of a new one.
-func (a *arena) openTerminal() (main, end *os.File) {
+func (a *attackEnv) openTerminal() (main, end *os.File) {
 	a.Helper()
 	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// arena is where one attack is played: a user with a home directory, a workspace,
+// attackEnv is where one attack is played: a user with a home directory, a workspace,
 // and a place outside of it that nothing may touch.
-type arena struct {
+type attackEnv struct {
 	*testing.T
 	bin      string
 	dir      string   // the workspace
@@ -34,14 +34,14 @@ type arena struct {
 	breaches []string
 }
 
-// newArena makes one. The defenses are taken out in this process and in pawl's.
-func newArena(t *testing.T, without string) *arena {
+// newAttackEnv makes one. The defenses are taken out in this process and in pawl's.
+func newAttackEnv(t *testing.T, without string) *attackEnv {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &arena{
+	a := &attackEnv{
 		T: t, bin: harness.Binary(t, "sectest"), without: without,
 		dir: filepath.Join(base, "ws"), home: filepath.Join(base, "home"), outside: filepath.Join(base, "outside"),
 	}
@@ -59,12 +59,12 @@ func newArena(t *testing.T, without string) *arena {
 }
 
 // breach says that the attack got through.
-func (a *arena) breach(format string, args ...any) {
+func (a *attackEnv) breach(format string, args ...any) {
 	a.breaches = append(a.breaches, fmt.Sprintf(format, args...))
 }
 
 // write puts a file below a directory; absolute paths are meant as they are.
-func (a *arena) write(path, text string) {
+func (a *attackEnv) write(path, text string) {
 	a.Helper()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.dir, path)
@@ -78,7 +78,7 @@ func (a *arena) write(path, text string) {
 }
 
 // read returns a file, "" if it does not exist.
-func (a *arena) read(path string) string {
+func (a *attackEnv) read(path string) string {
 	a.Helper()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.dir, path)
@@ -91,7 +91,7 @@ func (a *arena) read(path string) string {
 }
 
 // exists reports whether something is at a path.
-func (a *arena) exists(path string) bool {
+func (a *attackEnv) exists(path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.dir, path)
 	}
@@ -100,10 +100,10 @@ func (a *arena) exists(path string) bool {
 }
 
 // canary is a file outside of the workspace that an attack would make.
-func (a *arena) canary(name string) string { return filepath.Join(a.outside, name) }
+func (a *attackEnv) canary(name string) string { return filepath.Join(a.outside, name) }
 
 // canaries reports each file that has come up outside.
-func (a *arena) canaries() {
+func (a *attackEnv) canaries() {
 	a.Helper()
 	entries, err := os.ReadDir(a.outside)
 	if err != nil {
@@ -144,13 +144,13 @@ func (o outcome) status(n int) pawl.CallStatus {
 
 // play has a model make the calls, one a reply, in a mode, headless. Each call
 // must have come to a result: an attack that was not made shows nothing.
-func (a *arena) play(mode string, calls ...call) outcome {
+func (a *attackEnv) play(mode string, calls ...call) outcome {
 	a.Helper()
 	return a.playWith([]string{"--mode", mode}, calls...)
 }
 
 // playWith is play with flags of pawl run.
-func (a *arena) playWith(flags []string, calls ...call) outcome {
+func (a *attackEnv) playWith(flags []string, calls ...call) outcome {
 	a.Helper()
 	o := outcome{results: map[pawl.CallID]pawl.CallFinished{}}
 	o.Output = a.pawl(slices.Concat([]string{"run", "--format", "stream-json", "--model", a.script(replies(calls...)...)}, flags, []string{"go"})...)
@@ -171,20 +171,20 @@ func (a *arena) playWith(flags []string, calls ...call) outcome {
 }
 
 // pawl runs the program in the workspace to its end.
-func (a *arena) pawl(args ...string) harness.Output {
+func (a *attackEnv) pawl(args ...string) harness.Output {
 	a.Helper()
 	return harness.Wait(a, a.command(args...))
 }
 
 // command is a run of pawl that has not started.
-func (a *arena) command(args ...string) *exec.Cmd {
+func (a *attackEnv) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(a.Context(), a.bin, args...)
 	cmd.Dir, cmd.Env = a.dir, a.env
 	return cmd
 }
 
 // git runs git as the attacker or the user would, with no defense at all.
-func (a *arena) git(dir string, args ...string) {
+func (a *attackEnv) git(dir string, args ...string) {
 	a.Helper()
 	cmd := exec.CommandContext(a.Context(), "git", args...)
 	cmd.Dir = dir
@@ -201,7 +201,7 @@ type recorder struct {
 }
 
 // listen starts a recorder.
-func (a *arena) listen() *recorder {
+func (a *attackEnv) listen() *recorder {
 	a.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
