@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 )
 
-// Attach returns an app whose service is another process.
+// Attach returns an App whose service is a server at url; "unix" means this machine's socket.
 func Attach(url string) (*App, error) {
 	if url == "unix" {
 		path, err := SocketPath()
@@ -33,7 +33,7 @@ func Attach(url string) (*App, error) {
 	return a, nil
 }
 
-// OpenAt is openApp, or attach if a server is named.
+// OpenAt attaches to the server at url, or opens an App in this process if url is "".
 func OpenAt(ctx context.Context, url string) (*App, error) {
 	if url == "" {
 		return Open(ctx, Options{})
@@ -41,7 +41,7 @@ func OpenAt(ctx context.Context, url string) (*App, error) {
 	return Attach(url)
 }
 
-// SocketPath is where the socket is when no other place is named.
+// SocketPath returns the default path of the server's socket.
 func SocketPath() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && os.Getenv("PAWL_DATA") == "" {
 		return filepath.Join(dir, "pawl", "pawl.sock"), nil

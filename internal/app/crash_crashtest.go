@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// instrument makes the process kill itself, with SIGKILL, at the append that
-// PAWL_CRASH names: "before:7" just before the seventh, "after:7" just after.
-// What PAWL_INJECT names is said by other people while it works.
+// instrument makes the process kill itself with SIGKILL at the append that PAWL_CRASH names:
+// "before:7" just before the seventh, "after:7" just after. Other processes' events that
+// PAWL_INJECT lists are written while it works.
 func instrument(st store.Store) store.Store {
 	s := &crashStore{Store: st}
 	if at := os.Getenv("PAWL_CRASH"); at != "" {
@@ -67,7 +67,7 @@ func (s *crashStore) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Se
 	}, events...)
 }
 
-// crashPoint is called before each append, and what it returns after it.
+// crashPoint is called before each append. The function that it returns is called after it.
 func (s *crashStore) crashPoint() (after func()) {
 	n := s.appends.Add(1)
 	if n == s.at && !s.after {

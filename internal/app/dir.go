@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// WorkingDir is the directory that pawl was started in.
+// WorkingDir returns the working directory with symbolic links resolved.
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

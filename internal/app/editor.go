@@ -16,12 +16,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// What an editor lends to sessions: what it has open, and its MCP servers.
-
-// EditorBuffers are what sessions have open in an editor.
+// EditorBuffers holds the unsaved files that sessions have open in an editor.
 type EditorBuffers struct{ sessions sync.Map }
 
-// set says what a session has open; nil means nothing any more.
+// Set sets the buffers of a session; nil removes them.
 func (o *EditorBuffers) Set(id pawl.SessionID, b toolapi.Buffers) {
 	if b == nil {
 		o.sessions.Delete(id)
@@ -30,7 +28,7 @@ func (o *EditorBuffers) Set(id pawl.SessionID, b toolapi.Buffers) {
 	o.sessions.Store(id, b)
 }
 
-// of returns what a session has open, or nil.
+// Get returns the buffers of a session, or nil.
 func (o *EditorBuffers) Get(id pawl.SessionID) toolapi.Buffers {
 	if b, ok := o.sessions.Load(id); ok {
 		return b.(toolapi.Buffers)
@@ -38,10 +36,10 @@ func (o *EditorBuffers) Get(id pawl.SessionID) toolapi.Buffers {
 	return nil
 }
 
-// UseEditorServers has a session use the MCP servers that an editor hands over, and no others
-// that it was lent before. They count as the user's own: the editor is the user's
-// program. What is wrong with one is told, and it is left out. told is that the
-// user has named the directory trusted.
+// UseEditorServers makes a session use the MCP servers of an editor in place of those that the
+// editor passed before. They count as the user's own, because the editor is the user's
+// program. It leaves out servers that cannot be used and returns a note about each. told means
+// that the user has named the directory trusted.
 func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, dir string, told bool, list []mcpclient.Server) (notes []string) {
 	var servers []mcpclient.Server
 	if len(list) > 0 {
@@ -63,7 +61,8 @@ func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, di
 	return notes
 }
 
-// editorServers are those of an editor's servers that can be used in a directory.
+// editorServers returns the servers of an editor that can be used in a directory, and notes
+// about the others.
 func (s *MCPServers) editorServers(ctx context.Context, dir string, told bool, list []mcpclient.Server) (servers []mcpclient.Server, notes []string) {
 	configured, _, err := MCPServersOf(ctx, s.guard, dir, told)
 	if err != nil {
@@ -93,8 +92,8 @@ func (s *MCPServers) editorServers(ctx context.Context, dir string, told bool, l
 	return servers, notes
 }
 
-// editorServer is an editor's server as one of the user's own. It may be on this
-// machine, without TLS, if its address says so by itself.
+// editorServer returns the configuration of an editor's server. It may do without TLS if its
+// URL names this machine.
 func editorServer(l mcpclient.Server) mcpclient.Server {
 	return mcpclient.Server{
 		Name: editorServerName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unsandboxed: true,
@@ -102,7 +101,7 @@ func editorServer(l mcpclient.Server) mcpclient.Server {
 	}
 }
 
-// onThisMachine reports whether an address names this very machine.
+// onThisMachine reports whether a URL names localhost or a loopback address.
 func onThisMachine(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -114,8 +113,8 @@ func onThisMachine(address string) bool {
 
 var invalidInName = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// editorServerName is a server's name as names are here. Editors let people write any, and
-// give long ones themselves.
+// editorServerName returns a valid name for a server. Editors permit any name, and generate
+// long ones.
 func editorServerName(name string) string {
 	if (mcpclient.Server{Name: name, Transport: mcpclient.Stdio, Command: "x"}).Check() == nil {
 		return name
@@ -124,8 +123,7 @@ func editorServerName(name string) string {
 	return strings.TrimRight(name[:min(len(name), mcpclient.MaxServerName)], "-")
 }
 
-// of returns the servers of a session: those of its directory, and those that it is
-// lent.
+// of returns the MCP servers of a session: its directory's and its editor's.
 func (s *MCPServers) of(id pawl.SessionID) *mcpclient.Servers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +133,7 @@ func (s *MCPServers) of(id pawl.SessionID) *mcpclient.Servers {
 	return s.Servers
 }
 
-// Close ends all servers.
+// Close stops all servers.
 func (s *MCPServers) Close() {
 	s.mu.Lock()
 	lent := s.editors

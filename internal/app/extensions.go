@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// ExtensionPlaces says where agents, commands, rules and skills are looked for.
+// ExtensionPlaces returns where agents, commands, rules and skills are searched.
 func ExtensionPlaces(guard *policy.Safety) (extension.Places, error) {
 	p := extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
 	var err error
@@ -25,7 +25,7 @@ func ExtensionPlaces(guard *policy.Safety) (extension.Places, error) {
 	return p, err
 }
 
-// useExtensions gives sessions what their directories and the user bring.
+// useExtensions gives sessions the extensions of the user and of their directory.
 func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	p, err := ExtensionPlaces(guard)
 	if err != nil {
@@ -44,14 +44,14 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	return nil
 }
 
-// FindExtensions reads what there is for a directory. told is that the user has named it
-// trusted. A directory that cannot be looked at is not trusted.
+// FindExtensions reads the extensions for a directory. told means that the user has named it
+// trusted. A directory that cannot be read is not trusted.
 func FindExtensions(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, told bool) *extension.Found {
 	_, _, _ = guard.Project(ctx, dir, told)
 	return p.Look(ctx, dir)
 }
 
-// ExtensionsHere is look for the directory that pawl was started in.
+// ExtensionsHere calls FindExtensions for the working directory.
 func ExtensionsHere(ctx context.Context, told bool) (*extension.Found, error) {
 	guard, err := policy.Open()
 	if err != nil {

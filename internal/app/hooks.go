@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/hook"
 )
 
-// BuiltinHooks are what pawl's own hooks are made with.
+// BuiltinHooks returns the configuration of the built-in hooks.
 func BuiltinHooks() hook.Builtins {
 	return hook.Builtins{
 		Mask:      Secrets.Redact,

@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// injection is what another process writes into a session once its log holds Count
-// events of the kind After: a prompt that waits or steers, or what becomes of the
-// Prompt-th one, counted from 1. With Await nothing is written: the session's own
-// work waits until what is written beside it is there.
+// injection is an event that another process writes into a session once its log holds Count
+// events of the kind After: a prompt that is queued or steers, or a change to the Prompt-th
+// prompt, counted from 1. With Await nothing is written: the session waits until an event of
+// that kind is in the log.
 type injection struct {
 	After  pawl.Kind `json:"after"`
 	Count  int       `json:"count"`
@@ -37,9 +37,9 @@ func parseInjections(list string) []injection {
 	return injections
 }
 
-// injectingStore says what is due before each append, so that a process that
-// goes on after a kill finds the same log as one that was not killed. What the
-// log holds already was said.
+// injectingStore writes what is due before each append, so that a process that resumes after a
+// kill finds the same log as one that was not killed. What the log already holds is not written
+// again.
 type injectingStore struct {
 	store.Store
 	injections []injection
@@ -70,7 +70,7 @@ func (s *injectingStore) Append(ctx context.Context, id pawl.SessionID, after pa
 	return stored, err
 }
 
-// isBackground reports whether events are what is written beside the conversation.
+// isBackground reports whether events are titles or summaries, which are written in the background.
 func isBackground(events []pawl.Event) bool {
 	return slices.ContainsFunc(events, func(e pawl.Event) bool {
 		switch e.Body.(type) {
@@ -82,7 +82,7 @@ func isBackground(events []pawl.Event) bool {
 	})
 }
 
-// await waits until what is due is in the log.
+// await waits until the awaited event is in the log.
 func (s *injectingStore) await(ctx context.Context, id pawl.SessionID, w injection) error {
 	for {
 		var since pawl.Seq // where it became due
@@ -148,7 +148,7 @@ func (s *injectingStore) inject(ctx context.Context, id pawl.SessionID, w inject
 	return err
 }
 
-// body is what is written.
+// body returns the event to write.
 func (w injection) body(prompts []pawl.Seq, model string) pawl.Body {
 	text := func(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
 	settings := pawl.Settings{Model: model, Mode: "yolo", Absent: true}
@@ -164,7 +164,7 @@ func (w injection) body(prompts []pawl.Seq, model string) pawl.Body {
 	}
 }
 
-// said returns whether an event is this injection.
+// said returns a function that reports whether an event is this injection.
 func (w injection) said(prompts []pawl.Seq) func(pawl.Event) bool {
 	return func(e pawl.Event) bool {
 		switch b := e.Body.(type) {

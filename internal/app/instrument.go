@@ -4,5 +4,5 @@ package app
 
 import "github.com/pawl-dev/pawl/internal/store"
 
-// instrument is where the crash test's build puts its crashPoint; see instrument_crashtest.go.
+// instrument returns st. The build for crash tests wraps it; see crash_crashtest.go.
 func instrument(st store.Store) store.Store { return st }

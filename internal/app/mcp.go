@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// MCPServers are the MCP servers of this process. Those of a directory are started
-// when a turn begins there, or when a person asks for a prompt or a document of
-// theirs; a command that only looks starts none.
+// MCPServers are the MCP servers of this process. The servers of a directory start when a turn
+// begins there, or when a person uses one of their prompts or documents; a command that only
+// lists them starts none.
 type MCPServers struct {
 	*mcpclient.Servers
 	guard *policy.Safety
@@ -27,7 +27,7 @@ type MCPServers struct {
 
 var _ agent.Servers = (*MCPServers)(nil)
 
-// newMCPServers returns the servers, none of which runs.
+// newMCPServers returns the servers. None runs yet.
 func newMCPServers(guard *policy.Safety, taken func(name string) bool) (*MCPServers, error) {
 	keys, err := OpenKeys()
 	if err != nil {
@@ -39,8 +39,8 @@ func newMCPServers(guard *policy.Safety, taken func(name string) bool) (*MCPServ
 	}, nil
 }
 
-// useMCPServers has the servers of a directory start when a turn begins in it, and
-// gives the turn their tools. The turn does not wait for them.
+// useMCPServers makes a turn start the servers of its directory and use their tools. The turn
+// does not wait for them.
 func useMCPServers(s *MCPServers, loop *agent.Config) {
 	look := loop.Extensions
 	loop.Servers = s
@@ -53,8 +53,8 @@ func useMCPServers(s *MCPServers, loop *agent.Config) {
 	}
 }
 
-// startAll starts the servers of a directory, and no others. What is wrong with them is
-// told: a session works without. told is that the user has named the directory
+// startAll starts the servers of a directory and stops others there. It records what is wrong
+// for Notes: a session works without them. told means that the user has named the directory
 // trusted.
 func (s *MCPServers) startAll(ctx context.Context, dir string, told bool) {
 	entries, faults, err := MCPServersOf(ctx, s.guard, dir, told)
@@ -85,13 +85,12 @@ func (s *MCPServers) Tools(id pawl.SessionID, dir string, keep func(name string)
 	return s.of(id).Tools(dir, keep)
 }
 
-// Tool returns the tool of that name, of one of a session's servers.
+// Tool returns the tool with the given name from a session's servers.
 func (s *MCPServers) Tool(ctx context.Context, id pawl.SessionID, dir, name string, keep func(name string) bool) (toolapi.Tool, bool) {
 	return s.of(id).Tool(ctx, dir, name, keep)
 }
 
-// Notes returns what a person is to be told of the servers and of what configures
-// them, each once.
+// Notes returns problems with the servers and their configuration, each once.
 func (s *MCPServers) Notes(id pawl.SessionID, dir string) []string {
 	s.mu.Lock()
 	notes := s.pending[dir]

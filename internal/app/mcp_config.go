@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// MCPServer is an MCP server and where it is configured.
+// MCPServer is an MCP server and the file that configures it.
 type MCPServer struct {
 	mcpclient.Server
 	File    string
 	Project bool // of the directory's, and not of the user's
 }
 
-// MCPServersOf reads the MCP servers of sessions in a directory. What is wrong with an
-// entry or a file is told and left out: a session works without.
+// MCPServersOf reads the MCP servers of a directory and of the user. Invalid entries and files
+// are left out, with a fault for each: a session works without them.
 func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, told bool) (entries []MCPServer, faults []string, err error) {
 	files, err := guard.Servers(ctx, dir, told)
 	if err != nil {

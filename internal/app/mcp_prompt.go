@@ -29,7 +29,7 @@ var (
 	serverDocument = regexp.MustCompile(`(?:^|[\s("'])@([a-zA-Z0-9_-]+):([^\s"']+)`)
 )
 
-// has starts the directory's servers if one of them has that name.
+// has starts the directory's servers if one of them has the given name.
 func (s *MCPServers) has(ctx context.Context, dir, name string, told bool) bool {
 	entries, _, err := MCPServersOf(ctx, s.guard, dir, told)
 	if err != nil || !slices.ContainsFunc(entries, func(e MCPServer) bool { return e.Name == name && !e.Disabled }) {
@@ -39,8 +39,8 @@ func (s *MCPServers) has(ctx context.Context, dir, name string, told bool) bool 
 	return true
 }
 
-// prompt puts a server's prompt in the place of its call. ok is false if no server
-// is meant.
+// prompt replaces the call of an MCP server's prompt with the prompt itself. ok is false if name
+// does not name one.
 func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, told bool, p *pawl.Prompt) (ok bool, err error) {
 	m := serverPrompt.FindStringSubmatch(name)
 	if m == nil {
@@ -72,7 +72,7 @@ func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, told bo
 	return true, nil
 }
 
-// findPrompt returns a server's prompt, by its own name or as it is called.
+// findPrompt returns a server's prompt by its name or by its command name.
 func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, error) {
 	var names []string
 	for _, p := range s.Prompts(dir) {
@@ -87,8 +87,8 @@ func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, e
 	return mcpclient.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, sanitize.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
 }
 
-// attach adds the documents of servers that a person names in their words, as
-// @server:uri. One that cannot be had is told.
+// attach adds the documents that a person names as @server:uri. It returns a note for each
+// document that cannot be read.
 func (s *MCPServers) attach(ctx context.Context, dir, words string, told bool, p *pawl.Prompt) (notes []string) {
 	seen := map[string]bool{}
 	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
@@ -108,7 +108,7 @@ func (s *MCPServers) attach(ctx context.Context, dir, words string, told bool, p
 	return notes
 }
 
-// document returns the nth document of a prompt, as the model reads it.
+// document returns the nth document of a prompt in the form that the model reads.
 func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
 	if n > maxDocuments {
 		return "", fmt.Errorf("there are %d documents already: %w", maxDocuments, pawl.ErrInvalid)

@@ -16,30 +16,28 @@ var (
 // there is none, keys.json. Tokens that pass through it are masked from then on.
 func MCPTokens(keys *auth.Keys) mcpclient.TokenStore { return maskedTokens{keyringTokens{keys}} }
 
-// keyringTokens keeps logins where keys are kept: in the system's keyring, or where
-// there is none in keys.json.
+// keyringTokens stores logins with the API keys: in the system's keyring or in keys.json.
 type keyringTokens struct{ keys *auth.Keys }
 
-// Get returns what a login has brought.
+// Get returns the credentials of a login.
 func (k keyringTokens) Get(name string) (auth.Secret, error) {
 	token, _, err := k.keys.Key(auth.Provider{ID: name})
 	return token, err
 }
 
-// Set keeps what a login has brought.
+// Set stores the credentials of a login.
 func (k keyringTokens) Set(name string, token auth.Secret) error {
 	_, err := k.keys.Save(name, token)
 	return err
 }
 
-// Delete forgets it, wherever it is.
+// Delete deletes the credentials of a login from the keyring and from keys.json.
 func (k keyringTokens) Delete(name string) error {
 	_, err := k.keys.Delete(name)
 	return err
 }
 
-// maskedTokens is where logins are kept. What it gives out, and what is kept in it,
-// is a secret from then on.
+// maskedTokens masks the credentials that are read or written from then on.
 type maskedTokens struct{ mcpclient.TokenStore }
 
 // Get returns the credentials of a login.
@@ -55,7 +53,7 @@ func (h maskedTokens) Set(name string, text auth.Secret) error {
 	return h.TokenStore.Set(name, text)
 }
 
-// registerLogin masks the secrets of a login.
+// registerLogin masks the tokens of a login.
 func registerLogin(text auth.Secret) {
 	var login map[string]any
 	if json.Unmarshal([]byte(text.Reveal()), &login) != nil {

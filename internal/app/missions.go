@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// newMissions makes mission control. Where it makes sessions is set later.
+// newMissions returns mission control. Its Sessions are set when the service is open.
 func newMissions(s *policy.Safety) *mission.Control {
 	return mission.New(mission.Config{
 		Repo:      RepoOf,
@@ -29,7 +29,7 @@ func newMissions(s *policy.Safety) *mission.Control {
 	})
 }
 
-// RepoOf opens the repository that a directory is in.
+// RepoOf opens the repository that contains dir.
 func RepoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	g, err := git.Find(ctx, dir)
 	if err != nil {
@@ -38,8 +38,8 @@ func RepoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	return g.Open(ctx, dir)
 }
 
-// OpenGate makes a gate for a repository. Its trees are below the directory for
-// temporary files; the cache of the base's checks is pawl's own.
+// OpenGate returns a gate for a repository. Its trees are temporary; the cache of the checks of the
+// base is kept in pawl's cache directory.
 func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	cache, err := config.Cache()
 	if err != nil {
@@ -56,5 +56,5 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
 }
 
-// The git that can put work together without a directory of its own.
+// MissionGitMajor and MissionGitMinor are the oldest git version that can merge without a worktree.
 const MissionGitMajor, MissionGitMinor = 2, 38

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
-// NewModels returns what opens models, by the user's configuration and keys.
-// The catalog and the keys are read when a provider's model is opened.
+// NewModels returns the models of the user's configuration and API keys. It reads the catalog and
+// the keys when a model is opened.
 func NewModels() (*provider.Opener, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -49,7 +49,7 @@ func NewModels() (*provider.Opener, error) {
 	}}, nil
 }
 
-// CallBounds are the limits that the user has set for calls at once, by provider.
+// CallBounds returns the configured limits for concurrent model requests, by provider.
 func CallBounds(user config.User) map[string]ratelimit.Bounds {
 	bounds := map[string]ratelimit.Bounds{}
 	for id, p := range user.Providers {
@@ -60,20 +60,21 @@ func CallBounds(user config.User) map[string]ratelimit.Bounds {
 	return bounds
 }
 
-// ConfiguredModel is the model of those who name none; "" if the user has chosen none.
+// ConfiguredModel returns the model for sessions that name none: PAWL_MODEL or the configured
+// one. "" means that none is set.
 func ConfiguredModel() (string, error) {
 	user, err := LoadUser()
 	return cmp.Or(os.Getenv("PAWL_MODEL"), user.Model), err
 }
 
-// FoundKey is a key that was found, and what may be told of it.
+// FoundKey describes an API key without revealing it.
 type FoundKey struct {
 	Provider string `json:"provider"`
 	Origin   string `json:"origin"`
 	Length   int    `json:"length"`
 }
 
-// FindKeys returns the keys of those providers that have one.
+// FindKeys returns the API keys of those providers that have one.
 func FindKeys(keys *auth.Keys, providers []catalog.Provider) ([]FoundKey, error) {
 	found := []FoundKey{}
 	for _, p := range providers {
@@ -89,7 +90,7 @@ func FindKeys(keys *auth.Keys, providers []catalog.Provider) ([]FoundKey, error)
 	return found, nil
 }
 
-// ModelHelp is the screen for people who have not chosen a model.
+// ModelHelp returns the help for people who have not configured a model.
 func ModelHelp(ctx context.Context) (string, error) {
 	c, keys, err := CatalogAndKeys()
 	if err != nil {
@@ -115,7 +116,7 @@ func ModelHelp(ctx context.Context) (string, error) {
 	return auth.Help(foundKeys, servers), nil
 }
 
-// KnownModel says what is wrong with a model's name, if it is no script's.
+// KnownModel returns an error if ref names no model of the catalog and no script.
 func KnownModel(ref string) error {
 	if ref == "" || strings.HasPrefix(ref, "script:") {
 		return nil
@@ -128,7 +129,7 @@ func KnownModel(ref string) error {
 	return err
 }
 
-// OpenCatalog returns the catalog with the user's models.json.
+// OpenCatalog returns the model catalog, with the additions of the user's models.json.
 func OpenCatalog() (*catalog.Catalog, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -147,7 +148,7 @@ func CatalogAndKeys() (*catalog.Catalog, *auth.Keys, error) {
 	return c, keys, err
 }
 
-// AuthProvider is what auth must know of a provider.
+// AuthProvider converts a provider of the catalog for package auth.
 func AuthProvider(p catalog.Provider) auth.Provider {
 	return auth.Provider{ID: p.ID, EnvKeys: p.EnvKeys}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// LoadPolicy returns what holds in this directory. A mode that is named wins over
-// the user's.
+// LoadPolicy returns the permission policy of the working directory. A mode overrides the
+// configured one.
 func LoadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
 	s, err := policy.Open()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// newProjects returns what front ends know of directories.
+// newProjects returns what front ends know about directories.
 func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*project.Local, error) {
 	p, err := ExtensionPlaces(guard)
 	if err != nil {
@@ -36,12 +36,12 @@ func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*pr
 	}), nil
 }
 
-// projectServers are this process's MCP servers, as people see them.
+// projectServers shows the MCP servers of this process to front ends.
 type projectServers struct{ *MCPServers }
 
 var _ project.Servers = projectServers{}
 
-// Status says how the servers of a directory fare. It starts none.
+// Status returns the state of a directory's servers. It starts none.
 func (s projectServers) Status(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
 	entries, faults, err := MCPServersOf(ctx, s.guard, dir, false)
 	if err != nil {
@@ -73,7 +73,7 @@ func originOf(e MCPServer) string {
 	return "user"
 }
 
-// Commands are the prompts of the servers that run.
+// Commands returns the prompts of running servers as commands.
 func (s projectServers) Commands(dir string) []pawl.CommandInfo {
 	var list []pawl.CommandInfo
 	for _, p := range s.Prompts(dir) {
@@ -92,12 +92,12 @@ func (s projectServers) Commands(dir string) []pawl.CommandInfo {
 	return list
 }
 
-// Prompt puts a server's prompt in the place of its call.
+// Prompt replaces the call of a server's prompt with the prompt itself.
 func (s projectServers) Prompt(ctx context.Context, dir, name, args string, p *pawl.Prompt) (bool, error) {
 	return s.prompt(ctx, dir, name, args, p.Trusted, p)
 }
 
-// Attach adds the documents of servers that words name.
+// Attach adds the documents that words name as @server:uri.
 func (s projectServers) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) []string {
 	return s.attach(ctx, dir, words, p.Trusted, p)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 
-// Secrets masks the keys that this process holds, wherever it writes to. It
-// learns of a key before anybody can use it.
+// Secrets masks the secrets of this process in all that it writes. A secret is registered before
+// it is used.
 var Secrets = &redact.Redactor{}
 
-// LoadUser returns the user's configuration. What it has from variables and files
-// is a secret from then on.
+// LoadUser returns the user's configuration and registers the values that it takes from variables
+// and files as secrets.
 func LoadUser() (config.User, error) {
 	user, err := config.LoadUser()
 	for key, values := range user.Replaced {
@@ -24,9 +24,9 @@ func LoadUser() (config.User, error) {
 	return user, err
 }
 
-// RegisterSecrets makes known what the user has given pawl: kept keys, headers, the
-// store's password. A key of the system's keyring is known once it is asked for,
-// one of the environment from the start.
+// RegisterSecrets registers the secrets that the user has given pawl: stored API keys, headers and
+// the password of the store. A key in the system's keyring is registered when it is read, one of
+// the environment from the start.
 func RegisterSecrets(store string) error {
 	Secrets.AddURL("store", store)
 	user, err := LoadUser()
@@ -50,7 +50,7 @@ func RegisterSecrets(store string) error {
 
 func registerKey(provider string, key auth.Secret) { Secrets.Add(provider+" key", key.Reveal()) }
 
-// OpenKeys returns where the keys are.
+// OpenKeys returns the API keys of the user.
 func OpenKeys() (*auth.Keys, error) {
 	data, err := config.Data()
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// OpenSnapshots returns where snapshots are kept: in the data directory, by git.
-// Its error says why there are none.
+// OpenSnapshots opens the snapshots in the data directory. It fails without git.
 func OpenSnapshots(ctx context.Context) (*snapshot.Store, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -32,8 +31,8 @@ func OpenSnapshots(ctx context.Context) (*snapshot.Store, error) {
 	return snapshot.Open(snapshot.Config{Dir: filepath.Join(data, "snapshots"), Git: g, Except: []string{data}})
 }
 
-// useSnapshots has calls be undone by snapshots. Without git there are none, which
-// 'pawl doctor' and each undo say.
+// useSnapshots makes tool calls undoable by snapshots. Without git it does nothing; 'pawl doctor'
+// and each undo say so.
 func useSnapshots(ctx context.Context, loop *agent.Config, svc *service.Config) {
 	snapshots, err := OpenSnapshots(ctx)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/telemetry"
 )
 
-// openTelemetry returns what tells of the work, to where the user wants it. What
-// the directory says counts for nothing.
+// openTelemetry opens telemetry as the user configured it. A project cannot configure it.
 func openTelemetry() (*telemetry.Telemetry, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -27,7 +26,7 @@ func openTelemetry() (*telemetry.Telemetry, error) {
 	return telemetry.New(telemetry.Config{Settings: s, Version: Version, Redact: Secrets.Event}), nil
 }
 
-// closeTelemetry sends what is left. What is lost is told, and is no failure.
+// closeTelemetry sends what is left. A failure is a warning, not an error.
 func closeTelemetry(t *telemetry.Telemetry) {
 	if err := t.Close(); err != nil {
 		warn(err.Error())

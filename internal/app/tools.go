@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
-// newTools returns the tools, with the search services that the user has chosen.
+// newTools returns the built-in tools, with the search services that the user has configured.
 func newTools(c tool.Config) (*tool.Registry, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -35,7 +35,7 @@ func newTools(c tool.Config) (*tool.Registry, error) {
 	return tool.Builtin(c)
 }
 
-// checkSettings refuses a prompt that could not be worked on.
+// checkSettings returns an error for settings that no turn could run with.
 func checkSettings(ctx context.Context, models Models, loop *agent.Config, dir string, s pawl.Settings) error {
 	if _, err := agent.Lookup(s.Agent); errors.Is(err, pawl.ErrNotFound) {
 		found, err := loop.Extensions(ctx, dir, s)

@@ -1,4 +1,4 @@
 package app
 
-// Version is set by the release build.
+// Version is the version of the program. The release build sets it with -ldflags.
 var Version = "dev"

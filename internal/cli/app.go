@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 )
 
-// WithApp runs f with everything wired together.
+// WithApp opens an App, calls f and closes the App.
 func WithApp(cmd *cobra.Command, f func(ctx context.Context, a *app.App) error) error {
 	a, err := app.Open(cmd.Context(), app.Options{})
 	if err != nil {
@@ -20,7 +20,7 @@ func WithApp(cmd *cobra.Command, f func(ctx context.Context, a *app.App) error) 
 	return errors.Join(f(cmd.Context(), a), a.Close())
 }
 
-// WithSession runs f with the session that the argument names.
+// WithSession is WithApp with the session that name stands for: an id or "last".
 func WithSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
 	return WithApp(cmd, func(ctx context.Context, a *app.App) error {
 		dir, err := os.Getwd()

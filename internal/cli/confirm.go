@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Confirm asks a person at the terminal. Without one it refuses.
+// Confirm asks the person at the terminal a yes-or-no question. Without a terminal it returns a
+// usage error.
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	if !Attended(cmd) {
 		return false, UsageError(cmd, errors.New("nobody is there to be asked: --yes does it, --dry-run only shows it"))

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// SessionEvents is a session's log up to the head that its row tells.
+// SessionEvents returns the stored events of a session up to its head.
 func SessionEvents(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
 	var events []pawl.Event
 	for e, err := range svc.Events(ctx, s.ID, 0) {
@@ -24,7 +24,7 @@ func SessionEvents(ctx context.Context, svc pawl.Service, s pawl.Session) ([]paw
 	return events, ctx.Err()
 }
 
-// SessionLog yields the session's durable events up to its head.
+// SessionLog yields the stored events of a session up to its head.
 func SessionLog(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for e, err := range svc.Events(ctx, s.ID, 0) {

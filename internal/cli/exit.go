@@ -22,7 +22,7 @@ const (
 	ExitCanceled = 130
 )
 
-// ExitError ends the program with a code; without err it does so silently.
+// ExitError ends the program with Code. It prints Err, or nothing if Err is nil.
 type ExitError struct {
 	Code int
 	Err  error
@@ -39,7 +39,7 @@ func (e *ExitError) Error() string {
 // Unwrap returns Err.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// TurnError maps the end of a turn to an exit code.
+// TurnError returns the end of a turn as an ExitError, or nil if it ended normally.
 func TurnError(f pawl.TurnFinished) error {
 	code := ExitFailed
 	switch f.Reason {

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile puts a text in a file's place: others see the old one or the new
-// one, and a failure leaves the old one. What is no regular file, such as
-// /dev/stdout, is written to as it is.
+// ReplaceFile writes a file atomically: readers see the old text or the new one, and an error leaves
+// the old one. It writes directly to what is no regular file, such as /dev/stdout.
 func ReplaceFile(path string, text []byte) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// MaxInput bounds what is read from standard input and of each attachment.
+// MaxInput bounds the bytes read from standard input and from each attachment.
 const MaxInput = 10 << 20
 
-// ReadStdin returns what is piped in; a terminal is not read.
+// ReadStdin returns what is piped into in. It does not read from a terminal.
 func ReadStdin(in io.Reader) (string, error) {
 	if f, ok := in.(*os.File); ok {
 		info, err := f.Stat()

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// WriteJSON prints a value whose strings cannot act on a terminal, and mean the
-// same to who reads them.
+// WriteJSON prints v as one line of JSON. Control characters in its strings are escaped, so that
+// they cannot steer a terminal.
 func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

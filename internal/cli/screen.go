@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Screen is how text gets to standard output or error, all of it: much of it is
-// what a model, a tool or a provider said. Nothing in it steers the terminal, and
-// no key that pawl holds is in it, though its characters came one by one.
+// Screen is standard output or standard error. Much of what pawl prints comes from models, tools
+// and providers, so it removes control sequences and masks known secrets, even if they arrive one
+// character at a time.
 type Screen struct {
 	File   *os.File
 	masked *redact.Writer
@@ -31,10 +31,10 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// Flush writes what was held back, at the end of the program.
+// Flush writes what is held back. Call it at the end of the program.
 func (s *Screen) Flush() error { return errors.Join(s.text.Flush(), s.masked.Flush()) }
 
-// Fd is what tells whether it is a terminal.
+// Fd returns the file descriptor, by which IsTerminal recognizes a terminal.
 func (s *Screen) Fd() uintptr { return s.File.Fd() }
 
 var _ interface {
@@ -42,8 +42,7 @@ var _ interface {
 	Fd() uintptr
 } = (*Screen)(nil)
 
-// EraseLines takes the last lines off the screen. They are pawl's own doing, so it is
-// not in the way of what others must not do.
+// EraseLines erases the last lines of the terminal. It bypasses the filter for control sequences.
 func (s *Screen) EraseLines(lines int) error {
 	if err := s.Flush(); err != nil || lines == 0 {
 		return err

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// DefaultColumns is the width of a terminal that does not tell.
+// DefaultColumns is the width of a terminal that does not report one.
 const DefaultColumns = 80
 
-// Columns is how wide the terminal is.
+// Columns returns the width of the terminal that w writes to, or DefaultColumns.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
@@ -27,9 +27,8 @@ func Columns(w io.Writer) int {
 // WrapMark begins what a long line goes on with.
 const WrapMark = "  \u00a6 "
 
-// WrapLines breaks lines that are too long for the screen. The terminal would break
-// them too, and what the model wrote would then stand at the beginning of a line,
-// where it could pass for pawl's own words.
+// WrapLines breaks lines that are too long for the terminal and marks the continuations. Otherwise
+// the terminal would break them, and text of a model could pass for a line of pawl's own.
 func WrapLines(text string, columns int) string {
 	columns = max(columns-1, 2*len(WrapMark))
 	var b strings.Builder
@@ -61,7 +60,7 @@ func RuneWidth(r rune) int {
 	}
 }
 
-// CountLines is how many lines of a terminal a text takes.
+// CountLines returns how many lines a text takes in a terminal of the given width.
 func CountLines(text string, columns int) (n int) {
 	for line := range strings.Lines(text) {
 		at := 0

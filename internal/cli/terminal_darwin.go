@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DiscardInput drops what was typed and not read yet, the beginning of a line too.
+// DiscardInput drops what was typed and not read yet, including an incomplete line.
 func DiscardInput(in io.Reader) {
 	const read = 1 // FREAD: of what comes in
 	if f, ok := in.(*os.File); ok {

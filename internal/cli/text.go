@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ErrorText is an error without what kind of error it is.
+// ErrorText returns the text of err without the class ErrInvalid.
 func ErrorText(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+pawl.ErrInvalid.Error())
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// answerDelay is how long what is asked is on the screen before an answer counts: what
-// was typed before it, or just as it came up, was meant for something else.
+// answerDelay is how long a prompt is on the screen before an answer counts: what was typed before it,
+// or just as it appeared, was meant for something else.
 const answerDelay = 300 * time.Millisecond
 
 // asker puts what a session and its subagents ask to the person at the terminal,
@@ -183,7 +183,7 @@ func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 	}
 }
 
-// showAll is a text with all that is in it.
+// showAll returns a text with invisible characters made visible.
 func showAll(text string) string {
 	return sanitize.Marked(text)
 }

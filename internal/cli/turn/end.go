@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// EndSession ends the work on a session for the hooks, and tells what they say. A
-// session whose turn was interrupted has not ended: whoever resumes it goes on.
+// EndSession runs the hooks for the end of a session and prints what they say. It does nothing for an
+// interrupted turn, which has not ended. It returns err.
 func EndSession(cmd *cobra.Command, a *app.App, id pawl.SessionID, err error) error {
 	if a.Runner != nil && !errors.Is(err, ErrInterrupted) {
 		for _, text := range a.Runner.Stepper.End(cmd.Context(), id, hook.EndOther) {

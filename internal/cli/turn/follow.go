@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
-// OutputFlags say how the work is shown.
+// OutputFlags are the flags for the output of a turn.
 type OutputFlags struct {
 	Format string
 	File   string
@@ -35,12 +35,12 @@ func (f *OutputFlags) Check() error {
 	}
 }
 
-// Attended reports whether a person sits at the terminal and can be asked.
+// Attended reports whether a person at the terminal can be asked.
 func (f *OutputFlags) Attended(cmd *cobra.Command) bool {
 	return f.Format == "text" && cli.Attended(cmd)
 }
 
-// Printer shows events as they come, and the result.
+// Printer prints the events of a turn as they arrive, and its result.
 type Printer interface {
 	Event(e pawl.Event) error
 	Result(r Result) error
@@ -58,8 +58,8 @@ func (f *OutputFlags) Printer(cmd *cobra.Command) Printer {
 	}
 }
 
-// Follow shows the session's events until done says that the last one was seen,
-// then the result, and returns the turn's end as an exit code.
+// Follow prints the events of a session after the given one until done reports the last, then the
+// result. It returns the end of the turn as an ExitError.
 func (f *OutputFlags) Follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *asker, done func(pawl.Event) bool) error {
 	p := f.Printer(cmd)
 	res, end, err := Watch(cmd, svc, s, after, p, ask, done)
@@ -72,7 +72,7 @@ func (f *OutputFlags) Follow(cmd *cobra.Command, svc pawl.Service, s pawl.Sessio
 	return cli.TurnError(end)
 }
 
-// Show prints the result, and writes its text to the file.
+// Show prints the result and writes its text to the file of --output.
 func (f *OutputFlags) Show(p Printer, res Result) error {
 	if err := p.Result(res); err != nil || f.File == "" {
 		return err
@@ -80,10 +80,9 @@ func (f *OutputFlags) Show(p Printer, res Result) error {
 	return cli.ReplaceFile(f.File, []byte(res.Text+"\n"))
 }
 
-// Watch shows the session's events until done says that the last one was seen,
-// and returns what came of the turn. The first interrupt cancels the turn, the
-// second one ends the program as it is; a polite kill leaves the turn open to be
-// resumed.
+// Watch prints the events of a session until done reports the last, and returns the result and the
+// end of the turn. The first interrupt cancels the turn, the second exits at once; SIGTERM leaves
+// the turn open to be resumed.
 func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, p Printer, ask *asker, done func(pawl.Event) bool) (Result, pawl.TurnFinished, error) {
 	id := s.ID
 	ctx, stop := context.WithCancelCause(cmd.Context())
@@ -142,7 +141,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 	return res, end, nil
 }
 
-// Asker is who asks the person at the terminal; nil if there is none.
+// Asker returns what asks the person at the terminal, or nil if nobody can be asked.
 func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *asker {
 	if !f.Attended(cmd) {
 		return nil
@@ -150,7 +149,7 @@ func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *asker {
 	return NewAsker(svc, cmd.InOrStdin(), cmd.ErrOrStderr())
 }
 
-// EndOfTurn returns a test for the end of the turn that takes the prompt in.
+// EndOfTurn returns a function that reports the end of the turn that takes the prompt.
 func EndOfTurn(prompt pawl.Seq) func(pawl.Event) bool {
 	turn := 0
 	return func(e pawl.Event) bool {

@@ -45,7 +45,7 @@ func newResult(id pawl.SessionID) Result {
 	return Result{Session: id, Denials: []Denial{}, FilesChanged: []string{}, tools: map[pawl.CallID]string{}}
 }
 
-// add takes in what an event says of the turn's result.
+// add adds what an event contributes to the result.
 func (r *Result) add(e pawl.Event) {
 	r.writes.Add(e.Body)
 	switch b := e.Body.(type) {
@@ -73,7 +73,7 @@ func (r *Result) add(e pawl.Event) {
 	}
 }
 
-// addChildren takes in what the turn's subagents were not permitted.
+// addChildren adds the denials of the turn's subagents.
 func (r *Result) addChildren(ctx context.Context, svc pawl.Service) error {
 	for _, id := range r.children {
 		row, err := svc.Get(ctx, id)
@@ -182,7 +182,7 @@ func (p *TextPrinter) Event(e pawl.Event) error {
 	return nil
 }
 
-// missionLine is what an event of a mission tells, and whether the mission is over.
+// missionLine returns a line about an event of a mission, and whether the mission is over.
 func missionLine(b pawl.Body) (line string, over bool) {
 	line, _ = humanize.Mission(b)
 	switch b.(type) {
@@ -222,7 +222,7 @@ func (p *TextPrinter) Result(r Result) error {
 	return err
 }
 
-// describeCall is a call in one line.
+// describeCall describes a tool call in one line.
 func describeCall(c pawl.CallStarted) string {
 	targets := make([]string, 0, len(c.Access))
 	for _, a := range c.Access {

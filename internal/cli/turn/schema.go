@@ -27,13 +27,13 @@ const (
 	maxFault   = 2000      // characters of what is told about a text that does not fit
 )
 
-// Schema is what a final text must be.
+// Schema is the JSON Schema that a final text must match.
 type Schema struct {
 	text  string
 	rules *jsonschema.Resolved
 }
 
-// ReadSchema reads a JSON Schema. It loads nothing that the schema refers to.
+// ReadSchema reads a JSON Schema. It loads no references.
 func ReadSchema(path string) (*Schema, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -63,12 +63,12 @@ func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
 	return &Schema{text, rules}, nil
 }
 
-// Instructions is what the model is told at the end of its prompt.
+// Instructions returns what the model is told at the end of its prompt.
 func (s *Schema) Instructions() string {
 	return "\n\nYour last message must be one JSON value that this JSON Schema accepts, and nothing else: no words around it, no code fence.\n\n" + s.text
 }
 
-// check returns the value that a text is, or why it is none that fits.
+// check returns the JSON value of a text, or why the text does not match.
 func (s *Schema) check(text string) (json.RawMessage, error) {
 	text = unfenced(text)
 	var v any
@@ -85,7 +85,7 @@ func (s *Schema) check(text string) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// unfenced takes a text out of the one code fence around it, if it is in one.
+// unfenced removes a code fence around a text.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	first, rest, ok := strings.Cut(text, "\n")
@@ -132,13 +132,13 @@ func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, af
 	}
 }
 
-// retryPrompt is what a model is told whose text does not fit.
+// retryPrompt returns the prompt for a model whose text does not match.
 func retryPrompt(fault error) string {
 	text := []rune(sanitize.Marked(fault.Error()))
 	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
 }
 
-// remaining is what is left of a prompt's limits.
+// remaining returns what is left of the limits of a prompt, or an error if one is used up.
 func remaining(s pawl.Settings, used Result, took time.Duration) (pawl.Settings, error) {
 	spent := &cli.ExitError{Code: cli.ExitLimit, Err: errors.New("a limit was reached before the model's answer was what it must be")}
 	if s.MaxSteps > 0 {

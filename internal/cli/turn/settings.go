@@ -19,8 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// DefaultModel is the user's configured one. Without it, a screen of help says
-// what to do.
+// DefaultModel returns the configured model. Without one it returns a usage error with help.
 func DefaultModel(ctx context.Context) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil || user.Model != "" {
@@ -33,7 +32,7 @@ func DefaultModel(ctx context.Context) (string, error) {
 	return "", &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("no model is chosen\n\n" + help)}
 }
 
-// SettingsFlags say how a prompt is worked on.
+// SettingsFlags are the flags for the settings of a prompt.
 type SettingsFlags struct {
 	model    string
 	agent    string
@@ -65,7 +64,7 @@ func (f *SettingsFlags) Add(cmd *cobra.Command) {
 	flags.BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
 }
 
-// AddModel adds the model and the limits alone.
+// AddModel adds the flags for the model and the limits only.
 func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
@@ -103,7 +102,7 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	}, nil
 }
 
-// PrintTrustNotice says what the directory brings that does not take effect.
+// PrintTrustNotice prints which parts of the project configuration are inactive.
 func (f *SettingsFlags) PrintTrustNotice(ctx context.Context, a *app.App, dir string, w io.Writer) {
 	if a.Policy == nil {
 		return // the server knows

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
-// ErrInterrupted: the work stopped, and the turn is open and can be resumed.
+// ErrInterrupted means that the work stopped and the turn is open: it can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
 // InterruptedError returns the error for a turn that was left open and can be resumed.
@@ -32,8 +32,8 @@ type SignalError struct{ os.Signal }
 // Error returns the name of the signal.
 func (s SignalError) Error() string { return s.String() }
 
-// HandleSignals cancels on the first interrupt, dies on the second, and stops
-// on a polite kill. The returned function ends it.
+// HandleSignals cancels on the first interrupt, exits on the second, and stops on SIGTERM or SIGHUP.
+// The returned function ends it.
 func HandleSignals(ctx context.Context, stop context.CancelCauseFunc, w io.Writer, cancel func() error) func() {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

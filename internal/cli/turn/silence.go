@@ -12,8 +12,8 @@ import (
 // silenceEvery is how often a person is told that the model is silent.
 const silenceEvery = 20 * time.Second
 
-// silenceNotice tells a person that the model has not said anything for a while. The
-// clients give up on a silent provider by themselves.
+// silenceNotice tells the person when the model has been silent for a while. The clients time out by
+// themselves.
 type silenceNotice struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -21,7 +21,7 @@ type silenceNotice struct {
 	timer *time.Timer
 }
 
-// event takes note of what was heard.
+// event starts, restarts or stops the timer.
 func (w *silenceNotice) event(b pawl.Body) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,7 +41,7 @@ func (w *silenceNotice) event(b pawl.Body) {
 	}
 }
 
-// print says how long it has been, and comes back.
+// print prints how long the model has been silent and restarts the timer.
 func (w *silenceNotice) print() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
