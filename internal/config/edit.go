@@ -72,15 +72,15 @@ func pointer(path []string) string {
 }
 
 func settable(path []string) (reflect.Type, error) {
-	t, near, ok := typeAt(path)
+	t, closest, ok := typeAt(path)
 	for _, part := range path {
 		ok = ok && part != ""
 	}
 	switch {
 	case ok:
 		return t, nil
-	case near != "":
-		return nil, fmt.Errorf("there is no key %q: did you mean %q: %w", strings.Join(path, "."), near, pawl.ErrInvalid)
+	case closest != "":
+		return nil, fmt.Errorf("there is no key %q: did you mean %q: %w", strings.Join(path, "."), closest, pawl.ErrInvalid)
 	default:
 		return nil, fmt.Errorf("there is no key %q: 'pawl config schema' shows all: %w", strings.Join(path, "."), pawl.ErrInvalid)
 	}

@@ -20,7 +20,7 @@ func TestLookAgain(t *testing.T) { //nolint:paralleltest // it sets environment 
 
 // comesLater puts a skill into a directory that is trusted, by what it has or by the
 // user's word for this run, and returns whether the directory is still.
-func comesLater(t *testing.T, told bool) bool {
+func comesLater(t *testing.T, userTrusts bool) bool {
 	t.Helper()
 	t.Setenv("PAWL_DATA", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
@@ -36,7 +36,7 @@ func comesLater(t *testing.T, told bool) bool {
 	if err := s.Trust().Trust(dir, f.Hash, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Project(t.Context(), dir, told); err != nil || !s.Trusted(dir) {
+	if _, _, err := s.Project(t.Context(), dir, userTrusts); err != nil || !s.Trusted(dir) {
 		t.Fatalf("it is not trusted: %v", err)
 	}
 	skill := filepath.Join(dir, ".agents/skills/new")

@@ -47,7 +47,7 @@ func projectServers(c config.Project, read func(name string) ([]byte, error)) ([
 
 // Servers returns the configurations of MCP servers for sessions in a directory: the
 // user's first, whose names win, then the project's if it is trusted.
-func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFile, error) {
+func (s *Safety) Servers(ctx context.Context, dir string, userTrusts bool) ([]ServerFile, error) {
 	user, err := s.User()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Safety) Servers(ctx context.Context, dir string, told bool) ([]ServerFi
 	if err != nil {
 		return nil, err
 	}
-	known, err := s.projects.of(ctx, s, dir, told)
+	known, err := s.projects.of(ctx, s, dir, userTrusts)
 	if err != nil {
 		return nil, err
 	}

@@ -108,10 +108,10 @@ func (s *Safety) LookAgain() {
 func (s *Safety) Instructs(dir string) bool { return baseRef("") == "" && s.Trusted(dir) }
 
 // Project returns the state of a directory for the calls of a session, and the keys
-// of its configuration that are ignored. told means that the user said that it is
+// of its configuration that are ignored. userTrusts means that the user said that it is
 // trusted.
-func (s *Safety) Project(ctx context.Context, dir string, told bool) (Directory, []config.Ignored, error) {
-	p, err := s.projects.of(ctx, s, dir, told)
+func (s *Safety) Project(ctx context.Context, dir string, userTrusts bool) (Directory, []config.Ignored, error) {
+	p, err := s.projects.of(ctx, s, dir, userTrusts)
 	return p.inspected, p.ignored, err
 }
 
@@ -134,17 +134,17 @@ type projects struct {
 
 type knownProject struct {
 	project
-	told  bool // the user has said for this run that it is trusted
-	stamp stamp
-	at    time.Time
+	userTrusts bool // the user has said for this run that it is trusted
+	stamp      stamp
+	at         time.Time
 }
 
 // lookAgain is how long an inspected directory is cached.
 const lookAgain = time.Minute
 
-// of returns the project of a directory. told means that the user said that it is
+// of returns the project of a directory. userTrusts means that the user said that it is
 // trusted, which is remembered for this run.
-func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (project, error) {
+func (ps *projects) of(ctx context.Context, s *Safety, dir string, userTrusts bool) (project, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return project{}, err
@@ -152,12 +152,12 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	k, ok := ps.known[dir]
-	told = (told || k.told) && !forbidsTrust(dir)
-	if now := stampOf(s.trustOf(dir).Path); ok && k.told == told && k.stamp.same(now) && time.Since(k.at) < lookAgain {
+	userTrusts = (userTrusts || k.userTrusts) && !forbidsTrust(dir)
+	if now := stampOf(s.trustOf(dir).Path); ok && k.userTrusts == userTrusts && k.stamp.same(now) && time.Since(k.at) < lookAgain {
 		return k.project, nil
 	}
-	k = knownProject{told: told, stamp: stampOf(s.trustOf(dir).Path), at: time.Now()}
-	if k.project, err = s.loadProject(ctx, dir, told); err != nil {
+	k = knownProject{userTrusts: userTrusts, stamp: stampOf(s.trustOf(dir).Path), at: time.Now()}
+	if k.project, err = s.loadProject(ctx, dir, userTrusts); err != nil {
 		return project{}, err
 	}
 	if ps.known == nil {
@@ -168,8 +168,8 @@ func (ps *projects) of(ctx context.Context, s *Safety, dir string, told bool) (p
 }
 
 // loadProject reads the project configuration of a directory, if it is trusted.
-func (s *Safety) loadProject(ctx context.Context, dir string, told bool) (project, error) {
-	p := project{trusted: told}
+func (s *Safety) loadProject(ctx context.Context, dir string, userTrusts bool) (project, error) {
+	p := project{trusted: userTrusts}
 	if !p.trusted {
 		var err error
 		if p.inspected, err = s.LookAt(ctx, dir); err != nil {

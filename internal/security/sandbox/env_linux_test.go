@@ -383,9 +383,9 @@ func copyFile(from, to string) error {
 
 // outcome is what a command in the sandbox has left.
 type outcome struct {
-	output string
-	code   int
-	told   []string
+	output   string
+	code     int
+	reported []string
 }
 
 // run runs a script in the sandbox, to its end.
@@ -413,15 +413,15 @@ func (w *testEnv) runArgs(p Profile, argv []string) outcome {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		w.t.Fatal(err)
 	}
-	told, err := wrapped.Check()
+	reported, err := wrapped.Check()
 	if err != nil {
-		told = []string{err.Error()}
+		reported = []string{err.Error()}
 	}
 	code := cmd.ProcessState.ExitCode()
 	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 		code = 128 + int(status.Signal()) // as bwrap tells it, and shells
 	}
-	return outcome{output.String(), code, told}
+	return outcome{output.String(), code, reported}
 }
 
 // damage lists what a command has reached that it must not.

@@ -44,9 +44,9 @@ var accountHome = sync.OnceValue(func() string {
 	return ""
 })
 
-// folder returns the real path of a directory that a sandbox may write to, or an
+// directory returns the real path of a directory that a sandbox may write to, or an
 // error if it may not.
-func folder(what, dir string) (string, error) {
+func directory(what, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%s %q is not an absolute path: %w", what, dir, ErrRefused)
 	}

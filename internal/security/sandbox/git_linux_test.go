@@ -42,7 +42,7 @@ func TestWorktrees(t *testing.T) { //nolint:paralleltest // its processes share 
 	if damage := w.damage(o); len(damage) > 0 {
 		t.Errorf("%q\n%s", damage, o.output)
 	}
-	if diff := cmp.Diff([]string{"../main/.git/worktrees/tree/config.worktree"}, o.told); diff != "" {
+	if diff := cmp.Diff([]string{"../main/.git/worktrees/tree/config.worktree"}, o.reported); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -108,11 +108,11 @@ func TestSymlinks(t *testing.T) { //nolint:paralleltest // its processes share H
 	}
 	w.write(filepath.Join(w.ws, "pkg/settings.json"), "mine")
 	o := w.run(w.profile, `echo bad > .claude/settings.json; echo bad > pkg/settings.json; true`)
-	if text, err := os.ReadFile(filepath.Join(w.ws, "pkg/settings.json")); err != nil || string(text) != "mine" || len(o.told) > 0 {
-		t.Errorf("%q, %v, told of %q", text, err, o.told)
+	if text, err := os.ReadFile(filepath.Join(w.ws, "pkg/settings.json")); err != nil || string(text) != "mine" || len(o.reported) > 0 {
+		t.Errorf("%q, %v, told of %q", text, err, o.reported)
 	}
 	o = w.run(w.profile, `rm .claude; mkdir .claude; echo bad > .claude/settings.json`)
-	if diff := cmp.Diff([]string{".claude"}, o.told); diff != "" {
+	if diff := cmp.Diff([]string{".claude"}, o.reported); diff != "" {
 		t.Error(diff, o.output)
 	}
 }

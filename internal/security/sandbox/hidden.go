@@ -65,7 +65,7 @@ type mask struct {
 func hide(homes, further []string) ([]mask, error) {
 	look := looker{}
 	for _, home := range homes {
-		look.folders = map[string]*seenFolder{"": seeFolder(home)}
+		look.directories = map[string]*seenFolder{"": seeFolder(home)}
 		for _, s := range splitSecrets() {
 			look.find(s.dir, s.name)
 		}
@@ -100,8 +100,8 @@ var splitSecrets = sync.OnceValue(func() []secret {
 // looker searches for files, most of which do not exist, and caches directories,
 // because it runs before every command.
 type looker struct {
-	folders map[string]*seenFolder // by path relative to home; nil if they do not exist
-	found   []mask
+	directories map[string]*seenFolder // by path relative to home; nil if they do not exist
+	found       []mask
 }
 
 type seenFolder struct {
@@ -145,22 +145,22 @@ func (f *seenFolder) holds(name string) bool {
 	return f != nil && (f.names == nil || f.names[name])
 }
 
-// folder returns a directory, given its path relative to home.
-func (l *looker) folder(dir string) *seenFolder {
-	f, ok := l.folders[dir]
+// directory returns a directory, given its path relative to home.
+func (l *looker) directory(dir string) *seenFolder {
+	f, ok := l.directories[dir]
 	if !ok {
 		parent, name := filepath.Split(dir)
-		if above := l.folder(strings.TrimSuffix(parent, "/")); above.holds(name) {
+		if above := l.directory(strings.TrimSuffix(parent, "/")); above.holds(name) {
 			f = seeFolder(above.path + "/" + name)
 		}
-		l.folders[dir] = f
+		l.directories[dir] = f
 	}
 	return f
 }
 
 // find adds a file if it exists.
 func (l *looker) find(dir, name string) {
-	if f := l.folder(dir); f.holds(name) {
+	if f := l.directory(dir); f.holds(name) {
 		l.add(f.path + "/" + name)
 	}
 }

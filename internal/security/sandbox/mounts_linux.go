@@ -87,11 +87,11 @@ func (m *mounts) system() error {
 			}
 		}
 	}
-	return m.folders()
+	return m.directories()
 }
 
-// folders hides the directories that all users of the machine share.
-func (m *mounts) folders() error {
+// directories hides the directories that all users of the machine share.
+func (m *mounts) directories() error {
 	if m.temp == "" {
 		m.empty("1777", "/tmp")
 	} else if err := m.open(m.temp, "/tmp"); err != nil {

@@ -159,8 +159,8 @@ func TestBoxesAtOnce(t *testing.T) { //nolint:paralleltest // its processes shar
 				return
 			}
 			start(t, wrapped)
-			if told, err := wrapped.Check(); len(told) > 0 || err != nil {
-				t.Error(told, err)
+			if reported, err := wrapped.Check(); len(reported) > 0 || err != nil {
+				t.Error(reported, err)
 			}
 			wrapped.Close()
 		})

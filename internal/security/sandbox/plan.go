@@ -33,7 +33,7 @@ type plan struct {
 }
 
 func newPlan(p Profile, s *surveyor) (*plan, error) {
-	dir, err := folder("workspace", p.Dir)
+	dir, err := directory("workspace", p.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 		}
 	}
 	for _, path := range p.Writable {
-		if path, err = folder("writable folder", path); err != nil {
+		if path, err = directory("writable folder", path); err != nil {
 			return nil, err
 		}
 		pl.extra = append(pl.extra, path)

@@ -32,7 +32,7 @@ func TestSwapped(t *testing.T) { //nolint:paralleltest // its processes share HO
 			cmd := exec.Command(wrapped.Args[0], wrapped.Args[1:]...)
 			cmd.Env, cmd.ExtraFiles = wrapped.Env, wrapped.Files
 			out, _ := cmd.CombinedOutput() // it may fail: that is one way to notice
-			if told, err := wrapped.Check(); len(told) == 0 || err != nil {
+			if reported, err := wrapped.Check(); len(reported) == 0 || err != nil {
 				t.Errorf("told of nothing, %v", err)
 			}
 			wrapped.Close()

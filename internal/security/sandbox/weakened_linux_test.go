@@ -54,12 +54,12 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 				o := w.run(w.profile, a.script)
 				damage := w.damage(o)
 				restore()
-				told := a.told
+				reported := a.reported
 				if backend.Name() == "landlock" {
-					told = a.tells
+					reported = a.tells
 				}
 				_, closed := stillClosed[backend.Name()+"/"+a.group+"/"+a.name]
-				if !closed && len(damage) == 0 && slices.Equal(o.told, told) {
+				if !closed && len(damage) == 0 && slices.Equal(o.reported, reported) {
 					t.Errorf("without %s it still fails:\n%s", group, o.output)
 				}
 			})

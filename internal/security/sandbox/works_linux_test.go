@@ -57,8 +57,8 @@ func TestWorks(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Error(diff)
 				}
-				if len(o.told) > 0 {
-					t.Errorf("Check tells of %q", o.told)
+				if len(o.reported) > 0 {
+					t.Errorf("Check tells of %q", o.reported)
 				}
 			})
 		}

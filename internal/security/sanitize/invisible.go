@@ -18,7 +18,7 @@ var joining = []*unicode.RangeTable{
 
 // invisible reports whether a character is invisible: bidirectional controls,
 // zero-width characters, variation selectors, and the plane of the tag characters.
-// Other unassigned characters, and those for private use, are drawn as a box.
+// Other unassigned characters, and those for private use, are drawn as a rectangle.
 func invisible(r rune) bool {
 	return r >= 0xe0000 && r < 0xf0000 || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)

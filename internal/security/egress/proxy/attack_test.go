@@ -72,28 +72,28 @@ var attacks = []attack{
 }
 
 // through makes an attack and returns what it got, and whether it got through.
-func (a attack) through(t *testing.T) (answer string, told []Decision, through bool) {
+func (a attack) through(t *testing.T) (answer string, reported []Decision, through bool) {
 	t.Helper()
 	w := newTestEnv(t, a.hosts...)
 	answer = w.ask(a.head, a.sni, a.then)
 	trace := strings.Join(w.trace(), "\n")
 	t.Log(trace)
-	return answer, w.told(), strings.Contains(trace, a.bad)
+	return answer, w.reported(), strings.Contains(trace, a.bad)
 }
 
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
-			answer, told, through := a.through(t)
+			answer, reported, through := a.through(t)
 			if through {
 				t.Errorf("it got through: %s", a.bad)
 			}
 			if !strings.HasPrefix(answer, a.want) {
 				t.Errorf("got %q, want %q", answer, a.want)
 			}
-			if len(told) != 1 || told[0].Allowed != strings.HasPrefix(a.want, "200 ") {
-				t.Errorf("told: %+v", told)
+			if len(reported) != 1 || reported[0].Allowed != strings.HasPrefix(a.want, "200 ") {
+				t.Errorf("told: %+v", reported)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func (p *Proxy) forward(ctx context.Context, client *live, in *bufio.Reader, ups
 		return
 	}
 	defer resp.Body.Close()
-	p.tell(d)
+	p.report(d)
 	dropHops(resp.Header)
 	resp.Trailer, resp.Close = nil, true
 	_ = resp.Write(client) // the client sees that it is cut off

@@ -93,25 +93,25 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte("PUT http://ok.test:80/a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabcGET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		far := &fuzzed{}
-		var told []Decision
+		var reported []Decision
 		p, err := newProxy(Config{
 			Guard:   &egress.Guard{Resolver: far, Dial: far.dial},
 			Hosts:   []string{"ok.test", "ok.test:80", "*.x.test:8443", "inside.test", "169.254.169.254"},
-			Decided: func(d Decision) { told = append(told, d) },
+			Decided: func(d Decision) { reported = append(reported, d) },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var answer bytes.Buffer
 		p.handle(t.Context(), &said{in: bytes.NewReader(sent), out: &answer})
-		far.check(t, told)
+		far.check(t, reported)
 		if answer.Len() > 0 && !strings.HasPrefix(answer.String(), "HTTP/1.1 ") {
 			t.Errorf("the answer is %q", answer.String())
 		}
 	})
 }
 
-func (f *fuzzed) check(t *testing.T, told []Decision) {
+func (f *fuzzed) check(t *testing.T, reported []Decision) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, name := range f.looked {
@@ -124,16 +124,16 @@ func (f *fuzzed) check(t *testing.T, told []Decision) {
 			t.Errorf("connected to %s", addr)
 		}
 	}
-	if len(told) > 1 || len(f.dialed) > 1 || len(f.dialed) == 1 && len(told) == 0 {
-		t.Errorf("connected to %v, told %v", f.dialed, told)
+	if len(reported) > 1 || len(f.dialed) > 1 || len(f.dialed) == 1 && len(reported) == 0 {
+		t.Errorf("connected to %v, told %v", f.dialed, reported)
 	}
 	if f.got.Len() == 0 {
 		return
 	}
 	in := bufio.NewReader(&f.got)
 	if first, _ := in.Peek(1); first[0] == recordHandshake {
-		if h, err := readHello(in); err != nil || h.name != told[0].Host {
-			t.Errorf("the server of %s got %+v, %v", told[0].Host, h, err)
+		if h, err := readHello(in); err != nil || h.name != reported[0].Host {
+			t.Errorf("the server of %s got %+v, %v", reported[0].Host, h, err)
 		}
 		return
 	}

@@ -132,9 +132,9 @@ func (h hosts) ports() []uint16 {
 	return slices.Compact(list)
 }
 
-// permit returns nil if a host may be reached at a port, otherwise a refusal with the
+// check returns nil if a host may be reached at a port, otherwise a refusal with the
 // reason.
-func (h hosts) permit(host string, port uint16, plain bool) error {
+func (h hosts) check(host string, port uint16, plain bool) error {
 	var named, vendor bool
 	for _, p := range h {
 		switch {

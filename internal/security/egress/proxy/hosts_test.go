@@ -61,7 +61,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := list.permit(test.host, test.port, test.port == plainPort); (err == nil) != test.here {
+		if err := list.check(test.host, test.port, test.port == plainPort); (err == nil) != test.here {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := ruleAllows(t, test.pattern, test.host, test.port); got != test.rule {

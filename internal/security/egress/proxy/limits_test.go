@@ -28,17 +28,17 @@ func (one) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 // ends of pipes.
 type piped struct {
 	client, server net.Conn
-	told           chan Decision
+	reported       chan Decision
 	ended          chan struct{}
 }
 
 func newPiped(t *testing.T, ctx context.Context) *piped { //nolint:revive // a test comes first
 	t.Helper()
-	c := &piped{told: make(chan Decision, 1), ended: make(chan struct{})}
+	c := &piped{reported: make(chan Decision, 1), ended: make(chan struct{})}
 	far, near := net.Pipe()
 	c.server = far
 	guard := &egress.Guard{Resolver: one{}, Dial: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
-	p, err := newProxy(Config{Guard: guard, Hosts: []string{"ok.test", "ok.test:80"}, Decided: func(d Decision) { c.told <- d }})
+	p, err := newProxy(Config{Guard: guard, Hosts: []string{"ok.test", "ok.test:80"}, Decided: func(d Decision) { c.reported <- d }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (c *piped) tunnel(t *testing.T) {
 	if err := <-hello; err != nil {
 		t.Fatal(err)
 	}
-	if d := <-c.told; !d.Allowed {
+	if d := <-c.reported; !d.Allowed {
 		t.Fatal(d)
 	}
 }
@@ -122,7 +122,7 @@ func TestNoHello(t *testing.T) {
 		if got := read(bufio.NewReader(c.client)); got != "200 " {
 			t.Fatal(got)
 		}
-		if d := <-c.told; d.Allowed || !strings.Contains(d.Why, "not TLS") {
+		if d := <-c.reported; d.Allowed || !strings.Contains(d.Why, "not TLS") {
 			t.Error(d)
 		}
 		if <-c.ended; since(start) != helloWait {
@@ -169,7 +169,7 @@ func TestSilentServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = io.ReadAll(c.client)
-		if d := <-c.told; !strings.Contains(d.Why, "did not answer") {
+		if d := <-c.reported; !strings.Contains(d.Why, "did not answer") {
 			t.Error(d)
 		}
 		if <-c.ended; since(start) != idleWait {

@@ -116,7 +116,7 @@ func (w *testEnv) trace() []string {
 	return append(list, w.hits...)
 }
 
-func (w *testEnv) told() []Decision {
+func (w *testEnv) reported() []Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.decisions)

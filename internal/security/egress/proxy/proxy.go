@@ -62,15 +62,15 @@ type Decision struct {
 
 // Proxy is a running proxy.
 type Proxy struct {
-	hosts    hosts
-	guard    egress.Guard
-	decided  func(Decision)
-	telling  sync.Mutex
-	dir      string
-	listener net.Listener
-	cancel   context.CancelFunc
-	running  sync.WaitGroup
-	closed   func() error
+	hosts     hosts
+	guard     egress.Guard
+	decided   func(Decision)
+	reporting sync.Mutex
+	dir       string
+	listener  net.Listener
+	cancel    context.CancelFunc
+	running   sync.WaitGroup
+	closed    func() error
 }
 
 // Open starts a proxy, which runs until Close. An invalid host is an error.
@@ -164,7 +164,7 @@ func (p *Proxy) handle(ctx context.Context, conn net.Conn) {
 		d.Host, d.Port = req.host, req.port
 	}
 	if err == nil {
-		err = p.hosts.permit(req.host, req.port, req.url != nil)
+		err = p.hosts.check(req.host, req.port, req.url != nil)
 	}
 	if err != nil {
 		p.refuse(client, d, err)
@@ -185,13 +185,13 @@ func (p *Proxy) handle(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// tell reports a decision to Config.Decided.
-func (p *Proxy) tell(d *Decision) {
+// report reports a decision to Config.Decided.
+func (p *Proxy) report(d *Decision) {
 	if p.decided == nil {
 		return
 	}
-	p.telling.Lock()
-	defer p.telling.Unlock()
+	p.reporting.Lock()
+	defer p.reporting.Unlock()
 	p.decided(*d)
 }
 

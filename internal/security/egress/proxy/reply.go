@@ -29,7 +29,7 @@ const maxReason = 300
 // refuse reports to the client and to Config.Decided why a request is denied.
 func (p *Proxy) refuse(client net.Conn, d *Decision, err error) {
 	d.Why = err.Error()
-	p.tell(d)
+	p.report(d)
 	var r *refusal
 	if !errors.As(err, &r) {
 		r = &refusal{status: http.StatusBadGateway, why: err.Error()}

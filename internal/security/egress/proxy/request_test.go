@@ -116,8 +116,8 @@ func TestMalformed(t *testing.T) {
 	if trace := w.trace(); len(trace) > 0 {
 		t.Errorf("the network has heard of it: %q", trace)
 	}
-	if told := w.told(); len(told) != len(malformedRequests) || slices.ContainsFunc(told, func(d Decision) bool { return d.Allowed || d.Why == "" }) {
-		t.Errorf("%d decisions: %+v", len(told), told)
+	if reported := w.reported(); len(reported) != len(malformedRequests) || slices.ContainsFunc(reported, func(d Decision) bool { return d.Allowed || d.Why == "" }) {
+		t.Errorf("%d decisions: %+v", len(reported), reported)
 	}
 }
 

@@ -50,9 +50,9 @@ func TestSandbox(t *testing.T) {
 			if diff := cmp.Diff(test.trace, w.trace()); diff != "" {
 				t.Errorf("what has left the machine: %s", diff)
 			}
-			reached := slices.ContainsFunc(w.told(), func(d Decision) bool { return d.Allowed })
+			reached := slices.ContainsFunc(w.reported(), func(d Decision) bool { return d.Allowed })
 			if reached != slices.ContainsFunc(test.trace, func(s string) bool { return strings.HasPrefix(s, "hit") }) {
-				t.Errorf("told: %+v", w.told())
+				t.Errorf("told: %+v", w.reported())
 			}
 		})
 	}

@@ -18,17 +18,17 @@ func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Dec
 	_ = client.SetDeadline(time.Now().Add(helloWait))
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		d.Why = "the client has gone"
-		p.tell(d)
+		p.report(d)
 		return
 	}
 	hello, err := vetHello(in, d.Host)
 	if err != nil {
 		// The client expects TLS: it would not understand an HTTP answer.
 		d.Allowed, d.Why = false, err.Error()
-		p.tell(d)
+		p.report(d)
 		return
 	}
-	p.tell(d)
+	p.report(d)
 	_ = client.SetDeadline(time.Time{})
 	if _, err := upstream.Write(hello); err != nil {
 		return

@@ -57,7 +57,7 @@ func TestWorks(t *testing.T) {
 	}
 	tests := []struct {
 		url, want string
-		told      Decision
+		reported  Decision
 	}{
 		{"https://ok.test/", "200  hello from ok.test", allowed("ok.test", 443)},
 		{"http://ok.test/a?b", "200  hello from ok.test", allowed("ok.test", 80)},
@@ -76,13 +76,13 @@ func TestWorks(t *testing.T) {
 		if got := fetch(c, test.url); !strings.Contains(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.url, got, test.want)
 		}
-		told := w.told()
-		if len(told) != i+1 {
-			t.Fatalf("%s: %d decisions", test.url, len(told))
+		reported := w.reported()
+		if len(reported) != i+1 {
+			t.Fatalf("%s: %d decisions", test.url, len(reported))
 		}
-		if last := told[i]; strings.HasPrefix(last.Why, test.told.Why) {
-			last.Why = test.told.Why
-			if diff := cmp.Diff(test.told, last); diff != "" {
+		if last := reported[i]; strings.HasPrefix(last.Why, test.reported.Why) {
+			last.Why = test.reported.Why
+			if diff := cmp.Diff(test.reported, last); diff != "" {
 				t.Errorf("%s: %s", test.url, diff)
 			}
 		} else {
@@ -221,7 +221,7 @@ func TestHello(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	for _, d := range w.told() {
+	for _, d := range w.reported() {
 		if d.Allowed || !strings.HasPrefix(d.Why, "what came after CONNECT is not TLS") || strings.Contains(d.Why, "timeout") || d.Addr != okAddr+":443" {
 			t.Errorf("%+v", d)
 		}
@@ -260,8 +260,8 @@ func TestHiddenName(t *testing.T) {
 	if err == nil {
 		t.Error("it got through")
 	}
-	if told := w.told(); len(told) != 1 || told[0].Why != errHidden.Error() {
-		t.Errorf("%+v", told)
+	if reported := w.reported(); len(reported) != 1 || reported[0].Why != errHidden.Error() {
+		t.Errorf("%+v", reported)
 	}
 }
 
