@@ -1,3 +1,5 @@
+// Package fleet defines the host registry of a fleet: its hosts, their heartbeats, and
+// which host has which workspace.
 package fleet
 
 import (
@@ -11,89 +13,91 @@ import (
 type Host struct {
 	Name     string    `json:"name"`
 	Version  string    `json:"version"`
-	Capacity int       `json:"capacity"`  // how many workspaces may be in use at once
-	Busy     int       `json:"busy"`      // workspaces that are worked in
-	Kept     int       `json:"kept"`      // workspaces that are on its disk
+	Capacity int       `json:"capacity"`  // maximum number of workspaces in use
+	Busy     int       `json:"busy"`      // workspaces in use
+	Kept     int       `json:"kept"`      // workspaces on its disk
 	DiskFree int64     `json:"disk_free"` // bytes
 	Full     bool      `json:"full,omitempty"`
 	Draining bool      `json:"draining,omitempty"` // takes no new workspaces
-	Seen     time.Time `json:"seen,omitzero"`      // by the store's clock
-	Live     bool      `json:"live"`               // it was seen lately
+	Seen     time.Time `json:"seen,omitzero"`      // time of the newest heartbeat, by the store's clock
+	Live     bool      `json:"live"`               // the newest heartbeat is recent
 }
 
-// Workspace is a directory of a fleet: where it is now, and where to get it from if
-// that is lost. The directory has the same path on every host.
+// Workspace is a working directory of a fleet: which host has it, and the
+// checkpoint to restore it from. The directory has the same path on every host.
 type Workspace struct {
 	Dir        string       `json:"dir"`
 	Tenant     store.Tenant `json:"tenant,omitempty"`
-	Source     string       `json:"source,omitempty"`     // a repository that it begins as; "" begins empty
-	Host       string       `json:"host,omitempty"`       // "" is nowhere
-	Epoch      int64        `json:"epoch"`                // grows with each host it is given to, and never comes twice: only the last one's work counts
-	Born       int64        `json:"born,omitempty"`       // no host had it in an epoch before this one: what is there from then is left of one that was dropped
-	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" if none exists yet
-	Size       int64        `json:"size,omitempty"`       // bytes, of the newest checkpoint
+	Source     string       `json:"source,omitempty"`     // the repository that it is cloned from; "" starts empty
+	Host       string       `json:"host,omitempty"`       // "" means that no host has it
+	Epoch      int64        `json:"epoch"`                // increases with each host that it is assigned to and is never reused: only the host of the newest epoch may save it
+	Born       int64        `json:"born,omitempty"`       // no host had it in an earlier epoch: copies from before belong to a dropped workspace of the same path
+	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" if there is none yet
+	Size       int64        `json:"size,omitempty"`       // of the newest checkpoint, in bytes
 	Saved      time.Time    `json:"saved,omitzero"`
 }
 
-// Load is how many sessions of a tenant have work.
+// Load counts the sessions of a tenant that have work.
 type Load struct {
 	Tenant  store.Tenant `json:"tenant,omitempty"`
 	Working int          `json:"working"` // with an open turn
-	Queued  int          `json:"queued"`  // whose next turn has not begun
-	Waiting int          `json:"waiting"` // of those that are working: their newest event is a question to a person
+	Queued  int          `json:"queued"`  // whose next turn has not started
+	Waiting int          `json:"waiting"` // of the working ones: waiting for an answer of the user
 }
 
-// HostRegistry knows the hosts of a fleet and which workspace is where. It is for the
-// tenant of the context, but for hosts, which serve all.
+// HostRegistry records the hosts of a fleet, their heartbeats, and which host has
+// which workspace. Workspaces are those of the context's tenant; hosts serve all
+// tenants.
 type HostRegistry interface {
-	// Heartbeat records a host's state and that it is alive. It returns whether the
-	// host is asked to drain.
+	// Heartbeat records the state of a host and that it is alive. It returns
+	// whether the host should drain.
 	Heartbeat(ctx context.Context, m Host) (drain bool, err error)
 
-	// Drain asks a host to take no new workspaces and to let go of those it has, until
-	// that is undone: also if it comes up anew. ErrNotFound if nobody knows it.
+	// Drain asks a host to take no new workspaces and to give up those it has,
+	// until it is called with false; a restart of the host does not end it.
+	// ErrNotFound if the host is unknown.
 	Drain(ctx context.Context, host string, on bool) error
 
-	// Loads returns how much work there is, for all tenants, by name.
+	// Loads returns the load of all tenants, by name.
 	Loads(ctx context.Context) ([]Load, error)
 
-	// Hosts returns all that were seen within the last day, by name.
+	// Hosts returns the hosts with a heartbeat within the last day, by name.
 	Hosts(ctx context.Context) ([]Host, error)
 
-	// Place returns a directory's workspace on a live host: where it is, if that host is
-	// live and neither full nor draining, and else on the live one with the most space,
-	// in a later epoch. A host that is named as lost is not live to the caller.
-	// ErrUnavailable if none exists.
+	// Place assigns a directory's workspace to a live host and returns it: the host
+	// that has it, if that is live and neither full nor draining, otherwise the
+	// live host with the most free capacity, in a new epoch. The host named lost
+	// counts as dead. ErrUnavailable if no host qualifies.
 	Place(ctx context.Context, dir, lost string) (Workspace, error)
 
-	// Declare says which repository a directory begins as, before it is placed.
-	// ErrConflict if it began as something else.
+	// Declare sets the repository that a directory is cloned from, before it is
+	// placed. ErrConflict if it was created from something else.
 	Declare(ctx context.Context, dir, source string) error
 
-	// Workspace returns a directory's workspace, or ErrNotFound.
+	// Workspace returns the workspace of a directory, or ErrNotFound.
 	Workspace(ctx context.Context, dir string) (Workspace, error)
 
-	// Workspaces returns those that are on a host, for all tenants.
+	// Workspaces returns the workspaces on a host, of all tenants.
 	Workspaces(ctx context.Context, host string) ([]Workspace, error)
 
-	// Saved records the newest checkpoint of a workspace. ErrConflict if the epoch is
-	// not the last one: then the workspace is another host's.
+	// Saved records the newest checkpoint of a workspace. ErrConflict if the epoch
+	// is not the newest: then another host has the workspace.
 	Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error
 
-	// Allow keeps what people have allowed in a workspace, in place of what was kept
-	// before, for the hosts that have it next. ErrConflict if the epoch is not the last
-	// one. Allowed returns that, "" if nothing was, or ErrNotFound.
+	// Allow stores what users have allowed in a workspace, for the next hosts, and
+	// replaces what was stored before. ErrConflict if the epoch is not the newest.
+	// Allowed returns it, "" if nothing was stored, or ErrNotFound.
 	Allow(ctx context.Context, dir string, epoch int64, text string) error
 	Allowed(ctx context.Context, dir string) (text string, err error)
 
-	// Offer makes a workspace of a directory that was made here and is to be worked in
-	// anywhere: it is nowhere yet, and begins as the checkpoint. Doing it again is
-	// harmless as long as nobody has taken it.
+	// Offer creates the workspace of a directory that exists only here, from a
+	// checkpoint. No host has it yet. Repeating it is harmless until the workspace
+	// is placed.
 	Offer(ctx context.Context, dir, checkpoint string, size int64) error
 
-	// Vacate says that a workspace is not on a host any more, unless it was given to
-	// another. Drop forgets it permanently: should the directory be placed again, it begins
-	// anew, in an epoch that no host has known.
+	// Vacate records that a host no longer has a workspace, unless another host has
+	// it now. Drop deletes the workspace: if the directory is placed again it
+	// starts empty, in a new epoch.
 	Vacate(ctx context.Context, dir string, epoch int64) error
 	Drop(ctx context.Context, dir string) error
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Change is what events do to a session's row, in a form that a store can apply
-// without reading the row first: nil leaves a column, numbers are added.
+// Change is the effect of events on a session's row, in a form that a store can
+// apply without reading the row: nil leaves a column unchanged, numbers are added.
 type Change struct {
 	Parent   *pawl.SessionID
 	Owner    *pawl.User
 	Shared   *[]pawl.User
 	Dir      *string
 	Title    *string
-	Prompt   *string // sets the column only while it is empty
+	Prompt   *string // set only while the column is empty
 	Model    *string
 	Turns    int
 	TurnOpen *bool
@@ -26,10 +26,10 @@ type Change struct {
 	Updated  *time.Time
 }
 
-// maxPromptColumn bounds the first prompt's copy in the row, in bytes.
+// maxPromptColumn limits the copy of the first prompt in the row, in bytes.
 const maxPromptColumn = 300
 
-// ChangeOf returns what the events do to their session's row.
+// ChangeOf returns the effect of events on their session's row.
 func ChangeOf(events []pawl.Event) Change {
 	var c Change
 	for _, e := range events {
@@ -104,7 +104,7 @@ func set[T any](dst, src *T) {
 	}
 }
 
-// cutText returns the longest prefix of at most n bytes that ends between runes.
+// cutText returns the longest prefix of at most n bytes that is valid UTF-8.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -112,7 +112,7 @@ func cutText(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// Apply makes the change to a row.
+// Apply applies the change to a row.
 func (c Change) Apply(s *pawl.Session) {
 	set(&s.Parent, c.Parent)
 	set(&s.Owner, c.Owner)

@@ -7,55 +7,55 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Token lets a program ask a server in a user's name. Its secret is known to who
-// uses it alone: what is kept is the hash.
+// Token allows a program to use a server on behalf of a user. Only its hash is
+// stored, not the secret.
 type Token struct {
 	ID      string    `json:"id"`   // a ULID
-	Name    string    `json:"name"` // for people
+	Name    string    `json:"name"` // for display
 	Tenant  Tenant    `json:"tenant,omitempty"`
-	User    pawl.User `json:"user"` // in whose name; "" sees the sessions of all of the tenant
+	User    pawl.User `json:"user"` // on whose behalf; "" has access to all sessions of the tenant
 	Scope   string    `json:"scope"`
-	Hash    string    `json:"-"` // the secret's SHA-256 in hex
+	Hash    string    `json:"-"` // hex SHA-256 of the secret
 	Created time.Time `json:"created,omitzero"`
 	Expires time.Time `json:"expires,omitzero"` // zero means never
-	Used    time.Time `json:"used,omitzero"`    // the last time, give or take a minute
-	Revoked time.Time `json:"revoked,omitzero"` // zero means that it is not
+	Used    time.Time `json:"used,omitzero"`    // last use, within a minute
+	Revoked time.Time `json:"revoked,omitzero"` // zero means that it is not revoked
 	Limits  Limits    `json:"limits,omitzero"`
 }
 
-// Live reports whether the token can be used at that time.
+// Live reports whether the token is valid at that time.
 func (t Token) Live(at time.Time) bool {
 	return t.Revoked.IsZero() && (t.Expires.IsZero() || at.Before(t.Expires))
 }
 
-// Limits bound what is done with a token, or by all users of a tenant together.
-// Zero means no bound.
+// Limits restrict the use of a token, or of all users of a tenant together. Zero
+// means no limit.
 type Limits struct {
-	Rate     int        `json:"rate,omitempty"`     // requests a minute
-	Budget   pawl.Money `json:"budget,omitempty"`   // that all of its user's sessions may cost, a UTC day
-	Parallel int        `json:"parallel,omitempty"` // sessions of its user that work at once
-	Streams  int        `json:"streams,omitempty"`  // sessions that are watched with it at once
+	Rate     int        `json:"rate,omitempty"`     // requests per minute
+	Budget   pawl.Money `json:"budget,omitempty"`   // cost of all sessions of its user, per UTC day
+	Parallel int        `json:"parallel,omitempty"` // sessions of its user that work concurrently
+	Streams  int        `json:"streams,omitempty"`  // event streams that it may follow concurrently
 }
 
-// Tokens keep the tokens of a server, beside the sessions, so that all servers on
-// one store know the same ones.
+// Tokens stores the tokens of a server next to the sessions, so that all servers
+// with the same store share them.
 type Tokens interface {
-	// AddToken keeps a token. ErrConflict if its id or hash is taken, ErrInvalid
-	// if it has none, or if it is not of the context's tenant. ErrNotFound if there
-	// is no such tenant.
+	// AddToken stores a token. ErrConflict if its ID or hash exists, ErrInvalid if
+	// it has none or belongs to another tenant than the context's, ErrNotFound if
+	// the tenant does not exist.
 	AddToken(ctx context.Context, t Token) error
 
-	// TokenByHash returns the token of a secret, whichever tenant's, or ErrNotFound.
-	// It may have expired or been revoked.
+	// TokenByHash returns the token of a secret, of any tenant, or ErrNotFound. It
+	// may be expired or revoked.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 
-	// Tokens returns all of the tenant, the newest first.
+	// Tokens returns all tokens of the tenant, newest first.
 	Tokens(ctx context.Context) ([]Token, error)
 
-	// RevokeToken ends a token permanently, or returns ErrNotFound. The time of the
-	// first revocation stays.
+	// RevokeToken revokes a token, or returns ErrNotFound. The time of the first
+	// revocation is kept.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 
-	// UseToken records when a token was last used. One that does not exist is no error.
+	// UseToken records when a token was last used. An unknown ID is not an error.
 	UseToken(ctx context.Context, id string, at time.Time) error
 }

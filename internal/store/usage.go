@@ -7,16 +7,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Day is the date under which usage at that time is counted.
+// Day returns the UTC date of a time, as UsageRow.Day has it.
 func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// maxUsageName bounds a model's or agent's name in a UsageRow, in bytes: they
-// are part of a key, which PostgreSQL bounds.
+// maxUsageName limits the names of models and agents in usage rows, in bytes: they
+// are part of a key, whose size PostgreSQL limits.
 const maxUsageName = 500
 
-// UsageOf returns what the replies among the events consumed, a row for each
-// session, day, model and agent, in the order in which they first occur. Parent
-// is not set: a part of a log does not tell it.
+// UsageOf returns the usage of the replies among the events: one row per session,
+// day, model and agent, in order of first occurrence. Parent is not set, because a
+// part of a log does not contain it.
 func UsageOf(events []pawl.Event) []pawl.UsageRow {
 	var rows []pawl.UsageRow
 	for _, e := range events[copiedIn(events):] {
@@ -40,8 +40,8 @@ func UsageOf(events []pawl.Event) []pawl.UsageRow {
 	return rows
 }
 
-// copiedIn returns how many of the events a fork has from its origin, where they
-// are counted. It begins with all of them at once.
+// copiedIn returns the number of events that a fork copied from its origin, where
+// their usage is counted. A fork's first batch contains all of them.
 func copiedIn(events []pawl.Event) int {
 	if len(events) == 0 {
 		return 0

@@ -13,13 +13,12 @@ import (
 	"sync"
 )
 
-// Decode unmarshals one JSON value into v, a non-nil pointer, and refuses what
-// encoding/json lets pass: unknown keys, duplicate keys and keys that differ
-// from the field's name in case. It does not look into a json.RawMessage. What
-// v holds after an error is unspecified.
+// Decode unmarshals one JSON value into v, a non-nil pointer. It rejects unknown
+// keys, duplicate keys and keys that differ from the field's name in case. It does
+// not look into a json.RawMessage. After an error the content of v is unspecified.
 func Decode(data []byte, v any) error { return DecodeTagged(data, v, "") }
 
-// DecodeTagged is Decode for an object that carries the extra key tag at its top.
+// DecodeTagged is Decode for an object that has the additional key tag.
 func DecodeTagged(data []byte, v any, tag string) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return err // also proves that data is one well-formed value, which the walk below relies on
@@ -28,7 +27,7 @@ func DecodeTagged(data []byte, v any, tag string) error {
 	return w.value(reflect.TypeOf(v), tag)
 }
 
-// Encode is json.Marshal without the escaping of <, > and &, which code is full of.
+// Encode is json.Marshal without escaping <, > and &, which are frequent in code.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -101,7 +100,7 @@ func (w *keyWalk) array(s *shape) error {
 	return nil
 }
 
-// skip steps over a value without a look at its keys.
+// skip skips a value without checking its keys.
 func (w *keyWalk) skip() {
 	for depth := 0; ; {
 		switch c := w.data[w.pos]; {
@@ -126,7 +125,7 @@ func (w *keyWalk) skip() {
 	}
 }
 
-// skipText steps over a string and reports whether it holds an escape.
+// skipText skips a string and reports whether it contains an escape sequence.
 func (w *keyWalk) skipText() (escaped bool) {
 	for w.pos++; w.data[w.pos] != '"'; w.pos++ {
 		if w.data[w.pos] == '\\' {
@@ -138,7 +137,7 @@ func (w *keyWalk) skipText() (escaped bool) {
 	return escaped
 }
 
-// key steps over a string and returns it unquoted.
+// key skips a string and returns it unquoted.
 func (w *keyWalk) key() string {
 	start := w.pos
 	escaped := w.skipText()
@@ -166,7 +165,8 @@ func (w *keyWalk) comma() {
 	}
 }
 
-// shape is what the walk knows of a type: the keys it allows (nil: any) and what they or its elements hold.
+// shape describes a type: the keys that it allows (nil: any) and the types of their
+// values or of its elements.
 type shape struct {
 	fields map[string]reflect.Type
 	elem   reflect.Type
@@ -179,9 +179,9 @@ var (
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shapeOf returns the shape of t. A type that decodes itself makes its own
-// checks; those of a json.RawMessage are left to whoever decodes it, so that a
-// model's odd input cannot make the log that holds it unreadable.
+// shapeOf returns the shape of t. A type with its own UnmarshalJSON checks itself.
+// The keys of a json.RawMessage are left to whoever decodes it, so that unusual
+// input of a model cannot make the log unreadable.
 func shapeOf(t reflect.Type) *shape {
 	if t == nil {
 		return openShape

@@ -1,3 +1,4 @@
+// Package toolapi defines what a tool is, and what a tool call can ask of its session.
 package toolapi
 
 import (
@@ -7,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ReadOnly reports whether all accesses only read. Such a call can run in
-// parallel with others, and again after a crash.
+// ReadOnly reports whether the accesses are all reads. Such a call can run
+// concurrently with others, and again after a crash.
 func ReadOnly(accesses []pawl.Access) bool {
 	for _, a := range accesses {
 		if a.Kind != pawl.AccessRead {
@@ -18,7 +19,7 @@ func ReadOnly(accesses []pawl.Access) bool {
 	return true
 }
 
-// Risk is how much harm a tool could do.
+// Risk is how much harm a tool can do.
 type Risk string
 
 // The risks.
@@ -28,56 +29,52 @@ const (
 	RiskDangerous Risk = "dangerous"
 )
 
-// Tool is something that the model can call.
+// Tool is a function that the model can call.
 type Tool struct {
 	Spec
 	Risk  Risk
-	Alone bool // no other call runs at the same time, even if it only reads
+	Alone bool // no other call runs concurrently, although it is read-only
 
-	// Means is set for a tool that calls other tools by name; it has none of
-	// the functions below. It returns the tool that a call with this input is
-	// for, and the input for it. It changes nothing. An error means that the
-	// input is invalid.
+	// Means returns the tool and input that a call stands for; for tools that call
+	// others by name. It has no effect. An error means that the input is wrong. It
+	// is nil for all other tools; if it is set, the functions below are nil.
 	Means func(ctx context.Context, input json.RawMessage) (Tool, json.RawMessage, error)
 
-	// Access returns the resources that the call would use. It only reads its
-	// input. An error means that the input is invalid and is shown to the
-	// model.
+	// Access returns what the call would access. It only looks at the input. An
+	// error means that the input is wrong; it is shown to the model.
 	Access func(ctx context.Context, call Call) ([]pawl.Access, error)
 
-	// Preview returns the change that the call would make, as a diff for the
-	// permission prompt. It changes nothing. An error means that the call
-	// would fail. nil means that there is nothing to show.
+	// Preview returns the changes that the call would make, as a diff for the
+	// permission prompt. It has no effect. An error means that the call would fail.
+	// nil means that there is nothing to show.
 	Preview func(ctx context.Context, call Call) (string, error)
 
-	// Run executes the call. A failure that the model should see is a Result
-	// with IsError; an error is converted to one. It returns within a second
-	// after the context has ended.
+	// Run runs the call. A failure is a Result with IsError; an error is converted
+	// to one. It returns within a second after the context ends.
 	Run func(ctx context.Context, call Call) (pawl.Result, error)
 }
 
-// Spec is the description of a tool for the model.
+// Spec describes a tool to the model.
 type Spec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// Call is one call of a tool.
+// Call is one run of a tool.
 type Call struct {
 	Session   pawl.SessionID
 	Turn      int
 	ID        pawl.CallID
 	Input     json.RawMessage
-	Dir       string                 // the session's workspace, absolute
-	Mode      string                 // permission mode; see [pawl.Settings]
+	Dir       string                 // the working directory of the session, absolute
+	Mode      string                 // the permission mode; see [pawl.Settings]
 	Sandboxed bool                   // it was allowed in a sandbox only: without one, its command must not run
-	Reads     func(path string) bool // whether a file of the workspace may be read; calls that read many files skip the others; nil means all
+	Reads     func(path string) bool // reports whether a file of the workspace may be read, so that searches skip the others; nil means all
 	Progress  func(text string)      // reports output while the call runs; never nil
-	Caller    Session                // what the call may ask of its session
-	Buffers   Buffers                // files that are open in an editor; nil means none
+	Caller    Session                // the session that made the call
+	Buffers   Buffers                // unsaved files of an editor; nil means none
 }
 
-// ErrorResult returns a result for a failure that the model can read and act
-// on.
+// ErrorResult returns a failure for the model.
 func ErrorResult(text string) pawl.Result { return pawl.Result{Content: text, IsError: true} }
