@@ -22,14 +22,14 @@ type turn struct {
 	then          *talk // the session when it began
 }
 
-// undone is what an undo undid: turns by their place.
-type gone struct{ said, done []int }
+// undoneTurns holds the turns that an undo removed, by index.
+type undoneTurns struct{ said, done []int }
 
 // talk is a session as the model of it knows it.
 type talk struct {
 	id     string
-	turns  []turn // all that ever were
-	undone []gone // what can be brought back
+	turns  []turn        // all that ever were
+	undone []undoneTurns // what can be brought back
 }
 
 func (s *talk) clone() *talk {
@@ -67,7 +67,7 @@ func (s *talk) at(places []int) []turn {
 }
 
 // mark says whether turns count.
-func (s *talk) mark(g gone, counts bool) {
+func (s *talk) mark(g undoneTurns, counts bool) {
 	for _, i := range g.said {
 		s.turns[i].said = counts
 	}
@@ -77,8 +77,8 @@ func (s *talk) mark(g gone, counts bool) {
 }
 
 // since is what goes back when a session goes back to before a turn.
-func (s *talk) since(to int, scope pawl.Scope) gone {
-	var g gone
+func (s *talk) since(to int, scope pawl.Scope) undoneTurns {
+	var g undoneTurns
 	for i := to; i < len(s.turns); i++ {
 		if scope.Conversation() && s.turns[i].said {
 			g.said = append(g.said, i)

@@ -301,7 +301,7 @@ func (w *simulation) back(s *talk, to int, scope pawl.Scope, args ...string) {
 		args = append(args, "--conversation")
 	case pawl.ScopeBoth:
 	}
-	var g gone
+	var g undoneTurns
 	if to >= 0 {
 		g = s.since(to, scope)
 	}
@@ -314,7 +314,7 @@ func (w *simulation) back(s *talk, to int, scope pawl.Scope, args ...string) {
 func (w *simulation) redo(*rapid.T) {
 	s := w.pick()
 	w.count["redo"]++
-	var g gone
+	var g undoneTurns
 	last := len(s.undone) - 1
 	if last >= 0 {
 		g = s.undone[last]
@@ -328,7 +328,7 @@ func (w *simulation) redo(*rapid.T) {
 // runUndo runs the program to take turns back, or bring them back, and reports
 // whether that was done. It is refused if it is not possible, or if somebody
 // else's change is in the way.
-func (w *simulation) runUndo(s *talk, possible bool, g gone, redo bool, args []string) bool {
+func (w *simulation) runUndo(s *talk, possible bool, g undoneTurns, redo bool, args []string) bool {
 	now, head := w.scan(), w.head(s.id)
 	then, ok := plan(s.at(g.done), now, redo)
 	out, killed := w.pawl(args...)

@@ -14,8 +14,6 @@ var pending = []string{
 	"internal/frontend",
 	"internal/git",
 	"internal/humanize",
-	"internal/mission",
-	"internal/model",
 	"internal/proc",
 	"internal/security",
 	"internal/service",
