@@ -17,7 +17,7 @@ const pause = 150 * time.Millisecond
 // maxLooks bounds the plans that are kept.
 const maxLooks = 60
 
-// look is the plan of an undo, or why there is none.
+// look is the plan of an undo, or the error that prevented it.
 type look struct {
 	plan pawl.UndoPlan
 	err  error

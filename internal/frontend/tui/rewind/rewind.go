@@ -234,7 +234,7 @@ func (d *Dialog) closeKey(name string) (ui.Dialog, tea.Cmd) {
 	return d, nil
 }
 
-// back returns to the list, or closes the dialog if there is none.
+// back returns to the list, or closes the dialog if it does not exist.
 func (d *Dialog) back() (ui.Dialog, tea.Cmd) {
 	if d.kind != Back || d.doing {
 		d.stop()

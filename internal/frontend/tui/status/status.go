@@ -19,7 +19,7 @@ type Now struct {
 	Reply    pawl.Usage // of the last reply, which shows how full the context window is
 	Away     bool       // the end of the conversation is not visible
 	Queued   int        // waiting prompts
-	Mission  string     // its progress; "" if there is none
+	Mission  string     // its progress; "" without a mission
 }
 
 // Line is the status line.

@@ -88,7 +88,7 @@ func fit(pieces []piece, width int) []piece {
 	return pieces
 }
 
-// lightest finds the least important of the matching pieces; -1 if there is none.
+// lightest finds the least important of the matching pieces; -1 if no piece matches.
 func lightest(pieces []piece, meant func(piece) bool) int {
 	best := -1
 	for i, p := range pieces {

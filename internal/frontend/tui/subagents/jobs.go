@@ -62,7 +62,7 @@ func (j *jobs) call(id pawl.CallID, input json.RawMessage, at time.Time) {
 	j.calls[id] = &Job{Command: in.Command, Began: at}
 }
 
-// finished applies what the model was told about a job.
+// finished applies the result that the model got about a job.
 func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	meta := b.Result.Meta
 	id := meta["job"]
