@@ -1,3 +1,5 @@
+// Package missionapi defines what the agent loop and the tools know of a mission: its
+// journal, its agents and its tools.
 package missionapi
 
 import (
