@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// Authority decides what calls may do, and keeps the rules that users grant.
+// Authority decides what calls may do, and keeps the rules of "always allow" answers.
 type Authority interface {
 	// Policy returns the current permission policy for a session in a directory.
 	Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error)

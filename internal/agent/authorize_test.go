@@ -47,12 +47,12 @@ func (d *diary) tool(name string, kind pawl.AccessKind, run func(toolapi.Call)) 
 	return t
 }
 
-func (w *world) authority() *harness.Authority { return w.Authority.(*harness.Authority) }
+func (w *testEnv) authority() *harness.Authority { return w.Authority.(*harness.Authority) }
 
 func inMode(mode string) func(*pawl.Prompted) { return func(p *pawl.Prompted) { p.Mode = mode } }
 
 // answerAll answers whatever is asked, as long as the test runs.
-func (w *world) answerAll(ctx context.Context, a pawl.Answer) {
+func (w *testEnv) answerAll(ctx context.Context, a pawl.Answer) {
 	for e, err := range w.bus.Events(ctx, session, 0) {
 		if err != nil {
 			return
@@ -66,14 +66,14 @@ func (w *world) answerAll(ctx context.Context, a pawl.Answer) {
 // Nobody who says what may run, or nobody who can tell: nothing may, in any mode.
 func TestNoAuthorityPermitsNothing(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*world){
-		"none":                func(w *world) { w.Authority = nil },
-		"one that cannot say": func(w *world) { w.authority().Fail(errors.New("the configuration is broken")) },
-		"a mode from beyond":  func(*world) {},
+	for name, change := range map[string]func(*testEnv){
+		"none":                func(w *testEnv) { w.Authority = nil },
+		"one that cannot say": func(w *testEnv) { w.authority().Fail(errors.New("the configuration is broken")) },
+		"a mode from beyond":  func(*testEnv) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d diary
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				tools:  []toolapi.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
 				script: []string{`{"calls":[{"name":"look"},{"name":"act"}]}`, `{"expect":"^not permitted","text":"Ok."}`},
 			})
@@ -98,7 +98,7 @@ func TestNoAuthorityPermitsNothing(t *testing.T) {
 func TestAskingInOrder(t *testing.T) {
 	t.Parallel()
 	var d diary
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		tools:  []toolapi.Tool{d.tool("look", pawl.AccessRead, nil), d.tool("act", pawl.AccessWrite, nil)},
 		script: []string{`{"calls":[{"name":"act"},{"name":"look"},{"name":"act"},{"name":"nope"},{"name":"act"}]}`, `{"text":"Ok."}`},
 	})
@@ -142,11 +142,11 @@ func TestEachCallIsLookedAtAnew(t *testing.T) {
 	} {
 		t.Run(test.calls, func(t *testing.T) {
 			var d diary
-			var w *world
+			var w *testEnv
 			forbid := func(toolapi.Call) {
 				w.authority().Rule(permission.Rule{Kind: pawl.AccessRead, Decision: permission.Deny}, permission.Rule{Kind: pawl.AccessWrite, Decision: permission.Deny})
 			}
-			w = newWorld(t, setup{
+			w = newEnv(t, setup{
 				tools:  []toolapi.Tool{d.tool("r", pawl.AccessRead, nil), d.tool("w", pawl.AccessWrite, forbid)},
 				script: []string{callLine(test.calls), `{"text":"Ok."}`},
 			})
@@ -163,7 +163,7 @@ func TestEachCallIsLookedAtAnew(t *testing.T) {
 func TestDeniedBeforeItRunsAgain(t *testing.T) {
 	t.Parallel()
 	var d diary
-	w := newWorld(t, setup{tools: []toolapi.Tool{d.tool("look", pawl.AccessRead, nil)}, script: []string{`{"text":"x"}`, `{"text":"Ok."}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{d.tool("look", pawl.AccessRead, nil)}, script: []string{`{"text":"x"}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.append(pawl.TurnStarted{Prompt: 2})
 	w.append(pawl.ReplyStarted{Step: 1, Model: modelRef}, pawl.Replied{
@@ -177,10 +177,10 @@ func TestDeniedBeforeItRunsAgain(t *testing.T) {
 	}
 }
 
-// askedTurn is a world whose log ends with the ask for a call of act.
-func askedTurn(t *testing.T, d *diary) (*world, Turn) {
+// askedTurn is an environment whose log ends with the ask for a call of act.
+func askedTurn(t *testing.T, d *diary) (*testEnv, Turn) {
 	t.Helper()
-	w := newWorld(t, setup{tools: []toolapi.Tool{d.tool("act", pawl.AccessWrite, nil)}, script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{d.tool("act", pawl.AccessWrite, nil)}, script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go", inMode("ask"))
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() {
@@ -245,7 +245,7 @@ func TestDeclinedFromEveryPoint(t *testing.T) {
 	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
 	const script = `{"calls":[{"name":"look"},{"name":"act"},{"name":"look"}]}`
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		script: []string{script, `{"text":"Went on."}`}, tools: original.tools(),
 		store: func(st store.Store) store.Store { return &heads{Store: st} },
 	})
@@ -293,7 +293,7 @@ func TestReads(t *testing.T) {
 		}
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{look}, script: []string{`{"calls":[{"name":"look"}]}`, `{"text":"Ok."}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{look}, script: []string{`{"calls":[{"name":"look"}]}`, `{"text":"Ok."}`}})
 	w.authority().Rule(
 		permission.Rule{Kind: pawl.AccessRead, Pattern: "**/.env", Decision: permission.Ask},
 		permission.Rule{Kind: pawl.AccessRead, Pattern: "sub/b.txt", Decision: permission.Deny},

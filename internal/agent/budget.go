@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// warnAt is the fraction of a budget after which the model is instructed to finish.
+// warnAt is the fraction of a budget after which the model is asked to finish.
 const warnAt = 0.8
 
 // budget is a limit of a turn or session, and how much of it is used.
@@ -28,11 +28,11 @@ func (s *Stepper) budgets(ctx context.Context, j *journal) ([]budget, error) {
 		return nil, nil
 	}
 	spent := open.Usage
-	children := slices.Clone(open.Workers)
+	ids := slices.Clone(open.Workers)
 	for _, c := range open.Subagents {
-		children = append(children, c.Subagent)
+		ids = append(ids, c.Subagent)
 	}
-	for _, id := range children {
+	for _, id := range ids {
 		row, err := s.Store.Session(ctx, id)
 		if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound { // it may not be created yet
 			return nil, fmt.Errorf("budget: %w", err)
@@ -80,7 +80,7 @@ func (s *Stepper) checkBudgets(ctx context.Context, j *journal) (warning string,
 
 // limitToRemaining limits the settings of a subagent or worker to the remaining budgets of
 // its parent.
-func (s *Stepper) limitToRemaining(ctx context.Context, j *journal, child *pawl.Settings) error {
+func (s *Stepper) limitToRemaining(ctx context.Context, j *journal, settings *pawl.Settings) error {
 	bounds, err := s.budgets(ctx, j)
 	if err != nil || bounds == nil {
 		return err
@@ -91,9 +91,9 @@ func (s *Stepper) limitToRemaining(ctx context.Context, j *journal, child *pawl.
 		}
 		return max(int64(b.limit-b.used), 1) // 0 would be no limit
 	}
-	child.MaxCost, child.MaxTokens, child.MaxTime = pawl.Money(left(bounds[0])), left(bounds[2]), time.Duration(left(bounds[3]))
-	if session := pawl.Money(left(bounds[1])); session > 0 && (child.MaxCost == 0 || session < child.MaxCost) {
-		child.MaxCost = session
+	settings.MaxCost, settings.MaxTokens, settings.MaxTime = pawl.Money(left(bounds[0])), left(bounds[2]), time.Duration(left(bounds[3]))
+	if session := pawl.Money(left(bounds[1])); session > 0 && (settings.MaxCost == 0 || session < settings.MaxCost) {
+		settings.MaxCost = session
 	}
 	return nil
 }

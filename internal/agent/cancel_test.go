@@ -34,7 +34,7 @@ func TestContract_R7_CancelInMidStream(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			w := newWorld(t, setup{model: hangs{test.stream, cancel}})
+			w := newEnv(t, setup{model: hangs{test.stream, cancel}})
 			w.prompt("go")
 			stop, err := w.turn(ctx)
 			if err != nil {
@@ -76,7 +76,7 @@ func (m hangs) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Chun
 // The real scripted model, hanging.
 func TestCancelAHangingScript(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"fault":"hang","text":"half of it"}`}})
+	w := newEnv(t, setup{script: []string{`{"fault":"hang","text":"half of it"}`}})
 	ctx, cancel := context.WithCancel(t.Context())
 	w.model.taken = func(model.Chunk) { cancel() }
 	w.prompt("go")
@@ -100,7 +100,7 @@ func TestCancelInMidTool(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.calls, func(t *testing.T) {
 			h := newHall()
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: []string{callLine(test.calls)},
 			})
@@ -141,7 +141,7 @@ func TestCancelThatComesTooLate(t *testing.T) {
 		cancel()
 		return pawl.Result{Content: "done"}, nil
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`}})
 	w.prompt("go")
 	stop, err := w.turn(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestWorkIsTakenAway(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHall()
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: test.script,
 			})
@@ -222,7 +222,7 @@ func TestWorkIsTakenAway(t *testing.T) {
 // A cancel that pawl did not live to write down is found in the reply.
 func TestContract_R6_ACanceledReplyStaysCanceled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"x"}`, `{"text":"went on"}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"x"}`, `{"text":"went on"}`}})
 	w.prompt("go")
 	w.append(pawl.TurnStarted{Prompt: 2})
 	w.append(pawl.ReplyStarted{Step: 1, Model: modelRef}, pawl.Replied{Step: 1, Finish: pawl.FinishCanceled})

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-const childSession pawl.SessionID = "01JD0000000000000000000009"
+const subagentSession pawl.SessionID = "01JD0000000000000000000009"
 
 // at is a time of a test, in minutes.
 func at(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
@@ -23,7 +23,7 @@ type timed struct {
 }
 
 // logAt appends to the log of a session.
-func (w *world) logAt(id pawl.SessionID, all ...timed) {
+func (w *testEnv) logAt(id pawl.SessionID, all ...timed) {
 	w.t.Helper()
 	row, err := w.Store.Session(context.Background(), id)
 	if err != nil && !errors.Is(err, pawl.ErrNotFound) {
@@ -48,9 +48,9 @@ func calls(ids ...pawl.CallID) pawl.Parts {
 
 // What was done from a message on: by the session's calls, from right before
 // their snapshot on, and by its subagents. What nobody can tell is said.
-func TestDeeds(t *testing.T) {
+func TestChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"Ok."}`}})
 	w.logAt(session,
 		timed{1, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: modelRef}}},
 		timed{2, pawl.TurnStarted{Prompt: 2}},
@@ -59,7 +59,7 @@ func TestDeeds(t *testing.T) {
 		timed{6, pawl.CallStarted{Call: "early", Snapshot: "e0"}},
 		timed{7, pawl.CallFinished{Call: "early", Snapshot: "e1"}},
 		timed{8, pawl.CallStarted{Call: "behind", ReadOnly: true}},
-		timed{9, pawl.Spawned{Call: "behind", Subagent: childSession, Background: true}},
+		timed{9, pawl.Spawned{Call: "behind", Subagent: subagentSession, Background: true}},
 		timed{10, pawl.CallFinished{Call: "behind"}},
 		timed{10, pawl.CallStarted{Call: "waited", ReadOnly: true}},
 		timed{10, pawl.Spawned{Call: "waited", Subagent: "01JD000000000000000000000G"}}, // it does not exist
@@ -78,7 +78,7 @@ func TestDeeds(t *testing.T) {
 		timed{6, pawl.CallFinished{Call: "five", Snapshot: "f1"}},
 		timed{31, pawl.TurnFinished{}},
 	)
-	w.logAt(childSession,
+	w.logAt(subagentSession,
 		timed{9, pawl.SessionCreated{Dir: w.dir, Parent: session, ParentCall: "behind"}},
 		timed{9, pawl.Prompted{}},
 		timed{9, pawl.TurnStarted{Prompt: 2}},
@@ -120,7 +120,7 @@ func TestDeeds(t *testing.T) {
 	}
 
 	// While a subagent works, nothing goes back under its feet.
-	w.logAt(childSession, timed{40, pawl.Prompted{}})
+	w.logAt(subagentSession, timed{40, pawl.Prompted{}})
 	if _, err := w.resolveUndo(t.Context(), session, pawl.Undo{}, 0); !errors.Is(err, pawl.ErrBusy) {
 		t.Errorf("with a child at work: %v", err)
 	}

@@ -76,7 +76,7 @@ func (j *journal) division(budget prompt.Budget) division {
 		must = prompt.NewestStep(messages, j.context.turn.began)
 	}
 	d.from, d.stay = j.context.sizes.Keep(messages, budget.Keep(d.before), must)
-	if _, again := j.digest(); again && d.from == 1 {
+	if _, summarized := j.digest(); summarized && d.from == 1 {
 		d.from = 0 // it would only summarize the last summary
 	}
 	return d
@@ -192,8 +192,8 @@ func (d division) keep(j *journal) pawl.Seq {
 
 // digestOf builds the text that replaces the summarized messages.
 func (j *journal) digestOf(d division, summary string) prompt.Digest {
-	before, again := j.digest()
-	if !again {
+	before, summarized := j.digest()
+	if !summarized {
 		before.task = d.messages[0].Text()
 	}
 	digest := prompt.Digest{Task: before.task, Summary: summary, Todos: j.history.Todos(), Files: slices.Clone(before.files), Skills: j.loaded(d)}

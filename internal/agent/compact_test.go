@@ -21,13 +21,13 @@ import (
 
 const smallWindow = `{"window":{"context":20000,"output":2000}}`
 
-// roomy is a world whose model has the window that its script says.
-func roomy(t *testing.T, s setup) *world {
+// roomy is an environment whose model has the window that its script says.
+func roomy(t *testing.T, s setup) *testEnv {
 	t.Helper()
 	if s.tools == nil {
 		s.tools = []toolapi.Tool{toolText("look", pawl.AccessRead, pages), toolText("peek", pawl.AccessRead, "a little"), toolText("write", pawl.AccessWrite, "written"), todo()}
 	}
-	w := newWorld(t, s)
+	w := newEnv(t, s)
 	if m, ok := w.model.Model.(*script.Model); ok {
 		w.Window = func(string) (model.Window, error) { return m.Window(), nil }
 	}
@@ -86,7 +86,7 @@ func join(lines ...[]string) []string {
 	return all
 }
 
-func (w *world) compactions() []pawl.Compacted {
+func (w *testEnv) compactions() []pawl.Compacted {
 	w.t.Helper()
 	var all []pawl.Compacted
 	for _, b := range w.bodies(pawl.Compacted{}) {
@@ -96,7 +96,7 @@ func (w *world) compactions() []pawl.Compacted {
 }
 
 // asides are the requests to the compaction agent.
-func (w *world) asides() []model.Request {
+func (w *testEnv) asides() []model.Request {
 	var all []model.Request
 	for _, r := range w.model.requests {
 		if r.Agent == model.AgentCompaction {
@@ -301,7 +301,7 @@ func TestAQuarterStays(t *testing.T) {
 }
 
 // conversationNow is the log's fold.
-func (w *world) conversationNow() []pawl.Message {
+func (w *testEnv) conversationNow() []pawl.Message {
 	messages, err := pawl.Conversation(w.events())
 	if err != nil {
 		w.t.Error(err)
@@ -462,7 +462,7 @@ func TestHiddenAgents(t *testing.T) {
 			t.Errorf("%s: %+v", name, hidden[name])
 		}
 	}
-	w := newWorld(t, setup{script: []string{`{"text":"Hello."}`, `{"agent":"compaction","text":"Sum."}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"Hello."}`, `{"agent":"compaction","text":"Sum."}`}})
 	w.prompt("Hello.", func(p *pawl.Prompted) { p.Agent = model.AgentCompaction })
 	stop := w.mustTurn(pawl.ReasonError)
 	if !strings.Contains(stop.Message, "choose another") || len(w.model.requests) > 0 {

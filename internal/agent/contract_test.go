@@ -17,7 +17,7 @@ import (
 
 func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"one"}`, `{"text":"two"}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"one"}`, `{"text":"two"}`}})
 	file := pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{1, 2}}
 	w.prompt("first", func(p *pawl.Prompted) { p.Parts = append(p.Parts, file) })
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -36,7 +36,7 @@ func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 
 func TestContract_R3_ReplyIsAnnouncedBeforeItIsRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"hello"}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"hello"}`}})
 	w.prompt("hi")
 	w.model.begins = func(model.Request) {
 		events := w.events()
@@ -50,7 +50,7 @@ func TestContract_R3_ReplyIsAnnouncedBeforeItIsRead(t *testing.T) {
 
 func TestContract_R4_ResultsGoBackToTheModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"text":"I write.","calls":[{"name":"write","input":{"path":"a.txt","content":"hello\n"}},{"name":"bash","input":{"command":"cat a.txt"}}]}`,
 		`{"expect":"\\+hello\n[^$]*hello\n","calls":[{"name":"read","input":{"path":"a.txt"}}]}`,
 		`{"expect":"1\thello","text":"Done."}`,
@@ -114,7 +114,7 @@ func TestContract_R7_FailingCalls(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.call, func(t *testing.T) {
-			w := newWorld(t, setup{tools: tools, script: []string{
+			w := newEnv(t, setup{tools: tools, script: []string{
 				`{"calls":[{"name":"` + test.call + `"},{"name":"works"}]}`, `{"text":"I see."}`,
 			}})
 			w.prompt("go")
@@ -150,7 +150,7 @@ func TestContract_R7_ProviderErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{test.line}})
+			w := newEnv(t, setup{script: []string{test.line}})
 			w.prompt("go")
 			stop := w.mustTurn(pawl.ReasonError)
 			if stop.Fault != pawl.FaultModel || !strings.Contains(stop.Message, test.says) {
@@ -168,7 +168,7 @@ func TestContract_R7_ProviderErrors(t *testing.T) {
 // Input that is not JSON is kept, and the model learns that.
 func TestContract_R7_Garbage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"fault":"garbage","calls":[{"name":"read"}]}`, `{"expect":"wrong input for read: it is not a JSON object","text":"I see."}`,
 	}})
 	w.prompt("go")
@@ -179,7 +179,7 @@ func TestContract_R7_Garbage(t *testing.T) {
 
 func TestContract_R8_UsageIsSummedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
+	w := newEnv(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
 		`{"calls":[{"name":"look"}],"usage":{"input":100,"output":10,"cache_read":5,"cost":1000}}`,
 		`{"calls":[{"name":"look"}],"usage":{"input":200,"output":20,"reasoning":7,"cost":2000}}`,
 		`{"text":"done","usage":{"input":300,"output":30,"cache_write":9,"cost":3000}}`,
@@ -211,7 +211,7 @@ func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
 		got = c
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{spy}, script: []string{`{"text":"x"}`, `{"calls":[{"name":"spy","input":{"a":1}}]}`, `{"text":"x"}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{spy}, script: []string{`{"text":"x"}`, `{"calls":[{"name":"spy","input":{"a":1}}]}`, `{"text":"x"}`}})
 	w.prompt("one")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("two")
@@ -234,7 +234,7 @@ func TestContract_R9_LastStep(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
+			w := newEnv(t, setup{tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}, script: []string{
 				`{"calls":[{"name":"look"}]}`, `{"calls":[{"name":"look"}]}`, test.last,
 			}})
 			w.prompt("go", maxSteps(3))
@@ -267,7 +267,7 @@ func TestCutOffCallsAreRefused(t *testing.T) {
 		ran = true
 		return pawl.Result{}, nil
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"text":"I","calls":[{"name":"act"}],"finish":"max_tokens"}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{act}, script: []string{`{"text":"I","calls":[{"name":"act"}],"finish":"max_tokens"}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonMaxTokens)
 	check(t, []pawl.CallFinished{{
@@ -286,7 +286,7 @@ func TestContract_R11_EverythingIsHeard(t *testing.T) {
 		c.Progress("is done.")
 		return pawl.Result{Content: "half done"}, nil
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{talk}, script: []string{
+	w := newEnv(t, setup{tools: []toolapi.Tool{talk}, script: []string{
 		`{"reasoning":"hm","text":"I will.","deltas":2,"calls":[{"name":"talk"},{"name":"nope"}]}`, `{"text":"Ok."}`,
 	}})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,7 +31,7 @@ func (s *drafts) SaveDraft(ctx context.Context, id pawl.SessionID, d pawl.Draft)
 func TestContract_R3_DraftGrows(t *testing.T) {
 	t.Parallel()
 	now := noon
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		script: []string{`{"reasoning":"abcdefgh","text":"ABCDEFGH","deltas":8}`},
 		clock:  func() time.Time { return now },
 		store:  func(st store.Store) store.Store { return &drafts{Store: st} },

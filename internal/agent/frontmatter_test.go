@@ -48,7 +48,7 @@ func TestFront(t *testing.T) {
 			return pawl.Result{}, nil
 		})
 		servers := &ids{shop: shop{hidden: true}}
-		w := newWorld(t, setup{parent: parent, tools: []toolapi.Tool{spy}, script: []string{`{"calls":[{"name":"spy"},{"name":"mcp__a__x","input":{}}]}`, isDone}})
+		w := newEnv(t, setup{parent: parent, tools: []toolapi.Tool{spy}, script: []string{`{"calls":[{"name":"spy"},{"name":"mcp__a__x","input":{}}]}`, isDone}})
 		var asked []pawl.SessionID
 		w.Servers = servers
 		w.Buffers = func(id pawl.SessionID) toolapi.Buffers {

@@ -81,7 +81,7 @@ func TestReplies(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				model: chunks{test.stream, stream(pawl.FinishEndTurn, say("end"))},
 				tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")},
 			})
@@ -99,7 +99,7 @@ func TestCallIDsAreUniqueInTheSession(t *testing.T) {
 	t.Parallel()
 	again := stream(pawl.FinishToolUse, ask("a", "{}"))
 	end := stream(pawl.FinishEndTurn, say("end"))
-	w := newWorld(t, setup{model: chunks{again, again, end, again, end}, tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}})
+	w := newEnv(t, setup{model: chunks{again, again, end, again, end}, tools: []toolapi.Tool{toolText("look", pawl.AccessRead, "x")}})
 	w.prompt("one")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("two")
@@ -129,7 +129,7 @@ func TestSpill(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{tools: []toolapi.Tool{toolText("talk", pawl.AccessRead, test.content)}, script: []string{
+			w := newEnv(t, setup{tools: []toolapi.Tool{toolText("talk", pawl.AccessRead, test.content)}, script: []string{
 				`{"calls":[{"name":"talk"}]}`, `{"text":"Ok."}`,
 			}})
 			w.prompt("go")
@@ -165,7 +165,7 @@ func TestSpill(t *testing.T) {
 // What read shows is never cut: the middle of a page could not be had at all.
 func TestReadIsNotSpilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"calls":[{"name":"bash","input":{"command":"seq 100000"}}]}`,
 		`{"calls":[{"name":"bash","input":{"command":"seq -f %030.0f 100000 > numbers"}},{"name":"read","input":{"path":"numbers"}}]}`,
 		`{"text":"Ok."}`,
@@ -188,7 +188,7 @@ func TestSpillOfAPanic(t *testing.T) {
 	loud := newTool("loud", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		panic(strings.Repeat("oh no ", 10_000))
 	})
-	w := newWorld(t, setup{tools: []toolapi.Tool{loud}, script: []string{`{"calls":[{"name":"loud"}]}`, `{"text":"Ok."}`}})
+	w := newEnv(t, setup{tools: []toolapi.Tool{loud}, script: []string{`{"calls":[{"name":"loud"}]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	if got := w.results()[0].Result; got.Full == nil || !got.IsError || len(got.Content) > tool.ResultBytes+200 {
@@ -199,7 +199,7 @@ func TestSpillOfAPanic(t *testing.T) {
 // What a model has to say to the person who waits is reported, and is no part of the reply.
 func TestNoticeOfAModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), model.Chunk{Kind: model.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
+	w := newEnv(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), model.Chunk{Kind: model.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
 	w.tells("waiting for a turn")
 	replies := w.bodies(pawl.Replied{})
 	if len(replies) != 1 || replies[0].(pawl.Replied).Parts.Text() != "Done." {

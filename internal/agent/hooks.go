@@ -107,7 +107,7 @@ func hookFault(ctx context.Context, err error) error {
 // errPromptCanceled is the cause when the user cancels a prompt that waits for hooks.
 var errPromptCanceled = errors.New("canceled while hooks looked at it")
 
-// hookNoticeDelay is how long a prompt waits for hooks before the user is notified.
+// hookNoticeDelay is how long a prompt waits for hooks before the user gets a notice.
 const hookNoticeDelay = time.Second
 
 // interruptibleHooks returns a context for running hooks on a prompt, which Interrupt can

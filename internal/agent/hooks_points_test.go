@@ -84,9 +84,9 @@ var everyPoint = []string{
 }
 
 // wholeSession has hooks see all points of a session.
-func wholeSession(t *testing.T, c *chronicle) *world {
+func wholeSession(t *testing.T, c *chronicle) *testEnv {
 	t.Helper()
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		tools:  []toolapi.Tool{toolText("act", pawl.AccessWrite, strings.Repeat("acted ", 500))},
 		script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"One."}`, `{"text":"Two."}`, `{"agent":"compaction","text":"Sum."}`},
 	})
@@ -228,7 +228,7 @@ func TestHookNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &chronicle{}
-			w := newWorld(t, setup{script: []string{isDone, isDone}, parent: test.parent})
+			w := newEnv(t, setup{script: []string{isDone, isDone}, parent: test.parent})
 			w.Hooks = goHooks{c.hook()}
 			w.prompt("go", test.prompt)
 			if strings.Contains(name, "waits") {
@@ -263,7 +263,7 @@ func TestHookTouches(t *testing.T) {
 		"out of it by a link": {to: `{"path":"docs/link/main.go","content":"x"}`, says: "may not write"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"write","input":{"path":"docs/a","content":"x"}}]}`, isDone}})
+			w := newEnv(t, setup{script: []string{`{"calls":[{"name":"write","input":{"path":"docs/a","content":"x"}}]}`, isDone}})
 			w.link("docs/link", "..")
 			w.Hooks = goHooks{
 				{Name: "changes", Points: []hook.Point{hook.ToolBefore}, Run: func(context.Context, hook.Event) (hook.Outcome, error) {
@@ -285,7 +285,7 @@ func TestHookTouches(t *testing.T) {
 // that the reply asks for which has used it up.
 func TestHookBudget(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"bash","input":{"command":"touch a"}}],"usage":{"input":100,"output":1}}`, isDone}})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"bash","input":{"command":"touch a"}}],"usage":{"input":100,"output":1}}`, isDone}})
 	w.Hooks = goHooks{hook.ResourceControl(func(_ context.Context, e hook.Event) ([]hook.Resource, error) { return e.Used, nil })}
 	w.prompt("go", inMode("yolo"), func(p *pawl.Prompted) { p.MaxTokens = 50 })
 	w.mustTurn(pawl.ReasonBudget)
@@ -307,7 +307,7 @@ func TestHookSane(t *testing.T) {
 		"it makes sense":         {[]string{isDone}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: test.script})
+			w := newEnv(t, setup{script: test.script})
 			w.Hooks = goHooks{hook.SanityCheck(FindRepetition)}
 			w.prompt("go", inMode("yolo"))
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -326,7 +326,7 @@ func TestHookSane(t *testing.T) {
 // meanwhile. It does not reach the model; what comes after it does.
 func TestHookGivenUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone}})
+	w := newEnv(t, setup{script: []string{isDone}})
 	w.Hooks = goHooks{{Name: "hangs", Points: []hook.Point{hook.ChatMessage}, Run: func(ctx context.Context, e hook.Event) (hook.Outcome, error) {
 		if e.Parts.Text() == "first" {
 			<-ctx.Done()

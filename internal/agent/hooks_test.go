@@ -33,7 +33,7 @@ func (hooked) Run(ctx context.Context, c hook.Command) (int, error) {
 }
 
 // hook adds a command of the user. What it says with allow counts.
-func (w *world) hook(event, matcher, script string) {
+func (w *testEnv) hook(event, matcher, script string) {
 	w.t.Helper()
 	point, ok := hook.ParsePoint(event)
 	if !ok {
@@ -50,13 +50,13 @@ const (
 	changesA = `echo '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"touch b"}}}'`
 )
 
-func (w *world) has(name string) bool {
+func (w *testEnv) has(name string) bool {
 	_, err := os.Stat(filepath.Join(w.dir, name))
 	return err == nil
 }
 
 // link makes a link in the workspace, and the directory that it is in.
-func (w *world) link(name, to string) {
+func (w *testEnv) link(name, to string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(to, path)); err != nil {
@@ -89,7 +89,7 @@ func TestHookRules(t *testing.T) {
 		"it adds a word":                  {mode: "yolo", hook: `echo '{"hookSpecificOutput":{"additionalContext":"mind b"}}'`, status: pawl.CallDone, says: "[hook] mind b", file: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{touchA, isDone}})
+			w := newEnv(t, setup{script: []string{touchA, isDone}})
 			w.authority().Rule(test.rules...)
 			w.hook("PreToolUse", "Bash", test.hook)
 			w.prompt("go", inMode(test.mode))
@@ -119,7 +119,7 @@ func TestHookRules(t *testing.T) {
 // puts to the hooks again: an input that they changed is not lost between them.
 func TestHookOtherProcess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{touchA, isDone}})
+	w := newEnv(t, setup{script: []string{touchA, isDone}})
 	w.hook("PreToolUse", "Bash", changesA)
 	w.prompt("go", inMode("yolo"))
 	turn, _, err := w.Begin(t.Context(), session)
@@ -149,7 +149,7 @@ func TestHookOtherProcess(t *testing.T) {
 // is asked about it.
 func TestHookBegun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"a"}}]}`, isDone}})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"a"}}]}`, isDone}})
 	for name, text := range map[string]string{"a": "first", "b": "second"} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestHookBegun(t *testing.T) {
 func TestHookPrompts(t *testing.T) {
 	t.Parallel()
 	const noSecrets = "if grep -q secret; then echo no secrets >&2; exit 2; fi; echo it is noon"
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"list","input":{}}]}`, isDone}})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"list","input":{}}]}`, isDone}})
 	w.hook("UserPromptSubmit", "", noSecrets)
 	w.prompt("my secret is 1", inMode("yolo"))
 	w.prompt("go", inMode("yolo"), queue)
@@ -221,7 +221,7 @@ func TestHookStop(t *testing.T) {
 	for i := range lines {
 		lines[i] = isDone
 	}
-	w := newWorld(t, setup{script: lines})
+	w := newEnv(t, setup{script: lines})
 	w.hook("Stop", "", "echo more >&2; exit 2")
 	w.prompt("go", inMode("yolo"))
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -232,7 +232,7 @@ func TestHookStop(t *testing.T) {
 // TestHookEnds: a hook after a call can end the turn.
 func TestHookEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{touchA, isDone}})
+	w := newEnv(t, setup{script: []string{touchA, isDone}})
 	w.hook("PostToolUse", "Bash", `echo '{"continue":false,"stopReason":"enough"}'`)
 	w.prompt("go", inMode("yolo"))
 	stop := w.mustTurn(pawl.ReasonPermissionDenied)
@@ -245,7 +245,7 @@ func TestHookEnds(t *testing.T) {
 // the hook says.
 func TestHookStart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone, isDone}})
+	w := newEnv(t, setup{script: []string{isDone, isDone}})
 	w.hook("SessionStart", "startup", "echo welcome")
 	w.prompt("one", inMode("yolo"))
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -266,7 +266,7 @@ func (h goHooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, 
 // again, and only then taken in.
 func TestHookReworded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone}})
+	w := newEnv(t, setup{script: []string{isDone}})
 	var seen []string
 	prompt := w.prompt("harmless", inMode("yolo"))
 	w.Hooks = goHooks{{Name: "looks", Points: []hook.Point{hook.ChatMessage}, Run: func(_ context.Context, e hook.Event) (hook.Outcome, error) {
@@ -286,7 +286,7 @@ func TestHookReworded(t *testing.T) {
 // worked on.
 func TestHookUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone}})
+	w := newEnv(t, setup{script: []string{isDone}})
 	w.Hooks = goHooks{{Name: "has nothing to run"}}
 	w.prompt("go", inMode("yolo"))
 	if _, ok, err := w.Begin(t.Context(), session); ok || err != nil {
@@ -311,7 +311,7 @@ func TestHookAsked(t *testing.T) {
 		"yes":     {says: `echo '{"hookSpecificOutput":{"decision":{"behavior":"allow"}}}'`, status: pawl.CallDone},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{touchA, isDone}})
+			w := newEnv(t, setup{script: []string{touchA, isDone}})
 			w.hook("PermissionRequest", "Bash", test.says)
 			w.hook("Notification", "permission_prompt", "touch told")
 			w.prompt("go", inMode("ask"))
@@ -327,7 +327,7 @@ func TestHookAsked(t *testing.T) {
 // and its prompts are no person's.
 func TestHookChild(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})
+	w := newEnv(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})
 	w.hook("Stop", "", "touch stopped")
 	w.hook("UserPromptSubmit", "", "touch prompted")
 	w.hook("SubagentStop", "", `grep -q '"stop_hook_active":true' || { echo more >&2; exit 2; }`)

@@ -19,7 +19,7 @@ type Steps[C any] interface {
 	// Execute runs the calls; their results are in the log when it returns.
 	Execute(C, Turn, []pawl.CallID) error
 	// Settle reports whether the turn goes on though the model made no more calls.
-	Settle(C, Turn) (again bool, err error)
+	Settle(C, Turn) (goOn bool, err error)
 }
 
 // Run runs the agent loop for one turn until it ends. It only decides: no I/O, no
@@ -43,16 +43,16 @@ func Run[C any](c C, s Steps[C], t Turn) (pawl.Reason, error) {
 				return "", err
 			}
 		}
-		again := reply.Finish == pawl.FinishToolUse
-		if !again {
-			if again, err = s.Settle(c, t); err != nil {
+		goOn := reply.Finish == pawl.FinishToolUse
+		if !goOn {
+			if goOn, err = s.Settle(c, t); err != nil {
 				return "", err
 			}
 		}
 		switch {
 		case t.Last():
 			return pawl.ReasonMaxSteps, nil
-		case !again:
+		case !goOn:
 			return reply.Finish.Reason(), nil
 		}
 	}

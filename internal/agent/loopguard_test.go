@@ -34,7 +34,7 @@ func blind() []toolapi.Tool {
 }
 
 // told are the words to the model on its circles.
-func (w *world) told() []string {
+func (w *testEnv) told() []string {
 	w.t.Helper()
 	var texts []string
 	for _, b := range w.bodies(pawl.Injected{}) {
@@ -69,7 +69,7 @@ func TestCircles(t *testing.T) {
 		"another call between":   {slices.Concat(times(2, looks), times(1, acts), times(2, looks), times(1, wraps)), blind(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: tt.script, tools: tt.tools})
+			w := newEnv(t, setup{script: tt.script, tools: tt.tools})
 			w.prompt("go", absent)
 			w.mustTurn(pawl.ReasonEndTurn)
 			beginsWith := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
@@ -91,7 +91,7 @@ func TestCirclesEndTheTurn(t *testing.T) {
 		"a child":         {"01JD0000000000000000000009", func(*pawl.Prompted) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: times(9, looks), tools: blind(), parent: tt.parent})
+			w := newEnv(t, setup{script: times(9, looks), tools: blind(), parent: tt.parent})
 			w.prompt("go", tt.change)
 			stop := w.mustTurn(pawl.ReasonLoop)
 			check(t, Stop{Reason: pawl.ReasonLoop, Message: report}, stop)
@@ -105,7 +105,7 @@ func TestCirclesEndTheTurn(t *testing.T) {
 // A person who steers is there: it counts from the beginning.
 func TestSteeringEndsCircles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: slices.Concat(times(9, looks), times(1, wraps)), tools: blind()})
+	w := newEnv(t, setup{script: slices.Concat(times(9, looks), times(1, wraps)), tools: blind()})
 	w.prompt("go", absent)
 	w.model.begins = func(r model.Request) {
 		if r.Replies == 5 { // the sixth call is the second finding
@@ -154,7 +154,7 @@ func TestAskedToGoOn(t *testing.T) {
 		"from beyond":    {pawl.Answer{Outcome: "maybe"}, pawl.ReasonLoop, 6, []string{repeats}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				script: slices.Concat(times(8, looks), times(1, wraps)), tools: blind(),
 				store: func(st store.Store) store.Store { return &person{st, tt.answer} },
 			})
@@ -170,7 +170,7 @@ func TestAskedToGoOn(t *testing.T) {
 // Each yes begins the count anew: a word first, then the next question.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		script: slices.Concat(times(13, looks), times(1, wraps)), tools: blind(),
 		store: func(st store.Store) store.Store { return &person{st, pawl.Answer{Outcome: pawl.OutcomeAnswered}} },
 	})
@@ -183,7 +183,7 @@ func TestAskedAgain(t *testing.T) {
 // A turn that is canceled while it asks needs no answer any more.
 func TestCanceledWhileAsking(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: times(9, looks), tools: blind()})
+	w := newEnv(t, setup{script: times(9, looks), tools: blind()})
 	w.prompt("go")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -208,7 +208,7 @@ func TestCanceledWhileAsking(t *testing.T) {
 // An ask whose turn is taken away stays open, and whoever goes on waits for it again.
 func TestAskTakenAway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: slices.Concat(times(6, looks), times(1, wraps)), tools: blind()})
+	w := newEnv(t, setup{script: slices.Concat(times(6, looks), times(1, wraps)), tools: blind()})
 	w.prompt("go")
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
@@ -253,7 +253,7 @@ func TestCirclesFromEveryPoint(t *testing.T) {
 			}
 			at := &heads{}
 			who := &person{answer: tt.answer}
-			w := newWorld(t, setup{script: lines, tools: blind(), store: func(st store.Store) store.Store {
+			w := newEnv(t, setup{script: lines, tools: blind(), store: func(st store.Store) store.Store {
 				at.Store, who.Store = st, at
 				return who
 			}})

@@ -115,7 +115,7 @@ func TestServerToolsAreKept(t *testing.T) {
 		"the prompt cannot widen":    {agent: []string{"mcp__a__y"}, tools: []string{"mcp__*"}, call: byName},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{test.call, isDone}})
+			w := newEnv(t, setup{script: []string{test.call, isDone}})
 			w.Servers = &shop{hidden: test.hidden}
 			w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
 				return found(definition.Agent{Name: "mine", Tools: test.agent}), nil
@@ -142,7 +142,7 @@ func found(agents ...definition.Agent) *extension.Found {
 // Hooks see the tool that a call is for, and its input, and can change that.
 func TestHooksSeeTheRealTool(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"mcp_call","input":{"tool":"mcp__a__x","input":{"n":1}}},{"name":"mcp_call","input":{"tool":"mcp__a__y","input":{"n":1}}}]}`, isDone}})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"mcp_call","input":{"tool":"mcp__a__x","input":{"n":1}}},{"name":"mcp_call","input":{"tool":"mcp__a__y","input":{"n":1}}}]}`, isDone}})
 	w.Servers = &shop{hidden: true}
 	w.hook("PreToolUse", "mcp__a__x", `cat > before.json; echo '{"hookSpecificOutput":{"updatedInput":{"n":2}}}'`)
 	w.hook("PreToolUse", "mcp__a__y", "echo not y >&2; exit 2")
@@ -172,7 +172,7 @@ func TestHooksSeeTheRealTool(t *testing.T) {
 func TestServerRules(t *testing.T) {
 	t.Parallel()
 	for _, about := range []string{"*", definition.AllServers} {
-		w := newWorld(t, setup{script: []string{`{"calls":[{"name":"mcp__a__x","input":{}}]}`, isDone}})
+		w := newEnv(t, setup{script: []string{`{"calls":[{"name":"mcp__a__x","input":{}}]}`, isDone}})
 		w.Servers = &shop{}
 		w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
 			return found(definition.Agent{Name: "mine", Rules: []definition.Rule{{Tool: about, Decision: string(permission.Deny)}}}), nil
@@ -198,7 +198,7 @@ func TestChildInheritsServerTools(t *testing.T) {
 		"an agent's":             {agent: []string{"task", "mcp__a__x"}, tools: []string{"task", "mcp__a"}, want: []string{"mcp__a__x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}]}`, isDone}})
+			w := newEnv(t, setup{script: []string{`{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}]}`, isDone}})
 			sent := &sender{}
 			w.Service, w.Servers = sent, &shop{}
 			w.Extensions = func(context.Context, string, pawl.Settings) (*extension.Found, error) {
@@ -229,14 +229,14 @@ func (s *sender) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.
 // What is wrong with a server is reported to who watches, once, and is in no log.
 func TestServerNotes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone}})
+	w := newEnv(t, setup{script: []string{isDone}})
 	w.Servers = &shop{notes: []string{"the MCP server a is not ready"}}
 	w.tells("the MCP server a is not ready")
 }
 
 // tells works on a prompt, and holds a turn to telling who watches this once, and
 // to leaving it out of the log.
-func (w *world) tells(note string) {
+func (w *testEnv) tells(note string) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()

@@ -41,7 +41,7 @@ func (s *Stepper) advanceMission(ctx context.Context, j *journal) ([]pawl.Body, 
 
 // settleMission reports whether mission control keeps the turn going. The reason goes to
 // the log, so that a repeated step goes on too.
-func (s *Stepper) settleMission(ctx context.Context, j *journal, t Turn) (again bool, err error) {
+func (s *Stepper) settleMission(ctx context.Context, j *journal, t Turn) (goOn bool, err error) {
 	open := j.history.Open()
 	if !s.hasMission(j) || t.Last() || open.Steps[t.Step-1].Finish == pawl.FinishCanceled {
 		return false, nil
@@ -113,7 +113,7 @@ type missionJournal struct {
 
 var _ missionapi.Journal = missionJournal{}
 
-// Bridge returns the session for mission control, or nil if it has no mission.
+// Journal returns the session for mission control, or nil if it has no mission.
 func (h toolSession) Journal() missionapi.Journal {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()

@@ -89,7 +89,7 @@ func TestOverflow(t *testing.T) {
 
 // goOn goes on with a copy of the session's first events in another process. What
 // a person did after them they do again.
-func (w *world) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
+func (w *testEnv) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
 	w.t.Helper()
 	all := w.events()
 	if _, err := w.Store.Append(w.t.Context(), id, 0, all[:head]...); err != nil {
@@ -122,7 +122,7 @@ func (w *world) goOn(id pawl.SessionID, head pawl.Seq) *recorder {
 }
 
 // personGoesOn appends to the copy what a person did next in the original, if it was a person.
-func (w *world) personGoesOn(id pawl.SessionID, all []pawl.Event) bool {
+func (w *testEnv) personGoesOn(id pawl.SessionID, all []pawl.Event) bool {
 	w.t.Helper()
 	row, err := w.Store.Session(w.t.Context(), id)
 	if err != nil {

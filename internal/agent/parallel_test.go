@@ -97,7 +97,7 @@ func TestReadsRunTogetherAndWritesAlone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.calls, func(t *testing.T) {
 			h := newHall()
-			w := newWorld(t, setup{
+			w := newEnv(t, setup{
 				tools:  []toolapi.Tool{h.tool("r", pawl.AccessRead), h.tool("w", pawl.AccessWrite)},
 				script: []string{callLine(test.calls), `{"text":"Ok."}`},
 			})
@@ -135,7 +135,7 @@ func TestReadsRunTogetherAndWritesAlone(t *testing.T) {
 }
 
 // waitFor waits until the log holds such a body.
-func (w *world) waitFor(is func(pawl.Body) bool) {
+func (w *testEnv) waitFor(is func(pawl.Body) bool) {
 	w.t.Helper()
 	for e, err := range w.bus.Events(w.t.Context(), session, 0) {
 		if err != nil {
@@ -149,7 +149,7 @@ func (w *world) waitFor(is func(pawl.Body) bool) {
 
 // checkCalls holds the invariant: every call has exactly one result, and a call
 // that ran was in the log before.
-func (w *world) checkCalls() {
+func (w *testEnv) checkCalls() {
 	w.t.Helper()
 	asked, started, finished := map[pawl.CallID]int{}, map[pawl.CallID]int{}, map[pawl.CallID]int{}
 	for _, e := range w.events() {

@@ -10,7 +10,7 @@ import (
 var nested = map[string]string{"sub/AGENTS.md": "Be careful.", "sub/a.txt": "a", "sub/b.txt": "b", "top.txt": "t"}
 
 // told counts the results that bring the rules.
-func told(w *world) (n int) {
+func told(w *testEnv) (n int) {
 	for _, r := range w.results() {
 		n += strings.Count(r.Result.Content, "Be careful.")
 	}
@@ -32,7 +32,7 @@ func TestRulesOfAFolderComeOnce(t *testing.T) {
 		"not a stranger's":  {[]string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: test.script})
+			w := newEnv(t, setup{script: test.script})
 			w.bring(test.trusted, nested)
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -47,7 +47,7 @@ func TestRulesOfAFolderComeOnce(t *testing.T) {
 // turn neither.
 func TestRulesOfAFolderAfterResume(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 		`{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 	}})
@@ -63,7 +63,7 @@ func TestRulesOfAFolderAfterResume(t *testing.T) {
 
 func TestRulesOfAFolderAreBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}})
 	w.bring(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)

@@ -84,7 +84,7 @@ func (j *journal) stillWaiting(w pawl.Waiting) func() bool {
 }
 
 // steeringEvents runs the hooks for a prompt that steers and returns the events that add
-// it to the open turn. A prompt that a hook blocks is withdrawn, and the user learns why.
+// it to the open turn. A prompt that a hook blocks is withdrawn, and the user sees why.
 func (s *Stepper) steeringEvents(ctx context.Context, j *journal, w pawl.Waiting) ([]pawl.Body, error) {
 	o, err := s.runPromptHooks(ctx, j, w)
 	switch {

@@ -46,8 +46,8 @@ func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after st
 	if err != nil {
 		return changesUnknown(err)
 	}
-	shown := readable(policy, "read")
-	diff, hidden, err := s.Snapshots.PatchOf(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxInterruptedDiff, shown)
+	visible := readable(policy, "read")
+	diff, hidden, err := s.Snapshots.PatchOf(ctx, j.history.Created().Dir, snapshot.ID(before), snapshot.ID(after), maxInterruptedDiff, visible)
 	if err != nil {
 		return changesUnknown(err)
 	}

@@ -72,7 +72,7 @@ var resumeScript = []string{
 func TestResumeFromEveryPoint(t *testing.T) {
 	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
-	w := newWorld(t, setup{
+	w := newEnv(t, setup{
 		script: resumeScript, tools: original.tools(),
 		store: func(st store.Store) store.Store { return &heads{Store: st} },
 	})
@@ -229,7 +229,7 @@ func stateOf(events []pawl.Event) logState {
 func TestResumeWithoutTheTool(t *testing.T) {
 	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
-	w := newWorld(t, setup{script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`}, tools: original.tools()})
+	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`}, tools: original.tools()})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	started := slices.IndexFunc(w.events(), func(e pawl.Event) bool { return pawl.KindOf(e.Body) == "call.started" })
@@ -254,7 +254,7 @@ func TestResumeWithoutTheTool(t *testing.T) {
 // What a small session looks like in the log.
 func TestGoldenSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"reasoning":"First look.","text":"I will fix it.","calls":[{"name":"read","input":{"path":"README.md"}},{"name":"list"}],"usage":{"input":1200,"output":40,"cost":5000}}`,
 		`{"calls":[{"name":"edit","input":{"path":"README.md","old":"pwal","new":"pawl"}},{"name":"delete","input":{"path":"/"}}],"usage":{"input":1300,"output":30,"cost":6000}}`,
 		`{"text":"Fixed the typo.","usage":{"input":1400,"output":10,"cost":7000}}`,
@@ -332,7 +332,7 @@ func TestEveryStepTwice(t *testing.T) {
 	var did [2]*effects
 	for i := range logs {
 		did[i] = &effects{runs: map[pawl.CallID]int{}}
-		w := newWorld(t, setup{script: resumeScript, tools: did[i].tools()})
+		w := newEnv(t, setup{script: resumeScript, tools: did[i].tools()})
 		w.prompt("go")
 		w.prompt("later", queue, maxSteps(2))
 		w.prompt("this way", steer)

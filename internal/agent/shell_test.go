@@ -21,7 +21,7 @@ import (
 )
 
 // shells has what waits carried out, and returns the ends of the person's commands.
-func (w *world) shells() []pawl.ShellRan {
+func (w *testEnv) shells() []pawl.ShellRan {
 	w.t.Helper()
 	if _, ok, err := w.Begin(w.t.Context(), session); ok || err != nil {
 		w.t.Fatalf("want nothing left to do, got %v, %v", ok, err)
@@ -34,7 +34,7 @@ func (w *world) shells() []pawl.ShellRan {
 }
 
 // sh has the person run a command.
-func (w *world) sh(command string) pawl.ShellRan {
+func (w *testEnv) sh(command string) pawl.ShellRan {
 	w.t.Helper()
 	w.append(pawl.ShellAsked{Command: command})
 	list := w.shells()
@@ -45,7 +45,7 @@ func (w *world) sh(command string) pawl.ShellRan {
 // for it.
 func TestShellIsTheirWord(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"I see."}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"I see."}`}})
 	r := w.sh("echo one; echo two >&2; exit 3")
 	check(t, pawl.CallDone, r.Status)
 	check(t, "3", r.Result.Meta["exit_code"])
@@ -64,7 +64,7 @@ func TestShellIsTheirWord(t *testing.T) {
 // A large output is bounded, and kept whole beside the log.
 func TestShellSpills(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{isDone}})
+	w := newEnv(t, setup{script: []string{isDone}})
 	r := w.sh("seq 1 20000")
 	if r.Result.Full == nil || len(r.Result.Content) > tool.ResultBytes+1000 {
 		t.Fatalf("%d bytes are in the log", len(r.Result.Content))
@@ -118,7 +118,7 @@ func TestShellIsPermitted(t *testing.T) {
 		{name: "an agent that is gone", settings: pawl.Settings{Agent: "gone"}, command: "touch ran", want: pawl.CallDenied, says: "no agent is called"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{isDone}})
+			w := newEnv(t, setup{script: []string{isDone}})
 			authority := w.Authority.(*harness.Authority)
 			authority.Rule(c.rules...)
 			if c.unboxed {
@@ -167,7 +167,7 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			box := &requests{}
 			jobs := tool.NewJobs(nil, box)
-			w := newWorld(t, setup{script: []string{`{"calls":[` + bash(command) + `]}`, isDone}, tools: []toolapi.Tool{tool.Bash(jobs)}})
+			w := newEnv(t, setup{script: []string{`{"calls":[` + bash(command) + `]}`, isDone}, tools: []toolapi.Tool{tool.Bash(jobs)}})
 			for _, name := range []string{".bashrc", ".bash_profile", ".profile", ".bash_aliases", ".envrc", "ls"} {
 				w.write(name, "export HOSTILE=1; alias ls='touch pwned'; ls() { touch pwned; }\n")
 			}
@@ -185,13 +185,13 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 // While a turn is open a command waits for its end; prompts that wait come after.
 func TestShellWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
-	var w *world
+	var w *testEnv
 	order := newTool("order", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		w.append(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "later"}}, Delivery: pawl.DeliverQueue, Settings: pawl.Settings{Model: modelRef}})
 		w.append(pawl.ShellAsked{Command: "touch ran"})
 		return pawl.Result{Content: "ok"}, nil
 	})
-	w = newWorld(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []toolapi.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unsandboxed{}))}})
+	w = newEnv(t, setup{script: []string{`{"calls":[{"name":"order"}]}`, isDone, isDone}, tools: []toolapi.Tool{order, tool.Bash(tool.NewJobs(nil, tool.Unsandboxed{}))}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -204,7 +204,7 @@ func TestShellWaitsForTheTurn(t *testing.T) {
 }
 
 // prints waits until a command of the person's has printed something.
-func (w *world) prints(asked pawl.Seq, text string) {
+func (w *testEnv) prints(asked pawl.Seq, text string) {
 	var all string
 	for e, err := range w.bus.Events(w.t.Context(), session, asked) {
 		if p, ok := e.Body.(pawl.Progress); ok && p.Call == asked.ShellCall() {
@@ -220,7 +220,7 @@ func (w *world) prints(asked pawl.Seq, text string) {
 // nobody knows the result, and what has changed. It can be undone.
 func TestShellIsRunOnce(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{isDone}})
+	w := newUndoEnv(t, setup{script: []string{isDone}})
 	w.write("a", "before\n")
 	asked := w.append(pawl.ShellAsked{Command: "echo run >> a; echo begun; exec sleep 1000"})
 	ctx, die := context.WithCancelCause(t.Context())
@@ -252,7 +252,7 @@ func TestShellIsRunOnce(t *testing.T) {
 // ordered after the cancel is.
 func TestShellIsCanceled(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{isDone}})
+	w := newUndoEnv(t, setup{script: []string{isDone}})
 	first := w.append(pawl.ShellAsked{Command: "echo half > a; echo begun; exec sleep 1000"})
 	second := w.append(pawl.ShellAsked{Command: "touch second"})
 	w.append(pawl.ShellAsked{Command: "touch third"})
@@ -277,7 +277,7 @@ func TestShellIsCanceled(t *testing.T) {
 // turn before it.
 func TestShellIsUndone(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, isDone}})
+	w := newUndoEnv(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, isDone}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	before := w.conversation()

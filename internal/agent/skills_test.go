@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// skilled is a roomy world whose directory brings skills.
-func skilled(t *testing.T, script []string, names ...string) *world {
+// skilled is a roomy environment with skills in its project.
+func skilled(t *testing.T, script []string, names ...string) *testEnv {
 	t.Helper()
 	w := roomy(t, setup{script: script})
 	files := map[string]string{}

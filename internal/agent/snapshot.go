@@ -14,7 +14,7 @@ import (
 // Snapshots takes, compares and restores snapshots of workspaces; see package snapshot.
 type Snapshots interface {
 	Take(ctx context.Context, dir string, owner pawl.SessionID) (snapshot.ID, error)
-	PatchOf(ctx context.Context, dir string, from, to snapshot.ID, limit int, shown func(path string) bool) (text string, hidden int, err error)
+	PatchOf(ctx context.Context, dir string, from, to snapshot.ID, limit int, visible func(path string) bool) (text string, hidden int, err error)
 	Plan(ctx context.Context, dir string, spans []snapshot.Span, redo bool) (snapshot.Plan, error)
 	Show(ctx context.Context, plan snapshot.Plan, limit int) (text string, lines map[string]snapshot.Change, err error)
 	Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Conflicts) (snapshot.Report, error)
@@ -25,13 +25,13 @@ var _ Snapshots = (*snapshot.Store)(nil)
 const (
 	// snapshotGrace bounds the snapshot after a canceled call.
 	snapshotGrace = 3 * time.Second
-	// tooLargeFor is how long no snapshot is tried of a folder that was too large.
+	// tooLargeFor is how long no snapshot is tried of a directory that was too large.
 	tooLargeFor = 10 * time.Minute
 	// maxUnsafe bounds the reason why there is no snapshot, in characters.
 	maxUnsafe = 300
 )
 
-// tooLarge remembers the folders that are too large for a snapshot: to find that out
+// tooLarge remembers the directories that are too large for a snapshot: to find that out
 // again for each call would cost as much as the largest snapshot.
 type tooLarge struct {
 	mu    sync.Mutex

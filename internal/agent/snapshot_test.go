@@ -22,7 +22,7 @@ import (
 // comes of them; others have none.
 func TestSnapshotsOfCalls(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{
+	w := newUndoEnv(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `,{"name":"list"},` + bash("exit 1") + `,{"name":"write","input":{"path":"/nowhere/else","content":""}},` + bash("printf 2 > a; exit 1") + `]}`,
 		`{"text":"Ok."}`,
 	}})
@@ -75,7 +75,7 @@ func writes(name, text string) func(dir string) error {
 func TestSnapshotOfACanceledCall(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
-	w := newUndoWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []toolapi.Tool{stuck(t, began, writes("a", "half"))}})
+	w := newUndoEnv(t, setup{script: []string{`{"calls":[{"name":"act"}]}`}, tools: []toolapi.Tool{stuck(t, began, writes("a", "half"))}})
 	w.prompt("go")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -92,10 +92,10 @@ func TestSnapshotOfACanceledCall(t *testing.T) {
 
 // dieInACall has pawl die while a call runs that makes a change, and returns the
 // session as the next process finds it.
-func dieInACall(t *testing.T, change func(dir string) error) *world {
+func dieInACall(t *testing.T, change func(dir string) error) *testEnv {
 	t.Helper()
 	began := make(chan struct{}, 1)
-	w := newUndoWorld(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []toolapi.Tool{stuck(t, began, change)}})
+	w := newUndoEnv(t, setup{script: []string{`{"calls":[{"name":"act"}]}`, `{"text":"Ok."}`}, tools: []toolapi.Tool{stuck(t, began, change)}})
 	w.write("a", "before\n")
 	w.prompt("go")
 	ctx, die := context.WithCancelCause(t.Context())
@@ -119,7 +119,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		change   func(dir string) error
-		meantime func(w *world)
+		meantime func(w *testEnv)
 		want     []string
 		not      []string
 		canUndo  bool
@@ -136,7 +136,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 			name: "one that may not be read", change: func(dir string) error {
 				return errors.Join(writes("a", "after\n")(dir), writes("hidden.txt", "not for the model\n")(dir))
 			},
-			meantime: func(w *world) {
+			meantime: func(w *testEnv) {
 				rule := permission.Rule{Kind: pawl.AccessRead, Pattern: "hidden*", Decision: permission.Deny}
 				w.Authority.(*harness.Authority).Rule(rule)
 			},
@@ -145,7 +145,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 		{name: "no change", change: func(string) error { return nil }, want: []string{"Nothing in the workspace has changed"}, canUndo: true},
 		{
 			name: "the snapshots are gone", change: writes("a", "after\n"),
-			meantime: func(w *world) {
+			meantime: func(w *testEnv) {
 				if err := os.RemoveAll(w.Snapshots.(*snapshot.Store).Dir); err != nil {
 					w.t.Fatal(err)
 				}
@@ -214,7 +214,7 @@ func (c *counting) Take(ctx context.Context, dir string, owner pawl.SessionID) (
 // is not found out again for each of them.
 func TestFolderThatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{
+	w := newUndoEnv(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > x") + `,` + bash("printf 2 > x") + `]}`, `{"text":"Ok."}`, `{"calls":[` + bash("rm ?; printf 3 > x") + `]}`, `{"text":"Ok."}`,
 	}})
 	for i := range 5 {
@@ -256,18 +256,18 @@ func TestUndoWithoutSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
-		lose func(w *world)
+		lose func(w *testEnv)
 		want string
 	}{
-		{"git is gone", func(w *world) { w.Snapshots = nil }, "'pawl doctor'"},
-		{"they were cleaned up", func(w *world) {
+		{"git is gone", func(w *testEnv) { w.Snapshots = nil }, "'pawl doctor'"},
+		{"they were cleaned up", func(w *testEnv) {
 			if err := os.RemoveAll(w.Snapshots.(*snapshot.Store).Dir); err != nil {
 				w.t.Fatal(err)
 			}
 		}, "pawl gc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
+			w := newUndoEnv(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
 			talk := w.talk()
@@ -303,7 +303,7 @@ func (e *endsIn) Apply(ctx context.Context, plan snapshot.Plan, how snapshot.Con
 // An undo that the process does not live to end stays ordered.
 func TestUndoTakenAway(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
+	w := newUndoEnv(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.append(pawl.UndoAsked{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}})
@@ -322,7 +322,7 @@ func TestUndoTakenAway(t *testing.T) {
 // A clock that is set back does not turn the order of what was done around.
 func TestUndoWithAClockSetBack(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{
+	w := newUndoEnv(t, setup{script: []string{
 		`{"calls":[` + bash("printf 1 > a") + `]}`, `{"calls":[` + bash("printf 2 > a") + `]}`, `{"text":"Ok."}`,
 	}})
 	now := noon

@@ -51,12 +51,12 @@ func TestSteering(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			var w *world
+			var w *testEnv
 			look := newTool("look", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 				w.prompt("other way", steer)
 				return pawl.Result{Content: "seen"}, nil
 			})
-			w = newWorld(t, setup{tools: []toolapi.Tool{look}, script: test.script})
+			w = newEnv(t, setup{tools: []toolapi.Tool{look}, script: test.script})
 			if test.at == "reply" {
 				w.model.begins = func(r model.Request) {
 					if r.Replies == 0 {
@@ -80,7 +80,7 @@ func TestSteering(t *testing.T) {
 }
 
 // seqOf is the number of the prompt that says text.
-func (w *world) seqOf(text string) pawl.Seq {
+func (w *testEnv) seqOf(text string) pawl.Seq {
 	w.t.Helper()
 	for _, e := range w.events() {
 		if p, ok := e.Body.(pawl.Prompted); ok && p.Parts.Text() == text {
@@ -94,7 +94,7 @@ func (w *world) seqOf(text string) pawl.Seq {
 // A prompt that steers while no turn is open begins one.
 func TestSteeringNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"expect":"^go$","text":"Ok."}`}})
+	w := newEnv(t, setup{script: []string{`{"expect":"^go$","text":"Ok."}`}})
 	w.prompt("go", steer)
 	w.mustTurn(pawl.ReasonEndTurn)
 	check(t, []pawl.Message{user("go"), says(pawl.Text{Text: "Ok."})}, w.conversation())
@@ -102,7 +102,7 @@ func TestSteeringNothing(t *testing.T) {
 
 func TestQueueing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"1"}`, `{"text":"2"}`, `{"text":"3"}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"1"}`, `{"text":"2"}`, `{"text":"3"}`}})
 	w.prompt("one")
 	w.model.begins = func(r model.Request) {
 		if r.Replies == 0 {
@@ -126,7 +126,7 @@ func TestQueueing(t *testing.T) {
 // Prompts and titles may come at any time, between any two events.
 func TestPromptsInBetween(t *testing.T) {
 	t.Parallel()
-	var w *world
+	var w *testEnv
 	n := 0
 	disturb := func() {
 		if n++; n%2 == 0 {
@@ -135,7 +135,7 @@ func TestPromptsInBetween(t *testing.T) {
 		}
 		w.prompt("later", queue)
 	}
-	w = newWorld(t, setup{
+	w = newEnv(t, setup{
 		tools:  []toolapi.Tool{toolText("act", pawl.AccessWrite, "done")},
 		script: []string{`{"calls":[{"name":"act"},{"name":"act"}]}`, `{"text":"Ok."}`},
 		store:  func(st store.Store) store.Store { return &disturbed{Store: st, by: func() { disturb() }} },
@@ -188,7 +188,7 @@ func TestLost(t *testing.T) {
 	}
 	for _, test := range other {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+			w := newEnv(t, setup{script: []string{`{"text":"Ok."}`}})
 			w.prompt("go")
 			w.model.begins = func(model.Request) { w.append(test.event) }
 			if _, err := w.turn(t.Context()); !errors.Is(err, errTakenOver) {
@@ -203,7 +203,7 @@ func TestLost(t *testing.T) {
 // A step of a turn that is no longer open does nothing.
 func TestStepOfAClosedTurn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+	w := newEnv(t, setup{script: []string{`{"text":"Ok."}`}})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	before := w.events()

@@ -45,7 +45,7 @@ type Config struct {
 	// the given model. nil, or "", means that none are written.
 	SummaryModel func(ref string) (string, error)
 	// SmallModel returns the small model of the given model's provider, for agents that
-	// ask for one. nil, or "", means that none exists.
+	// ask for one. nil, or "", means the session's model.
 	SmallModel func(ref string) (string, error)
 	// Snapshots keeps the contents of workspaces, so that changes by calls can be shown
 	// and undone; nil means that no snapshots are taken.
@@ -56,7 +56,7 @@ type Config struct {
 	Redact    *redact.Redactor // masks secrets in tool results; nil masks by their shape only
 
 	// Extensions reads the configuration of the project and the user: agents, rules,
-	// skills. nil means that none exists.
+	// skills. nil means no configuration.
 	Extensions func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error)
 
 	Servers Servers // MCP servers, whose tools are offered with the others; nil means none

@@ -56,12 +56,12 @@ func (h toolSession) Spawn(ctx context.Context, call pawl.CallID, task toolapi.S
 	if task.Background {
 		return toolapi.Subagent{Session: spawned.Subagent}, nil
 	}
-	child, err := h.s.awaitSubagent(ctx, spawned.Subagent)
+	result, err := h.s.awaitSubagent(ctx, spawned.Subagent)
 	if err != nil && ctx.Err() != nil && lostSession(ctx) == nil {
 		// The turn is canceled: cancel the subagent too, and wait for it to end.
-		return child, errors.Join(ctx.Err(), h.s.cancelSubagent(context.WithoutCancel(ctx), spawned.Subagent))
+		return result, errors.Join(ctx.Err(), h.s.cancelSubagent(context.WithoutCancel(ctx), spawned.Subagent))
 	}
-	return child, err
+	return result, err
 }
 
 // checkTask returns an error if the session may not start this subagent.
@@ -125,45 +125,45 @@ func (h toolSession) subagentSettings(ctx context.Context, task toolapi.Subagent
 	if err != nil {
 		return pawl.Settings{}, err
 	}
-	child := pawl.Settings{
+	settings := pawl.Settings{
 		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools,
 	}
 	if own.Plan {
-		child.Mode = string(permission.ModePlan)
+		settings.Mode = string(permission.ModePlan)
 	}
-	return child, h.s.limitToRemaining(ctx, h.j, &child)
+	return settings, h.s.limitToRemaining(ctx, h.j, &settings)
 }
 
 // awaitSubagent waits for the end of a subagent and returns its result.
 func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi.Subagent, error) {
-	child := toolapi.Subagent{Session: id}
+	result := toolapi.Subagent{Session: id}
 	var writes transcript.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {
-			return child, fmt.Errorf("wait for the child %s: %w", id, err)
+			return result, fmt.Errorf("wait for the child %s: %w", id, err)
 		}
 		writes.Add(e.Body)
 		switch b := e.Body.(type) {
 		case pawl.Replied:
 			if text := b.Parts.Text(); text != "" {
-				child.Text = text
+				result.Text = text
 			}
 		case pawl.TurnFinished:
-			child.Done, child.End, child.Changed = true, b, slices.Sorted(slices.Values(writes.Paths()))
+			result.Done, result.End, result.Changed = true, b, slices.Sorted(slices.Values(writes.Paths()))
 			if s.SubagentEnded != nil {
 				s.SubagentEnded(id)
 			}
-			return child, nil
+			return result, nil
 		case pawl.Status:
 			if b.State == "notice" {
 				continue
 			}
-			return child, fmt.Errorf("the child %s was interrupted: %s", id, b.Message)
+			return result, fmt.Errorf("the child %s was interrupted: %s", id, b.Message)
 		default:
 		}
 	}
-	return child, context.Cause(ctx)
+	return result, context.Cause(ctx)
 }
 
 // cancelSubagent cancels a subagent and waits for its end, at most for cancelGrace.
@@ -211,11 +211,11 @@ func (s *Stepper) finishedSubagents(ctx context.Context, open *pawl.OpenTurn) ([
 			}
 			continue
 		}
-		child, err := s.awaitSubagent(ctx, id)
+		result, err := s.awaitSubagent(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		bodies = append(bodies, pawl.Injected{Source: "task", Subagent: id, Text: tool.Report(child)})
+		bodies = append(bodies, pawl.Injected{Source: "task", Subagent: id, Text: tool.Report(result)})
 	}
 	return bodies, nil
 }

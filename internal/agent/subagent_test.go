@@ -16,7 +16,7 @@ func TestChildrenAreBounded(t *testing.T) {
 	for i := range calls {
 		calls[i] = `{"name":"task","input":{"agent":"general","prompt":"x","description":"x","background":true}}`
 	}
-	w := newWorld(t, setup{script: []string{`{"calls":[` + strings.Join(calls, ",") + `]}`}})
+	w := newEnv(t, setup{script: []string{`{"calls":[` + strings.Join(calls, ",") + `]}`}})
 	w.Service = &crowd{}
 	w.prompt("go")
 	if _, err := w.turn(t.Context()); err == nil || !strings.Contains(err.Error(), "gone") {

@@ -50,7 +50,7 @@ func (h toolSession) canSuspend(call pawl.CallID) bool {
 	return started == nil || started.ReadOnly
 }
 
-// suspend returns the answer to an ask, or a *Suspended error if none exists yet. The
+// suspend returns the answer to an ask, or a *Suspended error if it is open. The
 // timeout of the ask counts from when it was put: a fleet can take the answer at any time.
 func (h toolSession) suspend(ctx context.Context, ask *pawl.OpenAsk) (pawl.Answer, error) {
 	h.j.mu.Lock()

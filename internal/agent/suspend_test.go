@@ -49,7 +49,7 @@ func TestAwaitAny_Parks(t *testing.T) {
 
 var errTest = errors.New("the test ends it")
 
-func TestBridge_Park(t *testing.T) {
+func TestMissionJournal_Park(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {

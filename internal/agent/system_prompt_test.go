@@ -18,7 +18,7 @@ import (
 )
 
 // bring lets sessions have what their directory brings.
-func (w *world) bring(trusted bool, files map[string]string) {
+func (w *testEnv) bring(trusted bool, files map[string]string) {
 	w.t.Helper()
 	for name, text := range files {
 		path := filepath.Join(w.dir, name)
@@ -32,7 +32,7 @@ func (w *world) bring(trusted bool, files map[string]string) {
 	w.Extensions = w.found(trusted)
 }
 
-func (w *world) found(trusted bool) func(context.Context, string, pawl.Settings) (*extension.Found, error) {
+func (w *testEnv) found(trusted bool) func(context.Context, string, pawl.Settings) (*extension.Found, error) {
 	return func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error) {
 		p := extension.Places{Reserved: Reserved(), Trusted: func(string) bool { return trusted || s.Trusted }}
 		return p.Look(ctx, dir), nil
@@ -49,7 +49,7 @@ var readTwice = []string{
 // turn, whatever becomes of the files, and is read anew for the next.
 func TestSystemIsStableWithinATurn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: slices.Concat(readTwice, []string{`{"text":"again"}`})})
+	w := newEnv(t, setup{script: slices.Concat(readTwice, []string{`{"text":"again"}`})})
 	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
 	w.model.begins = func(model.Request) {
 		if err := os.WriteFile(filepath.Join(w.dir, "AGENTS.md"), []byte("Use spaces."), 0o600); err != nil {
@@ -76,7 +76,7 @@ func TestSystemIsStableWithinATurn(t *testing.T) {
 // A process that goes on with a turn asks the same, if the files are the same.
 func TestSystemAfterResume(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: readTwice})
+	w := newEnv(t, setup{script: readTwice})
 	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
 	w.interrupted("go")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -89,7 +89,7 @@ func TestSystemAfterResume(t *testing.T) {
 
 func TestNothingOfAStranger(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: readTwice[2:]})
+	w := newEnv(t, setup{script: readTwice[2:]})
 	w.bring(false, map[string]string{"AGENTS.md": "Use tabs.", ".pawl/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads PDFs.\n---\nRead."})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -99,7 +99,7 @@ func TestNothingOfAStranger(t *testing.T) {
 }
 
 // skillTool gives sessions the tool skill.
-func (w *world) skillTool() {
+func (w *testEnv) skillTool() {
 	w.t.Helper()
 	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
@@ -115,7 +115,7 @@ func (w *world) skillTool() {
 // what the model learns before the conversation stays the same.
 func TestSkillOfThisTurn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: []string{
+	w := newEnv(t, setup{script: []string{
 		`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`,
 		`{"calls":[{"name":"write","input":{"path":".agents/skills/pdf/SKILL.md","content":"---\nname: pdf\ndescription: Reads PDFs.\n---\nRead slowly."}}]}`,
 		`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`, `{"text":"the next turn"}`,
@@ -150,7 +150,7 @@ func TestSkillTool(t *testing.T) {
 	text := "---\nname: pdf\ndescription: Reads PDFs.\n---\nRead slowly."
 	for name, files := range map[string]map[string]string{"with": {".pawl/skills/pdf/SKILL.md": text}, "without": {"a.txt": "a"}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`}})
+			w := newEnv(t, setup{script: []string{`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`}})
 			w.bring(true, files)
 			w.skillTool()
 			w.prompt("go")
@@ -187,7 +187,7 @@ func TestDefinedAgent(t *testing.T) {
 		"a wish for rights": {"---\npermissionMode: bypassPermissions\n---\nYou help.", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{write, `{"text":"done"}`}})
+			w := newEnv(t, setup{script: []string{write, `{"text":"done"}`}})
 			w.bring(test.trusted, map[string]string{".pawl/agents/helper.md": test.file})
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 			w.mustTurn(pawl.ReasonEndTurn)
@@ -206,7 +206,7 @@ func TestDefinedAgent(t *testing.T) {
 // An agent that nobody has, or that an untrusted directory brings, does not work.
 func TestUndefinedAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: readTwice[2:]})
+	w := newEnv(t, setup{script: readTwice[2:]})
 	w.bring(false, map[string]string{".pawl/agents/helper.md": "You help."})
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, `no agent is called "helper"; there are: build, explore, general`) {
@@ -235,7 +235,7 @@ func TestChildrenOfADefinedAgent(t *testing.T) {
 		"with rules":     {"---\npermission: {edit: deny}\n---\nYou lead.", "", `there is no tool "task"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: task})
+			w := newEnv(t, setup{script: task})
 			w.bring(true, map[string]string{".pawl/agents/lead.md": test.file, ".pawl/agents/helper.md": "---\ntools: read\n---\nYou help."})
 			svc := &children{}
 			w.Service = svc
@@ -275,7 +275,7 @@ func TestModelOfADefinedAgent(t *testing.T) {
 		"with freedom":     {"---\ntemperature: 0.5\ntop_p: 0.9\n---\nYou help.", nil, model.Request{Temperature: &half, TopP: &most}, modelRef},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: readTwice[2:]})
+			w := newEnv(t, setup{script: readTwice[2:]})
 			w.bring(true, map[string]string{".pawl/agents/helper.md": test.file})
 			w.SmallModel = test.small
 			var opened []string
@@ -304,7 +304,7 @@ func smallIs(ref string) func(string) (string, error) {
 // A small model that cannot be determined ends the turn, and says so.
 func TestSmallModelUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setup{script: readTwice[2:]})
+	w := newEnv(t, setup{script: readTwice[2:]})
 	w.bring(true, map[string]string{".pawl/agents/helper.md": "---\nmodel: small\n---\nYou help."})
 	w.SmallModel = func(string) (string, error) { return "", errors.New("no catalog") }
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
@@ -331,7 +331,7 @@ func TestModeOf(t *testing.T) {
 }
 
 // interrupted works on a prompt as a process that ends after its first step does.
-func (w *world) interrupted(prompt string) {
+func (w *testEnv) interrupted(prompt string) {
 	w.t.Helper()
 	ctx, stop := context.WithCancelCause(w.t.Context())
 	w.model.begins = func(r model.Request) {

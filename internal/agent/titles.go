@@ -85,7 +85,7 @@ func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 }
 
 // summaryModel returns the session's row and the model that writes its title and summaries;
-// "" if none exists, or if the session is a subagent's, whose parent names it and gets its
+// "" if none is configured, or if the session is a subagent's, whose parent names it and gets its
 // report.
 func (s *Stepper) summaryModel(ctx context.Context, id pawl.SessionID) (pawl.Session, string, error) {
 	if s.SummaryModel == nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// aside is a world whose small model is the one that works.
-func aside(t *testing.T, s setup) *world {
+// aside is an environment whose small model is the one that works.
+func aside(t *testing.T, s setup) *testEnv {
 	t.Helper()
-	w := newWorld(t, s)
+	w := newEnv(t, s)
 	w.SummaryModel = small
 	return w
 }

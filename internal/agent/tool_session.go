@@ -52,7 +52,7 @@ func (h toolSession) call(id pawl.CallID) pawl.CallState {
 }
 
 // openAsk returns the ask that the call, or for a loop the turn, has put already; nil if
-// none exists.
+// it has put none.
 func (h toolSession) openAsk(call pawl.CallID, kind pawl.AskKind) *pawl.OpenAsk {
 	switch kind {
 	case pawl.AskLoop:

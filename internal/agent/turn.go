@@ -47,7 +47,7 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t Turn, ok bool
 // Settle reports whether the turn goes on after the model's last reply: because a prompt
 // steers it, a background subagent returns, mission control has news, or a hook wants it.
 // It waits for background subagents and for mission control.
-func (s *Stepper) Settle(ctx context.Context, t Turn) (again bool, err error) {
+func (s *Stepper) Settle(ctx context.Context, t Turn) (goOn bool, err error) {
 	j, err := s.enterTurn(ctx, t)
 	if err != nil {
 		return false, err
@@ -60,8 +60,8 @@ func (s *Stepper) Settle(ctx context.Context, t Turn) (again bool, err error) {
 	if ids := open.Pending; len(ids) > 0 && !t.Last() {
 		return true, s.awaitAnySubagent(ctx, ids)
 	}
-	if again, err := s.settleMission(ctx, j, t); again || err != nil {
-		return again, err
+	if goOn, err := s.settleMission(ctx, j, t); goOn || err != nil {
+		return goOn, err
 	}
 	return s.runStopHooks(ctx, j, t)
 }
@@ -115,16 +115,16 @@ func requeueSteered(open *pawl.OpenTurn, stop Stop) []pawl.Body {
 	var bodies []pawl.Body
 	for _, w := range open.Steered {
 		if w.Seq > stop.UpTo {
-			again := w.Prompt
-			again.Again = w.Seq
-			bodies = append(bodies, again)
+			requeued := w.Prompt
+			requeued.Again = w.Seq
+			bodies = append(bodies, requeued)
 		}
 	}
 	return bodies
 }
 
 // Stop is how a step ends the turn: with a reason that people and scripts can act on.
-// Any other error from a step is a fault of the machinery (the store is unavailable, say);
+// Any other error from a step is an internal fault, such as a store that fails;
 // the turn then stays open in the log and can be resumed.
 type Stop struct {
 	Reason  pawl.Reason
@@ -165,7 +165,7 @@ type Turn struct {
 }
 
 // Last reports whether this is the last permitted step: tools are withheld and
-// the model is instructed to wrap up.
+// the model is asked to wrap up.
 func (t Turn) Last() bool { return t.MaxSteps > 0 && t.Step >= t.MaxSteps }
 
 // Reply is what the loop needs to know of a model's reply.

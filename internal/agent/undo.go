@@ -72,9 +72,9 @@ func snapshotError(err error) error {
 
 // undo carries out an undo or redo and logs the outcome. An attempt that was cut short is
 // repeated: files that are restored already stay so, and the logged outcome is the same.
-func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.Undo) error {
-	done := pawl.Undone{Asked: asked}
-	target, err := s.resolveUndo(ctx, j.id, r, asked)
+func (s *Stepper) undo(ctx context.Context, j *journal, order pawl.Seq, r pawl.Undo) error {
+	done := pawl.Undone{Asked: order}
+	target, err := s.resolveUndo(ctx, j.id, r, order)
 	if err == nil && len(target.spans) > 0 {
 		err = s.restoreFiles(ctx, target, &done)
 	}
@@ -85,7 +85,7 @@ func (s *Stepper) undo(ctx context.Context, j *journal, asked pawl.Seq, r pawl.U
 	case errors.As(err, &fault):
 		return fault.err
 	case err != nil:
-		done = pawl.Undone{Asked: asked, Refused: err.Error()}
+		done = pawl.Undone{Asked: order, Refused: err.Error()}
 	}
 	// The files are restored: that must be logged even if the process is shutting down.
 	_, err = j.append(context.WithoutCancel(ctx), done)
@@ -234,7 +234,7 @@ func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.Seq, pawl.Undo, error) {
 }
 
 // newestTurn returns the Seq where the newest turn, or the newest shell command of the user
-// after it, began; 0 if none exists. Undone turns do not count. If only files are to be
+// after it, began; 0 if none did. Undone turns do not count. If only files are to be
 // undone, neither do turns whose files are.
 func newestTurn(events []pawl.Event, scope pawl.Scope) (newest pawl.Seq) {
 	filesCount := map[pawl.Seq]bool{}

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// withSnapshots gives a world a store of snapshots.
-func withSnapshots(t *testing.T, w *world, c snapshot.Config) *snapshot.Store {
+// withSnapshots gives a testEnv a store of snapshots.
+func withSnapshots(t *testing.T, w *testEnv, c snapshot.Config) *snapshot.Store {
 	t.Helper()
 	var err error
 	if c.Git, err = git.Find(t.Context(), w.dir); err != nil {
@@ -29,21 +29,21 @@ func withSnapshots(t *testing.T, w *world, c snapshot.Config) *snapshot.Store {
 	return store
 }
 
-// newUndoWorld is a world whose calls can be undone, with a clock that goes on.
-func newUndoWorld(t *testing.T, s setup) *world {
+// newUndoEnv is an environment whose calls can be undone, with a clock that goes on.
+func newUndoEnv(t *testing.T, s setup) *testEnv {
 	t.Helper()
 	now := noon
 	s.clock = func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	}
-	w := newWorld(t, s)
+	w := newEnv(t, s)
 	withSnapshots(t, w, snapshot.Config{})
 	return w
 }
 
 // order has a Undo carried out as the service and a runner do.
-func (w *world) order(r pawl.Undo) pawl.Undone {
+func (w *testEnv) order(r pawl.Undo) pawl.Undone {
 	w.t.Helper()
 	plan, err := w.PlanUndo(w.t.Context(), session, r)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) order(r pawl.Undo) pawl.Undone {
 }
 
 // carriedOut has the order that waits carried out.
-func (w *world) carriedOut() pawl.Undone {
+func (w *testEnv) carriedOut() pawl.Undone {
 	w.t.Helper()
 	if _, ok, err := w.Begin(w.t.Context(), session); ok || err != nil {
 		w.t.Fatalf("want nothing left to do, got %v, %v", ok, err)
@@ -64,7 +64,7 @@ func (w *world) carriedOut() pawl.Undone {
 }
 
 // show is all that is in the workspace.
-func (w *world) show() map[string]string {
+func (w *testEnv) show() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
@@ -98,7 +98,7 @@ func (w *world) show() map[string]string {
 }
 
 // write writes a file as the person does.
-func (w *world) write(name, text string) {
+func (w *testEnv) write(name, text string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // a test's own
 		w.t.Fatal(err)
@@ -106,7 +106,7 @@ func (w *world) write(name, text string) {
 }
 
 // newest is the newest event of a kind.
-func (w *world) newest(like pawl.Body) pawl.Seq {
+func (w *testEnv) newest(like pawl.Body) pawl.Seq {
 	w.t.Helper()
 	var seq pawl.Seq
 	for _, e := range w.events() {
@@ -118,7 +118,7 @@ func (w *world) newest(like pawl.Body) pawl.Seq {
 }
 
 // talk is the conversation, with its numbers.
-func (w *world) talk() []pawl.Message {
+func (w *testEnv) talk() []pawl.Message {
 	w.t.Helper()
 	messages, err := pawl.Conversation(w.events())
 	if err != nil {

@@ -40,9 +40,9 @@ type point struct {
 }
 
 // workBusily plays the script and returns what was before each message.
-func workBusily(t *testing.T) (*world, map[pawl.Seq]point) {
+func workBusily(t *testing.T) (*testEnv, map[pawl.Seq]point) {
 	t.Helper()
-	w := newUndoWorld(t, setup{script: busyScript})
+	w := newUndoEnv(t, setup{script: busyScript})
 	w.write("old.txt", "old\n")
 	w.write("mod.txt", "mod ")
 	points := map[pawl.Seq]point{}
@@ -196,7 +196,7 @@ func TestUndoPlan(t *testing.T) {
 // The words that an undo gives back to the person are the ones that counted.
 func TestUndoPlanOfARewordedPrompt(t *testing.T) {
 	t.Parallel()
-	w := newUndoWorld(t, setup{script: []string{`{"text":"Ok."}`}})
+	w := newUndoEnv(t, setup{script: []string{`{"text":"Ok."}`}})
 	seq := w.prompt("go west", queue)
 	w.append(pawl.Reworded{Prompt: seq, Parts: pawl.Parts{pawl.Text{Text: "go east"}}})
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -341,7 +341,7 @@ func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for _, how := range []pawl.Conflicts{pawl.ConflictsRefuse, pawl.ConflictsAside, pawl.ConflictsLeave} {
 		t.Run("way "+string(how), func(t *testing.T) {
-			w := newUndoWorld(t, setup{script: []string{
+			w := newUndoEnv(t, setup{script: []string{
 				`{"calls":[` + bash("printf changed > a; printf changed > b; printf made > c") + `]}`, `{"text":"Ok."}`,
 			}})
 			w.write("a", "first")
@@ -404,7 +404,7 @@ func TestUndoKilled(t *testing.T) {
 	for _, scope := range []pawl.Scope{pawl.ScopeBoth, pawl.ScopeFiles} {
 		for after := -1; after <= 3; after++ { // files that were put back; -1: it is not killed
 			t.Run(fmt.Sprintf("%s %d", scope, after), func(t *testing.T) {
-				w := newUndoWorld(t, setup{script: []string{
+				w := newUndoEnv(t, setup{script: []string{
 					`{"calls":[` + bash("printf changed > a; printf changed > b; printf made > c") + `]}`, `{"text":"Ok."}`, `{"text":"More."}`,
 				}})
 				w.write("a", "first")

@@ -35,7 +35,7 @@ func TestWeakenedRoleGuard(t *testing.T) { //nolint:paralleltest // it turns a d
 	defer defense.Disable("agent.tools")()
 	for name, guards := range map[string]goHooks{"guarded": {hook.StrictRoleGuard(nil)}, "unguarded": nil} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, setup{script: []string{`{"calls":[{"name":"write","input":{"path":"a","content":"x"}}]}`, isDone}})
+			w := newEnv(t, setup{script: []string{`{"calls":[{"name":"write","input":{"path":"a","content":"x"}}]}`, isDone}})
 			w.Hooks = guards
 			w.prompt("go", inMode("yolo"), func(p *pawl.Prompted) { p.Agent = "explore" })
 			w.mustTurn(pawl.ReasonEndTurn)

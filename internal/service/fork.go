@@ -91,11 +91,11 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 func (s *Service) blobs(ctx context.Context, id pawl.SessionID, events []pawl.Event) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, e := range events {
-			spill := store.FullOutput(e.Body)
-			if spill == nil {
+			output := store.FullOutput(e.Body)
+			if output == nil {
 				continue
 			}
-			blob, err := s.Store.OpenBlob(ctx, id, spill.ID)
+			blob, err := s.Store.OpenBlob(ctx, id, output.ID)
 			if errors.Is(err, pawl.ErrNotFound) {
 				continue
 			}

@@ -172,8 +172,8 @@ func upTo(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Eve
 // whose parent is the mission belong to the team.
 func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) ([]pawl.Session, error) {
 	team := []pawl.Session{}
-	for _, child := range m.Team {
-		row, err := s.Store.Session(ctx, child)
+	for _, member := range m.Team {
+		row, err := s.Store.Session(ctx, member)
 		switch {
 		case errors.Is(err, pawl.ErrNotFound): // it was not created yet, or was deleted
 		case err != nil:

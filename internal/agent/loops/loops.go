@@ -95,7 +95,7 @@ type Detector struct {
 	open []openCall // of the current step
 	step int        // the current step
 
-	asked pawl.Seq // the open ask whether to go on; 0 if none exists
+	openAsk pawl.Seq // the ask whether to go on; 0 if none is open
 }
 
 // mark is what is remembered of a step.
@@ -126,10 +126,10 @@ func (d *Detector) Apply(e pawl.Event) Verdict {
 		}
 	case pawl.Asked:
 		if b.Kind == pawl.AskLoop {
-			d.asked = e.Seq
+			d.openAsk = e.Seq
 		}
 	case pawl.Answered:
-		if b.Ask == d.asked && b.Outcome == pawl.OutcomeAnswered { // the user wants it to go on
+		if b.Ask == d.openAsk && b.Outcome == pawl.OutcomeAnswered { // the user wants it to go on
 			*d = Detector{}
 		}
 	case pawl.ReplyStarted:

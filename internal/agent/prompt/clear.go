@@ -118,12 +118,12 @@ func clearedNote(tool string, r pawl.ToolResult) string {
 	if n := len(r.Files); n > 0 {
 		files = fmt.Sprintf(" and %d files", n)
 	}
-	again := "by the same call if it only reads"
+	how := "by the same call if it only reads"
 	if id := blobIn(r.Content); id != "" {
-		again = "read blob:" + id + ", or " + again
+		how = "read blob:" + id + ", or " + how
 	}
 	return fmt.Sprintf("[What %.60s returned is cleared to save room: %d bytes in %d lines%s. What it did stands. Get the text again if you need it: %s.]",
-		tool, len(r.Content), lines(r.Content), files, again)
+		tool, len(r.Content), lines(r.Content), files, how)
 }
 
 func lines(text string) int {

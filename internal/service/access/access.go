@@ -175,7 +175,7 @@ func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 	return s.next.List(ctx, f)
 }
 
-// Usage returns the usage of the user's own sessions.
+// Usage returns the usage of the sessions that the user owns.
 func (s *service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	if s.all() {
 		return s.next.Usage(ctx, f)

@@ -14,7 +14,7 @@ import (
 // A cancel that comes as the last step ends is one, and the log says so.
 func TestCancelAtTheLastMoment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"Done."}`)
+	w := newEnv(t, `{"text":"Done."}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")
 	st := &watchedReads{Store: w.store}
@@ -66,7 +66,7 @@ func (s *watchedReads) Events(ctx context.Context, id pawl.SessionID, after pawl
 func TestCancelAtTheEndOfTheWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, append([]string{`{"text":"Done."}`}, acts("act")...)...)
+		w := newEnv(t, append([]string{`{"text":"Done."}`}, acts("act")...)...)
 		w.create(session)
 		w.prompt(session, "go")
 		st := &stumbles{Store: w.store}
@@ -97,7 +97,7 @@ func TestCancelAtTheEndOfTheWork(t *testing.T) {
 // cancel took effect, is not lost with it: it is worked on in a turn of its own.
 func TestCancelDoesNotMeanWhatCameAfter(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"calls":[{"name":"act"}]}`, `{"text":"In its own turn."}`)
+	w := newEnv(t, `{"calls":[{"name":"act"}]}`, `{"calls":[{"name":"act"}]}`, `{"text":"In its own turn."}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")
 	r := w.runner(here, ttl)

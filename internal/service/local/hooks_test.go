@@ -20,7 +20,7 @@ func (h hooks) Hooks(context.Context, string, pawl.Settings) (*hook.Registry, []
 // was sent after the cancel is worked on.
 func TestCancelEndsTheWaitForHooks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"Done."}`)
+	w := newEnv(t, `{"text":"Done."}`)
 	w.create(session)
 	first := w.prompt(session, "first")
 	looks := make(chan struct{})

@@ -35,8 +35,8 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, gone store.Owner) (store.Owner, error) {
-	return r.Stepper.Store.Acquire(ctx, id, store.Owner(r.Owner.String()), r.LeaseTTL, gone)
+func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, dead store.Owner) (store.Owner, error) {
+	return r.Stepper.Store.Acquire(ctx, id, store.Owner(r.Owner.String()), r.LeaseTTL, dead)
 }
 
 // heartbeat renews the lease until ctx ends. If it cannot, it stops the work before the lease expires,

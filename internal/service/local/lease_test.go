@@ -21,7 +21,7 @@ import (
 const ttl = 15 * time.Second
 
 // hold takes the session's lease for a process.
-func (w *world) hold(owner proc.Identity, ttl time.Duration) {
+func (w *testEnv) hold(owner proc.Identity, ttl time.Duration) {
 	w.t.Helper()
 	if _, err := w.store.Acquire(context.Background(), session, store.Owner(owner.String()), ttl, ""); err != nil {
 		w.t.Fatal(err)
@@ -29,7 +29,7 @@ func (w *world) hold(owner proc.Identity, ttl time.Duration) {
 }
 
 // holder is who has the session's lease: a process that asks for it learns that, or gets it.
-func (w *world) holder() store.Owner {
+func (w *testEnv) holder() store.Owner {
 	w.t.Helper()
 	_, err := w.store.Acquire(context.Background(), session, "the test", time.Microsecond, "")
 	var busy *pawl.BusyError
@@ -49,7 +49,7 @@ func (w *world) holder() store.Owner {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, acts("act")...)
+		w := newEnv(t, acts("act")...)
 		w.create(session)
 		w.prompt(session, "go")
 		a, b := w.runner(here, ttl), w.runner(there, ttl)
@@ -90,7 +90,7 @@ func TestTakeOver(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, `{"text":"Done."}`)
+				w := newEnv(t, `{"text":"Done."}`)
 				w.create(session)
 				w.prompt(session, "go")
 				if test.lasts > 0 {
@@ -118,7 +118,7 @@ func TestTakeOver(t *testing.T) {
 // The holder is killed while another stands by, long before its lease lapses.
 func TestTakeOverWhenTheHolderDies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"Done."}`)
+	w := newEnv(t, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "go")
 	holder := exec.Command(os.Args[0])
@@ -162,7 +162,7 @@ func TestTakeOverWhenTheHolderDies(t *testing.T) {
 func TestStandByInVain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
+		w := newEnv(t, `{"calls":[{"name":"act"}]}`, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
 		w.create(session)
 		w.prompt(session, "one")
 		a, b := w.runner(here, ttl), w.runner(there, ttl)
@@ -235,7 +235,7 @@ var errStumble = errors.New("the disk is on fire")
 func TestStandByIsPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"text":"Done."}`)
+		w := newEnv(t, `{"text":"Done."}`)
 		w.create(session)
 		w.prompt(session, "go")
 		w.hold(there, ttl)
@@ -270,7 +270,7 @@ func TestLeaseIsLost(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, acts("act")...)
+				w := newEnv(t, acts("act")...)
 				w.create(session)
 				w.prompt(session, "go")
 				n := 0
@@ -302,7 +302,7 @@ func TestLeaseIsLost(t *testing.T) {
 }
 
 // interrupted waits until the work on the session was given up.
-func (w *world) interrupted(id pawl.SessionID) pawl.Status {
+func (w *testEnv) interrupted(id pawl.SessionID) pawl.Status {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -323,7 +323,7 @@ func (w *world) interrupted(id pawl.SessionID) pawl.Status {
 func TestLeaseIsTaken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, acts("act")...)
+		w := newEnv(t, acts("act")...)
 		w.create(session)
 		w.prompt(session, "go")
 		a := w.runner(here, ttl)
@@ -344,7 +344,7 @@ func TestLeaseIsTaken(t *testing.T) {
 func TestReleaseIsFinal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, acts("act")...)
+		w := newEnv(t, acts("act")...)
 		w.create(session)
 		w.prompt(session, "go")
 		renewing, released := make(chan struct{}), make(chan struct{})
@@ -376,7 +376,7 @@ func TestReleaseIsFinal(t *testing.T) {
 // What the dead process left running is ended before its work goes on.
 func TestTakeOverReaps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, acts("act")...)
+	w := newEnv(t, acts("act")...)
 	w.create(session)
 	w.prompt(session, "go")
 	left := exec.Command("sleep", "1000")

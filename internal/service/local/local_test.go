@@ -27,7 +27,7 @@ func TestCloseLeavesTheTurnOpen(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.tool, func(t *testing.T) {
-			w := newWorld(t, acts(test.tool)...)
+			w := newEnv(t, acts(test.tool)...)
 			w.create(session)
 			w.prompt(session, "go")
 			a, b := w.runner(here, ttl), w.runner(there, ttl)
@@ -60,7 +60,7 @@ func TestCloseLeavesTheTurnOpen(t *testing.T) {
 // Close ends standing by, too.
 func TestCloseEndsStandingBy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"Done."}`)
+	w := newEnv(t, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "go")
 	w.hold(there, ttl)
@@ -77,7 +77,7 @@ func TestCloseEndsStandingBy(t *testing.T) {
 // Cancel ends the open turn and the prompts accepted before it, not those after.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"calls":[{"name":"act"}]}`, `{"text":"Done."}`)
+	w := newEnv(t, `{"calls":[{"name":"act"}]}`, `{"text":"Done."}`)
 	w.create(session)
 	w.prompt(session, "open")
 	w.prompt(session, "before")
@@ -98,7 +98,7 @@ func TestCancel(t *testing.T) {
 // A cancel of yesterday's turn that comes late does not hit today's.
 func TestCancelThatComesLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
+	w := newEnv(t, `{"text":"1"}`, `{"calls":[{"name":"act"}]}`, `{"text":"2"}`)
 	w.create(session)
 	first := w.prompt(session, "one")
 	r := w.runner(here, ttl)
@@ -123,7 +123,7 @@ func TestCancelRace(t *testing.T) {
 	for i := range lines {
 		lines[i] = `{"text":"ok","deltas":2}`
 	}
-	w := newWorld(t, lines...)
+	w := newEnv(t, lines...)
 	r := w.runner(here, ttl)
 	for round := range 6 {
 		id := pawl.SessionID(fmt.Sprintf("01JD0000000000000000000%03d", round))
@@ -174,7 +174,7 @@ func TestCancelRace(t *testing.T) {
 // A session that a dead process left in mid-turn can be canceled without going on.
 func TestCancelAnInterruptedSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"went on"}`)
+	w := newEnv(t, `{"text":"went on"}`)
 	w.create(session)
 	prompt := w.prompt(session, "go")
 	w.append(session, pawl.TurnStarted{Prompt: prompt})
@@ -206,7 +206,7 @@ func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []pawl.Kind{"turn.started", "reply.started", "replied", "call.started", "call.finished", "turn.finished"} {
 		t.Run(string(kind), func(t *testing.T) {
-			w := newWorld(t, acts("act")...)
+			w := newEnv(t, acts("act")...)
 			w.bus = bus.New(w.store, bus.Config{Poll: time.Millisecond}) // it does not hear of appends to the store around its own
 			w.create(session)
 			w.prompt(session, "go")
@@ -256,7 +256,7 @@ func TestStoreFails(t *testing.T) {
 
 func TestAHundredSessionsAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, acts("act")...)
+	w := newEnv(t, acts("act")...)
 	r := w.runner(here, ttl)
 	const n = 100
 	var ids []pawl.SessionID
@@ -284,7 +284,7 @@ func TestAHundredSessionsAtOnce(t *testing.T) {
 func TestAskingTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"text":"Done."}`)
+		w := newEnv(t, `{"text":"Done."}`)
 		w.create(session)
 		w.prompt(session, "go")
 		w.hold(there, ttl)
@@ -307,7 +307,7 @@ func TestAskingTogether(t *testing.T) {
 func TestGivingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"text":"Done."}`)
+		w := newEnv(t, `{"text":"Done."}`)
 		w.create(session)
 		w.prompt(session, "go")
 		gate := make(chan struct{})

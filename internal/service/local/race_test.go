@@ -62,7 +62,7 @@ func (s noted) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, er
 }
 
 // openService is a pawl of its own over the store's file.
-func openService(t *testing.T, w *world, path string, owner proc.Identity) (*service.Service, store.Store) {
+func openService(t *testing.T, w *testEnv, path string, owner proc.Identity) (*service.Service, store.Store) {
 	t.Helper()
 	st, err := sqlite.Open(context.Background(), path)
 	if err != nil {
@@ -312,7 +312,7 @@ func TestStampede(t *testing.T) {
 			for i := range lines {
 				lines[i] = []string{`{"calls":[{"name":"think"}]}`, `{"text":"ok","deltas":2}`}[i%2]
 			}
-			w := newWorld(t, lines...)
+			w := newEnv(t, lines...)
 			path := filepath.Join(t.TempDir(), "shared.db")
 			var services []*service.Service
 			var st store.Store

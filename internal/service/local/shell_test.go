@@ -21,7 +21,7 @@ func TestCancelOfACommandThatWaits(t *testing.T) {
 		{"busy", true, pawl.CallRefused}, // there is no tool for it in this world
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, `{"text":"Never."}`)
+			w := newEnv(t, `{"text":"Never."}`)
 			w.create(session)
 			asked := w.append(session, pawl.ShellAsked{Command: "true"})
 			r := w.runner(here, ttl)

@@ -14,7 +14,7 @@ import (
 )
 
 // small makes the runner have titles and summaries written, by its only model.
-func (w *world) small() *Runner {
+func (w *testEnv) small() *Runner {
 	r := w.runner(here, ttl)
 	r.Stepper.SummaryModel = func(string) (string, error) { return "small", nil }
 	return r
@@ -35,7 +35,7 @@ func (c *counted) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 }
 
 // of returns the bodies of a kind.
-func of[B pawl.Body](w *world) []B {
+func of[B pawl.Body](w *testEnv) []B {
 	var bodies []B
 	for _, e := range w.events(session) {
 		if b, ok := e.Body.(B); ok {
@@ -55,7 +55,7 @@ const (
 func TestSummarizerDelaysNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
+		w := newEnv(t, append(acts("act"), slowTitle, slowSummary)...)
 		w.create(session)
 		w.prompt(session, "go")
 		began := time.Now()
@@ -79,7 +79,7 @@ func TestSummarizerDelaysNothing(t *testing.T) {
 func TestCloseEndsSummarizer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, append(acts("act"), slowTitle, slowSummary)...)
+		w := newEnv(t, append(acts("act"), slowTitle, slowSummary)...)
 		w.create(session)
 		w.prompt(session, "go")
 		r := w.small()
@@ -103,7 +103,7 @@ func TestCloseEndsSummarizer(t *testing.T) {
 func TestTitleIsMadeLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`, slowTitle)
+		w := newEnv(t, `{"text":"one"}`, `{"text":"two"}`, `{"text":"three"}`, slowTitle)
 		w.create(session)
 		w.prompt(session, "one")
 		first := w.small()
@@ -132,7 +132,7 @@ func TestTitleIsMadeLater(t *testing.T) {
 func TestSummariesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, `{"text":"one"}`, `{"agent":"title","text":"A name","fault":"hang"}`)
+		w := newEnv(t, `{"text":"one"}`, `{"agent":"title","text":"A name","fault":"hang"}`)
 		w.create(session)
 		w.prompt(session, "one")
 		r := w.small()
@@ -151,7 +151,7 @@ func TestSummariesAreBounded(t *testing.T) {
 func TestAPersonIsQuicker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, append(acts("act"), slowTitle)...)
+		w := newEnv(t, append(acts("act"), slowTitle)...)
 		w.create(session)
 		w.prompt(session, "go")
 		mustStart(t, w.small(), session)
@@ -167,7 +167,7 @@ func TestAPersonIsQuicker(t *testing.T) {
 // Without a small model nothing is begun.
 func TestNoSummaryModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{"text":"one"}`, slowTitle)
+	w := newEnv(t, `{"text":"one"}`, slowTitle)
 	w.create(session)
 	w.prompt(session, "one")
 	r := w.runner(here, ttl)

@@ -54,7 +54,7 @@ func (stub) Attach(_ context.Context, _, words string, p *pawl.Prompt) []string 
 }
 
 func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, func(c *project.Config) { c.Servers = stub{} })
+	w := newEnv(t, func(c *project.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	w.put(w.dir, map[string]string{
 		"a.txt": "text a\n", "my file.md": "words", "sub/b.go": "package b", ".env": "KEY=s3cret", "link": "->a.txt", "pic.png": "\x89PNG\x00",
@@ -122,7 +122,7 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 }
 
 func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, func(c *project.Config) { c.Servers = stub{} })
+	w := newEnv(t, func(c *project.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	for _, test := range []struct{ words, want string }{
 		{"/fix 7", "there is no command /fix, nor any other here; to begin a prompt with a slash, put a blank before it: invalid"},
@@ -167,7 +167,7 @@ func (h *heard) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) [
 // spelling would start them twice.
 func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	var servers heard
-	w := newWorld(t, func(c *project.Config) { c.Servers = &servers })
+	w := newEnv(t, func(c *project.Config) { c.Servers = &servers })
 	w.put(w.home, map[string]string{"link": "->" + w.dir})
 	link := filepath.Join(w.home, "link")
 	if f, err := w.Look(t.Context(), link); err != nil || f.Dir != w.dir {
@@ -185,7 +185,7 @@ func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environ
 func TestExpandTrusted(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, told := range map[string]bool{"told": true, "trusted": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.put(w.dir, brought)
 			p := says("/fix 7")
 			if p.Trusted = told; !told {
@@ -201,7 +201,7 @@ func TestExpandTrusted(t *testing.T) { //nolint:paralleltest // it sets environm
 
 // Twenty files are attached, and no more.
 func TestManyMentions(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	var words []string
 	for i := range 30 {
 		name := fmt.Sprintf("f%d", i)
@@ -220,7 +220,7 @@ func TestManyMentions(t *testing.T) { //nolint:paralleltest // it sets environme
 // leaks reports whether a file that needs asking gets into a prompt.
 func leaks(t *testing.T, words string) bool {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, map[string]string{".env": "KEY=s3cret"})
 	w.put(w.home, map[string]string{".pawl/commands/c.md": "See @.env"})
 	got, _, err := w.Expand(t.Context(), w.dir, says(words))

@@ -17,7 +17,7 @@ import (
 )
 
 // age makes files of the directory older, the first the least.
-func (w *world) age(names ...string) {
+func (w *testEnv) age(names ...string) {
 	w.Helper()
 	for i, name := range names {
 		at := time.Unix(1_700_000_000-int64(i), 0)
@@ -27,7 +27,7 @@ func (w *world) age(names ...string) {
 	}
 }
 
-func (w *world) find(query string, limit int) []string {
+func (w *testEnv) find(query string, limit int) []string {
 	w.Helper()
 	paths, err := w.Files(w.Context(), w.dir, query, limit)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *world) find(query string, limit int) []string {
 }
 
 func TestFiles(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	names := []string{"b.go", "a.go", "sub/c.go", ".github/ci.yml"}
 	for _, name := range names {
 		w.put(w.dir, map[string]string{name: "x"})
@@ -68,7 +68,7 @@ func TestFiles(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // What comes and goes is seen, a little later.
 func TestFilesAnew(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, map[string]string{"old": "x"})
 	if got := w.find("", 0); len(got) != 1 {
 		t.Fatalf("there are %q", got)
@@ -89,7 +89,7 @@ func TestFilesAnew(t *testing.T) { //nolint:paralleltest // it sets environment 
 
 // Each directory has its files, however many directories there are.
 func TestFilesOfManyFolders(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	for range 2 {
 		for i := range 20 {
 			dir := filepath.Join(w.dir, fmt.Sprint(i))

@@ -36,8 +36,8 @@ func (d *Local) Look(ctx context.Context, dir string) (pawl.Project, error) {
 	if err := d.describeModes(ctx, dir, &f); err != nil {
 		return pawl.Project{}, fmt.Errorf("look: %w", err)
 	}
-	box, _ := sandbox.Detect(ctx)
-	f.Sandbox = box.Name()
+	backend, _ := sandbox.Detect(ctx)
+	f.Sandbox = backend.Name()
 	found := d.Places.Look(ctx, dir)
 	f.Dir, f.Top, f.Branch = found.Dir, found.Top, found.Branch
 	describe(found, &f)

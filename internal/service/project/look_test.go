@@ -25,7 +25,7 @@ var brought = map[string]string{
 }
 
 func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, brought)
 	w.put(w.home, map[string]string{".pawl/commands/mine.md": "Do it.", ".pawl/commands/empty.md": ""})
 	w.git("init", "-q", "-b", "work")
@@ -90,7 +90,7 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 }
 
 func TestLookRefuses(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, map[string]string{"file": "x"})
 	for dir, want := range map[string]pawl.Code{"": pawl.CodeInvalid, ".": pawl.CodeInvalid, "work": pawl.CodeInvalid, w.dir + "/gone": pawl.CodeNotFound, w.dir + "/file": pawl.CodeInvalid} {
 		if _, err := w.Look(t.Context(), dir); err == nil || pawl.CodeOf(err) != want {
@@ -110,7 +110,7 @@ func TestLookRefuses(t *testing.T) { //nolint:paralleltest // it sets environmen
 
 // What is trusted is what was shown.
 func TestTrust(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, map[string]string{".mcp.json": "{}"})
 	shown := w.look().Trust.Hash
 	if err := w.Trust(t.Context(), w.dir, ""); pawl.CodeOf(err) != pawl.CodeInvalid {
@@ -131,7 +131,7 @@ func TestTrust(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // Names that would act on a terminal do not.
 func TestHostileNames(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.put(w.dir, map[string]string{".pawl/commands/\x1b[2J\u202e.md": "x", ".pawl/agents/a.md": "---\ndescription: \"a\\e[2Jb\"\nmode: all\n---\nx"})
 	w.put(w.home, map[string]string{".pawl/commands/\x1b]0;x\a.md": "x"})
 	check := func(f pawl.Project) {
@@ -160,7 +160,7 @@ func TestHostileNames(t *testing.T) { //nolint:paralleltest // it sets environme
 
 // A directory in which no work can be done says so; so does too much that is wrong.
 func TestNotes(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	for i := range 150 {
 		w.put(w.home, map[string]string{".pawl/commands/c" + strings.Repeat("x", i) + ".md": ""})
 	}

@@ -38,7 +38,7 @@ func someModels(local string) *catalog.Catalog {
 }
 
 // session makes a session that was last prompted with a model.
-func (w *world) session(id pawl.SessionID, model string) {
+func (w *testEnv) session(id pawl.SessionID, model string) {
 	w.Helper()
 	_, err := w.store.Append(w.Context(), id, 0,
 		pawl.Event{Body: pawl.SessionCreated{Dir: w.dir}},
@@ -61,7 +61,7 @@ func TestModels(t *testing.T) { //nolint:paralleltest // it sets environment var
 	defer server.Close()
 	var looked atomic.Int32
 	keyed := "good"
-	w := newWorld(t, func(c *project.Config) {
+	w := newEnv(t, func(c *project.Config) {
 		c.Catalog = func() (*catalog.Catalog, error) { return someModels(server.URL), nil }
 		c.HasKey = func(p catalog.Provider) bool { looked.Add(1); return p.ID == keyed }
 	})
@@ -94,7 +94,7 @@ func TestModels(t *testing.T) { //nolint:paralleltest // it sets environment var
 // An error is reported, and not kept.
 func TestModelsFail(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	fails := true
-	w := newWorld(t, func(c *project.Config) {
+	w := newEnv(t, func(c *project.Config) {
 		c.Catalog = func() (*catalog.Catalog, error) {
 			if fails {
 				return nil, errors.New("it cannot be read")
@@ -148,7 +148,7 @@ type noSessions struct{ store.Store }
 func (noSessions) Sessions(context.Context, pawl.Filter) ([]pawl.Session, error) { return nil, nil }
 
 func TestOutput(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t, func(c *project.Config) {
+	w := newEnv(t, func(c *project.Config) {
 		c.Mask = func(r io.Reader) io.Reader {
 			all, err := io.ReadAll(r)
 			if err != nil {

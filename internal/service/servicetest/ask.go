@@ -16,7 +16,7 @@ const asks = `{"calls":[{"name":"question","input":{"questions":[` +
 	`{"header":"Extras","question":"What else?","options":[{"label":"docs"},{"label":"tests"}],"multiple":true}]}}]}`
 
 // asked waits until the session asks something and returns the ask.
-func (b *box) asked(id pawl.SessionID) pawl.Event {
+func (b *testEnv) asked(id pawl.SessionID) pawl.Event {
 	b.Helper()
 	events := b.until(id, 0, is[pawl.Asked])
 	return events[len(events)-1]
@@ -26,7 +26,7 @@ func answer(answers ...[]string) pawl.Answer {
 	return pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: answers}
 }
 
-func (b *box) only(id pawl.SessionID, call pawl.CallID) pawl.CallFinished {
+func (b *testEnv) only(id pawl.SessionID, call pawl.CallID) pawl.CallFinished {
 	b.Helper()
 	for _, e := range b.log(id) {
 		if f, ok := e.Body.(pawl.CallFinished); ok && f.Call == call {
@@ -37,7 +37,7 @@ func (b *box) only(id pawl.SessionID, call pawl.CallID) pawl.CallFinished {
 	return pawl.CallFinished{}
 }
 
-func testAnswer(b *box) {
+func testAnswer(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"expect":"Store: SQLite\nExtras: docs; and a poem","text":"Done."}`), pawl.DeliverNow))
 	ask := b.asked(id)
@@ -63,7 +63,7 @@ func testAnswer(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-func testAnswerDeclined(b *box) {
+func testAnswerDenied(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"expect":"^null \\(the user does not want to answer\\)\\s+The user adds: guess","text":"Ok."}`), pawl.DeliverNow))
 	b.ok(b.Answer(b.Context(), id, b.asked(id).Seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "guess"}))
@@ -72,7 +72,7 @@ func testAnswerDeclined(b *box) {
 }
 
 // Whoever answers first is heard, the others learn that.
-func testAnswerRace(b *box) {
+func testAnswerRace(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"text":"Ok."}`), pawl.DeliverNow))
 	ask := b.asked(id)
@@ -100,7 +100,7 @@ func testAnswerRace(b *box) {
 	check(b, want, b.only(id, "call_1_1").Result.Content)
 }
 
-func testAnswerAbsent(b *box) {
+func testAnswerAbsent(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(asks, `{"expect":"^null \\(nobody is there","text":"Ok."}`), pawl.DeliverNow)
 	p.Absent = true
@@ -110,7 +110,7 @@ func testAnswerAbsent(b *box) {
 	check(b, 1, len(slices.DeleteFunc(b.log(id), func(e pawl.Event) bool { return !is[pawl.Answered](e) })))
 }
 
-func testAnswerCanceled(b *box) {
+func testAnswerCanceled(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks), pawl.DeliverNow))
 	ask := b.asked(id)
@@ -121,7 +121,7 @@ func testAnswerCanceled(b *box) {
 }
 
 // A question that was open when pawl died waits again, and is answered then.
-func testAnswerAfterACrash(b *box) {
+func testAnswerAfterACrash(b *testEnv) {
 	model := b.script(asks, `{"expect":"Store: PostgreSQL","text":"Done."}`)
 	question := pawl.Question{Header: "Store", Question: "Which one?", Options: []pawl.Option{{Label: "SQLite"}, {Label: "PostgreSQL"}}}
 	events := b.events(
@@ -148,7 +148,7 @@ func testAnswerAfterACrash(b *box) {
 	check(b, 1, count["answered"])
 }
 
-func testTodos(b *box) {
+func testTodos(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(
 		`{"calls":[{"name":"todowrite","input":{"items":[{"content":"look","status":"completed"},{"content":"fix","status":"in_progress","priority":"high"}]}}]}`,
@@ -170,7 +170,7 @@ func testTodos(b *box) {
 }
 
 // In plan mode nothing is changed until a person agrees to the plan.
-func testPlan(b *box) {
+func testPlan(b *testEnv) {
 	for _, s := range []pawl.Settings{{Mode: "plan"}, {Agent: "plan"}} {
 		testPlanWith(b, s)
 	}
@@ -184,7 +184,7 @@ func testPlan(b *box) {
 }
 
 // testPlanWith plans with the settings given, and begins when the user agrees.
-func testPlanWith(b *box, s pawl.Settings) {
+func testPlanWith(b *testEnv, s pawl.Settings) {
 	_ = os.Remove(filepath.Join(b.dir, "a.txt"))
 	const write = `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`
 	id := b.create()

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-func (b *box) fork(id pawl.SessionID, at pawl.Seq) pawl.Session {
+func (b *testEnv) fork(id pawl.SessionID, at pawl.Seq) pawl.Session {
 	b.Helper()
 	s, err := b.Fork(b.Context(), id, at)
 	if err != nil {
@@ -25,7 +25,7 @@ func (b *box) fork(id pawl.SessionID, at pawl.Seq) pawl.Session {
 }
 
 // goOn has a session work on a prompt, after what it remembers.
-func (b *box) goOn(id pawl.SessionID) {
+func (b *testEnv) goOn(id pawl.SessionID) {
 	b.Helper()
 	remembered := b.conversation(id)
 	var replies int
@@ -47,13 +47,13 @@ func (b *box) goOn(id pawl.SessionID) {
 }
 
 // remove deletes a session once nobody works on it any more.
-func (b *box) remove(id pawl.SessionID) {
+func (b *testEnv) remove(id pawl.SessionID) {
 	b.Helper()
 	b.eventually("the session is deleted", func(ctx context.Context) bool { return b.Delete(ctx, id) == nil })
 }
 
 // totals are the sums of all usage.
-func (b *box) totals() (u pawl.Usage, replies int) {
+func (b *testEnv) totals() (u pawl.Usage, replies int) {
 	b.Helper()
 	rows, err := b.Usage(b.Context(), pawl.UsageFilter{})
 	b.ok(err)
@@ -65,7 +65,7 @@ func (b *box) totals() (u pawl.Usage, replies int) {
 
 // A fork remembers what its origin did, goes on by itself, and outlives it: its
 // snapshots and large outputs too. Nothing is counted twice.
-func testFork(b *box) {
+func testFork(b *testEnv) {
 	id, states := b.twoTurns(reply(bash("seq 100000")), `{"text":"Three."}`)
 	b.send(id, prompt("three", "", pawl.DeliverNow))
 	b.idle(id)
@@ -87,12 +87,12 @@ func testFork(b *box) {
 	_, gotReplies = b.totals()
 	check(b, replies+2, gotReplies)
 	b.remove(id)
-	spilled := b.only(fork.ID, "call_5_1").Result.Full
-	r, err := b.store.OpenBlob(b.Context(), fork.ID, spilled.ID)
+	truncated := b.only(fork.ID, "call_5_1").Result.Full
+	r, err := b.store.OpenBlob(b.Context(), fork.ID, truncated.ID)
 	b.ok(err)
 	text, err := io.ReadAll(r)
 	b.ok(err)
-	check(b, spilled.Size, int64(len(text)))
+	check(b, truncated.Size, int64(len(text)))
 	b.ok(r.Close())
 	for i := range 4 { // the fork's own turn, and three of its origin
 		b.undo(fork.ID, pawl.Undo{})
@@ -101,7 +101,7 @@ func testFork(b *box) {
 }
 
 // Before each message, and each other event, a session can be forked.
-func testForkAtAnyPoint(b *box) {
+func testForkAtAnyPoint(b *testEnv) {
 	id, _ := b.twoTurns()
 	b.undo(id, pawl.Undo{Scope: pawl.ScopeConversation})
 	head := b.get(id).Head
@@ -127,7 +127,7 @@ func testForkAtAnyPoint(b *box) {
 }
 
 // What is open in a session is ended in its fork, and goes on in itself.
-func testForkOfABusySession(b *box) {
+func testForkOfABusySession(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"text":"Second."}`)
 	b.send(id, prompt("second", model, pawl.DeliverQueue))
 	fork := b.fork(id, 0)
@@ -142,7 +142,7 @@ func testForkOfABusySession(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn, pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-func testForkWithAnAsk(b *box) {
+func testForkWithAnAsk(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
 	ask, _ := b.permission(id, 1)
@@ -155,7 +155,7 @@ func testForkWithAnAsk(b *box) {
 }
 
 // What a session that was interrupted was ordered to do is not done in its fork.
-func testForkWithOrders(b *box) {
+func testForkWithOrders(b *testEnv) {
 	model := b.script(`{"text":"One."}`)
 	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "undo": pawl.UndoAsked{Undo: pawl.Undo{To: 3}}, "shell": pawl.ShellAsked{Command: "true"}} {
 		log := b.events(
@@ -180,7 +180,7 @@ func testForkWithOrders(b *box) {
 
 // A fork is a session like any other: what was undone in its origin can be done
 // again there, it can be forked, and so can a subagent.
-func testForkOfAFork(b *box) {
+func testForkOfAFork(b *testEnv) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
 	b.undo(id, pawl.Undo{})
@@ -199,9 +199,9 @@ func testForkOfAFork(b *box) {
 		`{"agent":"general",`+reply(write("by a child", "x"))[1:], `{"agent":"general","text":"Done."}`,
 	), pawl.DeliverNow))
 	b.idle(parent)
-	child := b.fork(b.children(parent)[0].ID, 0)
-	b.goOn(child.ID)
-	b.undo(child.ID, pawl.Undo{})
-	b.undo(child.ID, pawl.Undo{}) // which its origin must not
+	sub := b.fork(b.subagents(parent)[0].ID, 0)
+	b.goOn(sub.ID)
+	b.undo(sub.ID, pawl.Undo{})
+	b.undo(sub.ID, pawl.Undo{}) // which its origin must not
 	check(b, false, b.exists("by a child"))
 }

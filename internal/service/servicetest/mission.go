@@ -11,7 +11,7 @@ import (
 )
 
 // start begins a mission whose Commander follows a script.
-func (b *box) start(o pawl.MissionOrder, lines ...string) pawl.Session {
+func (b *testEnv) start(o pawl.MissionOrder, lines ...string) pawl.Session {
 	b.Helper()
 	s, err := b.StartMission(b.Context(), pawl.NewMission{Dir: b.dir, Order: o, Settings: pawl.Settings{Model: b.script(lines...)}})
 	if err != nil {
@@ -20,7 +20,7 @@ func (b *box) start(o pawl.MissionOrder, lines ...string) pawl.Session {
 	return s
 }
 
-func (b *box) board(id pawl.SessionID) pawl.Board {
+func (b *testEnv) board(id pawl.SessionID) pawl.Board {
 	b.Helper()
 	board, err := b.Mission(b.Context(), id)
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *box) board(id pawl.SessionID) pawl.Board {
 }
 
 // A mission is a session with an order and a prompt from its first moment on.
-func testMission(b *box) {
+func testMission(b *testEnv) {
 	ordinary := b.create()
 	order := pawl.MissionOrder{
 		Goal:     "Make the tests pass\nand keep them so.",
@@ -70,7 +70,7 @@ func testMission(b *box) {
 	b.code(pawl.CodeNotFound, err)
 }
 
-func testMissionRefuses(b *box) {
+func testMissionRefuses(b *testEnv) {
 	model := b.script(`{"text":"x"}`)
 	for name, change := range map[string]func(*pawl.NewMission){
 		"a folder that is not absolute": func(n *pawl.NewMission) { n.Dir = "sub" },
@@ -102,7 +102,7 @@ func testMissionRefuses(b *box) {
 
 // What would undo what workers merged is refused; all else goes on as in any
 // session, with the Commander.
-func testMissionOrders(b *box) {
+func testMissionOrders(b *testEnv) {
 	id := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`, `{"agent":"compaction","text":"So far."}`, `{"text":"Again."}`).ID
 	b.idle(id)
 	head := b.get(id).Head
@@ -134,32 +134,32 @@ func testMissionOrders(b *box) {
 }
 
 // The team of missions works for nobody else.
-func testMissionTeam(b *box) {
+func testMissionTeam(b *testEnv) {
 	model := b.script(`{"text":"Done."}`)
 	id := b.create()
-	child, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: id})
+	sub, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: id})
 	b.ok(err)
-	for agent, inChild := range map[string]bool{missionapi.AgentCommander: false, missionapi.AgentPlanner: true, missionapi.AgentWorker: true, missionapi.AgentReviewer: true} {
+	for agent, inSubagent := range map[string]bool{missionapi.AgentCommander: false, missionapi.AgentPlanner: true, missionapi.AgentWorker: true, missionapi.AgentReviewer: true} {
 		p := prompt("go", model, pawl.DeliverQueue)
 		p.Agent = agent
 		_, err := b.Send(b.Context(), id, p)
 		b.code(pawl.CodeInvalid, err)
-		if _, err = b.Send(b.Context(), child.ID, p); (err == nil) != inChild {
+		if _, err = b.Send(b.Context(), sub.ID, p); (err == nil) != inSubagent {
 			b.Errorf("%s in a child: %v", agent, err)
 		}
 	}
-	b.idle(child.ID)
+	b.idle(sub.ID)
 	check(b, pawl.StateIdle, b.get(id).State())
 }
 
 // The board has the tasks as the log tells them, and of the team those who are
 // there and below the mission's session, whatever the log names.
-func testMissionBoard(b *box) {
+func testMissionBoard(b *testEnv) {
 	const id, worker, stranger, gone = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
 	frozen := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
 	task := func(id string) pawl.Task { return pawl.Task{ID: id, Title: "Do " + id} }
-	start := func(task string, child pawl.SessionID) pawl.Body {
-		return pawl.TaskStarted{Task: task, Attempt: 1, Worker: child, Base: "b0", From: "b0"}
+	start := func(task string, sub pawl.SessionID) pawl.Body {
+		return pawl.TaskStarted{Task: task, Attempt: 1, Worker: sub, Base: "b0", From: "b0"}
 	}
 	row, err := b.Import(b.Context(), events(id,
 		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
@@ -175,8 +175,8 @@ func testMissionBoard(b *box) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for child, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, stranger: ""} {
-		_, err := b.Create(b.Context(), pawl.NewSession{ID: child, Dir: b.dir, Parent: parent})
+	for sub, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, stranger: ""} {
+		_, err := b.Create(b.Context(), pawl.NewSession{ID: sub, Dir: b.dir, Parent: parent})
 		b.ok(err)
 	}
 	b.send(worker, prompt("go", b.script(`{"text":"Done.","usage":{"output":5}}`), pawl.DeliverNow))

@@ -9,7 +9,7 @@ import (
 )
 
 // ids are those that a filter picks.
-func (b *box) ids(f pawl.Filter) []pawl.SessionID {
+func (b *testEnv) ids(f pawl.Filter) []pawl.SessionID {
 	b.Helper()
 	list, err := b.List(b.Context(), f)
 	b.ok(err)
@@ -21,7 +21,7 @@ func (b *box) ids(f pawl.Filter) []pawl.SessionID {
 }
 
 // A session has an owner; the result has the same one.
-func testOwners(b *box) {
+func testOwners(b *testEnv) {
 	ada, nobody := pawl.User("ada"), pawl.User("")
 	mine := b.create()
 	adas, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Owner: ada})
@@ -31,8 +31,8 @@ func testOwners(b *box) {
 		`{"calls":[`+task("general", "x", "")+`],"usage":{"cost":400}}`, `{"text":"Ok."}`, `{"agent":"general","text":"Done.","usage":{"cost":300}}`,
 	), pawl.DeliverNow))
 	b.idle(adas.ID)
-	child := b.children(adas.ID)[0]
-	check(b, ada, child.Owner)
+	sub := b.subagents(adas.ID)[0]
+	check(b, ada, sub.Owner)
 	other, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: adas.ID, Owner: "bob"})
 	b.ok(err)
 	check(b, ada, other.Owner) // a subagent is not taken away from its parent
@@ -59,7 +59,7 @@ func testOwners(b *box) {
 }
 
 // A session is shared with those who are named, until others are.
-func testShare(b *box) {
+func testShare(b *testEnv) {
 	bob := pawl.User("bob")
 	session, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"})
 	b.ok(err)

@@ -37,7 +37,7 @@ func inMode(mode, model string) pawl.Prompt {
 }
 
 // permission waits for the n-th time that the session asks for a permission.
-func (b *box) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) {
+func (b *testEnv) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) {
 	b.Helper()
 	events := b.until(id, 0, func(e pawl.Event) bool {
 		if a, ok := e.Body.(pawl.Asked); ok && a.Kind == pawl.AskPermission {
@@ -50,19 +50,19 @@ func (b *box) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) 
 }
 
 // permit answers the n-th ask for a permission.
-func (b *box) permit(id pawl.SessionID, n int) {
+func (b *testEnv) permit(id pawl.SessionID, n int) {
 	b.Helper()
 	seq, _ := b.permission(id, n)
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 }
 
-func (b *box) exists(name string) bool {
+func (b *testEnv) exists(name string) bool {
 	_, err := os.Lstat(filepath.Join(b.dir, name))
 	return err == nil
 }
 
 // statuses are those of the session's calls.
-func (b *box) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
+func (b *testEnv) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
 	b.Helper()
 	got := map[pawl.CallID]pawl.CallStatus{}
 	for _, e := range b.log(id) {
@@ -74,7 +74,7 @@ func (b *box) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
 }
 
 // count is how many bodies of each kind the session's log has.
-func (b *box) count(id pawl.SessionID) map[pawl.Kind]int {
+func (b *testEnv) count(id pawl.SessionID) map[pawl.Kind]int {
 	b.Helper()
 	got := map[pawl.Kind]int{}
 	for _, e := range b.log(id) {
@@ -92,7 +92,7 @@ func touching(command string) permission.Call {
 }
 
 // In the mode ask a command is put to a person, whole, and runs once they say so.
-func testPermission(b *box) {
+func testPermission(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), reply(bash("touch a")), `{"text":"Done."}`)))
 	seq, ask := b.permission(id, 1)
@@ -119,7 +119,7 @@ func testPermission(b *box) {
 
 // What is permitted permanently is kept, for this directory, and not asked again; what
 // a person leaves out of it is.
-func testPermissionAlways(b *box) {
+func testPermissionAlways(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(
 		reply(bash("touch a; touch b")), reply(bash("touch a")), reply(bash("touch a; touch b")), `{"text":"Done."}`)))
@@ -152,7 +152,7 @@ func testPermissionAlways(b *box) {
 }
 
 // A person cannot grant with a word what was not offered, or cannot be granted.
-func testPermissionGrants(b *box) {
+func testPermissionGrants(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch $(echo b)")), `{"text":"Done."}`)))
 	seq, _ := b.permission(id, 1)
@@ -199,7 +199,7 @@ func testPermissionGrants(b *box) {
 
 // A no without a word ends the turn: nothing of the reply runs, not even what
 // was permitted before.
-func testPermissionDeclined(b *box) {
+func testPermissionDeniedByUser(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(`{"name":"list"}`, bash("touch a"), bash("touch b"), bash("touch c")), `{"text":"went on"}`)))
 	b.permit(id, 1)
@@ -219,7 +219,7 @@ func testPermissionDeclined(b *box) {
 }
 
 // A no with a word is a result, and the turn goes on.
-func testPermissionWord(b *box) {
+func testPermissionWord(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
@@ -231,7 +231,7 @@ func testPermissionWord(b *box) {
 	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
 }
 
-func testPermissionTimeout(b *box) {
+func testPermissionTimeout(b *testEnv) {
 	id := b.create()
 	p := inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"text":"went on"}`))
 	p.AskTimeout = 20 * time.Millisecond
@@ -248,7 +248,7 @@ func testPermissionTimeout(b *box) {
 }
 
 // Where nobody is there, nobody is asked: the call is denied, and the turn goes on.
-func testPermissionAbsent(b *box) {
+func testPermissionAbsent(b *testEnv) {
 	id := b.create()
 	p := inMode("ask", b.script(reply(bash("touch a"), `{"name":"list"}`), `{"expect":"nobody can be asked","text":"Ok."}`))
 	p.Absent = true
@@ -260,7 +260,7 @@ func testPermissionAbsent(b *box) {
 	check(b, false, b.exists("a"))
 }
 
-func testPermissionCanceled(b *box) {
+func testPermissionCanceled(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"text":"went on"}`)))
 	seq, _ := b.permission(id, 1)
@@ -273,7 +273,7 @@ func testPermissionCanceled(b *box) {
 }
 
 // Whoever answers first is heard, be it an approval or a denial; the others learn that.
-func testPermissionRace(b *box) {
+func testPermissionRace(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
@@ -299,7 +299,7 @@ func testPermissionRace(b *box) {
 }
 
 // A call that asks, and that must be asked for: two asks, one after the other.
-func testPermissionOfAQuestion(b *box) {
+func testPermissionOfAQuestion(b *testEnv) {
 	b.authority.Rule(permission.Rule{Tool: "question", Decision: permission.Ask})
 	id := b.create()
 	b.send(id, inMode("guard", b.script(asks, `{"expect":"Store: SQLite\nExtras: docs","text":"Done."}`)))

@@ -45,7 +45,7 @@ func Projects(t testing.TB, st store.Store) pawl.Projects {
 }
 
 // place writes a file of the workspace, in whatever directory.
-func (b *box) place(name, text string) {
+func (b *testEnv) place(name, text string) {
 	b.Helper()
 	path := filepath.Join(b.dir, name)
 	b.ok(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -53,7 +53,7 @@ func (b *box) place(name, text string) {
 }
 
 // A directory's own counts once it is trusted as it was shown, and is not shown before.
-func testLook(b *box) {
+func testLook(b *testEnv) {
 	b.place(".pawl/commands/fix.md", "---\ndescription: Fixes.\nargument-hint: number\n---\nFix $1.")
 	b.place(".pawl/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads.\n---\nRead.")
 	dir, err := filepath.EvalSymlinks(b.dir)
@@ -89,7 +89,7 @@ func testLook(b *box) {
 }
 
 // What is no directory is distinguished from what does not exist.
-func testDeskRefuses(b *box) {
+func testProjectsRefuse(b *testEnv) {
 	b.place("file", "x")
 	for dir, want := range map[string]pawl.Code{"sub": pawl.CodeInvalid, b.dir + "/file": pawl.CodeInvalid, b.dir + "/gone": pawl.CodeNotFound} {
 		_, err := b.Look(b.Context(), dir)
@@ -102,13 +102,13 @@ func testDeskRefuses(b *box) {
 	}
 }
 
-func testModels(b *box) {
+func testModels(b *testEnv) {
 	list, err := b.Models(b.Context())
 	b.ok(err)
 	check(b, []pawl.ModelInfo{{Ref: "p/m", Name: "M", Provider: "P", Context: 1000, Input: 5}}, list)
 }
 
-func testFiles(b *box) {
+func testFiles(b *testEnv) {
 	for _, name := range []string{"main.go", "sub/domain.go", ".gitignore", "out/main.o", "with blank & more.go", "bad\x1b[2J.go"} {
 		b.place(name, "out/\n")
 	}
@@ -129,7 +129,7 @@ func testFiles(b *box) {
 }
 
 // Words become what they stand for, and all else of a prompt stays as it is.
-func testExpand(b *box) {
+func testExpand(b *testEnv) {
 	b.place("a.txt", "text")
 	b.place(".env", "KEY=s3cret")
 	b.place(".pawl/commands/fix.md", "---\nagent: plan\n---\nFix $1 as in @a.txt and @.env.")
@@ -159,7 +159,7 @@ func testExpand(b *box) {
 }
 
 // An output beside the log can be had whole, by who knows its session.
-func testOutput(b *box) {
+func testOutput(b *testEnv) {
 	id, other := b.create(), b.create()
 	text := strings.Repeat("a line\n", 10_000)
 	blob, err := b.store.PutBlob(b.Context(), id, strings.NewReader(text))

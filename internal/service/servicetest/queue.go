@@ -10,7 +10,7 @@ import (
 )
 
 // Prompts that wait can be changed and withdrawn; those that do not cannot.
-func testQueueChanged(b *box) {
+func testQueueChanged(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"expect":"^second, reworded$","text":"Second."}`, `{"expect":"^fourth$","text":"Fourth."}`)
 	second := b.send(id, prompt("second", model, pawl.DeliverQueue))
 	third := b.send(id, prompt("third", model, pawl.DeliverQueue))
@@ -44,7 +44,7 @@ func testQueueChanged(b *box) {
 
 // Each of many prompts that are withdrawn while the session takes them in is
 // either worked on or withdrawn, and never both.
-func testQueueRace(b *box) {
+func testQueueRace(b *testEnv) {
 	const n = 12
 	lines := []string{waits("go"), `{"text":"Done."}`}
 	for range n {

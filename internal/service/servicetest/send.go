@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 )
 
-func testSend(b *box) {
+func testSend(b *testEnv) {
 	model := b.script(
 		`{"text":"I write.","calls":[{"name":"write","input":{"path":"a.txt","content":"hello\n"}}],"usage":{"input":10,"output":5,"cost":7}}`,
 		`{"text":"Done.","usage":{"input":20,"output":5,"cost":8}}`,
@@ -42,7 +42,7 @@ func testSend(b *box) {
 }
 
 // Accepted means appended: whatever happens then, the prompt is in the log.
-func testSendAccepted(b *box) {
+func testSendAccepted(b *testEnv) {
 	id := b.create()
 	want := pawl.Prompt{
 		Parts:    pawl.Parts{pawl.Text{Text: "look at this"}, pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{0, 1, 2}}},
@@ -60,7 +60,7 @@ func testSendAccepted(b *box) {
 	b.idle(id)
 }
 
-func testSendRefuses(b *box) {
+func testSendRefuses(b *testEnv) {
 	id := b.create()
 	model := b.script(`{"text":"x"}`)
 	with := func(parts ...pawl.Part) pawl.Prompt {
@@ -99,7 +99,7 @@ func orElse(err error) error {
 	return err
 }
 
-func testModelStays(b *box) {
+func testModelStays(b *testEnv) {
 	id := b.create()
 	model := b.script(`{"text":"1"}`, `{"text":"2"}`)
 	b.send(id, prompt("one", model, pawl.DeliverNow))
@@ -111,7 +111,7 @@ func testModelStays(b *box) {
 }
 
 // busy is a session whose first turn waits for the file "go".
-func (b *box) busy(more ...string) (id pawl.SessionID, model string) {
+func (b *testEnv) busy(more ...string) (id pawl.SessionID, model string) {
 	b.Helper()
 	model = b.script(append([]string{waits("go")}, more...)...)
 	id = b.create()
@@ -120,7 +120,7 @@ func (b *box) busy(more ...string) (id pawl.SessionID, model string) {
 	return id, model
 }
 
-func testBusyRejects(b *box) {
+func testBusyRejects(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`)
 	head := b.get(id).Head
 	_, err := b.Send(b.Context(), id, prompt("second", model, pawl.DeliverNow))
@@ -131,7 +131,7 @@ func testBusyRejects(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-func testBusyQueues(b *box) {
+func testBusyQueues(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"text":"Second."}`, `{"text":"Third."}`)
 	second := b.send(id, prompt("second", model, pawl.DeliverQueue))
 	third := b.send(id, prompt("third", model, pawl.DeliverQueue))
@@ -148,7 +148,7 @@ func testBusyQueues(b *box) {
 	check(b, 0, b.get(id).Queued)
 }
 
-func testBusySteered(b *box) {
+func testBusySteered(b *testEnv) {
 	id, model := b.busy(`{"expect":"^the other way$","text":"Done."}`)
 	b.send(id, prompt("the other way", model, pawl.DeliverSteer))
 	b.release("go")
@@ -159,7 +159,7 @@ func testBusySteered(b *box) {
 }
 
 // Many send at once and none wants to wait: exactly one is accepted.
-func testRace(b *box) {
+func testRace(b *testEnv) {
 	id := b.create()
 	model := b.script(waits("go"), `{"text":"Done."}`)
 	const n = 20

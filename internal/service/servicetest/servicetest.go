@@ -29,7 +29,7 @@ type Harness struct {
 // suite is what every service passes.
 var suite = []struct {
 	name string
-	run  func(*box)
+	run  func(*testEnv)
 }{
 	{"create and get", testCreate},
 	{"create refuses", testCreateRefuses},
@@ -53,7 +53,7 @@ var suite = []struct {
 	{"cancel with nothing to do", testCancelIdle},
 	{"cancel what was interrupted", testCancelInterrupted},
 	{"R19 answer", testAnswer},
-	{"R19 answer: declined", testAnswerDeclined},
+	{"R19 answer: declined", testAnswerDenied},
 	{"R19 answer: one of many is heard", testAnswerRace},
 	{"R19 answer: nobody is there", testAnswerAbsent},
 	{"R19 answer: canceled", testAnswerCanceled},
@@ -61,7 +61,7 @@ var suite = []struct {
 	{"R18 permission: once", testPermission},
 	{"R18 permission: always", testPermissionAlways},
 	{"R18 permission: what can be granted", testPermissionGrants},
-	{"R6 permission: declined", testPermissionDeclined},
+	{"R6 permission: declined", testPermissionDeniedByUser},
 	{"permission: declined with a word", testPermissionWord},
 	{"R18 permission: timeout", testPermissionTimeout},
 	{"permission: nobody is there", testPermissionAbsent},
@@ -69,31 +69,31 @@ var suite = []struct {
 	{"permission: one of many is heard", testPermissionRace},
 	{"permission of a call that asks", testPermissionOfAQuestion},
 	{"permission is for what was shown", testPermissionShown},
-	{"permission: denied meanwhile", testPermissionDeniedMeanwhile},
+	{"permission: denied meanwhile", testPermissionDeniedInBetween},
 	{"permission: the sandbox is gone meanwhile", testPermissionUnboxed},
 	{"permission after a crash", testPermissionAfterACrash},
 	{"permission: a no after a crash", testPermissionNoAfterACrash},
 	{"permission of a call that has ended", testPermissionOfAnEndedCall},
-	{"permission of a child", testPermissionOfAChild},
-	{"a child in plan mode", testPlanOfAChild},
+	{"permission of a child", testPermissionOfASubagent},
+	{"a child in plan mode", testPlanOfASubagent},
 	{"R13 todos", testTodos},
 	{"plan mode", testPlan},
-	{"R13 children", testChildren},
-	{"a child's rights", testChildRights},
+	{"R13 children", testSubagents},
+	{"a child's rights", testSubagentRights},
 	{"R16 the explorer", testExplorer},
-	{"a child's budget", testChildBudget},
+	{"a child's budget", testSubagentBudget},
 	{"budgets", testBudgets},
 	{"a budget of time", testTimeBudget},
-	{"a child is canceled with its parent", testChildCanceled},
-	{"a child in the background", testChildInBackground},
-	{"a child after a crash", testChildAfterACrash},
+	{"a child is canceled with its parent", testSubagentCanceled},
+	{"a child in the background", testSubagentInBackground},
+	{"a child after a crash", testSubagentAfterACrash},
 	{"undo: undo and redo", testUndo},
 	{"undo refuses", testUndoRefuses},
 	{"undo: a busy session", testUndoBusy},
 	{"undo: conflicts", testUndoConflict},
 	{"undo: scopes", testUndoScopes},
 	{"undo: interrupted", testUndoInterrupted},
-	{"undo: children", testUndoOfChildren},
+	{"undo: children", testUndoOfSubagents},
 	{"rename", testRename},
 	{"owners", testOwners},
 	{"share", testShare},
@@ -122,7 +122,7 @@ var suite = []struct {
 	{"import refuses", testImportRefuses},
 	{"import that breaks off", testImportBreaksOff},
 	{"desk: look and trust", testLook},
-	{"desk: no folder", testDeskRefuses},
+	{"desk: no folder", testProjectsRefuse},
 	{"desk: models", testModels},
 	{"desk: files", testFiles},
 	{"desk: expand", testExpand},
@@ -134,7 +134,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	for _, test := range suite {
 		t.Run(test.name, func(t *testing.T) {
 			h := open(t)
-			test.run(&box{T: t, Service: h.Service, store: h.Store, authority: h.Authority, dir: t.TempDir(), open: open})
+			test.run(&testEnv{T: t, Service: h.Service, store: h.Store, authority: h.Authority, dir: t.TempDir(), open: open})
 		})
 	}
 }
@@ -142,8 +142,8 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 // patience ends a test in which what should come does not.
 const patience = time.Minute
 
-// box is a test with a service and a workspace.
-type box struct {
+// testEnv is a test with a service and a workspace.
+type testEnv struct {
 	*testing.T
 	pawl.Service
 	store store.Store
@@ -154,7 +154,7 @@ type box struct {
 }
 
 // script writes a script and returns the name of the model that follows it.
-func (b *box) script(lines ...string) string {
+func (b *testEnv) script(lines ...string) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -169,14 +169,14 @@ func waits(name string) string {
 }
 
 // release lets the call that waits for this name go on.
-func (b *box) release(name string) {
+func (b *testEnv) release(name string) {
 	b.Helper()
 	if err := os.WriteFile(filepath.Join(b.dir, name), nil, 0o600); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func (b *box) create() pawl.SessionID {
+func (b *testEnv) create() pawl.SessionID {
 	b.Helper()
 	s, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir})
 	if err != nil {
@@ -190,7 +190,7 @@ func prompt(text, model string, d pawl.Delivery) pawl.Prompt {
 	return pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: pawl.Settings{Model: model}}
 }
 
-func (b *box) send(id pawl.SessionID, p pawl.Prompt) pawl.Seq {
+func (b *testEnv) send(id pawl.SessionID, p pawl.Prompt) pawl.Seq {
 	b.Helper()
 	seq, err := b.Send(b.Context(), id, p)
 	if err != nil {
@@ -199,7 +199,7 @@ func (b *box) send(id pawl.SessionID, p pawl.Prompt) pawl.Seq {
 	return seq
 }
 
-func (b *box) get(id pawl.SessionID) pawl.Session {
+func (b *testEnv) get(id pawl.SessionID) pawl.Session {
 	b.Helper()
 	s, err := b.Get(b.Context(), id)
 	if err != nil {
@@ -210,7 +210,7 @@ func (b *box) get(id pawl.SessionID) pawl.Session {
 
 // untilOnce is until for an event that is not kept: it listens before it does
 // what leads to it.
-func (b *box) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event) bool) {
+func (b *testEnv) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event) bool) {
 	b.Helper()
 	b.until(id, 0, func(e pawl.Event) bool {
 		if e.Seq == 1 {
@@ -221,7 +221,7 @@ func (b *box) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event) bo
 }
 
 // until reads the session's events up to the one that is wanted.
-func (b *box) until(id pawl.SessionID, after pawl.Seq, wanted func(pawl.Event) bool) []pawl.Event {
+func (b *testEnv) until(id pawl.SessionID, after pawl.Seq, wanted func(pawl.Event) bool) []pawl.Event {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
@@ -246,7 +246,7 @@ func is[B pawl.Body](e pawl.Event) bool {
 }
 
 // idle waits until the session has nothing to do.
-func (b *box) idle(id pawl.SessionID) {
+func (b *testEnv) idle(id pawl.SessionID) {
 	b.Helper()
 	if b.get(id).State() == pawl.StateIdle {
 		return
@@ -260,7 +260,7 @@ func (b *box) idle(id pawl.SessionID) {
 }
 
 // log is the session's durable events, as the service shows them.
-func (b *box) log(id pawl.SessionID) []pawl.Event {
+func (b *testEnv) log(id pawl.SessionID) []pawl.Event {
 	b.Helper()
 	head := b.get(id).Head
 	var durable []pawl.Event
@@ -273,7 +273,7 @@ func (b *box) log(id pawl.SessionID) []pawl.Event {
 }
 
 // conversation is the log's fold, without numbers.
-func (b *box) conversation(id pawl.SessionID) []pawl.Message {
+func (b *testEnv) conversation(id pawl.SessionID) []pawl.Message {
 	b.Helper()
 	messages, err := pawl.Conversation(b.log(id))
 	if err != nil {
@@ -286,7 +286,7 @@ func (b *box) conversation(id pawl.SessionID) []pawl.Message {
 }
 
 // reasons are those of the session's turns, in order.
-func (b *box) reasons(id pawl.SessionID) []pawl.Reason {
+func (b *testEnv) reasons(id pawl.SessionID) []pawl.Reason {
 	b.Helper()
 	var reasons []pawl.Reason
 	for _, e := range b.log(id) {
@@ -298,7 +298,7 @@ func (b *box) reasons(id pawl.SessionID) []pawl.Reason {
 }
 
 // code fails the test unless the error is of this class.
-func (b *box) code(want pawl.Code, err error) {
+func (b *testEnv) code(want pawl.Code, err error) {
 	b.Helper()
 	if err == nil {
 		b.Errorf("no error, want one of class %s", want)
@@ -307,7 +307,7 @@ func (b *box) code(want pawl.Code, err error) {
 	}
 }
 
-func (b *box) ok(err error) {
+func (b *testEnv) ok(err error) {
 	b.Helper()
 	if err != nil {
 		b.Error(err)
@@ -322,7 +322,7 @@ func kinds(events []pawl.Event) []pawl.Kind {
 	return list
 }
 
-func check[T any](b *box, want, got T, opts ...cmp.Option) {
+func check[T any](b *testEnv, want, got T, opts ...cmp.Option) {
 	b.Helper()
 	if diff := cmp.Diff(want, got, opts...); diff != "" {
 		b.Errorf("want -, got +: %s", diff)

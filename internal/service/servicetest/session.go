@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-func testCreate(b *box) {
+func testCreate(b *testEnv) {
 	began := time.Now().Add(-time.Second)
 	for _, n := range []pawl.NewSession{
 		{Dir: b.dir},
@@ -41,7 +41,7 @@ func testCreate(b *box) {
 	}
 }
 
-func testCreateRefuses(b *box) {
+func testCreateRefuses(b *testEnv) {
 	for _, dir := range []string{"", ".", "some/folder", "../x"} {
 		_, err := b.Create(b.Context(), pawl.NewSession{Dir: dir})
 		b.code(pawl.CodeInvalid, err)
@@ -51,7 +51,7 @@ func testCreateRefuses(b *box) {
 	check(b, 0, len(list))
 }
 
-func testNotFound(b *box) {
+func testNotFound(b *testEnv) {
 	b.create()
 	model := b.script(`{"text":"x"}`)
 	for _, id := range []pawl.SessionID{"01JD0000000000000000000000", "no-id", "", "../../etc/passwd"} {
@@ -73,7 +73,7 @@ func testNotFound(b *box) {
 	}
 }
 
-func testList(b *box) {
+func testList(b *testEnv) {
 	other := filepath.Join(b.dir, "other")
 	model := b.script(`{"text":"Done."}`)
 	var ids []pawl.SessionID
@@ -84,7 +84,7 @@ func testList(b *box) {
 		}
 		ids = append(ids, s.ID)
 	}
-	child, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: ids[0]})
+	sub, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: ids[0]})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func testList(b *box) {
 		{pawl.Filter{Unfinished: true}, []pawl.SessionID{first}},
 		{pawl.Filter{Query: "parser"}, []pawl.SessionID{second, third}},
 		{pawl.Filter{Query: "PARS fix"}, []pawl.SessionID{third}},
-		{pawl.Filter{Parent: ids[0]}, []pawl.SessionID{child.ID}},
+		{pawl.Filter{Parent: ids[0]}, []pawl.SessionID{sub.ID}},
 		{pawl.Filter{Before: b.get(first).Updated}, []pawl.SessionID{second, third}},
 	} {
 		list, err := b.List(b.Context(), test.filter)
@@ -123,7 +123,7 @@ func testList(b *box) {
 }
 
 // testUsage: each reply counts once, for its session, model and agent.
-func testUsage(b *box) {
+func testUsage(b *testEnv) {
 	id, other := b.create(), b.create()
 	model := b.script(`{"calls":[{"name":"list"}],"usage":{"input":1,"output":2,"cache_read":3,"cost":4}}`, `{"text":"Done.","usage":{"input":10,"cache_write":5}}`)
 	for _, id := range []pawl.SessionID{id, other} {
@@ -142,7 +142,7 @@ func testUsage(b *box) {
 	check(b, b.get(id).Usage, sum.Usage)
 }
 
-func testDelete(b *box) {
+func testDelete(b *testEnv) {
 	kept, id := b.create(), b.create()
 	b.send(id, prompt("go", b.script(`{"fault":"hang","text":"x"}`), pawl.DeliverNow))
 	b.until(id, 0, is[pawl.ReplyStarted])
@@ -164,7 +164,7 @@ func testDelete(b *box) {
 }
 
 // eventually tries until it holds.
-func (b *box) eventually(what string, holds func(context.Context) bool) {
+func (b *testEnv) eventually(what string, holds func(context.Context) bool) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()

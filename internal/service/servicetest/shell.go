@@ -8,7 +8,7 @@ import (
 )
 
 // ran waits for the end of a command of the person.
-func (b *box) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
+func (b *testEnv) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 	b.Helper()
 	events := b.until(id, asked-1, func(e pawl.Event) bool {
 		r, ok := e.Body.(pawl.ShellRan)
@@ -18,7 +18,7 @@ func (b *box) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 }
 
 // shell orders a command of the person.
-func (b *box) shell(id pawl.SessionID, command string) pawl.Seq {
+func (b *testEnv) shell(id pawl.SessionID, command string) pawl.Seq {
 	b.Helper()
 	asked, err := b.Shell(b.Context(), id, command)
 	b.ok(err)
@@ -27,7 +27,7 @@ func (b *box) shell(id pawl.SessionID, command string) pawl.Seq {
 
 // A command of the person is shown while it runs, and the model knows it at the
 // next prompt. It is undone like a turn.
-func testShell(b *box) {
+func testShell(b *testEnv) {
 	id := b.create()
 	var asked pawl.Seq
 	b.untilOnce(id, func() { asked = b.shell(id, "echo hello; touch made; until [ -e go ]; do sleep 0.01; done; rm go") }, func(e pawl.Event) bool {
@@ -59,7 +59,7 @@ func testShell(b *box) {
 	check(b, talk, b.conversation(id))
 }
 
-func testShellRefuses(b *box) {
+func testShellRefuses(b *testEnv) {
 	id := b.create()
 	for _, command := range []string{"", " \n", "a\x00b", strings.Repeat("a", 1<<17+1)} {
 		_, err := b.Shell(b.Context(), id, command)
@@ -71,7 +71,7 @@ func testShellRefuses(b *box) {
 }
 
 // While the agent works, a command waits; a prompt that waits comes after it.
-func testShellWaits(b *box) {
+func testShellWaits(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"text":"Second."}`)
 	b.send(id, prompt("second", model, pawl.DeliverQueue))
 	asked := b.shell(id, "true")
@@ -91,7 +91,7 @@ func testShellWaits(b *box) {
 }
 
 // A cancel ends a command, and one that waits for a turn is not run.
-func testShellCanceled(b *box) {
+func testShellCanceled(b *testEnv) {
 	id := b.create()
 	asked := b.shell(id, "touch begun; exec sleep 1000")
 	b.eventually("it runs", func(context.Context) bool { return b.exists("begun") })
@@ -111,7 +111,7 @@ func testShellCanceled(b *box) {
 
 // A command that was running when pawl died is not run again; one that waited is
 // run, unless it is canceled.
-func testShellInterrupted(b *box) {
+func testShellInterrupted(b *testEnv) {
 	for i, c := range []struct {
 		name   string
 		begun  bool

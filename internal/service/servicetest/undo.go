@@ -10,7 +10,7 @@ import (
 )
 
 // undo orders a Undo and waits for the result.
-func (b *box) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
+func (b *testEnv) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
 	b.Helper()
 	asked, err := b.Undo(b.Context(), id, r)
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *box) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
 }
 
 // files are the regular files of the workspace.
-func (b *box) files() map[string]string {
+func (b *testEnv) files() map[string]string {
 	b.Helper()
 	entries, err := os.ReadDir(b.dir)
 	b.ok(err)
@@ -37,14 +37,14 @@ func (b *box) files() map[string]string {
 	return files
 }
 
-func (b *box) put(name, text string) {
+func (b *testEnv) put(name, text string) {
 	b.Helper()
 	b.ok(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 }
 
 // twoTurns is a session that has changed files in two turns, and what it is
 // like before them, between them and after them.
-func (b *box) twoTurns(more ...string) (id pawl.SessionID, states []map[string]string) {
+func (b *testEnv) twoTurns(more ...string) (id pawl.SessionID, states []map[string]string) {
 	b.Helper()
 	b.put("a", "first")
 	lines := []string{
@@ -62,7 +62,7 @@ func (b *box) twoTurns(more ...string) (id pawl.SessionID, states []map[string]s
 	return id, states
 }
 
-func testUndo(b *box) {
+func testUndo(b *testEnv) {
 	id, states := b.twoTurns(`{"expect":"^three$","text":"Three."}`)
 	talk := b.conversation(id)
 	plan, err := b.Preview(b.Context(), id, pawl.Undo{})
@@ -98,7 +98,7 @@ func testUndo(b *box) {
 	b.code(pawl.CodeNotFound, err)
 }
 
-func testUndoRefuses(b *box) {
+func testUndoRefuses(b *testEnv) {
 	id := b.create()
 	for _, r := range []pawl.Undo{{Scope: "x"}, {Conflicts: "x"}, {To: 1, Redo: 1}} {
 		_, err := b.Preview(b.Context(), id, r)
@@ -117,7 +117,7 @@ func testUndoRefuses(b *box) {
 	b.code(pawl.CodeNotFound, err)
 }
 
-func testUndoBusy(b *box) {
+func testUndoBusy(b *testEnv) {
 	id, _ := b.busy(`{"text":"Done."}`)
 	head := b.get(id).Head
 	_, err := b.Undo(b.Context(), id, pawl.Undo{})
@@ -130,7 +130,7 @@ func testUndoBusy(b *box) {
 }
 
 // What a person did in the meantime is not lost.
-func testUndoConflict(b *box) {
+func testUndoConflict(b *testEnv) {
 	id, states := b.twoTurns()
 	b.put("c", "mine")
 	talk, head := b.conversation(id), b.get(id).Head
@@ -147,7 +147,7 @@ func testUndoConflict(b *box) {
 }
 
 // The conversation and the files go back apart from each other.
-func testUndoScopes(b *box) {
+func testUndoScopes(b *testEnv) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
 	b.undo(id, pawl.Undo{Scope: pawl.ScopeConversation})
@@ -162,7 +162,7 @@ func testUndoScopes(b *box) {
 
 // An order that nobody lived to carry out is carried out first, and what came
 // after it is worked on then.
-func testUndoInterrupted(b *box) {
+func testUndoInterrupted(b *testEnv) {
 	model := b.script(`{"text":"One."}`, `{"expect":"^more$","text":"More."}`)
 	s := b.importLog(b.events(
 		pawl.SessionCreated{Dir: b.dir},
@@ -186,7 +186,7 @@ func testUndoInterrupted(b *box) {
 }
 
 // What subagents did goes back with the call that spawned them, and only there.
-func testUndoOfChildren(b *box) {
+func testUndoOfSubagents(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		b.put("a", "first")
 		id := b.create()
@@ -197,8 +197,8 @@ func testUndoOfChildren(b *box) {
 		), pawl.DeliverNow))
 		b.idle(id)
 		check(b, map[string]string{"a": "child", "b": "made", "p": "parent"}, b.files())
-		child := b.children(id)[0].ID
-		_, err := b.Undo(b.Context(), child, pawl.Undo{})
+		sub := b.subagents(id)[0].ID
+		_, err := b.Undo(b.Context(), sub, pawl.Undo{})
 		b.code(pawl.CodeInvalid, err)
 		check(b, []string{"a", "b", "p"}, b.undo(id, pawl.Undo{}).Changed)
 		check(b, map[string]string{"a": "first"}, b.files())
@@ -208,7 +208,7 @@ func testUndoOfChildren(b *box) {
 	}
 }
 
-func testRename(b *box) {
+func testRename(b *testEnv) {
 	id := b.create()
 	b.ok(b.Rename(b.Context(), id, " The parser "))
 	check(b, "The parser", b.get(id).Title)
@@ -218,7 +218,7 @@ func testRename(b *box) {
 }
 
 // An order to compact is answered, whatever comes of it.
-func testCompactOrder(b *box) {
+func testCompactOrder(b *testEnv) {
 	id := b.create()
 	_, err := b.Compact(b.Context(), id, "")
 	b.code(pawl.CodeInvalid, err) // nothing was said yet

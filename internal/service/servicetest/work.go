@@ -14,7 +14,7 @@ import (
 const imported pawl.SessionID = "01JD0000000000000000000007"
 
 // events is a log of these bodies, as an export would give it.
-func (b *box) events(bodies ...pawl.Body) []pawl.Event {
+func (b *testEnv) events(bodies ...pawl.Body) []pawl.Event {
 	var events []pawl.Event
 	turn := 0
 	for i, body := range bodies {
@@ -33,7 +33,7 @@ func (b *box) events(bodies ...pawl.Body) []pawl.Event {
 }
 
 // interruptedIn is the log of a pawl that died while it ran a call.
-func (b *box) interruptedIn(model string) []pawl.Event {
+func (b *testEnv) interruptedIn(model string) []pawl.Event {
 	return b.events(
 		pawl.SessionCreated{Dir: b.dir},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model}},
@@ -57,7 +57,7 @@ func all(events []pawl.Event) iter.Seq2[pawl.Event, error] {
 	}
 }
 
-func (b *box) importLog(events []pawl.Event) pawl.Session {
+func (b *testEnv) importLog(events []pawl.Event) pawl.Session {
 	b.Helper()
 	s, err := b.Import(b.Context(), all(events))
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *box) importLog(events []pawl.Event) pawl.Session {
 	return s
 }
 
-func testResume(b *box) {
+func testResume(b *testEnv) {
 	s := b.importLog(b.interruptedIn(b.script(`{"text":"x"}`, `{"expect":"unknown","text":"Done."}`)))
 	check(b, pawl.StateRunning, s.State())
 	b.ok(b.Resume(b.Context(), s.ID))
@@ -81,14 +81,14 @@ func testResume(b *box) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(s.ID))
 }
 
-func testResumeIdle(b *box) {
+func testResumeIdle(b *testEnv) {
 	id := b.create()
 	b.ok(b.Resume(b.Context(), id))
 	check(b, 1, len(b.log(id)))
 }
 
 // Cancel ends the open turn and the prompts accepted before, not those after.
-func testCancel(b *box) {
+func testCancel(b *testEnv) {
 	id := b.create()
 	model := b.script(`{"fault":"hang","text":"half of it"}`, `{"text":"New."}`)
 	b.untilOnce(id, func() { b.send(id, prompt("one", model, pawl.DeliverNow)) }, is[pawl.Delta])
@@ -105,13 +105,13 @@ func testCancel(b *box) {
 	check(b, says(pawl.RoleAssistant, "New."), b.conversation(id)[4])
 }
 
-func testCancelIdle(b *box) {
+func testCancelIdle(b *testEnv) {
 	id := b.create()
 	b.ok(b.Cancel(b.Context(), id))
 	check(b, 1, len(b.log(id)))
 }
 
-func testCancelInterrupted(b *box) {
+func testCancelInterrupted(b *testEnv) {
 	s := b.importLog(b.interruptedIn(b.script(`{"text":"went on"}`)))
 	b.ok(b.Cancel(b.Context(), s.ID))
 	b.idle(s.ID)
@@ -119,7 +119,7 @@ func testCancelInterrupted(b *box) {
 }
 
 // A watcher who comes at any time sees every durable event once, in order.
-func testEvents(b *box) {
+func testEvents(b *testEnv) {
 	id, _ := b.busy(`{"text":"Done.","deltas":3}`)
 	type watched struct {
 		after  pawl.Seq
@@ -174,7 +174,7 @@ func testEvents(b *box) {
 	}
 }
 
-func testEventsEnd(b *box) {
+func testEventsEnd(b *testEnv) {
 	id := b.create()
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -188,7 +188,7 @@ func testEventsEnd(b *box) {
 	check(b, 1, n)
 }
 
-func testDraft(b *box) {
+func testDraft(b *testEnv) {
 	id := b.create()
 	_, err := b.Draft(b.Context(), id)
 	b.code(pawl.CodeNotFound, err)
@@ -213,7 +213,7 @@ func testDraft(b *box) {
 
 var errBroken = errors.New("the file is broken")
 
-func testImport(b *box) {
+func testImport(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`)
 	b.send(id, prompt("next", model, pawl.DeliverSteer))
 	b.release("go")
@@ -221,7 +221,7 @@ func testImport(b *box) {
 	exported := b.log(id)
 
 	h := b.open(b.T)
-	other := &box{T: b.T, Service: h.Service, store: h.Store, dir: b.dir, open: b.open}
+	other := &testEnv{T: b.T, Service: h.Service, store: h.Store, dir: b.dir, open: b.open}
 	row := other.importLog(exported)
 	check(b, b.get(id), row)
 	check(b, exported, other.log(id))
@@ -232,17 +232,17 @@ func testImport(b *box) {
 }
 
 // A log in mid-turn is a session that was interrupted.
-func testImportOpen(b *box) {
+func testImportOpen(b *testEnv) {
 	events := b.interruptedIn("script:nowhere.jsonl")
 	for n := 1; n <= len(events); n++ {
 		h := b.open(b.T)
-		other := &box{T: b.T, Service: h.Service, store: h.Store, dir: b.dir}
+		other := &testEnv{T: b.T, Service: h.Service, store: h.Store, dir: b.dir}
 		other.importLog(events[:n])
 		check(b, events[:n], other.log(imported))
 	}
 }
 
-func testImportRefuses(b *box) {
+func testImportRefuses(b *testEnv) {
 	created, prompted := pawl.SessionCreated{Dir: b.dir}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}}
 	good := b.interruptedIn("script:x")
 	change := func(i int, change func(*pawl.Event)) []pawl.Event {
@@ -285,7 +285,7 @@ func bodies(events []pawl.Event) []pawl.Body {
 }
 
 // A log that cannot be read to its end is not imported at all.
-func testImportBreaksOff(b *box) {
+func testImportBreaksOff(b *testEnv) {
 	good := b.interruptedIn("script:x")
 	_, err := b.Import(b.Context(), func(yield func(pawl.Event, error) bool) {
 		for _, e := range good[:3] {

@@ -12,14 +12,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// What happens between the question, the answer and the run.
+// These tests change the policy or the files between a permission prompt, its answer and the call.
 
 // wait is a command that goes on when the workspace has the file go.
 const wait = "until [ -e go ]; do sleep 0.01; done"
 
 // while has a person permit a command that waits and, with it, the calls after
 // it; then something happens; then the command goes on.
-func (b *box) while(id pawl.SessionID, happens func(), calls ...string) {
+func (b *testEnv) while(id pawl.SessionID, happens func(), calls ...string) {
 	b.Helper()
 	b.send(id, inMode("ask", b.script(reply(append([]string{bash(wait)}, calls...)...), `{"text":"Done."}`)))
 	for i := range calls {
@@ -33,7 +33,7 @@ func (b *box) while(id pawl.SessionID, happens func(), calls ...string) {
 }
 
 // swap puts a link in a file's place.
-func (b *box) swap(name, target string) {
+func (b *testEnv) swap(name, target string) {
 	b.Helper()
 	path := filepath.Join(b.dir, name)
 	b.ok(os.RemoveAll(path))
@@ -42,7 +42,7 @@ func (b *box) swap(name, target string) {
 
 // A permission is for what was shown. A link that is put where a file or directory
 // was makes it another call, which nobody has permitted.
-func testPermissionShown(b *box) {
+func testPermissionShown(b *testEnv) {
 	b.authority.Rule(permission.Rule{Kind: pawl.AccessRead, Pattern: "notes/**", Decision: permission.Ask})
 	for _, name := range []string{"notes", "sub", "other"} {
 		b.ok(os.Mkdir(filepath.Join(b.dir, name), 0o700))
@@ -67,7 +67,7 @@ func testPermissionShown(b *box) {
 }
 
 // A rule that denies counts from the moment it is there, whatever was permitted.
-func testPermissionDeniedMeanwhile(b *box) {
+func testPermissionDeniedInBetween(b *testEnv) {
 	id := b.create()
 	b.while(id, func() {
 		b.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch *", Decision: permission.Deny})
@@ -77,7 +77,7 @@ func testPermissionDeniedMeanwhile(b *box) {
 }
 
 // Who permits a command in a sandbox has not permitted it without one.
-func testPermissionUnboxed(b *box) {
+func testPermissionUnboxed(b *testEnv) {
 	id := b.create()
 	b.while(id, b.authority.Unbox, bash("touch a"), write("b", "x"))
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDenied, "call_1_3": pawl.CallDone}, b.statuses(id))
@@ -86,7 +86,7 @@ func testPermissionUnboxed(b *box) {
 
 // askedBefore is the log of a pawl that died while it asked whether a command
 // may run. The ask is its last event.
-func (b *box) askedBefore(model string) []pawl.Event {
+func (b *testEnv) askedBefore(model string) []pawl.Event {
 	c := touching("touch a")
 	return b.events(
 		pawl.SessionCreated{Dir: b.dir},
@@ -106,7 +106,7 @@ func (b *box) askedBefore(model string) []pawl.Event {
 
 // An ask that was open when pawl died is still the same, and the answer counts,
 // whenever it comes. One for what is another call by now does not let it run.
-func testPermissionAfterACrash(b *box) {
+func testPermissionAfterACrash(b *testEnv) {
 	yes := pawl.Answer{Outcome: pawl.OutcomeAnswered}
 	always := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)}}
 	allowed := permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}
@@ -114,24 +114,24 @@ func testPermissionAfterACrash(b *box) {
 		name   string
 		answer pawl.Answer
 		early  bool // it comes while nobody runs
-		change func(h *box, log []pawl.Event)
+		change func(h *testEnv, log []pawl.Event)
 		want   pawl.CallStatus
 	}{
 		{"answered later", yes, false, nil, pawl.CallDone},
 		{"answered while nobody ran", yes, true, nil, pawl.CallDone},
 		{"always, while nobody ran", always, true, nil, pawl.CallDone},
-		{"it is another call by now", yes, true, func(_ *box, log []pawl.Event) {
+		{"it is another call by now", yes, true, func(_ *testEnv, log []pawl.Event) {
 			ask := log[5].Body.(pawl.Asked)
 			ask.Names = permission.Fingerprint(touching("touch b"))
 			log[5].Body = ask
 		}, pawl.CallDenied},
-		{"a rule allows it by now", yes, false, func(h *box, _ []pawl.Event) { h.authority.Rule(allowed) }, pawl.CallDone},
-		{"a rule denies it by now", yes, true, func(h *box, _ []pawl.Event) {
+		{"a rule allows it by now", yes, false, func(h *testEnv, _ []pawl.Event) { h.authority.Rule(allowed) }, pawl.CallDone},
+		{"a rule denies it by now", yes, true, func(h *testEnv, _ []pawl.Event) {
 			h.authority.Rule(permission.Rule{Tool: "bash", Decision: permission.Deny})
 		}, pawl.CallDenied},
 	} {
 		h := b.open(b.T)
-		c := &box{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
+		c := &testEnv{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
 		log := c.askedBefore(b.script(`{"text":"x"}`, `{"text":"Done."}`))
 		if test.change != nil {
 			test.change(c, log)
@@ -157,14 +157,14 @@ func testPermissionAfterACrash(b *box) {
 }
 
 // A call that has its result needs no answer any more.
-func testPermissionOfAnEndedCall(b *box) {
+func testPermissionOfAnEndedCall(b *testEnv) {
 	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
 	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("no")})...))
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 }
 
 // A no holds wherever pawl dies after it, whatever is permitted by then.
-func testPermissionNoAfterACrash(b *box) {
+func testPermissionNoAfterACrash(b *testEnv) {
 	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }
 	no := pawl.Answer{Outcome: pawl.OutcomeDenied}
 	denied := pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("declined")}
@@ -184,7 +184,7 @@ func testPermissionNoAfterACrash(b *box) {
 	} {
 		for _, meanwhile := range []permission.Decision{"", permission.Allow, permission.Deny} {
 			h := b.open(b.T)
-			c := &box{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
+			c := &testEnv{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
 			if meanwhile != "" {
 				c.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch a", Decision: meanwhile})
 			}
@@ -201,7 +201,7 @@ func testPermissionNoAfterACrash(b *box) {
 }
 
 // What a subagent may do is asked in its own session, as it would be in its parent's.
-func testPermissionOfAChild(b *box) {
+func testPermissionOfASubagent(b *testEnv) {
 	id := b.create()
 	p := inMode("ask", b.script(
 		reply(task("general", "x", "")), `{"expect":"> Tried.","text":"Ok."}`,
@@ -210,26 +210,26 @@ func testPermissionOfAChild(b *box) {
 	p.AskTimeout = patience
 	b.send(id, p)
 	events := b.until(id, 0, is[pawl.Spawned])
-	child := events[len(events)-1].Body.(pawl.Spawned).Subagent
+	sub := events[len(events)-1].Body.(pawl.Spawned).Subagent
 	b.eventually("the child is there", func(ctx context.Context) bool {
-		_, err := b.Get(ctx, child)
+		_, err := b.Get(ctx, sub)
 		return err == nil
 	})
-	seq, ask := b.permission(child, 1)
+	seq, ask := b.permission(sub, 1)
 	check(b, p.AskTimeout, ask.Timeout)
 	b.code(pawl.CodeNotFound, b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
-	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
-	seq, _ = b.permission(child, 2)
-	b.ok(b.Answer(b.Context(), child, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "enough"}))
+	b.ok(b.Answer(b.Context(), sub, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
+	seq, _ = b.permission(sub, 2)
+	b.ok(b.Answer(b.Context(), sub, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "enough"}))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDenied}, b.statuses(child))
+	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDenied}, b.statuses(sub))
 	check(b, []bool{true, false}, []bool{b.exists("a"), b.exists("b")})
 	check(b, 0, b.count(id)["asked"])
 }
 
 // Plan mode binds subagents too, also those in the background.
-func testPlanOfAChild(b *box) {
+func testPlanOfASubagent(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()
 		b.send(id, inMode("plan", b.script(
@@ -238,7 +238,7 @@ func testPlanOfAChild(b *box) {
 		)))
 		b.idle(id)
 		check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-		check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied}, b.statuses(b.children(id)[0].ID))
+		check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied}, b.statuses(b.subagents(id)[0].ID))
 		check(b, false, b.exists("a"))
 	}
 }

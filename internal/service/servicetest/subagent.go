@@ -17,7 +17,7 @@ func task(agent, prompt, more string) string {
 }
 
 // subagents are the session's subagents, oldest first.
-func (b *box) children(id pawl.SessionID) []pawl.Session {
+func (b *testEnv) subagents(id pawl.SessionID) []pawl.Session {
 	b.Helper()
 	list, err := b.List(b.Context(), pawl.Filter{Parent: id})
 	if err != nil {
@@ -27,7 +27,7 @@ func (b *box) children(id pawl.SessionID) []pawl.Session {
 }
 
 // Two subagents work side by side: each waits for a file that the other writes.
-func testChildren(b *box) {
+func testSubagents(b *testEnv) {
 	first := b.script(`{"calls":[{"name":"bash","input":{"command":"touch one; until [ -e two ]; do sleep 0.01; done"}}]}`, `{"text":"First.\nDone."}`)
 	second := b.script(`{"calls":[{"name":"bash","input":{"command":"until [ -e one ]; do sleep 0.01; done"}},{"name":"write","input":{"path":"two","content":"2"}}]}`, `{"text":"Second."}`)
 	script := func(model string) string { return strings.TrimPrefix(model, "script:") }
@@ -38,8 +38,8 @@ func testChildren(b *box) {
 		`{"expect":"> First.\n> Done.[^$]*Files it wrote: two[^$]*> Second.","text":"Ok."}`), pawl.DeliverNow))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-	check(b, 2, len(b.children(id)))
-	for _, c := range b.children(id) {
+	check(b, 2, len(b.subagents(id)))
+	for _, c := range b.subagents(id) {
 		check(b, id, c.Parent)
 		check(b, pawl.StateIdle, c.State())
 	}
@@ -49,7 +49,7 @@ func testChildren(b *box) {
 }
 
 // A subagent has no right that its parent has not, cannot ask and cannot give tasks.
-func testChildRights(b *box) {
+func testSubagentRights(b *testEnv) {
 	calls := `{"agent":"general","calls":[{"name":"write","input":{"path":"a","content":"x"}},{"name":"task","input":{"agent":"explore","prompt":"x","description":"x"}},{"name":"question","input":{"questions":[]}},{"name":"list"}]}`
 	id := b.create()
 	p := prompt("go", b.script(
@@ -61,9 +61,9 @@ func testChildRights(b *box) {
 	b.send(id, p)
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-	child := b.children(id)[0].ID
+	sub := b.subagents(id)[0].ID
 	got := map[pawl.CallID]pawl.CallStatus{}
-	for _, e := range b.log(child) {
+	for _, e := range b.log(sub) {
 		if f, ok := e.Body.(pawl.CallFinished); ok {
 			got[f.Call] = f.Status
 		}
@@ -77,7 +77,7 @@ func testChildRights(b *box) {
 }
 
 // An explorer has the tools to look, and 20 steps.
-func testExplorer(b *box) {
+func testExplorer(b *testEnv) {
 	lines := []string{
 		`{"calls":[` + task("explore", "x", "") + `]}`,
 		`{"expect":"ended: max_steps, 20 steps","text":"Ok."}`,
@@ -91,11 +91,11 @@ func testExplorer(b *box) {
 	b.send(id, prompt("go", b.script(lines...), pawl.DeliverNow))
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
-	check(b, pawl.CallRefused, b.only(b.children(id)[0].ID, "call_1_1").Status)
+	check(b, pawl.CallRefused, b.only(b.subagents(id)[0].ID, "call_1_1").Status)
 }
 
 // A subagent's budget is what is left of its parent, and its own turn ends with it.
-func testChildBudget(b *box) {
+func testSubagentBudget(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(
 		`{"calls":[`+task("general", "x", "")+`],"usage":{"cost":400}}`,
@@ -108,12 +108,12 @@ func testChildBudget(b *box) {
 	b.send(id, p)
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
-	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.children(id)[0].ID))
+	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.subagents(id)[0].ID))
 }
 
 // Each budget ends the turn when it is used up, and the model is warned before,
 // once; that of the session counts all its turns.
-func testBudgets(b *box) {
+func testBudgets(b *testEnv) {
 	const look = `{"calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
 	const warned = `{"expect":"Note: .*Finish what you are at","calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
 	for name, set := range map[string]func(*pawl.Settings){
@@ -122,7 +122,7 @@ func testBudgets(b *box) {
 		"session": func(s *pawl.Settings) { s.MaxSessionCost = 150 },
 	} {
 		b.Run(name, func(t *testing.T) {
-			b := &box{T: t, Service: b.Service, store: b.store, dir: b.dir, open: b.open}
+			b := &testEnv{T: t, Service: b.Service, store: b.store, dir: b.dir, open: b.open}
 			id := b.create()
 			p := prompt("go", b.script(look, strings.Replace(look, `"cost":50`, `"cost":80`, 1), warned, `{"text":"Never."}`), pawl.DeliverNow)
 			set(&p.Settings)
@@ -153,7 +153,7 @@ func testBudgets(b *box) {
 }
 
 // The time of a turn is bounded, from its beginning on.
-func testTimeBudget(b *box) {
+func testTimeBudget(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(`{"calls":[{"name":"bash","input":{"command":"sleep 0.3"}}]}`, `{"text":"Never."}`), pawl.DeliverNow)
 	p.MaxTime = 200 * time.Millisecond
@@ -163,7 +163,7 @@ func testTimeBudget(b *box) {
 }
 
 // Canceling the parent ends the subagent, within a second.
-func testChildCanceled(b *box) {
+func testSubagentCanceled(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()
 		b.send(id, prompt("go", b.script(
@@ -171,27 +171,27 @@ func testChildCanceled(b *box) {
 			`{"agent":"general","calls":[{"name":"bash","input":{"command":"echo at work; sleep 1000"}}]}`,
 		), pawl.DeliverNow))
 		b.until(id, 0, is[pawl.Spawned])
-		var child pawl.SessionID
-		for child == "" {
-			for _, c := range b.children(id) {
-				child = c.ID
+		var sub pawl.SessionID
+		for sub == "" {
+			for _, c := range b.subagents(id) {
+				sub = c.ID
 			}
 		}
-		b.until(child, 0, is[pawl.CallStarted])
+		b.until(sub, 0, is[pawl.CallStarted])
 		began := time.Now()
 		b.ok(b.Cancel(b.Context(), id))
 		b.idle(id)
-		b.idle(child)
+		b.idle(sub)
 		if took := time.Since(began); took > time.Second {
 			b.Errorf("it took %s", took)
 		}
 		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(id))
-		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(child))
+		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(sub))
 	}
 }
 
 // The turn goes on while a subagent works in the background, and does not end before it.
-func testChildInBackground(b *box) {
+func testSubagentInBackground(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(
 		`{"calls":[`+task("general", "x", `,"background":true`)+`]}`,
@@ -206,12 +206,12 @@ func testChildInBackground(b *box) {
 }
 
 // A pawl that died with a subagent at work: the call goes on with the same subagent.
-func testChildAfterACrash(b *box) {
+func testSubagentAfterACrash(b *testEnv) {
 	model := b.script(
 		`{"calls":[`+task("general", "x", "")+`]}`, `{"expect":"> Came through.","text":"Ok."}`,
 		`{"agent":"general","calls":[{"name":"list"}]}`, `{"agent":"general","text":"Came through."}`,
 	)
-	const child pawl.SessionID = "01JD0000000000000000000008"
+	const sub pawl.SessionID = "01JD0000000000000000000008"
 	log := b.events(
 		pawl.SessionCreated{Dir: b.dir},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model}},
@@ -221,21 +221,21 @@ func testChildAfterACrash(b *box) {
 			pawl.ToolCall{ID: "call_1_1", Name: "task", Input: []byte(`{"agent":"general","prompt":"x","description":"a task"}`)},
 		}},
 		pawl.CallStarted{Call: "call_1_1", Tool: "task", ReadOnly: true},
-		pawl.Spawned{Call: "call_1_1", Subagent: child, Agent: "general", Title: "a task"},
+		pawl.Spawned{Call: "call_1_1", Subagent: sub, Agent: "general", Title: "a task"},
 	)
 	s := b.importLog(log)
-	childLog := b.events(
+	subagentLog := b.events(
 		pawl.SessionCreated{Dir: b.dir, Parent: s.ID, ParentCall: "call_1_1"},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, Settings: pawl.Settings{Model: model, Agent: "general"}},
 		pawl.TurnStarted{Prompt: 2},
 	)
-	for i := range childLog {
-		childLog[i].Session = child
+	for i := range subagentLog {
+		subagentLog[i].Session = sub
 	}
-	b.importLog(childLog)
+	b.importLog(subagentLog)
 	b.ok(b.Resume(b.Context(), s.ID))
 	b.idle(s.ID)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(s.ID))
-	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(child))
-	check(b, 1, len(b.children(s.ID)))
+	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(sub))
+	check(b, 1, len(b.subagents(s.ID)))
 }

@@ -47,8 +47,8 @@ const modelRef = "script:demo.jsonl"
 
 var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// world is a session with real things around it: store, bus, tools, scripted model.
-type world struct {
+// testEnv is a session with real things around it: store, bus, tools, scripted model.
+type testEnv struct {
 	*Stepper
 	t     *testing.T
 	bus   *bus.Bus
@@ -56,7 +56,7 @@ type world struct {
 	dir   string
 }
 
-// setup says what a world is made of. The zero value has pawl's own tools.
+// setup says what a testEnv is made of. The zero value has pawl's own tools.
 type setup struct {
 	script []string
 	model  model.Model // instead of a script: what no script can say
@@ -66,7 +66,7 @@ type setup struct {
 	parent pawl.SessionID // of which the session is a subagent
 }
 
-func newWorld(t *testing.T, s setup) *world {
+func newEnv(t *testing.T, s setup) *testEnv {
 	t.Helper()
 	disk := sqlitetest.Open(t)
 	var st store.Store = disk
@@ -86,7 +86,7 @@ func newWorld(t *testing.T, s setup) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
+	w := &testEnv{t: t, bus: bus.New(st, bus.Config{}), model: &recorder{Model: s.model}, dir: t.TempDir()}
 	w.Stepper = NewStepper(Config{
 		Store: st, Bus: w.bus, Tools: registry, Authority: harness.NewAuthority(t), Clock: s.clock,
 		Model: func(string) (model.Model, error) { return w.model, nil },
@@ -109,7 +109,7 @@ func openScript(t *testing.T, lines ...string) model.Model {
 }
 
 // append is another writer's append: a person's prompt, or another process.
-func (w *world) append(bodies ...pawl.Body) pawl.Seq {
+func (w *testEnv) append(bodies ...pawl.Body) pawl.Seq {
 	w.t.Helper()
 	var head pawl.Seq
 	turn := 0
@@ -135,7 +135,7 @@ func (w *world) append(bodies ...pawl.Body) pawl.Seq {
 }
 
 // prompt accepts a prompt.
-func (w *world) prompt(text string, change ...func(*pawl.Prompted)) pawl.Seq {
+func (w *testEnv) prompt(text string, change ...func(*pawl.Prompted)) pawl.Seq {
 	w.t.Helper()
 	p := pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: text}}, Settings: pawl.Settings{Model: modelRef}}
 	for _, c := range change {
@@ -151,7 +151,7 @@ func maxSteps(n int) func(*pawl.Prompted) {
 }
 
 // turn works on the next turn and writes its end, as a runner does.
-func (w *world) turn(ctx context.Context) (Stop, error) {
+func (w *testEnv) turn(ctx context.Context) (Stop, error) {
 	w.t.Helper()
 	t, ok, err := w.Begin(ctx, session)
 	if err != nil || !ok {
@@ -172,7 +172,7 @@ func (w *world) turn(ctx context.Context) (Stop, error) {
 }
 
 // mustTurn works on the next turn and fails the test unless it ends with this reason.
-func (w *world) mustTurn(want pawl.Reason) Stop {
+func (w *testEnv) mustTurn(want pawl.Reason) Stop {
 	w.t.Helper()
 	stop, err := w.turn(w.t.Context())
 	if err != nil {
@@ -184,7 +184,7 @@ func (w *world) mustTurn(want pawl.Reason) Stop {
 	return stop
 }
 
-func (w *world) events() []pawl.Event {
+func (w *testEnv) events() []pawl.Event {
 	w.t.Helper()
 	var events []pawl.Event
 	for e, err := range w.Store.Events(context.Background(), session, 0) {
@@ -197,7 +197,7 @@ func (w *world) events() []pawl.Event {
 }
 
 // conversation is the log's fold, without the numbers.
-func (w *world) conversation() []pawl.Message {
+func (w *testEnv) conversation() []pawl.Message {
 	w.t.Helper()
 	messages, err := pawl.Conversation(w.events())
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *world) conversation() []pawl.Message {
 }
 
 // bodies are those of the log that have one of the types of like.
-func (w *world) bodies(like ...pawl.Body) []pawl.Body {
+func (w *testEnv) bodies(like ...pawl.Body) []pawl.Body {
 	w.t.Helper()
 	var bodies []pawl.Body
 	for _, e := range w.events() {
@@ -222,7 +222,7 @@ func (w *world) bodies(like ...pawl.Body) []pawl.Body {
 }
 
 // results are the calls' ends, in the log's order.
-func (w *world) results() []pawl.CallFinished {
+func (w *testEnv) results() []pawl.CallFinished {
 	w.t.Helper()
 	var results []pawl.CallFinished
 	for _, b := range w.bodies(pawl.CallFinished{}) {

@@ -33,8 +33,8 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// world is a user with a home directory, a directory to work in, and a project.
-type world struct {
+// testEnv is a user with a home directory, a directory to work in, and a project.
+type testEnv struct {
 	*testing.T
 	*project.Local
 	home, dir string
@@ -42,14 +42,14 @@ type world struct {
 	now       time.Time
 }
 
-// newWorld makes one. change may change what the project is given.
-func newWorld(t *testing.T, change ...func(*project.Config)) *world {
+// newEnv makes one. change may change what the project is given.
+func newEnv(t *testing.T, change ...func(*project.Config)) *testEnv {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "work"), now: time.Unix(1_800_000_000, 0)}
+	w := &testEnv{T: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "work"), now: time.Unix(1_800_000_000, 0)}
 	for name, path := range map[string]string{"HOME": "home", "PAWL_DATA": "data", "PAWL_CACHE": "cache", "XDG_CONFIG_HOME": "config", "": "work"} {
 		if err := os.Mkdir(filepath.Join(base, path), 0o700); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func newWorld(t *testing.T, change ...func(*project.Config)) *world {
 }
 
 // put writes files below a directory; one that begins with -> is a link.
-func (w *world) put(dir string, files map[string]string) {
+func (w *testEnv) put(dir string, files map[string]string) {
 	w.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -106,14 +106,14 @@ func (w *world) put(dir string, files map[string]string) {
 	}
 }
 
-func (w *world) git(args ...string) {
+func (w *testEnv) git(args ...string) {
 	w.Helper()
 	if out, err := exec.CommandContext(w.Context(), "git", append([]string{"-C", w.dir}, args...)...).CombinedOutput(); err != nil {
 		w.Fatalf("git: %v: %s", err, out)
 	}
 }
 
-func (w *world) look() pawl.Project {
+func (w *testEnv) look() pawl.Project {
 	w.Helper()
 	f, err := w.Look(w.Context(), w.dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *world) look() pawl.Project {
 }
 
 // trust trusts the directory as it is.
-func (w *world) trust() {
+func (w *testEnv) trust() {
 	w.Helper()
 	if err := w.Trust(w.Context(), w.dir, w.look().Trust.Hash); err != nil {
 		w.Fatal(err)

@@ -61,8 +61,8 @@ func process(name string, pid int) proc.Identity {
 	return i
 }
 
-// world is one store, on which several runners work.
-type world struct {
+// testEnv is one store, on which several runners work.
+type testEnv struct {
 	t     *testing.T
 	store store.Store
 	bus   *bus.Bus
@@ -70,7 +70,7 @@ type world struct {
 	hall  *hall
 }
 
-func newWorld(t *testing.T, lines ...string) *world {
+func newEnv(t *testing.T, lines ...string) *testEnv {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -89,17 +89,17 @@ func newWorld(t *testing.T, lines ...string) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, store: st, bus: bus.New(st, bus.Config{}), model: m}
+	w := &testEnv{t: t, store: st, bus: bus.New(st, bus.Config{}), model: m}
 	w.hall = &hall{t: t, entered: make(chan pawl.CallID, 1000), leave: make(chan struct{}, 1000)}
 	return w
 }
 
 // runner returns a process's runner. It is closed with the test.
-func (w *world) runner(owner proc.Identity, ttl time.Duration) *Runner {
+func (w *testEnv) runner(owner proc.Identity, ttl time.Duration) *Runner {
 	return w.runnerOn(w.store, owner, ttl)
 }
 
-func (w *world) runnerOn(st store.Store, owner proc.Identity, ttl time.Duration) *Runner {
+func (w *testEnv) runnerOn(st store.Store, owner proc.Identity, ttl time.Duration) *Runner {
 	w.t.Helper()
 	tools, err := tool.NewRegistry(w.hall.tool("read", pawl.AccessRead), w.hall.tool("act", pawl.AccessWrite))
 	if err != nil {
@@ -131,14 +131,14 @@ func (b through) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, 
 }
 
 // create makes a session.
-func (w *world) create(id pawl.SessionID) { w.append(id, pawl.SessionCreated{Dir: w.t.TempDir()}) }
+func (w *testEnv) create(id pawl.SessionID) { w.append(id, pawl.SessionCreated{Dir: w.t.TempDir()}) }
 
 // prompt makes a session, if it does not exist, with a prompt that waits.
-func (w *world) prompt(id pawl.SessionID, text string) pawl.Seq {
+func (w *testEnv) prompt(id pawl.SessionID, text string) pawl.Seq {
 	return w.append(id, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverQueue})
 }
 
-func (w *world) append(id pawl.SessionID, bodies ...pawl.Body) pawl.Seq {
+func (w *testEnv) append(id pawl.SessionID, bodies ...pawl.Body) pawl.Seq {
 	w.t.Helper()
 	for {
 		row, err := w.store.Session(context.Background(), id)
@@ -162,7 +162,7 @@ func (w *world) append(id pawl.SessionID, bodies ...pawl.Body) pawl.Seq {
 	}
 }
 
-func (w *world) row(id pawl.SessionID) pawl.Session {
+func (w *testEnv) row(id pawl.SessionID) pawl.Session {
 	w.t.Helper()
 	row, err := w.store.Session(context.Background(), id)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *world) row(id pawl.SessionID) pawl.Session {
 	return row
 }
 
-func (w *world) events(id pawl.SessionID) []pawl.Event {
+func (w *testEnv) events(id pawl.SessionID) []pawl.Event {
 	w.t.Helper()
 	var events []pawl.Event
 	for e, err := range w.store.Events(context.Background(), id, 0) {
@@ -184,7 +184,7 @@ func (w *world) events(id pawl.SessionID) []pawl.Event {
 }
 
 // reasons are those of the turns, by their prompts.
-func (w *world) reasons(id pawl.SessionID) map[pawl.Seq]pawl.Reason {
+func (w *testEnv) reasons(id pawl.SessionID) map[pawl.Seq]pawl.Reason {
 	w.t.Helper()
 	reasons := map[pawl.Seq]pawl.Reason{}
 	var prompt pawl.Seq
@@ -201,7 +201,7 @@ func (w *world) reasons(id pawl.SessionID) map[pawl.Seq]pawl.Reason {
 }
 
 // idle waits until the session has nothing to do, and fails if it was interrupted.
-func (w *world) idle(id pawl.SessionID) {
+func (w *testEnv) idle(id pawl.SessionID) {
 	w.t.Helper()
 	if w.row(id).State() == pawl.StateIdle {
 		return
