@@ -38,12 +38,12 @@ func (o *EditorBuffers) Get(id pawl.SessionID) toolapi.Buffers {
 
 // UseEditorServers makes a session use the MCP servers of an editor in place of those that the
 // editor passed before. They count as the user's own, because the editor is the user's
-// program. It leaves out servers that cannot be used and returns a note about each. told means
-// that the user has named the directory trusted.
-func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, dir string, told bool, list []mcpclient.Server) (notes []string) {
+// program. It leaves out servers that cannot be used and returns a note about each. trusted means
+// that the user has passed --trust.
+func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, dir string, trusted bool, list []mcpclient.Server) (notes []string) {
 	var servers []mcpclient.Server
 	if len(list) > 0 {
-		servers, notes = s.editorServers(ctx, dir, told, list)
+		servers, notes = s.editorServers(ctx, dir, trusted, list)
 	}
 	s.mu.Lock()
 	own := s.editors[id]
@@ -63,8 +63,8 @@ func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, di
 
 // editorServers returns the servers of an editor that can be used in a directory, and notes
 // about the others.
-func (s *MCPServers) editorServers(ctx context.Context, dir string, told bool, list []mcpclient.Server) (servers []mcpclient.Server, notes []string) {
-	configured, _, err := MCPServersOf(ctx, s.guard, dir, told)
+func (s *MCPServers) editorServers(ctx context.Context, dir string, trusted bool, list []mcpclient.Server) (servers []mcpclient.Server, notes []string) {
+	configured, _, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("The editor's MCP servers are not used: %v", err)}
 	}

@@ -44,15 +44,15 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	return nil
 }
 
-// FindExtensions reads the extensions for a directory. told means that the user has named it
-// trusted. A directory that cannot be read is not trusted.
-func FindExtensions(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, told bool) *extension.Found {
-	_, _, _ = guard.Project(ctx, dir, told)
+// FindExtensions reads the extensions for a directory. trusted means that the user has
+// passed --trust. A directory that cannot be read is not trusted.
+func FindExtensions(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, trusted bool) *extension.Found {
+	_, _, _ = guard.Project(ctx, dir, trusted)
 	return p.Look(ctx, dir)
 }
 
 // ExtensionsHere calls FindExtensions for the working directory.
-func ExtensionsHere(ctx context.Context, told bool) (*extension.Found, error) {
+func ExtensionsHere(ctx context.Context, trusted bool) (*extension.Found, error) {
 	guard, err := policy.Open()
 	if err != nil {
 		return nil, err
@@ -65,5 +65,5 @@ func ExtensionsHere(ctx context.Context, told bool) (*extension.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FindExtensions(ctx, guard, p, dir, told), nil
+	return FindExtensions(ctx, guard, p, dir, trusted), nil
 }

@@ -21,8 +21,8 @@ type MCPServers struct {
 
 	mu       sync.Mutex
 	editors  map[pawl.SessionID]*mcpclient.Servers // by an editor; nil once they are closed
-	reported map[string]bool                       // faults of configurations that a person was told
-	pending  map[string][]string                   // those that they are yet to be told, by directory
+	reported map[string]bool                       // problems that Notes has returned
+	pending  map[string][]string                   // problems that Notes has not returned yet, by directory
 }
 
 var _ agent.Servers = (*MCPServers)(nil)
@@ -54,10 +54,9 @@ func useMCPServers(s *MCPServers, loop *agent.Config) {
 }
 
 // startAll starts the servers of a directory and stops others there. It records what is wrong
-// for Notes: a session works without them. told means that the user has named the directory
-// trusted.
-func (s *MCPServers) startAll(ctx context.Context, dir string, told bool) {
-	entries, faults, err := MCPServersOf(ctx, s.guard, dir, told)
+// for Notes: a session works without them. trusted means that the user has passed --trust.
+func (s *MCPServers) startAll(ctx context.Context, dir string, trusted bool) {
+	entries, faults, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err == nil {
 		var servers []mcpclient.Server
 		for _, e := range entries {

@@ -13,13 +13,13 @@ import (
 type MCPServer struct {
 	mcpclient.Server
 	File    string
-	Project bool // of the directory's, and not of the user's
+	Project bool // configured by the project, not by the user
 }
 
 // MCPServersOf reads the MCP servers of a directory and of the user. Invalid entries and files
 // are left out, with a fault for each: a session works without them.
-func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, told bool) (entries []MCPServer, faults []string, err error) {
-	files, err := guard.Servers(ctx, dir, told)
+func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, trusted bool) (entries []MCPServer, faults []string, err error) {
+	files, err := guard.Servers(ctx, dir, trusted)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,24 +30,24 @@ var (
 )
 
 // has starts the directory's servers if one of them has the given name.
-func (s *MCPServers) has(ctx context.Context, dir, name string, told bool) bool {
-	entries, _, err := MCPServersOf(ctx, s.guard, dir, told)
+func (s *MCPServers) has(ctx context.Context, dir, name string, trusted bool) bool {
+	entries, _, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err != nil || !slices.ContainsFunc(entries, func(e MCPServer) bool { return e.Name == name && !e.Disabled }) {
 		return false
 	}
-	s.startAll(ctx, dir, told)
+	s.startAll(ctx, dir, trusted)
 	return true
 }
 
 // prompt replaces the call of an MCP server's prompt with the prompt itself. ok is false if name
 // does not name one.
-func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, told bool, p *pawl.Prompt) (ok bool, err error) {
+func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, trusted bool, p *pawl.Prompt) (ok bool, err error) {
 	m := serverPrompt.FindStringSubmatch(name)
 	if m == nil {
 		return false, nil
 	}
 	server, wanted := cmp.Or(m[1], m[2]), m[3]
-	if !s.has(ctx, dir, server, told) {
+	if !s.has(ctx, dir, server, trusted) {
 		return false, nil
 	}
 	if err := s.Await(ctx, dir, server); err != nil {
@@ -89,12 +89,12 @@ func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, e
 
 // attach adds the documents that a person names as @server:uri. It returns a note for each
 // document that cannot be read.
-func (s *MCPServers) attach(ctx context.Context, dir, words string, told bool, p *pawl.Prompt) (notes []string) {
+func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool, p *pawl.Prompt) (notes []string) {
 	seen := map[string]bool{}
 	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
 		server, uri := m[1], strings.TrimRight(m[2], ".,;!?)")
 		name := server + ":" + uri
-		if seen[name] || !s.has(ctx, dir, server, told) {
+		if seen[name] || !s.has(ctx, dir, server, trusted) {
 			continue
 		}
 		seen[name] = true

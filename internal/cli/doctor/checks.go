@@ -27,9 +27,9 @@ const checkTime = 10 * time.Second
 // checkSandbox says whether commands are confined, by what, and whether they
 // can be in this directory.
 func checkSandbox(ctx context.Context) []Finding {
-	box, report := sandbox.Detect(ctx)
-	head := Finding{Name: "sandbox", Status: OK, Detail: box.Name()}
-	switch box.Name() {
+	backend, report := sandbox.Detect(ctx)
+	head := Finding{Name: "sandbox", Status: OK, Detail: backend.Name()}
+	switch backend.Name() {
 	case "none":
 		head.Status, head.Detail = Warn, "off: every command is asked about"
 	case "landlock":
@@ -43,18 +43,18 @@ func checkSandbox(ctx context.Context) []Finding {
 		}
 		findings = append(findings, line)
 	}
-	if box.Name() != "none" {
-		findings = append(findings, checkWorkspace(ctx, box))
+	if backend.Name() != "none" {
+		findings = append(findings, checkWorkspace(ctx, backend))
 	}
 	return findings
 }
 
-func checkWorkspace(ctx context.Context, box sandbox.Backend) Finding {
+func checkWorkspace(ctx context.Context, backend sandbox.Backend) Finding {
 	f := Finding{Name: "workspace", Status: OK}
 	dir, err := app.WorkingDir()
 	if err == nil {
 		f.Detail = dir
-		err = tryBox(ctx, box, dir)
+		err = trySandbox(ctx, backend, dir)
 	}
 	if err != nil {
 		f.Status, f.Detail = Warn, err.Error()
@@ -63,7 +63,7 @@ func checkWorkspace(ctx context.Context, box sandbox.Backend) Finding {
 	return f
 }
 
-func tryBox(ctx context.Context, box sandbox.Backend, dir string) error {
+func trySandbox(ctx context.Context, backend sandbox.Backend, dir string) error {
 	s, err := policy.Open()
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func tryBox(ctx context.Context, box sandbox.Backend, dir string) error {
 		return err
 	}
 	p.ReadOnly = true // to look is enough
-	w, err := box.Wrap([]string{"true"}, p)
+	w, err := backend.Wrap([]string{"true"}, p)
 	if err == nil {
 		w.Close()
 	}
@@ -291,7 +291,7 @@ func checkMissions(ctx context.Context) Finding {
 		f.Status, f.Detail, f.Fix = Warn, "none: "+err.Error(), "install git 2.38 or newer"
 		return f
 	}
-	if box, _ := sandbox.Detect(ctx); box.Name() == "none" {
+	if backend, _ := sandbox.Detect(ctx); backend.Name() == "none" {
 		f.Status, f.Detail, f.Fix = Warn, "none: workers and checks run in the sandbox only", "see sandbox"
 		return f
 	}

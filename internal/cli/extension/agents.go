@@ -60,14 +60,14 @@ you trust it. To use one, begin a prompt with its name: pawl run "/name argument
 
 // listCommand lists one kind of what was found here.
 func listCommand(kind string, of func(*extension.Found) (set any, text string)) *cobra.Command {
-	var asJSON, told bool
+	var asJSON, trusted bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List them, with where they come from",
 		Example: fmt.Sprintf("  pawl %s list\n  pawl %s list --trust --json", kind, kind),
 		Args:    cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := app.ExtensionsHere(cmd.Context(), told)
+			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
 				return err
 			}
@@ -83,19 +83,19 @@ func listCommand(kind string, of func(*extension.Found) (set any, text string)) 
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
 	return cmd
 }
 
 func agentShowCommand() *cobra.Command {
-	var told, asJSON bool
+	var trusted, asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show name",
 		Short:   "Show what an agent is told, and what it may use",
 		Example: "  pawl agents show reviewer\n  pawl agents show reviewer --json",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := app.ExtensionsHere(cmd.Context(), told)
+			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func agentShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
 	return cmd
 }
 

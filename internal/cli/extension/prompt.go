@@ -27,7 +27,7 @@ func PromptCommand() *cobra.Command {
 
 func promptShowCommand() *cobra.Command {
 	var name, ref string
-	var told bool
+	var trusted bool
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print what a model is told before the conversation",
@@ -40,7 +40,7 @@ agents and skills. What this folder brings is in it only if you trust the folder
   pawl prompt show --trust | less`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := app.ExtensionsHere(cmd.Context(), told)
+			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ agents and skills. What this folder brings is in it only if you trust the folder
 			if err != nil {
 				return err
 			}
-			model, err := toldModel(ref, def)
+			model, err := promptModel(ref, def)
 			if err != nil {
 				return err
 			}
@@ -59,13 +59,13 @@ agents and skills. What this folder brings is in it only if you trust the folder
 	}
 	cmd.Flags().StringVar(&name, "agent", "", "of this `agent` (default: build)")
 	cmd.Flags().StringVarP(&ref, "model", "m", os.Getenv("PAWL_MODEL"), "to this `model` (default: PAWL_MODEL, the agent's, or the configured one)")
-	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
 	return cmd
 }
 
-// toldModel is the model that a session with an agent would have. "" means that
+// promptModel is the model that a session with an agent would have. "" means that
 // none is chosen yet.
-func toldModel(ref string, def agent.Definition) (string, error) {
+func promptModel(ref string, def agent.Definition) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil {
 		return "", err

@@ -35,14 +35,14 @@ func SkillsCommand() *cobra.Command {
 }
 
 func skillShowCommand() *cobra.Command {
-	var told, asJSON bool
+	var trusted, asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show name",
 		Short:   "Show what a skill says",
 		Example: "  pawl skills show deploy",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := app.ExtensionsHere(cmd.Context(), told)
+			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func skillShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&told, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
 	return cmd
 }
 
