@@ -78,7 +78,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 	go func() {
 		select {
 		case s := <-kills:
-			stop(turn.SignalError{s})
+			stop(turn.SignalError{Signal: s})
 		case <-ctx.Done():
 		}
 	}()

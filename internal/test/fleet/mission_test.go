@@ -53,7 +53,7 @@ func muster(t *testing.T, files map[string]string) *staff {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.store.Close() })
-	c.Env = mission.At(t, &harness.Workdir{Bin: harness.Fleet(t), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
+	c.Env = mission.At(t, &harness.Workdir{Bin: harness.Binary(t, ""), Dir: filepath.Join(c.here, "work", "_", "one"), Env: c.env(ref)}, files)
 	c.configure()
 	c.start("coordinator", "", "worker", "--role", "coordinator")
 	for _, name := range []string{"red", "blue"} {
@@ -101,9 +101,11 @@ const onHost = `hostname "$2" && mount --bind "$0/$2" "$1" && shift 2 && exec "$
 // in namespaces of its own.
 func (c *staff) start(name, host string, args ...string) *exec.Cmd {
 	c.t.Helper()
-	cmd := c.Workdir.Command(args...)
+	node := *c.Workdir
+	node.Bin = harness.Fleet(c.t)
+	cmd := node.Command(args...)
 	if host != "" {
-		words := append([]string{"--mount", "--uts", "--propagation", "private", "sh", "-c", onHost, c.top, c.here, host, c.Bin}, args...)
+		words := append([]string{"--mount", "--uts", "--propagation", "private", "sh", "-c", onHost, c.top, c.here, host, node.Bin}, args...)
 		cmd.Path, cmd.Args = "/usr/bin/unshare", append([]string{"unshare"}, words...)
 	}
 	cmd.Dir = c.top
@@ -228,7 +230,9 @@ func (c *staff) launch(during func()) pawl.Board {
 	select {
 	case out = <-ended:
 	case <-time.After(5 * time.Minute):
-		c.t.Fatalf("the mission does not end\n%s", c.Workdir.Run(c.t, "check").Stdout)
+		node := *c.Workdir
+		node.Bin = harness.Fleet(c.t)
+		c.t.Fatalf("the mission does not end\n%s", node.Run(c.t, "check").Stdout)
 	}
 	if out.Code != 0 {
 		c.t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)

@@ -125,7 +125,9 @@ func (s *small) get(t *testing.T, address, path string) (string, error) {
 func (s *small) work(t *testing.T) {
 	t.Helper()
 	s.Write(t, "script.jsonl", `{"calls":[{"name":"write","input":{"path":"a.txt","content":"a"}}]}`+"\n"+`{"text":"Done."}`+"\n")
-	s.Must(t, "run", "--attach", "http://"+s.api, "--mode", "yolo", "--model", "script:"+filepath.Join(s.Dir, "script.jsonl"), "go")
+	user := *s.Workdir
+	user.Bin = harness.Binary(t, "")
+	user.Must(t, "run", "--attach", "http://"+s.api, "--mode", "yolo", "--model", "script:"+filepath.Join(s.Dir, "script.jsonl"), "go")
 }
 
 // TestOperate: the commands of an operator do what they say, and print JSON.
