@@ -258,6 +258,8 @@ func refusal(pkg, imported string) string {
 		return "a front end uses pawl.Service and knows nothing of its implementation"
 	case layer == layerCommand || layer == layerFrontend:
 		return ""
+	case layer == layerWiring && target == "client": // an App is either in this process or attached to a server
+		return ""
 	case targetLayer == layer:
 		return "both are in the same layer; move what both need to a lower one, or pass it in"
 	case targetLayer > layer:

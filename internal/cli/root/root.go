@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/acp"
@@ -24,7 +26,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/stats"
 	"github.com/pawl-dev/pawl/internal/cli/tui"
-	"github.com/spf13/cobra"
 )
 
 // Main runs pawl and returns its exit code.

@@ -5,9 +5,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/spf13/cobra"
 )
 
 // VersionCommand returns the command that prints the version of the program.

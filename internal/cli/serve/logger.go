@@ -2,9 +2,10 @@ package serve
 
 import (
 	"fmt"
-	"github.com/pawl-dev/pawl/internal/app"
 	"io"
 	"log/slog"
+
+	"github.com/pawl-dev/pawl/internal/app"
 )
 
 // NewLogger returns a logger that masks secrets. The format is text, json or none.
