@@ -4,7 +4,6 @@ package language
 var pending = []string{
 	".",
 	"client",
-	"cmd",
 	"docs",
 	"fleet",
 	"internal/agent",
@@ -20,7 +19,6 @@ var pending = []string{
 	"internal/security",
 	"internal/service",
 	"internal/store",
-	"internal/suggest",
 	"internal/telemetry",
 	"internal/test",
 	"internal/transcript",
