@@ -90,7 +90,7 @@ func TestContractLinked(t *testing.T) { //nolint:paralleltest // it counts gorou
 }
 
 // What another bus appends and publishes comes without a look at the store.
-func TestLinkTells(t *testing.T) {
+func TestLinkReports(t *testing.T) {
 	t.Parallel()
 	st, m := &spy{Store: openStore(t)}, &mesh{}
 	here := bus.New(st, bus.Config{Poll: time.Hour, Link: m.link()})

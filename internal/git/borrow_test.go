@@ -13,7 +13,7 @@ import (
 // A repository that borrows has the history of another, and nothing else of it.
 func TestBorrow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must("config", "core.fsmonitor", w.evil)
 	commit := w.must("rev-parse", "main")
 	repo := w.repo()
@@ -48,7 +48,7 @@ func TestBorrow(t *testing.T) {
 // repository's settings are.
 func TestApart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, key := range []string{"core.splitIndex", "core.sparseCheckout", "index.sparse"} {
 		w.must("config", key, "true")
 	}

@@ -10,7 +10,7 @@ import (
 // it brings has no effect on the way.
 func TestMirrorAndClone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t) // f is "one", and "two, and longer" in the directory
+	w := newEnv(t) // f is "one", and "two, and longer" in the directory
 	dir := t.TempDir()
 	g, err := Find(t.Context(), dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func TestMirrorAndClone(t *testing.T) {
 // A clone holds the files of a commit, on a branch, with the history, and is clean.
 func TestClone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	if err := os.WriteFile(filepath.Join(w.dir, "cloned.txt"), []byte("hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

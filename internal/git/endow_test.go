@@ -11,7 +11,7 @@ func TestEndow(t *testing.T) {
 	t.Parallel()
 	for name, commits := range map[string]int{"whole": 2, "cut": maxEndowed + 1} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			for range commits - 1 { // the first is there
 				w.must("commit", "--quiet", "--allow-empty", "-m", "next")
 			}

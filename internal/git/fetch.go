@@ -231,7 +231,7 @@ func fits(dir string, limit int64) error {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // it was deleted, and its size with it
+			return nil //nolint:nilerr // it no longer exists, and so is its size
 		}
 		if info, err := d.Info(); err == nil {
 			total += info.Size()

@@ -20,9 +20,9 @@ import (
 
 // remote is a repository that others fetch from: a file, a program, a link, a
 // submodule, files that filters and attributes are for.
-func remote(t *testing.T) *world {
+func remote(t *testing.T) *env {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.file("SKILL.md", "first\n")
 	w.file("run.sh", "#!/bin/sh\n")
 	w.file(".gitattributes", "*.md filter=lfs eol=crlf\n")

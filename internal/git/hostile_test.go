@@ -13,13 +13,13 @@ import (
 // trick is a way to get a program run by git.
 type trick struct {
 	name  string
-	lay   func(w *world)
+	lay   func(w *env)
 	plain [][]string // git as anybody runs it, which falls for it
 	apart bool       // no call of ours comes by it, even without its hardening
 }
 
-func config(pairs ...string) func(w *world) {
-	return func(w *world) {
+func config(pairs ...string) func(w *env) {
+	return func(w *env) {
 		for i := 0; i < len(pairs); i += 2 {
 			w.must("config", strings.ReplaceAll(pairs[i], "EVIL", w.evil), strings.ReplaceAll(pairs[i+1], "EVIL", w.evil))
 		}
@@ -29,42 +29,42 @@ func config(pairs ...string) func(w *world) {
 // tricks are the ones that a repository's files can play. Rows A3, C13, D1 to D6.
 var tricks = []trick{
 	{name: "fsmonitor", lay: config("core.fsmonitor", "EVIL"), plain: [][]string{{"status"}}},
-	{name: "fsmonitor, included", lay: func(w *world) {
+	{name: "fsmonitor, included", lay: func(w *env) {
 		w.file("more", "[core]\n\tfsmonitor = "+w.evil+"\n")
 		config("include.path", "../more")(w)
 	}, plain: [][]string{{"status"}}},
-	{name: "fsmonitor, included by a condition", lay: func(w *world) {
+	{name: "fsmonitor, included by a condition", lay: func(w *env) {
 		w.file("more", "[core]\n\tfsmonitor = "+w.evil+"\n")
 		config("includeIf.onbranch:main.path", "../more")(w)
 	}, plain: [][]string{{"status"}}},
-	{name: "fsmonitor, of this worktree", lay: func(w *world) {
+	{name: "fsmonitor, of this worktree", lay: func(w *env) {
 		config("extensions.worktreeConfig", "true")(w)
 		w.must("config", "--worktree", "core.fsmonitor", w.evil)
 	}, plain: [][]string{{"status"}}},
-	{name: "a hook", lay: func(w *world) { w.link(".git/hooks/pre-commit") }, plain: [][]string{{"commit", "-aqm", "x"}}},
-	{name: "a hook of the index", lay: func(w *world) { w.link(".git/hooks/post-index-change") }, plain: [][]string{{"add", "f"}}},
-	{name: "a hook of refs", lay: func(w *world) { w.link(".git/hooks/reference-transaction") }, plain: [][]string{{"commit", "-aqm", "x"}}},
-	{name: "a hook elsewhere", lay: func(w *world) {
+	{name: "a hook", lay: func(w *env) { w.link(".git/hooks/pre-commit") }, plain: [][]string{{"commit", "-aqm", "x"}}},
+	{name: "a hook of the index", lay: func(w *env) { w.link(".git/hooks/post-index-change") }, plain: [][]string{{"add", "f"}}},
+	{name: "a hook of refs", lay: func(w *env) { w.link(".git/hooks/reference-transaction") }, plain: [][]string{{"commit", "-aqm", "x"}}},
+	{name: "a hook elsewhere", lay: func(w *env) {
 		w.link("tools/post-commit")
 		config("core.hooksPath", "tools")(w)
 	}, plain: [][]string{{"commit", "-aqm", "x"}}},
 	{name: "clean", lay: filter("evil", "clean"), plain: [][]string{{"diff"}}},
-	{name: "smudge", lay: func(w *world) {
+	{name: "smudge", lay: func(w *env) {
 		filter("evil", "smudge")(w)
 		w.must("add", ".gitattributes")
 		w.must("commit", "-qm", "attributes")
 	}, plain: [][]string{{"checkout-index", "-f", "f"}}},
 	{name: "process", lay: filter("evil", "process"), plain: [][]string{{"add", "f"}}},
 	{name: "a filter with an odd name", lay: filter("a=b.c", "clean"), plain: [][]string{{"diff"}}},
-	{name: "a filter in attributes outside of the worktree", lay: func(w *world) {
+	{name: "a filter in attributes outside of the worktree", lay: func(w *env) {
 		filter("evil", "clean")(w)
 		w.rename(".gitattributes", ".git/info/attributes")
 	}, plain: [][]string{{"diff"}}},
-	{name: "textconv", lay: func(w *world) {
+	{name: "textconv", lay: func(w *env) {
 		w.file(".gitattributes", "* diff=evil\n")
 		config("diff.evil.textconv", "EVIL")(w)
 	}, plain: [][]string{{"diff"}}},
-	{name: "a diff of one's own", lay: func(w *world) {
+	{name: "a diff of one's own", lay: func(w *env) {
 		w.file(".gitattributes", "* diff=evil\n")
 		config("diff.evil.command", "EVIL")(w)
 	}, plain: [][]string{{"diff"}}},
@@ -72,7 +72,7 @@ var tricks = []trick{
 	{name: "a program to sign", lay: config("commit.gpgSign", "true", "gpg.program", "EVIL"), plain: [][]string{{"commit", "-aqm", "x"}}},
 	{name: "a program to sign by ssh", lay: config("commit.gpgSign", "true", "gpg.format", "ssh", "user.signingKey", "key::x", "gpg.ssh.program", "EVIL"),
 		plain: [][]string{{"commit", "-aqm", "x"}}},
-	{name: "a signature in the log", lay: func(w *world) {
+	{name: "a signature in the log", lay: func(w *env) {
 		config("log.showSignature", "true", "gpg.program", "EVIL")(w)
 		w.signed()
 	}, plain: [][]string{{"log"}}},
@@ -81,7 +81,7 @@ var tricks = []trick{
 	{name: "another program to fetch from", lay: config("remote.origin.uploadpack", "EVIL", "remote.origin.url", "."), plain: [][]string{{"fetch"}}},
 	{name: "another address", lay: config("protocol.ext.allow", "always", "remote.origin.url", "https://127.0.0.1/x", "url.ext::EVIL .insteadOf", "https://127.0.0.1/"),
 		plain: [][]string{{"fetch"}}},
-	{name: "an object that is fetched when it is missed", lay: func(w *world) {
+	{name: "an object that is fetched when it is missed", lay: func(w *env) {
 		config("protocol.ext.allow", "always", "remote.origin.url", "ext::EVIL", "remote.origin.promisor", "true",
 			"extensions.partialClone", "origin", "core.repositoryFormatVersion", "1")(w)
 		id := w.must("rev-parse", "main:sub/g")
@@ -89,7 +89,7 @@ var tricks = []trick{
 			w.t.Fatal(err)
 		}
 	}, plain: [][]string{{"cat-file", "blob", "main:sub/g"}}},
-	{name: "refs of another object store", lay: func(w *world) {
+	{name: "refs of another object store", lay: func(w *env) {
 		other := filepath.Join(filepath.Dir(w.dir), "other")
 		w.must("clone", "-q", ".", other)
 		w.file(".git/objects/info/alternates", other+"/.git/objects\n")
@@ -98,7 +98,7 @@ var tricks = []trick{
 			w.t.Fatal(err)
 		}
 	}, plain: [][]string{{"-C", "../other", "commit", "--allow-empty", "-qm", "x"}, {"fetch"}}},
-	{name: "a submodule's filter", lay: func(w *world) {
+	{name: "a submodule's filter", lay: func(w *env) {
 		w.file(".gitmodules", "[submodule \"mod\"]\n\tpath = mod\n\turl = ./mod\n\tignore = none\n")
 		w.must("add", ".gitmodules")
 		config("submodule.mod.ignore", "none")(w)
@@ -114,7 +114,7 @@ var tricks = []trick{
 	}, plain: [][]string{{"status"}}},
 	{name: "an alias", lay: config("alias.evil", "!EVIL"), plain: [][]string{{"evil"}}, apart: true},
 	{name: "an editor", lay: config("core.editor", "EVIL"), plain: [][]string{{"commit", "-a"}}, apart: true},
-	{name: "a merge", lay: func(w *world) {
+	{name: "a merge", lay: func(w *env) {
 		w.file(".gitattributes", "* merge=evil\n")
 		config("merge.evil.driver", "EVIL")(w)
 		w.must("checkout", "-qb", "side")
@@ -125,14 +125,14 @@ var tricks = []trick{
 	}, plain: [][]string{{"merge", "side"}}, apart: true},
 }
 
-func filter(name, kind string) func(w *world) {
-	return func(w *world) {
+func filter(name, kind string) func(w *env) {
+	return func(w *env) {
 		w.file(".gitattributes", "* filter="+name+"\n")
 		config("filter."+name+"."+kind, "EVIL")(w)
 	}
 }
 
-func (w *world) rename(from, to string) {
+func (w *env) rename(from, to string) {
 	w.t.Helper()
 	if err := os.Rename(filepath.Join(w.dir, from), filepath.Join(w.dir, to)); err != nil {
 		w.t.Fatal(err)
@@ -140,7 +140,7 @@ func (w *world) rename(from, to string) {
 }
 
 // link makes a file of the repository the program that leaves a file.
-func (w *world) link(name string) {
+func (w *env) link(name string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -152,7 +152,7 @@ func (w *world) link(name string) {
 }
 
 // signed puts a commit with a signature on top of the branch.
-func (w *world) signed() {
+func (w *env) signed() {
 	w.t.Helper()
 	text := "tree " + w.must("rev-parse", "main^{tree}") + "\nauthor n <e> 1 +0000\ncommitter n <e> 1 +0000\n" +
 		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n"
@@ -167,7 +167,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tricks {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			tt.lay(w)
 			if err := os.RemoveAll(filepath.Join(w.seen, "evil")); err != nil { // from laying it out
 				t.Fatal(err)
@@ -178,7 +178,7 @@ func TestHostile(t *testing.T) {
 			}
 			t.Log(faults)
 
-			control := newWorld(t)
+			control := newEnv(t)
 			tt.lay(control)
 			if err := os.RemoveAll(filepath.Join(control.seen, "evil")); err != nil {
 				t.Fatal(err)
@@ -218,7 +218,7 @@ func TestHelper(t *testing.T) {
 	}))
 	defer srv.Close()
 	lay := config("credential.helper", "EVIL", "credential.http://127.0.0.1.helper", "EVIL", "remote.origin.url", srv.URL)
-	w := newWorld(t)
+	w := newEnv(t)
 	lay(w)
 	w.all()
 	if w.tripped() != "" || asked.Load() > 0 {
@@ -232,7 +232,7 @@ func TestHelper(t *testing.T) {
 // TestPager: a pager is run for a terminal only, so plain git is given one.
 func TestPager(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	config("core.pager", "EVIL", "pager.log", "EVIL")(w)
 	w.all()
 	if w.tripped() != "" {
@@ -257,7 +257,7 @@ func TestVariables(t *testing.T) {
 		{"settings", "GIT_CONFIG_PARAMETERS", "'core.fsmonitor'='EVIL'", []string{"status"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w, other := newWorld(t), newWorld(t)
+			w, other := newEnv(t), newEnv(t)
 			config("remote.origin.url", "ssh://127.0.0.1/x")(w)
 			other.must("config", "core.fsmonitor", w.evil)
 			t.Setenv(tt.variable, strings.NewReplacer("EVIL", w.evil, "OTHER", other.dir+"/.git").Replace(tt.value))

@@ -11,7 +11,7 @@ import (
 // A planted repository holds the files and nothing else of where they come from.
 func TestPlant(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.file("later", "the future\n")
 	w.must("add", ".")
 	w.must("commit", "-q", "-m", "second")
@@ -63,7 +63,7 @@ func TestPlant(t *testing.T) {
 // A tree can be put together of files from several commits.
 func TestPlantMixed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must("commit", "-q", "-a", "-m", "second")
 	repo := w.repo()
 	old, err := repo.Tree(t.Context(), w.must("rev-parse", "main~1"))

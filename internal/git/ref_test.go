@@ -20,7 +20,7 @@ var badRefs = []string{
 
 func TestCheckRef(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, name := range goodRefs {
 		if err := CheckRef(name); err != nil {
 			t.Error(err)
@@ -39,7 +39,7 @@ func TestCheckRef(t *testing.T) {
 // TestOptions: what a third party names is never an option, nor a path outside.
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repo()
 	for _, ref := range badRefs {
 		for _, name := range []string{"diff", "show", "log", "rev-parse", "fetch", "worktree"} {
@@ -85,7 +85,7 @@ func TestOptions(t *testing.T) {
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"url.ext::x.insteadOf", "http.proxy", "http.https://h/.sslVerify", "core.sshCommand", "core.gitProxy", "remote.origin.vcs", "remote.origin.uploadpack", "remote.origin.proxy", "protocol.ext.allow"} {
-		w := newWorld(t)
+		w := newEnv(t)
 		config("remote.origin.url", "ssh://127.0.0.1:1/x", key, "false")(w)
 		if _, err := w.repo().Run(t.Context(), Call{Args: []string{"fetch", "origin"}, Protocols: []string{"ssh"}}); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "bends how the network is reached") {
 			t.Errorf("%s: %v", key, err)

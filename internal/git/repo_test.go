@@ -17,7 +17,7 @@ import (
 // TestFind: a git that the workspace brings is not taken, by whatever way it
 // stands in the PATH.
 func TestFind(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.file("bin/git", "#!/bin/sh\ntouch "+w.seen+"/git\necho git version 9.9.9\n")
 	outside := filepath.Join(filepath.Dir(w.dir), "link")
 	if err := os.Symlink(filepath.Join(w.dir, "bin"), outside); err != nil {
@@ -55,7 +55,7 @@ func TestFind(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r, err := w.open(filepath.Join(w.dir, "sub"))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestOpen(t *testing.T) {
 	if branch, err := r.Branch(t.Context()); branch != "side" || err != nil {
 		t.Errorf("%q, %v", branch, err)
 	}
-	other := newWorld(t)
+	other := newEnv(t)
 	w.must("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.dir, "mod")
 	if r, err = w.open(filepath.Join(w.dir, "mod")); err != nil {
 		t.Fatal(err)
@@ -93,35 +93,35 @@ func TestOpen(t *testing.T) {
 // unless that one knows the directory. Row A8.
 func TestForged(t *testing.T) {
 	t.Parallel()
-	for name, forge := range map[string]func(w *world, dir string){
-		"a repository": func(w *world, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/.git\n") },
-		"another's worktree": func(w *world, dir string) {
+	for name, forge := range map[string]func(w *env, dir string){
+		"a repository": func(w *env, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/.git\n") },
+		"another's worktree": func(w *env, dir string) {
 			w.write(dir+"/.git", "gitdir: "+w.dir+"/.git/worktrees/tree\n")
 		},
-		"worktrees themselves": func(w *world, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/.git/worktrees\n") },
-		"nothing":              func(w *world, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/none\n") },
-		"no words":             func(w *world, dir string) { w.write(dir+"/.git", "x\n") },
-		"a folder of its own that claims to be of the repository": func(w *world, dir string) {
+		"worktrees themselves": func(w *env, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/.git/worktrees\n") },
+		"nothing":              func(w *env, dir string) { w.write(dir+"/.git", "gitdir: "+w.dir+"/none\n") },
+		"no words":             func(w *env, dir string) { w.write(dir+"/.git", "x\n") },
+		"a folder of its own that claims to be of the repository": func(w *env, dir string) {
 			own := dir + "/own"
 			w.write(own+"/commondir", w.dir+"/.git\n")
 			w.write(own+"/gitdir", dir+"/.git\n")
 			w.write(own+"/HEAD", "ref: refs/heads/main\n")
 			w.write(dir+"/.git", "gitdir: "+own+"\n")
 		},
-		"a folder that claims to be of the repository": func(w *world, dir string) {
+		"a folder that claims to be of the repository": func(w *env, dir string) {
 			w.write(dir+"/.git/commondir", w.dir+"/.git\n")
 			w.write(dir+"/.git/HEAD", "ref: refs/heads/main\n")
 			w.write(dir+"/.git/objects/x", "")
 			w.write(dir+"/.git/refs/x", "")
 		},
-		"a link": func(w *world, dir string) {
+		"a link": func(w *env, dir string) {
 			if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink(w.dir+"/.git", dir+"/.git")); err != nil {
 				w.t.Fatal(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.must("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "tree"))
 			dir := filepath.Join(filepath.Dir(w.dir), "forged")
 			forge(w, dir)
@@ -135,7 +135,7 @@ func TestForged(t *testing.T) {
 // TestForgedIsReal: plain git believes such a file.
 func TestForgedIsReal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "tree"))
 	dir := filepath.Join(filepath.Dir(w.dir), "forged")
 	w.write(dir+"/.git", "gitdir: "+w.dir+"/.git/worktrees/tree\n")
@@ -147,7 +147,7 @@ func TestForgedIsReal(t *testing.T) {
 // TestOtherOwner: a repository of somebody else's is not worked in.
 func TestOtherOwner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	if os.Geteuid() == 0 {
 		if err := os.Lchown(filepath.Join(w.dir, ".git"), 12345, 12345); err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestOtherOwner(t *testing.T) {
 // TestBare: a directory that is laid out like a repository is not taken for one.
 func TestBare(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	lay := w.dir + "/sub/"
 	w.write(lay+"HEAD", "ref: refs/heads/main\n")
 	w.write(lay+"config", "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = ..\nfsmonitor = "+w.evil+"\n")
@@ -186,7 +186,7 @@ func TestBare(t *testing.T) {
 // TestWorktreeElsewhere: the configuration does not say where the worktree is.
 func TestWorktreeElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	victim := filepath.Join(filepath.Dir(w.dir), "victim")
 	w.write(victim+"/secret", "x")
 	w.must("config", "core.worktree", victim)
@@ -206,7 +206,7 @@ func TestWorktreeElsewhere(t *testing.T) {
 // stumble over. Row D6.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t), context.Background()
+	w, ctx := newEnv(t), context.Background()
 	odd := []string{";touch x", "$(touch x)", "new\nline", "-n", "--output=x", ":(top)f", "a b\tc", "? f"}
 	for _, name := range odd {
 		w.file(name, "odd\n")
@@ -263,7 +263,7 @@ func exists(path string) bool {
 
 func TestShow(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t), context.Background()
+	w, ctx := newEnv(t), context.Background()
 	if err := os.Symlink("/etc/passwd", filepath.Join(w.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestShow(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repo()
 	if _, err := r.Run(t.Context(), Call{Args: []string{"log"}, Limit: 10}); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "more than 10 bytes") {
 		t.Errorf("too much output: %v", err)

@@ -255,11 +255,11 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	room := b.limit - b.kept.Len()
-	if len(p) <= room {
+	budget := b.limit - b.kept.Len()
+	if len(p) <= budget {
 		return b.kept.Write(p)
 	}
-	b.kept.Write(p[:room])
+	b.kept.Write(p[:budget])
 	if b.full != nil && !b.passed {
 		b.full()
 	}

@@ -20,7 +20,7 @@ func TestWeakened(t *testing.T) {
 			continue
 		}
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			tt.lay(w)
 			if err := os.RemoveAll(filepath.Join(w.seen, "evil")); err != nil {
 				t.Fatal(err)
@@ -34,7 +34,7 @@ func TestWeakened(t *testing.T) {
 
 func TestWeakenedRefs(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("git.refs")()
-	w := newWorld(t)
+	w := newEnv(t)
 	_, err := w.repo().Run(t.Context(), Call{Args: []string{"diff"}, Refs: []string{"--output=out"}})
 	if !exists(filepath.Join(w.dir, "out")) {
 		t.Error(err)
@@ -43,7 +43,7 @@ func TestWeakenedRefs(t *testing.T) { //nolint:paralleltest // it turns a defens
 
 func TestWeakenedBacklink(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("git.backlink")()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "tree"))
 	dir := filepath.Join(filepath.Dir(w.dir), "forged")
 	w.write(dir+"/.git", "gitdir: "+w.dir+"/.git/worktrees/tree\n")

@@ -12,7 +12,7 @@ import (
 
 // world is a hostile repository, and a directory where a file appears for each
 // program of its own that it got run.
-type world struct {
+type env struct {
 	t         *testing.T
 	dir, seen string
 	evil      string // a program that leaves a file
@@ -20,13 +20,13 @@ type world struct {
 
 // newWorld returns a repository with a commit of the file f, which has changed
 // since.
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: filepath.Join(root, "ws"), seen: filepath.Join(root, "seen"), evil: filepath.Join(root, "evil")}
+	w := &env{t: t, dir: filepath.Join(root, "ws"), seen: filepath.Join(root, "seen"), evil: filepath.Join(root, "evil")}
 	for _, dir := range []string{w.dir, w.seen} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // write puts a program or file anywhere.
-func (w *world) write(path, text string) {
+func (w *env) write(path, text string) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		w.t.Fatal(err)
@@ -56,14 +56,14 @@ func (w *world) write(path, text string) {
 }
 
 // file puts a file into the repository.
-func (w *world) file(name, text string) {
+func (w *env) file(name, text string) {
 	w.t.Helper()
 	w.write(filepath.Join(w.dir, name), text)
 }
 
 // plain is git as anybody runs it: with a user's environment, apart from the
 // configuration of whoever runs the tests.
-func (w *world) plain(args ...string) (string, error) {
+func (w *env) plain(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the tests' own words
@@ -74,7 +74,7 @@ func (w *world) plain(args ...string) (string, error) {
 	return string(out), err
 }
 
-func (w *world) must(args ...string) string {
+func (w *env) must(args ...string) string {
 	w.t.Helper()
 	out, err := w.plain(args...)
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *world) must(args ...string) string {
 }
 
 // tripped returns what has been run.
-func (w *world) tripped() string {
+func (w *env) tripped() string {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.seen)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *world) tripped() string {
 }
 
 // open opens the repository as pawl does.
-func (w *world) open(dir string) (*Repo, error) {
+func (w *env) open(dir string) (*Repo, error) {
 	g, err := Find(context.Background(), w.dir)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (w *world) open(dir string) (*Repo, error) {
 	return g.Open(context.Background(), dir)
 }
 
-func (w *world) repo() *Repo {
+func (w *env) repo() *Repo {
 	w.t.Helper()
 	r, err := w.open(w.dir)
 	if err != nil {
@@ -116,7 +116,7 @@ func (w *world) repo() *Repo {
 }
 
 // all does all that pawl does with a repository. Some of it may fail.
-func (w *world) all() (faults []error) {
+func (w *env) all() (faults []error) {
 	ctx := context.Background()
 	r, err := w.open(w.dir)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *world) all() (faults []error) {
 }
 
 // onTerminal runs plain git on a terminal.
-func (w *world) onTerminal(args string) {
+func (w *env) onTerminal(args string) {
 	cmd := exec.Command("script", "-qec", "git "+args, "/dev/null") //nolint:gosec // the tests' own words
 	cmd.Dir = w.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "TERM=xterm", "LC_ALL=C")

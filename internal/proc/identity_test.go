@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestGone(t *testing.T) {
+func TestRemoved(t *testing.T) {
 	t.Parallel()
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {

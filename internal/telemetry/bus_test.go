@@ -15,7 +15,7 @@ func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st := sqlitetest.Open(t)
 		cfg := bus.Config{Queue: 64, Poll: 5 * time.Millisecond}
-		tells := telemetry.New(telemetry.Config{})
-		return bustest.Harness{Bus: tells.Watch(bus.New(st, cfg)), Other: bus.New(st, cfg), Store: st}
+		reports := telemetry.New(telemetry.Config{})
+		return bustest.Harness{Bus: reports.Watch(bus.New(st, cfg)), Other: bus.New(st, cfg), Store: st}
 	})
 }

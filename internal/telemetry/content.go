@@ -25,11 +25,11 @@ func (w *watcher) masked(e pawl.Event) (pawl.Event, error) {
 }
 
 // tells reports whether what an event says may be sent.
-func (w *watcher) tells() bool { return w.cfg.Content && !w.silent }
+func (w *watcher) reports() bool { return w.cfg.Content && !w.silent }
 
 // content sets a text of an event, if it may be sent.
 func (w *watcher) content(s *Span, key, text string) {
-	if w.tells() {
+	if w.reports() {
 		s.setText(key, short(text))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-func (w *world) text() string {
+func (w *env) text() string {
 	rec := httptest.NewRecorder()
 	w.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return rec.Body.String()
@@ -85,7 +85,7 @@ func lint(t *testing.T, name, kind string) {
 
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Config{})
+	w := newEnv(t, Config{})
 	w.work()
 	w.Process()
 	w.Gauge("pawl.http.streams", "Streams.", "", func() float64 { return 3 })
@@ -135,7 +135,7 @@ func TestPrometheus(t *testing.T) {
 // a name cannot break out of its label.
 func TestCardinality(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Config{})
+	w := newEnv(t, Config{})
 	for i := range 2000 {
 		name := fmt.Sprintf("mcp__\"}\n\\%d%s", i, strings.Repeat("é", 100))
 		ref := fmt.Sprintf("p%d/m%d", i%7, i)
@@ -165,7 +165,7 @@ func TestCardinality(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL}})
 	w.work()
 	w.close()
 	sum := r.metrics["pawl.tool.calls"].GetSum()
@@ -192,15 +192,15 @@ func TestMetrics(t *testing.T) {
 // What a fleet does is counted by the result, and what others count is read.
 func TestFleetMetrics(t *testing.T) {
 	t.Parallel()
-	tells := New(Config{})
-	tells.Step("think", "ok", 30*time.Millisecond)
-	tells.Step("think", "waits", time.Millisecond)
-	tells.Workspace("save", "ok", time.Second, 4096)
-	tells.Workspace("save", "error", time.Second, 0)
+	reports := New(Config{})
+	reports.Step("think", "ok", 30*time.Millisecond)
+	reports.Step("think", "waits", time.Millisecond)
+	reports.Workspace("save", "ok", time.Second, 4096)
+	reports.Workspace("save", "error", time.Second, 0)
 	n := 41.0
-	tells.Counter("pawl.nats.sent", "Messages.", "", func() float64 { n++; return n })
+	reports.Counter("pawl.nats.sent", "Messages.", "", func() float64 { n++; return n })
 	rec := httptest.NewRecorder()
-	tells.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	reports.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	samples := parse(t, rec.Body.String())
 	for name, want := range map[string]float64{
 		`pawl_fleet_step_duration_seconds_count{kind="think",result="ok"}`:        1,

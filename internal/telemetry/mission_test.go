@@ -15,15 +15,15 @@ import (
 func TestMission(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL}})
 	w.write(session, 0, pawl.SessionCreated{Dir: "/w"}, pawl.MissionStarted{}, pawl.Prompted{Parts: said("go")})
 	w.write(session, 1,
 		pawl.TurnStarted{Prompt: 3},
 		pawl.CheckRan{CheckRun: pawl.CheckRun{Code: 1}},
-		pawl.TaskStarted{Task: "one", Attempt: 1, Worker: child},
+		pawl.TaskStarted{Task: "one", Attempt: 1, Worker: subagent},
 		pawl.ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002"},
 	)
-	for _, id := range []pawl.SessionID{child, "01JD0000000000000000000002"} {
+	for _, id := range []pawl.SessionID{subagent, "01JD0000000000000000000002"} {
 		w.write(id, 0, pawl.SessionCreated{Dir: "/w", Parent: session}, pawl.Prompted{Parts: said("work")})
 		w.write(id, 1, pawl.TurnStarted{Prompt: 2}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
 	}

@@ -16,7 +16,7 @@ const textType = "text/plain; version=0.0.4; charset=utf-8"
 func (t *Telemetry) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", textType)
-		_ = writeText(w, t.metrics.snapshot()) // a client that has disconnected needs no answer
+		_ = writeText(w, t.metrics.snapshot()) // a client that no longer exists needs no answer
 	})
 }
 

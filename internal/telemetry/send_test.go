@@ -25,7 +25,7 @@ func TestDeadEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dead := &silent{}
-		w := newWorld(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
+		w := newEnv(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
 		began := time.Now()
 		for range 1000 { // 8000 spans
 			w.work()
@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	r.status = http.StatusServiceUnavailable
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL}})
 	w.work()
 	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "503") {
 		t.Errorf("got %v", err)
@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	dead := &silent{}
-	w := newWorld(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: "http://dead.test"}, Client: &http.Client{Transport: dead}})
 	w.close()
 	if dead.asked != 0 {
 		t.Error("it was asked")
@@ -84,7 +84,7 @@ func TestRedirect(t *testing.T) {
 	defer other.Close()
 	first := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer first.Close()
-	w := newWorld(t, Config{Settings: Settings{Endpoint: first.URL, Headers: map[string]string{"X-Key": "k"}}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: first.URL, Headers: map[string]string{"X-Key": "k"}}})
 	w.work()
 	if err := w.Close(); err == nil || seen != 0 {
 		t.Errorf("%v, and %d requests came elsewhere", err, seen)

@@ -46,14 +46,14 @@ type parent struct {
 // turn is an open turn.
 type turn struct {
 	Span
-	number   int
-	resumed  bool // it began in another process, or before this one knew
-	agent    string
-	reply    *reply
-	asked    map[pawl.CallID]pawl.ToolCall // by the newest reply
-	calls    map[pawl.CallID]*Span         // that run
-	children []pawl.SessionID
-	words    string // of the newest reply, if content is wanted
+	number    int
+	resumed   bool // it began in another process, or before this one knew
+	agent     string
+	reply     *reply
+	asked     map[pawl.CallID]pawl.ToolCall // by the newest reply
+	calls     map[pawl.CallID]*Span         // that run
+	subagents []pawl.SessionID
+	words     string // of the newest reply, if content is wanted
 }
 
 // reply is a model call under way.
@@ -101,7 +101,7 @@ func (w *watcher) take(e pawl.Event) {
 		w.callFinished(e, b)
 	case pawl.Spawned:
 		t := w.open(e)
-		t.children = append(t.children, b.Subagent)
+		t.subagents = append(t.subagents, b.Subagent)
 		w.parents[b.Subagent] = parent{t.Trace, callSpan(e.Session, b.Call)}
 	case pawl.TurnFinished:
 		w.finished(e, b)
@@ -121,10 +121,10 @@ func (w *watcher) take(e pawl.Event) {
 }
 
 // works puts the turns of a worker or reviewer below that of the Commander.
-func (w *watcher) works(e pawl.Event, child pawl.SessionID) {
+func (w *watcher) works(e pawl.Event, subagent pawl.SessionID) {
 	t := w.open(e)
-	t.children = append(t.children, child)
-	w.parents[child] = parent{t.Trace, t.ID}
+	t.subagents = append(t.subagents, subagent)
+	w.parents[subagent] = parent{t.Trace, t.ID}
 }
 
 // ofMission counts how missions get on.
@@ -147,7 +147,7 @@ func (w *watcher) ofMission(b pawl.Body) {
 }
 
 func (w *watcher) keepPrompt(e pawl.Event, b pawl.Prompted) {
-	if !w.tells() {
+	if !w.reports() {
 		return
 	}
 	if len(w.prompts) >= maxPrompts {
@@ -232,7 +232,7 @@ func (w *watcher) retried(e pawl.Event, b pawl.Retried) {
 	event := SpanEvent{Name: "retry", At: e.At, Attrs: []Attr{
 		{keyError, kind}, {"pawl.retry.attempt", int64(b.Attempt)}, {"pawl.retry.wait", b.Wait.Seconds()}, {"pawl.retry.model", next},
 	}}
-	if w.tells() {
+	if w.reports() {
 		event.Attrs = append(event.Attrs, Attr{"exception.message", short(b.Message)})
 	}
 	r.Events = append(r.Events, event)
@@ -253,7 +253,7 @@ func (w *watcher) replied(e pawl.Event, b pawl.Replied) {
 	r.setText(keyAgent, b.Agent)
 	r.set("gen_ai.response.finish_reasons", []string{string(b.Finish)})
 	r.setUsage(b.Usage)
-	if w.tells() {
+	if w.reports() {
 		t.words = messages("assistant", b.Parts.Text(), string(b.Finish))
 		r.setText("gen_ai.output.messages", t.words)
 	}
@@ -325,7 +325,7 @@ func (s *Span) setUsage(u pawl.Usage) {
 func (w *watcher) callStarted(e pawl.Event, b pawl.CallStarted) {
 	t := w.open(e)
 	s := w.newCall(t, e, b.Call, b.Tool)
-	if input := b.Input; w.tells() {
+	if input := b.Input; w.reports() {
 		if input == nil {
 			input = t.asked[b.Call].Input
 		}
@@ -396,8 +396,8 @@ func (w *watcher) finished(e pawl.Event, b pawl.TurnFinished) {
 		w.metrics.observe(metricTurn, e.At.Sub(t.Start).Seconds(), t.agent, string(b.Reason))
 	}
 	w.end(&t.Span, e, fault)
-	for _, child := range t.children {
-		delete(w.parents, child)
+	for _, subagent := range t.subagents {
+		delete(w.parents, subagent)
 	}
 	delete(w.turns, e.Session)
 }

@@ -19,7 +19,7 @@ import (
 
 // work is a session with a retry, a call that runs, one that is denied, and a
 // subagent that fails.
-func (w *world) work() {
+func (w *env) work() {
 	usage := pawl.Usage{Input: 10, Output: 5, CacheRead: 100, Cost: 2e6}
 	w.write(session, 0, pawl.SessionCreated{Dir: "/w"}, pawl.Prompted{Parts: said("fix it, the key is s3cret")})
 	w.write(session, 1,
@@ -33,10 +33,10 @@ func (w *world) work() {
 		pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "it has s3cret in it"}},
 		pawl.CallFinished{Call: "c2", Status: pawl.CallDenied, Result: toolapi.ErrorResult("not permitted")},
 		pawl.CallStarted{Call: "c3", Tool: "task"},
-		pawl.Spawned{Call: "c3", Subagent: child, Agent: "explore", Title: "look"},
+		pawl.Spawned{Call: "c3", Subagent: subagent, Agent: "explore", Title: "look"},
 	)
-	w.write(child, 0, pawl.SessionCreated{Dir: "/w", Parent: session, ParentCall: "c3"}, pawl.Prompted{Parts: said("look")})
-	w.write(child, 1,
+	w.write(subagent, 0, pawl.SessionCreated{Dir: "/w", Parent: session, ParentCall: "c3"}, pawl.Prompted{Parts: said("look")})
+	w.write(subagent, 1,
 		pawl.TurnStarted{Prompt: 2},
 		pawl.ReplyStarted{Step: 1, Model: model},
 		pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "it is down", Steps: 1},
@@ -109,7 +109,7 @@ func attr(list []*commonpb.KeyValue, key string) string {
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Headers: map[string]string{"X-Team": "a"}}, Version: "1"})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL, Headers: map[string]string{"X-Team": "a"}}, Version: "1"})
 	w.work()
 	w.close()
 	want := `invoke_agent build 3+19 pawl.turn.reason=end_turn gen_ai.usage.input_tokens=220 gen_ai.usage.cache_read.input_tokens=200 pawl.cost.dollars=0.004
@@ -150,7 +150,7 @@ func TestSpans(t *testing.T) {
 func TestContent(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
 	w.work()
 	w.close()
 	got := map[string]string{}
@@ -195,7 +195,7 @@ func TestContentThatCannotBeMasked(t *testing.T) {
 		}
 		return mask(e)
 	}
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: fails})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: fails})
 	w.work()
 	w.close()
 	all := fmt.Sprint(r.spans)
@@ -211,7 +211,7 @@ func TestContentThatCannotBeMasked(t *testing.T) {
 func TestContentNeedsMask(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}})
 	w.work()
 	w.close()
 	for _, s := range r.spans {
@@ -226,10 +226,10 @@ func TestContentNeedsMask(t *testing.T) {
 func TestResumed(t *testing.T) {
 	t.Parallel()
 	first, second := newReceiver(t), newReceiver(t)
-	a := newWorld(t, Config{Settings: Settings{Endpoint: first.URL}})
+	a := newEnv(t, Config{Settings: Settings{Endpoint: first.URL}})
 	a.work()
 	a.close()
-	b := newWorld(t, Config{Settings: Settings{Endpoint: second.URL}})
+	b := newEnv(t, Config{Settings: Settings{Endpoint: second.URL}})
 	b.now = noon.Add(100 * time.Second)
 	b.memory.heads[session] = 4
 	b.write(session, 1,
@@ -267,7 +267,7 @@ func named(r *receiver, name string) *tracepb.Span {
 // A log that comes whole was worked on elsewhere.
 func TestImported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Config{})
+	w := newEnv(t, Config{})
 	events := []pawl.Event{
 		{Body: pawl.SessionCreated{Dir: "/w"}}, {Body: pawl.Prompted{Parts: said("x")}},
 		{Turn: 1, Body: pawl.TurnStarted{Prompt: 2}}, {Turn: 1, Body: pawl.TurnFinished{Reason: pawl.ReasonEndTurn}},
@@ -283,7 +283,7 @@ func TestImported(t *testing.T) {
 // What is remembered is bounded: turns whose end never comes are forgotten.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Config{})
+	w := newEnv(t, Config{})
 	for i := range maxTurns + 10 {
 		id := pawl.SessionID(fmt.Sprint("s", i))
 		w.write(id, 0, pawl.SessionCreated{Dir: "/w"})

@@ -14,7 +14,7 @@ import (
 func TestWeakenedMask(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("telemetry.redact")()
 	r := newReceiver(t)
-	w := newWorld(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
+	w := newEnv(t, Config{Settings: Settings{Endpoint: r.URL, Content: true}, Redact: mask})
 	w.work()
 	w.close()
 	if !strings.Contains(fmt.Sprint(r.spans), "s3cret") {

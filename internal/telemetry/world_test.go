@@ -23,9 +23,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	session pawl.SessionID = "01JD0000000000000000000000"
-	child   pawl.SessionID = "01JD0000000000000000000001"
-	model                  = "anthropic/claude-x"
+	session  pawl.SessionID = "01JD0000000000000000000000"
+	subagent pawl.SessionID = "01JD0000000000000000000001"
+	model                   = "anthropic/claude-x"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -97,7 +97,7 @@ func (m *memory) Events(context.Context, pawl.SessionID, pawl.Seq) iter.Seq2[paw
 }
 
 // world plays events to a Telemetry, a second apart.
-type world struct {
+type env struct {
 	*Telemetry
 	t      *testing.T
 	memory *memory
@@ -105,13 +105,13 @@ type world struct {
 	now    time.Time
 }
 
-func newWorld(t *testing.T, c Config) *world {
+func newEnv(t *testing.T, c Config) *env {
 	tele := New(c)
 	m := &memory{map[pawl.SessionID]pawl.Seq{}}
-	return &world{Telemetry: tele, t: t, memory: m, log: tele.Watch(m), now: noon}
+	return &env{Telemetry: tele, t: t, memory: m, log: tele.Watch(m), now: noon}
 }
 
-func (w *world) write(id pawl.SessionID, turn int, bodies ...pawl.Body) {
+func (w *env) write(id pawl.SessionID, turn int, bodies ...pawl.Body) {
 	w.t.Helper()
 	for _, b := range bodies {
 		w.now = w.now.Add(time.Second)
@@ -126,7 +126,7 @@ func (w *world) write(id pawl.SessionID, turn int, bodies ...pawl.Body) {
 	}
 }
 
-func (w *world) close() {
+func (w *env) close() {
 	w.t.Helper()
 	if err := w.Close(); err != nil {
 		w.t.Error(err)

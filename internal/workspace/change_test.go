@@ -267,7 +267,7 @@ func TestWriteAllRefused(t *testing.T) {
 }
 
 // A file that another program changes at the last moment is not overwritten.
-func TestWriteAllMeanwhile(t *testing.T) {
+func TestWriteAllConcurrent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, path, operation string

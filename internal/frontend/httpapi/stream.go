@@ -138,8 +138,8 @@ type eventStream struct {
 // follow writes events until they end, the client has disconnected or the server closes; it
 // returns true in the last case.
 func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) (ends bool) {
-	beat := time.NewTimer(s.Heartbeat)
-	defer beat.Stop()
+	heartbeat := time.NewTimer(s.Heartbeat)
+	defer heartbeat.Stop()
 	for {
 		select {
 		case it, ok := <-items:
@@ -147,13 +147,13 @@ func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) 
 				_ = o.flush() // a last error event, if any
 				return false
 			}
-			beat.Reset(s.Heartbeat)
-		case <-beat.C:
+			heartbeat.Reset(s.Heartbeat)
+		case <-heartbeat.C:
 			o.buf.WriteString(": still here\n\n")
 			if o.flush() != nil {
 				return false
 			}
-			beat.Reset(s.Heartbeat)
+			heartbeat.Reset(s.Heartbeat)
 		case <-s.closing:
 			return true
 		case <-ctx.Done():

@@ -21,7 +21,7 @@ type endless struct {
 	pawl.Service
 	size, count int
 	ended       atomic.Int64 // iterations
-	told        chan struct{}
+	reported    chan struct{}
 }
 
 func (s *endless) Get(_ context.Context, id pawl.SessionID) (pawl.Session, error) {
@@ -38,7 +38,7 @@ func (s *endless) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq)
 				return
 			}
 		}
-		if s.told != nil {
+		if s.reported != nil {
 			<-ctx.Done()
 		}
 	}
@@ -91,17 +91,17 @@ func TestStreamReplays(t *testing.T) { //nolint:paralleltest // it sets environm
 }
 
 // A stream on which nothing happens shows that it is alive.
-func TestStreamBeats(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestStreamHeartbeats(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil, func(c *httpapi.Config) { c.Heartbeat = time.Millisecond })
 	s := b.open(b.create(), "", nil)
 	s.next()
-	for beats := 0; beats < 3; {
+	for heartbeats := 0; heartbeats < 3; {
 		fields, ok := s.block()
 		if !ok {
 			t.Fatal("the stream ended")
 		}
 		if fields[""] == "still here" {
-			beats++
+			heartbeats++
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestStreamBeats(t *testing.T) { //nolint:paralleltest // it sets environmen
 // One that does not read is cut off; when it comes again nothing is missing and
 // nothing comes twice.
 func TestStreamOfASlowClient(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	svc := &endless{size: 256 << 10, count: 64, told: make(chan struct{})}
+	svc := &endless{size: 256 << 10, count: 64, reported: make(chan struct{})}
 	b := newTestServer(t, svc, quick)
 	s := b.open("01JD0000000000000000000000", "", nil)
 	first := s.next()

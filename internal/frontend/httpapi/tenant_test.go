@@ -78,7 +78,7 @@ func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets
 		t.Fatalf("its own tenant got %+v", before)
 	}
 	for _, route := range api.Routes {
-		q, ok := toldOf(route, b.dir, blob.ID)
+		q, ok := reportedOf(route, b.dir, blob.ID)
 		if !ok {
 			continue
 		}
@@ -90,7 +90,7 @@ func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets
 		})
 	}
 	for _, route := range api.Routes {
-		if _, ok := toldOf(route, "", ""); !ok && !strings.Contains(strings.Join(notOfSessions, " "), route.Name) {
+		if _, ok := reportedOf(route, "", ""); !ok && !strings.Contains(strings.Join(notOfSessions, " "), route.Name) {
 			t.Errorf("nobody has tried %s on another tenant's session", route.Name)
 		}
 	}
@@ -101,7 +101,7 @@ func TestRoutesAreTheTenantsOwn(t *testing.T) { //nolint:paralleltest // it sets
 }
 
 // toldOf is what another tenant asks of ID.
-func toldOf(route api.Route, dir, blob string) (q request, ok bool) {
+func reportedOf(route api.Route, dir, blob string) (q request, ok bool) {
 	q = request{method: route.Method, path: route.Path, token: "rival"}
 	named, known := sessionsNamed[route.Name]
 	switch {
@@ -169,7 +169,7 @@ func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environ
 }
 
 // TestThoseWhoMayNotAskAreTold: a token that is known and refused learns why.
-func TestThoseWhoMayNotAskAreTold(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestThoseWhoAllowedNotAskAreReported(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil, func(c *httpapi.Config) {
 		c.Auth = func(*http.Request) (api.Principal, error) {
 			return api.Principal{}, fmt.Errorf("tenant acme is suspended: %w", pawl.ErrDenied)

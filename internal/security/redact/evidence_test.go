@@ -14,11 +14,11 @@ import (
 // proven is the log of a mission that is sealed, whose checks have a secret in
 // their settings and print it.
 func proven(secret string) []pawl.Body {
-	frozen := pawl.Criteria{
+	criteria := pawl.Criteria{
 		Base: "c0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}, Env: []string{"KEY=" + secret}}},
 		Tools: map[string]string{"/bin/true": "sha256:0"},
 	}
-	gate := pawl.CriteriaSet{Criteria: frozen, Hash: frozen.Hash(), Branch: "pawl/x"}
+	gate := pawl.CriteriaSet{Criteria: criteria, Hash: criteria.Hash(), Branch: "pawl/x"}
 	run := func(round int, prev, tail string) pawl.CheckRan {
 		return pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "test", On: "candidate", Tree: "t0", Args: []string{"/bin/true"}, Tail: tail}, Round: round}.Link(prev)
 	}

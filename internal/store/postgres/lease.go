@@ -25,13 +25,13 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 const acquireTries = 5
 
 // Acquire implements [store.Leases].
-func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, gone store.Owner) (store.Owner, error) {
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (store.Owner, error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
 	var holder store.Owner
 	for range acquireTries {
-		from, err := s.acquire(ctx, id, owner, ttl, gone)
+		from, err := s.acquire(ctx, id, owner, ttl, removed)
 		if err == nil {
 			return from, nil
 		}
@@ -50,9 +50,9 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owne
 }
 
 // acquire returns ErrNoRows if another owner holds the lease.
-func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, gone store.Owner) (from store.Owner, err error) {
+func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (from store.Owner, err error) {
 	err = s.pool.QueryRow(ctx, acquire, pgx.StrictNamedArgs{
-		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(gone),
+		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(removed),
 	}).Scan(&from)
 	return from, err
 }

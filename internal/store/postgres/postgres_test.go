@@ -56,7 +56,7 @@ func aged(s *postgres.Store) func(t *testing.T, host string, by time.Duration) {
 	}
 }
 
-func TestRoster(t *testing.T) {
+func TestRegistry(t *testing.T) {
 	t.Parallel()
 	storetest.RunRoster(t, func(t *testing.T) storetest.HostRegistry {
 		s := open(t, schema(t))

@@ -19,10 +19,10 @@ import (
 
 // childEnv makes this test program write into the file that it names instead of
 // running tests: a second process that can be killed.
-const childEnv = "PAWL_TEST_SQLITE_CHILD"
+const subagentEnv = "PAWL_TEST_SQLITE_CHILD"
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(childEnv); path != "" {
+	if path := os.Getenv(subagentEnv); path != "" {
 		if err := child(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -33,19 +33,19 @@ func TestMain(m *testing.M) {
 }
 
 // childEvents is how much a child writes if it is not killed before.
-const childEvents = 240
+const subagentEvents = 240
 
 // child appends to a session of its own and prints each Seq once it is
 // appended. It opens the store anew now and then, as short commands do.
 func child(path string) error {
 	id, head := storetest.NewID(), pawl.Seq(0)
 	fmt.Println(id)
-	for head < childEvents {
+	for head < subagentEvents {
 		s, err := sqlite.Open(context.Background(), path)
 		if err != nil {
 			return err
 		}
-		for range childEvents / 8 {
+		for range subagentEvents / 8 {
 			if err := appendNext(s, id, &head); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ type process struct {
 func start(t *testing.T, path string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
-	p.Env = append(os.Environ(), childEnv+"="+path)
+	p.Env = append(os.Environ(), subagentEnv+"="+path)
 	p.Stderr = &p.errors
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -152,17 +152,17 @@ func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
 func TestProcessesShareAFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db") // which nobody has made yet
-	var children []*process
+	var subagents []*process
 	for range 3 {
-		children = append(children, start(t, path))
+		subagents = append(subagents, start(t, path))
 	}
-	for _, p := range children {
-		if _, head := p.wait(t, 0); head != childEvents {
-			t.Errorf("a child wrote %d events, want %d", head, childEvents)
+	for _, p := range subagents {
+		if _, head := p.wait(t, 0); head != subagentEvents {
+			t.Errorf("a child wrote %d events, want %d", head, subagentEvents)
 		}
 	}
-	if heads := whole(t, path); len(heads) != len(children) {
-		t.Errorf("%d sessions, want %d", len(heads), len(children))
+	if heads := whole(t, path); len(heads) != len(subagents) {
+		t.Errorf("%d sessions, want %d", len(heads), len(subagents))
 	}
 }
 

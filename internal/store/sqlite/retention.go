@@ -36,11 +36,11 @@ func (w *writer) delete(ctx context.Context, id pawl.SessionID) error {
 	if held.Expires.After(time.Now()) {
 		return &pawl.BusyError{Session: id, Holder: string(held.Owner)}
 	}
-	gone, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage go with it
+	removed, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage go with it
 	if err != nil {
 		return err
 	}
-	if n, err := gone.RowsAffected(); err != nil {
+	if n, err := removed.RowsAffected(); err != nil {
 		return err
 	} else if n == 0 {
 		return pawl.ErrNotFound

@@ -9,7 +9,7 @@ import (
 // job is a piece of work that waits for its transaction.
 type job struct {
 	work    func(context.Context) error
-	lasting bool // it must be on the disk when it is done
+	durable bool // it must be on the disk when it is done
 	err     error
 	done    chan struct{} // closed when err is final
 }
@@ -26,7 +26,7 @@ const maxJobs = 128
 // caller always knows whether its write took place; what remains is short, and
 // waiting for another process ends with busy_timeout.
 func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
-	return w.wait(ctx, &job{work: work, lasting: true, done: make(chan struct{})})
+	return w.wait(ctx, &job{work: work, durable: true, done: make(chan struct{})})
 }
 
 // passing is a transaction that a power cut may undo.
@@ -95,7 +95,7 @@ func (w *writer) runWaiting(ctx context.Context) {
 // commitAll runs the jobs and commits. A job that fails leaves nothing behind
 // and does not harm the others; an error is one of all.
 func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
-	if err := w.setLasting(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.lasting })); err != nil {
+	if err := w.setLasting(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.durable })); err != nil {
 		return err
 	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
@@ -125,18 +125,18 @@ func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
 }
 
 // setLasting says whether the next commits wait for the disk.
-func (w *writer) setLasting(ctx context.Context, lasting bool) error {
-	if w.lasting == lasting {
+func (w *writer) setLasting(ctx context.Context, durable bool) error {
+	if w.durable == durable {
 		return nil
 	}
 	pragma := "PRAGMA synchronous = NORMAL"
-	if lasting {
+	if durable {
 		pragma = "PRAGMA synchronous = FULL"
 	}
 	if _, err := w.conn.ExecContext(ctx, pragma); err != nil { // not prepared: SQLite obeys some pragmas while it compiles them
 		return err
 	}
-	w.lasting = lasting
+	w.durable = durable
 	return nil
 }
 

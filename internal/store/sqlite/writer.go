@@ -24,7 +24,7 @@ type writer struct {
 	mu      sync.Mutex
 	waiting []*job
 
-	lasting bool // what synchronous is set to
+	durable bool // what synchronous is set to
 
 	begin, commit, rollback *sql.Stmt
 	save, keep, undo        *sql.Stmt
@@ -42,7 +42,7 @@ func openWriter(ctx context.Context, dsn string) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	w := &writer{db: db, conn: conn, turn: make(chan struct{}, 1), lasting: true}
+	w := &writer{db: db, conn: conn, turn: make(chan struct{}, 1), durable: true}
 	err = w.prepareAll(ctx, map[**sql.Stmt]string{
 		&w.begin:    "BEGIN IMMEDIATE",
 		&w.commit:   "COMMIT",

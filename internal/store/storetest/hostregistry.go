@@ -28,23 +28,23 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 		name string
 		run  func(*testing.T, HostRegistry)
 	}{
-		{"hosts are as they told last", rosterHosts},
-		{"a workspace stays where it is", rosterStays},
-		{"a workspace leaves a host that cannot have it", rosterLeaves},
-		{"a host drains until that is taken back", rosterDrain},
+		{"hosts are as they told last", registryHosts},
+		{"a workspace stays where it is", registryStays},
+		{"a workspace leaves a host that cannot have it", registryLeaves},
+		{"a host drains until that is taken back", registryDrain},
 		{"a workspace goes where the most room is", registryCapacity},
-		{"what comes between two beats is spread", rosterBurst},
-		{"without a host there is no place", rosterNoHost},
-		{"of 50 callers all get the same place", rosterRace},
-		{"of 50 callers who lost a host all get the same place", rosterLostRace},
-		{"workspaces begin as declared", rosterDeclared},
-		{"workspaces are offered until they are taken", rosterOffered},
-		{"checkpoints count in the last epoch only", rosterSaved},
-		{"what is allowed goes with a workspace, and ends with it", rosterAllowed},
-		{"workspaces are vacated and dropped", rosterVacated},
-		{"a workspace that was dropped begins anew", rosterAnew},
-		{"workspaces refuse nonsense", rosterRefuses},
-		{"a folder is one tenant's", rosterTenants},
+		{"what comes between two beats is spread", registryBurst},
+		{"without a host there is no place", registryNoHost},
+		{"of 50 callers all get the same place", registryRace},
+		{"of 50 callers who lost a host all get the same place", registryLostRace},
+		{"workspaces begin as declared", registryDeclared},
+		{"workspaces are offered until they are taken", registryOffered},
+		{"checkpoints count in the last epoch only", registrySaved},
+		{"what is allowed goes with a workspace, and ends with it", registryAllowed},
+		{"workspaces are vacated and dropped", registryVacated},
+		{"a workspace that was dropped begins anew", registryAnew},
+		{"workspaces refuse nonsense", registryDenies},
+		{"a folder is one tenant's", registryTenants},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 }
 
 // heartbeat reports hosts.
-func (r HostRegistry) beat(t *testing.T, hosts ...fleet.Host) {
+func (r HostRegistry) heartbeat(t *testing.T, hosts ...fleet.Host) {
 	t.Helper()
 	for _, m := range hosts {
 		if _, err := r.Heartbeat(t.Context(), m); err != nil {
@@ -92,9 +92,9 @@ func done(t *testing.T, err error) {
 	}
 }
 
-func rosterHosts(t *testing.T, r HostRegistry) {
+func registryHosts(t *testing.T, r HostRegistry) {
 	full := fleet.Host{Name: "b", Version: "1.2", Capacity: 8, Busy: 2, Kept: 5, DiskFree: 1 << 40, Full: true, Draining: true}
-	r.beat(t, fleet.Host{Name: "b", Version: "1.1"}, full, fleet.Host{Name: "a", Capacity: 1}, fleet.Host{Name: "gone"}, fleet.Host{Name: "late"})
+	r.heartbeat(t, fleet.Host{Name: "b", Version: "1.1"}, full, fleet.Host{Name: "a", Capacity: 1}, fleet.Host{Name: "gone"}, fleet.Host{Name: "late"})
 	r.Age(t, "gone", 25*time.Hour)
 	r.Age(t, "late", 2*time.Hour)
 	got, err := r.Hosts(t.Context())
@@ -113,10 +113,10 @@ func rosterHosts(t *testing.T, r HostRegistry) {
 	fails(t, "an odd name", err, pawl.ErrInvalid)
 }
 
-func rosterStays(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
+func registryStays(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4, Busy: 9}, fleet.Host{Name: "b", Capacity: 100})
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4, Busy: 9}, fleet.Host{Name: "b", Capacity: 100})
 	r.stays(t, "", w) // b has more space, but the directory is at a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
@@ -124,7 +124,7 @@ func rosterStays(t *testing.T, r HostRegistry) {
 	equal(t, "the workspace", got, fleet.Workspace{Dir: "/w", Host: "a", Epoch: w.Epoch, Born: w.Epoch})
 }
 
-func rosterLeaves(t *testing.T, r HostRegistry) {
+func registryLeaves(t *testing.T, r HostRegistry) {
 	fine := fleet.Host{Name: "a", Capacity: 4}
 	for i, c := range []struct {
 		why   string
@@ -139,21 +139,21 @@ func rosterLeaves(t *testing.T, r HostRegistry) {
 		{why: "lost", spoil: func(*fleet.Host) {}, lost: "a"},
 	} {
 		dir, bad := fmt.Sprintf("/w%d", i), fine
-		r.beat(t, fine, fleet.Host{Name: "b", Capacity: 4, Draining: true})
+		r.heartbeat(t, fine, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 		was := r.placed(t, dir, "", "a", 0)
 		c.spoil(&bad)
-		r.beat(t, bad, fleet.Host{Name: "b", Capacity: 4})
+		r.heartbeat(t, bad, fleet.Host{Name: "b", Capacity: 4})
 		r.Age(t, "a", c.age)
 		w, err := r.Place(t.Context(), dir, c.lost)
 		if err != nil || w.Host != "b" || w.Epoch <= was.Epoch {
 			t.Errorf("%s: %+v, %v", c.why, w, err)
 		}
-		r.beat(t, fine)
+		r.heartbeat(t, fine)
 		r.stays(t, "", w) // it does not go back by itself
 	}
 }
 
-func rosterDrain(t *testing.T, r HostRegistry) {
+func registryDrain(t *testing.T, r HostRegistry) {
 	hosts := []fleet.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
@@ -166,7 +166,7 @@ func rosterDrain(t *testing.T, r HostRegistry) {
 		done(t, err)
 		equal(t, "the host counts as draining", []bool{all[0].Draining, all[1].Draining}, []bool{want, false})
 	}
-	r.beat(t, hosts...)
+	r.heartbeat(t, hosts...)
 	r.placed(t, "/w", "", "a", 1)
 	done(t, r.Drain(t.Context(), "a", true))
 	drains(true)
@@ -193,7 +193,7 @@ func registryCapacity(t *testing.T, r HostRegistry) {
 	} {
 		c.least.Name, c.more.Name = "least", "more"
 		for n := range 8 { // a tie is broken at random
-			r.beat(t, c.least, c.more)
+			r.heartbeat(t, c.least, c.more)
 			w, err := r.Place(t.Context(), fmt.Sprintf("/w%d/%d", i, n), "")
 			if err != nil || w.Host != "least" {
 				t.Fatalf("%s: %+v, %v", c.why, w, err)
@@ -202,8 +202,8 @@ func registryCapacity(t *testing.T, r HostRegistry) {
 	}
 }
 
-func rosterBurst(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 10}, fleet.Host{Name: "b", Capacity: 10, Busy: 1}, fleet.Host{Name: "c", Capacity: 20})
+func registryBurst(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 10}, fleet.Host{Name: "b", Capacity: 10, Busy: 1}, fleet.Host{Name: "c", Capacity: 20})
 	got := map[string]int{}
 	for i := range 39 {
 		w, err := r.Place(t.Context(), fmt.Sprintf("/w%d", i), "")
@@ -213,7 +213,7 @@ func rosterBurst(t *testing.T, r HostRegistry) {
 	equal(t, "given", got, map[string]int{"a": 10, "b": 9, "c": 20})
 }
 
-func rosterNoHost(t *testing.T, r HostRegistry) {
+func registryNoHost(t *testing.T, r HostRegistry) {
 	none := func(what, lost string) {
 		t.Helper()
 		_, err := r.Place(t.Context(), "/w", lost)
@@ -222,7 +222,7 @@ func rosterNoHost(t *testing.T, r HostRegistry) {
 		fails(t, what+": the workspace", err, pawl.ErrNotFound)
 	}
 	none("no host", "")
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Full: true})
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Full: true})
 	none("a lost one", "a")
 	r.Age(t, "a", 2*time.Hour)
 	none("a late one", "")
@@ -248,9 +248,9 @@ func together(t *testing.T, f func(ctx context.Context, i int) (fleet.Workspace,
 	return all
 }
 
-func rosterRace(t *testing.T, r HostRegistry) {
+func registryRace(t *testing.T, r HostRegistry) {
 	for i := range 10 {
-		r.beat(t, fleet.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
+		r.heartbeat(t, fleet.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
 	for round := range 5 {
 		dir := fmt.Sprintf("/w%d", round)
@@ -260,16 +260,16 @@ func rosterRace(t *testing.T, r HostRegistry) {
 	}
 }
 
-func rosterLostRace(t *testing.T, r HostRegistry) {
+func registryLostRace(t *testing.T, r HostRegistry) {
 	hosts := []fleet.Host{}
 	for i := range 10 {
 		hosts = append(hosts, fleet.Host{Name: fmt.Sprintf("h%d", i), Capacity: 4})
 	}
-	r.beat(t, hosts...)
+	r.heartbeat(t, hosts...)
 	last, err := r.Place(t.Context(), "/w", "")
 	done(t, err)
 	for range 5 {
-		r.beat(t, hosts...)
+		r.heartbeat(t, hosts...)
 		lost := last.Host
 		for _, w := range together(t, func(ctx context.Context, _ int) (fleet.Workspace, error) { return r.Place(ctx, "/w", lost) }) {
 			if w.Host == lost || w.Epoch <= last.Epoch {
@@ -282,8 +282,8 @@ func rosterLostRace(t *testing.T, r HostRegistry) {
 	}
 }
 
-func rosterDeclared(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
+func registryDeclared(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	done(t, r.Declare(t.Context(), "/w", "https://example.com/r.git"))
 	fails(t, "another source", r.Declare(t.Context(), "/w", "https://example.com/s.git"), pawl.ErrConflict)
@@ -295,8 +295,8 @@ func rosterDeclared(t *testing.T, r HostRegistry) {
 	done(t, r.Declare(t.Context(), "/empty", ""))
 }
 
-func rosterOffered(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
+func registryOffered(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	done(t, r.Offer(t.Context(), "/w", "c1", 1))
 	done(t, r.Offer(t.Context(), "/w", "c2", 2))
 	w, err := r.Workspace(t.Context(), "/w")
@@ -310,12 +310,12 @@ func rosterOffered(t *testing.T, r HostRegistry) {
 	equal(t, "after that", r.placed(t, "/w", "", "a", 0).Checkpoint, "c2")
 }
 
-func rosterSaved(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
+func registrySaved(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 	fails(t, "a missing one", r.Saved(t.Context(), "/w", 1, "c", 1), pawl.ErrConflict)
 	first := r.placed(t, "/w", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", first.Epoch, "c1", 10))
-	r.beat(t, fleet.Host{Name: "b", Capacity: 4})
+	r.heartbeat(t, fleet.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	equal(t, "what the next host gets", []any{w.Checkpoint, w.Size}, []any{"c1", int64(10)})
 	fails(t, "the host before", r.Saved(t.Context(), "/w", first.Epoch, "old", 1), pawl.ErrConflict)
@@ -325,8 +325,8 @@ func rosterSaved(t *testing.T, r HostRegistry) {
 	equal(t, "the newest", []any{w.Checkpoint, w.Size}, []any{"c2", int64(20)})
 }
 
-func rosterAllowed(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
+func registryAllowed(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4, Draining: true})
 	allowed := func(want string) {
 		t.Helper()
 		text, err := r.Allowed(t.Context(), "/w")
@@ -339,7 +339,7 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 	first := r.placed(t, "/w", "", "a", 0)
 	allowed("")
 	done(t, r.Allow(t.Context(), "/w", first.Epoch, "one"))
-	r.beat(t, fleet.Host{Name: "b", Capacity: 4})
+	r.heartbeat(t, fleet.Host{Name: "b", Capacity: 4})
 	w := r.placed(t, "/w", "a", "b", first.Epoch)
 	fails(t, "the host before", r.Allow(t.Context(), "/w", first.Epoch, "all"), pawl.ErrConflict)
 	allowed("one")
@@ -351,8 +351,8 @@ func rosterAllowed(t *testing.T, r HostRegistry) {
 	allowed("")
 }
 
-func rosterVacated(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
+func registryVacated(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
 	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another's
@@ -384,8 +384,8 @@ func rosterVacated(t *testing.T, r HostRegistry) {
 
 // rosterAnew: a host that had a directory before it was dropped cannot write to the
 // one that is there now.
-func rosterAnew(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
+func registryAnew(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
 	known := map[int64]bool{}
 	for range 5 {
 		w, err := r.Place(t.Context(), "/w", "")
@@ -413,8 +413,8 @@ func rosterAnew(t *testing.T, r HostRegistry) {
 	equal(t, "what is there now", r.stays(t, "", now), now)
 }
 
-func rosterRefuses(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4})
+func registryDenies(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	for _, dir := range []string{"", "w", "/w/", "/w/../x", "/\x00", "/\xff"} {
 		_, err := r.Place(t.Context(), dir, "")
 		fails(t, dir, err, pawl.ErrInvalid)
@@ -432,8 +432,8 @@ func rosterRefuses(t *testing.T, r HostRegistry) {
 	fails(t, "an odd source", r.Declare(t.Context(), "/w", "\xff"), pawl.ErrInvalid)
 }
 
-func rosterTenants(t *testing.T, r HostRegistry) {
-	r.beat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
+func registryTenants(t *testing.T, r HostRegistry) {
+	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
 	acme, rival := store.WithTenant(t.Context(), "acme"), store.WithTenant(t.Context(), "rival")
 	w, err := r.Place(acme, "/w", "")
 	done(t, err)

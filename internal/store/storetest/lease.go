@@ -12,9 +12,9 @@ import (
 )
 
 // acquired takes a lease for long and expects to learn whom it was taken from.
-func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, gone, from store.Owner) {
+func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, removed, from store.Owner) {
 	t.Helper()
-	got, err := s.Acquire(t.Context(), id, owner, time.Hour, gone)
+	got, err := s.Acquire(t.Context(), id, owner, time.Hour, removed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func leaseLapse(t *testing.T, s store.Store) {
 	busy(t, "renewing a lease that was lost", err, id, "b")
 }
 
-func leaseGone(t *testing.T, s store.Store) {
+func leaseRemoved(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
 	_, err := s.Acquire(t.Context(), id, "b", time.Hour, "x")

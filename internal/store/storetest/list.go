@@ -67,19 +67,19 @@ func listFilters(t *testing.T, s store.Store) {
 	b := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w/b"}, prompt)
 	running := createAt(t, s, 3, pawl.SessionCreated{Dir: "/w/a"}, prompt, pawl.TurnStarted{Prompt: 2})
 	done := createAt(t, s, 4, pawl.SessionCreated{Dir: "/w/b"}, prompt, pawl.TurnStarted{Prompt: 2}, pawl.TurnFinished{})
-	child := createAt(t, s, 5, pawl.SessionCreated{Dir: "/w/a", Parent: a}, prompt)
+	subagent := createAt(t, s, 5, pawl.SessionCreated{Dir: "/w/a", Parent: a}, prompt)
 	idle := createAt(t, s, 6, pawl.SessionCreated{Dir: "/w/b", Parent: a})
 
 	listed(t, s, pawl.Filter{}, done, running, b, a)
 	listed(t, s, pawl.Filter{Dir: "/w/a"}, running, a)
 	listed(t, s, pawl.Filter{Dir: "/w/"})
 	listed(t, s, pawl.Filter{Dir: "/w/%"})
-	listed(t, s, pawl.Filter{Parent: a}, idle, child)
-	listed(t, s, pawl.Filter{Parent: a, Dir: "/w/a"}, child)
+	listed(t, s, pawl.Filter{Parent: a}, idle, subagent)
+	listed(t, s, pawl.Filter{Parent: a, Dir: "/w/a"}, subagent)
 	listed(t, s, pawl.Filter{Parent: b})
 	listed(t, s, pawl.Filter{Parent: "\xff\x00"})
 	listed(t, s, pawl.Filter{Unfinished: true}, running, b)
-	listed(t, s, pawl.Filter{Unfinished: true, Parent: a}, child)
+	listed(t, s, pawl.Filter{Unfinished: true, Parent: a}, subagent)
 	listed(t, s, pawl.Filter{Unfinished: true, Dir: "/w/a", Query: "GO", Before: dawn.Add(time.Hour)}, running)
 }
 

@@ -41,7 +41,7 @@ func listMissions(t *testing.T, s store.Store) {
 	plain := createAt(t, s, 1, pawl.SessionCreated{Dir: "/w/a"})
 	first := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w/a", Owner: "ada"}, begun)
 	second := createAt(t, s, 3, pawl.SessionCreated{Dir: "/w/b"}, begun, pawl.Prompted{})
-	child := createAt(t, s, 4, pawl.SessionCreated{Dir: "/w/a", Parent: first})
+	subagent := createAt(t, s, 4, pawl.SessionCreated{Dir: "/w/a", Parent: first})
 
 	listed(t, s, pawl.Filter{}, second, first, plain)
 	listed(t, s, pawl.Filter{Missions: true}, second, first)
@@ -49,7 +49,7 @@ func listMissions(t *testing.T, s store.Store) {
 	listed(t, s, pawl.Filter{Missions: true, Unfinished: true}, second)
 	listed(t, s, pawl.Filter{Missions: true, Owner: new(pawl.User("ada"))}, first)
 	listed(t, s, pawl.Filter{Missions: true, Parent: first})
-	listed(t, s, pawl.Filter{Parent: first}, child)
+	listed(t, s, pawl.Filter{Parent: first}, subagent)
 
 	head := pawl.Seq(3)
 	for _, step := range []struct {

@@ -17,7 +17,7 @@ func listOwners(t *testing.T, s store.Store) {
 	adas := createAt(t, s, 2, pawl.SessionCreated{Dir: "/w", Owner: "ada"}, pawl.SessionTitled{Title: "Parser"})
 	shown := createAt(t, s, 3, pawl.SessionCreated{Dir: "/x", Owner: "ada"}, pawl.SessionShared{With: []pawl.User{"bob", "eve"}})
 	bobs := createAt(t, s, 4, pawl.SessionCreated{Dir: "/w", Owner: "bob"}, pawl.SessionTitled{Title: "Parser too"})
-	child := createAt(t, s, 5, pawl.SessionCreated{Dir: "/w", Owner: "ada", Parent: adas})
+	subagent := createAt(t, s, 5, pawl.SessionCreated{Dir: "/w", Owner: "ada", Parent: adas})
 	createAt(t, s, 6, pawl.SessionCreated{Dir: "/w", Owner: "bob", Parent: adas})
 	odd := createAt(t, s, 7, pawl.SessionCreated{Dir: "/w", Owner: "a%'\x00\"da"})
 
@@ -28,7 +28,7 @@ func listOwners(t *testing.T, s store.Store) {
 	listed(t, s, pawl.Filter{Owner: named("ada"), Shared: true}, shown, adas)
 	listed(t, s, pawl.Filter{Owner: named("ADA")})
 	listed(t, s, pawl.Filter{Owner: named("ada"), Dir: "/w"}, adas)
-	listed(t, s, pawl.Filter{Owner: named("ada"), Parent: adas}, child)
+	listed(t, s, pawl.Filter{Owner: named("ada"), Parent: adas}, subagent)
 	listed(t, s, pawl.Filter{Owner: named("bob")}, bobs)
 	listed(t, s, pawl.Filter{Owner: named("bob"), Shared: true}, bobs, shown)
 	listed(t, s, pawl.Filter{Owner: named("bob"), Shared: true, Limit: 1}, bobs)

@@ -101,8 +101,8 @@ func usageFilters(t *testing.T, s store.Store) {
 	}
 	a := session(pawl.SessionCreated{Dir: "/w/a"}, replied(0, "m", "build", 1), replied(1, "m", "build", 2), replied(1, "n", "build", 3))
 	b := session(pawl.SessionCreated{Dir: "/w/b"}, replied(1, "m", "build", 4))
-	child := session(pawl.SessionCreated{Dir: "/worktree", Parent: a}, replied(2, "m", "explore", 5))
-	grandchild := session(pawl.SessionCreated{Dir: "/worktree/2", Parent: child}, replied(2, "m", "explore", 6), replied(2, "m", "explore", 6))
+	subagent := session(pawl.SessionCreated{Dir: "/worktree", Parent: a}, replied(2, "m", "explore", 5))
+	grandchild := session(pawl.SessionCreated{Dir: "/worktree/2", Parent: subagent}, replied(2, "m", "explore", 6), replied(2, "m", "explore", 6))
 	session(pawl.SessionCreated{Dir: "/w/a"})
 	circle, turned := NewID(), NewID()
 	appended(t, s, circle, 0, event(pawl.SessionCreated{Dir: "/circle", Parent: turned}), replied(0, "m", "build", 7))
@@ -119,7 +119,7 @@ func usageFilters(t *testing.T, s store.Store) {
 		{pawl.UsageFilter{Since: time.Date(2026, 3, 3, 1, 0, 0, 0, time.FixedZone("east", 2*3600))}, []int64{2, 3, 4, 5, 12}},
 		{pawl.UsageFilter{Since: dawn.AddDate(0, 0, 3)}, nil},
 		{pawl.UsageFilter{Session: a}, []int64{1, 2, 3, 5, 12}},
-		{pawl.UsageFilter{Session: child}, []int64{5, 12}},
+		{pawl.UsageFilter{Session: subagent}, []int64{5, 12}},
 		{pawl.UsageFilter{Session: grandchild}, []int64{12}},
 		{pawl.UsageFilter{Session: b}, []int64{4}},
 		{pawl.UsageFilter{Session: circle}, []int64{7, 8}},
@@ -141,7 +141,7 @@ func usageFilters(t *testing.T, s store.Store) {
 	}
 	twice := replied(2, "m", "explore", 12).Body.(pawl.Replied).Usage
 	equal(t, "the grandchild", used(t, s, pawl.UsageFilter{Session: grandchild}), []pawl.UsageRow{
-		{Session: grandchild, Parent: child, Day: "2026-03-03", Model: "m", Agent: "explore", Replies: 2, Usage: twice},
+		{Session: grandchild, Parent: subagent, Day: "2026-03-03", Model: "m", Agent: "explore", Replies: 2, Usage: twice},
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 // BenchmarkTake measures a directory of 10,000 files: unchanged, and with a file
 // that changes each time.
 func BenchmarkTake(b *testing.B) {
-	w := newWorld(b)
+	w := newEnv(b)
 	w.files(10_000)
 	started := time.Now()
 	w.take()
@@ -26,7 +26,7 @@ func BenchmarkTake(b *testing.B) {
 
 // measure also says what it takes where others use the machine too: the fastest
 // time, and the processor's, of pawl and of git.
-func (w *world) measure(b *testing.B, change func(n int)) {
+func (w *env) measure(b *testing.B, change func(n int)) {
 	n, fastest, used := 0, time.Hour, cpu(b)
 	for b.Loop() {
 		n++
@@ -54,7 +54,7 @@ func cpu(b *testing.B) (used time.Duration) {
 
 // racy reports whether the last snapshot has files in it that were too young
 // to be distinguished by their looks.
-func (w *world) racy() bool {
+func (w *env) racy() bool {
 	w.t.Helper()
 	f, err := w.store.lock(w.t.Context(), w.dir, exists)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // TestChanges: what is said of each kind of change, up to now.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh(`printf 'a\nb\n' >mod; printf 'a\0' >bin; echo x >run; echo gone >gone; echo f >type; echo same >same`)
 	before := w.take()
 	w.sh(`printf 'a\nc\nd\n' >mod; printf 'b\0' >bin; chmod 755 run; rm gone; rm type; ln -s same type; mkdir n; printf 'x\ny' >n/new; printf q >"$(printf 'q\n"\t')"`)
@@ -50,7 +50,7 @@ func TestChanges(t *testing.T) {
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	w := newWorldWith(t, Config{MaxFile: 1000})
+	w := newEnvWith(t, Config{MaxFile: 1000})
 	w.sh(`printf 'a\nb\n' >f; echo 1 >grows`)
 	s := w.span(`printf 'a\nc\n' >f; printf new >n; head -c 2000 /dev/zero >grows`)
 	text, cut, err := w.store.Patch(t.Context(), w.dir, s.Before, s.After, 0)
@@ -86,7 +86,7 @@ index 0000000..3e5126c
 // TestPatchMany: a patch of more files than a command line holds.
 func TestPatchMany(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	before := w.take()
 	w.files(1500)
 	text, cut, err := w.store.Patch(t.Context(), w.dir, before, "", 64<<20)

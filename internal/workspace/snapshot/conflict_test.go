@@ -16,7 +16,7 @@ var conflicts = []struct {
 	name           string
 	lay            string
 	first          string // the command
-	meanwhile      string // what others do, after which
+	concurrent     string // what others do, after which
 	second         string // is another command, if any
 	since          string // what others do after all commands
 	path, conflict string
@@ -28,7 +28,7 @@ var conflicts = []struct {
 	{name: "edited new one", lay: "echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "echo mine >f", path: "f", conflict: "changed since", aside: "mine\n", mine: "f"},
 	{name: "made a link", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "rm f; ln -s mine f", path: "f", conflict: "changed since", aside: "mine", mine: "f"},
 	{name: "made large", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "printf %0200d 0 >f", path: "f", conflict: "changed since", aside: strings.Repeat("0", 200), mine: "f"},
-	{name: "edited between", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", meanwhile: "echo mine >f", second: "echo 3 >>f", path: "f", conflict: "changed meanwhile", aside: "mine\n3\n", mine: "f"},
+	{name: "edited between", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", concurrent: "echo mine >f", second: "echo 3 >>f", path: "f", conflict: "changed meanwhile", aside: "mine\n3\n", mine: "f"},
 	{name: "folder instead", lay: "echo 1 >f; echo 1 >g", first: "rm f; echo 2 >g", since: "mkdir f; echo mine >f/x", path: "f", conflict: `"f/x" stands in its way`, mine: "f/x"},
 	{name: "file above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "echo mine >d", path: "d/f", conflict: `"d" stands in its way`, mine: "d"},
 	{name: "link above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "ln -s ../outside d", path: "d/f", conflict: `"d" stands in its way`, mine: "d"},
@@ -41,7 +41,7 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range conflicts {
 		for how, mode := range map[string]Conflicts{"refuse": Refuse, "aside": KeepAside, "leave": Leave} {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				w := newWorldWith(t, Config{MaxFile: 100})
+				w := newEnvWith(t, Config{MaxFile: 100})
 				outside := filepath.Join(filepath.Dir(w.dir), "outside")
 				if err := os.Mkdir(outside, 0o700); err != nil {
 					t.Fatal(err)
@@ -49,7 +49,7 @@ func TestConflicts(t *testing.T) {
 				w.sh(tt.lay)
 				spans := []Span{w.span(tt.first)}
 				if tt.second != "" {
-					w.sh(tt.meanwhile)
+					w.sh(tt.concurrent)
 					spans = append(spans, w.span(tt.second))
 				}
 				w.sh(tt.since + "\n")
@@ -99,7 +99,7 @@ func TestSpans(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("echo 1 >f; echo 1 >user; echo 1 >back")
 	before := w.show()
 	spans := []Span{w.span("echo 2 >f; echo 2 >back; echo tmp >tmp")}
@@ -116,9 +116,9 @@ func TestSpans(t *testing.T) {
 }
 
 // lastMoment changes a file when all checks but the last are done.
-func lastMoment(t *testing.T, script string, how Conflicts) (w *world, r Report, err error) {
+func lastMoment(t *testing.T, script string, how Conflicts) (w *env, r Report, err error) {
 	t.Helper()
-	w = newWorld(t)
+	w = newEnv(t)
 	w.sh("mkdir d; echo 1 >d/f; echo 1 >gone")
 	p := w.plan(false, w.span("echo 2 >d/f; rm gone; echo 2 >new"))
 	done := false
@@ -151,7 +151,7 @@ func TestLastMoment(t *testing.T) {
 // linkedAbove swaps a directory for a link that leads out, after all was checked.
 func linkedAbove(t *testing.T) (outside map[string]string, err error) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("mkdir ../outside d; echo theirs >../outside/f; echo 1 >d/f; echo 1 >a")
 	p := w.plan(false, w.span("echo theirs >d/f; echo 2 >a"))
 	w.store.trace = func(point string) {
@@ -175,7 +175,7 @@ func TestLinkAbove(t *testing.T) {
 // TestForbidden: whatever a plan says, these are not written.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("git init -q .; echo 1 >f")
 	s := w.span("echo 2 >f; mkdir .vscode; echo 2 >.vscode/tasks.json")
 	p := w.plan(false, s)
@@ -197,7 +197,7 @@ func TestForbidden(t *testing.T) {
 // TestPermissions: a file that is replaced keeps who may read it.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("echo 1 >secret; chmod 600 secret; echo 1 >tool; chmod 750 tool")
 	before := w.show()
 	w.undo(Refuse, w.span("echo 2 >secret; echo 2 >tool; chmod 640 tool"))

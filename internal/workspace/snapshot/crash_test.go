@@ -74,7 +74,7 @@ func child() error {
 }
 
 // child runs the test binary as another process with the same store.
-func (w *world) child(do string, die, limit int) *exec.Cmd {
+func (w *env) child(do string, die, limit int) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childDo+"="+do, childDir+"="+w.dir, childStore+"="+w.store.Dir, fmt.Sprintf("%s=%d", childDie, die), fmt.Sprintf("%s=%d", childLimit, limit))
 	return cmd
@@ -82,7 +82,7 @@ func (w *world) child(do string, die, limit int) *exec.Cmd {
 
 // killed runs a child that kills itself at a point, and reports whether it came
 // that far.
-func (w *world) killed(do string, point int) bool {
+func (w *env) killed(do string, point int) bool {
 	w.t.Helper()
 	out, err := w.child(do, point, 0).CombinedOutput()
 	var exit *exec.ExitError
@@ -100,7 +100,7 @@ func TestKilledTake(t *testing.T) {
 	t.Parallel()
 	points := 0
 	for point := 1; ; point++ {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.sh("mkdir d; echo 1 >d/f; echo 1 >g")
 		first := ID("")
 		if point%2 == 0 { // also over a store that is there
@@ -139,7 +139,7 @@ func TestKilledApply(t *testing.T) {
 	t.Parallel()
 	points := 0
 	for point := 1; ; point++ {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.sh("mkdir d x; echo 1 >d/f; echo 1 >g; echo 1 >gone; echo 1 >x/y; echo 1 >flat; echo 1 >mine; echo 1 >mine2")
 		want := w.show()
 		s := w.span("rm -r gone x; echo 2 >d/f; echo 2 >g; mkdir -p new/deep; echo 2 >new/deep/n; echo 2 >x; rm flat; mkdir flat; echo 2 >flat/in; rm mine; echo 2 >mine2")
@@ -172,7 +172,7 @@ func TestKilledApply(t *testing.T) {
 // and all snapshots are good.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.files(200)
 	before := w.show()
 	var all sync.WaitGroup
@@ -206,7 +206,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 100, 1000, 20_000} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.sh("echo 1 >f")
 		first := w.take()
 		w.sh("echo 2 >f; head -c 50000 /dev/urandom >big")

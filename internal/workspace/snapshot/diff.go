@@ -68,7 +68,7 @@ func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error)
 		head := fmt.Sprintf("%s %s\n", p[0], p[1])
 		rest, found := bytes.CutPrefix(out, []byte(head))
 		if !found { // git passes over a pair that it does not have
-			return nil, f.gone(p)
+			return nil, f.removed(p)
 		}
 		if all[i], out, err = readRaw(rest); err != nil {
 			return nil, f.broken(err)
@@ -79,7 +79,7 @@ func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error)
 }
 
 // gone says which of two snapshots does not exist.
-func (f *folder) gone(pair [2]ID) error {
+func (f *folder) removed(pair [2]ID) error {
 	for _, id := range pair {
 		if !f.held(id) {
 			return &LostError{ID: id, Dir: f.dir}

@@ -48,7 +48,7 @@ type Removal struct {
 
 // Why snapshots are removed.
 const (
-	whyGone    = "the session is gone"
+	whyRemoved = "the session is gone"
 	whyOld     = "not used for long"
 	whyQuota   = "over the quota"
 	whyNobody  = "no session needs them"
@@ -147,7 +147,7 @@ func (a *account) mark(gc GC, now time.Time) {
 	for owner, last := range a.owners {
 		switch {
 		case gc.Alive != nil && !gc.Alive(owner):
-			a.remove(owner, whyGone)
+			a.remove(owner, whyRemoved)
 		case gc.OlderThan > 0 && last.Before(now.Add(-gc.OlderThan)):
 			a.remove(owner, whyOld)
 		}

@@ -22,10 +22,10 @@ func (c *clock) read() time.Time { return c.now }
 
 // owned makes a world where alice took a big file an hour before bob took a
 // small one, when the big one was deleted.
-func owned(t *testing.T) (w *world, big, small ID, c *clock) {
+func owned(t *testing.T) (w *env, big, small ID, c *clock) {
 	t.Helper()
 	c = &clock{time.Now().Add(-2 * time.Hour)}
-	w = newWorldWith(t, Config{Clock: c.read})
+	w = newEnvWith(t, Config{Clock: c.read})
 	w.sh("echo small >small; head -c 300000 /dev/urandom >big")
 	big = w.take()
 	c.now = c.now.Add(time.Hour)
@@ -46,7 +46,7 @@ func TestGC(t *testing.T) {
 		gc  GC
 		why string
 	}{
-		"gone":  {GC{Alive: func(id pawl.SessionID) bool { return id == bob }}, whyGone},
+		"gone":  {GC{Alive: func(id pawl.SessionID) bool { return id == bob }}, whyRemoved},
 		"old":   {GC{OlderThan: 90 * time.Minute}, whyOld},
 		"quota": {GC{Quota: 100_000}, whyQuota},
 	} {
@@ -135,7 +135,7 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 // forgetting one leaves the other.
 func TestOwners(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("echo 1 >f")
 	s := w.span("echo 2 >f")
 	if err := w.store.Adopt(t.Context(), w.dir, alice, bob); err != nil {
@@ -185,7 +185,7 @@ func TestBroken(t *testing.T) {
 		"no repository":     {"rm -r repo", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.sh("mkdir d; echo 1 >d/f; echo 1 >g")
 			s := w.span("echo 2 >d/f")
 			entries, err := os.ReadDir(w.store.Dir)
@@ -218,7 +218,7 @@ func TestBroken(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	for point := range 12 {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.sh("mkdir d; echo 1 >d/f; echo 1 >g")
 		before := w.show()
 		ctx, cancel := context.WithCancel(t.Context())

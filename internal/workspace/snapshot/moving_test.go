@@ -15,7 +15,7 @@ import (
 // it is taken is taken all the same, and the store is good afterwards.
 func TestMoving(t *testing.T) {
 	t.Parallel()
-	w := newWorldWith(t, Config{MaxFile: 2000})
+	w := newEnvWith(t, Config{MaxFile: 2000})
 	w.files(50)
 	first := w.take()
 	before := w.show()
@@ -42,7 +42,7 @@ func TestMoving(t *testing.T) {
 
 // churn changes a part of the directory until it is instructed to stop. Nothing of it is
 // checked: that is the point.
-func (w *world) churn(name string, stop chan struct{}) {
+func (w *env) churn(name string, stop chan struct{}) {
 	at := w.path(name)
 	defer os.RemoveAll(at) //nolint:errcheck // the undo would tell
 	for n := 0; ; n++ {
@@ -67,7 +67,7 @@ func (w *world) churn(name string, stop chan struct{}) {
 // read has nothing in it.
 func TestRemovedFolder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("mkdir d")
 	fd, err := openAt(unix.AT_FDCWD, w.path("d"), unix.O_DIRECTORY)
 	if err != nil {

@@ -115,7 +115,7 @@ func merge(spans []Span) []Span {
 type touch struct {
 	before, after state
 	first, last   int // the spans
-	meanwhile     bool
+	concurrent    bool
 	out           string
 }
 
@@ -144,7 +144,7 @@ func (f *folder) plan(ctx context.Context, spans []Span, redo bool) (Plan, error
 		if redo {
 			should, r.want, r.origin = t.before, t.after, spans[t.last].After
 		}
-		if err := r.judge(root, should, t.meanwhile); err != nil {
+		if err := r.check(root, should, t.concurrent); err != nil {
 			return p, err
 		}
 		p.Files = append(p.Files, r)
@@ -166,7 +166,7 @@ func touches(all [][]record) map[string]*touch {
 				t = &touch{before: r.from, first: i}
 				touched[r.path] = t
 			} else if t.after != r.from {
-				t.meanwhile = true
+				t.concurrent = true
 			}
 			t.after, t.last, t.out = r.to, i, cmp.Or(t.out, r.out)
 		}
@@ -188,7 +188,7 @@ func forbidden(name string) string {
 }
 
 // check says what should happen to a file, by what it is now and should be.
-func (r *Restore) judge(root *root, should state, meanwhile bool) (err error) {
+func (r *Restore) check(root *root, should state, concurrent bool) (err error) {
 	if r.LeftOut != "" {
 		r.Kind = Uncovered
 		return nil
@@ -203,7 +203,7 @@ func (r *Restore) judge(root *root, should state, meanwhile bool) (err error) {
 		r.Done = true
 	case now != should:
 		r.Conflict = "changed since"
-	case meanwhile:
+	case concurrent:
 		r.Conflict = "changed meanwhile"
 	}
 	return nil

@@ -18,7 +18,7 @@ const maxEmpty = 1000
 
 // put puts a file in the place of what is there: a reader sees the one or the
 // other. It has a name of our own until then, the same each time, so that what
-// a crash leaves behind is removed by the next attempt.
+// a crash leaves behind no longer exists with the next attempt.
 func (a *applying) put(r *Restore) error {
 	if err := a.root.makeFolders(path.Dir(r.Path)); err != nil {
 		return err

@@ -18,14 +18,14 @@ import (
 // with their content. Directories count for nothing.
 type model map[string]string
 
-func (w *world) model() model {
+func (w *env) model() model {
 	m := model(w.show())
 	maps.DeleteFunc(m, func(_, text string) bool { return text == "folder" })
 	return m
 }
 
 // edit changes the directory at random.
-func (w *world) edit(rt *rapid.T, label string) {
+func (w *env) edit(rt *rapid.T, label string) {
 	for range rapid.IntRange(0, 4).Draw(rt, label) {
 		name := w.path(rapid.SampledFrom([]string{"a", "b", "d", "d/a", "d/b", "d/e", "d/e/f", "d/e/g/h", "n\n\xff"}).Draw(rt, "path"))
 		kind := rapid.SampledFrom([]string{"remove", "folder", "link", "run", "file", "file", "file"}).Draw(rt, "kind")
@@ -63,9 +63,9 @@ type story struct {
 
 // check says what is to be expected of a path: how it should become, whether it
 // is done, and the conflict.
-func (s story) judge(p string, now model, redo bool) (touched bool, want string, done bool, conflict string) {
+func (s story) check(p string, now model, redo bool) (touched bool, want string, done bool, conflict string) {
 	var first, last, prev string
-	meanwhile := false
+	concurrent := false
 	for i := range s.spans {
 		from, to := s.before[i][p], s.after[i][p]
 		if from == to {
@@ -74,7 +74,7 @@ func (s story) judge(p string, now model, redo bool) (touched bool, want string,
 		if !touched {
 			first = from
 		} else if prev != from {
-			meanwhile = true
+			concurrent = true
 		}
 		touched, last, prev = true, to, to
 	}
@@ -87,7 +87,7 @@ func (s story) judge(p string, now model, redo bool) (touched bool, want string,
 		return touched, want, true, ""
 	case now[p] != should:
 		return touched, want, false, "changed since"
-	case meanwhile:
+	case concurrent:
 		return touched, want, false, "changed meanwhile"
 	}
 	return touched, want, false, ""
@@ -98,7 +98,7 @@ func (s story) judge(p string, now model, redo bool) (touched bool, want string,
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.edit(rt, "first")
 		others := rapid.Bool().Draw(rt, "others")
 		var s story
@@ -129,7 +129,7 @@ func TestModel(t *testing.T) {
 }
 
 // checked undoes or does again, and compares with the model.
-func (w *world) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) {
+func (w *env) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) {
 	now := w.model()
 	all := map[string]bool{}
 	for _, m := range slices.Concat(s.before, s.after, []model{now}) {
@@ -146,7 +146,7 @@ func (w *world) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) 
 		files[r.Path] = r
 	}
 	for name := range all {
-		touched, _, done, conflict := s.judge(name, now, redo)
+		touched, _, done, conflict := s.check(name, now, redo)
 		r, planned := files[name]
 		inWay := strings.Contains(r.Conflict, "stands in its way")
 		if planned != touched || touched && (r.Done != done || r.Conflict != conflict && !inWay) || inWay && !others {
@@ -160,7 +160,7 @@ func (w *world) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) 
 	}
 	after := w.model()
 	for name := range all {
-		touched, want, done, _ := s.judge(name, now, redo)
+		touched, want, done, _ := s.check(name, now, redo)
 		if !touched || done || refused != nil || slices.Contains(report.Left, name) {
 			want = now[name]
 		}

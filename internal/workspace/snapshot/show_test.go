@@ -9,7 +9,7 @@ import (
 // that somebody else did beside it.
 func TestShow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("echo 1 >f; echo 1 >other; echo 1 >later")
 	first := w.span("echo 2 >f; echo made >new")
 	w.sh("echo mine >other; echo mine >later")
@@ -42,7 +42,7 @@ func TestShow(t *testing.T) {
 // PatchOf leaves out what may not be shown, and says how much.
 func TestPatchOf(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.span("echo 1 >seen; echo 2 >hidden; echo 3 >hidden2")
 	shown := func(path string) bool { return !strings.HasPrefix(path, "hidden") }
 	text, hidden, err := w.store.PatchOf(t.Context(), w.dir, s.Before, s.After, 1<<10, shown)

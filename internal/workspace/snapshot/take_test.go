@@ -17,7 +17,7 @@ import (
 )
 
 // counted makes a world whose git leaves a line for each time that it is run.
-func counted(t *testing.T) (w *world, runs func() int) {
+func counted(t *testing.T) (w *env, runs func() int) {
 	t.Helper()
 	real, err := exec.LookPath("git")
 	if err != nil {
@@ -35,7 +35,7 @@ func counted(t *testing.T) (w *world, runs func() int) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", path)
-	return newWorldWith(t, Config{Git: g}), func() int {
+	return newEnvWith(t, Config{Git: g}), func() int {
 		text, _ := os.ReadFile(log)
 		_ = os.Remove(log)
 		return strings.Count(string(text), "\n")
@@ -74,7 +74,7 @@ func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment 
 // the time that nobody can set.
 func TestSameLook(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	then := time.Now().Add(-time.Hour)
 	for i := range 20 {
 		w.write("f", fmt.Sprintf("%03d", i))
@@ -97,7 +97,7 @@ func TestSameLook(t *testing.T) {
 func TestRacy(t *testing.T) {
 	t.Parallel()
 	for _, young := range []bool{true, false} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.write("f", "1")
 		before := w.take()
 		w.write("f", "2")
@@ -141,7 +141,7 @@ func TestRacy(t *testing.T) {
 // never touched by an undo.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
-	w := newWorldWith(t, Config{MaxFile: 100})
+	w := newEnvWith(t, Config{MaxFile: 100})
 	w.sh(`git init -q .; echo hidden >.git/info/exclude
 		printf '%s\n' build/ '*.o' '!keep.o' >.gitignore; mkdir build; echo 1 >build/out; echo 1 >a.o; echo 1 >keep.o; echo 1 >hidden
 		head -c 101 /dev/zero >large; head -c 100 /dev/zero >fits; mkfifo pipe
@@ -185,7 +185,7 @@ func TestCrossing(t *testing.T) {
 		"ignored, edited": {"echo 1 >f", "echo f >.gitignore; echo 2 >f", "f", outIgnored},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, Config{MaxFile: 100})
+			w := newEnvWith(t, Config{MaxFile: 100})
 			w.sh(tt.lay)
 			s := w.span(tt.do)
 			info, err := os.Lstat(w.path(tt.path))
@@ -226,7 +226,7 @@ func TestCrossing(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Config{"files": {MaxFiles: 5}, "bytes": {MaxBytes: 5}} {
-		w := newWorldWith(t, c)
+		w := newEnvWith(t, c)
 		w.sh("for i in 1 2 3 4 5 6; do echo $i >$i; done")
 		if _, err := w.store.Take(t.Context(), w.dir, alice); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "have git ignore") {
 			t.Errorf("%s: %v", name, err)
@@ -238,7 +238,7 @@ func TestTooLarge(t *testing.T) {
 // directory that is taken.
 func TestOwnFolder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	other := w.path("elsewhere")
 	c := w.store.Config
 	c.Dir, c.Except = w.path("data/snapshots"), []string{other}
@@ -258,7 +258,7 @@ func TestOwnFolder(t *testing.T) {
 // followed: the snapshot holds the bytes of the files.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	w.sh(`git init -q .; printf '* filter=evil diff=evil eol=crlf ident working-tree-encoding=UTF-16\n' >.gitattributes
 		printf 'one\ntwo\n$Id$\n' >f; mkdir evil; printf '#!/bin/sh\ntouch ` + canary + `\ncat\n' >evil/run; chmod 755 evil/run
@@ -290,7 +290,7 @@ func TestHostileRepository(t *testing.T) {
 // needed for an undo.
 func TestWithoutRepository(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.sh("git init -q .; echo 1 >f; git add f; git commit -qm first; rm f; echo 2 >g")
 	before := w.show()
 	s := w.span("rm -rf .git g; echo 3 >f")

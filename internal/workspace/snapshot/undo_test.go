@@ -11,7 +11,7 @@ func TestUndoCommands(t *testing.T) {
 	t.Parallel()
 	for name, repo := range map[string]string{"repository": "git init -q .; git add . ; git commit -qm first", "folder": "true"} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.sh(`mkdir -p dir/sub gone
 				printf 'one\r\ntwo' >text; printf 'a\0b\377' >binary; printf x >tool; chmod 755 tool
 				printf keep >keep; printf 1 >dir/a; printf 2 >dir/sub/b; printf 3 >gone/c; ln -s text link

@@ -141,7 +141,7 @@ type spot struct {
 	depth int
 }
 
-// found is what there is by a name. It does not exist if it was deleted, or is a
+// found is what there is by a name. It does not exist if it has left, or is a
 // directory without entries.
 type found struct {
 	entry entry
@@ -315,7 +315,7 @@ func left(name, why string) found {
 	return found{entry: entry{name: name, mode: modeOut, id: outIDs[why]}, there: true}
 }
 
-// missed is what could not be looked at: it was deleted, is not for us to read, or
+// missed is what could not be looked at: it has left, is not for us to read, or
 // was replaced just now. Any other failure is an error.
 func missed(name, path string, err error) found {
 	if errors.Is(err, unix.ENOENT) {

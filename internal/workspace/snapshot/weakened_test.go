@@ -18,7 +18,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 	})
 	t.Run("meanwhile", func(t *testing.T) {
 		defer defense.Disable("snapshot.meanwhile")()
-		w := newWorld(t)
+		w := newEnv(t)
 		w.sh("echo 1 >f")
 		first := w.span("echo 2 >f")
 		w.sh("echo mine >f")

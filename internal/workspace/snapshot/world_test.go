@@ -21,21 +21,21 @@ const (
 )
 
 // world is a directory and a store of its snapshots.
-type world struct {
+type env struct {
 	t     testing.TB
 	dir   string
 	store *Store
 }
 
-func newWorld(t testing.TB) *world { return newWorldWith(t, Config{}) }
+func newEnv(t testing.TB) *env { return newEnvWith(t, Config{}) }
 
-func newWorldWith(t testing.TB, c Config) *world {
+func newEnvWith(t testing.TB, c Config) *env {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: filepath.Join(base, "ws")}
+	w := &env{t: t, dir: filepath.Join(base, "ws")}
 	if err := os.Mkdir(w.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func newWorldWith(t testing.TB, c Config) *world {
 }
 
 // sh runs commands in the directory, as an agent would.
-func (w *world) sh(script string) {
+func (w *env) sh(script string) {
 	w.t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = w.dir
@@ -62,7 +62,7 @@ func (w *world) sh(script string) {
 	}
 }
 
-func (w *world) take() ID {
+func (w *env) take() ID {
 	w.t.Helper()
 	id, err := w.store.Take(w.t.Context(), w.dir, alice)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *world) take() ID {
 }
 
 // span is what commands did.
-func (w *world) span(script string) Span {
+func (w *env) span(script string) Span {
 	w.t.Helper()
 	s := Span{Before: w.take()}
 	w.sh(script)
@@ -80,7 +80,7 @@ func (w *world) span(script string) Span {
 	return s
 }
 
-func (w *world) plan(redo bool, spans ...Span) Plan {
+func (w *env) plan(redo bool, spans ...Span) Plan {
 	w.t.Helper()
 	p, err := w.store.Plan(w.t.Context(), w.dir, spans, redo)
 	if err != nil {
@@ -90,17 +90,17 @@ func (w *world) plan(redo bool, spans ...Span) Plan {
 }
 
 // undo plans and applies.
-func (w *world) undo(how Conflicts, spans ...Span) Report {
+func (w *env) undo(how Conflicts, spans ...Span) Report {
 	w.t.Helper()
 	return w.apply(w.plan(false, spans...), how)
 }
 
-func (w *world) redo(how Conflicts, spans ...Span) Report {
+func (w *env) redo(how Conflicts, spans ...Span) Report {
 	w.t.Helper()
 	return w.apply(w.plan(true, spans...), how)
 }
 
-func (w *world) apply(p Plan, how Conflicts) Report {
+func (w *env) apply(p Plan, how Conflicts) Report {
 	w.t.Helper()
 	r, err := w.store.Apply(w.t.Context(), p, how)
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *world) apply(p Plan, how Conflicts) Report {
 }
 
 // show describes all that is in the directory but git's own: links and contents.
-func (w *world) show() map[string]string {
+func (w *env) show() map[string]string {
 	w.t.Helper()
 	return showDir(w.t, w.dir)
 }
@@ -156,9 +156,9 @@ func showDir(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+func (w *env) path(name string) string { return filepath.Join(w.dir, name) }
 
-func (w *world) write(name, text string) {
+func (w *env) write(name, text string) {
 	w.t.Helper()
 	err := errors.Join(os.MkdirAll(filepath.Dir(w.path(name)), 0o755), os.WriteFile(w.path(name), []byte(text), 0o644)) //nolint:gosec // a test's own
 	if err != nil {
@@ -166,7 +166,7 @@ func (w *world) write(name, text string) {
 	}
 }
 
-func (w *world) read(name string) string {
+func (w *env) read(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path(name))
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *world) read(name string) string {
 }
 
 // files makes n files, 10 to a directory.
-func (w *world) files(n int) {
+func (w *env) files(n int) {
 	w.t.Helper()
 	for i := range n {
 		w.write(fmt.Sprintf("d%d/e%d/f%d.txt", i/100, i/10, i), fmt.Sprintf("file %d\n%s", i, bytes.Repeat([]byte("x\n"), i%500)))

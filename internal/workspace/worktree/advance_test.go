@@ -10,7 +10,7 @@ import (
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	w.sh(w.dir, "git commit -q --allow-empty -m second; git commit -q --allow-empty -m third")
 	first, second, third := w.git("rev-parse", "main~2"), w.git("rev-parse", "main~1"), w.git("rev-parse", "main")
 	w.git("branch", "pawl/here", first)
@@ -50,7 +50,7 @@ func TestAdvance(t *testing.T) {
 // Only the last lines of a commit say what it is of.
 func TestMerged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	base := w.git("rev-parse", "main")
 	w.write(filepath.Join(w.make("a"), "f"), "two\n")
 	l := label("a")

@@ -10,12 +10,12 @@ import (
 )
 
 // large returns a repository of 10,000 files of 2 KB, in 500 directories.
-func large(b *testing.B) *world {
+func large(b *testing.B) *env {
 	files := map[string]string{}
 	for n := range 10_000 {
 		files[fmt.Sprintf("d%d/e%d/f%d.go", n%10, n%500, n)] = strings.Repeat(fmt.Sprintf("line %d\n", n), 2000/(6+len(fmt.Sprint(n))))
 	}
-	w := newWorld(b, files)
+	w := newEnv(b, files)
 	w.git("repack", "-adq")
 	return w
 }
@@ -56,7 +56,7 @@ func BenchmarkHarvest(b *testing.B) {
 			w.write(filepath.Join(dir, fmt.Sprintf("new%d", i)), fmt.Sprint(n, i))
 		}
 		start := time.Now()
-		if h := w.harvest("w", "main"); len(h.Changes) != 10 {
+		if h := w.collect("w", "main"); len(h.Changes) != 10 {
 			b.Fatalf("%d changes", len(h.Changes))
 		}
 		fastest = min(fastest, time.Since(start))

@@ -45,14 +45,14 @@ type Left struct{ Path, Why string }
 // be taken and may matter (too large, unreadable, a name of git) is an error
 // for the worker to mend.
 func (t *Trees) Harvest(ctx context.Context, name, base string, label Label) (Harvested, error) {
-	h, err := t.harvest(ctx, name, base, label)
+	h, err := t.collect(ctx, name, base, label)
 	if err != nil {
 		return Harvested{}, fmt.Errorf("harvest workplace %s: %w", t.Path(name), err)
 	}
 	return h, nil
 }
 
-func (t *Trees) harvest(ctx context.Context, name, base string, label Label) (h Harvested, err error) {
+func (t *Trees) collect(ctx context.Context, name, base string, label Label) (h Harvested, err error) {
 	if err := checkName(name); err != nil {
 		return h, err
 	}
@@ -86,7 +86,7 @@ func (t *Trees) harvest(ctx context.Context, name, base string, label Label) (h 
 		return h, err
 	}
 	t.reach("stored")
-	tree, err := t.tree(ctx, apart, base, w.gone(), w.fresh)
+	tree, err := t.tree(ctx, apart, base, w.removed(), w.fresh)
 	if err != nil {
 		return h, err
 	}
@@ -146,21 +146,21 @@ func (t *Trees) exclude() []byte {
 }
 
 // gone returns what the commit has and the worktree has not.
-func (w *walker) gone() []string {
-	var gone []string
+func (w *walker) removed() []string {
+	var removed []string
 	for p := range w.base {
 		if !w.files[p] {
-			gone = append(gone, p)
+			removed = append(removed, p)
 		}
 	}
-	slices.Sort(gone)
-	return gone
+	slices.Sort(removed)
+	return removed
 }
 
 // changes says what differs.
 func (w *walker) changes() []Change {
 	var list []Change
-	for _, p := range w.gone() {
+	for _, p := range w.removed() {
 		list = append(list, Change{"D", p})
 	}
 	for _, e := range w.fresh {
@@ -226,12 +226,12 @@ func (s *store) keep(ctx context.Context, repo *git.Repo) error {
 }
 
 // tree writes a tree: the base's, but for some entries.
-func (t *Trees) tree(ctx context.Context, apart, base string, gone []string, fresh []git.Entry) (string, error) {
+func (t *Trees) tree(ctx context.Context, apart, base string, removed []string, fresh []git.Entry) (string, error) {
 	if _, err := t.Repo.Run(ctx, git.Call{Args: []string{"read-tree", base}, Apart: apart}); err != nil {
 		return "", err
 	}
 	var info bytes.Buffer
-	for _, p := range gone { // first: a directory may come where a file was
+	for _, p := range removed { // first: a directory may come where a file was
 		info.WriteString("0 " + strings.Repeat("0", len(base)) + "\t" + p + "\x00")
 	}
 	for _, e := range fresh {

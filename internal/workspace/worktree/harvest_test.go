@@ -68,8 +68,8 @@ echo '* filter=evil' >.gitattributes; for k in filter.evil.clean filter.evil.pro
 	{name: "one that is bare", do: "git init -q --bare bare.git; rm -rf bare.git/hooks bare.git/info bare.git/description", changes: "A bare.git/HEAD,A bare.git/config"},
 }
 
-func TestHarvest(t *testing.T) {
-	w := newWorld(t, baseFiles)
+func TestCollect(t *testing.T) {
+	w := newEnv(t, baseFiles)
 	w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 	w.write(filepath.Join(w.root, "outside/deep/h"), "secret\n")
 	w.write(filepath.Join(w.dir, "f"), "the user's, not committed\n")
@@ -86,14 +86,14 @@ func TestHarvest(t *testing.T) {
 			}
 			t.Setenv("GIT_DIR", filepath.Join(dir, ".git"))
 			t.Setenv("GIT_WORK_TREE", dir)
-			h := w.harvest(name, base)
+			h := w.collect(name, base)
 			if err := errors.Join(os.Unsetenv("GIT_DIR"), os.Unsetenv("GIT_WORK_TREE")); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Lstat(w.seen); err == nil {
 				t.Error("a program of the workplace's was run")
 			}
-			checkHarvest(t, w, h, base, tt.changes, tt.left, tt.files)
+			checkCollect(t, w, h, base, tt.changes, tt.left, tt.files)
 		})
 	}
 	w.t = t
@@ -107,7 +107,7 @@ func TestHarvest(t *testing.T) {
 	}
 }
 
-func checkHarvest(t *testing.T, w *world, h Harvested, base, changes, left string, files map[string]string) {
+func checkCollect(t *testing.T, w *env, h Harvested, base, changes, left string, files map[string]string) {
 	t.Helper()
 	var got, out []string
 	for _, c := range h.Changes {
@@ -129,12 +129,12 @@ func checkHarvest(t *testing.T, w *world, h Harvested, base, changes, left strin
 		return
 	}
 	// What git says of the commit is what we say of it.
-	var told []string
+	var reported []string
 	words := strings.Split(strings.TrimSuffix(w.git("diff-tree", "-r", "-z", "--no-renames", "--name-status", base, h.Commit), "\x00"), "\x00")
 	for i := 0; i+1 < len(words); i += 2 {
-		told = append(told, words[i]+" "+words[i+1])
+		reported = append(reported, words[i]+" "+words[i+1])
 	}
-	if diff := cmp.Diff(got, told); diff != "" {
+	if diff := cmp.Diff(got, reported); diff != "" {
 		t.Errorf("git sees other changes: %s", diff)
 	}
 	all := w.files(h.Commit)
@@ -179,9 +179,9 @@ var refusals = []struct {
 	{"a link to another one", "d=$PWD; cd ..; rm -rf $d; ln -s $ROOT/repo $d", syscall.ENOTDIR, "make the workplace anew"},
 }
 
-func TestHarvestRefuses(t *testing.T) {
+func TestCollectDenies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n", "dir/g": "g\n", "huge": strings.Repeat("x", 1500), "Twin": "a", "twin": "b"})
+	w := newEnv(t, map[string]string{"f": "one\n", "dir/g": "g\n", "huge": strings.Repeat("x", 1500), "Twin": "a", "twin": "b"})
 	w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 	w.trees.MaxFile, w.trees.MaxFiles, w.trees.MaxBytes = 1000, 300, 10_000
 	before := w.state()
@@ -198,7 +198,7 @@ func TestHarvestRefuses(t *testing.T) {
 	}
 	w.t = t
 	w.make("fine")
-	if h := w.harvest("fine", "main"); len(h.Changes) > 0 {
+	if h := w.collect("fine", "main"); len(h.Changes) > 0 {
 		t.Errorf("what the commit has is refused: %+v", h)
 	}
 	if _, err := w.trees.Harvest(t.Context(), "fine", "main", Label{}); !errors.Is(err, pawl.ErrInvalid) {

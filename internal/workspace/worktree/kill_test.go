@@ -77,7 +77,7 @@ func child(ctx context.Context) error {
 }
 
 // run runs a child, and reports whether it was killed.
-func (w *world) run(die int) bool {
+func (w *env) run(die int) bool {
 	w.t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childRepo+"="+w.dir, childData+"="+w.trees.Dir, childDie+"="+strconv.Itoa(die))
@@ -95,7 +95,7 @@ func (w *world) run(die int) bool {
 // Wherever a process is killed, the next one comes to the same end.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n", "d/g": "g\n"})
+	w := newEnv(t, map[string]string{"f": "one\n", "d/g": "g\n"})
 	base := w.git("rev-parse", "main")
 	w.run(0)
 	want := w.git("rev-parse", "pawl/m1")

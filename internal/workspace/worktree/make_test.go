@@ -22,7 +22,7 @@ func TestMake(t *testing.T) {
 }
 
 func testMake(t *testing.T, tune func(*Trees)) {
-	w := newWorld(t, map[string]string{"f": "one\n", "bin/run*": "#!/bin/sh\n", "a/link@": "../f", "out@": "/etc", "a/b/c": "", "crlf": "x\r\n", ".gitattributes": "* filter=evil\n"})
+	w := newEnv(t, map[string]string{"f": "one\n", "bin/run*": "#!/bin/sh\n", "a/link@": "../f", "out@": "/etc", "a/b/c": "", "crlf": "x\r\n", ".gitattributes": "* filter=evil\n"})
 	for _, key := range []string{"filter.evil.smudge", "core.fsmonitor"} {
 		w.git("config", key, w.evil)
 	}
@@ -69,7 +69,7 @@ func testMake(t *testing.T, tune func(*Trees)) {
 // again.
 func TestMakeIndex(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n", "a/run*": "x\n", "l@": "f", strings.Repeat("long/", 100) + "name": "deep\n"})
+	w := newEnv(t, map[string]string{"f": "one\n", "a/run*": "x\n", "l@": "f", strings.Repeat("long/", 100) + "name": "deep\n"})
 	dir := w.make("one")
 	ours := w.gitIn(dir, "ls-files", "--stage", "--debug")
 	w.gitIn(dir, "update-index", "--really-refresh")
@@ -83,7 +83,7 @@ func TestMakeIndex(t *testing.T) {
 func TestMakeKinds(t *testing.T) {
 	t.Parallel()
 	t.Run("submodule", func(t *testing.T) {
-		w := newWorld(t, map[string]string{"f": "one\n"})
+		w := newEnv(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, "git -c protocol.file.allow=always submodule --quiet add ./ sub; git commit -qm sub; git branch -qf pawl/m1")
 		dir := w.make("one")
 		if names, err := os.ReadDir(filepath.Join(dir, "sub")); err != nil || len(names) > 0 {
@@ -93,24 +93,24 @@ func TestMakeKinds(t *testing.T) {
 			t.Errorf("it is not clean: %s", got)
 		}
 		w.write(filepath.Join(dir, "sub/x"), "x\n")
-		h := w.harvest("one", "main")
+		h := w.collect("one", "main")
 		if diff := cmp.Diff(Harvested{Left: []Left{{"sub", outSubmodule}}}, h); diff != "" {
 			t.Error(diff)
 		}
 		w.sh(dir, "rm -r sub; echo file >sub")
-		if diff := cmp.Diff([]Change{{"T", "sub"}}, w.harvest("one", "main").Changes); diff != "" {
+		if diff := cmp.Diff([]Change{{"T", "sub"}}, w.collect("one", "main").Changes); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("SHA-256", func(t *testing.T) {
-		w := newWorld(t, nil)
+		w := newEnv(t, nil)
 		w.sh(w.dir, "rm -rf .git; git init -q --object-format=sha256 -b main; git config user.name n; git config user.email e@example.org; echo one >f; git add f; git commit -qm first; git branch pawl/m1")
 		dir := w.make("one")
 		if got := w.gitIn(dir, "status", "--porcelain", "--branch"); got != "## work" {
 			t.Errorf("it is not clean: %s", got)
 		}
 		w.write(filepath.Join(dir, "g"), "two")
-		h := w.harvest("one", "main")
+		h := w.collect("one", "main")
 		m, err := w.trees.Merge(t.Context(), "pawl/m1", h.Commit, label("one"))
 		if err != nil {
 			t.Fatal(err)
@@ -120,10 +120,10 @@ func TestMakeKinds(t *testing.T) {
 		}
 	})
 	t.Run("a mode that git no longer writes", func(t *testing.T) {
-		w := newWorld(t, map[string]string{"f": "one\n"})
+		w := newEnv(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, `tree=$(git ls-tree main | sed s/100644/100664/ | git mktree); git update-ref refs/heads/pawl/m1 $(git commit-tree -m old $tree)`)
 		w.write(filepath.Join(w.make("one"), "g"), "two")
-		h := w.harvest("one", "pawl/m1")
+		h := w.collect("one", "pawl/m1")
 		if diff := cmp.Diff([]Change{{"A", "g"}}, h.Changes); diff != "" {
 			t.Error(diff)
 		}
@@ -132,7 +132,7 @@ func TestMakeKinds(t *testing.T) {
 		}
 	})
 	t.Run("a shallow clone, in a linked worktree", func(t *testing.T) {
-		w := newWorld(t, map[string]string{"f": "one\n"})
+		w := newEnv(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, "git commit -q --allow-empty -m second; git branch -qf pawl/m1")
 		shallow := filepath.Join(w.root, "shallow")
 		w.git("clone", "-q", "--depth=1", "--branch", "pawl/m1", "file://"+w.dir, shallow)
@@ -147,7 +147,7 @@ func TestMakeKinds(t *testing.T) {
 
 func TestMakeRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	blob := w.git("rev-parse", "main:f")
 	hostile := func(lines string) string { // a commit that git would not make
 		w.sh(w.dir, "printf '"+lines+"' | git mktree --missing >../tree")

@@ -45,7 +45,7 @@ b'`, conflicts: "a\nb: contents"},
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"p.go": function, "f": "one\n", "bin": "a\x00", "d/a": "a\n", "d/b": "b\n"})
+	w := newEnv(t, map[string]string{"p.go": function, "f": "one\n", "bin": "a\x00", "d/a": "a\n", "d/b": "b\n"})
 	// None of these is for pawl to mind.
 	w.write(filepath.Join(w.dir, ".gitattributes"), "* merge=union\n")
 	w.git("config", "merge.renames", "true")
@@ -63,7 +63,7 @@ func TestMerge(t *testing.T) {
 			}
 			w.sh(w.trees.Path(names[0]), tt.first)
 			w.sh(w.trees.Path(names[1]), tt.second)
-			m, err := w.trees.Merge(t.Context(), "pawl/m1", w.harvest(names[0], base).Commit, label(names[0]))
+			m, err := w.trees.Merge(t.Context(), "pawl/m1", w.collect(names[0], base).Commit, label(names[0]))
 			if err != nil || len(m.Conflicts) > 0 {
 				t.Fatalf("%+v, %v", m, err)
 			}
@@ -73,7 +73,7 @@ func TestMerge(t *testing.T) {
 			if err := w.trees.Advance(t.Context(), "pawl/m1", m.Onto, m.Commit); err != nil {
 				t.Fatal(err)
 			}
-			if m, err = w.trees.Merge(t.Context(), "pawl/m1", w.harvest(names[1], base).Commit, label(names[1])); err != nil {
+			if m, err = w.trees.Merge(t.Context(), "pawl/m1", w.collect(names[1], base).Commit, label(names[1])); err != nil {
 				t.Fatal(err)
 			}
 			checkMerge(t, w, m, tt.conflicts, tt.files)
@@ -81,7 +81,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func checkMerge(t *testing.T, w *world, m Outcome, conflicts string, files map[string]string) {
+func checkMerge(t *testing.T, w *env, m Outcome, conflicts string, files map[string]string) {
 	t.Helper()
 	var got []string
 	for _, c := range m.Conflicts {
@@ -111,19 +111,19 @@ func checkMerge(t *testing.T, w *world, m Outcome, conflicts string, files map[s
 // A conflict goes back to a worker in a worktree that has git's marks in it.
 func TestConflictIsSettled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	base := w.git("rev-parse", "main")
 	for _, name := range []string{"a", "b"} {
 		w.write(filepath.Join(w.make(name), "f"), name+"\n")
 	}
-	first, err := w.trees.Merge(t.Context(), "pawl/m1", w.harvest("a", base).Commit, label("a"))
+	first, err := w.trees.Merge(t.Context(), "pawl/m1", w.collect("a", base).Commit, label("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.trees.Advance(t.Context(), "pawl/m1", first.Onto, first.Commit); err != nil {
 		t.Fatal(err)
 	}
-	second, err := w.trees.Merge(t.Context(), "pawl/m1", w.harvest("b", base).Commit, label("b"))
+	second, err := w.trees.Merge(t.Context(), "pawl/m1", w.collect("b", base).Commit, label("b"))
 	if err != nil || len(second.Conflicts) != 1 {
 		t.Fatalf("%+v, %v", second, err)
 	}
@@ -131,7 +131,7 @@ func TestConflictIsSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sh(w.trees.Path("again"), "grep -q '<<<<<<<' f; echo both >f")
-	third, err := w.trees.Merge(t.Context(), "pawl/m1", w.harvest("again", second.Onto).Commit, label("again"))
+	third, err := w.trees.Merge(t.Context(), "pawl/m1", w.collect("again", second.Onto).Commit, label("again"))
 	if err != nil || len(third.Conflicts) > 0 {
 		t.Fatalf("%+v, %v", third, err)
 	}
@@ -143,13 +143,13 @@ func TestConflictIsSettled(t *testing.T) {
 // Of merges at the same time each is on top of the others in the end.
 func TestMergesRace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	base := w.git("rev-parse", "main")
 	names := []string{"a", "b", "c"}
 	var wait sync.WaitGroup
 	for _, name := range names {
 		w.write(filepath.Join(w.make(name), name), name)
-		commit := w.harvest(name, base).Commit
+		commit := w.collect(name, base).Commit
 		wait.Go(func() {
 			for range 20 {
 				m, err := w.trees.Merge(t.Context(), "pawl/m1", commit, label(name))
@@ -183,9 +183,9 @@ func TestMergesRace(t *testing.T) {
 
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	w.write(filepath.Join(w.make("a"), "f"), "two\n")
-	mine := w.harvest("a", "main").Commit
+	mine := w.collect("a", "main").Commit
 	w.sh(w.dir, "git checkout -q --orphan other; git commit -qm other; git branch pawl/other; git checkout -q main")
 	for name, tt := range map[string]struct {
 		branch, commit string

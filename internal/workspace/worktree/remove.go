@@ -16,9 +16,9 @@ import (
 
 // How the names of pawl's own files begin, beside the worktrees.
 const (
-	prefixMaking = ".making-" // a worktree that is not whole yet
-	prefixApart  = ".apart-"  // an index, and files for git
-	prefixGone   = ".gone-"   // a worktree that is being removed
+	prefixMaking  = ".making-" // a worktree that is not whole yet
+	prefixApart   = ".apart-"  // an index, and files for git
+	prefixRemoved = ".gone-"   // a worktree that is being removed
 )
 
 const (
@@ -83,13 +83,13 @@ func (t *Trees) Remove(name string) error {
 		return nil
 	}
 	// What has its name is whole; this is not from here on.
-	h, err := t.hold(prefixGone)
+	h, err := t.hold(prefixRemoved)
 	if err != nil {
 		return fmt.Errorf("remove workplace %s: %w", t.Path(name), err)
 	}
 	defer h.release()
-	gone := filepath.Join(h.path, "gone")
-	if err := move(t.Path(name), gone); err != nil {
+	removed := filepath.Join(h.path, "gone")
+	if err := move(t.Path(name), removed); err != nil {
 		return fmt.Errorf("remove workplace %s: %w", t.Path(name), errors.Join(err, os.Remove(h.path)))
 	}
 	t.reach("moved")
@@ -168,7 +168,7 @@ func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed
 			return removed, context.Cause(ctx)
 		}
 		switch name := e.Name(); {
-		case strings.HasPrefix(name, prefixMaking), strings.HasPrefix(name, prefixApart), strings.HasPrefix(name, prefixGone):
+		case strings.HasPrefix(name, prefixMaking), strings.HasPrefix(name, prefixApart), strings.HasPrefix(name, prefixRemoved):
 			faults = append(faults, t.sweep(name))
 		case checkName(name) == nil && !keep(name):
 			err := t.Remove(name)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (w *world) left() []string {
+func (w *env) left() []string {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.trees.Dir)
 	if err != nil {
@@ -24,7 +24,7 @@ func (w *world) left() []string {
 
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	w.write(filepath.Join(w.root, "outside/g"), "g\n")
 	if err := os.Chmod(filepath.Join(w.root, "outside"), 0o500); err != nil { //nolint:gosec // a directory
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestRemove(t *testing.T) {
 // Sweep removes what nobody is at work on, and nothing else.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n"})
+	w := newEnv(t, map[string]string{"f": "one\n"})
 	if removed, err := w.trees.Sweep(t.Context(), nil); err != nil || removed != nil {
 		t.Errorf("of nothing: %v, %v", removed, err)
 	}
@@ -98,9 +98,9 @@ func TestSweep(t *testing.T) {
 }
 
 // What only its owner may read is reported to the worker.
-func TestHarvestUnreadable(t *testing.T) {
+func TestCollectUnreadable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})
+	w := newEnv(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})
 	for name, tt := range map[string]struct{ do, want string }{
 		"a file":          {"chmod 000 f", `"f" cannot be read: make it readable, or remove it`},
 		"a folder":        {"chmod 000 d", `"d" cannot be read: make it readable, or remove it`},

@@ -13,9 +13,9 @@ import (
 
 // TestDefensesMatter: without a defense the tests of it would fail.
 func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
-	harvested := func(t *testing.T, out, do string) (map[string]string, error) {
+	collected := func(t *testing.T, out, do string) (map[string]string, error) {
 		defer defense.Disable(out)()
-		w := newWorld(t, map[string]string{"f": "one\n", "dir/g": "g\n", ".gitignore": ".env\n"})
+		w := newEnv(t, map[string]string{"f": "one\n", "dir/g": "g\n", ".gitignore": ".env\n"})
 		w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 		w.sh(w.make("a"), do)
 		h, err := w.trees.Harvest(t.Context(), "a", "main", label("a"))
@@ -31,23 +31,23 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 		{"worktree.names", "echo secret >F", "F"},
 	} {
 		t.Run(tt.out, func(t *testing.T) {
-			files, err := harvested(t, tt.out, tt.do)
+			files, err := collected(t, tt.out, tt.do)
 			if files[tt.file] != "100644 secret" {
 				t.Errorf("%v, %v", files, err)
 			}
 		})
 	}
 	t.Run("worktree.nested", func(t *testing.T) {
-		if _, err := harvested(t, "worktree.nested,worktree.names", "git init -q inner"); err == nil || !strings.Contains(err.Error(), "git refuses the path") {
+		if _, err := collected(t, "worktree.nested,worktree.names", "git init -q inner"); err == nil || !strings.Contains(err.Error(), "git refuses the path") {
 			t.Errorf("it is not even tried: %v", err)
 		}
 	})
 	t.Run("worktree.renames", func(t *testing.T) {
 		defer defense.Disable("worktree.renames")()
-		w := newWorld(t, map[string]string{"p.go": function})
+		w := newEnv(t, map[string]string{"p.go": function})
 		w.sh(w.make("a"), "mv p.go q.go")
 		w.sh(w.make("b"), "sed -i s/1/10/ p.go")
-		first, second := w.harvest("a", "main").Commit, w.harvest("b", "main").Commit
+		first, second := w.collect("a", "main").Commit, w.collect("b", "main").Commit
 		w.git("update-ref", "refs/heads/pawl/m1", first)
 		if m, err := w.trees.Merge(t.Context(), "pawl/m1", second, label("b")); err != nil || len(m.Conflicts) > 0 || !strings.Contains(w.files(m.Commit)["q.go"], "10") {
 			t.Errorf("%+v, %v", m, err)
@@ -55,7 +55,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 	})
 	t.Run("worktree.branch", func(t *testing.T) {
 		defer defense.Disable("worktree.branch")()
-		w := newWorld(t, map[string]string{"f": "one\n"})
+		w := newEnv(t, map[string]string{"f": "one\n"})
 		w.sh(w.dir, "git commit -q --allow-empty -m second")
 		if err := w.trees.Advance(t.Context(), "main", "main", "pawl/m1"); err != nil || w.git("rev-parse", "main") != w.git("rev-parse", "pawl/m1") {
 			t.Error(err)
@@ -71,7 +71,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 	})
 	t.Run("worktree.lock", func(t *testing.T) {
 		defer defense.Disable("worktree.lock")()
-		w := newWorld(t, nil)
+		w := newEnv(t, nil)
 		h, err := w.trees.hold(prefixMaking)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 )
 
 // world is a user's repository, and the worktrees of it.
-type world struct {
+type env struct {
 	t     testing.TB
 	dir   string // the repository
 	root  string // what it is in
@@ -32,13 +32,13 @@ func label(task string) Label {
 
 // newWorld returns a repository with one commit of these files. A name that ends
 // with * is a program, one that ends with @ a link.
-func newWorld(t testing.TB, files map[string]string) *world {
+func newEnv(t testing.TB, files map[string]string) *env {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: root, dir: filepath.Join(root, "repo"), evil: filepath.Join(root, "evil"), seen: filepath.Join(root, "seen")}
+	w := &env{t: t, root: root, dir: filepath.Join(root, "repo"), evil: filepath.Join(root, "evil"), seen: filepath.Join(root, "seen")}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	return w
 }
 
-func (w *world) open() *git.Repo {
+func (w *env) open() *git.Repo {
 	w.t.Helper()
 	g, err := git.Find(context.Background(), w.dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func (w *world) open() *git.Repo {
 }
 
 // write puts a file anywhere.
-func (w *world) write(path, text string) {
+func (w *env) write(path, text string) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		w.t.Fatal(err)
@@ -89,12 +89,12 @@ func (w *world) write(path, text string) {
 }
 
 // git is git as anybody runs it, in the user's repository.
-func (w *world) git(args ...string) string {
+func (w *env) git(args ...string) string {
 	w.t.Helper()
 	return w.gitIn(w.dir, args...)
 }
 
-func (w *world) gitIn(dir string, args ...string) string {
+func (w *env) gitIn(dir string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...) //nolint:gosec // the tests' own words
 	cmd.Dir = dir
@@ -108,7 +108,7 @@ func (w *world) gitIn(dir string, args ...string) string {
 }
 
 // sh runs a script in a directory.
-func (w *world) sh(dir, script string) {
+func (w *env) sh(dir, script string) {
 	w.t.Helper()
 	cmd := exec.Command("sh", "-ec", script) //nolint:gosec // the tests' own words
 	cmd.Dir = dir
@@ -119,7 +119,7 @@ func (w *world) sh(dir, script string) {
 }
 
 // make makes a worktree of the mission's tip, and returns its directory.
-func (w *world) make(name string) string {
+func (w *env) make(name string) string {
 	w.t.Helper()
 	if err := w.trees.Make(context.Background(), "pawl/m1", name); err != nil {
 		w.t.Fatal(err)
@@ -128,7 +128,7 @@ func (w *world) make(name string) string {
 }
 
 // collect collects a worktree that was made of a commit.
-func (w *world) harvest(name, base string) Harvested {
+func (w *env) collect(name, base string) Harvested {
 	w.t.Helper()
 	h, err := w.trees.Harvest(context.Background(), name, base, label(name))
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *world) harvest(name, base string) Harvested {
 }
 
 // files returns what a commit holds: mode and content by path.
-func (w *world) files(commit string) map[string]string {
+func (w *env) files(commit string) map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
 	for line := range strings.SplitSeq(w.git("ls-tree", "-r", "-z", commit), "\x00") {
@@ -157,7 +157,7 @@ func (w *world) files(commit string) map[string]string {
 }
 
 // state is all of the user's repository that pawl leaves alone.
-func (w *world) state() string {
+func (w *env) state() string {
 	w.t.Helper()
 	index, err := os.ReadFile(filepath.Join(w.dir, ".git", "index"))
 	if err != nil {
