@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Change is what should happen to one file. A change that moves a file may also
-// give it another content.
+// Change describes a write, a move or a removal of one file. A move may also
+// replace the file's content.
 type Change struct {
 	Path   string
-	To     string // its new name, where nothing may stand; "" keeps the name
-	Data   []byte // its new content
-	Remove bool   // instead: there is to be no such file
-	Was    string // the Hash of the content that the change was made for; "" if the file is new
+	To     string // the new path, where nothing may exist; "" keeps the path
+	Data   []byte // the new content
+	Remove bool   // remove the file instead
+	Was    string // the Hash of the content that the change is based on; "" if the file is new
 }
 
-// target is where the content goes.
+// target returns the path that the new content is written to.
 func (c Change) target() string {
 	if c.To != "" {
 		return c.To
@@ -28,7 +28,7 @@ func (c Change) target() string {
 	return c.Path
 }
 
-// verb is what an error says that could not be done.
+// verb describes the change for an error message.
 func (c Change) verb() string {
 	switch {
 	case c.Remove:
@@ -40,12 +40,12 @@ func (c Change) verb() string {
 	}
 }
 
-// ErrHalfway says that a WriteAll failed and that not all could be put back.
-// The text of the error that wraps it says what, and where the old content is.
+// ErrHalfway means that WriteAll failed and that rolling back failed too. The error
+// that wraps it says which files are affected and where their old content is.
 var ErrHalfway = errors.New("not all could be put back as it was")
 
-// LeftoverError says that all changes were made, and that old contents could
-// not be removed from where they were kept meanwhile.
+// LeftoverError means that WriteAll made all changes but could not remove the
+// backups of old content at Paths.
 type LeftoverError struct {
 	Paths []string
 	Err   error
@@ -57,17 +57,17 @@ func (e *LeftoverError) Error() string {
 
 func (e *LeftoverError) Unwrap() error { return e.Err }
 
-// WriteAll makes all changes or none. A reader of one file sees its old content
-// or the new. Parents are made; the mode of an existing file is kept, also when
-// it is moved; nothing is written through a link. A file that does not have the
-// content that its change was made for is not touched, nor is any other.
+// WriteAll makes all changes or none. Readers of a file see either its old or its
+// new content. WriteAll creates missing parent directories, keeps the mode of
+// existing files, also when it moves them, and never writes through a symbolic
+// link. If any file does not have the content that its change is based on, WriteAll
+// changes nothing.
 //
-// An error that is neither a *LeftoverError nor ErrHalfway means that all is as
-// it was. A context that ends before the first file is replaced stops it; later
-// it is too late to stop.
+// After an error that is neither a *LeftoverError nor ErrHalfway all files are
+// unchanged. Canceling ctx has an effect only until the first file is replaced.
 //
-// A crash midway may leave some changes made and others not. The files whose
-// names begin with .pawl- then hold the contents of the other side.
+// A crash may leave some of the changes made. Files whose names start with .pawl-
+// then hold the old content of those files and the new content of the others.
 func (w *Workspace) WriteAll(ctx context.Context, changes []Change) error {
 	if err := distinct(changes); err != nil {
 		return err
@@ -100,7 +100,8 @@ func (w *Workspace) WriteAll(ctx context.Context, changes []Change) error {
 	return t.clean()
 }
 
-// distinct refuses changes that touch one path twice, or the inside of a file.
+// distinct returns an error if two changes touch the same path, or if one makes a
+// file of a directory that another one needs.
 func distinct(changes []Change) error {
 	taken := map[string]bool{}
 	for _, c := range changes {
@@ -122,7 +123,8 @@ func distinct(changes []Change) error {
 	return nil
 }
 
-// verify checks that a change can be made to what is there now.
+// verify checks that the change can be applied to the current file, and records the
+// file's mode.
 func (t *transaction) verify(s *step) error {
 	if s.Was == "" {
 		if s.Remove || s.To != "" {
@@ -146,7 +148,8 @@ func (t *transaction) verify(s *step) error {
 	return t.vacant(s.To)
 }
 
-// vacant checks that nothing stands at a path, not even a link to nothing.
+// vacant returns an error if anything exists at path, even a dangling symbolic
+// link.
 func (t *transaction) vacant(path string) error {
 	info, err := t.w.lstat(path)
 	switch {
@@ -161,7 +164,7 @@ func (t *transaction) vacant(path string) error {
 	}
 }
 
-// unchanged checks that the file has the content that the change was made for.
+// unchanged checks that the file still has the content that the change is based on.
 func (t *transaction) unchanged(s *step) error {
 	var data []byte
 	err := t.w.in(s.Path, func(folder *os.Root, name string) (err error) {

@@ -10,9 +10,10 @@ import (
 	"syscall"
 )
 
-// in calls f with the directory that path is in and path's name there. No link is
-// followed on the way: a command that runs meanwhile could put one there that
-// leads to what must not be written. A missing directory is fs.ErrNotExist.
+// in calls f with the parent directory of path and with path's base name. It
+// follows no symbolic links: a command that runs at the same time could place one
+// that redirects a write to a protected file. The error is fs.ErrNotExist if a
+// directory is missing.
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
 	dir, name := filepath.Split(filepath.Clean(path))
 	folder := w.root
@@ -22,7 +23,7 @@ func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) 
 		}
 		next, err := enter(folder, part)
 		if folder != w.root {
-			_ = folder.Close() // it was only looked through
+			_ = folder.Close() // nothing was written
 		}
 		if err != nil {
 			return err
@@ -35,7 +36,8 @@ func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) 
 	return f(folder, name)
 }
 
-// enter opens a directory that is itself in another, not a link there.
+// enter opens the subdirectory name of folder. It returns an error for a symbolic
+// link.
 func enter(folder *os.Root, name string) (*os.Root, error) {
 	before, err := folder.Lstat(name)
 	switch {
@@ -60,8 +62,8 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// OpenReal is Open that follows no link: what is read is what was named, though a
-// command put a link there meanwhile.
+// OpenReal is Open without following symbolic links, so that a link which a command
+// creates concurrently cannot redirect the read.
 func (w *Workspace) OpenReal(path string) (file *os.File, err error) {
 	err = w.in(path, func(folder *os.Root, name string) error {
 		file, err = OpenIn(folder, name)
@@ -70,7 +72,7 @@ func (w *Workspace) OpenReal(path string) (file *os.File, err error) {
 	return file, err
 }
 
-// RealFolder is OpenFolder that follows no link.
+// RealFolder is OpenFolder without following symbolic links.
 func (w *Workspace) RealFolder(path string) (folder *os.Root, err error) {
 	err = w.in(path, func(above *os.Root, name string) error {
 		folder, err = enter(above, name)
@@ -79,8 +81,8 @@ func (w *Workspace) RealFolder(path string) (folder *os.Root, err error) {
 	return folder, err
 }
 
-// OpenIn opens what is in a directory for reading, if it is no link there. It does
-// not wait for a writer if it is a pipe.
+// OpenIn opens a file of a directory for reading. It returns ErrLink for a symbolic
+// link. Opening a named pipe does not block.
 func OpenIn(folder *os.Root, name string) (*os.File, error) {
 	before, err := folder.Lstat(name)
 	if err != nil {
@@ -103,10 +105,10 @@ func OpenIn(folder *os.Root, name string) (*os.File, error) {
 	return file, nil
 }
 
-// ErrLink says that something is a link where none is followed.
+// ErrLink is returned for a symbolic link where links are not followed.
 var ErrLink = errors.New("it is a symbolic link")
 
-// lstat describes what is at path, be it a link.
+// lstat describes the file at path without following symbolic links.
 func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
 	err = w.in(path, func(folder *os.Root, name string) error {
 		info, err = folder.Lstat(name)
@@ -115,12 +117,13 @@ func (w *Workspace) lstat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// mkdir makes one directory.
+// mkdir creates one directory.
 func (w *Workspace) mkdir(path string) error {
 	return w.in(path, func(folder *os.Root, name string) error { return folder.Mkdir(name, 0o755) })
 }
 
-// mkdirAll makes a directory and its parents.
+// mkdirAll creates a directory and its missing parents. It follows no symbolic
+// links.
 func (w *Workspace) mkdirAll(path string) error {
 	if path == "." {
 		return nil
@@ -142,9 +145,9 @@ func (w *Workspace) mkdirAll(path string) error {
 	return nil
 }
 
-// Real returns where path, relative to dir, really leads: relative to dir if
-// that is in it, otherwise absolute. What does not exist yet is taken as it is
-// spelled, below what does.
+// Real resolves all symbolic links in path, which is relative to dir. The result is
+// relative to dir if it is inside of it, otherwise absolute. Path elements that do
+// not exist yet are kept as they are.
 func Real(dir, path string) (string, error) {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -157,11 +160,11 @@ func Real(dir, path string) (string, error) {
 	return inside(root, real), nil
 }
 
-// maxLinks is how many links a path may lead through, as in Linux.
+// maxLinks is the number of symbolic links that a path may contain, as on Linux.
 const maxLinks = 40
 
-// follow returns where an absolute path leads. A link to nothing leads to what
-// would come into being if it were written to.
+// follow resolves the symbolic links in an absolute path. For a dangling link it
+// returns the path of the file that a write through the link would create.
 func follow(path string) (string, error) {
 	const sep = string(filepath.Separator)
 	at, links := sep, 0
@@ -199,9 +202,10 @@ func follow(path string) (string, error) {
 	return at, nil
 }
 
-// Readable returns where a path that may be read leads. What is behind a link must
-// be such that reads permits it: the link could be another one since somebody
-// else looked. It is then to be opened without following links again.
+// Readable returns the real path of a file that the caller is permitted to read. If
+// path contains a symbolic link, reads must permit the target too, because the link
+// may have changed since permission was checked. Open the result without following
+// links. A nil reads permits every file in the workspace.
 func Readable(dir, path string, reads func(path string) bool) (string, error) {
 	real, err := Real(dir, path)
 	switch {
@@ -217,7 +221,7 @@ func Readable(dir, path string, reads func(path string) bool) (string, error) {
 	return real, nil
 }
 
-// inside is path relative to root, if it is there.
+// inside returns path relative to root, or path itself if it is outside of root.
 func inside(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 		return rel

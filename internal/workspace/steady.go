@@ -12,24 +12,28 @@ import (
 )
 
 const (
+	// File systems update their clocks more often than this, so any change after
+	// this time gives the directory a new ctime.
 	settleTime  = 100 * time.Millisecond // after it, a further change to a directory has another time: the clocks of file systems tick more often
-	settleTries = 10                     // that a directory is waited for
+	settleTries = 10                     // how often settled checks before it gives up
 )
 
-// ErrMoved is returned when a path did not lead to the same file all the while.
+// ErrMoved is returned by Steady if path may have led to another file for a time.
 var ErrMoved = errors.New("what is in its folder was changed meanwhile")
 
-// waypoint is a directory on the way to a file, as it was at a time. Its ctime is the
-// kernel's word: who may write to the directory cannot set it back.
+// waypoint is the state of a directory on the path to a file. It uses the ctime
+// because the kernel sets it: a process that can write to the directory cannot
+// reset it.
 type waypoint struct {
 	dev, ino uint64
 	changed  time.Time
 }
 
-// Steady calls do, which has another program read the file at path, and returns
-// ErrMoved unless path led to that file all the while, without a link: a command
-// that runs meanwhile could put one there for a moment, to have the other read
-// what it cannot read itself. do is called only if it does so at the beginning.
+// Steady calls do, which makes another program read the file at path. It returns
+// ErrMoved if path may have led to anything but that regular file while do ran: a
+// concurrent command could put a symbolic link into the path for a moment to make
+// the other program read a file that the command itself cannot read. If path
+// contains a symbolic link at the start, Steady does not call do.
 func Steady(ctx context.Context, dir, path string, do func() error) error {
 	before, err := settled(ctx, dir, path)
 	if err != nil {
@@ -45,7 +49,9 @@ func Steady(ctx context.Context, dir, path string, do func() error) error {
 	return nil
 }
 
-// settled is the way to a file once it has not changed for a moment.
+// settled returns the waypoints of path once none of them has changed for
+// settleTime. It returns ErrMoved if that does not happen within settleTries
+// checks.
 func settled(ctx context.Context, dir, path string) ([]waypoint, error) {
 	for range settleTries {
 		points, err := way(dir, path)
@@ -66,8 +72,9 @@ func settled(ctx context.Context, dir, path string) ([]waypoint, error) {
 	return nil, ErrMoved
 }
 
-// way returns the directories from dir to the file at path, a local one: any change
-// to what is in them shows in it. A link on the way is an error.
+// way returns the directories from dir down to the parent of path, which is
+// relative to dir. Any change to their entries changes a waypoint. It returns an
+// error if path contains a symbolic link or is not a regular file.
 func way(dir, path string) ([]waypoint, error) {
 	names := []string{"."}
 	for name := filepath.Dir(filepath.Clean(path)); name != "."; name = filepath.Dir(name) {
@@ -78,7 +85,7 @@ func way(dir, path string) ([]waypoint, error) {
 		var st unix.Stat_t
 		stat := unix.Lstat
 		if name == "." {
-			stat = unix.Stat // how the workspace itself is named is its user's business
+			stat = unix.Stat // the workspace itself may be named through a link
 		}
 		if err := stat(filepath.Join(dir, name), &st); err != nil {
 			return nil, fmt.Errorf("look at %s: %w", name, err)
@@ -86,7 +93,7 @@ func way(dir, path string) ([]waypoint, error) {
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			return nil, fmt.Errorf("%s: %w", name, ErrMoved)
 		}
-		points = append(points, waypoint{uint64(st.Dev), st.Ino, time.Unix(st.Ctim.Unix())}) //nolint:unconvert // it has another type elsewhere
+		points = append(points, waypoint{uint64(st.Dev), st.Ino, time.Unix(st.Ctim.Unix())}) //nolint:unconvert // the type differs between platforms
 	}
 	var st unix.Stat_t
 	if err := unix.Lstat(filepath.Join(dir, path), &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {

@@ -10,24 +10,25 @@ import (
 	"strings"
 )
 
-// transaction is a WriteAll under way.
+// transaction is the state of a running WriteAll.
 type transaction struct {
 	w     *Workspace
 	steps []*step
-	dirs  []string // that were made, outermost first
+	dirs  []string // directories that were created, outermost first
 }
 
-// step is a change and how far it has come.
+// step is one change of a transaction and its progress.
 type step struct {
 	Change
 	mode fs.FileMode
-	temp string // holds the new content until it is installed, beside its target
-	kept string // holds the old content once there is a need for it, beside the file
-	away bool   // the file was taken away to be kept: nothing stands at Path
-	done bool   // the new content stands at its target
+	temp string // temporary file with the new content, next to its target, until commit renames it
+	kept string // backup of the old content, next to the file; "" before there is one
+	away bool   // the file was renamed to kept, so nothing exists at Path
+	done bool   // the new content is at its target
 }
 
-// do is a file operation of a transaction.
+// do runs a file operation of a transaction, or returns the error that a test
+// injects for it.
 func (w *Workspace) do(name, path string, operation func() error) error {
 	if w.fault != nil {
 		if err := w.fault(name, path); err != nil {
@@ -37,7 +38,7 @@ func (w *Workspace) do(name, path string, operation func() error) error {
 	return operation()
 }
 
-// rename gives what is at a path another name in its directory.
+// rename renames a file within its directory.
 func (w *Workspace) rename(from, to string) error {
 	return w.do("rename", to, func() error {
 		return w.in(to, func(folder *os.Root, name string) error { return folder.Rename(filepath.Base(from), name) })
@@ -50,12 +51,12 @@ func (w *Workspace) remove(path string) error {
 	})
 }
 
-// beside is a new name in the directory of a path.
+// beside returns a new random file name in the directory of path.
 func beside(path string) string {
 	return filepath.Join(filepath.Dir(path), ".pawl-"+strings.ToLower(rand.Text()))
 }
 
-// stage brings the new content to the disk, where nobody looks for it.
+// stage writes the new content to a temporary file next to the target.
 func (t *transaction) stage(s *step) error {
 	if s.Remove {
 		return nil
@@ -67,7 +68,8 @@ func (t *transaction) stage(s *step) error {
 	return t.w.do("fill", s.temp, func() error { return t.w.fill(s.temp, s.Data, s.mode) })
 }
 
-// mkdir makes a directory and its parents and remembers which were new.
+// mkdir creates a directory and its missing parents, and records those that it
+// created for a rollback.
 func (t *transaction) mkdir(dir string) error {
 	if dir == "." {
 		return nil
@@ -90,7 +92,7 @@ func (t *transaction) mkdir(dir string) error {
 	return nil
 }
 
-// commit puts the new content in its place and keeps the old one beside it.
+// commit backs up the old content and moves the new content to its target.
 func (t *transaction) commit(s *step) error {
 	if s.Was != "" {
 		if err := t.keep(s); err != nil {
@@ -112,9 +114,9 @@ func (t *transaction) commit(s *step) error {
 	return nil
 }
 
-// keep gives the old content another name, unless it has changed. A file that
-// is replaced stays where it is until then; only where links are not to be had
-// is it gone for a moment.
+// keep backs up the old content under another name, unless it has changed since it
+// was read. A file that is replaced stays in place through a hard link; only on
+// file systems without hard links is it missing for a moment.
 func (t *transaction) keep(s *step) error {
 	kept := beside(s.Path)
 	if !s.Remove && s.To == "" {
@@ -134,8 +136,9 @@ func (t *transaction) keep(s *step) error {
 	return nil
 }
 
-// rollBack puts all back as it was, the last step first. What fails does not
-// keep it from undoing the rest.
+// rollBack undoes all steps, the last one first, and removes the created
+// directories. It continues after a failure and returns all errors, wrapped with
+// ErrHalfway.
 func (t *transaction) rollBack() error {
 	var errs []error
 	for i := len(t.steps) - 1; i >= 0; i-- {
@@ -169,7 +172,8 @@ func (t *transaction) undo(s *step) error {
 	return err
 }
 
-// discard removes what the transaction has made, if it is there.
+// discard removes a file or directory that the transaction has created. It is no
+// error if it does not exist.
 func (t *transaction) discard(path string) error {
 	if err := t.w.remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s could not be removed: %w", path, err)
@@ -177,8 +181,8 @@ func (t *transaction) discard(path string) error {
 	return nil
 }
 
-// clean removes the old contents. It is the end of a transaction that has
-// succeeded: there is no way back, whatever fails.
+// clean removes the backups after all changes have been made. It returns a
+// *LeftoverError if some remain: the changes are not rolled back for that.
 func (t *transaction) clean() error {
 	var left LeftoverError
 	for _, s := range t.steps {

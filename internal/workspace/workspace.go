@@ -1,5 +1,7 @@
-// Package workspace gives confined access to a session's directory: no path, link
-// or trick of spelling leads out of it.
+// Package workspace gives confined access to a session's working directory: no
+// relative path, absolute path or symbolic link leads out of it. It reads files and
+// directories, and writes files atomically, one at a time or several in one
+// transaction.
 package workspace
 
 import (
@@ -11,14 +13,14 @@ import (
 	"syscall"
 )
 
-// Workspace is an open handle on a directory. Close it.
+// Workspace gives access to one directory. The caller must close it.
 type Workspace struct {
 	dir   string
 	root  *os.Root
-	fault func(operation, path string) error // for tests: asked before each file operation of WriteAll
+	fault func(operation, path string) error // for tests: called before each file operation of WriteAll, to make it fail
 }
 
-// Open opens the directory.
+// Open opens a workspace at dir.
 func Open(dir string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -27,11 +29,11 @@ func Open(dir string) (*Workspace, error) {
 	return &Workspace{dir: dir, root: root}, nil
 }
 
-// Close gives the handle back.
+// Close releases the directory handle.
 func (w *Workspace) Close() error { return w.root.Close() }
 
-// Rel returns path, absolute or relative to dir, as a path relative to dir. It
-// looks at the spelling only; a path that leads out is an error.
+// Rel returns path, absolute or relative to dir, as a path relative to dir. It is
+// lexical and does not resolve symbolic links. A path outside of dir is an error.
 func Rel(dir, path string) (string, error) {
 	if path == "" {
 		return "", errors.New("path is empty")
@@ -49,43 +51,43 @@ func Rel(dir, path string) (string, error) {
 	return rel, nil
 }
 
-// confined returns the handle that a path is looked up in, and its name there.
+// confined returns the root directory to look path up in, and its name there.
 func (w *Workspace) confined(path string) (*os.Root, string) {
 	return w.root, path
 }
 
-// Stat describes what path leads to.
+// Stat describes the file at path and follows symbolic links within the workspace.
 func (w *Workspace) Stat(path string) (fs.FileInfo, error) {
 	root, name := w.confined(path)
 	return root.Stat(name)
 }
 
-// Open opens a file for reading. It does not wait for a writer if path is a pipe.
+// Open opens a file for reading. Opening a named pipe does not block.
 func (w *Workspace) Open(path string) (*os.File, error) {
 	root, name := w.confined(path)
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// OpenFolder opens a directory, for reading what is in it. Nothing leads out of
-// that directory, not even to elsewhere in the workspace. The caller closes it.
+// OpenFolder opens a directory for reading. No path leads out of that directory,
+// not even to other parts of the workspace. The caller closes it.
 func (w *Workspace) OpenFolder(path string) (*os.Root, error) {
 	root, name := w.confined(path)
 	return root.OpenRoot(name)
 }
 
-// ReadFile returns a file's whole content.
+// ReadFile returns the content of a file.
 func (w *Workspace) ReadFile(path string) ([]byte, error) {
 	root, name := w.confined(path)
 	return root.ReadFile(name)
 }
 
-// FS is the directory as a file system, for walking it.
+// FS returns the workspace as a file system, for walking it.
 func (w *Workspace) FS() fs.FS { return w.root.FS() }
 
-// WriteFile replaces or creates a file as a whole: a reader sees the old
-// content or the new, and a crash leaves one of them. Parents are made; the
-// mode of an existing file is kept. It does not write through a link, be it the
-// file or a directory above it.
+// WriteFile creates or replaces a file atomically: readers see the old or the new
+// content, also after a crash. It creates missing parent directories and keeps the
+// mode of an existing file. It does not write through a symbolic link, neither the
+// file itself nor one of its parents.
 func (w *Workspace) WriteFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	switch info, err := w.lstat(path); {
@@ -114,7 +116,7 @@ func (w *Workspace) WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// fill writes a new file and brings it to the disk.
+// fill writes a new file and syncs it to disk.
 func (w *Workspace) fill(path string, data []byte, mode fs.FileMode) error {
 	return w.in(path, func(folder *os.Root, name string) error {
 		f, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -2,8 +2,8 @@ package ignore
 
 import "strings"
 
-// matchPath matches a path with the parts of a pattern. A part ** stands for
-// any number of names. Only the last ** is ever tried anew, so the time is
+// matchPath matches a path with the slash-separated parts of a pattern. A part **
+// matches any number of names. It backtracks only to the last **, so the time is
 // bounded by the product of the lengths.
 func matchPath(parts []string, path string) bool {
 	names := strings.Split(path, "/")
@@ -29,8 +29,8 @@ func matchPath(parts []string, path string) bool {
 	}
 }
 
-// matchName matches one name, which has no slash, with a pattern of *, ?,
-// [classes] and \escapes, byte by byte. Only the last * is ever tried anew.
+// matchName matches one name, which has no slash, with a pattern of *, ?, [classes]
+// and \escapes, byte by byte. It backtracks only to the last *.
 func matchName(pattern, name string) bool {
 	p, n := 0, 0
 	retryPattern, retryName := 0, -1
@@ -57,7 +57,7 @@ func matchName(pattern, name string) bool {
 }
 
 // matchByte matches a byte with the first element of a pattern and returns the
-// element's size.
+// length of that element.
 func matchByte(pattern string, c byte) (size int, ok bool) {
 	switch pattern[0] {
 	case '?':
@@ -66,7 +66,7 @@ func matchByte(pattern string, c byte) (size int, ok bool) {
 		return matchClass(pattern, c)
 	case '\\':
 		if len(pattern) == 1 {
-			return 1, false // a backslash that protects nothing never matches
+			return 1, false // a trailing backslash never matches
 		}
 		return 2, pattern[1] == c
 	default:
@@ -74,8 +74,8 @@ func matchByte(pattern string, c byte) (size int, ok bool) {
 	}
 }
 
-// matchClass matches a byte with a class like [a-z_], [!0-9] or [[:alpha:]]. A
-// class without an end matches nothing.
+// matchClass matches a byte with a class such as [a-z_], [!0-9] or [[:alpha:]], and
+// returns its length. An unterminated class matches nothing.
 func matchClass(pattern string, c byte) (size int, ok bool) {
 	i := 1
 	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
@@ -111,8 +111,8 @@ func matchClass(pattern string, c byte) (size int, ok bool) {
 	}
 }
 
-// classByte returns the first byte of a class, which may be escaped, and how
-// much of the pattern it takes.
+// classByte returns the first byte of a class, which may be escaped, and its length
+// in the pattern.
 func classByte(pattern string) (c byte, size int) {
 	if pattern[0] == '\\' && len(pattern) > 1 {
 		return pattern[1], 2
@@ -120,7 +120,7 @@ func classByte(pattern string) (c byte, size int) {
 	return pattern[0], 1
 }
 
-// classes are the named classes, of ASCII.
+// classes are the POSIX character classes, limited to ASCII.
 var classes = map[string]func(byte) bool{
 	"alnum":  func(c byte) bool { return letter(c) || digit(c) },
 	"alpha":  letter,

@@ -1,5 +1,5 @@
-// Package ignore decides which files are passed over, by the rules of
-// gitignore(5).
+// Package ignore matches paths against ignore files: .gitignore, as gitignore(5)
+// describes it, and .ignore.
 package ignore
 
 import (
@@ -10,24 +10,24 @@ import (
 // pattern is one line of an ignore file.
 type pattern struct {
 	kind    kind
-	text    string   // what is matched, without its marks
-	parts   []string // of text, if it is a pathGlob
-	include bool     // begins with !: what matches is included again in
-	folders bool     // ends with /: matches directories only
+	text    string   // the pattern without its leading ! and / and its trailing /
+	parts   []string // text split at slashes, for a pathGlob
+	include bool     // the pattern starts with !: entries that match are not ignored
+	folders bool     // the pattern ends with /: it matches directories only
 }
 
-// kind says how a pattern is matched. Most patterns need no wildcard matching.
+// kind is the way to match a pattern. Most patterns need no wildcard matching.
 type kind int
 
 const (
-	name       kind = iota // the entry's name is text
+	name       kind = iota // the entry's name equals text
 	nameSuffix             // the entry's name ends with text
 	nameGlob               // the entry's name matches text
-	path                   // the path is text
-	pathGlob               // the path matches text
+	path                   // the entry's path equals text
+	pathGlob               // the entry's path matches parts
 )
 
-// parse reads an ignore file. Later patterns count more than earlier ones.
+// parse parses an ignore file. Later patterns take precedence over earlier ones.
 func parse(file []byte) []pattern {
 	var patterns []pattern
 	file = bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF"))
@@ -57,7 +57,7 @@ func parseLine(line string) (pattern, bool) {
 	case anchored && wild:
 		p.kind, p.parts = pathGlob, strings.Split(text, "/")
 		if p.parts[len(p.parts)-1] == "**" {
-			p.parts = append(p.parts, "*") // all that is inside, and not the directory itself
+			p.parts = append(p.parts, "*") // everything inside, but not the directory itself
 		}
 	case anchored:
 		p.kind = path
@@ -70,7 +70,7 @@ func parseLine(line string) (pattern, bool) {
 	return p, true
 }
 
-// trimSpaces removes the spaces at the end that no backslash protects.
+// trimSpaces removes trailing spaces that are not escaped by a backslash.
 func trimSpaces(line string) string {
 	end := len(line)
 	for end > 0 && line[end-1] == ' ' {
@@ -82,8 +82,8 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// matches reports whether the pattern speaks of an entry, given by its path
-// below the pattern's directory and its name.
+// matches reports whether the pattern matches an entry, given its name and its path
+// relative to the directory of the ignore file.
 func (p pattern) matches(entryPath, entryName string, folder bool) bool {
 	if p.folders && !folder {
 		return false

@@ -2,26 +2,29 @@ package ignore
 
 import "strings"
 
-// Rules are the ignore files from the top directory down to some directory. They do
-// not change; directories below share those of their parents. Nil ignores nothing.
+// Rules holds the patterns of the ignore files from the top directory down to one
+// directory. Rules are immutable; directories share the rules of their parents. A
+// nil *Rules ignores nothing.
 //
-// A pattern of .ignore counts more than any of .gitignore; among files of one
-// kind the innermost counts, and in a file the last line that matches.
+// Patterns of .ignore take precedence over those of .gitignore. Among files of the
+// same kind the innermost one takes precedence, and within a file the last matching
+// line.
 type Rules struct {
 	parent *Rules
-	dir    string // where the files are: "" or a path that ends with a slash
+	dir    string // directory of these files: "" or a path that ends with a slash
 	git    []pattern
 	plain  []pattern
 }
 
-// Files are a directory's ignore files; nil stands for one that does not exist.
+// Files holds the contents of a directory's ignore files; nil means that a file
+// does not exist.
 type Files struct {
 	Git   []byte // .gitignore
 	Plain []byte // .ignore
 }
 
-// In returns the rules for what is in a directory, given by its path from the top
-// directory, which is ".".
+// In returns the rules for the entries of dir, which has the given ignore files.
+// dir is relative to the top directory, which is ".".
 func (r *Rules) In(dir string, files Files) *Rules {
 	git, plain := parse(files.Git), parse(files.Plain)
 	if len(git) == 0 && len(plain) == 0 {
@@ -34,9 +37,9 @@ func (r *Rules) In(dir string, files Files) *Rules {
 	return &Rules{parent: r, dir: prefix, git: git, plain: plain}
 }
 
-// Ignored reports whether an entry is to be passed over. The rules must be
-// those of the directory that it is in, and its path begins at the top directory. A
-// link is no directory.
+// Ignored reports whether an entry is ignored. path is relative to the top
+// directory, and r must be the rules of the entry's directory. A symbolic link does
+// not count as a directory.
 func (r *Rules) Ignored(path string, folder bool) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for at := r; at != nil; at = at.parent {
@@ -52,6 +55,8 @@ func (r *Rules) Ignored(path string, folder bool) bool {
 	return false
 }
 
+// decide returns whether the last pattern that matches ignores the entry; said is
+// false if none matches.
 func decide(patterns []pattern, path, name string, folder bool) (ignored, said bool) {
 	for i := len(patterns) - 1; i >= 0; i-- {
 		if patterns[i].matches(path, name, folder) {
