@@ -9,7 +9,6 @@ var pending = []string{
 	"internal/agent",
 	"internal/api",
 	"internal/app",
-	"internal/bus",
 	"internal/cli",
 	"internal/config",
 	"internal/frontend",
