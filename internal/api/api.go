@@ -1,6 +1,5 @@
-// Package api is what goes over HTTP: the routes, the shapes of what is sent and
-// returned, and how errors are reported. The server, its client and the OpenAPI
-// document are made from it.
+// Package api defines the HTTP interface: routes, request and response bodies, and
+// errors. The server, the client and the OpenAPI document are built from it.
 package api
 
 import (
@@ -8,18 +7,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Scope is what a token may be used for. Each has those before it.
+// Scope is what a token allows. Each scope includes the ones before it.
 type Scope string
 
 // The scopes.
 const (
-	ScopeNone  Scope = ""      // of a route that anybody may ask
-	ScopeRead  Scope = "read"  // look at sessions
-	ScopeRun   Scope = "run"   // give them work, answer what they ask
-	ScopeAdmin Scope = "admin" // what only the one who runs the server may: trust a directory, do without asking
+	ScopeNone  Scope = ""      // for routes that need no token
+	ScopeRead  Scope = "read"  // read sessions
+	ScopeRun   Scope = "run"   // send prompts and answer questions
+	ScopeAdmin Scope = "admin" // what only the operator of the server may do: trust a project, run without permission prompts
 )
 
-// Covers reports whether who has s may do what needs the other.
+// Covers reports whether scope s includes the needed one. Unknown scopes include
+// nothing.
 func (s Scope) Covers(needed Scope) bool {
 	rank := map[Scope]int{ScopeNone: 0, ScopeRead: 1, ScopeRun: 2, ScopeAdmin: 3}
 	have, known := rank[s]
@@ -27,14 +27,14 @@ func (s Scope) Covers(needed Scope) bool {
 	return known && knownToo && have >= need
 }
 
-// Principal is who asks.
+// Principal is the authenticated caller of a request.
 type Principal struct {
-	Tenant store.Tenant // for which they ask, and which alone they can reach
-	User   pawl.User    // "" is the one who runs the server, or has all of the tenant's sessions
-	Token  string       // the id of the token, for the log; "" if none was needed
+	Tenant store.Tenant // the only tenant whose data the caller can reach
+	User   pawl.User    // "" is the operator of the server, or a token for all sessions of the tenant
+	Token  string       // token ID for the log; "" if no token was needed
 	Scope  Scope
 	Limits store.Limits // of the token
-	Shared store.Limits // of the tenant, for all of its users together
+	Shared store.Limits // of the tenant: all its users together
 }
 
 // NewSession is the body of createSession.

@@ -9,19 +9,19 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The codes of errors that are HTTP's own.
+// Error codes that only the HTTP interface has.
 const (
-	CodeUnauthorized pawl.Code = "unauthorized" // no token, or none that is known
-	CodeLimited      pawl.Code = "limited"      // too much at once: try again after Retry-After
+	CodeUnauthorized pawl.Code = "unauthorized" // no token, or an unknown one
+	CodeLimited      pawl.Code = "limited"      // over a limit: retry after Retry-After
 )
 
-// The errors for them.
+// Errors that correspond to these codes.
 var (
 	ErrUnauthorized = errors.New("unauthorized")
 	ErrLimited      = errors.New("limited")
 )
 
-// LimitError is an [ErrLimited] that knows when it is worth another try.
+// LimitError is an [ErrLimited] that says when to retry.
 type LimitError struct {
 	What  string
 	After time.Duration
@@ -32,7 +32,7 @@ func (e *LimitError) Error() string { return e.What }
 // Is makes errors.Is(err, ErrLimited) hold.
 func (e *LimitError) Is(target error) bool { return target == ErrLimited }
 
-// RetryAfter is how many seconds to wait after an error: 1 if it does not say.
+// RetryAfter returns the seconds to wait before a retry, 1 if the error does not say.
 func RetryAfter(err error) int {
 	var limit *LimitError
 	if !errors.As(err, &limit) {
@@ -53,7 +53,7 @@ var statuses = map[pawl.Code]int{
 	CodeLimited:          http.StatusTooManyRequests,
 }
 
-// errorOf is the error that a code stands for.
+// errorOf returns the error that a code stands for, nil for an internal error.
 func errorOf(code pawl.Code) error {
 	switch code {
 	case CodeUnauthorized:
@@ -65,8 +65,9 @@ func errorOf(code pawl.Code) error {
 	}
 }
 
-// FaultOf says an error for HTTP. What is pawl's own failure is said without its
-// words, which may tell what is nobody's business; the server's log has them.
+// FaultOf returns the response body and the HTTP status for an error. The text of an
+// internal error is replaced, since it may contain details that the caller must not
+// see; the server logs it.
 func FaultOf(err error) (Fault, int) {
 	f := FaultBody{Code: pawl.CodeOf(err), Message: err.Error()}
 	var busy *pawl.BusyError
@@ -83,7 +84,8 @@ func FaultOf(err error) (Fault, int) {
 	return Fault{f}, statuses[f.Code]
 }
 
-// Err is the error that was reported.
+// Err returns the error that the server reported. The session is for errors about a
+// busy session.
 func (f Fault) Err(session pawl.SessionID) error {
 	if f.Error.Code == pawl.CodeBusy && (f.Error.Holder != "" || session != "") {
 		return &remoteBusy{remoteError{f.Error.Message, pawl.ErrBusy}, pawl.BusyError{Session: session, Holder: f.Error.Holder}}
@@ -91,16 +93,16 @@ func (f Fault) Err(session pawl.SessionID) error {
 	return &remoteError{f.Error.Message, errorOf(f.Error.Code)}
 }
 
-// remoteError has the words of the other side, and the class.
+// remoteError has the text and the class of an error of the server.
 type remoteError struct {
 	text  string
-	class error // nil for an internal one
+	class error // nil for an internal error
 }
 
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.class }
 
-// remoteBusy is a BusyError with the words of the other side.
+// remoteBusy is a BusyError with the server's text.
 type remoteBusy struct {
 	remoteError
 	busy pawl.BusyError

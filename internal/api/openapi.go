@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// OpenAPI is the OpenAPI 3.1 document of the interface, made from Routes, the
-// types that they name and the comments in the code.
+// OpenAPI returns the OpenAPI 3.1 document, generated from [Routes], the types that
+// they name and the comments in the code.
 func OpenAPI() (any, error) {
 	d := document{
 		OpenAPI: "3.1.0",
@@ -21,7 +21,7 @@ func OpenAPI() (any, error) {
 			Title: "pawl", Version: "1", License: license{"Apache-2.0", "Apache-2.0"},
 			Description: about,
 		},
-		// Where it listens is up to whoever starts it; this is what the guide uses.
+		// The address that the guide uses; --listen can set another one.
 		Servers:  []server{{"http://127.0.0.1:4747", "pawl serve --listen 127.0.0.1:4747"}},
 		Security: []map[string][]string{{"token": {}}},
 		Tags:     tags,
@@ -44,7 +44,7 @@ func OpenAPI() (any, error) {
 	return d, nil
 }
 
-// OpenAPIText is the document as it is published.
+// OpenAPIText returns the document as indented JSON, as it is published.
 func OpenAPIText() ([]byte, error) {
 	d, err := OpenAPI()
 	if err != nil {
@@ -68,7 +68,7 @@ func (r Route) operation(types *typeSchemas) operation {
 	}
 	if r.Scope == ScopeNone {
 		o.Description = strings.TrimSpace(more[r.Name] + " Anybody may ask.")
-		o.Security = []map[string][]string{} // none is needed
+		o.Security = []map[string][]string{} // no token needed
 	}
 	if r.InForm != FormNone {
 		o.Body = &body{Required: true, Content: content(types, r.InForm, r.In, examples[r.Name])}
@@ -84,8 +84,8 @@ func (r Route) operation(types *typeSchemas) operation {
 	return o
 }
 
-// parameters are those of the address and, of a stream, the header that says from
-// where on.
+// parameters returns the path and query parameters and, for a stream, the
+// Last-Event-ID header.
 func (r Route) parameters() []parameter {
 	var list []parameter
 	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
@@ -114,11 +114,11 @@ func (r Route) parameters() []parameter {
 	return list
 }
 
-// faults are the codes of what can go wrong.
+// faults returns the error codes that a route can return.
 func (r Route) faults() []pawl.Code {
 	codes := []pawl.Code{pawl.CodeInvalid, CodeUnauthorized, pawl.CodeDenied, CodeLimited, pawl.CodeInternal, pawl.CodeUnavailable}
 	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, folder) {
-		codes = append(codes, pawl.CodeNotFound) // what a body names may not be there either
+		codes = append(codes, pawl.CodeNotFound) // something that the body refers to may not exist either
 	}
 	if r.Scope.Covers(ScopeRun) {
 		codes = append(codes, pawl.CodeConflict, pawl.CodeBusy)
@@ -126,7 +126,7 @@ func (r Route) faults() []pawl.Code {
 	return codes
 }
 
-// faultResponses are the answers of those who cannot do what they are asked for.
+// faultResponses returns the error responses, by the name of their code.
 func faultResponses(types *typeSchemas) map[string]response {
 	all := map[string]response{}
 	for code := range statuses {
@@ -139,8 +139,8 @@ func faultResponses(types *typeSchemas) map[string]response {
 	return all
 }
 
-// content says what is sent in a form. Lines and streams are text to OpenAPI; what
-// one of them holds is said beside it.
+// content describes a body. For OpenAPI, NDJSON and event streams are plain text; the
+// schema of one line or event is in x-item.
 func content(types *typeSchemas, form Form, t reflect.Type, example any) map[Form]media {
 	s := schema{"type": "object"}
 	if t != nil {
@@ -152,7 +152,7 @@ func content(types *typeSchemas, form Form, t reflect.Type, example any) map[For
 	return map[Form]media{form: {Schema: schema{"type": "string"}, Item: s}}
 }
 
-// addEvents adds the shapes of all events, by their types.
+// addEvents adds a schema for each kind of event, and Event, which is one of them.
 func (t *typeSchemas) addEvents() error {
 	var kinds []schema
 	for _, k := range sortedKinds() {
@@ -189,10 +189,10 @@ func (t *typeSchemas) addEvents() error {
 // maxVersion bounds the search for the newest version of a body.
 const maxVersion = 100
 
-// zeroBody returns an empty body of a kind, and the version of its shape.
+// zeroBody returns an empty body of a kind, and the current version of its schema.
 func zeroBody(k pawl.Kind) (pawl.Body, int, error) {
 	body, err := k.Decode(1, []byte("{}"))
-	for v := 1; err != nil && v <= maxVersion; v++ { // one whose first shape cannot be empty
+	for v := 1; err != nil && v <= maxVersion; v++ { // version 1 may have required fields
 		body, err = k.Decode(v, []byte("{}"))
 	}
 	if err != nil {

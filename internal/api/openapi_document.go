@@ -1,6 +1,6 @@
 package api
 
-// document is an OpenAPI document, as far as it is used here.
+// document is an OpenAPI document, with the fields that are used here.
 type document struct {
 	OpenAPI    string                          `json:"openapi"`
 	Info       info                            `json:"info"`
@@ -63,7 +63,7 @@ type body struct {
 	Content  map[Form]media `json:"content"`
 }
 
-// response is one, or refers to one.
+// response is a response, or a reference to one.
 type response struct {
 	Ref         string            `json:"$ref,omitempty"`
 	Description string            `json:"description,omitempty"`
@@ -73,6 +73,6 @@ type response struct {
 
 type media struct {
 	Schema  schema `json:"schema"`
-	Item    schema `json:"x-item,omitempty"` // what a line or an event of a stream holds
+	Item    schema `json:"x-item,omitempty"` // the schema of one line or event of a stream
 	Example any    `json:"example,omitempty"`
 }

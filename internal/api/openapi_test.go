@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the document anew")
 
 const published = "../../docs/schema/openapi.json"
 
-// TestOpenAPIIsPublished: the document in docs is the one that is served.
+// TestOpenAPIIsPublished checks that the document in docs is the one that is served.
 func TestOpenAPIIsPublished(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPIText()
@@ -36,8 +36,8 @@ func TestOpenAPIIsPublished(t *testing.T) {
 	}
 }
 
-// TestWordsFit: what is said of routes is said of routes that there are, and an
-// example is of the type that the route takes.
+// TestWordsFit checks that descriptions and examples belong to existing routes, and
+// that an example has the type of the route's body.
 func TestWordsFit(t *testing.T) {
 	t.Parallel()
 	routes, known := map[string]Route{}, map[string]bool{}
@@ -69,8 +69,8 @@ func TestWordsFit(t *testing.T) {
 	}
 }
 
-// TestNamesAreOfOneType: two types of one name would have one schema, and one of
-// them a wrong one.
+// TestNamesAreOfOneType checks that two types of the same name do not share a schema,
+// which would be wrong for one of them.
 func TestNamesAreOfOneType(t *testing.T) {
 	t.Parallel()
 	defer func() {

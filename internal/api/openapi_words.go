@@ -24,7 +24,7 @@ var tags = []tag{
 	{"server", "What is of no single session."},
 }
 
-// tagged are the tags of routes, by how their path ends.
+// tagged maps the end of a route's path to its tag.
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
 	{"/answer", "turns"}, {"/cancel", "turns"}, {"/resume", "turns"},
@@ -45,7 +45,7 @@ func (r Route) tag() string {
 	return "server"
 }
 
-// more is what a reader needs to know of a route beside its summary.
+// more adds to the summaries of routes, by the route's name.
 var more = map[string]string{
 	"createSession": "With an `id` the request may be repeated: a second one is a conflict, and the session is there.",
 	"startMission": "The session and its first prompt are there at once or not at all. The prompt is the goal, and the agent the Commander. " +

@@ -7,52 +7,52 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Form is how something is sent.
+// Form is the media type of a body.
 type Form string
 
-// The forms.
+// Media types.
 const (
 	FormNone   Form = ""
 	FormJSON   Form = "application/json"
-	FormLines  Form = "application/x-ndjson" // an event a line
+	FormLines  Form = "application/x-ndjson" // one event per line
 	FormStream Form = "text/event-stream"
 	FormBytes  Form = "application/octet-stream"
 )
 
-// Route is one thing that can be asked for.
+// Route is one operation of the HTTP interface.
 type Route struct {
-	Name    string // unique; of clients' functions
+	Name    string // unique; also the function's name in generated clients
 	Method  string
 	Path    string
 	Summary string
 	Scope   Scope
 	Query   []Param
 
-	InForm  Form // of the body; FormNone means that none exists
+	InForm  Form // of the request body; FormNone means no body
 	In      reflect.Type
 	MaxBody int64 // bytes
 	OutForm Form
 	Out     reflect.Type
-	Status  int // when it went well
+	Status  int // on success
 }
 
-// Param is a part of the address.
+// Param is a query parameter.
 type Param struct {
 	Name string
 	Kind string // string, integer, boolean or date-time
 	What string
 }
 
-// The bounds of bodies.
+// Limits of request bodies, in bytes.
 const (
 	maxBody   = 1 << 20
 	maxPrompt = 48 << 20 // with images
-	maxImport = 1 << 30  // whole logs; it is read line by line
+	maxImport = 1 << 30  // whole logs, read line by line
 )
 
 func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
-// one is a route that takes and returns JSON.
+// one returns a route that takes and returns JSON. Empty means no body.
 func one[In, Out any](name, method, path, summary string, scope Scope, query ...Param) Route {
 	r := Route{
 		Name: name, Method: method, Path: path, Summary: summary, Scope: scope, Query: query, MaxBody: maxBody,
@@ -67,7 +67,7 @@ func one[In, Out any](name, method, path, summary string, scope Scope, query ...
 	return r
 }
 
-// with changes a route that is not like the others.
+// with returns a copy of the route with a change applied.
 func (r Route) with(change func(*Route)) Route {
 	change(&r)
 	return r
@@ -85,7 +85,7 @@ var folder = Param{"dir", "string", "the folder, absolute"}
 
 var after = Param{"after", "integer", "only events with a greater number"}
 
-// Routes are all of them, in the order of the documentation.
+// Routes lists all routes, in the order of the documentation.
 var Routes = []Route{
 	one[NewSession, pawl.Session]("createSession", "POST", "/v1/sessions", "Make an empty session.", ScopeRun).with(created),
 	one[Empty, Sessions]("listSessions", "GET", "/v1/sessions", "List sessions, the latest updated first.", ScopeRead,

@@ -16,16 +16,17 @@ type schema map[string]any
 
 func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
 
-// typeSchemas are the schemas of Go types, those with a name apart and named so.
+// typeSchemas collects the schemas of Go types. Structs are named components that
+// others refer to.
 type typeSchemas struct {
 	all   map[string]schema
-	types map[string]reflect.Type // what has the name
+	types map[string]reflect.Type // the Go type behind each name, to detect collisions
 }
 
-// names are those of types whose own name another type has as well.
+// names renames types whose name is also that of another type.
 var names = map[reflect.Type]string{typeOf[Usage](): "UsageRows"}
 
-// known are the types whose JSON is not what their Go type says.
+// known has the schemas of types whose JSON does not follow from their Go type.
 var known = map[reflect.Type]schema{
 	typeOf[time.Time]():       {"type": "string", "format": "date-time"},
 	typeOf[time.Duration]():   {"type": "integer", "description": "nanoseconds"},
@@ -36,7 +37,7 @@ var known = map[reflect.Type]schema{
 	typeOf[pawl.Parts]():      {"type": "array", "items": ref("Part")},
 }
 
-// of returns the schema of a type, and adds those that it needs.
+// of returns the schema of a type and adds the named schemas that it refers to.
 func (t *typeSchemas) of(g reflect.Type) schema {
 	if s, ok := known[g]; ok {
 		if g == typeOf[pawl.Parts]() {
@@ -67,13 +68,14 @@ func (t *typeSchemas) of(g reflect.Type) schema {
 	}
 }
 
-// named refers to the schema of a struct, which it adds if it does not exist.
+// named returns a reference to the schema of a struct, and adds that schema if it is
+// missing.
 func (t *typeSchemas) named(g reflect.Type) schema {
 	name := cmp.Or(names[g], g.Name())
 	switch other := t.types[name]; other {
 	case g:
 	case nil:
-		t.types[name] = g // before its fields: it may hold itself
+		t.types[name] = g // before its fields: the type may be recursive
 		t.all[name] = t.object(g)
 	default:
 		panic("api: " + g.String() + " and " + other.String() + " have one name: give one of them another in names")
@@ -81,7 +83,8 @@ func (t *typeSchemas) named(g reflect.Type) schema {
 	return ref(name)
 }
 
-// object is the schema of a struct. Unknown keys are refused, as by the decoder.
+// object returns the schema of a struct. It allows no unknown keys, as the decoder
+// does.
 func (t *typeSchemas) object(g reflect.Type) schema {
 	properties, required := schema{}, []string{}
 	for _, f := range reflect.VisibleFields(g) {
@@ -101,7 +104,7 @@ func (t *typeSchemas) object(g reflect.Type) schema {
 	return s
 }
 
-// parts are those of messages, by their types in JSON.
+// parts lists the parts of messages with their type in JSON.
 var parts = []struct {
 	name string
 	part pawl.Part
@@ -114,7 +117,7 @@ var parts = []struct {
 	{"patch", pawl.Patch{}},
 }
 
-// addParts adds the parts of messages, by their types.
+// addParts adds a schema for each part of a message, and Part, which is one of them.
 func (t *typeSchemas) addParts() {
 	if _, ok := t.all["Part"]; ok {
 		return
@@ -137,7 +140,7 @@ func requiredOf(s schema) []string {
 	return names
 }
 
-// sortedKinds are the kinds of events in a stable order.
+// sortedKinds returns the kinds of events in a stable order.
 func sortedKinds() []pawl.Kind {
 	kinds := pawl.Kinds()
 	slices.Sort(kinds)
@@ -147,7 +150,7 @@ func sortedKinds() []pawl.Kind {
 // eventName names the schema of an event: session.created is SessionCreatedEvent.
 func eventName(k pawl.Kind) string { return camel(string(k)) + "Event" }
 
-// camel writes the words of a name without what is between them: not_found is NotFound.
+// camel converts a name with dots or underscores to CamelCase: not_found is NotFound.
 func camel(name string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '.' || r == '_' }) {

@@ -8,29 +8,30 @@ import (
 	"sync"
 )
 
-// wordsText is what the comments in the code say of the types that go over HTTP.
+// wordsText has the comments of the types that go over HTTP, extracted from the code.
 //
 //go:embed schema_words.json
 var wordsText []byte
 
-// words are the comments of types, by their names in Go, e.g. pawl.Session.
+// words has the comments of one type. The map is keyed by Go name, such as
+// pawl.Session.
 type words struct {
 	What   string            `json:"what,omitempty"`
-	Fields map[string]string `json:"fields,omitempty"` // by their names in Go
-	Values []string          `json:"values,omitempty"` // that a string may have, if they are named
+	Fields map[string]string `json:"fields,omitempty"` // by Go name
+	Values []string          `json:"values,omitempty"` // the constants of a string type
 }
 
 var allWords = sync.OnceValue(func() map[string]words {
 	var all map[string]words
 	if err := json.Unmarshal(wordsText, &all); err != nil {
-		panic("api: schema_words.json: " + err.Error()) // it is part of the program
+		panic("api: schema_words.json: " + err.Error()) // embedded, so it is valid
 	}
 	return all
 })
 
 func typeWords(g reflect.Type) string { return allWords()[g.String()].What }
 
-// fieldWords are those of a field that is g's or of a type that g embeds.
+// fieldWords returns the comment of a field of g, or of a struct that g embeds.
 func fieldWords(g reflect.Type, f reflect.StructField) string {
 	for _, i := range f.Index[:len(f.Index)-1] {
 		g = g.Field(i).Type
@@ -38,7 +39,7 @@ func fieldWords(g reflect.Type, f reflect.StructField) string {
 	return allWords()[g.String()].Fields[f.Name]
 }
 
-// values says which a string may have.
+// values returns the enum of a string type that has constants, else nil.
 func values(g reflect.Type) schema {
 	list := allWords()[g.String()].Values
 	if len(list) == 0 {
@@ -47,7 +48,7 @@ func values(g reflect.Type) schema {
 	return schema{"enum": list}
 }
 
-// described adds to a schema, of what is not empty.
+// described returns a copy of s with the non-empty values of more added.
 func described(s, more schema) schema {
 	s = maps.Clone(s)
 	for key, value := range more {

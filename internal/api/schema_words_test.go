@@ -19,8 +19,8 @@ import (
 
 const wordsFile = "schema_words.json"
 
-// TestWordsAreTheComments: what the document says of types and fields is what the
-// code says.
+// TestWordsAreTheComments checks that the descriptions in the document are the
+// comments of the code.
 func TestWordsAreTheComments(t *testing.T) {
 	t.Parallel()
 	all := map[string]words{}
@@ -41,7 +41,7 @@ func TestWordsAreTheComments(t *testing.T) {
 	}
 }
 
-// sent picks the words of types that go over HTTP.
+// sent keeps the types that go over HTTP.
 func sent(t *testing.T, all map[string]words) map[string]words {
 	t.Helper()
 	used := map[string]bool{}
@@ -66,7 +66,7 @@ func sent(t *testing.T, all map[string]words) map[string]words {
 	return all
 }
 
-// collect adds a type and those that it is made of.
+// collect adds a type and the types that it consists of.
 func collect(used map[string]bool, g reflect.Type) {
 	if g == nil || used[g.String()] {
 		return
@@ -116,7 +116,7 @@ func readDecl(all map[string]words, pkg string, d *ast.GenDecl) {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:
 			name := pkg + "." + s.Name.Name
-			w := all[name] // its values may have come before it
+			w := all[name] // its constants may have come before it
 			w.What = plainWords(d.Doc)
 			if st, ok := s.Type.(*ast.StructType); ok {
 				w.Fields = fieldComments(st)
@@ -148,7 +148,7 @@ func fieldComments(st *ast.StructType) map[string]string {
 	return fields
 }
 
-// typeName is the name of a type that is written as T or pkg.T, or "".
+// typeName returns the name of a type that is written as T or pkg.T, or "".
 func typeName(pkg string, e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -175,7 +175,7 @@ func literals(s *ast.ValueSpec) []string {
 
 var docLink = regexp.MustCompile(`\[([A-Za-z.]+)\]`)
 
-// plainWords is a comment's text on one line, without links.
+// plainWords returns a comment's text on one line, without links.
 func plainWords(c *ast.CommentGroup) string {
 	return docLink.ReplaceAllString(strings.Join(strings.Fields(c.Text()), " "), "$1")
 }

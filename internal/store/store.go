@@ -39,9 +39,8 @@ type Store interface {
 	// [NeedsSync], a power failure.
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 
-	// Begin is Append at 0 for a session that has blobs from the start: either
-	// everything is stored, or the session does not exist. It reads each blob to
-	// its end.
+	// Begin is Append at 0 for a session that has blobs from the start: it stores
+	// everything or nothing. It reads each blob to its end.
 	Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error)
 
 	// Events yields the events after the given Seq, in order, up to the newest at
@@ -84,10 +83,11 @@ type Lease struct {
 
 // Leases keep two processes from working on the same session.
 type Leases interface {
-	// Acquire takes the session's lease for ttl, or renews it if owner holds it,
-	// and returns the owner that it was taken from: "" if it was free. If another
-	// owner holds an unexpired lease, Acquire returns a *pawl.BusyError, unless
-	// that owner is gone, which the caller must know for certain.
+	// Acquire takes the session's lease for ttl, or renews it if owner holds it, and
+	// returns the owner that it took the lease from: "" if it was free. While another
+	// owner holds an unexpired lease, Acquire returns a *pawl.BusyError, unless that
+	// owner is the one of the last argument: a process that the caller knows to have
+	// ended.
 	Acquire(ctx context.Context, id pawl.SessionID, owner Owner, ttl time.Duration, gone Owner) (from Owner, err error)
 
 	// Release gives up the lease if owner holds it.

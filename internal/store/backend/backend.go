@@ -1,4 +1,4 @@
-// Package backend opens the stores that keep the logs.
+// Package backend opens a store by its URL: PostgreSQL or SQLite.
 package backend
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
-// Store keeps the logs, and the tokens of a server on them.
+// Store is a session store that also keeps the tokens of a server.
 type Store interface {
 	store.Store
 	store.Tokens
 }
 
-// Open opens the store that ref names: postgres://… or postgresql://… is a
-// PostgreSQL database, sqlite:PATH or just PATH an SQLite file. Any other
-// scheme is ErrInvalid, not a file of that name.
+// Open opens the store that ref names: postgres://… or postgresql://… is a PostgreSQL
+// database; sqlite:PATH or just PATH is an SQLite file. Any other scheme is
+// ErrInvalid, not taken as a file name.
 func Open(ctx context.Context, ref string) (Store, error) {
 	path := strings.TrimPrefix(ref, "sqlite:")
 	scheme, _, isURL := strings.Cut(ref, "://")
@@ -36,7 +36,8 @@ func Open(ctx context.Context, ref string) (Store, error) {
 	}
 }
 
-// opened keeps a nil pointer from becoming an interface that is not nil.
+// opened returns a nil interface on error instead of an interface that holds a nil
+// pointer.
 func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err

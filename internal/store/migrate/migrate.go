@@ -1,4 +1,4 @@
-// Package migrate brings a store's schema up to date from numbered SQL files.
+// Package migrate runs schema migrations from numbered SQL files.
 package migrate
 
 import (
@@ -9,26 +9,27 @@ import (
 	"strings"
 )
 
-// Migration is one step of a schema.
+// Migration is one numbered SQL file.
 type Migration struct {
 	Version int // from 1
 	Name    string
 	SQL     string
 }
 
-// Database is what can be migrated.
+// Database is a database whose schema can be migrated.
 type Database interface {
-	// Version is that of the newest migration applied, 0 for a new database.
+	// Version returns the number of the newest migration that was applied, 0 for a
+	// new database.
 	Version(ctx context.Context) (int, error)
 
-	// Apply runs m and records its version in one transaction that keeps other
-	// processes out. If one of them was faster it does nothing.
+	// Apply runs m and records its version in one transaction that locks out other
+	// processes. It does nothing if another process has applied m already.
 	Apply(ctx context.Context, m Migration) error
 }
 
-// Up applies what is missing. On a database that is up to date it only asks for
-// the version. A database that a newer pawl has migrated is refused: this one
-// does not know its shape.
+// Up applies the missing migrations. If there are none, it only reads the version. It
+// returns an error for a database that a newer version of Pawl has migrated, whose
+// schema this version does not know.
 func Up(ctx context.Context, db Database, files fs.FS) error {
 	all, err := load(files)
 	if err != nil {

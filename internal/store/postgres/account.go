@@ -27,8 +27,8 @@ func scanAccount(row pgx.CollectableRow) (a store.Account, err error) {
 	return a, err
 }
 
-// operator returns an error to a tenant: the server would show it its own row, and
-// let it change nothing.
+// operator returns ErrDenied to a tenant. Without it, row-level security would show
+// the tenant its own row and silently change nothing.
 func operator(ctx context.Context) error {
 	if t := store.TenantOf(ctx); t != "" {
 		return fmt.Errorf("tenants are for the one who runs the fleet, not for %s: %w", t, pawl.ErrDenied)
@@ -74,9 +74,10 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// account reads a tenant's row, which a lock may keep as it is.
+// account reads a tenant's row, or returns pgx.ErrNoRows or ErrNotFound. The lock is
+// a suffix such as FOR UPDATE, or "".
 func account(ctx context.Context, q querier, t store.Tenant, lock string) (store.Account, error) {
-	if !t.Valid() { // it may be no text that the server takes
+	if !t.Valid() { // it may not be valid text for the server
 		return store.Account{}, pawl.ErrNotFound
 	}
 	rows, _ := q.Query(ctx, selectAccount+`AND tenant = $1`+lock, string(t)) // CollectExactlyOneRow returns its error
@@ -97,7 +98,7 @@ func (s *Store) Tenants(ctx context.Context) ([]store.Account, error) {
 	return all, nil
 }
 
-// SetTenant implements [store.Tenants]. The row is held meanwhile.
+// SetTenant implements [store.Tenants]. It locks the row while change runs.
 func (s *Store) SetTenant(ctx context.Context, t store.Tenant, change func(*store.Account)) (a store.Account, err error) {
 	err = operator(ctx)
 	if err == nil {
@@ -158,8 +159,9 @@ func (s *Store) RemoveTenant(ctx context.Context, t store.Tenant) error {
 	return nil
 }
 
-// clearTenant removes a tenant's tokens and workspaces, in its name, unless it has
-// sessions. The transaction works for nobody again after that.
+// clearTenant deletes a tenant's tokens and workspaces, acting as that tenant, or
+// returns ErrConflict if it has sessions. At its end the transaction acts for no
+// tenant again.
 func clearTenant(ctx context.Context, tx pgx.Tx, t store.Tenant) error {
 	work := func(setting string) error {
 		_, err := tx.Exec(ctx, `SELECT set_config('pawl.tenant', $1, true)`, setting) // until the transaction ends
@@ -183,7 +185,7 @@ func clearTenant(ctx context.Context, tx pgx.Tx, t store.Tenant) error {
 	return work("t:")
 }
 
-// hasTenant returns an error unless the context's tenant is there, or is none.
+// hasTenant returns ErrNotFound if the context has a tenant that does not exist.
 func (s *Store) hasTenant(ctx context.Context) error {
 	t := store.TenantOf(ctx)
 	if t == "" {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// unlockTime bounds how long it may take to let others do something.
+// unlockTime is how long releasing the lock may take.
 const unlockTime = 5 * time.Second
 
-// Alone does something that has a name, unless another process on the same schema
-// does it now, and reports whether it did. Should the connection be lost, another
-// may begin meanwhile: so it is for what is harmless twice, and only a waste.
+// Alone runs do under an advisory lock of that name, unless another process on the
+// same schema holds the lock, and reports whether it ran. If the connection is lost,
+// another process may start meanwhile, so do must be harmless when it runs twice.
 func (s *Store) Alone(ctx context.Context, name string, do func(context.Context) error) (bool, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -27,10 +27,10 @@ func (s *Store) Alone(ctx context.Context, name string, do func(context.Context)
 		return false, err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTime) // also after the end: the connection lives on
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTime) // also after ctx has ended: the pool keeps the connection
 		defer cancel()
 		if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock`+key, name); err != nil {
-			_ = conn.Conn().Close(ctx) // its locks end with it
+			_ = conn.Conn().Close(ctx) // which releases its locks
 		}
 	}()
 	return true, do(ctx)

@@ -12,15 +12,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// An append is one statement, and so one transaction and one round trip. Its
-// first part moves the session's row, but only from the head that the writer has
-// seen; a writer that comes second waits for the row and then finds another
-// head. The second part inserts the events if the first part changed a row; so
-// does a third, in appends with replies, with what they consumed.
+// An append is one statement, thus one transaction and one round trip. Its first part
+// moves the head of the session's row, but only from the one that the writer has
+// seen; a concurrent writer waits for the row and then finds another head. If that
+// changed a row, the second part inserts the events and, if there are replies among
+// them, a third part adds their usage.
 //
-// Parameters have the same number in all of them: $1 to $3 tell the place in
-// the log, $4 to $8 the events, from $9 on what happens to the session's row,
-// and last what replies consumed.
+// Parameters have the same number in all variants: $1 to $3 are the position in the
+// log, $4 to $8 the events, from $9 on the changes of the session's row, and last the
+// usage.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
 			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, mission, parent, dir, created, owner)
@@ -37,7 +37,7 @@ const (
 			shared = coalesce($24, shared), mission = coalesce($25, mission)
 		WHERE id = $1 AND head = $2`
 
-	// For the events in mid-turn, nearly all: half the work of changeSession.
+	// For events within a turn, which are nearly all: half the work of changeSession.
 	advanceSession = `UPDATE sessions SET head = $3 WHERE id = $1 AND head = $2`
 
 	insertEvents = `INSERT INTO events (session_id, seq, turn, at, kind, version, body)
@@ -45,12 +45,13 @@ const (
 		FROM moved, unnest($4::int[], $5::timestamptz[], $6::text[], $7::int[], $8::text[])
 			WITH ORDINALITY AS e (turn, at, kind, version, body, n)`
 
-	// For one event, the usual case: without arrays it takes a tenth less time.
+	// For one event, the usual case: without arrays it takes 10% less time.
 	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body)
 		SELECT $1, $2::bigint + 1, $4, $5, $6, $7, $8 FROM moved`
 )
 
-// statement appends one event or several, with replies among them or without.
+// statement has the variants of an append: for one event or several, with and without
+// usage.
 type statement struct{ one, several, oneReplied, severalReplied string }
 
 var (
@@ -59,14 +60,15 @@ var (
 	advance = appending(advanceSession, 8)
 )
 
-// appending returns the appends that move a session's row so, with n parameters.
+// appending returns the variants of an append whose first part is move, with n
+// parameters before those of the usage.
 func appending(move string, n int) statement {
 	moved := "WITH moved AS (" + move + " RETURNING 1) "
 	used := "WITH moved AS (" + move + " RETURNING 1), used AS (" + addUsage(n) + ") "
 	return statement{moved + insertEvent, moved + insertEvents, used + insertEvent, used + insertEvents}
 }
 
-// text returns the statement for a batch.
+// text returns the variant for a batch.
 func (s statement) text(batch record.Batch) string {
 	switch one, replied := len(batch.Rows) == 1, len(batch.Usage) > 0; {
 	case one && replied:
@@ -80,9 +82,9 @@ func (s statement) text(batch record.Batch) string {
 	}
 }
 
-// Append implements [store.Store]. A session that does not exist (any more) is an
-// ErrConflict too: the writer's view of it is out of date. If ctx ends or the
-// connection breaks in mid-statement, the events may have been written.
+// Append implements [store.Store]. It also returns ErrConflict if the session does
+// not exist, or no longer: the writer's view of it is out of date. If ctx ends or the
+// connection breaks while the statement runs, the events may have been written.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
@@ -94,7 +96,7 @@ func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, e
 	return batch.Events, nil
 }
 
-// execer is the pool, or a transaction.
+// execer is a pool or a transaction.
 type execer interface {
 	Exec(ctx context.Context, statement string, args ...any) (pgconn.CommandTag, error)
 }
@@ -131,7 +133,8 @@ func columns(rows []record.Row) []any {
 	return []any{turns, ats, kinds, versions, bodies}
 }
 
-// rowOf returns what is done to the session's row, and the parameters from $9 on.
+// rowOf returns the statement that changes the session's row, and its parameters from
+// $9 on.
 func rowOf(after pawl.Seq, c store.Change) (statement, []any) {
 	switch {
 	case after == 0:
@@ -148,7 +151,7 @@ func rowOf(after pawl.Seq, c store.Change) (statement, []any) {
 	}
 }
 
-// changes returns what a change sets or adds as $9 to $25; nil leaves a column as it is.
+// changes returns a change as $9 to $25; nil leaves a column unchanged.
 func changes(c store.Change) []any {
 	return []any{
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
@@ -157,7 +160,7 @@ func changes(c store.Change) []any {
 	}
 }
 
-// sharedNames returns what the column of users holds; nil for nil.
+// sharedNames returns the users as their column holds them; nil for nil.
 func sharedNames(users *[]pawl.User) []string {
 	if users == nil {
 		return nil
@@ -169,7 +172,7 @@ func sharedNames(users *[]pawl.User) []string {
 	return names
 }
 
-// words returns what the column beside a searched text holds; nil for nil.
+// words returns the search words of a text as their column holds them; nil for nil.
 func words(text *string) []string {
 	if text == nil {
 		return nil

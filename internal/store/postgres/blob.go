@@ -13,12 +13,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// partSize is what a blob is cut into, and all of it that is in memory at once.
+// partSize is the size of the parts of a blob, in bytes. Only one part is in memory
+// at a time.
 const partSize = 256 << 10
 
-// PutBlob implements [store.Blobs]. What r yields goes to a passing file first:
-// its name is known only at its end, and no transaction stays open while the
-// caller's code runs.
+// PutBlob implements [store.Blobs]. It copies r to a temporary file first: the ID is
+// known only at the end, and no transaction stays open while the caller's reader
+// runs.
 func (s *Store) PutBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pawl.Blob, error) {
 	blob, err := s.putBlob(ctx, key(id), r)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Store) putBlob(ctx context.Context, id string, r io.Reader) (blob pawl.
 	return p.Blob, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return insertBlob(ctx, tx, id, p.Blob, p.file) })
 }
 
-// passing is a blob in a passing file.
+// passing is a blob in a temporary file.
 type passing struct {
 	pawl.Blob
 	file *os.File
@@ -58,8 +59,8 @@ func newPassing(ctx context.Context, r io.Reader) (p passing, err error) {
 
 func (p passing) remove() error { return errors.Join(p.file.Close(), os.Remove(p.file.Name())) }
 
-// insertBlob does nothing if the session has this blob already; that of another
-// tenant does not exist.
+// insertBlob stores a blob. It does nothing if the session has it already. If that
+// session is another tenant's, it returns pgx.ErrNoRows.
 func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.Reader) error {
 	tag, err := tx.Exec(ctx, "INSERT INTO blobs (session_id, id, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", id, blob.ID, blob.Size)
 	if err == nil && tag.RowsAffected() == 0 {
@@ -84,8 +85,8 @@ func insertBlob(ctx context.Context, tx pgx.Tx, id string, blob pawl.Blob, r io.
 	return nil
 }
 
-// OpenBlob implements [store.Blobs]. The reader asks for one part after the other
-// and holds no connection between them; it is good for as long as ctx.
+// OpenBlob implements [store.Blobs]. The reader fetches one part at a time, holds no
+// connection in between, and is valid until ctx ends.
 func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	var size int64
 	err := pgx.ErrNoRows
@@ -110,8 +111,8 @@ func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (i
 // blobReader reads a blob part by part.
 type blobReader struct {
 	left int64                  // bytes not yet read
-	data []byte                 // the rest of the newest part
-	next func() ([]byte, error) // fetches a part
+	data []byte                 // unread bytes of the current part
+	next func() ([]byte, error) // fetches the next part
 }
 
 func (r *blobReader) Read(p []byte) (n int, err error) {
@@ -129,5 +130,5 @@ func (r *blobReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close has nothing to give back.
+// Close does nothing: the reader holds no resources.
 func (r *blobReader) Close() error { return nil }

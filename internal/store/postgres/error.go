@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The server's codes that mean something to us.
+// SQLSTATE codes that classify knows.
 const (
 	foreignKeyViolation   = "23503"
 	serializationFailure  = "40001"
@@ -23,7 +23,7 @@ const (
 	tooManyConnections    = "53300"
 )
 
-// classify gives the driver's errors the classes that callers act on.
+// classify maps errors of the driver to the error classes of package pawl.
 func classify(err error) error {
 	var e *pgconn.PgError
 	switch {
@@ -37,27 +37,28 @@ func classify(err error) error {
 		return err
 	case anothers(err):
 		return pawl.ErrNotFound
-	case e.Code == foreignKeyViolation: // all of our foreign keys lead to sessions
+	case e.Code == foreignKeyViolation: // all our foreign keys refer to sessions
 		return pawl.ErrNotFound
-	case e.Code == serializationFailure: // where the server's isolation is stricter than we need
+	case e.Code == serializationFailure: // if the server's isolation level is stricter than needed
 		return pawl.ErrConflict
 	case e.Code == tooManyConnections, strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"):
-		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err) // the server is going or coming
+		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err) // the server is starting or shutting down
 	}
 	return err
 }
 
-// connectionFailed reports whether the server could not be reached, or was lost
-// on the way. What was asked of it may then have taken place all the same.
+// connectionFailed reports whether the server could not be reached or the connection
+// was lost. In the latter case the statement may have been executed.
 func connectionFailed(err error) bool {
 	var connect *pgconn.ConnectError
 	var network *net.OpError
 	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
-// anothers reports whether the server refused a row because it is another
-// tenant's. To who asks it does not exist. The code alone may also mean that the
-// role has no rights; the message may be in any language.
+// anothers reports whether row-level security rejected a row because it belongs to
+// another tenant; for the caller it does not exist. The code alone may also mean that
+// the role lacks privileges, and the message may be in any language, so the routine
+// is checked.
 func anothers(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == insufficientPrivilege && e.Routine == "ExecWithCheckOptions"

@@ -25,10 +25,10 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 	})
 }
 
-// page returns the next events. That none exist is seen in the session's row,
-// which costs a fraction: a server plans anew for events each time, as they are in
-// many tables. And if there is no row the log no longer exists: one deleted in mid-read must
-// not pass for a whole one.
+// page returns the next events. It first reads head from the session's row: if there
+// are no new events, that is much cheaper than a query of the partitioned events
+// table, which the server plans each time. If the row does not exist, the log was
+// deleted, and one that is deleted while it is read must not look complete.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
 	var head pawl.Seq
 	if err := s.pool.QueryRow(ctx, "SELECT head FROM sessions WHERE id = $1", key(id)).Scan(&head); err != nil || head <= after {

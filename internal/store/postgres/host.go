@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// knownFor is how long a host that is not seen any more is listed.
+// knownFor is how long a host is listed after its last heartbeat.
 const knownFor = 24 * time.Hour
 
 // Heartbeat implements [fleet.HostRegistry].
@@ -66,8 +66,8 @@ func (s *Store) Hosts(ctx context.Context) ([]fleet.Host, error) {
 	return all, nil
 }
 
-// Loads implements [fleet.HostRegistry]. A tenant is known by its tokens and workspaces;
-// what its sessions do is counted in its own name.
+// Loads implements [fleet.HostRegistry]. It finds tenants by their tokens and
+// workspaces, and counts the sessions of each one acting as that tenant.
 func (s *Store) Loads(ctx context.Context) ([]fleet.Load, error) {
 	rows, _ := s.pool.Query(forAll(ctx), `SELECT '' UNION SELECT tenant FROM tokens UNION SELECT tenant FROM workspaces ORDER BY 1`)
 	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -87,7 +87,8 @@ func (s *Store) Loads(ctx context.Context) ([]fleet.Load, error) {
 	return list, nil
 }
 
-// Clock returns the server's time, by which hosts are live or late.
+// Clock returns the time of the database server, which decides whether hosts are
+// live.
 func (s *Store) Clock(ctx context.Context) (now time.Time, err error) {
 	if err := s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
 		return now, fmt.Errorf("ask the store for the time: %w", classify(err))

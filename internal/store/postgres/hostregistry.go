@@ -18,27 +18,26 @@ import (
 
 var _ fleet.HostRegistry = (*Store)(nil)
 
-// liveFor is how long a host counts as live after it was seen, unless
-// SetHostTimeout says otherwise. The clock is the server's, the only one that all
-// hosts share.
+// liveFor is how long a host counts as live after a heartbeat, unless SetHostTimeout
+// was called. The clock is the database server's, the only one that all hosts share.
 const liveFor = 6 * time.Second
 
-// SetHostTimeout sets how long a host may be silent in a fleet. A host sends a
-// heartbeat five times in that time and counts as live for three of them. Call it
+// SetHostTimeout sets the time without heartbeats after which a host is lost. A host
+// sends five heartbeats in that time and counts as live for three of them. Call it
 // before the store is used.
 func (s *Store) SetHostTimeout(d time.Duration) { s.live = d * 3 / 5 }
 
-// usable are the hosts that a workspace may be on, for a caller who knows that
-// one of them is lost.
+// usable selects the hosts that can hold a workspace, without the one that the caller
+// knows to be lost.
 const usable = `SELECT name FROM hosts
 	WHERE seen > now() - @live::interval AND NOT is_full AND NOT draining AND NOT drain AND capacity > 0 AND name <> @lost`
 
-// place gives a directory to the usable host with the most free capacity, unless it is on a
-// usable one: another caller may have been faster. What was given to a host since
-// it last told how busy it is counts as busy, or all that comes between two heartbeats
-// would go to the same one. No epoch is given twice, not even to a directory that was
-// dropped meanwhile; one that is moved gets a later one, since its number is drawn
-// while its row is held.
+// place assigns a directory to the usable host with the most free capacity, unless it
+// is on a usable host already because another caller was faster. Workspaces placed
+// since a host's last heartbeat count as busy, or everything between two heartbeats
+// would go to the same host. An epoch is never used twice, not even for a directory
+// that was dropped meanwhile; a directory that moves gets a later epoch, since
+// nextval runs while its row is locked.
 const place = `INSERT INTO workspaces AS w (dir, tenant, host, epoch, born, placed)
 	SELECT @dir, @tenant, chosen.name, e.next, e.next, now()
 	FROM (SELECT name FROM hosts h,
@@ -63,12 +62,12 @@ func scanWorkspace(row pgx.CollectableRow) (w fleet.Workspace, err error) {
 	return w, err
 }
 
-// placeTries bounds how often a directory is placed that was on a usable host and
-// then was not.
+// placeTries is the maximum number of attempts to place a directory whose host
+// becomes unusable during the attempt.
 const placeTries = 5
 
-// Place implements [fleet.HostRegistry]. The usual case, that the directory is where it
-// was, only reads.
+// Place implements [fleet.HostRegistry]. In the usual case, in which the directory
+// stays where it is, it only reads.
 func (s *Store) Place(ctx context.Context, dir, lost string) (fleet.Workspace, error) {
 	w, err := s.place(ctx, dir, lost)
 	if err != nil {
@@ -97,8 +96,8 @@ func (s *Store) place(ctx context.Context, dir, lost string) (fleet.Workspace, e
 	return fleet.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
 }
 
-// placeable says why a directory could not be placed; nil if it was only too late
-// for it, or too early.
+// placeable returns why a directory could not be placed, or nil if the hosts changed
+// during the attempt, so that another one may succeed.
 func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	var hosts, others int
 	err := s.pool.QueryRow(forAll(ctx), `SELECT (SELECT count(*) FROM (`+usable+`) u), (SELECT count(*) FROM workspaces WHERE dir = @dir AND tenant <> @tenant)`,
@@ -114,11 +113,11 @@ func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	return nil
 }
 
-// errOthers is the answer to who asks for a directory of another tenant.
+// errOthers reports that the directory belongs to another tenant.
 var errOthers = fmt.Errorf("the folder is not this tenant's: %w", pawl.ErrConflict)
 
-// validRow refuses what cannot be the key of a row: a directory that is no clean
-// absolute path, and texts that the server does not take.
+// validRow returns ErrInvalid for a directory that is not a clean absolute path, and
+// for texts that PostgreSQL cannot store.
 func validRow(dir string, texts ...string) error {
 	if !path.IsAbs(dir) || path.Clean(dir) != dir {
 		return fmt.Errorf("%.200q is no absolute path: %w", dir, pawl.ErrInvalid)
@@ -183,8 +182,9 @@ func (s *Store) Drop(ctx context.Context, dir string) error {
 	return s.change(ctx, "drop", `DELETE FROM workspaces WHERE dir = $1 AND tenant = $2`, "", dir)
 }
 
-// change writes a directory's row: $1 is the directory, $2 the tenant. If that changed
-// nothing it is an ErrConflict for the reason given; without one it is fine.
+// change writes a directory's row: $1 is the directory, $2 the tenant. If no row
+// changed, it returns ErrConflict with the given reason; without a reason, that is no
+// error.
 func (s *Store) change(ctx context.Context, verb, statement, conflict, dir string, args ...any) error {
 	texts := []string{}
 	for _, arg := range args {

@@ -12,8 +12,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// acquire changes the lease only if it may be had, and returns whom it was
-// taken from. The clock is the server's, the only one that all owners share.
+// acquire takes the lease if it is free, expired, or held by @owner or by a process
+// that has ended, and returns the owner that it was taken from. The clock is the
+// database server's, the only one that all owners share.
 const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expires)
 	VALUES (@id, @owner, '', now() + @ttl)
 	ON CONFLICT (session_id) DO UPDATE SET owner = excluded.owner, expires = excluded.expires,
@@ -21,7 +22,8 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 	WHERE held.owner IN (@owner, @gone) OR held.expires <= now()
 	RETURNING taken_from`
 
-// acquireTries bounds how often a lease that was busy and then gone is tried for.
+// acquireTries is the maximum number of attempts for a lease that was held and then
+// released during the attempt.
 const acquireTries = 5
 
 // Acquire implements [store.Leases].
@@ -35,9 +37,9 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owne
 		if err == nil {
 			return from, nil
 		}
-		if errors.Is(err, pgx.ErrNoRows) { // busy: by whom?
+		if errors.Is(err, pgx.ErrNoRows) { // held: read the holder
 			err = s.pool.QueryRow(ctx, "SELECT owner FROM leases WHERE session_id = $1", key(id)).Scan(&holder)
-			if errors.Is(err, pgx.ErrNoRows) { // nobody any more
+			if errors.Is(err, pgx.ErrNoRows) { // released meanwhile
 				continue
 			}
 		}
@@ -49,7 +51,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owne
 	return "", fmt.Errorf("acquire %s: %w", id, &pawl.BusyError{Session: id, Holder: string(holder)})
 }
 
-// acquire returns ErrNoRows if another owner holds the lease.
+// acquire returns pgx.ErrNoRows if another owner holds the lease.
 func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (from store.Owner, err error) {
 	err = s.pool.QueryRow(ctx, acquire, pgx.StrictNamedArgs{
 		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(removed),

@@ -15,7 +15,7 @@ var migrations embed.FS
 
 var _ migrate.Database = schema{}
 
-// schema is the database as the migrations see it.
+// schema implements [migrate.Database] on a pool.
 type schema struct {
 	pool *pgxpool.Pool
 }
@@ -31,8 +31,8 @@ func (s schema) Version(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-// Apply runs a migration. An advisory lock keeps other processes out, also
-// while there is no table to lock yet; it ends with the transaction.
+// Apply runs a migration. An advisory lock, held until the transaction ends, locks
+// out other processes even while there is no table to lock.
 func (s schema) Apply(ctx context.Context, m migrate.Migration) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('pawl ' || current_schema(), 0))`); err != nil {

@@ -1,8 +1,8 @@
-// Package postgres keeps the logs in a PostgreSQL database, for sessions that
+// Package postgres stores session logs in a PostgreSQL database, for sessions that
 // several machines share.
 //
-// An event is durable once Append returns, provided that the server runs with
-// fsync and synchronous_commit on, as it does by default.
+// An event is durable once Append returns, provided that the server runs with fsync
+// and synchronous_commit on, as it does by default.
 package postgres
 
 import (
@@ -19,15 +19,15 @@ import (
 
 var _ store.Store = (*Store)(nil)
 
-// Store is a [store.Store] in one schema of a database.
+// Store implements [store.Store] in one schema of a database.
 type Store struct {
 	pool *pgxpool.Pool
 	live time.Duration // see liveFor
 }
 
-// Open opens the store at a postgres:// URL and brings its schema up to date.
-// It lives in the first schema of the connection's search_path. The URL may set
-// the pool's bounds (pool_max_conns=…).
+// Open opens the store at a postgres:// URL and migrates its schema, the first one of
+// the connection's search_path. The URL can set the limits of the pool
+// (pool_max_conns=…).
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -46,7 +46,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for what is under way and ends the store.
+// Close waits for running queries and closes the pool.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Delete implements [store.Store]. This file is the only place where events may
-// be removed; a test reads the sources and holds this.
+// Delete implements [store.Store]. Only this file may delete events; a test checks
+// the sources for it.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return deleteSession(ctx, tx, id) })
 	if err != nil {
@@ -21,8 +21,8 @@ func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// deleteSession locks the session's row, so that nothing can be added to it any
-// more, and the lease, so that nobody can take it, before it looks.
+// deleteSession locks the session's row, so that no one can append, and its lease, so
+// that no one can acquire it, before it checks the lease.
 func deleteSession(ctx context.Context, tx pgx.Tx, id pawl.SessionID) error {
 	var one int
 	if err := tx.QueryRow(ctx, "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE", key(id)).Scan(&one); err != nil {
@@ -40,6 +40,6 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id pawl.SessionID) error {
 	if _, err := tx.Exec(ctx, "DELETE FROM events WHERE session_id = $1", key(id)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, "DELETE FROM sessions WHERE id = $1", key(id)) // drafts, leases, blobs and usage go with it
+	_, err = tx.Exec(ctx, "DELETE FROM sessions WHERE id = $1", key(id)) // drafts, leases, blobs and usage are deleted by cascade
 	return err
 }

@@ -81,7 +81,8 @@ func list(f pawl.Filter) (query string, args []any) {
 		pick("updated < $%d", f.Before)
 	}
 	for _, word := range store.SearchWords(f.Query) {
-		// Words are letters and digits: what begins so comes before the last rune.
+		// A prefix match that an index can serve: words consist of letters and
+		// digits, which sort before U+10FFFF.
 		pick("id IN (SELECT session_id FROM session_words WHERE word >= $%[1]d::text AND word < $%[1]d::text || '\U0010FFFF')", word)
 	}
 	args = append(args, f.Limit)

@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The server holds every query to the tenant that the connection works for; see
-// migrations/0006_tenants.sql.
+// Row-level security restricts every query to the tenant of the connection, the
+// setting pawl.tenant; see migrations/0006_tenants.sql.
 
-// setting is the value of pawl.tenant: that of the context's tenant.
+// setting returns the value of pawl.tenant for the context's tenant.
 func setting(ctx context.Context) string {
 	if ctx.Value(allTenants{}) != nil {
 		return "*"
@@ -24,15 +24,16 @@ func setting(ctx context.Context) string {
 
 type allTenants struct{}
 
-// forAll is for what is done for the whole fleet. Nobody outside of this package
-// can make such a context, and it only reads.
+// forAll returns a context for reading the rows of all tenants, for the fleet as a
+// whole. No other package can create such a context, and row-level security allows it
+// no writes.
 func forAll(ctx context.Context) context.Context { return context.WithValue(ctx, allTenants{}, true) }
 
-// settingKey is under what a connection remembers for whom it works.
+// settingKey is the key under which a connection caches its tenant setting.
 const settingKey = "pawl.tenant"
 
-// prepare makes a connection work for the context's tenant. It asks the server
-// only if the connection worked for another one before.
+// prepare sets the connection's tenant to the context's. It queries the server only
+// if the connection had another tenant before.
 func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	want, known := setting(ctx), conn.PgConn().CustomData()
 	if known[settingKey] == want {
@@ -49,8 +50,8 @@ func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return true, nil
 }
 
-// CheckTenancy returns an error unless the server keeps tenants apart: a role that
-// row-level security does not bind sees all of them.
+// CheckTenancy returns ErrDenied unless the server isolates tenants: the role must be
+// subject to row-level security, and all tables with a tenant must force it.
 func (s *Store) CheckTenancy(ctx context.Context) error {
 	var role string
 	var bypasses bool

@@ -40,7 +40,7 @@ func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	return nil
 }
 
-// moment is a time as its column holds it: NULL for none.
+// moment returns a time as its column holds it, NULL for the zero time.
 func moment(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
@@ -61,9 +61,10 @@ func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 	return t, err
 }
 
-// TokenByHash implements [store.Tokens]. Whose a token is becomes known by it.
+// TokenByHash implements [store.Tokens]. It searches all tenants: the token tells
+// which tenant the caller belongs to.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
-	if !record.ValidBlob(hash) { // it may be no text that the server takes
+	if !record.ValidBlob(hash) { // it may not be valid text for the server
 		return store.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
 	}
 	rows, _ := s.pool.Query(forAll(ctx), selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error

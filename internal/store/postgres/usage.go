@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// usageTypes are the types of the parameters that addUsage has of its own.
+// usageTypes has the types of addUsage's own parameters.
 var usageTypes = []string{"text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"}
 
-// addUsage returns the part of an append that adds to the sums of what replies
-// consumed. Its own parameters are arrays, after the first n that the append has.
+// addUsage returns the part of an append that adds usage. Its own parameters are
+// arrays that follow the first n parameters of the append.
 func addUsage(n int) string {
 	var own []string
 	for i, name := range usageTypes {
@@ -30,7 +30,7 @@ func addUsage(n int) string {
 			cache_write = u.cache_write + excluded.cache_write, cost = u.cost + excluded.cost`
 }
 
-// usageColumns returns rows as the own parameters of addUsage.
+// usageColumns returns rows as addUsage's own parameters.
 func usageColumns(rows []pawl.UsageRow) []any {
 	var texts [3][]string
 	var numbers [7][]int64
@@ -68,7 +68,7 @@ func (s *Store) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow,
 	return all, nil
 }
 
-// sums returns the query for a filter and a first day.
+// sums returns the query for a filter, with the first day.
 func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	args = []any{since}
 	var roots []string
@@ -86,8 +86,9 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
 		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= $1`
 	if len(roots) > 0 {
-		// UNION, not UNION ALL: each is there once, and a circle ends. That
-		// parent is not '' is known; said, it spares reading those without one.
+		// UNION instead of UNION ALL removes duplicates and ends cycles. The
+		// condition parent > '' is redundant, but spares reading sessions without a
+		// parent.
 		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
 			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
 	}

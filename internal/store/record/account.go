@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Account returns what is known of a tenant as a store keeps it, or ErrInvalid.
+// Account returns a tenant's account in the form that stores keep, or ErrInvalid.
 func Account(a store.Account) (store.Account, error) {
 	if !a.Tenant.Valid() {
 		return a, fmt.Errorf("%.100q is no name for a tenant: small letters, digits and -, at most 50: %w", a.Tenant, pawl.ErrInvalid)

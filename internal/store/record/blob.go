@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// CopyBlob copies all that r yields to w and returns its name and size. It
+// CopyBlob copies r to w until EOF and returns the content's SHA-256 and size. It
 // stops between two reads when ctx ends.
 func CopyBlob(ctx context.Context, w io.Writer, r io.Reader) (pawl.Blob, error) {
 	hash := sha256.New()
@@ -23,7 +23,8 @@ func CopyBlob(ctx context.Context, w io.Writer, r io.Reader) (pawl.Blob, error) 
 	return pawl.Blob{ID: hex.EncodeToString(hash.Sum(nil)), Size: size}, err
 }
 
-// ValidBlob reports whether name has the form of a blob: a SHA-256 in hex.
+// ValidBlob reports whether name can be the ID of a blob: a SHA-256 in lower-case
+// hex.
 func ValidBlob(name string) bool {
 	return len(name) == hex.EncodedLen(sha256.Size) && strings.Trim(name, "0123456789abcdef") == ""
 }

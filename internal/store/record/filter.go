@@ -7,15 +7,15 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The bounds of a list; see [pawl.Filter].
+// Limits of a list; see [pawl.Filter].
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
 )
 
-// Filter returns f with its Limit in bounds, its texts in the form that the log
-// keeps, and its Before in whole microseconds, rounded up so that "updated
-// before" picks the same rows.
+// Filter normalizes a filter for a query: it bounds Limit, converts texts to the form
+// that the log keeps, and rounds Before up to whole microseconds, so that "updated
+// before" selects the same rows.
 func Filter(f pawl.Filter) pawl.Filter {
 	f.Dir, f.Parent = text(f.Dir), pawl.SessionID(text(string(f.Parent)))
 	f.Owner = user(f.Owner)
@@ -29,8 +29,8 @@ func Filter(f pawl.Filter) pawl.Filter {
 	return f
 }
 
-// UsageFilter returns f with its texts in the form that the log keeps, and the
-// first day that it picks: "" for no bound.
+// UsageFilter normalizes a filter and returns the first day that it selects: "" for
+// no bound.
 func UsageFilter(f pawl.UsageFilter) (_ pawl.UsageFilter, since string) {
 	f.Dir, f.Session = text(f.Dir), pawl.SessionID(text(string(f.Session)))
 	f.Owner = user(f.Owner)
@@ -40,7 +40,7 @@ func UsageFilter(f pawl.UsageFilter) (_ pawl.UsageFilter, since string) {
 	return f, since
 }
 
-// user returns a name in the form that the log keeps; nil for nil.
+// user returns a user name in the form that the log keeps; nil for nil.
 func user(u *pawl.User) *pawl.User {
 	if u == nil {
 		return nil
@@ -48,11 +48,11 @@ func user(u *pawl.User) *pawl.User {
 	return new(pawl.User(text(string(*u))))
 }
 
-// maxWordsText bounds how much of a title is searched, in bytes: PostgreSQL
-// refuses to index a word of more than 2 KiB.
+// maxWordsText limits how much of a title or prompt is searchable, in bytes:
+// PostgreSQL cannot index a word of more than 2 KiB.
 const maxWordsText = 1000
 
-// Words returns the words by which a title or prompt is found.
+// Words returns the search words of a title or prompt.
 func Words(text string) []string {
 	return store.SearchWords(text[:min(len(text), maxWordsText)])
 }

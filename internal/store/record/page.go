@@ -6,11 +6,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// PageSize bounds the events that a reader holds at once.
+// PageSize is the maximum number of events that a reader holds in memory.
 const PageSize = 256
 
-// Pages yields the events after the given Seq, as read returns them: at most
-// PageSize a call, fewer only at the log's end. Nothing is held open while the
+// Pages yields the events after the given Seq. It calls read for one page at a time;
+// a page of fewer than PageSize events is the last one. Nothing stays open while the
 // caller works on a page.
 func Pages(after pawl.Seq, read func(after pawl.Seq) ([]pawl.Event, error)) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {

@@ -1,5 +1,5 @@
-// Package record turns appends and filters into what the stores write and ask,
-// so that two stores cannot differ in it.
+// Package record encodes events and normalizes filters for the stores, so that all
+// stores write and select the same.
 package record
 
 import (
@@ -24,18 +24,18 @@ type Row struct {
 // Batch is a checked append, ready to be written.
 type Batch struct {
 	Rows   []Row
-	Events []pawl.Event    // what reading the rows will yield
-	Change store.Change    // what they do to the session's row
-	Usage  []pawl.UsageRow // what they add to the sums, each key once
+	Events []pawl.Event    // the events as reading the rows yields them
+	Change store.Change    // the change to the session's row
+	Usage  []pawl.UsageRow // the usage to add, each key once
 }
 
-// NewBatch checks and encodes an append. Its errors are ErrInvalid: nothing to
-// write, an event that does not belong in a log, or a session that does not
-// begin with SessionCreated, once.
+// NewBatch checks and encodes an append. It returns ErrInvalid if there are no
+// events, if an event does not belong in a log, or if a session does not begin with
+// exactly one SessionCreated.
 //
-// Each body is read back before it is written. A log with one unreadable event
-// could never be opened again, so such an event must not get in. And the caller
-// goes on with what the log holds, so that a restart finds the same.
+// NewBatch decodes each body again before it is written, for two reasons: a log with
+// one unreadable event could never be opened again, and the caller continues with
+// exactly what a restart would read.
 func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, error) {
 	switch {
 	case !id.Valid():
@@ -77,14 +77,14 @@ func encode(e pawl.Event) (Row, error) {
 		return Row{}, fmt.Errorf("%s at %d: a session begins with session.created, once: %w", kind, e.Seq, pawl.ErrInvalid)
 	}
 	if !utf8.Valid(data) {
-		// Raw JSON from outside, a call's input, is passed on unread by the
-		// encoder. PostgreSQL would refuse it.
+		// The encoder passes raw JSON, such as a tool call's input, through
+		// unchecked. PostgreSQL rejects invalid UTF-8.
 		data = []byte(text(string(data)))
 	}
 	return Row{e.Seq, e.Turn, stored(e.At), kind, version, data}, nil
 }
 
-// Event reads a row back.
+// Event decodes a row.
 func (r Row) Event(id pawl.SessionID) (pawl.Event, error) {
 	body, err := r.Kind.Decode(r.Version, r.Data)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r Row) Event(id pawl.SessionID) (pawl.Event, error) {
 	return pawl.Event{Session: id, Seq: r.Seq, Turn: r.Turn, At: r.At.UTC(), Body: body}, nil
 }
 
-// stored returns t as a store keeps it: UTC, whole microseconds, the finest that
-// PostgreSQL has.
+// stored returns t as stores keep it: UTC, in whole microseconds, the precision of
+// PostgreSQL.
 func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // text returns s as JSON keeps it: each invalid byte becomes U+FFFD.

@@ -7,7 +7,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Token returns a token as a store keeps it for a tenant, or ErrInvalid.
+// Token returns a token of the given tenant in the form that stores keep, or
+// ErrInvalid.
 func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	switch {
 	case t.Tenant != of:

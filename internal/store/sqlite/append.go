@@ -12,11 +12,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// The statements of Append. The first three name the head that the writer has
-// seen and change no row if there is another by now.
+// The statements of Append. The first three compare the head that the writer has
+// seen, and change no row if it has moved.
 //
-// advanceSession is for the events in mid-turn, nearly all of them: SQLite
-// rewrites the entries of an index whenever a column of it is assigned.
+// advanceSession is for events within a turn, which are nearly all: SQLite rewrites
+// an index entry whenever one of its columns is assigned.
 const (
 	createSession = `INSERT INTO sessions (id, parent, owner, shared, dir, title, title_words, prompt, prompt_words, model,
 		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, mission, created, updated)
@@ -35,7 +35,7 @@ const (
 	advance = ` input = input + ?, output = output + ?, reasoning = reasoning + ?, cache_read = cache_read + ?,
 		cache_write = cache_write + ?, cost = cost + ?, head = ? WHERE id = ? AND head = ?`
 
-	// A key that is there keeps its row: its numbers are added to.
+	// Add to an existing row.
 	addUsage = `INSERT INTO usage_days (session_id, day, model, agent, replies, input, output, reasoning, cache_read, cache_write, cost)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET replies = replies + excluded.replies, input = input + excluded.input,
@@ -45,8 +45,8 @@ const (
 	insertEvent = `INSERT INTO events (session_id, seq, turn, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Append implements [store.Store]. A session that does not exist (any more) is an
-// ErrConflict too: the writer's view of it is out of date.
+// Append implements [store.Store]. It also returns ErrConflict if the session does
+// not exist, or no longer: the writer's view of it is out of date.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	batch, err := record.NewBatch(id, after, events)
 	if err == nil {
@@ -91,8 +91,8 @@ func (w *writer) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, 
 	return nil
 }
 
-// moveSession takes the session's row from the head that the writer has seen to
-// the batch's end. No row affected means that the writer is late.
+// moveSession moves the head of the session's row from after to the end of the batch.
+// If it affects no row, another writer was first.
 func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.Seq, batch record.Batch) (sql.Result, error) {
 	c := batch.Change
 	head := after + pawl.Seq(len(batch.Rows))
@@ -122,7 +122,7 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, c.Mission, updated}, tail...)...)
 }
 
-// words returns what the column beside a searched text holds; nil for nil.
+// words returns the search words of a text as its column holds them; nil for nil.
 func words(text *string) *string {
 	if text == nil {
 		return nil

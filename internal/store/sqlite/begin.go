@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Begin implements [store.Store]. The files come first: a crash leaves some that
-// belong to no session, and never a session without its files.
+// Begin implements [store.Store]. It writes the files first: a crash may leave files
+// without a session, but never a session without its files.
 func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
 	stored, err := s.begin(ctx, id, blobs, events)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io
 		if err == nil {
 			return
 		}
-		// Somebody else may have made the session since: then the files are its own.
+		// If another process has created the session since, the files belong to it.
 		if there := s.exist(context.WithoutCancel(ctx), id); errors.Is(there, sql.ErrNoRows) {
 			err = errors.Join(err, os.RemoveAll(s.blobFolder(id)))
 		}

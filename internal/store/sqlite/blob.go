@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// blobFolder is where a session's blobs are, each named by its content's hash.
-// The id must be valid.
+// blobFolder returns the directory of a session's blobs, whose file names are the
+// hashes of their contents. The id must be valid, as it becomes part of the path.
 func (s *Store) blobFolder(id pawl.SessionID) string { return filepath.Join(s.blobDir, string(id)) }
 
 // PutBlob implements [store.Blobs].
@@ -36,8 +36,8 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 	if err != nil {
 		return pawl.Blob{}, err
 	}
-	// Delete removes the rows first and the directory after. If the session is
-	// there now, a deletion to come finds the file; if not, it is ours to remove.
+	// Delete removes the rows first and the directory afterwards. If the session
+	// still exists, a later Delete finds the file; if not, it must be removed here.
 	err = s.exist(ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errors.Join(err, os.RemoveAll(folder))
@@ -45,7 +45,7 @@ func (s *Store) putBlob(ctx context.Context, id pawl.SessionID, r io.Reader) (pa
 	return blob, err
 }
 
-// storeBlob puts a blob into a directory, and on the disk.
+// storeBlob writes a blob to a directory and syncs both to disk.
 func (s *Store) storeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return pawl.Blob{}, err
@@ -54,7 +54,7 @@ func (s *Store) storeBlob(ctx context.Context, folder string, r io.Reader) (pawl
 	if err != nil {
 		return pawl.Blob{}, err
 	}
-	for _, dir := range []string{folder, s.blobDir, filepath.Dir(s.blobDir)} { // their entries may be new
+	for _, dir := range []string{folder, s.blobDir, filepath.Dir(s.blobDir)} { // the directories may be new
 		if err := syncFolder(dir); err != nil {
 			return pawl.Blob{}, err
 		}
@@ -62,8 +62,7 @@ func (s *Store) storeBlob(ctx context.Context, folder string, r io.Reader) (pawl
 	return blob, nil
 }
 
-// writeBlob writes a file under a passing name and gives it its own once it is
-// whole and on the disk.
+// writeBlob writes a temporary file and renames it once it is complete and synced.
 func writeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, error) {
 	f, err := os.CreateTemp(folder, "part-") // 0600
 	if err != nil {
@@ -83,7 +82,7 @@ func writeBlob(ctx context.Context, folder string, r io.Reader) (pawl.Blob, erro
 	return blob, nil
 }
 
-// syncFolder puts a directory's entries on the disk.
+// syncFolder fsyncs a directory.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// classify gives the driver's errors the classes that callers act on.
+// classify maps errors of the driver to the error classes of package pawl.
 func classify(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return pawl.ErrNotFound
 	}
-	if isBusy(err) { // for as long as busyTimeout
+	if isBusy(err) { // for longer than busyTimeout
 		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err)
 	}
 	var e *sqlite.Error
-	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY { // all of ours lead to sessions
+	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY { // all our foreign keys refer to sessions
 		return pawl.ErrNotFound
 	}
 	return err
 }
 
-// isBusy reports whether another process had the file locked.
+// isBusy reports whether the file was locked by another process.
 func isBusy(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Acquire implements [store.Leases]. All who use the file are on this machine,
-// so its clock is everyone's.
+// Acquire implements [store.Leases]. It uses the local clock: all processes that use
+// the file run on this machine.
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (from store.Owner, err error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
@@ -52,7 +52,8 @@ func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owne
 	return nil
 }
 
-// lease returns the session's lease, lapsed or not; the zero lease if nobody has one.
+// lease returns the session's lease, expired or not, or the zero Lease if there is
+// none.
 func (w *writer) lease(ctx context.Context, id pawl.SessionID) (store.Lease, error) {
 	var l store.Lease
 	var expires int64

@@ -13,14 +13,13 @@ var migrations embed.FS
 
 var _ migrate.Database = (*writer)(nil)
 
-// Version reads the file's header, where SQLite keeps a number for us: the
-// cheapest thing that can be asked of a database at start-up.
+// Version reads user_version from the file's header, the cheapest query at startup.
 func (w *writer) Version(ctx context.Context) (version int, err error) {
 	err = w.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err
 }
 
-// Apply runs a migration. The header is part of the transaction.
+// Apply runs a migration. The version in the header is part of the transaction.
 func (w *writer) Apply(ctx context.Context, m migrate.Migration) error {
 	return w.transaction(ctx, func(ctx context.Context) error {
 		version, err := w.Version(ctx)

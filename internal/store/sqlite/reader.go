@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-// reader is a pool of connections that cannot write. Readers and the writer do
-// not wait for each other.
+// reader is a pool of read-only connections. Readers and the writer do not block each
+// other (WAL).
 type reader struct {
 	db                    *sql.DB
 	session, page, exists *sql.Stmt
@@ -37,7 +37,7 @@ func openReader(ctx context.Context, dsn string) (*reader, error) {
 	return r, nil
 }
 
-// close ends the statements first; see [writer.close].
+// close closes the statements first; see [writer.close].
 func (r *reader) close() error {
 	return errors.Join(r.session.Close(), r.page.Close(), r.exists.Close(), r.db.Close())
 }
@@ -56,8 +56,8 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 	})
 }
 
-// page returns the next events. If none exist it makes sure that the
-// session is there: a log deleted in mid-read must not pass for a whole one.
+// page returns the next events. If there are none it checks that the session still
+// exists: a log that is deleted while it is read must not look complete.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
 	if err := single(ctx); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]
 	return page, nil
 }
 
-// exist returns an error if there is no such session.
+// exist returns sql.ErrNoRows if the session does not exist.
 func (s *Store) exist(ctx context.Context, id pawl.SessionID) error {
 	var one int
 	if err := single(ctx); err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Delete implements [store.Store]. This file is the only place where events may
-// be removed; a test reads the sources and holds this.
+// Delete implements [store.Store]. Only this file may delete events; a test checks
+// the sources for it.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	if !id.Valid() {
 		return fmt.Errorf("delete %s: %w", id, pawl.ErrNotFound)
 	}
 	err := s.write.transaction(ctx, func(ctx context.Context) error { return s.write.delete(ctx, id) })
 	if err == nil || errors.Is(err, pawl.ErrNotFound) {
-		// After the commit, see PutBlob. And also if there is no such session:
-		// an earlier deletion may have been cut short here.
+		// After the commit, see putBlob. Also if the session does not exist: an
+		// earlier deletion may have been interrupted here.
 		err = errors.Join(err, os.RemoveAll(s.blobFolder(id)))
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *writer) delete(ctx context.Context, id pawl.SessionID) error {
 	if held.Expires.After(time.Now()) {
 		return &pawl.BusyError{Session: id, Holder: string(held.Owner)}
 	}
-	removed, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage go with it
+	removed, err := w.conn.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", string(id)) // drafts, leases and usage are deleted by cascade
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func columnsOf(s pawl.Session) ([]any, error) {
 		string(s.Mission), s.Created.UnixMicro(), s.Updated.UnixMicro()}, nil
 }
 
-// sharedText returns what the column of users holds; nil for nil.
+// sharedText returns the users as their column holds them, a JSON array; nil for nil.
 func sharedText(users *[]pawl.User) (*string, error) {
 	if users == nil {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package sqlite keeps the logs in one SQLite file, with blobs as files beside
-// it. Any number of processes may use the file at once.
+// Package sqlite stores session logs in one SQLite file, with blobs as files next to
+// it. Any number of processes can use the file at the same time.
 package sqlite
 
 import (
@@ -22,18 +22,18 @@ import (
 
 var _ store.Store = (*Store)(nil)
 
-// Store is a [store.Store] on one file.
+// Store implements [store.Store] with one SQLite file.
 type Store struct {
 	write   *writer
 	read    *reader
 	blobDir string
 }
 
-// busyTimeout is how long a process waits that finds the file locked.
+// busyTimeout is how long to wait for a locked file.
 const busyTimeout = 10 * time.Second
 
-// The settings of every connection. On synchronous see [writer]. fullfsync
-// matters on macOS, where fsync alone leaves data in the drive's cache.
+// Settings of every connection. For synchronous see [writer]. fullfsync matters on
+// macOS, where fsync alone leaves data in the drive's cache.
 var pragmas = []string{
 	fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 	"foreign_keys(1)",
@@ -43,11 +43,11 @@ var pragmas = []string{
 	"synchronous(full)",
 }
 
-// readConnections bounds how many reads go on at once.
+// readConnections is the maximum number of concurrent reads.
 const readConnections = 4
 
-// Open opens the store at path and creates it, with its directory, if it does not exist.
-// Both are for the user's eyes only.
+// Open opens the store at path. It creates the file and its directory if they do not
+// exist, readable only by the user.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s, err := open(ctx, path)
 	if err != nil {
@@ -84,8 +84,8 @@ func open(ctx context.Context, path string) (*Store, error) {
 	return &Store{write: w, read: r, blobDir: filepath.Join(filepath.Dir(path), "blobs")}, nil
 }
 
-// Close ends the store. The writer goes last: the last connection to a file
-// folds the write-ahead log into it, which a reader may not.
+// Close closes the store. The writer is closed last: the last connection to a file
+// checkpoints the write-ahead log, which a read-only connection cannot do.
 func (s *Store) Close() error {
 	if err := errors.Join(s.read.close(), s.write.close()); err != nil {
 		return fmt.Errorf("close store: %w", err)
@@ -93,24 +93,24 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// lockByDescription makes SQLite's file locks survive that other code of this
-// process opens and closes the database file, as a tool that greps a directory
-// does. POSIX locks would be lost, and another process could then take the file
-// for unused and drop its write-ahead log.
+// lockByDescription switches SQLite to open file description (OFD) locks. A process
+// loses its POSIX locks on a file as soon as any of its code closes that file, as a
+// tool that greps the directory does. Another process could then take the file for
+// unused and delete its write-ahead log.
 var lockByDescription = sync.OnceValue(func() error {
 	_, err := sqlite.OFDLocking(true)
 	if errors.Is(err, sqlite.ErrOFDLockingUnavailable) {
-		return nil // only Linux has them
+		return nil // only Linux has OFD locks
 	}
 	return err
 })
 
 var creating sync.Mutex
 
-// create makes an empty file with the permissions that SQLite then gives to the
-// files beside it too. An existing file is left alone: where locks are POSIX
-// locks, closing it would drop those of its users in this process. That is also
-// why only one caller may be here at a time.
+// create creates an empty file with mode 0600, which SQLite copies to the files next
+// to it. It does not open an existing file: with POSIX locks, closing it would
+// release the locks of its other users in this process. For the same reason only one
+// goroutine may run create at a time.
 func create(path string) error {
 	creating.Lock()
 	defer creating.Unlock()
@@ -127,14 +127,14 @@ func create(path string) error {
 	return f.Close()
 }
 
-// dsn names the file to the driver, with the settings of its connections.
+// dsn returns the data source name of the file, with the settings of its connections.
 func dsn(path string, more ...string) string {
 	params := url.Values{"_pragma": append(more, pragmas...)}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: params.Encode()}
 	return file.String()
 }
 
-// openDB opens a pool of at most n connections, which stay open.
+// openDB opens a pool of at most n connections, which are kept open.
 func openDB(dsn string, n int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {

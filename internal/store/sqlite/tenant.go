@@ -8,7 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// single refuses to work for a tenant: a file keeps none apart.
+// single returns ErrInvalid if ctx has a tenant: an SQLite file cannot isolate
+// tenants.
 func single(ctx context.Context) error {
 	if t := store.TenantOf(ctx); t != "" {
 		return fmt.Errorf("an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL: %w", t, pawl.ErrInvalid)

@@ -34,7 +34,7 @@ func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	return nil
 }
 
-// affected returns none if a statement changed no row.
+// affected returns none if the statement changed no row.
 func affected(r sql.Result, err, none error) error {
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func affected(r sql.Result, err, none error) error {
 	return none
 }
 
-// micro is a time as its column holds it: NULL for none.
+// micro returns a time as its column holds it, NULL for the zero time.
 func micro(at time.Time) *int64 {
 	if at.IsZero() {
 		return nil

@@ -6,30 +6,29 @@ import (
 	"slices"
 )
 
-// job is a piece of work that waits for its transaction.
+// job is a unit of work that waits for a transaction.
 type job struct {
 	work    func(context.Context) error
-	durable bool // it must be on the disk when it is done
+	durable bool // it must be synced to disk before it is done
 	err     error
 	done    chan struct{} // closed when err is final
 }
 
-// maxJobs bounds how many jobs share a commit.
+// maxJobs is the maximum number of jobs per commit.
 const maxJobs = 128
 
-// transaction runs work alone among all writers of the file, and keeps what it
-// did if it returns nil. Jobs that wait at the same time share one commit, and
-// so one fsync: a thousand sessions write as fast as the disk takes pages, not
-// as fast as it turns.
+// transaction runs work while no one else writes to the file, and commits if it
+// returns nil. Jobs that wait at the same time share a commit and thus an fsync
+// (group commit), so throughput does not depend on the latency of the disk.
 //
-// A cancel is obeyed until the work has begun. Then it is not, so that the
-// caller always knows whether its write took place; what remains is short, and
-// waiting for another process ends with busy_timeout.
+// Canceling ctx has an effect only until the work begins, so that the caller always
+// knows whether its write took place. The rest is short, and waiting for another
+// process ends with busy_timeout.
 func (w *writer) transaction(ctx context.Context, work func(context.Context) error) error {
 	return w.wait(ctx, &job{work: work, durable: true, done: make(chan struct{})})
 }
 
-// passing is a transaction that a power cut may undo.
+// passing is a transaction without fsync: a power failure may undo it.
 func (w *writer) passing(ctx context.Context, work func(context.Context) error) error {
 	return w.wait(ctx, &job{work: work, done: make(chan struct{})})
 }
@@ -45,7 +44,7 @@ func (w *writer) wait(ctx context.Context, j *job) error {
 		select {
 		case <-j.done:
 			return j.err
-		case w.turn <- struct{}{}: // whoever gets the turn works for all who wait
+		case w.turn <- struct{}{}: // the goroutine that gets the turn works for all that wait
 			w.runWaiting(context.WithoutCancel(ctx))
 			<-w.turn
 		case <-ctx.Done():
@@ -58,7 +57,7 @@ func (w *writer) wait(ctx context.Context, j *job) error {
 	}
 }
 
-// withdraw takes a job back; false if somebody works on it already.
+// withdraw removes a waiting job. It returns false if the job has begun.
 func (w *writer) withdraw(j *job) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +69,7 @@ func (w *writer) withdraw(j *job) bool {
 	return true
 }
 
-// runWaiting runs the jobs that wait, the oldest first, in one transaction.
+// runWaiting runs the waiting jobs in one transaction, oldest first.
 func (w *writer) runWaiting(ctx context.Context) {
 	w.mu.Lock()
 	n := min(len(w.waiting), maxJobs)
@@ -78,7 +77,7 @@ func (w *writer) runWaiting(ctx context.Context) {
 	w.waiting = slices.Delete(w.waiting, 0, n)
 	w.mu.Unlock()
 	if n == 0 {
-		return // another did it
+		return // another goroutine ran them
 	}
 	if err := w.commitAll(ctx, jobs); err != nil {
 		for _, j := range jobs {
@@ -92,8 +91,8 @@ func (w *writer) runWaiting(ctx context.Context) {
 	}
 }
 
-// commitAll runs the jobs and commits. A job that fails leaves nothing behind
-// and does not harm the others; an error is one of all.
+// commitAll runs the jobs and commits. A job that fails is rolled back alone; an
+// error that commitAll returns applies to all of them.
 func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
 	if err := w.setLasting(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.durable })); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// setLasting says whether the next commits wait for the disk.
+// setLasting sets whether the next commits wait for fsync.
 func (w *writer) setLasting(ctx context.Context, durable bool) error {
 	if w.durable == durable {
 		return nil
@@ -133,15 +132,15 @@ func (w *writer) setLasting(ctx context.Context, durable bool) error {
 	if durable {
 		pragma = "PRAGMA synchronous = FULL"
 	}
-	if _, err := w.conn.ExecContext(ctx, pragma); err != nil { // not prepared: SQLite obeys some pragmas while it compiles them
+	if _, err := w.conn.ExecContext(ctx, pragma); err != nil { // not prepared: some pragmas take effect when they are compiled
 		return err
 	}
 	w.durable = durable
 	return nil
 }
 
-// attempt runs one job. Among others it has a savepoint of its own to go back
-// to if it fails; alone, it needs none.
+// attempt runs one job, with a savepoint if there are other jobs in the transaction,
+// so that a failed job can be rolled back alone.
 func (w *writer) attempt(ctx context.Context, j *job, among bool) error {
 	if !among {
 		j.err = j.work(ctx)

@@ -41,7 +41,7 @@ func (s *Store) usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow,
 	return all, rows.Err()
 }
 
-// sums returns the query for a filter and a first day.
+// sums returns the query for a filter, with the first day.
 func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	var roots []string
 	if f.Session != "" {
@@ -54,8 +54,9 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
 		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= ?`
 	if len(roots) > 0 {
-		// UNION, not UNION ALL: each is there once, and a circle ends. That
-		// parent is not '' is known; said, it spares reading those without one.
+		// UNION instead of UNION ALL removes duplicates and ends cycles. The
+		// condition parent > '' is redundant, but spares reading sessions without a
+		// parent.
 		query = `WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE ` + strings.Join(roots, " AND ") + `
 			UNION SELECT s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '') ` + query + ` AND session_id IN (SELECT id FROM family)`
 	}

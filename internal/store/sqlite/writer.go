@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// writer is the one connection of this process that writes. Writers of other
+// writer is the only connection of this process that writes. Writers of other
 // processes wait at BEGIN IMMEDIATE.
 //
-// A commit with [pawl.NeedsSync] events is on the disk before Append returns
-// (synchronous = FULL): the start of a call must outlive even a power cut, or
-// the call could run twice. Each costs an fsync, 0.1 to 0.7 ms on a cloud disk.
-// Other commits (NORMAL) outlive a crash of pawl, and reach the disk with the
-// next lasting one, whose fsync is of the whole write-ahead log.
+// A commit with [store.NeedsSync] events is fsynced before Append returns
+// (synchronous = FULL): the start of a call must survive even a power failure, or the
+// call could run twice. That costs an fsync per commit, 0.1 to 0.7 ms on a cloud
+// disk. Other commits (NORMAL) survive a crash of Pawl and reach the disk with the
+// next fsync, which covers the whole write-ahead log.
 type writer struct {
 	db   *sql.DB
 	conn *sql.Conn
-	turn chan struct{} // held by whoever uses conn
+	turn chan struct{} // a lock: held while conn is in use
 
 	mu      sync.Mutex
 	waiting []*job
 
-	durable bool // what synchronous is set to
+	durable bool // whether synchronous is FULL
 
 	begin, commit, rollback *sql.Stmt
 	save, keep, undo        *sql.Stmt
 	create, change, advance *sql.Stmt
 	insert, use             *sql.Stmt
-	open                    []*sql.Stmt // all of these
+	open                    []*sql.Stmt // all of them, for close
 }
 
 func openWriter(ctx context.Context, dsn string) (*writer, error) {
@@ -57,9 +57,9 @@ func openWriter(ctx context.Context, dsn string) (*writer, error) {
 	return w, nil
 }
 
-// connect opens a connection. When several processes open a new file at once,
-// all want to set journal_mode, and SQLite turns the losers away without the
-// wait that busy_timeout asks for: so we wait.
+// connect opens a connection. When several processes open a new file at once, all set
+// journal_mode, and SQLite returns SQLITE_BUSY to the losers without waiting for
+// busy_timeout, so connect retries.
 func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
 	defer cancel()
@@ -97,9 +97,9 @@ func (w *writer) prepareAll(ctx context.Context, texts map[**sql.Stmt]string) (e
 	return nil
 }
 
-// close waits for the transaction that is under way. Its statements go first:
-// SQLite folds the write-ahead log into the file only when the last connection
-// closes with none open.
+// close waits for the current transaction. It closes the statements first: SQLite
+// checkpoints the write-ahead log only when the last connection closes without open
+// statements.
 func (w *writer) close() error {
 	w.turn <- struct{}{}
 	defer func() { <-w.turn }()

@@ -1,4 +1,4 @@
-// Package sqlitetest opens stores for tests.
+// Package sqlitetest opens SQLite stores for tests.
 package sqlitetest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 )
 
-// Open returns an empty store, which is closed with the test.
+// Open returns an empty store, which is closed when the test ends.
 func Open(t testing.TB) *sqlite.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"))
