@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Conflicts says what Apply does with files that somebody else has changed.
+// Conflicts says how Apply handles files that others have changed since.
 type Conflicts int
 
-// What is done with conflicts.
+// How Apply handles conflicts.
 const (
-	Refuse    Conflicts = iota // nothing at all is changed: a *ConflictError
-	KeepAside                  // the file as it is now is first copied to a directory of pawl
-	Leave                      // they stay as they are, the others are restored
+	Refuse    Conflicts = iota // change nothing and return a *ConflictError
+	KeepAside                  // copy the current file to a directory of pawl, then restore it
+	Leave                      // leave these files unchanged and restore the others
 )
 
-// ConflictError says which files somebody else has changed.
+// ConflictError lists the files that others have changed.
 type ConflictError struct{ Files []Restore }
 
 func (e *ConflictError) Error() string {
@@ -34,17 +34,17 @@ func (e *ConflictError) Error() string {
 	return "somebody else has changed files, choose to leave them or to keep them aside: " + strings.Join(list, "; ")
 }
 
-// Report says what Apply did.
+// Report is the result of Apply.
 type Report struct {
-	Changed []string          // by path
-	Aside   map[string]string // where the content of a conflicting file was copied to
-	Left    []string          // conflicts that stay as they are, and what is left out
+	Changed []string          // paths, sorted
+	Aside   map[string]string // path of the copy of each conflicting file, by its path
+	Left    []string          // paths of conflicts that were left unchanged, and of files that snapshots leave out
 }
 
-// Apply does what a plan says. It can be repeated: what is as it should be
-// already is not touched, and nothing is put aside twice. All contents are at
-// hand before the first file is changed; each file is looked at again right
-// before. An error midway leaves some files restored and others not.
+// Apply carries out a plan. It is safe to repeat: it skips files that are in the
+// wanted state already, and makes no second copy of a conflicting file. It fetches
+// all content before it changes the first file, and checks each file again right
+// before changing it. After an error some files may be restored and others not.
 func (s *Store) Apply(ctx context.Context, plan Plan, how Conflicts) (Report, error) {
 	if !slices.ContainsFunc(plan.Files, func(r Restore) bool { return r.open() }) {
 		return Report{Left: leftOut(plan)}, nil
@@ -79,7 +79,7 @@ func leftOut(p Plan) (paths []string) {
 	return paths
 }
 
-// applying is an Apply under way.
+// applying is the state of a running Apply.
 type applying struct {
 	*folder
 
@@ -111,7 +111,7 @@ func (a *applying) run(ctx context.Context) error {
 	if err := a.contents.fetch(ctx, a.folder, todo); err != nil {
 		return err
 	}
-	for _, r := range slices.Backward(todo) { // what is in a directory, before the directory
+	for _, r := range slices.Backward(todo) { // entries before their directory
 		if !r.want.covered() {
 			if err := a.do(ctx, r, a.remove); err != nil {
 				return err
@@ -128,7 +128,7 @@ func (a *applying) run(ctx context.Context) error {
 	return nil
 }
 
-// again looks at the files again before anything is changed.
+// again inspects all files of the plan again before any is changed.
 func (a *applying) again() error {
 	for i := range a.plan.Files {
 		r := &a.plan.Files[i]
@@ -154,13 +154,13 @@ func (a *applying) again() error {
 	return a.plan.obstacles(a.root)
 }
 
-// canKeep reports whether a conflict can be put aside.
+// canKeep reports whether the conflicting file can be copied aside.
 func (r *Restore) canKeep() bool {
 	now := r.now.state
 	return !r.blocked && (now.covered() || now == state{} || now == state{modeOut, outIDs[outLarge]})
 }
 
-// do restores a file, unless it has changed in the last moment.
+// do restores one file, unless it has changed at the last moment.
 func (a *applying) do(ctx context.Context, r *Restore, restore func(*Restore) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -186,7 +186,8 @@ func (a *applying) do(ctx context.Context, r *Restore, restore func(*Restore) er
 	return nil
 }
 
-// verify looks at a file right before it is replaced or removed.
+// verify checks right before the change that the file is still in the planned
+// state.
 func (a *applying) verify(fd int, name string, r *Restore) error {
 	now, err := a.root.lookIn(fd, name)
 	if err != nil && !absent(err) {
@@ -200,8 +201,8 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 	return nil
 }
 
-// remove removes a file, and the directories that are empty then and did not exist
-// in the snapshot that is restored.
+// remove removes a file, and then its parent directories if they are empty and did
+// not exist in the snapshot that is restored.
 func (a *applying) remove(r *Restore) error {
 	a.reach("remove " + r.Path)
 	err := a.root.in(r.Path, func(fd int, name string) error {
@@ -218,7 +219,7 @@ func (a *applying) remove(r *Restore) error {
 	}
 	for dir := path.Dir(r.Path); dir != "." && !a.plan.folders[r.origin][dir]; dir = path.Dir(dir) {
 		if a.root.removeFolder(dir) != nil {
-			break // there is something in it
+			break // it is not empty
 		}
 	}
 	return nil

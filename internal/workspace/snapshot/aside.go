@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keep copies a file as it is now to a directory of pawl. The copy is named
-// after the file's path and content: a second attempt finds the first one's.
+// keep copies the current file to a directory of pawl. The copy is named after the
+// file's path and content, so a second attempt reuses the first copy.
 func (a *applying) keep(r *Restore) error {
 	if r.now.folder || r.now.state == (state{}) {
-		return nil // there is nothing to keep
+		return nil // no file to copy
 	}
 	temp, err := os.CreateTemp(a.at, "temp-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // it no longer exists if all went well
+	defer os.Remove(temp.Name()) //nolint:errcheck // it no longer exists on success
 	sum := sha256.New()
 	sum.Write([]byte(r.Path + "\x00"))
 	err = a.root.in(r.Path, func(fd int, name string) error { return copyFrom(fd, name, r.now.mode, io.MultiWriter(temp, sum)) })
@@ -47,7 +47,8 @@ func (a *applying) keep(r *Restore) error {
 	return nil
 }
 
-// copyFrom copies a file, whatever its size, or where a link leads.
+// copyFrom copies a file of any size, or the target of a symbolic link, to a
+// writer.
 func copyFrom(fd int, name string, mode uint32, to io.Writer) error {
 	if mode == modeLink {
 		target, _, err := readAt(fd, name, modeLink, unix.PathMax)

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Kind says what happened to a file, or will.
+// Kind is the kind of a change to a file.
 type Kind string
 
 // Kinds of changes.
@@ -19,24 +19,24 @@ const (
 	Added     Kind = "added"
 	Modified  Kind = "modified"
 	Deleted   Kind = "deleted"
-	Mode      Kind = "mode"      // only whether it can be run
-	Type      Kind = "type"      // a link became a file, or the reverse
-	Uncovered Kind = "uncovered" // one of the snapshots leaves it out, so nobody knows
+	Mode      Kind = "mode"      // only the executable bit changed
+	Type      Kind = "type"      // a symbolic link became a file, or the reverse
+	Uncovered Kind = "uncovered" // one of the snapshots leaves the file out, so the change is unknown
 )
 
-// Change is a file that differs between two snapshots. Its path is untrusted
-// text, with slashes, and may hold any byte but zero.
+// Change is a file that differs between two snapshots. Path is untrusted text; it
+// is separated by slashes and may contain any byte except zero.
 type Change struct {
 	Path             string
 	Kind             Kind
-	OldMode, NewMode uint32 // as git has them: 0o100644, 0o100755, 0o120000; 0 if none exists
-	Added, Deleted   int    // lines
-	Binary           bool   // then there are no lines
-	LeftOut          string // of Uncovered: why
+	OldMode, NewMode uint32 // git file modes: 0o100644, 0o100755, 0o120000; 0 if the file does not exist
+	Added, Deleted   int    // numbers of lines
+	Binary           bool   // a binary file, for which no lines are counted
+	LeftOut          string // the reason, if Kind is Uncovered
 }
 
-// Changes returns what changed in the directory from one snapshot to another, by
-// path. No second one means the directory as it is now.
+// Changes returns the files of dir that differ between two snapshots, sorted by
+// path. If to is "", it compares with the current content.
 func (s *Store) Changes(ctx context.Context, dir string, from, to ID) ([]Change, error) {
 	f, to, err := s.pair(ctx, dir, from, to)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) Changes(ctx context.Context, dir string, from, to ID) ([]Change,
 	return changes, nil
 }
 
-// pair locks the directory and takes it if no second snapshot is named.
+// pair locks the store of dir and, if to is "", takes a snapshot.
 func (s *Store) pair(ctx context.Context, dir string, from, to ID) (*folder, ID, error) {
 	if err := from.valid(); err != nil {
 		return nil, "", err
@@ -89,7 +89,7 @@ func (f *folder) changes(ctx context.Context, from, to ID) ([]Change, error) {
 	return changes, nil
 }
 
-// known is the mode of what a snapshot covers.
+// known returns the mode of a file that the snapshot covers, else 0.
 func known(s state) uint32 {
 	if !s.covered() {
 		return 0
@@ -97,7 +97,7 @@ func known(s state) uint32 {
 	return s.mode
 }
 
-// lines returns how many lines changed in each file.
+// lines returns the numbers of added and deleted lines of each changed file.
 func (f *folder) lines(ctx context.Context, from, to ID) (map[string]Change, error) {
 	args := []string{"diff-tree", "-r", "-z", "--numstat", "--no-renames", "--ignore-submodules=all", string(from), string(to)}
 	out, err := f.read(ctx, git.OwnCall{Args: args})
@@ -121,13 +121,13 @@ func (f *folder) lines(ctx context.Context, from, to ID) (map[string]Change, err
 
 const (
 	defaultPatch = 1 << 20
-	patchPaths   = 1000    // at most, in a run of git
-	patchBytes   = 100_000 // of those paths
+	patchPaths   = 1000    // paths in one git command, at most
+	patchBytes   = 100_000 // bytes of these paths
 )
 
-// Patch returns the changes from one snapshot to another as a unified diff. No
-// second one means the directory as it is now. It holds whole lines, of about
-// limit bytes at most; 0 means 1 MiB. If it is cut, its last line says so.
+// Patch returns the changes between two snapshots as a unified diff. If to is "",
+// it compares with the current content. The diff is cut after a whole line at about
+// limit bytes (0 means 1 MiB), and a cut diff ends with a line that says so.
 func (s *Store) Patch(ctx context.Context, dir string, from, to ID, limit int) (text string, cut bool, err error) {
 	f, to, err := s.pair(ctx, dir, from, to)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *folder) patch(ctx context.Context, from, to ID, limit int) (string, boo
 	return string(text), false, nil
 }
 
-// some returns how many of the paths fit into a command line.
+// some returns how many of the paths fit on one command line.
 func some(paths []string) (n int) {
 	for size := 0; n < len(paths) && n < patchPaths; n++ {
 		if size += len(paths[n]) + 1; n > 0 && size > patchBytes {
@@ -166,7 +166,8 @@ func some(paths []string) (n int) {
 	return n
 }
 
-// trimPatch cuts a patch behind a line.
+// trimPatch cuts a diff of files files at the last line end within limit bytes, and
+// appends a note.
 func trimPatch(text []byte, limit, files int) string {
 	text = text[:bytes.LastIndexByte(text[:limit], '\n')+1]
 	shown := bytes.Count(text, []byte("\ndiff --git "))

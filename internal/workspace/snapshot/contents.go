@@ -13,17 +13,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// contents are blobs that are to be put back, in a file without a name.
+// contents holds the blobs to restore, in an unlinked temporary file.
 type contents struct {
 	temp *os.File
 	at   map[oid]part
 	size int64
 }
 
-// part is where a blob is in the file.
+// part is the position of a blob in the temporary file.
 type part struct{ from, size int64 }
 
-// fetch reads all blobs that files are to have, and checks each against its id.
+// fetch reads all blobs that the files need from git, and verifies each against its
+// id.
 func (c *contents) fetch(ctx context.Context, f *folder, todo []*Restore) (err error) {
 	var in strings.Builder
 	var ids []oid
@@ -60,7 +61,8 @@ func (c *contents) fetch(ctx context.Context, f *folder, todo []*Restore) (err e
 	return err
 }
 
-// missing says whether content is missing because its snapshot was cleaned up.
+// missing returns a *LostError if content is missing because its snapshot was
+// deleted, else broken.
 func (f *folder) missing(broken *Broken, todo []*Restore) error {
 	for _, r := range todo {
 		if !f.held(r.origin) {
@@ -70,7 +72,7 @@ func (f *folder) missing(broken *Broken, todo []*Restore) error {
 	return broken
 }
 
-// one reads a blob, as git cat-file --batch prints it.
+// one reads one blob in the output format of git cat-file --batch.
 func (c *contents) one(r *bufio.Reader, id oid) error {
 	head, err := r.ReadString('\n')
 	if err != nil {
@@ -99,7 +101,7 @@ func (c *contents) one(r *bufio.Reader, id oid) error {
 	return nil
 }
 
-// open returns a blob that was fetched.
+// open returns a reader of a fetched blob.
 func (c *contents) open(id oid) (io.Reader, error) {
 	p, ok := c.at[id]
 	if !ok || c.temp == nil {
@@ -110,6 +112,6 @@ func (c *contents) open(id oid) (io.Reader, error) {
 
 func (c *contents) close() {
 	if c.temp != nil {
-		_ = c.temp.Close() // it has no name: that was all of it
+		_ = c.temp.Close() // it is unlinked: closing deletes it
 	}
 }

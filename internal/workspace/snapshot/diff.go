@@ -13,25 +13,28 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// maxDiff bounds what git says about the differences of snapshots.
+// maxDiff bounds the output of a git diff, in bytes.
 const maxDiff = 256 << 20
 
-// state is what stands at a path. The zero state is nothing.
+// state is the mode and blob id of a path. The zero value means that nothing exists
+// there.
 type state struct {
 	mode uint32
 	id   oid
 }
 
+// covered reports whether the state is a file or symbolic link that the snapshot
+// contains.
 func (s state) covered() bool { return s.mode == modeFile || s.mode == modeExec || s.mode == modeLink }
 
 // record is a path whose state differs between two snapshots.
 type record struct {
 	path     string
 	from, to state
-	out      string // why one of them does not cover it; "" if both do
+	out      string // the reason if one of the snapshots leaves the path out, else ""
 }
 
-// kind says what happened to the path.
+// kindOf returns the kind of change between two states.
 func kindOf(from, to state) Kind {
 	switch {
 	case !from.covered():
@@ -46,8 +49,8 @@ func kindOf(from, to state) Kind {
 	return Modified
 }
 
-// records returns how pairs of snapshots differ, by path. What neither of two
-// covers is not in there.
+// records returns the differences of each pair of snapshots, by path. It omits
+// paths that neither snapshot of a pair covers.
 func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error) {
 	var in strings.Builder
 	all := make([][]record, len(pairs))
@@ -67,7 +70,7 @@ func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error)
 	for i, p := range pairs {
 		head := fmt.Sprintf("%s %s\n", p[0], p[1])
 		rest, found := bytes.CutPrefix(out, []byte(head))
-		if !found { // git passes over a pair that it does not have
+		if !found { // git skips a pair with a missing tree
 			return nil, f.removed(p)
 		}
 		if all[i], out, err = readRaw(rest); err != nil {
@@ -78,7 +81,8 @@ func (f *folder) records(ctx context.Context, pairs [][2]ID) ([][]record, error)
 	return all, nil
 }
 
-// gone says which of two snapshots does not exist.
+// removed returns a *LostError for the snapshot of the pair that was deleted, or a
+// *Broken error.
 func (f *folder) removed(pair [2]ID) error {
 	for _, id := range pair {
 		if !f.held(id) {
@@ -95,7 +99,8 @@ func flat(pairs [][2]ID) (ids []ID) {
 	return ids
 }
 
-// read returns all that git prints, within maxDiff.
+// read returns the output of a git command. It fails if the output is larger than
+// maxDiff.
 func (f *folder) read(ctx context.Context, c git.OwnCall) (out []byte, err error) {
 	c.Hold = f.file
 	c.Out = func(r io.Reader) (err error) {
@@ -108,12 +113,13 @@ func (f *folder) read(ctx context.Context, c git.OwnCall) (out []byte, err error
 	return out, err
 }
 
-// readRaw reads git's raw records, up to what is none.
+// readRaw parses records of git's raw diff format, and returns the text that
+// follows them.
 func readRaw(text []byte) (records []record, rest []byte, err error) {
 	for len(text) > 0 && text[0] == ':' {
 		head, tail, _ := bytes.Cut(text[1:], []byte{0})
 		name, tail, ended := bytes.Cut(tail, []byte{0})
-		fields := strings.Fields(string(head)) // mode, mode, id, id, letter
+		fields := strings.Fields(string(head)) // old mode, new mode, old id, new id, status
 		if !ended || len(fields) != 5 {
 			return nil, nil, fmt.Errorf("git says %.100q of a difference", head)
 		}
@@ -139,9 +145,9 @@ func readState(mode, id string) (s state, err error) {
 	return state{uint32(m), oid(raw)}, nil
 }
 
-// mark tells what one of two snapshots does not cover from what came or went: a
-// file that is ignored or too large from now on was not deleted. A directory that
-// is left out as a whole speaks for all that is in it.
+// mark sets out for paths that one of the snapshots leaves out: a file that is
+// newly ignored or too large was not deleted. A directory that is left out accounts
+// for everything in it.
 func mark(records []record) []record {
 	outFrom, outTo := map[string]string{}, map[string]string{}
 	for _, r := range records {
@@ -175,7 +181,8 @@ func reason(s state) string {
 	return "not covered"
 }
 
-// above returns what is said of a path or of a directory above it.
+// above returns the value for path or for its closest parent directory that has
+// one.
 func above(said map[string]string, path string) string {
 	for len(said) > 0 {
 		if why := said[path]; why != "" {

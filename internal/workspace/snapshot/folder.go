@@ -18,33 +18,34 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// The parts of a directory's store.
+// Names of files and refs in a directory's store.
 const (
-	repoName  = "repo"  // the bare repository
-	tableName = "table" // what the files looked like
-	pathName  = "path"  // which directory it is, for people and for GC
+	repoName  = "repo"  // the bare git repository
+	tableName = "table" // the cached file metadata
+	pathName  = "path"  // the path of the directory, for people and for GC
 	lockName  = "lock"
-	asideName = "aside" // what an undo took out of the way
+	asideName = "aside" // copies of files that an undo replaced
 
-	refsNow    = "refs/now"  // the tree that the table is of
+	refsNow    = "refs/now"  // the tree that the table describes
 	refsOwners = "refs/pawl" // below it: owner/tree
 )
 
-// lockPoll is how often it is looked whether another process is done.
+// lockPoll is the interval between attempts to get a lock that another process
+// holds.
 const lockPoll = 5 * time.Millisecond
 
-// directory is a directory and where its snapshots are. It is locked.
+// folder is the locked store of one directory's snapshots.
 type folder struct {
 	*Store
 
-	dir  string // the directory itself, its real path
-	at   string // its store
+	dir  string // real path of the directory that the snapshots are of
+	at   string // path of the store
 	repo *git.Own
-	file *os.File // that is locked
+	file *os.File // the lock file
 	slot chan struct{}
 }
 
-// making says whether a directory's store is made if none exists.
+// making says whether lock creates a store that does not exist.
 type making bool
 
 const (
@@ -52,8 +53,8 @@ const (
 	exists making = false
 )
 
-// lock locks a directory's store. If none exists and it is not to be made it
-// returns pawl.ErrNotFound.
+// lock locks the store of dir. It returns pawl.ErrNotFound if the store does not
+// exist and m is not create.
 func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error) {
 	dir, err := realDir(dir)
 	if err != nil {
@@ -71,14 +72,14 @@ func (s *Store) lock(ctx context.Context, dir string, m making) (*folder, error)
 	return f, nil
 }
 
-// Path is where the store of a directory is, which is named by its real path.
+// Path returns the path of the store for dir, which must be a real path.
 func (s *Store) Path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16]))
 }
 
-// lockAt locks a store by where it is: goroutines of this process by a slot,
-// other processes by a lock on a file.
+// lockAt locks the store at a path: with a channel against other goroutines, and
+// with a file lock against other processes.
 func (s *Store) lockAt(ctx context.Context, at string, m making) (*folder, error) {
 	s.mu.Lock()
 	slot := s.folders[at]
@@ -100,8 +101,8 @@ func (s *Store) lockAt(ctx context.Context, at string, m making) (*folder, error
 	return f, nil
 }
 
-// lockFile locks the file. It may be removed with its store while we wait: then
-// it is made anew.
+// lockFile locks the lock file. GC may remove it together with the store during the
+// wait; then lockFile tries again with a new one.
 func (f *folder) lockFile(ctx context.Context, m making) error {
 	for {
 		flags := os.O_RDWR | syscall.O_NOFOLLOW
@@ -132,7 +133,7 @@ func (f *folder) lockFile(ctx context.Context, m making) error {
 	}
 }
 
-// current reports whether the file that is locked is still the one to lock.
+// current reports whether the locked file is still the one at its path.
 func (f *folder) current(lock *os.File) bool {
 	ours, err1 := lock.Stat()
 	there, err2 := os.Lstat(lock.Name())
@@ -156,7 +157,7 @@ func waitLock(ctx context.Context, lock *os.File) error {
 }
 
 func (f *folder) unlock() {
-	_ = f.file.Close() // which lets go of it
+	_ = f.file.Close() // releases the file lock
 	<-f.slot
 }
 
@@ -164,8 +165,9 @@ func (f *folder) path(names ...string) string {
 	return filepath.Join(append([]string{f.at}, names...)...)
 }
 
-// prepare makes the repository, if need be and wanted. The file with the
-// directory's path is written last: where it stands, the rest was made.
+// prepare initializes the repository if it does not exist and m is create. It
+// writes the file with the directory's path last: if that file exists, the rest is
+// complete.
 func (f *folder) prepare(ctx context.Context, m making) error {
 	if text, err := os.ReadFile(f.path(pathName)); err == nil && string(text) == f.dir {
 		return nil
@@ -180,8 +182,7 @@ func (f *folder) prepare(ctx context.Context, m making) error {
 	return f.replace(f.path(pathName), []byte(f.dir))
 }
 
-// replace puts a file of the store in the place of what is there, or leaves all
-// as it is.
+// replace writes a file of the store atomically.
 func (f *folder) replace(path string, data []byte) error {
 	f.reach("replace " + path)
 	temp, err := os.CreateTemp(f.at, "temp-*") // mode 0600
@@ -199,8 +200,8 @@ func (f *folder) replace(path string, data []byte) error {
 	return nil
 }
 
-// ref is where a ref is kept, as a file. Nobody packs the refs of this
-// repository, so a look at the file tells whether it is there.
+// ref returns the path of the file that holds a ref. The refs of this repository
+// are never packed, so a ref exists if and only if its file does.
 func (f *folder) ref(name string) string { return f.path(repoName, filepath.FromSlash(name)) }
 
 func (f *folder) setRef(name string, id ID) error {
@@ -211,7 +212,7 @@ func (f *folder) setRef(name string, id ID) error {
 	return f.replace(path, []byte(string(id)+"\n"))
 }
 
-// readRef returns what a ref holds, "" if it does not exist.
+// readRef returns the value of a ref, or "" if it does not exist.
 func (f *folder) readRef(name string) ID {
 	text, err := os.ReadFile(f.ref(name))
 	id := ID(strings.TrimSuffix(string(text), "\n"))
@@ -221,8 +222,8 @@ func (f *folder) readRef(name string) ID {
 	return id
 }
 
-// hold keeps a snapshot for its owner. The ref's time says when it was last
-// wanted.
+// hold makes owner keep a snapshot, and sets the time of its last use, which is the
+// modification time of the ref.
 func (f *folder) hold(owner pawl.SessionID, id ID) error {
 	name := refsOwners + "/" + string(owner) + "/" + string(id)
 	if f.readRef(name) != id {
@@ -234,7 +235,7 @@ func (f *folder) hold(owner pawl.SessionID, id ID) error {
 	return os.Chtimes(f.ref(name), now, now)
 }
 
-// owners returns who has snapshots here.
+// owners returns the sessions that keep snapshots of the directory.
 func (f *folder) owners() ([]pawl.SessionID, error) {
 	entries, err := os.ReadDir(f.ref(refsOwners))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +250,7 @@ func (f *folder) owners() ([]pawl.SessionID, error) {
 	return owners, nil
 }
 
-// held reports whether somebody keeps a snapshot.
+// held reports whether any session keeps the snapshot, or the table refers to it.
 func (f *folder) held(id ID) bool {
 	owners, _ := f.owners()
 	return f.readRef(refsNow) == id || slices.ContainsFunc(owners, func(o pawl.SessionID) bool {
@@ -257,7 +258,8 @@ func (f *folder) held(id ID) bool {
 	})
 }
 
-// fault says what a failure of git means, with these snapshots at hand.
+// fault turns an error from git that concerns the snapshots ids into a *LostError
+// if one of them was deleted, or else a *Broken error if git failed.
 func (f *folder) fault(err error, ids ...ID) error {
 	var failed *git.Failed
 	if !errors.As(err, &failed) {

@@ -16,37 +16,38 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// GC says what to clean up.
+// GC configures Store.GC.
 type GC struct {
-	Alive     func(pawl.SessionID) bool // snapshots of other sessions go; nil means that all are alive
-	OlderThan time.Duration             // sessions that took none for longer lose theirs; 0 means never
-	Quota     int64                     // bytes of all snapshots: beyond it the oldest sessions lose theirs; 0 means no bound
-	DryRun    bool                      // nothing is removed
+	Alive     func(pawl.SessionID) bool // reports whether a session exists; snapshots of others are removed; nil: all exist
+	OlderThan time.Duration             // removes snapshots of sessions that took none for this long; 0: never
+	Quota     int64                     // bytes of all snapshots; beyond it the oldest sessions lose theirs; 0: no limit
+	DryRun    bool                      // only report what would be removed
 }
 
-// GCReport says what was cleaned up, or would be.
+// GCReport says what GC removed or, in a dry run, would remove.
 type GCReport struct {
-	Folders       []FolderReport // by directory
+	Folders       []FolderReport // sorted by directory
 	Before, After int64          // bytes
 }
 
-// FolderReport says what was cleaned up in a directory's snapshots. Of a DryRun,
-// After is a guess: what the others still need is not known beforehand, so only
-// directories that would have no snapshots left count.
+// FolderReport says what GC removed for one directory. In a dry run After is an
+// upper bound: data may be shared with snapshots that stay, so only directories
+// that would keep no snapshots are counted as freed.
 type FolderReport struct {
-	Dir           string // "" if it is not known any more
-	Before, After int64  // bytes, without what was kept aside
+	Dir           string // "" if unknown
+	Before, After int64  // bytes, without files kept aside
 	Removed       []Removal
-	Why           string // all snapshots of the directory were removed: why; else ""
+	Why           string // the reason if all snapshots of the directory were removed, else ""
 }
 
-// Removal is a session whose snapshots of a directory were removed.
+// Removal is a session whose snapshots of a directory were removed, with the
+// reason.
 type Removal struct {
 	Owner pawl.SessionID
 	Why   string
 }
 
-// Why snapshots are removed.
+// Reasons for removing snapshots.
 const (
 	whyRemoved = "the session is gone"
 	whyOld     = "not used for long"
@@ -55,16 +56,17 @@ const (
 	whyDamaged = "damaged"
 )
 
-// account is a directory's store in a GC.
+// account is the state of one directory's store during GC.
 type account struct {
 	at     string
-	owners map[pawl.SessionID]time.Time // when they last took a snapshot
+	owners map[pawl.SessionID]time.Time // time of each session's latest snapshot
 	report FolderReport
 }
 
-// GC removes the snapshots of sessions that no longer exist, then of those that took
-// none for long, then of the oldest until all fit the quota. What nobody needs
-// any more is removed from the disk. Snapshots that are damaged go as a whole.
+// GC removes the snapshots of sessions that no longer exist, then those of sessions
+// that took none for OlderThan, then those of the oldest sessions until the rest
+// fits Quota. It frees the disk space of data that no snapshot uses, and removes
+// all snapshots of a directory if they are damaged.
 func (s *Store) GC(ctx context.Context, gc GC) (GCReport, error) {
 	accounts, err := s.accounts(ctx)
 	if err != nil {
@@ -113,7 +115,7 @@ func (s *Store) accounts(ctx context.Context) (list []*account, err error) {
 	return list, err
 }
 
-// lastUse returns when a session last took a snapshot.
+// lastUse returns the time of the owner's latest snapshot.
 func (f *folder) lastUse(owner pawl.SessionID) (last time.Time, err error) {
 	entries, err := os.ReadDir(f.ref(refsOwners + "/" + string(owner)))
 	for _, e := range entries {
@@ -124,7 +126,7 @@ func (f *folder) lastUse(owner pawl.SessionID) (last time.Time, err error) {
 	return last, err
 }
 
-// size returns the bytes of the snapshots, without what was kept aside.
+// size returns the bytes that the store uses, without files kept aside.
 func (f *folder) size() (size int64, err error) {
 	err = filepath.WalkDir(f.at, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -142,7 +144,7 @@ func (f *folder) size() (size int64, err error) {
 	return size, err
 }
 
-// mark decides which sessions lose their snapshots whatever their size.
+// mark removes the sessions that lose their snapshots regardless of the quota.
 func (a *account) mark(gc GC, now time.Time) {
 	for owner, last := range a.owners {
 		switch {
@@ -159,7 +161,7 @@ func (a *account) remove(owner pawl.SessionID, why string) {
 	a.report.Removed = append(a.report.Removed, Removal{owner, why})
 }
 
-// oldest returns the session that took no snapshot for longest.
+// oldest returns the session whose latest snapshot is the oldest.
 func oldest(accounts []*account) (owner pawl.SessionID, found bool) {
 	last := map[pawl.SessionID]time.Time{}
 	for _, a := range accounts {
@@ -188,7 +190,8 @@ func report(accounts []*account) (r GCReport) {
 	return r
 }
 
-// settle does in a directory what was decided.
+// settle removes the snapshots of the sessions in a.report.Removed from the store,
+// and updates the report.
 func (s *Store) settle(ctx context.Context, a *account, gc GC) error {
 	if gc.DryRun {
 		if len(a.owners) == 0 {
@@ -218,8 +221,8 @@ func (s *Store) settle(ctx context.Context, a *account, gc GC) error {
 	})
 }
 
-// compact removes from the disk what nobody needs. It says why, if all
-// snapshots of the directory are to go.
+// compact frees the disk space of unused data. why is the reason if all snapshots
+// of the directory should be removed, else "".
 func (f *folder) compact(ctx context.Context) (why string, err error) {
 	temps, _ := filepath.Glob(f.path("temp-*")) // left by a crash
 	for _, temp := range temps {
@@ -247,8 +250,9 @@ func (f *folder) compact(ctx context.Context) (why string, err error) {
 	return "", nil
 }
 
-// readable reads all snapshots, and fails if one cannot be. A disk that is full
-// is no reason to throw them away.
+// readable reads all snapshots and returns an error if one is damaged. This tells
+// damage from other failures of git, such as a full disk, which are no reason to
+// remove snapshots.
 func (f *folder) readable(ctx context.Context) error {
 	err := f.repo.Run(ctx, git.OwnCall{Args: []string{"rev-list", "--objects", "--all", "--quiet"}, Hold: f.file})
 	if err != nil {
@@ -261,8 +265,8 @@ func (f *folder) readable(ctx context.Context) error {
 	return f.repo.Run(ctx, git.OwnCall{Args: []string{"cat-file", "--batch", "--batch-all-objects"}, Out: drain, Hold: f.file})
 }
 
-// removeAll removes the snapshots of the directory. What was kept aside is
-// somebody's work: it stays until it is old.
+// removeAll removes the snapshots of the directory. Files kept aside may be a
+// user's work, so they stay until they are older than OlderThan.
 func (f *folder) removeAll(gc GC, now time.Time) error {
 	for _, name := range []string{tableName, pathName, repoName} {
 		if err := os.RemoveAll(f.path(name)); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Adopt has one session keep all snapshots of a directory that another one keeps:
-// a session that was made from it.
+// Adopt makes the session to keep all snapshots of dir that the session from keeps.
+// It is used when to is a fork of from.
 func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) error {
 	if !from.Valid() || !to.Valid() {
 		return fmt.Errorf("adopt snapshots: %.50q or %.50q is no session: %w", string(from), string(to), pawl.ErrInvalid)
@@ -38,7 +38,7 @@ func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) 
 	return nil
 }
 
-// snapshots returns what a session keeps.
+// snapshots returns the snapshots that a session keeps.
 func (f *folder) snapshots(owner pawl.SessionID) (ids []ID, err error) {
 	entries, err := os.ReadDir(f.ref(refsOwners + "/" + string(owner)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -52,12 +52,12 @@ func (f *folder) snapshots(owner pawl.SessionID) (ids []ID, err error) {
 	return ids, nil
 }
 
-// drop lets go of all that a session keeps.
+// drop removes the refs of a session.
 func (f *folder) drop(owner pawl.SessionID) error {
 	return os.RemoveAll(f.ref(refsOwners + "/" + string(owner)))
 }
 
-// Forget lets go of all that a session keeps, in every directory. GC frees the
+// Forget releases all snapshots of a session in every directory. GC frees the disk
 // space.
 func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
 	if !owner.Valid() {
@@ -70,7 +70,7 @@ func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
 	return nil
 }
 
-// Owners returns the sessions that keep snapshots, by id.
+// Owners returns the sessions that keep snapshots, sorted by id.
 func (s *Store) Owners(ctx context.Context) ([]pawl.SessionID, error) {
 	var all []pawl.SessionID
 	err := s.each(ctx, func(f *folder) error {
@@ -85,7 +85,7 @@ func (s *Store) Owners(ctx context.Context) ([]pawl.SessionID, error) {
 	return slices.Compact(all), nil
 }
 
-// each calls do for the store of each directory, locked.
+// each locks the store of each directory in turn and calls do with it.
 func (s *Store) each(ctx context.Context, do func(*folder) error) error {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

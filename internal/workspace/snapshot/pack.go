@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Kinds of objects, as a pack has them.
+// Object types of the git pack format.
 const (
 	kindTree = 2
 	kindBlob = 3
@@ -26,12 +26,13 @@ const (
 
 var kindNames = map[byte]string{kindTree: "tree", kindBlob: "blob"}
 
-// maxLoose is how many objects are stored one by one. More stay a pack.
+// maxLoose is the number of objects up to which git stores them as loose objects.
+// More are stored as a pack.
 const maxLoose = 100
 
-// pack collects the objects that are new, in a file without a name, and hands
-// them to git at once. We read the files ourselves: git would open them by
-// their path, and follow a link that a command puts there meanwhile.
+// pack collects new git objects in an unlinked temporary file and passes them to
+// git at once. Pawl reads the files itself, because git would open them by path and
+// follow a symbolic link that a command creates at the same time.
 type pack struct {
 	temp  *os.File
 	out   *bufio.Writer
@@ -39,7 +40,7 @@ type pack struct {
 	known map[oid]bool
 }
 
-// idOf returns the id that git gives to an object.
+// idOf returns the git object id of data.
 func idOf(kind byte, data []byte) oid {
 	h := sha1.New() //nolint:gosec // git's ids
 	h.Write(strconv.AppendInt([]byte(kindNames[kind]+" "), int64(len(data)), 10))
@@ -48,7 +49,7 @@ func idOf(kind byte, data []byte) oid {
 	return oid(h.Sum(nil))
 }
 
-// add adds an object whose id is known.
+// add adds an object unless the pack contains it.
 func (p *pack) add(dir string, kind byte, id oid, data []byte) error {
 	if p.known[id] {
 		return nil
@@ -88,13 +89,13 @@ func (p *pack) begin(dir string) error {
 	return err
 }
 
-// store has git take the objects in: all of them, or an error.
+// store imports all objects into the repository, or returns an error.
 func (p *pack) store(ctx context.Context, repo *git.Own, lock *os.File) error {
 	if p.temp == nil {
 		return nil
 	}
 	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(p.known)))
-	sum := sha1.New() //nolint:gosec // the format's
+	sum := sha1.New() //nolint:gosec // the pack format requires it
 	sum.Write(head)
 	if err := p.out.Flush(); err != nil {
 		return err
@@ -118,12 +119,12 @@ func (p *pack) store(ctx context.Context, repo *git.Own, lock *os.File) error {
 
 func (p *pack) close() {
 	if p.temp != nil {
-		_ = p.temp.Close() // it has no name: that was all of it
+		_ = p.temp.Close() // it is unlinked: closing deletes it
 	}
 }
 
-// encode returns a tree as git has it, where a directory's name ends with a slash
-// for the order.
+// encode returns the tree in git's object format, which sorts directories as if
+// their names ended with a slash.
 func (t *tree) encode() []byte {
 	sorted := slices.Clone(t.entries)
 	key := func(e entry) string {

@@ -16,40 +16,42 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// Span is what one or more calls did: the directory before and after.
+// Span is the effect of one or more tool calls: the snapshots before and after
+// them.
 type Span struct {
 	Before, After ID
-	From, To      time.Time // of calls that ran at the same time nobody knows who did what
+	From, To      time.Time // times of the calls; changes of overlapping calls cannot be told apart
 }
 
-// Plan is what it takes to undo spans, or to do them again. It holds for the
-// directory as it was when it was made; Apply looks again.
+// Plan says how to undo or redo spans. It is based on the content of the directory
+// when it was made; Apply checks again.
 type Plan struct {
 	Dir   string
-	Files []Restore // by path
+	Files []Restore // sorted by path
 
-	folders map[ID]map[string]bool // those of the snapshots that files come from
+	folders map[ID]map[string]bool // directories in each snapshot that files are restored from
 }
 
-// Restore is what will happen to a file that a span touched.
+// Restore is the planned change of one file that a span changed.
 type Restore struct {
 	Path     string
-	Kind     Kind   // what will happen to it
-	Conflict string // why that would take away somebody else's change; "" if it would not
-	Done     bool   // it is as it should be already: nothing will happen
-	Same     bool   // all in all the spans did nothing to it
-	LeftOut  string // why nothing will happen to it: it is not covered, or must not be touched
+	Kind     Kind   // kind of the planned change
+	Conflict string // why the change would discard somebody else's change; "" if it would not
+	Done     bool   // the file is in the wanted state already
+	Same     bool   // the spans together did not change the file
+	LeftOut  string // why the file is not restored: a snapshot leaves it out, or it must not be changed
 
 	want    state
 	now     sight
-	origin  ID   // the snapshot that the wanted state is of
-	blocked bool // a conflict that cannot be put aside
+	origin  ID   // the snapshot that contains the wanted state
+	blocked bool // the conflict cannot be resolved by copying the file aside
 }
 
-// open reports whether something is to be done.
+// open reports whether the file is still to be restored.
 func (r *Restore) open() bool { return !r.Done && r.LeftOut == "" }
 
-// Conflicts returns the files that would clobber somebody else's change.
+// Conflicts returns the files whose restoration would discard somebody else's
+// change.
 func (p Plan) Conflicts() []Restore {
 	var list []Restore
 	for _, r := range p.Files {
@@ -60,13 +62,13 @@ func (p Plan) Conflicts() []Restore {
 	return list
 }
 
-// Plan says what it takes to undo the spans, which are given oldest first, or
-// with redo to do them again. Spans that overlap in time count as one.
+// Plan returns how to undo the spans, which are ordered from oldest to newest, or
+// how to redo them. Spans that overlap in time are merged.
 //
-// A file is touched if it differs between the two ends of a span. It is to
-// become what it was before the first span that touched it, and should be now
-// as the last one left it. If it is neither, or if somebody else changed it
-// between two spans, that is a conflict. Other files are not looked at.
+// The plan covers the files that differ between Before and After of a span. An undo
+// restores each to its state before the first span that changed it, and expects the
+// state after the last one. A file in any other state is a conflict, and so is one
+// that somebody else changed between two spans. Other files are not inspected.
 func (s *Store) Plan(ctx context.Context, dir string, spans []Span, redo bool) (Plan, error) {
 	spans = merge(spans)
 	if len(spans) == 0 {
@@ -85,7 +87,7 @@ func (s *Store) Plan(ctx context.Context, dir string, spans []Span, redo bool) (
 	return p, nil
 }
 
-// lost says that a snapshot no longer exists if there is no store at all.
+// lost returns a *LostError if err means that the store does not exist, else err.
 func lost(err error, id ID, dir string) error {
 	if errors.Is(err, pawl.ErrNotFound) {
 		return &LostError{ID: id, Dir: dir}
@@ -93,8 +95,7 @@ func lost(err error, id ID, dir string) error {
 	return err
 }
 
-// merge makes one span of those that overlap, and leaves out those that did
-// nothing.
+// merge merges spans that overlap in time, and drops those without changes.
 func merge(spans []Span) []Span {
 	sorted := slices.Clone(spans)
 	slices.SortStableFunc(sorted, func(a, b Span) int { return a.From.Compare(b.From) })
@@ -111,12 +112,12 @@ func merge(spans []Span) []Span {
 	return slices.DeleteFunc(merged, func(s Span) bool { return s.Before == s.After })
 }
 
-// touch is what spans did to a file.
+// touch is the combined effect of spans on one file.
 type touch struct {
 	before, after state
-	first, last   int // the spans
-	concurrent    bool
-	out           string
+	first, last   int    // indexes of the first and last span that changed the file
+	concurrent    bool   // somebody else changed the file between two spans
+	out           string // the reason if a snapshot leaves the file out
 }
 
 func (f *folder) plan(ctx context.Context, spans []Span, redo bool) (Plan, error) {
@@ -156,7 +157,7 @@ func (f *folder) plan(ctx context.Context, spans []Span, redo bool) (Plan, error
 	return p, f.originFolders(ctx, &p)
 }
 
-// touches collects what the spans did to each file.
+// touches combines the effects of the spans for each file.
 func touches(all [][]record) map[string]*touch {
 	touched := map[string]*touch{}
 	for i, records := range all {
@@ -174,7 +175,8 @@ func touches(all [][]record) map[string]*touch {
 	return touched
 }
 
-// forbidden says why a path is never written, whatever a snapshot says.
+// forbidden returns why a path is never restored, whatever a snapshot contains, or
+// "".
 func forbidden(name string) string {
 	switch {
 	case !filepath.IsLocal(name) || name == "." || path.Clean(name) != name || strings.ContainsRune(name, 0):
@@ -187,7 +189,8 @@ func forbidden(name string) string {
 	return ""
 }
 
-// check says what should happen to a file, by what it is now and should be.
+// check decides what to do with the file, from its current state and from should,
+// the state that the spans left it in.
 func (r *Restore) check(root *root, should state, concurrent bool) (err error) {
 	if r.LeftOut != "" {
 		r.Kind = Uncovered
@@ -209,8 +212,8 @@ func (r *Restore) check(root *root, should state, concurrent bool) (err error) {
 	return nil
 }
 
-// originFolders notes which directories were there when the files were, so that
-// others can go when they are empty.
+// originFolders records the directories of the snapshots that files are restored
+// from, so that Apply removes only empty directories that these do not contain.
 func (f *folder) originFolders(ctx context.Context, p *Plan) error {
 	for _, r := range p.Files {
 		if !r.open() || r.want.covered() || p.folders[r.origin] != nil || !strings.Contains(r.Path, "/") {

@@ -13,12 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEmpty bounds the empty directories that are removed for one file.
+// maxEmpty bounds the empty directories that are removed to restore one file.
 const maxEmpty = 1000
 
-// put puts a file in the place of what is there: a reader sees the one or the
-// other. It has a name of our own until then, the same each time, so that what
-// a crash leaves behind no longer exists with the next attempt.
+// put restores a file atomically, with a temporary file. The temporary name depends
+// only on the path, so that the next attempt removes what a crash leaves behind.
 func (a *applying) put(r *Restore) error {
 	if err := a.root.makeFolders(path.Dir(r.Path)); err != nil {
 		return err
@@ -59,7 +58,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// fill makes the new file or link.
+// fill creates the new file or symbolic link.
 func (a *applying) fill(fd int, name string, r *Restore) error {
 	content, err := a.contents.open(r.want.id)
 	if err != nil {
@@ -85,9 +84,9 @@ func (a *applying) fill(fd int, name string, r *Restore) error {
 	return errors.Join(err, file.Close())
 }
 
-// permOf returns the permissions of a restored file: those of the file that it
-// takes the place of, but for the right to run it; else the usual ones, which
-// the umask bounds.
+// permOf returns the permissions of a restored file. If it replaces a file they are
+// those of that file, apart from the executable bits, and fixed is true. Otherwise
+// they are the defaults, which the umask restricts.
 func permOf(r *Restore) (perm uint32, fixed bool) {
 	run := r.want.mode == modeExec
 	switch {
@@ -112,7 +111,8 @@ func unlink(fd int, name string, flags int) error {
 	}
 }
 
-// makeFolders makes a directory and those above it. One that is a link is refused.
+// makeFolders creates a directory and its missing parents. It fails if one of them
+// is a symbolic link.
 func (r *root) makeFolders(dir string) error {
 	if dir == "." {
 		return nil
@@ -143,7 +143,8 @@ func (r *root) removeFolder(dir string) error {
 	return r.in(dir, func(fd int, name string) error { return unlink(fd, name, unix.AT_REMOVEDIR) })
 }
 
-// clearFolder removes a directory that holds nothing but directories.
+// clearFolder removes a directory that contains only directories. It fails if it
+// contains a file, or more than maxEmpty directories.
 func clearFolder(fd int, name string, count *int) error {
 	if *count++; *count > maxEmpty {
 		return fmt.Errorf("more than %d empty folders stand in its way", maxEmpty)

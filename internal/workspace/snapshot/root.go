@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// root is the open directory that files are looked at and put back in. No link is
-// followed on the way to them.
+// root is an open directory in which files are inspected and restored. It never
+// follows symbolic links.
 type root struct {
 	fd      int
 	maxFile int64
@@ -25,20 +25,21 @@ func openRoot(dir string, maxFile int64) (*root, error) {
 	return &root{fd, maxFile}, nil
 }
 
-func (r *root) close() { _ = unix.Close(r.fd) } // it was only looked through
+func (r *root) close() { _ = unix.Close(r.fd) } // nothing is buffered
 
-// sight is what stands at a path now.
+// sight is the current state of a path. The zero value means that nothing exists
+// there.
 type sight struct {
 	state
-	folder bool // which counts as nothing: git knows no directories, only files
-	look   look // of what is not covered, to tell whether it is still the same
+	folder bool // a directory; its state is zero, because git records files only
+	look   look // of a path that snapshots leave out, to detect changes
 	perm   uint32
 }
 
-// same reports whether nothing has changed between two sights.
+// same reports whether two sights show the same state.
 func (s sight) same(other sight) bool { return s.state == other.state && s.look == other.look }
 
-// in calls do with the open directory that a path is in, and its name there.
+// in calls do with the open parent directory of path and with path's base name.
 func (r *root) in(path string, do func(fd int, name string) error) error {
 	fd := r.fd
 	parts := strings.Split(path, "/")
@@ -53,23 +54,24 @@ func (r *root) in(path string, do func(fd int, name string) error) error {
 		fd = next
 	}
 	if fd != r.fd {
-		defer unix.Close(fd) //nolint:errcheck // it was only looked through
+		defer unix.Close(fd) //nolint:errcheck // nothing is buffered
 	}
 	return do(fd, parts[len(parts)-1])
 }
 
-// enter opens a directory in an open directory, which must be no link.
+// enter opens the subdirectory name of an open directory. It fails for a symbolic
+// link.
 func enter(fd int, name string) (int, error) {
 	return openAt(fd, name, unix.O_DIRECTORY)
 }
 
-// absent reports whether an error means that nothing is there: also below a
-// file or a link there is nothing.
+// absent reports whether err means that the path does not exist, which includes
+// paths below a file or a symbolic link.
 func absent(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
 
-// look returns what stands at a path.
+// look returns the current state of path.
 func (r *root) look(path string) (s sight, err error) {
 	err = r.in(path, func(fd int, name string) (err error) {
 		s, err = r.lookIn(fd, name)
@@ -113,9 +115,10 @@ func (r *root) lookIn(fd int, name string) (sight, error) {
 	return s, nil
 }
 
-// obstacles finds what would stand in the way of a file: something that is no
-// directory above it, a directory with other files in its place, or a repository of
-// its own around it. What the plan itself takes away is in nobody's way.
+// obstacles finds what prevents files from being restored: a file or link where a
+// parent directory is needed, a directory with other files in the file's place, or
+// a nested git repository around it. Files that the plan itself removes do not
+// count.
 func (p *Plan) obstacles(root *root) error {
 	files := map[string]*Restore{}
 	for i := range p.Files {
@@ -134,10 +137,10 @@ func (p *Plan) obstacles(root *root) error {
 	return nil
 }
 
-// maxBelow bounds what is looked at in a directory that stands in a file's place.
+// maxBelow bounds the entries inspected in a directory that occupies a file's path.
 const maxBelow = 10_000
 
-// obstacle looks for what is in the way of one file.
+// obstacle looks for what prevents one file from being restored.
 type obstacle struct {
 	root  *root
 	files map[string]*Restore
@@ -168,7 +171,7 @@ func (o *obstacle) find() error {
 				return nil
 			}
 		case s.state == state{}:
-			return nil // nothing is there, nor below
+			return nil // neither the directory nor the file exists
 		case o.to.want.covered():
 			o.remove(above)
 			return nil
@@ -180,7 +183,7 @@ func (o *obstacle) find() error {
 	return o.below(o.to.Path)
 }
 
-// below looks into a directory that stands where a file is to be.
+// below inspects a directory that occupies the path of a file.
 func (o *obstacle) below(path string) error {
 	return o.root.in(path, func(fd int, name string) error {
 		opened, err := enter(fd, name)
@@ -209,7 +212,8 @@ func (o *obstacle) below(path string) error {
 	})
 }
 
-// remove notes that something must go first, if the plan does not see to it.
+// remove records a conflict if the entry at path has to be removed first and the
+// plan does not do that.
 func (o *obstacle) remove(path string) {
 	switch r := o.files[path]; {
 	case r == nil || !r.open() || r.want.covered() || r.Conflict != "" && !r.canKeep():

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Show returns what a plan will do to the directory as it is now: a unified diff of
-// about limit bytes at most, and the lines of each file by its path.
+// Show returns what Apply would change now: a unified diff, cut at about limit
+// bytes, and the line counts of each file by path.
 func (s *Store) Show(ctx context.Context, plan Plan, limit int) (text string, lines map[string]Change, err error) {
 	groups, count := plan.byOrigin()
 	if count == 0 {
@@ -38,13 +38,14 @@ func (s *Store) Show(ctx context.Context, plan Plan, limit int) (text string, li
 	return string(all), lines, nil
 }
 
-// origin is a snapshot and the files that come from it.
+// origin is a snapshot and the files to restore from it.
 type origin struct {
 	id    ID
 	paths []string
 }
 
-// byOrigin returns what is to be done, by the snapshots that it comes from.
+// byOrigin groups the files that are still to be restored by snapshot. count is
+// their number.
 func (p Plan) byOrigin() (groups []origin, count int) {
 	for _, r := range p.Files {
 		if !r.open() {
@@ -60,7 +61,8 @@ func (p Plan) byOrigin() (groups []origin, count int) {
 	return groups, count
 }
 
-// showFiles adds to the text, up to one byte beyond the limit, and to the lines.
+// showFiles appends the diff of the group's files to text, up to one byte beyond
+// limit, and adds their line counts to lines.
 func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, limit int, lines map[string]Change) ([]byte, error) {
 	changed, err := f.lines(ctx, now, g.id)
 	if err != nil {
@@ -72,8 +74,8 @@ func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, l
 	return f.diff(ctx, text, now, g.id, g.paths, limit)
 }
 
-// PatchOf is [Store.Patch] of the files that may be shown. hidden is how many
-// others have changed.
+// PatchOf is [Store.Patch] limited to files for which shown returns true. hidden is
+// the number of other changed files.
 func (s *Store) PatchOf(ctx context.Context, dir string, from, to ID, limit int, shown func(path string) bool) (text string, hidden int, err error) {
 	f, to, err := s.pair(ctx, dir, from, to)
 	if err != nil {
@@ -96,7 +98,7 @@ func (s *Store) PatchOf(ctx context.Context, dir string, from, to ID, limit int,
 	return text, all - len(paths), nil
 }
 
-// changed returns the files that both snapshots cover and that differ.
+// changed returns the paths that both snapshots cover and that differ.
 func (f *folder) changed(ctx context.Context, from, to ID) (paths []string, err error) {
 	all, err := f.records(ctx, [][2]ID{{from, to}})
 	if err != nil {
@@ -110,7 +112,7 @@ func (f *folder) changed(ctx context.Context, from, to ID) (paths []string, err 
 	return paths, nil
 }
 
-// diff adds the differences of the files to the text, up to a byte beyond the limit.
+// diff appends the diff of paths to text, up to one byte beyond limit.
 func (f *folder) diff(ctx context.Context, text []byte, from, to ID, paths []string, limit int) ([]byte, error) {
 	for rest := paths; len(rest) > 0 && len(text) <= limit; {
 		n := some(rest)

@@ -1,11 +1,12 @@
-// Package snapshot keeps what a directory held at a time, so that what a call did
-// can be shown and undone: commands included, and in directories that are no git
-// repositories.
+// Package snapshot records the content of a directory at points in time, so that
+// the changes of a tool call can be shown and undone: also those of commands, and
+// in directories that are no git repositories.
 //
-// A snapshot is a tree in a bare git repository of pawl, one for each
-// directory. Beside it a table remembers what the files looked like, so that a
-// directory that has not changed is only looked at. What is left out, and why a
-// file is never taken for deleted because of that, is in docs/guide/undo.md.
+// A snapshot is a tree in a bare git repository that pawl owns, one for each
+// directory. A table next to the repository caches the size, times and inode of
+// every file, so that a directory without changes is walked but not read.
+// docs/guide/undo.md says which files are left out of snapshots, and why such files
+// never count as deleted.
 package snapshot
 
 import (
@@ -23,19 +24,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Bounds of a directory, unless Config says otherwise.
+// Default limits of Config.
 const (
 	defaultMaxFile  = 10 << 20
 	defaultMaxFiles = 200_000
 	defaultMaxBytes = 4 << 30
 )
 
-// ID names a snapshot: a git tree's id, in hex. "" is none. Snapshots of a
-// directory with the same ID hold the same. Two that differ may still have no
-// Changes between them: something that is left out has come or gone.
+// ID identifies a snapshot: the id of a git tree in hex; "" means none. Snapshots
+// of a directory with equal IDs have equal content. Changes may still find no
+// difference between two IDs: they can differ in files that are left out.
 type ID string
 
-// valid refuses what is no id.
+// valid returns an error if id is not a well-formed tree id.
 func (id ID) valid() error {
 	if len(id) != 2*len(oid{}) || strings.Trim(string(id), "0123456789abcdef") != "" {
 		return fmt.Errorf("%.50q is not the id of a snapshot: %w", string(id), pawl.ErrInvalid)
@@ -43,36 +44,36 @@ func (id ID) valid() error {
 	return nil
 }
 
-// Config says where snapshots are kept and what they hold.
+// Config configures a Store.
 type Config struct {
-	Dir      string // pawl's own directory for snapshots
+	Dir      string // pawl's directory for snapshots
 	Git      *git.Git
-	MaxFile  int64            // larger files are left out; 0 means 10 MiB
-	MaxFiles int              // a directory with more is not taken; 0 means 200,000
-	MaxBytes int64            // a directory whose files have more is not taken; 0 means 4 GiB
-	Except   []string         // other directories of pawl: left out wherever they are met
+	MaxFile  int64            // bytes; larger files are left out; 0 means 10 MiB
+	MaxFiles int              // Take fails with ErrTooLarge for more files; 0 means 200,000
+	MaxBytes int64            // Take fails with ErrTooLarge for a larger total size; 0 means 4 GiB
+	Except   []string         // other directories of pawl, which are left out of every snapshot
 	Clock    func() time.Time // nil means time.Now
 }
 
-// Store keeps snapshots. It is safe for concurrent use, also by several
-// processes with the same Config.
+// Store stores snapshots. It is safe for concurrent use, also by several processes
+// with the same Config.
 type Store struct {
 	Config
 
 	mu      sync.Mutex
-	folders map[string]chan struct{} // a slot for each directory that is locked by this process
-	tables  map[string]*readTable    // the last that was read of each
-	trace   func(point string)       // for tests: told before each effect, and after the last
+	folders map[string]chan struct{} // lock of each directory among the goroutines of this process
+	tables  map[string]*readTable    // cache of tables by store directory
+	trace   func(point string)       // for tests: called before each side effect and after the last one
 }
 
-// reach tells a test how far the store has come.
+// reach reports progress to a test.
 func (s *Store) reach(point string) {
 	if s.trace != nil {
 		s.trace(point)
 	}
 }
 
-// Open returns a store. It makes nothing yet.
+// Open returns a store. It creates no files.
 func Open(c Config) (*Store, error) {
 	if c.Git == nil || !filepath.IsAbs(c.Dir) {
 		return nil, fmt.Errorf("open snapshots: git and an absolute folder are needed: %w", pawl.ErrInvalid)
@@ -86,13 +87,13 @@ func Open(c Config) (*Store, error) {
 	return &Store{Config: c, folders: map[string]chan struct{}{}, tables: map[string]*readTable{}}, nil
 }
 
-// ErrTooLarge says that a directory has more in it than a snapshot may hold.
+// ErrTooLarge means that a directory exceeds MaxFiles or MaxBytes.
 var ErrTooLarge = errors.New("too large for snapshots")
 
-// ErrLost says that a snapshot does not exist any more.
+// ErrLost means that a snapshot was deleted by GC.
 var ErrLost = errors.New("the snapshot was cleaned up")
 
-// LostError says which snapshot does not exist any more.
+// LostError names a snapshot that was deleted by GC. It wraps ErrLost.
 type LostError struct {
 	ID  ID
 	Dir string
@@ -104,10 +105,10 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Broken says that the snapshots of a directory cannot be read.
+// Broken means that the snapshots of a directory are damaged.
 type Broken struct {
-	Dir   string // the directory that they are of
-	Store string // where they are
+	Dir   string // the directory of the snapshots
+	Store string // the directory where they are stored
 	Err   error
 }
 
@@ -117,9 +118,10 @@ func (e *Broken) Error() string {
 
 func (e *Broken) Unwrap() error { return e.Err }
 
-// Take keeps what the directory holds now and returns the snapshot's ID. It stays
-// there as long as its owner. Files that change meanwhile are taken as they
-// were read. A directory that has not changed costs a walk and no git.
+// Take records the current content of dir and returns the snapshot's ID. The
+// snapshot is kept as long as its owner keeps snapshots (see Forget and GC). Files
+// that change during the call are recorded as they were read. If dir has not
+// changed, Take walks it but does not run git.
 func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID, error) {
 	if !owner.Valid() {
 		return "", fmt.Errorf("take snapshot: %.50q is no session: %w", string(owner), pawl.ErrInvalid)
@@ -139,8 +141,8 @@ func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID,
 	return id, nil
 }
 
-// realDir returns the directory without links. One that no longer exists is taken as it is
-// spelled: its snapshots can still be read.
+// realDir returns the real path of dir. If dir no longer exists it returns the
+// absolute path, so that its snapshots can still be read.
 func realDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

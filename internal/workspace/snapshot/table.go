@@ -14,18 +14,18 @@ type oid [20]byte
 
 func (o oid) String() string { return hex.EncodeToString(o[:]) }
 
-// Modes of entries, as git has them.
+// Git modes of tree entries.
 const (
 	modeFile  = 0o100644
 	modeExec  = 0o100755
 	modeLink  = 0o120000
 	modeTree  = 0o040000
-	modeOut   = 0o160000 // left out: git takes it for a submodule, which it does not look into
+	modeOut   = 0o160000 // left out: git treats the entry as a submodule, which it does not look into
 	modeTypes = 0o170000
 )
 
-// entry is what is in a directory, and what it looked like when it was read. Of
-// directories and of what is left out there is no look.
+// entry is a directory entry and the metadata it had when it was read. Directories
+// and entries that are left out have no look.
 type entry struct {
 	name string
 	mode uint32
@@ -33,26 +33,28 @@ type entry struct {
 	look look
 }
 
-// look tells a file that has changed from one that has not.
+// look is the metadata that shows whether a file has changed.
 type look struct {
 	size, mtime, ctime int64
 	ino                uint64
-	racy               bool // it was so young that a later change may look the same
+	racy               bool // the file was so new that a later change may not show in the metadata
 }
 
-// tree is a directory's entries, by name as bytes, and the id of its tree.
+// tree is the git tree of a directory. Its entries are sorted by name, bytewise.
 type tree struct {
 	id      oid
 	entries []entry
 }
 
-// table is all directories of a snapshot by their path; that of the top is "".
+// table caches the trees of a snapshot by directory path; the path of the top
+// directory is "".
 type table struct {
 	id    ID
 	trees map[string]*tree
 }
 
-// tableMagic begins a table. It changes with the format.
+// tableMagic is the header of an encoded table. Change it whenever the format
+// changes.
 const tableMagic = "pawl snapshot table 1\n"
 
 func (t *table) encode() []byte {
@@ -89,18 +91,18 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// maxTables bounds the tables that are kept in memory.
+// maxTables bounds the tables that are cached in memory.
 const maxTables = 8
 
-// readTable is a table and the file that it was read from. Tables do not change.
+// readTable is a cached table and the file that it was read from. It is immutable.
 type readTable struct {
 	*table
 
 	file fs.FileInfo
 }
 
-// readTable returns the table, or nil if none exists that is of use: it can
-// be made again from the directory itself.
+// readTable returns the table, or nil if it does not exist or is not valid for the
+// repository. It can be rebuilt from the directory.
 func (f *folder) readTable() *table {
 	file, err := os.Lstat(f.path(tableName))
 	if err != nil {
@@ -127,7 +129,7 @@ func (f *folder) readTable() *table {
 		f.mu.Unlock()
 	}
 	if f.readRef(refsNow) != known.id {
-		return nil // it is of a repository that has lost the snapshot
+		return nil // the repository no longer has this snapshot
 	}
 	return known.table
 }
@@ -161,7 +163,7 @@ func decodeTable(data []byte) (*table, error) {
 	return t, nil
 }
 
-// decoder reads a table. Once it has met something wrong, all is zero.
+// decoder decodes a table. After an error, bad is true and all values are zero.
 type decoder struct {
 	text string
 	bad  bool
@@ -198,7 +200,7 @@ func (d *decoder) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// count is a number of things that take at least a byte each.
+// count decodes a number of items, each of which takes at least one byte.
 func (d *decoder) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.text)) {

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// take stores what the directory holds now. What it writes comes in an order that
-// leaves a good store wherever it ends: first the objects, then the ref that
-// keeps them, then the table that relies on both.
+// take records the current content of the directory. A crash at any point leaves a
+// consistent store: take writes the objects first, then the ref that keeps them,
+// then the table that relies on both.
 func (f *folder) take(ctx context.Context) (ID, error) {
 	w := f.newWalker()
 	defer w.pack.close()
@@ -31,8 +31,7 @@ func (f *folder) take(ctx context.Context) (ID, error) {
 	return w.next.id, err
 }
 
-// intact returns an error, as a *Broken one if the repository does not exist as it
-// should be.
+// intact returns err, as a *Broken error if the repository is incomplete.
 func (f *folder) intact(err error) error {
 	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
 		if _, missing := os.Stat(f.path(repoName, name)); missing != nil {

@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	maxDepth   = 200     // of directories: each is open while those in it are read
-	maxIgnore  = 1 << 20 // bytes of an ignore file that are followed
+	maxDepth   = 200     // nesting of directories; the walk keeps all of them open
+	maxIgnore  = 1 << 20 // bytes that are read of an ignore file
 	tempPrefix = ".pawl-"
 
-	// A file that was changed this short before it was read may be changed again
-	// without a new time: the kernel's clock for files ticks every 10 ms or
-	// faster, and some file systems count seconds.
+	// A file that changed less than this before it was read may change again
+	// without a new time: the kernel's clock for files ticks every 10 ms or faster,
+	// but some file systems count seconds.
 	young     = 50 * time.Millisecond
 	youngSlow = 2 * time.Second
 )
 
-// Why something is left out. Each has an id, so that a tree can hold it.
+// Reasons for leaving out an entry. Each has an object id, so that a tree can
+// record it.
 const (
 	outIgnored = "ignored by git"
 	outLarge   = "too large"
@@ -42,7 +43,7 @@ const (
 	outOwn     = "pawl's own"
 )
 
-// outIDs are the ids of the reasons, and outReasons the reverse.
+// outIDs maps reasons to their object ids, and outReasons the reverse.
 var outIDs, outReasons = func() (map[string]oid, map[oid]string) {
 	ids, reasons := map[string]oid{}, map[oid]string{}
 	for _, why := range []string{outIgnored, outLarge, outSpecial, outNested, outMount, outDeep, outUnread, outOwn} {
@@ -52,8 +53,8 @@ var outIDs, outReasons = func() (map[string]oid, map[oid]string) {
 	return ids, reasons
 }()
 
-// walker reads a directory and all below it, and compares it with a table. Several
-// goroutines read directories.
+// walker reads a directory recursively, with several goroutines, and compares it
+// with a table.
 type walker struct {
 	*folder
 
@@ -61,23 +62,23 @@ type walker struct {
 	start time.Time
 	dev   uint64
 	own   []identity    // directories of pawl
-	slots chan struct{} // of goroutines beyond the first
+	slots chan struct{} // semaphore of goroutines beyond the first
 	count atomic.Int64
 	bytes atomic.Int64
 
 	mu    sync.Mutex
 	next  *table
 	pack  pack
-	fresh bool // the table is to be written: something looks different
+	fresh bool // the table must be written because something differs
 }
 
 // maxReaders bounds the goroutines that read directories.
 const maxReaders = 4
 
-// identity tells one file from all others.
+// identity identifies a file on this machine.
 type identity struct{ dev, ino uint64 }
 
-// number is for fields whose type differs between systems.
+// number converts fields whose type differs between platforms.
 func number[T ~int16 | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64](v T) uint64 { return uint64(v) }
 
 func (f *folder) newWalker() *walker {
@@ -95,7 +96,7 @@ func (f *folder) newWalker() *walker {
 	return w
 }
 
-// walk reads the directory itself.
+// walk reads the whole directory and sets next, pack and fresh.
 func (w *walker) walk(ctx context.Context) error {
 	fd, err := openAt(unix.AT_FDCWD, w.dir, unix.O_DIRECTORY)
 	if err != nil {
@@ -112,7 +113,7 @@ func (w *walker) walk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t == nil { // nothing in it: git has a tree for that too
+	if t == nil { // empty: git has a tree for that too
 		if t, err = w.keep("", w.old.trees[""], &tree{}); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (w *walker) walk(ctx context.Context) error {
 	return nil
 }
 
-// openAt opens something in an open directory, and follows no link.
+// openAt opens an entry of an open directory. It fails for a symbolic link.
 func openAt(fd int, name string, flags int) (int, error) {
 	for {
 		opened, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC|flags, 0)
@@ -132,8 +133,8 @@ func openAt(fd int, name string, flags int) (int, error) {
 	}
 }
 
-// spot is an open directory: its path, the rules for what is in it, and how many
-// directories deep it is.
+// spot is an open directory: its path, the ignore rules for its entries, and its
+// depth.
 type spot struct {
 	fd    int
 	path  string
@@ -141,16 +142,16 @@ type spot struct {
 	depth int
 }
 
-// found is what there is by a name. It does not exist if it has left, or is a
-// directory without entries.
+// found is the result of reading one name. there is false if the entry was deleted
+// or is an empty directory.
 type found struct {
 	entry entry
 	there bool
 	err   error
 }
 
-// readFolder reads an open directory, which it closes, and all below it. A directory
-// without entries is nil; one that is left out says why.
+// readFolder reads an open directory recursively and closes it. It returns nil for
+// a directory without entries. out is the reason if the directory is left out.
 func (w *walker) readFolder(ctx context.Context, at spot) (_ *tree, out string, _ error) {
 	defer unix.Close(at.fd) //nolint:errcheck // it is only read
 	if ctx.Err() != nil {
@@ -184,10 +185,11 @@ func (w *walker) readFolder(ctx context.Context, at spot) (_ *tree, out string, 
 	return t, "", err
 }
 
-// buffers are for names. os.File would ask for more of a directory than we need.
+// buffers holds buffers for directory entries. os.File would do more work than
+// needed here.
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
-// readNames returns the names in an open directory, in no order.
+// readNames returns the names in an open directory, unsorted.
 func readNames(fd int) (names []string, err error) {
 	buffer := buffers.Get().(*[16 << 10]byte)
 	defer buffers.Put(buffer)
@@ -206,7 +208,7 @@ func readNames(fd int) (names []string, err error) {
 	}
 }
 
-// readEntries returns what is in an open directory.
+// readEntries reads the named entries of an open directory, and those below them.
 func (w *walker) readEntries(ctx context.Context, at spot, names []string, before *tree) []found {
 	all := make([]found, len(names))
 	var rest []entry
@@ -243,7 +245,7 @@ func (w *walker) readEntries(ctx context.Context, at spot, names []string, befor
 	return all
 }
 
-// keep takes a tree into the next table; it is stored if it is new.
+// keep adds a tree to the next table, and to the pack if it is new.
 func (w *walker) keep(path string, before, t *tree) (*tree, error) {
 	if before != nil && slices.Equal(before.entries, t.entries) {
 		t = before
@@ -263,8 +265,8 @@ func (w *walker) keep(path string, before, t *tree) (*tree, error) {
 	return t, w.pack.add(w.at, kindTree, t.id, data)
 }
 
-// readEntry reads what is in an open directory by a name. A directory is to be read
-// by readBelow.
+// readEntry reads one entry of an open directory. If folder is true, the entry is a
+// directory that readBelow has to read.
 func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bool) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(at.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -295,7 +297,8 @@ func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bo
 	return w.readFile(at.fd, join(at.path, name), e, was), false
 }
 
-// leftOut says why something is left out by what it is, or "".
+// leftOut returns why an entry is left out because of its type, size or location,
+// or "".
 func (w *walker) leftOut(st *unix.Stat_t, kind uint32) string {
 	switch {
 	case kind == unix.S_IFDIR && slices.Contains(w.own, identity{number(st.Dev), st.Ino}):
@@ -310,13 +313,14 @@ func (w *walker) leftOut(st *unix.Stat_t, kind uint32) string {
 	return ""
 }
 
-// left is what is left out.
+// left returns the entry for something that is left out.
 func left(name, why string) found {
 	return found{entry: entry{name: name, mode: modeOut, id: outIDs[why]}, there: true}
 }
 
-// missed is what could not be looked at: it has left, is not for us to read, or
-// was replaced just now. Any other failure is an error.
+// missed handles an error of reading an entry: a deleted entry does not count, and
+// one that is not readable or was just replaced is left out. Other errors are
+// returned.
 func missed(name, path string, err error) found {
 	if errors.Is(err, unix.ENOENT) {
 		return found{}
@@ -329,7 +333,7 @@ func missed(name, path string, err error) found {
 	return found{err: &os.PathError{Op: "read", Path: path, Err: err}}
 }
 
-// readBelow reads a directory in an open directory.
+// readBelow reads the subdirectory name of an open directory recursively.
 func (w *walker) readBelow(ctx context.Context, at spot, name string) found {
 	path := join(at.path, name)
 	if at.depth == maxDepth {
@@ -351,7 +355,7 @@ func (w *walker) readBelow(ctx context.Context, at spot, name string) found {
 	return found{entry: entry{name: name, mode: modeTree, id: t.id}, there: true}
 }
 
-// readFile reads a file or link that looks different from what it was.
+// readFile reads a file or symbolic link whose metadata has changed.
 func (w *walker) readFile(fd int, path string, e entry, was *entry) found {
 	data, why, err := readAt(fd, e.name, e.mode, w.MaxFile)
 	if err != nil {
@@ -369,7 +373,8 @@ func (w *walker) readFile(fd int, path string, e entry, was *entry) found {
 	return found{entry: e, there: true, err: err}
 }
 
-// readAt returns the content of a file or link, or why it is left out.
+// readAt returns the content of a file, or the target of a symbolic link. out is
+// the reason if it is left out.
 func readAt(fd int, name string, mode uint32, limit int64) (data []byte, out string, err error) {
 	if mode == modeLink {
 		buffer := make([]byte, unix.PathMax+1)
@@ -399,7 +404,7 @@ func readAt(fd int, name string, mode uint32, limit int64) (data []byte, out str
 	return data, "", err
 }
 
-// readSized reads all of a file, or one byte more than the limit.
+// readSized reads a file up to one byte beyond limit.
 func readSized(file io.Reader, size, limit int64) ([]byte, error) {
 	data := make([]byte, 0, size+1)
 	r := io.LimitReader(file, limit+1)
@@ -438,8 +443,8 @@ func (w *walker) lookOf(st *unix.Stat_t) look {
 	return l
 }
 
-// readRules returns an ignore file's text, or nil. One that cannot be read, or
-// is no file, ignores nothing.
+// readRules returns the content of an ignore file, or nil. An ignore file that is
+// not readable or not a regular file ignores nothing.
 func readRules(fd int, path string) []byte {
 	dirs := strings.Split(path, "/")
 	for _, dir := range dirs[:len(dirs)-1] {
@@ -447,7 +452,7 @@ func readRules(fd int, path string) []byte {
 		if err != nil {
 			return nil
 		}
-		defer unix.Close(next) //nolint:errcheck,gocritic // it was only looked through; there are two at most
+		defer unix.Close(next) //nolint:errcheck,gocritic // nothing is buffered; there are two at most
 		fd = next
 	}
 	data, out, err := readAt(fd, dirs[len(dirs)-1], modeFile, maxIgnore)

@@ -10,7 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// refOf returns the full name of a branch that is ours to move.
+// refOf returns the full ref name of a branch. It fails with pawl.ErrDenied for a
+// branch outside of Prefix.
 func refOf(branch string) (string, error) {
 	if err := git.CheckRef(branch); err != nil {
 		return "", err
@@ -21,11 +22,11 @@ func refOf(branch string) (string, error) {
 	return "refs/heads/" + branch, nil
 }
 
-// Advance moves a branch from one commit to another, and fails with
-// pawl.ErrConflict if it is not at the first any more: whoever else was there,
-// nothing of theirs is lost. An old commit of "" makes the branch. If it is at the
-// new one already that is fine. A branch that is checked out is left alone: its
-// worktree would look as if the user had taken the change back.
+// Advance moves a branch from the commit old to commit. It fails with
+// pawl.ErrConflict if the branch is no longer at old, so that no concurrent change
+// is lost. If old is "", it creates the branch. It succeeds if the branch is at
+// commit already. It fails with pawl.ErrBusy if the branch is checked out: the
+// files there would look as if the user had reverted the change.
 func (t *Trees) Advance(ctx context.Context, branch, old, commit string) error {
 	if err := t.advance(ctx, branch, old, commit); err != nil {
 		return fmt.Errorf("advance %s: %w", branch, err)
@@ -42,14 +43,14 @@ func (t *Trees) advance(ctx context.Context, branch, old, commit string) error {
 		return err
 	}
 	if old == "" {
-		old = strings.Repeat("0", len(commit)) // it must not be there
+		old = strings.Repeat("0", len(commit)) // the branch must not exist
 	} else if old, err = t.Repo.Commit(ctx, old); err != nil {
 		return err
 	}
 	if err := t.free(ctx, ref); err != nil {
 		return err
 	}
-	// Without --no-deref a ref that only names another would move that.
+	// Without --no-deref a symbolic ref would move the ref that it points to.
 	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"update-ref", "--no-deref", "-m", "pawl: a task is merged", ref, commit, old}})
 	var failed *git.Failed
 	if errors.As(err, &failed) {
@@ -75,7 +76,8 @@ func orNothing(id string) string {
 	return id
 }
 
-// free refuses a branch that some worktree of the repository is on.
+// free fails with pawl.ErrBusy if a worktree of the user's repository has the
+// branch checked out.
 func (t *Trees) free(ctx context.Context, ref string) error {
 	out, err := t.Repo.Run(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
@@ -93,12 +95,13 @@ func (t *Trees) free(ctx context.Context, ref string) error {
 	return nil
 }
 
-// maxPast bounds the commits that Merged looks through.
+// maxPast bounds the commits that Merged searches.
 const maxPast = 10_000
 
-// Merged finds the commit by which a branch has taken in an attempt at a task, so
-// that one that was merged before a crash is not merged again. It looks at what the
-// branch has on top of base, the commit that the attempt began with.
+// Merged returns the commit that merged an attempt at a task into a branch, so that
+// an attempt merged before a crash is not merged again. It searches the commits of
+// the branch since base, the commit that the attempt started from. ok is false if
+// there is none.
 func (t *Trees) Merged(ctx context.Context, branch, base string, label Label) (commit string, ok bool, err error) {
 	commit, err = t.merged(ctx, branch, base, label)
 	if err != nil {
@@ -138,8 +141,8 @@ func (t *Trees) merged(ctx context.Context, branch, base string, label Label) (s
 	return "", nil
 }
 
-// of reports whether a message ends with the label's trailers. What stands before
-// them may be a model's words, and is not asked.
+// of reports whether message ends with the label's trailers. The text before them
+// may be written by a model and does not count.
 func (l Label) of(message string) bool {
 	message = strings.TrimRight(message, "\n") + "\n"
 	return strings.HasSuffix(message, "\n\n"+l.trailers())

@@ -15,18 +15,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// contents are the contents of files, in a file without a name: they are read
-// from the repository once, and from there for each worktree.
+// contents holds blobs in an unlinked temporary file: they are read from the
+// repository once, and then copied to each worktree.
 type contents struct {
 	temp *os.File
 	at   map[string]part // by id
 	size int64
 }
 
-// part is where a content is in the file.
+// part is the position of a blob in the temporary file.
 type part struct{ from, size int64 }
 
-// fetch reads the contents of entries, up to a limit of bytes.
+// fetch reads the blobs of entries from git. It fails if they have more than limit
+// bytes in total.
 func (t *Trees) fetch(ctx context.Context, entries []git.Entry, limit int64) (_ *contents, err error) {
 	c := &contents{at: make(map[string]part, len(entries))}
 	var ids []string
@@ -39,7 +40,7 @@ func (t *Trees) fetch(ctx context.Context, entries []git.Entry, limit int64) (_ 
 	if c.temp, err = os.CreateTemp(t.Dir, prefixApart+"*"); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(c.temp.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // Sweep may have been faster
+	if err := os.Remove(c.temp.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // Sweep may have removed it
 		return nil, errors.Join(err, c.temp.Close())
 	}
 	if len(ids) == 0 {
@@ -60,7 +61,7 @@ func (t *Trees) fetch(ctx context.Context, entries []git.Entry, limit int64) (_ 
 	return c, nil
 }
 
-// batch has git print objects, one after the other, and read read them.
+// batch runs git cat-file --batch for ids and calls read with its output.
 func (t *Trees) batch(ctx context.Context, ids []string, read func(*bufio.Reader) error) error {
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(ctx)
@@ -73,7 +74,7 @@ func (t *Trees) batch(ctx context.Context, ids []string, read func(*bufio.Reader
 	}()
 	err := read(bufio.NewReaderSize(r, 1<<18))
 	if err != nil {
-		cancel() // git has more to say, which nobody reads
+		cancel() // nothing reads the rest of git's output
 	}
 	r.CloseWithError(either(err, io.EOF))
 	ran := <-done
@@ -83,7 +84,7 @@ func (t *Trees) batch(ctx context.Context, ids []string, read func(*bufio.Reader
 	return ran
 }
 
-// either returns the first that is one.
+// either returns err, or otherwise if err is nil.
 func either(err, otherwise error) error {
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func either(err, otherwise error) error {
 	return otherwise
 }
 
-// one takes a content over, as git cat-file --batch prints it.
+// one copies one blob from the output of git cat-file --batch.
 func (c *contents) one(r *bufio.Reader, w io.Writer, id string, limit int64) error {
 	size, err := readHead(r, id)
 	if err != nil {
@@ -111,7 +112,7 @@ func (c *contents) one(r *bufio.Reader, w io.Writer, id string, limit int64) err
 	return nil
 }
 
-// readHead reads what git says before a content.
+// readHead reads the header line that git cat-file --batch prints before a blob.
 func readHead(r *bufio.Reader, id string) (size int64, err error) {
 	head, err := r.ReadString('\n')
 	if err != nil {
@@ -128,7 +129,7 @@ func readHead(r *bufio.Reader, id string) (size int64, err error) {
 	return size, nil
 }
 
-// read returns a content, in the buffer if it fits.
+// read returns a blob, in buffer if it fits.
 func (c *contents) read(id string, buffer []byte) ([]byte, error) {
 	p, ok := c.at[id]
 	if !ok {
@@ -141,4 +142,4 @@ func (c *contents) read(id string, buffer []byte) ([]byte, error) {
 	return buffer[:p.size], err
 }
 
-func (c *contents) close() { _ = c.temp.Close() } // it has no name: that was all of it
+func (c *contents) close() { _ = c.temp.Close() } // it is unlinked: closing deletes it

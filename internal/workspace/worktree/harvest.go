@@ -18,32 +18,31 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Harvested is what a worker has done.
+// Harvested is the result of Harvest: the changes of a worker.
 type Harvested struct {
-	Commit  string   // with the base as its parent; "" if nothing has changed. No ref names it yet
-	Changes []Change // by path
-	Left    []Left   // what was left out, but for what all rules ignore: the first thousand
+	Commit  string   // a child of the base; "" if nothing has changed. No ref points to it yet
+	Changes []Change // sorted by path
+	Left    []Left   // entries that were left out, except for those that both sets of ignore rules match; at most 1,000
 }
 
-// Change is a file that differs from the base. Its path is untrusted text.
+// Change is a file that differs from the base. Path is untrusted text.
 type Change struct {
-	State string // A added, M modified, T another type, D deleted
+	State string // as in git diff: A added, M modified, T type changed, D deleted
 	Path  string
 }
 
-// Left is something that was left out, and why. Its path is untrusted text.
+// Left is an entry that was left out, and the reason. Path is untrusted text.
 type Left struct{ Path, Why string }
 
-// Harvest commits the files of a worktree as they are, on top of the commit that
-// they are compared with. It asks neither the worktree's index nor its HEAD. The
-// user's repository gets the objects, and nothing that names them: whoever merges
-// the commit does that. A repeated call makes the same commit, unless the files
-// have changed.
+// Harvest collects a worker's changes: it commits the current files of a worktree
+// on top of base. It uses neither the worktree's index nor its HEAD. It adds
+// objects to the user's repository but no ref; see Merge and Advance. Repeating the
+// call makes the same commit, unless the files have changed.
 //
-// Files of the base are always taken. Others are if neither the base's ignore
-// rules nor the worktree's pass over them. Links are taken as links. What cannot
-// be taken and may matter (too large, unreadable, a name of git) is an error
-// for the worker to mend.
+// Harvest includes all files that base has, and other files unless the ignore rules
+// of the base or of the worktree match them. It does not follow symbolic links but
+// commits them as links. A file that may matter but cannot be committed (too large,
+// unreadable, a name reserved by git) is an error that the worker has to fix.
 func (t *Trees) Harvest(ctx context.Context, name, base string, label Label) (Harvested, error) {
 	h, err := t.collect(ctx, name, base, label)
 	if err != nil {
@@ -100,7 +99,7 @@ func (t *Trees) collect(ctx context.Context, name, base string, label Label) (h 
 	return h, nil
 }
 
-// newWalker reads what a commit holds.
+// newWalker reads the entries and ignore files of the base commit.
 func (t *Trees) newWalker(ctx context.Context, base, apart string) (*walker, error) {
 	entries, err := t.Repo.Tree(ctx, base)
 	if err != nil {
@@ -132,7 +131,7 @@ func (t *Trees) newWalker(ctx context.Context, base, apart string) (*walker, err
 	}
 	defer texts.close()
 	for _, e := range ignores {
-		dir := strings.TrimPrefix(path.Dir(e.Path), ".") // "" is the top
+		dir := strings.TrimPrefix(path.Dir(e.Path), ".") // "" is the top directory
 		if w.rules[dir], err = texts.read(e.ID, nil); err != nil {
 			return nil, err
 		}
@@ -140,12 +139,12 @@ func (t *Trees) newWalker(ctx context.Context, base, apart string) (*walker, err
 	return w, nil
 }
 
-// exclude returns the user's own ignore file of this repository, or nil.
+// exclude returns the content of the repository's info/exclude file, or nil.
 func (t *Trees) exclude() []byte {
 	return readRules(unix.AT_FDCWD, filepath.Join(t.Repo.Common, "info", "exclude"))
 }
 
-// gone returns what the commit has and the worktree has not.
+// removed returns the paths that the base has and the worktree has not, sorted.
 func (w *walker) removed() []string {
 	var removed []string
 	for p := range w.base {
@@ -157,7 +156,7 @@ func (w *walker) removed() []string {
 	return removed
 }
 
-// changes says what differs.
+// changes returns the differences from the base, sorted by path.
 func (w *walker) changes() []Change {
 	var list []Change
 	for _, p := range w.removed() {
@@ -186,8 +185,9 @@ func keys(entries map[string]git.Entry) map[string]bool {
 	return all
 }
 
-// store has copies of contents that git is to take in. Git would open a file of
-// the worktree by its path, and follow a link that is put there meanwhile.
+// store collects copies of new file contents for git. Git would open a file of the
+// worktree by its path, and follow a symbolic link that is placed there
+// concurrently.
 type store struct {
 	apart string
 	known map[string]bool
@@ -196,7 +196,7 @@ type store struct {
 
 func (s *store) file(n int) string { return "content-" + strconv.Itoa(n) }
 
-// add keeps a content for git.
+// add copies a content to a file for git.
 func (s *store) add(id string, data []byte) error {
 	if s.known[id] {
 		return nil
@@ -206,7 +206,7 @@ func (s *store) add(id string, data []byte) error {
 	return os.WriteFile(filepath.Join(s.apart, s.file(len(s.ids)-1)), data, 0o600)
 }
 
-// keep has git take them in, as they are.
+// keep makes git store the contents as they are, without filters.
 func (s *store) keep(ctx context.Context, repo *git.Repo) error {
 	if len(s.ids) == 0 {
 		return nil
@@ -225,13 +225,14 @@ func (s *store) keep(ctx context.Context, repo *git.Repo) error {
 	return nil
 }
 
-// tree writes a tree: the base's, but for some entries.
+// tree writes a tree object: the tree of base, without the removed paths and with
+// the fresh entries.
 func (t *Trees) tree(ctx context.Context, apart, base string, removed []string, fresh []git.Entry) (string, error) {
 	if _, err := t.Repo.Run(ctx, git.Call{Args: []string{"read-tree", base}, Apart: apart}); err != nil {
 		return "", err
 	}
 	var info bytes.Buffer
-	for _, p := range removed { // first: a directory may come where a file was
+	for _, p := range removed { // first: a directory may replace a file
 		info.WriteString("0 " + strings.Repeat("0", len(base)) + "\t" + p + "\x00")
 	}
 	for _, e := range fresh {
@@ -243,8 +244,8 @@ func (t *Trees) tree(ctx context.Context, apart, base string, removed []string, 
 	return t.line(ctx, git.Call{Args: []string{"write-tree"}, Apart: apart})
 }
 
-// verify refuses a commit that does not hold what was read: git passes over paths
-// that it does not like, and calls that a success.
+// verify checks that the commit contains exactly what was read: git skips paths
+// that it rejects, and still exits with success.
 func (w *walker) verify(ctx context.Context, commit string) error {
 	entries, err := w.Repo.Tree(ctx, commit)
 	if err != nil {
@@ -271,15 +272,15 @@ func (w *walker) verify(ctx context.Context, commit string) error {
 	return nil
 }
 
-// commit writes a commit of pawl. It says all of it itself: no setting of the
-// user's adds a name, a signature or an encoding.
+// commit writes a commit object. It formats the object itself, so that the user's
+// git configuration cannot add a name, a signature or an encoding.
 func (t *Trees) commit(ctx context.Context, apart, tree, parent string, label Label) (string, error) {
 	by := "pawl <pawl@localhost> " + strconv.FormatInt(label.At.Unix(), 10) + " +0000"
 	text := "tree " + tree + "\nparent " + parent + "\nauthor " + by + "\ncommitter " + by + "\n\n" + label.message()
 	return t.line(ctx, git.Call{Args: []string{"hash-object", "-t", "commit", "-w", "--stdin"}, In: strings.NewReader(text), Apart: apart})
 }
 
-// line runs git and returns the one line that it prints.
+// line runs git and returns its output, which is a single line.
 func (t *Trees) line(ctx context.Context, c git.Call) (string, error) {
 	c.Limit = 1 << 10
 	out, err := t.Repo.Run(ctx, c)

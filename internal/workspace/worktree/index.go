@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Modes, as git has them.
+// Git modes of tree entries.
 const (
 	modeFile      = "100644"
 	modeExec      = "100755"
@@ -24,7 +24,8 @@ const (
 	modeSubmodule = "160000"
 )
 
-// newHash returns what ids of this length in hex are made with.
+// newHash returns the hash function for object ids of this length in hex: SHA-1 or
+// SHA-256.
 func newHash(length int) (hash.Hash, error) {
 	switch length {
 	case 2 * sha1.Size:
@@ -35,22 +36,21 @@ func newHash(length int) (hash.Hash, error) {
 	return nil, fmt.Errorf("git has ids of %d letters, which pawl does not know: upgrade it: %w", length, pawl.ErrInvalid)
 }
 
-// blobHead is what the id of a file's content is made of, before the content.
+// blobHead returns the header that is hashed before a blob's content to get its id.
 func blobHead(size int64) []byte {
 	return append(strconv.AppendInt([]byte("blob "), size, 10), 0)
 }
 
-// number is for fields whose type differs between systems.
+// number converts fields whose type differs between platforms.
 func number[T ~int16 | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64](v T) uint64 { return uint64(v) }
 
-// encodeIndex returns an index, version 2, of entries and of what their files
-// look like. Git would write the same, but only after it has read each file once
-// more.
+// encodeIndex returns a git index, version 2, of the entries with the metadata of
+// their files. Git would write the same, but only after reading each file again.
 func encodeIndex(entries []git.Entry, looks []unix.Stat_t) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(len(entries) * 128)
 	b.WriteString("DIRC")
-	put := func(v uint64) { b.Write(binary.BigEndian.AppendUint32(nil, uint32(v))) } //nolint:gosec // git cuts them off too
+	put := func(v uint64) { b.Write(binary.BigEndian.AppendUint32(nil, uint32(v))) } //nolint:gosec // git truncates them too
 	put(2)
 	put(uint64(len(entries)))
 	idLength := 40

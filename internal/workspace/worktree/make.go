@@ -19,28 +19,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// maxMakers bounds the worktrees that are made at a time.
+// maxMakers bounds the worktrees that are created concurrently.
 const maxMakers = 8
 
-// plan is a commit that is to be checked out, perhaps many times.
+// plan holds a commit to check out into one or more worktrees.
 type plan struct {
 	commit  string
 	entries []git.Entry // in git's order
-	folders []folder    // those above first
-	links   []int       // entries that are links
+	folders []folder    // parents before their subdirectories
+	links   []int       // indexes of the entries that are symbolic links
 	*contents
 }
 
-// directory is a directory of a commit. Its path is "." or local.
+// folder is a directory of a commit. Its path is "." or a local path.
 type folder struct {
 	path  string
-	files []int // entries that are files in it
+	files []int // indexes of the entries that are files in it
 }
 
-// Make makes a worktree for each name, with the commit checked out as it is
-// stored: no filter or line ending is applied, and submodules are empty directories.
-// All are made, or none. There must be none by that name; whoever repeats a call
-// that may have succeeded removes them first.
+// Make creates a worktree for each name, with the commit checked out as it is
+// stored: without filters and line-ending conversion, and with empty directories
+// for submodules. It creates all or none. It fails with pawl.ErrConflict if one
+// exists already: to repeat a call that may have succeeded, remove the worktrees
+// first.
 func (t *Trees) Make(ctx context.Context, commit string, names ...string) error {
 	for _, name := range names {
 		if err := checkName(name); err != nil {
@@ -102,8 +103,8 @@ func (t *Trees) plan(ctx context.Context, commit string) (*plan, error) {
 	return p, err
 }
 
-// arrange says which directories there are, and what is in them. A commit can be
-// made by hand, so its paths are looked at.
+// arrange groups the entries by directory. It validates their paths, since a commit
+// may be crafted.
 func (p *plan) arrange() error {
 	at := map[string]*folder{".": {path: "."}}
 	for i, e := range p.entries {
@@ -134,8 +135,8 @@ func (p *plan) arrange() error {
 	return nil
 }
 
-// make makes a worktree under another name, and renames it: what has its name
-// is whole.
+// make builds a worktree under a temporary name and renames it at the end, so that
+// a worktree with its final name is complete.
 func (t *Trees) make(ctx context.Context, p *plan, name string) (err error) {
 	h, err := t.hold(prefixMaking)
 	if err != nil {
@@ -177,9 +178,9 @@ func (t *Trees) make(ctx context.Context, p *plan, name string) (err error) {
 	return nil
 }
 
-// lay writes the files of a commit into a new directory, and returns what they look
-// like. Links come last: until then no path can lead out of the directory, whatever
-// a commit says.
+// lay writes the files of a commit into a new directory and returns their metadata.
+// It creates symbolic links last: until then no path of a crafted commit can lead
+// out of the directory.
 func (p *plan) lay(ctx context.Context, dir string) ([]unix.Stat_t, error) {
 	root, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -217,7 +218,7 @@ func (p *plan) lay(ctx context.Context, dir string) ([]unix.Stat_t, error) {
 	return looks, nil
 }
 
-// layFiles writes the files of a directory.
+// layFiles writes the files of one directory.
 func (p *plan) layFiles(root int, f folder, looks []unix.Stat_t, buffer []byte) error {
 	if len(f.files) == 0 {
 		return nil
@@ -240,7 +241,7 @@ func (p *plan) layFiles(root int, f folder, looks []unix.Stat_t, buffer []byte) 
 	return nil
 }
 
-// layFile writes a new file in an open directory.
+// layFile writes a new file in an open directory and stores its metadata in look.
 func layFile(dir int, name, mode string, data []byte, look *unix.Stat_t) error {
 	perm := uint32(0o644)
 	if mode == modeExec {
@@ -263,8 +264,8 @@ func layFile(dir int, name, mode string, data []byte, look *unix.Stat_t) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// openAt opens something in an open directory to read it. It follows no link and
-// waits for nobody.
+// openAt opens an entry of an open directory for reading. It fails for a symbolic
+// link, and does not block on a named pipe.
 func openAt(fd int, name string, flags int) (int, error) {
 	for {
 		opened, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC|flags, 0)

@@ -15,33 +15,36 @@ import (
 )
 
 const (
-	maxMerge     = 16 << 20 // bytes that git reports a merge
-	maxConflicts = 1_000    // that are reported one by one
+	maxMerge     = 16 << 20 // bytes of git's report of a merge
+	maxConflicts = 1_000    // conflicts that are reported
 )
 
-// Outcome is what has become of a merge. Nothing is named by it yet: see Advance.
+// Outcome is the result of Merge. No ref points to its commits yet; see Advance.
 type Outcome struct {
-	Onto      string     // the tip of the branch that it was made for
-	Commit    string     // a commit on top of it; "" if there are conflicts
-	Conflicts []Conflict // what a worker has to settle: the first thousand
-	Marked    string     // where there are conflicts: a commit on top of Onto that has git's marks in its files, to make a worktree of
+	Onto      string     // the tip of the branch that the merge is based on
+	Commit    string     // a child of Onto; "" if there are conflicts
+	Conflicts []Conflict // conflicts that a worker has to resolve; at most 1,000
+	// If there are conflicts: a child of Onto with conflict markers in its files,
+	// to create a worktree from.
+	Marked string
 }
 
-// Conflict is what two changes do not agree on. Its texts are third parties'.
+// Conflict is a conflict between two changes. Its fields are untrusted text.
 type Conflict struct {
 	Path string
-	Kind string // as git calls it: contents, modify/delete, file/directory, binary, distinct modes, …; or kindRename
-	Says string // git's own words
+	Kind string // git's name: contents, modify/delete, file/directory, binary, distinct modes, …; or kindRename
+	Says string // git's message
 }
 
-// Merge puts what a task has changed on top of a branch: a commit with one
-// parent, as after a rebase. It needs no worktree and changes no ref. A repeated
+// Merge applies the changes of a task to the tip of a branch, as a commit with one
+// parent, like a rebase. It needs no worktree and changes no ref. Repeating the
 // call makes the same commit, unless the branch has moved.
 //
-// The commit must be one of Harvest whose parent the branch has. Files are merged
-// line by line, and by their paths alone: where git guesses that a file was renamed
-// on one side and so changes it elsewhere, that is a conflict, as git may be wrong.
-// Of attributes only those in the repository's own directory count.
+// The commit must be a result of Harvest whose parent is in the branch. Files are
+// merged line by line and only by path: if git detects a rename on one side and
+// would apply the other side's change to the new path, Merge reports a conflict,
+// since git may be wrong. Only gitattributes in the repository's git directory
+// apply.
 func (t *Trees) Merge(ctx context.Context, branch, commit string, label Label) (Outcome, error) {
 	m, err := t.merge(ctx, branch, commit, label)
 	if err != nil {
@@ -98,8 +101,9 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 	return m, nil
 }
 
-// baseOf returns what a commit was made from. It refuses one that is not one step
-// away from what the branch has: its changes would not be those of a task alone.
+// baseOf returns the parent of commit. It fails unless commit has exactly one
+// parent and onto contains it: otherwise the merge would include more than the
+// changes of the task.
 func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error) {
 	out, err := t.line(ctx, git.Call{Args: []string{"rev-list", "--parents", "--max-count=1"}, Refs: []string{commit}})
 	if err != nil {
@@ -117,8 +121,8 @@ func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error)
 	return words[1], err
 }
 
-// mergeTree merges two commits and returns the tree, with marks in it if there
-// are conflicts.
+// mergeTree merges two commits and returns the tree, which has conflict markers in
+// its files if there are conflicts.
 func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (string, []Conflict, error) {
 	out := &limited{}
 	_, err := t.Repo.Run(ctx, git.Call{Args: []string{"merge-tree", "--write-tree", "-z", "--messages", ours, theirs}, Apart: apart, Out: out})
@@ -131,7 +135,7 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 		return "", nil, err
 	}
 	tree, conflicts, err := readMerge(out.String())
-	for i, c := range conflicts { // git puts a file aside where a directory is to be
+	for i, c := range conflicts { // git adds a suffix to a file where a directory is needed
 		conflicts[i].Path = strings.TrimSuffix(strings.TrimSuffix(c.Path, "~"+ours), "~"+theirs)
 	}
 	if err == nil && clean != (len(conflicts) == 0) {
@@ -143,7 +147,7 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 	return tree, conflicts, nil
 }
 
-// limited is a buffer with a bound.
+// limited is a buffer of at most maxMerge bytes.
 type limited struct{ bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -153,8 +157,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// readMerge reads what git merge-tree -z prints: the tree, the files in conflict,
-// and then messages: how many paths, the paths, the kind, the text.
+// readMerge parses the output of git merge-tree -z: the tree, the conflicted files,
+// and messages, each with the number of paths, the paths, the kind and the text.
 func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 	tree, rest, ok := strings.Cut(text, "\x00")
 	if !ok || len(tree) < 40 || strings.Trim(tree, "0123456789abcdef") != "" {
@@ -162,7 +166,7 @@ func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 	}
 	words := strings.Split(strings.TrimSuffix(rest, "\x00"), "\x00")
 	for len(words) > 0 && words[0] != "" {
-		words = words[1:] // a stage of a file: the messages tell more
+		words = words[1:] // a stage of a conflicted file: the messages have the details
 	}
 	for words = words[min(1, len(words)):]; len(words) > 0; {
 		n, err := strconv.Atoi(words[0])
@@ -177,12 +181,13 @@ func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 	return tree, conflicts, nil
 }
 
-// kindRename is a conflict that git does not see: it has taken a file for renamed.
+// kindRename is a conflict that pawl finds and git does not: git assumed a rename.
 const kindRename = "rename"
 
-// guessed compares a merge that git calls clean with what was merged. What one
-// side alone has changed must be as that side has it, and what one has deleted and
-// the other changed must be a conflict. All else is a guess.
+// guessed checks a merge that git reports as clean. A file that only one side
+// changed must be as on that side; a file that one side deleted and the other
+// changed must be a conflict. Anything else comes from git's rename detection and
+// is returned as a conflict.
 func (t *Trees) guessed(ctx context.Context, base, ours, theirs, merged string) ([]Conflict, error) {
 	var sides [4]map[string]git.Entry
 	paths := map[string]bool{}
@@ -205,7 +210,8 @@ func (t *Trees) guessed(ctx context.Context, base, ours, theirs, merged string) 
 	return conflicts, nil
 }
 
-// plainly reports whether a file of a merge needs no guess.
+// plainly reports whether the merge result of a path follows from both sides
+// without rename detection.
 func plainly(base, ours, theirs, merged git.Entry) bool {
 	var none git.Entry
 	switch {

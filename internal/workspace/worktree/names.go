@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// checkPath refuses a path that git, here or on another system, would take for
-// one of its own.
+// checkPath returns an error for a path that is not local to a repository, or that
+// git would treat as .git on any operating system.
 func checkPath(p string) error {
 	if !filepath.IsLocal(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
 		return fmt.Errorf("%q is no path in a repository: %w", p, pawl.ErrInvalid)
@@ -24,9 +24,9 @@ func checkPath(p string) error {
 	return nil
 }
 
-// isGit reports whether a name means .git to some file system: those of macOS
-// pass over letters that are not seen, those of Windows over dots and blanks at
-// the end and what stands behind a colon; both over case.
+// isGit reports whether some file system treats name as .git: those of macOS ignore
+// invisible characters, those of Windows ignore trailing dots and spaces and
+// everything after a colon, and both ignore case.
 func isGit(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -40,12 +40,12 @@ func isGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// checkCase refuses paths that differ from others in case only, unless the
-// commit has both already: on some systems one would take the other's place, a
-// link that of a directory say.
+// checkCase returns an error if two paths differ only in case, unless the base
+// commit has both: on a case-insensitive file system one would replace the other,
+// for example a symbolic link a directory.
 func checkCase(before, after map[string]bool) error {
 	known := sync.OnceValue(func() map[string]bool { return withFolders(before) })
-	spelled := map[string]string{} // how it is spelled, by how it is folded
+	spelled := map[string]string{} // original path by lower-case path
 	for p := range withFolders(after) {
 		folded := strings.ToLower(p)
 		other, ok := spelled[folded]
@@ -61,7 +61,7 @@ func checkCase(before, after map[string]bool) error {
 	return nil
 }
 
-// withFolders returns paths and all directories above them.
+// withFolders returns paths and all their parent directories.
 func withFolders(paths map[string]bool) map[string]bool {
 	all := make(map[string]bool, len(paths))
 	for p := range paths {

@@ -14,26 +14,25 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// How the names of pawl's own files begin, beside the worktrees.
+// Name prefixes of pawl's own entries in Trees.Dir.
 const (
-	prefixMaking  = ".making-" // a worktree that is not whole yet
-	prefixApart   = ".apart-"  // an index, and files for git
+	prefixMaking  = ".making-" // a worktree that is not complete yet
+	prefixApart   = ".apart-"  // an index, and input files for git
 	prefixRemoved = ".gone-"   // a worktree that is being removed
 )
 
 const (
-	maxTries  = 5     // of what another process may be in the way of
-	maxUnlock = 1_000 // directories deep that are made writable
+	maxTries  = 5     // attempts of operations that another process may disturb
+	maxUnlock = 1_000 // depth to which directories are made writable
 )
 
-// held is a directory that is in use: as long as this process lives, Sweep leaves it
-// alone.
+// held is a locked directory. Sweep skips it as long as this process lives.
 type held struct {
 	path string
 	lock *os.File
 }
 
-// hold makes a directory that is in use.
+// hold creates and locks a directory with the given name prefix.
 func (t *Trees) hold(prefix string) (*held, error) {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (t *Trees) hold(prefix string) (*held, error) {
 	return nil, fmt.Errorf("folders in %s are removed as soon as they are made: does another program clean up there? %w", t.Dir, pawl.ErrUnavailable)
 }
 
-// lock takes a directory into use. It returns nil if another process has it, or if
-// it does not exist.
+// lock locks a directory. It returns nil if another process has locked it, or if it
+// does not exist.
 func lock(path string) *held {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -64,17 +63,17 @@ func lock(path string) *held {
 	}
 	opened, err1 := f.Stat()
 	there, err2 := os.Lstat(path)
-	if err1 != nil || err2 != nil || !os.SameFile(opened, there) { // removed meanwhile
+	if err1 != nil || err2 != nil || !os.SameFile(opened, there) { // removed concurrently
 		h.release()
 		return nil
 	}
 	return h
 }
 
-func (h *held) release() { _ = h.lock.Close() } // it was opened for its lock only
+func (h *held) release() { _ = h.lock.Close() } // it was only opened to lock it
 
-// Remove removes a worktree, whatever its worker has made of it. If none exists
-// that is fine.
+// Remove removes a worktree, whatever a worker did to it. It is no error if it does
+// not exist.
 func (t *Trees) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (t *Trees) Remove(name string) error {
 	if _, err := os.Lstat(t.Path(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	// What has its name is whole; this is not from here on.
+	// A worktree with its final name is complete, so move it before removing parts of it.
 	h, err := t.hold(prefixRemoved)
 	if err != nil {
 		return fmt.Errorf("remove workplace %s: %w", t.Path(name), err)
@@ -99,16 +98,17 @@ func (t *Trees) Remove(name string) error {
 	return nil
 }
 
-// move renames a directory. One that may not be written to cannot be moved
-// elsewhere, as it names the directory that it is in.
+// move renames a directory. It first makes the directory writable if that is
+// needed: moving a directory changes its ".." entry. It is no error if from does
+// not exist.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody else has removed it
+		return nil // already removed
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		if root, opened := os.OpenRoot(filepath.Dir(from)); opened == nil {
-			_ = root.Chmod(filepath.Base(from), 0o700) // the next try tells
+			_ = root.Chmod(filepath.Base(from), 0o700) // the rename below reports a failure
 			_ = root.Close()
 		}
 		err = os.Rename(from, to)
@@ -116,8 +116,8 @@ func move(from, to string) error {
 	return err
 }
 
-// removeAll removes a directory and all below it, also what is read-only, as caches
-// are. It never follows a link out of it.
+// removeAll removes a directory recursively, including read-only directories such
+// as caches. It never follows a symbolic link out of it.
 func removeAll(path string) error {
 	var err error
 	for range maxTries {
@@ -132,7 +132,8 @@ func removeAll(path string) error {
 	return err
 }
 
-// unlock makes directories writable. Whatever fails shows when they are removed.
+// unlock makes directories writable. It ignores errors, which show when the
+// directories are removed.
 func unlock(root *os.Root, dir string, depth int) {
 	if depth > maxUnlock {
 		return
@@ -151,9 +152,9 @@ func unlock(root *os.Root, dir string, depth int) {
 	}
 }
 
-// Sweep removes the worktrees that are not to be kept, and what killed processes
-// have left behind. What another process is at work on is left alone. It returns
-// the worktrees that no longer exist, and goes on after a failure.
+// Sweep removes the worktrees for which keep returns false, and what killed
+// processes left behind. It skips directories that other processes use, and
+// continues after errors. It returns the names of the removed worktrees.
 func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed []string, err error) {
 	entries, err := os.ReadDir(t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,11 +182,11 @@ func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed
 	return removed, errors.Join(faults...)
 }
 
-// sweep removes what a process has left, unless it lives.
+// sweep removes a leftover of a process, unless the process is alive.
 func (t *Trees) sweep(name string) error {
 	path := filepath.Join(t.Dir, name)
 	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
-		return os.Remove(path) // contents whose process died before they lost their name
+		return os.Remove(path) // a temporary file of contents whose process died before unlinking it
 	}
 	h := lock(path)
 	if h == nil {

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	maxDepth  = 200     // of directories: each is open while those in it are read
-	maxIgnore = 1 << 20 // bytes of an ignore file that are followed
-	maxLeft   = 1_000   // things that are named as left out
-	chunk     = 1_000   // names of a directory that are read at a time
+	maxDepth  = 200     // nesting of directories; the walk keeps all of them open
+	maxIgnore = 1 << 20 // bytes of an ignore file; larger ones are not used
+	maxLeft   = 1_000   // entries that are reported as left out
+	chunk     = 1_000   // directory entries that are read at a time
 )
 
-// Why something is left out.
+// Reasons for leaving out an entry.
 const (
 	outNested    = "a repository of its own"
 	outSubmodule = "in a submodule"
@@ -35,13 +35,13 @@ const (
 	outOwn       = "ignored by the rules of the workplace, though not by those of the commit"
 )
 
-// walker reads a worktree as it is, and compares it with a commit. It opens
-// each directory in the one above it and follows no link.
+// walker reads the files of a worktree and compares them with a commit. It opens
+// each directory relative to its parent and follows no symbolic links.
 type walker struct {
 	*Trees
-	base   map[string]git.Entry // what the commit holds
-	above  map[string]bool      // its directories
-	rules  map[string][]byte    // its ignore files, by directory
+	base   map[string]git.Entry // the entries of the commit, by path
+	above  map[string]bool      // the directories of the commit
+	rules  map[string][]byte    // the ignore files of the commit, by directory
 	store  *store
 	sum    hash.Hash
 	buffer []byte
@@ -50,22 +50,22 @@ type walker struct {
 	count int
 	bytes int64
 
-	files map[string]bool // what is taken, changed or not
-	fresh []git.Entry     // what differs from the commit
+	files map[string]bool // paths to commit, changed or not
+	fresh []git.Entry     // entries that differ from the commit
 	left  []Left
 }
 
-// spot is an open directory: its path, and the rules for what is in it.
+// spot is an open directory: its path, and the ignore rules for its entries.
 type spot struct {
 	dir    *os.File
-	path   string // "" is the worktree itself
-	base   *ignore.Rules
-	own    *ignore.Rules
-	hidden bool // only what the commit has is taken from here
+	path   string        // relative to the worktree; "" is the worktree itself
+	base   *ignore.Rules // rules of the commit
+	own    *ignore.Rules // rules of the worktree
+	hidden bool          // the directory is ignored: only files that the commit has are included
 	depth  int
 }
 
-// walk reads all of a worktree.
+// walk reads the whole worktree.
 func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	return w.readFolder(ctx, spot{dir: os.NewFile(uintptr(fd), dir), base: rules, own: rules})
 }
 
-// readFolder reads an open directory, which it closes, and all below it.
+// readFolder reads an open directory recursively and closes it.
 func (w *walker) readFolder(ctx context.Context, at spot) error {
 	defer at.dir.Close()
 	if ctx.Err() != nil {
@@ -118,7 +118,7 @@ func (w *walker) names(dir *os.File) (names []string, err error) {
 	}
 }
 
-// rulesIn adds the ignore files of a directory.
+// rulesIn returns at with the ignore files of the directory added to its rules.
 func (w *walker) rulesIn(at spot, names []string) spot {
 	where, shared := at.path, at.base == at.own
 	if where == "" {
@@ -138,8 +138,8 @@ func (w *walker) rulesIn(at spot, names []string) spot {
 	return at
 }
 
-// readRules returns an ignore file's text, or nil: one that cannot be read, or is
-// no file, ignores nothing.
+// readRules returns the content of an ignore file, or nil. An ignore file that is
+// not readable, not a regular file or larger than maxIgnore ignores nothing.
 func readRules(fd int, name string) []byte {
 	opened, err := openAt(fd, name, 0)
 	if err != nil {
@@ -157,7 +157,7 @@ func readRules(fd int, name string) []byte {
 	return data
 }
 
-// readEntry reads what is in an open directory by a name.
+// readEntry reads one entry of an open directory.
 func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 	path := name
 	if at.path != "" {
@@ -167,7 +167,7 @@ func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 		if at.depth > 0 {
 			w.leave(path, outNested)
 		}
-		return nil // what it says is the worker's word
+		return nil // the worktree's git metadata is not trusted
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(at.dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -176,7 +176,7 @@ func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 	kind := uint32(number(st.Mode)) & unix.S_IFMT
 	folder := kind == unix.S_IFDIR
 	was, tracked := w.base[path]
-	if folder && !was.Submodule() { // what counts is whether the commit has anything in it
+	if folder && !was.Submodule() { // a directory is tracked if the commit has a file in it
 		tracked = w.above[path]
 	}
 	hidden := (!tracked || folder) && w.ignored(at, path, folder)
@@ -203,10 +203,10 @@ func (w *walker) readEntry(ctx context.Context, at spot, name string) error {
 	return nil
 }
 
-// ignored reports whether something that the commit does not have is passed over.
-// It is if the rules of the commit say so, or those that the worker has made of
-// them: a worker cannot bring in what was to stay out. Where they differ it is
-// named.
+// ignored reports whether an entry that the commit does not have is ignored. It is
+// if the rules of the commit match it, or those of the worktree: a worker cannot
+// add files that the commit ignores by changing the rules. An entry on which the
+// rules disagree is reported as left out.
 func (w *walker) ignored(at spot, path string, folder bool) bool {
 	if at.hidden {
 		return true
@@ -227,8 +227,8 @@ func (w *walker) ignored(at spot, path string, folder bool) bool {
 
 func (w *walker) leave(path, why string) { w.left = append(w.left, Left{path, why}) }
 
-// keepSubmodule keeps a submodule as the commit has it: what is in its directory is
-// of another repository.
+// keepSubmodule keeps a submodule as the commit has it: the files in it belong to
+// another repository.
 func (w *walker) keepSubmodule(at spot, name, path string) error {
 	w.files[path] = true
 	fd, err := openAt(int(at.dir.Fd()), name, unix.O_DIRECTORY)
@@ -243,7 +243,7 @@ func (w *walker) keepSubmodule(at spot, name, path string) error {
 	return nil
 }
 
-// readBelow reads a directory in an open directory.
+// readBelow reads a subdirectory of an open directory recursively.
 func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidden bool) error {
 	if at.depth == maxDepth {
 		return fmt.Errorf("%q is more than %d folders deep: remove it: %w", path, maxDepth, pawl.ErrInvalid)
@@ -255,12 +255,12 @@ func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidd
 	return w.readFolder(ctx, spot{os.NewFile(uintptr(fd), path), path, at.base, at.own, hidden, at.depth + 1})
 }
 
-// open opens something in an open directory.
+// open opens an entry of an open directory without following symbolic links.
 func (w *walker) open(at spot, name string, flags int) (int, error) {
 	return openAt(int(at.dir.Fd()), name, flags)
 }
 
-// readLink takes a link: where it leads is its content.
+// readLink includes a symbolic link; its content is the target.
 func (w *walker) readLink(at spot, name, path string, was git.Entry) error {
 	if strings.EqualFold(name, ".gitmodules") {
 		return fmt.Errorf("%q is a link, which git refuses: make it a file: %w", path, pawl.ErrInvalid)
@@ -273,7 +273,8 @@ func (w *walker) readLink(at spot, name, path string, was git.Entry) error {
 	return w.take(path, modeLink, target[:n], was)
 }
 
-// readFile takes a file.
+// readFile includes a regular file. It refuses a changed file with several hard
+// links.
 func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 	fd, err := w.open(at, name, 0)
 	if err != nil {
@@ -312,8 +313,8 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 	return nil
 }
 
-// readAll reads a file up to the limit. One that grows meanwhile is cut where the
-// limit is, and refused.
+// readAll reads a file into the walker's buffer. It fails with EFBIG if the file
+// grows beyond the limit during the read.
 func (w *walker) readAll(f io.Reader, size int64) ([]byte, error) {
 	if int64(len(w.buffer)) <= size {
 		w.buffer = make([]byte, max(2*size, 1<<16))
@@ -336,8 +337,8 @@ func (w *walker) readAll(f io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-// readLarge takes a file that is too large to be taken, unless it is as the
-// commit has it.
+// readLarge includes a file above the size limit if it is unchanged, and fails
+// otherwise.
 func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.Entry) error {
 	if was.ID != "" && was.Mode == mode {
 		w.sum.Reset()
@@ -353,7 +354,8 @@ func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.E
 	return fmt.Errorf("%q has more than %d bytes: have git ignore it, or remove it: %w", path, w.maxFile(), pawl.ErrInvalid)
 }
 
-// take takes a content, and stores it if the commit has another.
+// take includes a file with this content, and stores the content if it differs from
+// the commit.
 func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
 	w.sum.Reset()
 	w.sum.Write(blobHead(int64(len(data))))
@@ -370,7 +372,7 @@ func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
 	return w.store.add(id, data)
 }
 
-// moving is about something that cannot be read.
+// moving turns an error of reading an entry into one that says what to do.
 func moving(path string, err error) error {
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):

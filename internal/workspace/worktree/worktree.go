@@ -1,12 +1,12 @@
-// Package worktree gives each worker a directory to work in, and takes over what it
-// leaves there.
+// Package worktree creates a worktree for each worker of a mission, and collects,
+// merges and removes the workers' changes.
 //
-// A worktree is a repository of its own with a commit checked out. It borrows
-// the objects of the user's repository, or has copies, and shares nothing else with
-// it, so a worker may do with it whatever it likes. Nothing in it is believed: what pawl
-// takes over are the files, never what the worktree's git says of them. Git runs
-// in the user's repository alone, apart from its worktree and its index, and the
-// only refs that change are branches below Prefix.
+// A worktree is a git repository of its own with a commit checked out. It borrows
+// the objects of the user's repository, or has copies of them, and shares nothing
+// else with it, so a worker may do anything to its worktree. Its git metadata is
+// not trusted: pawl reads only the files, never the worktree's index or HEAD. Git
+// runs only in the user's repository, without touching its working tree and index,
+// and pawl moves only branches below Prefix.
 package worktree
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// Bounds of a worktree, unless Trees says otherwise.
+// Default limits of Trees.
 const (
 	defaultMaxFile  = 64 << 20
 	defaultMaxFiles = 200_000
@@ -30,48 +30,48 @@ const (
 )
 
 const (
-	// Prefix is how the branches begin that Advance may move.
+	// Prefix starts the names of the branches that Advance may move.
 	Prefix = "pawl/"
 
-	branch   = "work" // that a worker finds itself on
-	maxName  = 100    // bytes of a worktree's name, and of the parts of a label
-	maxTitle = 200    // bytes of a commit's first line
+	branch   = "work" // the branch that is checked out in a worktree
+	maxName  = 100    // bytes of a worktree's name, and of the words in a Label
+	maxTitle = 200    // bytes of a commit title
 	maxText  = 16 << 10
 )
 
-// Trees are the worktrees of a repository. It is safe for concurrent use, also
+// Trees manages the worktrees of a repository. It is safe for concurrent use, also
 // by several processes.
 type Trees struct {
-	Repo *git.Repo // the user's
-	Dir  string    // pawl's own directory for worktrees, absolute; no worker may write to it, but for its own one below
+	Repo *git.Repo // the user's repository
+	Dir  string    // pawl's directory for worktrees, absolute; a worker may write only to its own worktree in it
 
-	// Whole gives worktrees objects of their own, so that they can be worked in on
-	// hosts that the user's repository is not on.
+	// Whole copies the objects into each worktree, so that it works on hosts
+	// without the user's repository.
 	Whole bool
 
-	MaxFile  int64 // bytes of a file that a worker has made or changed; 0 means 64 MiB
+	MaxFile  int64 // bytes of a file that a worker adds or changes; 0 means 64 MiB
 	MaxFiles int   // files and directories of a worktree; 0 means 200,000
-	MaxBytes int64 // of all its files; 0 means 4 GiB
+	MaxBytes int64 // bytes of all files of a worktree; 0 means 4 GiB
 
-	trace func(point string) // for tests: told after each effect
+	trace func(point string) // for tests: called after each side effect
 }
 
 func (t *Trees) maxFile() int64  { return cmp.Or(t.MaxFile, defaultMaxFile) }
 func (t *Trees) maxFiles() int   { return cmp.Or(t.MaxFiles, defaultMaxFiles) }
 func (t *Trees) maxBytes() int64 { return cmp.Or(t.MaxBytes, defaultMaxBytes) }
 
-// reach tells a test how far it has come.
+// reach reports progress to a test.
 func (t *Trees) reach(point string) {
 	if t.trace != nil {
 		t.trace(point)
 	}
 }
 
-// Path returns the directory of a worktree.
+// Path returns the path of a worktree.
 func (t *Trees) Path(name string) string { return filepath.Join(t.Dir, name) }
 
-// checkName refuses what cannot name a worktree: names with a dot at their
-// beginning are pawl's own.
+// checkName returns an error for a name that a worktree cannot have. Names that
+// start with a dot are reserved for pawl.
 func checkName(name string) error {
 	if !isWord(name) {
 		return fmt.Errorf("%.100q cannot name a workplace: letters, digits, dots, hyphens and underscores can: %w", name, pawl.ErrInvalid)
@@ -79,43 +79,45 @@ func checkName(name string) error {
 	return nil
 }
 
-// isWord reports whether a text is a word that means nothing to a shell, to git
-// or to a file system.
+// isWord reports whether text has no special meaning to a shell, to git or to a
+// file system.
 func isWord(text string) bool {
 	return text != "" && len(text) <= maxName && text[0] != '.' && text[0] != '-' && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 }
 
-// temporary makes a directory that nobody else uses, for files that git reads and
-// for its index. A killed process leaves it to Sweep.
+// temporary creates a private directory for git's index and input files. Sweep
+// removes it if the process is killed.
 func (t *Trees) temporary() (dir string, remove func(), err error) {
 	h, err := t.hold(prefixApart)
 	if err != nil {
 		return "", nil, err
 	}
 	return h.path, func() {
-		_ = os.RemoveAll(h.path) // what stays is Sweep's
+		_ = os.RemoveAll(h.path) // Sweep removes what is left
 		h.release()
 	}, nil
 }
 
-// Label says what a commit is of. Its title and text may be a model's words.
+// Label describes a commit. Title and Text may be written by a model.
 type Label struct {
 	Mission string
 	Task    string
 	Attempt int
 	Title   string
 	Text    string
-	At      time.Time // of the event that it comes from: a repeated call makes the same commit
+	At      time.Time // time of the event that causes the commit, so that a repeated call makes the same commit
 }
 
-// The trailers of a commit, in this order at its very end. A text before them
-// may look like them and is none.
+// Trailers of a commit message, in this order at its very end. Lines before them
+// that look like trailers do not count.
 const (
 	trailMission = "Pawl-Mission: "
 	trailTask    = "Pawl-Task: "
 	trailAttempt = "Pawl-Attempt: "
 )
 
+// check returns an error if a field that identifies the attempt is missing or
+// malformed.
 func (l Label) check() error {
 	if !isWord(l.Mission) || !isWord(l.Task) || l.Attempt < 1 || l.At.IsZero() {
 		return fmt.Errorf("a commit needs a mission, a task, an attempt and a time: %.100q, %.100q, %d, %s: %w", l.Mission, l.Task, l.Attempt, l.At, pawl.ErrInvalid)
@@ -123,12 +125,12 @@ func (l Label) check() error {
 	return nil
 }
 
-// trailers are the last lines of a message.
+// trailers returns the last lines of the commit message.
 func (l Label) trailers() string {
 	return trailMission + l.Mission + "\n" + trailTask + l.Task + "\n" + trailAttempt + strconv.Itoa(l.Attempt) + "\n"
 }
 
-// message returns the text of a commit.
+// message returns the commit message.
 func (l Label) message() string {
 	title := strings.Join(strings.Fields(clean(l.Title, maxTitle)), " ")
 	message := cmp.Or(title, "work on "+l.Task) + "\n\n"
@@ -138,7 +140,8 @@ func (l Label) message() string {
 	return message + l.trailers()
 }
 
-// clean takes out what no text of a commit has, and cuts it.
+// clean truncates text to limit bytes and removes invalid UTF-8 and control
+// characters other than newlines and tabs.
 func clean(text string, limit int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), limit)], "")
 	return strings.Map(func(r rune) rune {
