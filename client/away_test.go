@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/client"
 )
 
-// A reader learns once that the server is away, and once that it is back; of the
-// log nothing is missing.
+// TestAway checks that a reader is notified once that the server is lost and once
+// that it is back, and that no event of the log is missing.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	const session pawl.SessionID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -32,7 +32,7 @@ func TestAway(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", seq, text)
 		default:
-			panic(http.ErrAbortHandler) // as a server that was killed
+			panic(http.ErrAbortHandler) // as if the server was killed
 		}
 	}))
 	defer srv.Close()

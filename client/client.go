@@ -1,16 +1,16 @@
-// Package client is pawl over HTTP: a [pawl.Service] that is another process,
-// started by 'pawl serve'.
+// Package client implements [pawl.Service] over HTTP. It talks to a server that 'pawl
+// serve' started.
 //
-// What it returns is what the service there returns. An event stream that breaks
-// off goes on by itself where it was; orders are not repeated, since one that was
-// not answered may have been accepted. To be sure, look at the session's log.
+// An event stream that breaks off is resumed where it stopped. Requests that change
+// something are not repeated, since one that got no answer may have been accepted; to
+// find out, read the session's log.
 //
-// Errors have the class that they have there: compare with [errors.Is] and
-// [pawl.ErrBusy] and its like, or ask [pawl.CodeOf]. A server that cannot be
-// reached is a [pawl.ErrUnavailable].
+// Errors have the same class as on the server: compare them with [errors.Is] and
+// [pawl.ErrBusy] and its like, or call [pawl.CodeOf]. A server that cannot be reached
+// is a [pawl.ErrUnavailable].
 //
-// The routes behind it are described by docs/schema/openapi.json, for clients in
-// other languages; docs/guide/api.md shows one with curl and one in TypeScript.
+// The routes are described in docs/schema/openapi.json, for clients in other
+// languages; docs/guide/api.md shows one with curl and one in TypeScript.
 package client
 
 import (
@@ -34,31 +34,30 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// Config says where the server is, and who asks.
+// Config configures a [Client].
 type Config struct {
-	// URL is http://host:port, https://host:port or unix:///path/of/the/socket.
+	// URL is http://host:port, https://host:port or unix:///path/to/socket.
 	URL string
-	// Others are further servers on the same store, where to go when one does not
-	// answer. They are given the same token.
+	// Others are the URLs of further servers on the same store, used when one does
+	// not answer. They get the same token.
 	Others []string
 	Token  string       // "" sends none, which is enough for a socket of the same user
-	HTTP   *http.Client // how to get there; nil means as the URL says, without a proxy for the socket
+	HTTP   *http.Client // nil means a client for the URL, which uses no proxy for a socket
 
-	// Silence is after how long a stream on which nothing comes is given up and
-	// asked for anew; 0 means a minute. The server shows four times as often that
-	// it is alive.
+	// Silence is how long a stream may receive nothing before the client reconnects;
+	// 0 means a minute. The server sends a sign of life four times as often.
 	Silence time.Duration
 }
 
-// Client asks a server. It is safe for use by many goroutines.
+// Client is a client of one or more servers. It is safe for concurrent use.
 type Client struct {
 	places  []place
-	at      atomic.Int64 // the place that answered last
+	at      atomic.Int64 // index of the place that answered last
 	token   string
 	silence time.Duration
 }
 
-// place is a server, and how to get there.
+// place is a server with the HTTP client to reach it.
 type place struct {
 	base *url.URL
 	http *http.Client
@@ -68,7 +67,7 @@ var _ pawl.Service = (*Client)(nil)
 
 const defaultSilence = time.Minute
 
-// New returns a client. It does not connect: that is done with the first request.
+// New returns a client. It connects with the first request.
 func New(c Config) (*Client, error) {
 	cl := &Client{token: c.Token, silence: cmp.Or(c.Silence, defaultSilence)}
 	for _, text := range append([]string{c.URL}, c.Others...) {
@@ -95,22 +94,23 @@ func newPlace(text string, given *http.Client) (place, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}}
 	case (base.Scheme == "http" || base.Scheme == "https") && base.Host != "" && base.User == nil:
-		p.http.Transport = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+		p.http.Transport = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // DefaultTransport is one
 	default:
 		return place{}, fmt.Errorf("connect to %q: write http://host:port, https://host:port or unix:///path: %w", text, pawl.ErrInvalid)
 	}
 	if given != nil {
 		*p.http = *given
 	}
-	// The token is for this server alone.
+	// Do not send the token to another server.
 	p.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return p, nil
 }
 
-// noSession begins the path of a session whose id can be none.
+// noSession is the path of an invalid session ID.
 const noSession = "!"
 
-// path fills in a path of the interface.
+// path returns the path of a session's route, or noSession. Each seq replaces a
+// {seq}.
 func path(id pawl.SessionID, rest string, seq ...pawl.Seq) string {
 	if !id.Valid() {
 		return noSession
@@ -122,7 +122,7 @@ func path(id pawl.SessionID, rest string, seq ...pawl.Seq) string {
 	return p
 }
 
-// request makes one, to no place yet.
+// request returns a request without a host, which place.send adds.
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, form api.Form, body io.Reader) (*http.Request, error) {
 	if strings.HasPrefix(path, noSession) {
 		return nil, fmt.Errorf("there is no such session: %w", pawl.ErrNotFound)
@@ -141,8 +141,8 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	return r, nil
 }
 
-// do sends a request and returns the answer if it is a good one. If the server
-// cannot be reached, or takes no work, it is sent to the next one.
+// do sends a request and returns the response if its status is below 300. If a server
+// cannot be reached or is unavailable, it tries the next one.
 func (c *Client) do(r *http.Request, id pawl.SessionID) (*http.Response, error) {
 	first := c.at.Load()
 	for n := range int64(len(c.places)) {
@@ -161,10 +161,11 @@ func (c *Client) do(r *http.Request, id pawl.SessionID) (*http.Response, error) 
 		}
 		return nil, err
 	}
-	return nil, pawl.ErrUnavailable // there is at least one place
+	return nil, pawl.ErrUnavailable // not reached: there is at least one place
 }
 
-// once is a request that can be sent once more, if its body can.
+// once returns a copy of a request that can be sent again, unless its body cannot be
+// read again.
 func once(r *http.Request) (*http.Request, bool) {
 	again := r.Clone(r.Context())
 	if r.Body == nil {
@@ -178,8 +179,8 @@ func once(r *http.Request) (*http.Request, bool) {
 	return again, err == nil
 }
 
-// send sends a request here. It reports whether the server has certainly done
-// nothing, so that another one may be asked.
+// send sends a request to this server. It reports whether the server has certainly
+// done nothing, so that another one may be tried.
 func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, untouched bool, err error) {
 	there := r.Clone(r.Context())
 	there.URL.Scheme, there.URL.Host, there.Host = p.base.Scheme, p.base.Host, ""
@@ -200,10 +201,10 @@ func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, un
 	return nil, resp.StatusCode == http.StatusServiceUnavailable, faultOf(resp, id)
 }
 
-// maxFault bounds what is read of an error.
+// maxFault limits the body of an error response, in bytes.
 const maxFault = 1 << 20
 
-// faultOf reads why a server denied it.
+// faultOf returns the error that the server reported.
 func faultOf(resp *http.Response, id pawl.SessionID) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFault))
 	var fault api.Fault
@@ -213,7 +214,7 @@ func faultOf(resp *http.Response, id pawl.SessionID) error {
 	return fault.Err(id)
 }
 
-// ask sends v, if it is not nil, and reads the answer into out, if that is not nil.
+// ask sends v as JSON and decodes the response into out. Either may be nil.
 func (c *Client) ask(ctx context.Context, id pawl.SessionID, method, path string, query url.Values, v, out any) error {
 	var body io.Reader
 	form := api.FormNone
@@ -239,7 +240,7 @@ func (c *Client) ask(ctx context.Context, id pawl.SessionID, method, path string
 	return read(resp, out)
 }
 
-// read reads a good answer.
+// read decodes a successful response.
 func read(resp *http.Response, out any) error {
 	if err := isPawl(resp, api.FormJSON); err != nil {
 		return err
@@ -248,17 +249,17 @@ func read(resp *http.Response, out any) error {
 	if err != nil {
 		return fmt.Errorf("read the server's answer: %w: %w", err, pawl.ErrUnavailable)
 	}
-	if err := json.Unmarshal(text, out); err != nil { // not strictly: a newer server may say more
+	if err := json.Unmarshal(text, out); err != nil { // not strictly: a newer server may send more
 		return fmt.Errorf("read the server's answer: %w", err)
 	}
 	return nil
 }
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer limits the body of a response, in bytes.
 const maxAnswer = 256 << 20
 
-// isPawl refuses an answer that no pawl gives: of a proxy's page, say, which
-// would look like a yes.
+// isPawl returns an error for a response that does not come from Pawl, such as a
+// proxy's page, which would otherwise look like success.
 func isPawl(resp *http.Response, form api.Form) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind == string(form) && (form != api.FormNone || resp.StatusCode == http.StatusNoContent) {
@@ -272,14 +273,15 @@ func notPawl(resp *http.Response) error {
 		resp.Status, resp.Header.Get("Content-Type"), pawl.ErrUnavailable)
 }
 
-// accepted is ask for an order.
+// accepted sends a request that the server records as an event, and returns the
+// event's Seq.
 func (c *Client) accepted(ctx context.Context, id pawl.SessionID, path string, v any) (pawl.Seq, error) {
 	var a api.Accepted
 	err := c.ask(ctx, id, http.MethodPost, path, nil, v, &a)
 	return a.Seq, err
 }
 
-// Ready reports whether the server takes work.
+// Ready returns an error unless the server accepts work.
 func (c *Client) Ready(ctx context.Context) error {
 	r, err := c.request(ctx, http.MethodGet, "/readyz", nil, api.FormNone, nil)
 	if err != nil {
@@ -292,14 +294,14 @@ func (c *Client) Ready(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// Close lets go of connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() {
 	for _, p := range c.places {
 		p.http.CloseIdleConnections()
 	}
 }
 
-// pause waits between two attempts, longer each time.
+// pause waits before the next attempt, with exponential backoff.
 func pause(ctx context.Context, attempt int) error {
 	const first, longest = 100 * time.Millisecond, 5 * time.Second
 	wait := min(first<<min(attempt, 10), longest)

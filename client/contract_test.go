@@ -20,15 +20,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Starts the keeper of this process's commands, which lives as long as the process.
+	// Starts the helper process for commands, which lives as long as this process.
 	if _, err := proc.Run(context.Background(), proc.Command{Args: []string{"true"}, Output: io.Discard}); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// A service behind HTTP is one like any other. All that goes over the wire on the
-// way fits the published document.
+// TestContract_HTTP checks that a service behind HTTP meets the contract of every
+// service, and that all messages match the published document.
 func TestContract_HTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	p := newProof(t)
 	servicetest.Run(t, func(t *testing.T) servicetest.Harness {
@@ -44,8 +44,8 @@ func TestContract_HTTP(t *testing.T) { //nolint:paralleltest // it sets environm
 	p.report(t)
 }
 
-// serve puts a service behind HTTP on a socket, and returns the way there, on
-// which the proof reads along.
+// serve serves a service over HTTP on a socket and returns an HTTP client for it
+// whose traffic the proof checks.
 func serve(t *testing.T, svc pawl.Service, p *proof) *http.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pawl.sock")

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// askOthers asks for what the client has other ways to.
+// askOthers sends the requests that the client does not send.
 func askOthers(t *testing.T, p *proof) {
 	t.Helper()
 	svc := servicetest.Local(t).Service
@@ -43,7 +43,8 @@ func askOthers(t *testing.T, p *proof) {
 	}
 }
 
-// TestSamplesAreAsDescribed: an event of each kind, with every key, fits the document.
+// TestSamplesAreAsDescribed checks that an event of each kind, with all keys, matches
+// the document.
 func TestSamplesAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../testdata/events.golden.jsonl")
@@ -75,7 +76,7 @@ func TestSamplesAreAsDescribed(t *testing.T) {
 	}
 }
 
-// TestDescriptionRefuses: a check that lets everything pass shows nothing.
+// TestDescriptionRefuses checks that the validation rejects wrong texts.
 func TestDescriptionRefuses(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)

@@ -11,24 +11,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// Look says what sessions in a directory have to work with.
+// Look returns the configuration that sessions in a directory have.
 func (c *Client) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
 	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
 }
 
-// Trust lets the project configuration take effect.
+// Trust trusts a project's configuration, identified by its hash.
 func (c *Client) Trust(ctx context.Context, dir, hash string) error {
 	return c.ask(ctx, "", http.MethodPost, "/v1/folder/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
 }
 
-// Models returns the models that can be asked.
+// Models returns the available models.
 func (c *Client) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	var m api.Models
 	err := c.ask(ctx, "", http.MethodGet, "/v1/models", nil, nil, &m)
 	return m.Models, err
 }
 
-// Files returns the files that fit.
+// Files returns at most limit files whose paths match the query.
 func (c *Client) Files(ctx context.Context, dir, query string, limit int) ([]string, error) {
 	q := url.Values{"dir": {dir}}
 	setText(q, "query", query)
@@ -40,7 +40,8 @@ func (c *Client) Files(ctx context.Context, dir, query string, limit int) ([]str
 	return f.Files, err
 }
 
-// Expand makes of a prompt what its words stand for.
+// Expand expands the commands and mentions of a prompt. It also returns notes for the
+// user.
 func (c *Client) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
 	in := api.Expand{Dir: dir, Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}}
 	var out api.Expanded
@@ -48,7 +49,7 @@ func (c *Client) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Pr
 	return pawl.Prompt{Parts: out.Prompt.Parts, Delivery: out.Prompt.Delivery, Settings: out.Prompt.Settings}, out.Notes, err
 }
 
-// Output opens an output that is kept beside the log.
+// Output opens an output that is stored next to the log.
 func (c *Client) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	r, err := c.request(ctx, http.MethodGet, path(id, "/outputs/"+url.PathEscape(blob)), nil, api.FormNone, nil)
 	if err != nil {

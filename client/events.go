@@ -17,14 +17,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// maxEvent bounds a line of the stream.
+// maxEvent limits a line of the stream, in bytes.
 const maxEvent = 64 << 20
 
-// Events yields the events after the given Seq, then those that come, until ctx
-// ends. When the connection breaks off, or the server is away for a while, it
-// goes on with the next event as soon as it can: of those of the log none is
-// missing and none comes twice. A [pawl.Status] says that the server is away, and
-// that it is back.
+// Events yields the events after the given Seq, then new ones, until ctx ends. When
+// the connection breaks or the server is unavailable for a while, Events reconnects
+// and continues: durable events are neither lost nor repeated. It yields a
+// [pawl.Status] when the server is lost and when it is back.
 func (c *Client) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		f := follower{client: c, id: id, last: after, yield: yield}
@@ -52,19 +51,19 @@ func (c *Client) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) 
 
 var errEnough = errors.New("the reader wants no more")
 
-// follower brings one iteration forward.
+// follower is the state of one call of Events.
 type follower struct {
 	client   *Client
 	id       pawl.SessionID
-	last     pawl.Seq // of the log, that was yielded
+	last     pawl.Seq // of the last durable event that was yielded
 	yield    func(pawl.Event, error) bool
 	failures int  // in a row
-	began    bool // the server has shown events before
-	away     bool // the reader learned that it does not exist
+	began    bool // the server has sent a stream before
+	away     bool // the reader was notified that the server is lost
 }
 
-// again reports whether it is worth another try. A server that was never there is reported;
-// one that was comes back.
+// again reports whether to reconnect. A server that never answered is an error; one
+// that did is expected to come back.
 func (f *follower) again(err error) bool {
 	switch {
 	case errors.Is(err, errCut), errors.Is(err, api.ErrLimited):
@@ -74,9 +73,8 @@ func (f *follower) again(err error) bool {
 	}
 }
 
-// lost tells the reader, once, that the server cannot be reached, and back that it
-// can again: nothing else says why nothing comes. They return false if the reader
-// wants no more.
+// lost notifies the reader once that the server cannot be reached, and back that it
+// is back: nothing else explains the silence. They return false if the reader stops.
 func (f *follower) lost(err error) bool {
 	if f.away || !errors.Is(err, pawl.ErrUnavailable) {
 		return true
@@ -97,7 +95,7 @@ func (f *follower) notice(text string) bool {
 	return f.yield(pawl.Event{Session: f.id, Body: pawl.Status{State: "notice", Message: text}}, nil)
 }
 
-// follow reads one connection's stream to its end.
+// follow reads the stream of one connection to its end.
 func (f *follower) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -144,7 +142,7 @@ func (f *follower) follow(ctx context.Context) error {
 	return errCut
 }
 
-// told is the error that the server ended the stream with.
+// told returns the error that the server ended the stream with.
 func (f *follower) told(text []byte) error {
 	var fault api.Fault
 	if err := json.Unmarshal(text, &fault); err != nil {
@@ -153,7 +151,8 @@ func (f *follower) told(text []byte) error {
 	return fault.Err(f.id)
 }
 
-// take yields an event, if it is the one that is next.
+// take yields an event unless it was yielded before. If an event is missing, it
+// returns errCut.
 func (f *follower) take(text []byte) error {
 	var e pawl.Event
 	if err := e.UnmarshalJSON(text); err != nil {
@@ -165,7 +164,7 @@ func (f *follower) take(text []byte) error {
 	case e.Seq <= f.last:
 		return nil
 	case e.Seq != f.last+1:
-		return errCut // the server left something out: ask again from there
+		return errCut // an event is missing: reconnect
 	default:
 		f.last = e.Seq
 	}

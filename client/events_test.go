@@ -20,12 +20,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// patience ends a test in which what should come does not.
+// patience is how long a test waits before it fails.
 const patience = time.Minute
 
 const someone = pawl.SessionID("01JD0000000000000000000000")
 
-// instance is a server that can be taken away at once, as by a kill.
+// instance is a server that can be stopped abruptly, as by a kill.
 type instance struct {
 	*httpapi.Server
 	done chan error
@@ -62,9 +62,8 @@ func rename(t *testing.T, svc pawl.Service, id pawl.SessionID, n int) {
 	}
 }
 
-// A server that goes away and comes again, on the same socket or on another that
-// the client knows, is asked for what is missing: no event comes twice, and none
-// is left out.
+// TestEventsGoOn restarts the server, on the same socket or on another that the
+// client knows, and checks that no event comes twice or is missing.
 func TestEventsGoOn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for name, places := range map[string][]string{"on the same socket": {"a"}, "on another": {"a", "b"}} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +100,7 @@ func TestEventsGoOn(t *testing.T) { //nolint:paralleltest // it sets environment
 				}
 				restarts++
 				up.stop(t)
-				rename(t, svc, s.ID, restarts) // while nobody is there
+				rename(t, svc, s.ID, restarts) // while no server runs
 				up = start(t, at(restarts), svc)
 				if _, err := c.Get(ctx, s.ID); err != nil {
 					t.Errorf("ask after restart %d: %v", restarts, err)
@@ -115,13 +114,14 @@ func TestEventsGoOn(t *testing.T) { //nolint:paralleltest // it sets environment
 	}
 }
 
-// An order goes to another server only if the first has certainly not taken it.
+// TestOrdersAreNotRepeated checks that a request goes to another server only if the
+// first one has certainly not accepted it.
 func TestOrdersAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	var taken atomic.Int64
 	breaks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		taken.Add(1)
-		panic(http.ErrAbortHandler) // accepted, and then the answer is lost
+		panic(http.ErrAbortHandler) // accepted, but the response is lost
 	}))
 	defer breaks.Close()
 	drains := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -184,8 +184,8 @@ func at(t *testing.T, h http.HandlerFunc, change ...func(*client.Config)) *clien
 	return c
 }
 
-// What is no pawl is reported as such, by every way to ask, at once; and a redirect
-// does not carry the token on.
+// TestNotAPawl checks that every method reports a server that is not Pawl at once,
+// and that a redirect does not get the token.
 func TestNotAPawl(t *testing.T) {
 	t.Parallel()
 	var stolen atomic.Int64
@@ -234,7 +234,8 @@ func TestNotAPawl(t *testing.T) {
 	}
 }
 
-// streams answers with this, and then waits until the client goes if it is to.
+// streams responds with text and, if stays is set, keeps the stream open until the
+// client disconnects.
 func streams(text string, stays bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -250,7 +251,7 @@ func event(seq int) string {
 	return fmt.Sprintf(`{"v":1,"session":%q,"seq":%d,"at":"2026-11-15T09:00:00Z","type":"session.titled","body":{"title":"x"}}`, someone, seq)
 }
 
-// What the stream says wrongly ends it, with an error that says so.
+// TestBadStreams checks that an invalid stream ends with an error.
 func TestBadStreams(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -275,8 +276,8 @@ func TestBadStreams(t *testing.T) {
 	}
 }
 
-// Events that come twice are passed over; where one is missing the client asks
-// again; comments and fields that it does not know mean nothing.
+// TestStreamIsMadeWhole checks that the client skips events that come twice,
+// reconnects where one is missing, and ignores comments and unknown fields.
 func TestStreamIsMadeWhole(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -302,7 +303,7 @@ func TestStreamIsMadeWhole(t *testing.T) {
 	}
 }
 
-// A stream on which nothing comes, not even a sign of life, is asked for anew.
+// TestSilence checks that the client reconnects when a stream is silent for too long.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -320,7 +321,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// The end of the context ends a stream without an error, at whatever point.
+// TestEventsEndWithTheirContext checks that a stream ends without an error when its
+// context ends, at any point.
 func TestEventsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{

@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool"
 )
 
-// example is a server that an example talks to.
+// example is a server for an example.
 type example struct {
 	url   string
 	dir   string // a workspace
@@ -32,7 +32,7 @@ type example struct {
 	stop  func()
 }
 
-// startExample starts a real server, whose model gives these replies.
+// startExample starts a real server whose model gives these replies.
 func startExample(replies ...string) example {
 	root := try(os.MkdirTemp("", "pawl-example-"))
 	script := filepath.Join(root, "script.jsonl")

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/client"
 )
 
-// A session is made, given a prompt, and watched until its turn ends.
+// Creates a session, sends a prompt, and follows its events until the turn ends.
 func Example() {
 	at := startExample(`{"text":"The build is fixed.","usage":{"input":1200,"output":40}}`)
 	defer at.stop()
@@ -41,7 +41,7 @@ func Example() {
 		case pawl.TurnFinished:
 			fmt.Printf("%s after %d step, %d tokens\n", b.Reason, b.Steps, b.Usage.Tokens())
 			return
-		default: // docs/events.md has all of them
+		default: // docs/events.md lists all of them
 		}
 	}
 	// Output:
@@ -50,7 +50,7 @@ func Example() {
 	// end_turn after 1 step, 1240 tokens
 }
 
-// A call that needs a person's word waits for it.
+// Answers a permission prompt.
 func ExampleClient_Answer() {
 	at := startExample(
 		`{"calls":[{"name":"write","input":{"path":"note.txt","content":"hello\n"}}]}`,
@@ -94,7 +94,7 @@ func ExampleClient_Answer() {
 	// the call is done
 }
 
-// Errors have a class, wherever the service is.
+// Errors have the same class as in a local service.
 func ExampleClient_Get() {
 	at := startExample()
 	defer at.stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// description is the published document, ready to check with.
+// description is the published OpenAPI document, prepared for validation.
 type description struct {
 	Paths      map[string]map[string]operation
 	Components struct {
@@ -29,7 +29,7 @@ type description struct {
 	mux *http.ServeMux // finds the operation of a request
 
 	mu      sync.Mutex
-	schemas map[string]*jsonschema.Resolved // that were needed so far
+	schemas map[string]*jsonschema.Resolved // resolved so far, by name
 }
 
 type operation struct {
@@ -38,7 +38,7 @@ type operation struct {
 	Responses   map[string]message
 }
 
-// message is a body, or refers to one.
+// message is a body, or a reference to one.
 type message struct {
 	Ref     reference `json:"$ref"`
 	Content map[string]struct {
@@ -51,7 +51,7 @@ type message struct {
 	}
 }
 
-// reference is the last word of one.
+// reference is the last element of a $ref.
 type reference string
 
 func (r *reference) UnmarshalText(text []byte) error {
@@ -77,8 +77,8 @@ func readDescription(t *testing.T) *description {
 	return d
 }
 
-// schema returns a named one. What it refers to is put where JSON Schema has it,
-// which is not where OpenAPI has it.
+// schema returns a named schema. It moves what the schema refers to from the OpenAPI
+// location to the JSON Schema location.
 func (d *description) schema(name string) (*jsonschema.Resolved, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,7 @@ func (d *description) schema(name string) (*jsonschema.Resolved, error) {
 	return resolved, err
 }
 
-// check says what is wrong with a text that is to be a value of a named schema.
+// check validates a text against a named schema.
 func (d *description) check(name string, text []byte) error {
 	s, err := d.schema(name)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *description) check(name string, text []byte) error {
 	return s.Validate(v)
 }
 
-// operation is that of a request, or nil if the document has none.
+// operation returns the operation of a request, or nil if the document has none.
 func (d *description) operation(r *http.Request) *operation {
 	_, pattern := d.mux.Handler(r)
 	_, route, found := strings.Cut(pattern, " ")
@@ -122,13 +122,13 @@ func (d *description) operation(r *http.Request) *operation {
 	return &o
 }
 
-// proof reads along on the way to a server: all that is sent and answered is to
-// fit the document.
+// proof records the traffic with a server and checks that requests and responses
+// match the document.
 type proof struct {
 	*description
 
-	answered map[string]map[int]int // how often, by route and status
-	seen     map[string]bool        // the lines of streams and logs
+	answered map[string]map[int]int // number of responses by route and status
+	seen     map[string]bool        // checked lines of streams and logs
 	faults   []string
 }
 
@@ -143,7 +143,7 @@ func (p *proof) fault(format string, args ...any) {
 	p.faults = append(p.faults, fmt.Sprintf(format, args...))
 }
 
-// report fails the test for all that was not as described.
+// report fails the test for every mismatch.
 func (p *proof) report(t *testing.T) {
 	t.Helper()
 	p.mu.Lock()
@@ -152,7 +152,7 @@ func (p *proof) report(t *testing.T) {
 		t.Error(fault)
 	}
 	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		return // a part of the contract does not ask for all
+		return // only a part of the contract ran
 	}
 	for _, r := range api.Routes {
 		if p.answered[r.Name][r.Status] == 0 {
@@ -161,7 +161,7 @@ func (p *proof) report(t *testing.T) {
 	}
 }
 
-// along checks what is sent and what is answered.
+// along is a RoundTripper that checks requests and responses.
 type along struct {
 	*proof
 	way http.RoundTripper
@@ -194,7 +194,7 @@ func (a along) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, a.answer(o, resp)
 }
 
-// answer checks an answer, or has it checked while it is read.
+// answer checks a response, or wraps its body to check it while it is read.
 func (p *proof) answer(o *operation, resp *http.Response) error {
 	p.mu.Lock()
 	if p.answered[o.Name] == nil {
@@ -218,14 +218,14 @@ func (p *proof) answer(o *operation, resp *http.Response) error {
 		p.fault("%s answered %d with %q, which is not in the document", o.Name, resp.StatusCode, form)
 	case form == string(api.FormJSON):
 		return p.whole(o, resp, string(media.Schema.Ref))
-	case form == string(api.FormBytes): // anything
+	case form == string(api.FormBytes): // any content
 	default:
 		resp.Body = &lines{ReadCloser: resp.Body, proof: p, name: o.Name, item: string(media.Item.Ref), stream: form == string(api.FormStream)}
 	}
 	return nil
 }
 
-// whole checks an answer that is one value.
+// whole checks a response that is one JSON value.
 func (p *proof) whole(o *operation, resp *http.Response, name string) error {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -236,7 +236,7 @@ func (p *proof) whole(o *operation, resp *http.Response, name string) error {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	if name == "" && o.Name == "getOpenAPI" {
-		return nil // the document does not describe documents
+		return nil // the document itself has no schema
 	}
 	if err := p.check(name, text); err != nil {
 		p.fault("%s answered %s: %v", o.Name, text, err)
@@ -244,14 +244,14 @@ func (p *proof) whole(o *operation, resp *http.Response, name string) error {
 	return nil
 }
 
-// lines checks the lines of an answer that has an event on each, or of a stream.
+// lines checks a body of one event per line, or an event stream.
 type lines struct {
 	io.ReadCloser
 	*proof
 	name, item string
 	stream     bool
-	told       bool   // what follows is an error
-	rest       []byte // of a line whose end has not come
+	told       bool   // the next data line is an error
+	rest       []byte // an incomplete line
 }
 
 func (l *lines) Read(buf []byte) (int, error) {
@@ -285,7 +285,7 @@ func (l *lines) line(line []byte) {
 	case l.told:
 		item = "Fault"
 	case bytes.Contains(line, []byte(`"outcome":"maybe"`)):
-		return // the contract has one log that no pawl wrote
+		return // the contract has one log that Pawl did not write
 	}
 	if !l.first(line) {
 		return
@@ -295,7 +295,7 @@ func (l *lines) line(line []byte) {
 	}
 }
 
-// first reports whether this line was not looked at before: logs are read often.
+// first reports whether a line is new: the same logs are read often.
 func (p *proof) first(line []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

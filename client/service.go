@@ -13,23 +13,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// Create makes an empty session.
+// Create creates an empty session.
 func (c *Client) Create(ctx context.Context, n pawl.NewSession) (s pawl.Session, err error) {
 	in := api.NewSession{ID: n.ID, Owner: n.Owner, Dir: n.Dir, Workspace: n.Workspace, Source: n.Source, Title: n.Title, Parent: n.Parent, Call: n.ParentCall}
 	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/sessions", nil, in, &s)
 }
 
-// StartMission begins a mission.
+// StartMission starts a mission.
 func (c *Client) StartMission(ctx context.Context, n pawl.NewMission) (s pawl.Session, err error) {
 	return s, c.ask(ctx, n.ID, http.MethodPost, "/v1/missions", nil, n, &s)
 }
 
-// Mission returns all that can be seen of a mission.
+// Mission returns the state of a mission.
 func (c *Client) Mission(ctx context.Context, id pawl.SessionID) (b pawl.Board, err error) {
 	return b, c.ask(ctx, id, http.MethodGet, path(id, "/mission"), nil, nil, &b)
 }
 
-// Get returns one session.
+// Get returns a session.
 func (c *Client) Get(ctx context.Context, id pawl.SessionID) (s pawl.Session, err error) {
 	return s, c.ask(ctx, id, http.MethodGet, path(id, ""), nil, nil, &s)
 }
@@ -59,7 +59,7 @@ func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error
 	return list.Sessions, err
 }
 
-// Usage returns what the replies that match consumed.
+// Usage returns the usage that matches.
 func (c *Client) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	q := url.Values{}
 	setTime(q, "since", f.Since)
@@ -77,7 +77,7 @@ func setText(q url.Values, name, value string) {
 	}
 }
 
-// setOwner asks for one user's; "" is one too.
+// setOwner selects the sessions of a user. "" is a user too, nil means all users.
 func setOwner(q url.Values, u *pawl.User) {
 	if u != nil {
 		q.Set("owner", string(*u))
@@ -90,12 +90,12 @@ func setTime(q url.Values, name string, at time.Time) {
 	}
 }
 
-// Send gives the session a prompt.
+// Send sends a prompt to a session.
 func (c *Client) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	return c.accepted(ctx, id, path(id, "/prompts"), api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings})
 }
 
-// Waiting returns the prompts that wait.
+// Waiting returns the queued prompts.
 func (c *Client) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waiting, error) {
 	var list api.WaitingList
 	if err := c.ask(ctx, id, http.MethodGet, path(id, "/prompts"), nil, nil, &list); err != nil {
@@ -108,83 +108,83 @@ func (c *Client) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waiting
 	return waiting, nil
 }
 
-// Reword replaces the words of a prompt that waits.
+// Reword replaces the text of a queued prompt.
 func (c *Client) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
 	return c.ask(ctx, id, http.MethodPut, path(id, "/prompts/{seq}", prompt), nil, api.Parts{Parts: parts}, nil)
 }
 
-// Withdraw withdraws a prompt that waits.
+// Withdraw removes a queued prompt.
 func (c *Client) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	return c.ask(ctx, id, http.MethodDelete, path(id, "/prompts/{seq}", prompt), nil, nil, nil)
 }
 
-// Resume goes on with a session that was interrupted.
+// Resume resumes an interrupted session.
 func (c *Client) Resume(ctx context.Context, id pawl.SessionID) error {
 	return c.ask(ctx, id, http.MethodPost, path(id, "/resume"), nil, nil, nil)
 }
 
-// Answer answers what the session asked.
+// Answer answers a question or permission prompt of the session.
 func (c *Client) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
 	return c.ask(ctx, id, http.MethodPost, path(id, "/asks/{seq}/answer", ask), nil, a, nil)
 }
 
-// Cancel ends the open turn.
+// Cancel cancels the current turn.
 func (c *Client) Cancel(ctx context.Context, id pawl.SessionID) error {
 	return c.ask(ctx, id, http.MethodPost, path(id, "/cancel"), nil, nil, nil)
 }
 
-// Compact orders the conversation to be made smaller.
+// Compact requests a compaction of the conversation.
 func (c *Client) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
 	return c.accepted(ctx, id, path(id, "/compact"), api.Instructions{Instructions: instructions})
 }
 
-// Shell runs a command of the person.
+// Shell runs a command of the user.
 func (c *Client) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
 	return c.accepted(ctx, id, path(id, "/shell"), api.Shell{Command: command})
 }
 
-// Preview says what a Undo would do.
+// Preview returns what an undo would do.
 func (c *Client) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (p pawl.UndoPlan, err error) {
 	return p, c.ask(ctx, id, http.MethodPost, path(id, "/undo/preview"), nil, r, &p)
 }
 
-// Undo orders to go back to before a message, or forward again.
+// Undo requests an undo to before a message, or a redo.
 func (c *Client) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.Seq, error) {
 	return c.accepted(ctx, id, path(id, "/undo"), r)
 }
 
-// Fork makes a session that begins as this one was.
+// Fork creates a session that begins as a copy of this one.
 func (c *Client) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (s pawl.Session, err error) {
 	return s, c.ask(ctx, id, http.MethodPost, path(id, "/fork"), nil, api.Fork{At: at}, &s)
 }
 
-// Rename gives the session another title.
+// Rename changes the session's title.
 func (c *Client) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	return c.ask(ctx, id, http.MethodPatch, path(id, ""), nil, api.Title{Title: title}, nil)
 }
 
-// Share says who may read the session beside its owner.
+// Share sets who may read the session besides its owner.
 func (c *Client) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	return c.ask(ctx, id, http.MethodPut, path(id, "/shared"), nil, api.Shared{With: append([]pawl.User{}, with...)}, nil)
 }
 
-// Draft returns what has come so far of the reply that is being written.
+// Draft returns the part of the current reply that has arrived so far.
 func (c *Client) Draft(ctx context.Context, id pawl.SessionID) (d pawl.Draft, err error) {
 	return d, c.ask(ctx, id, http.MethodGet, path(id, "/draft"), nil, nil, &d)
 }
 
-// Delete removes a session.
+// Delete deletes a session.
 func (c *Client) Delete(ctx context.Context, id pawl.SessionID) error {
 	return c.ask(ctx, id, http.MethodDelete, path(id, ""), nil, nil, nil)
 }
 
-// Import makes a session from events.
+// Import creates a session from events.
 func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (s pawl.Session, err error) {
 	pr, pw := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
 		err := writeLines(pw, events)
-		_ = pw.CloseWithError(err) // it never fails
+		_ = pw.CloseWithError(err) // never fails
 		done <- err
 	}()
 	r, err := c.request(ctx, http.MethodPost, "/v1/sessions/import", nil, api.FormLines, pr)
@@ -192,7 +192,7 @@ func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]
 		return s, err
 	}
 	resp, err := c.do(r, "")
-	_ = pr.Close()                                                  // the server may have denied it before the end
+	_ = pr.Close()                                                  // the server may have rejected it before the end
 	if wrong := <-done; wrong != nil && wrong != io.ErrClosedPipe { //nolint:errorlint // the pipe's own
 		err = wrong
 	}
