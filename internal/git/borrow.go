@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxShallow = 1 << 20 // bytes of the list of the commits that a history is cut off at
-	sha256Hex  = 64      // the length of an id, in a repository whose ids are SHA-256
+	maxShallow = 1 << 20 // bytes of the file that lists the boundary commits of a shallow repository
+	sha256Hex  = 64      // length of a SHA-256 object id
 )
 
-// Borrow makes a repository in a directory that is there, with one branch at a
-// commit of r. It has no objects of its own but reads those of r, so its history
-// is there; it has neither settings nor hooks of r, and its index is empty. The
-// commit is a full id.
+// Borrow creates a repository in the existing directory dir, with one branch at a
+// commit of r. It has no objects but reads those of r (git alternates), including
+// the history. It has no settings or hooks of r, and its index is empty. commit
+// must be a full id.
 func (r *Repo) Borrow(dir, branch, commit string) error {
 	if err := CheckRef(branch); err != nil {
 		return err
@@ -56,7 +56,8 @@ func (r *Repo) Borrow(dir, branch, commit string) error {
 	return identify(dir)
 }
 
-// bytesOf returns what a file holds, "" if none exists.
+// bytesOf returns the content of a regular file of at most limit bytes, or "" if it
+// does not exist.
 func bytesOf(path string, limit int64) (string, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

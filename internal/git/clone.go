@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxClone    = 4 << 30 // bytes that a clone may leave on the disk
-	cloneBranch = "main"  // that a clone is on
+	maxClone    = 4 << 30 // bytes on disk of a clone
+	cloneBranch = "main"  // the branch that a clone checks out
 )
 
-// Clone brings a commit with its history into a new directory, and checks it out on a
-// branch. Nothing of a project has any effect.
+// Clone fetches a commit with its history into the new directory dir and checks it
+// out on the branch main. It runs no program that the project configures.
 func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("clone: %w", err)
@@ -37,8 +37,8 @@ func (g *Git) Clone(ctx context.Context, from Remote, dir string) error {
 	return nil
 }
 
-// Mirror brings a commit with its history into a directory of its own, which may have
-// an older one already, and returns its id. Nothing is checked out.
+// Mirror fetches a commit with its history into dir, which may contain an earlier
+// mirror, and returns the commit's id. It checks out nothing.
 func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("mirror: %w", err)
@@ -47,12 +47,13 @@ func (g *Git) Mirror(ctx context.Context, from Remote, dir string) (commit strin
 	if err != nil {
 		return "", fmt.Errorf("mirror: %w", err)
 	}
-	// Kept by a name, or git would remove it some day; and it can be asked for by it.
+	// A ref protects the commit from git's garbage collection, and others can fetch it by that ref.
 	_, err = repo.run(ctx, Call{Args: []string{"update-ref", "refs/heads/kept-" + commit, commit}})
 	return commit, err
 }
 
-// bring fetches a commit into a directory's repository, which is made if none exists.
+// bring fetches a commit into the repository at dir, and creates that repository if
+// it does not exist.
 func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string, error) {
 	address, protocol, err := from.check()
 	if err != nil {

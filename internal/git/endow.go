@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// maxEndowed bounds the commits of a history that Endow copies.
+// maxEndowed bounds the commits of history that Endow copies.
 const maxEndowed = 100
 
-// Endow gives a repository that Borrow has just made objects of its own, so that it
-// can be carried to where r is not: all of the commit, and its newest history, which
-// is cut off behind that. It borrows no more.
+// Endow copies objects of r into a repository that Borrow has just created, so that
+// it works on a host without r: the whole commit and its latest history, as a
+// shallow repository. It no longer reads objects of r afterwards.
 func (r *Repo) Endow(ctx context.Context, dir, commit string) error {
 	to, err := r.git.Open(ctx, dir)
 	if err != nil {
@@ -47,8 +47,9 @@ func (r *Repo) Endow(ctx context.Context, dir, commit string) error {
 	return os.Remove(filepath.Join(dotgit, "objects", "info", "alternates"))
 }
 
-// cut returns the commits whose parents are not among the newest of a history: those
-// that are too many, and those that r has not itself.
+// cut returns the boundary commits of a shallow copy of the history: those with
+// parents beyond the latest maxEndowed commits, and those at which r itself is
+// shallow.
 func (r *Repo) cut(ctx context.Context, commit string) ([]string, error) {
 	text, err := bytesOf(filepath.Join(r.Common, "shallow"), maxShallow)
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	maxFetch   = 128 << 20 // bytes that a fetch may leave on the disk
-	maxTree    = 8 << 20   // bytes of the list of a commit's files
-	fetchWatch = 100 * time.Millisecond
+	maxFetch   = 128 << 20              // bytes on disk of a fetch
+	maxTree    = 8 << 20                // bytes of the list of a commit's files
+	fetchWatch = 100 * time.Millisecond // interval between checks of the size on disk
 )
 
-// Remote is a commit to be fetched.
+// Remote is a commit to fetch.
 type Remote struct {
-	Address string // for CheckURL, or file:///path if Local says so
+	Address string // for CheckURL, or file:///path if Local is true
 	Ref     string // a branch, a tag or the full id of a commit; "" means the remote's HEAD
-	Local   bool   // the address may be a repository on this machine: for tests and for CI
+	Local   bool   // permits file addresses, for tests and for CI
 
-	// At is where the host of an https address is: IP addresses with commas between
-	// them. Git asks nobody else then, and follows no redirect. "" lets it look.
+	// At pins the host of an https address: comma-separated IP addresses. Git then
+	// resolves no name and follows no redirect. "" means no pinning.
 	At string
 }
 
-// pin are the settings that hold git to At.
+// pin returns the settings that restrict git to At.
 func (r Remote) pin() []setting {
 	u, err := CheckURL(r.Address)
 	if err != nil || r.At == "" {
@@ -41,26 +41,26 @@ func (r Remote) pin() []setting {
 	return []setting{{"http.curloptResolve", fmt.Sprintf("%s:%d:%s", u.Host, cmp.Or(u.Port, 443), r.At)}, {"http.followRedirects", "false"}}
 }
 
-// Fetched is one commit of a repository elsewhere. Its files are in git's own
-// store, in a directory of its own, and nowhere else: none is checked out, so that
-// no filter, hook or link of it has any effect. Close it.
+// Fetched is one commit of a remote repository. It is kept as git objects in a
+// temporary directory and is never checked out, so that its filters, hooks and
+// symbolic links have no effect. The caller must close it.
 type Fetched struct {
-	commit string // its full id
+	commit string // full id
 	repo   *Repo
 	limit  int64
 	files  []blob
 	ids    map[string]string
 }
 
-// blob is a file of a commit, or a link, or a submodule.
+// blob is a file, a symbolic link or a submodule of a commit.
 type blob struct {
 	path string
 	mode fs.FileMode
 	size int64
 }
 
-// Fetch brings a commit, without its history, tags, submodules, or files that
-// are kept elsewhere. It bounds what it brings and the time that it takes.
+// Fetch fetches a commit without history, tags, submodules and LFS files. It bounds
+// the size and the time of the transfer.
 func (g *Git) Fetch(ctx context.Context, from Remote) (*Fetched, error) {
 	return g.fetch(ctx, from, maxFetch)
 }
@@ -81,7 +81,7 @@ func (g *Git) fetch(ctx context.Context, from Remote, limit int64) (*Fetched, er
 	return f, nil
 }
 
-// check returns the address in its one spelling, and git's name for the way there.
+// check returns the normalized address and git's name of its protocol.
 func (r Remote) check() (address, protocol string, err error) {
 	if r.Ref != "" {
 		if err := CheckRef(r.Ref); err != nil {
@@ -98,7 +98,7 @@ func (r Remote) check() (address, protocol string, err error) {
 	return u.String(), u.Scheme, err
 }
 
-// bring makes a repository, fetches into it and lists what has come.
+// bring creates a repository, fetches the commit into it and lists its files.
 func (f *Fetched) bring(ctx context.Context, g *Git, dir, address, protocol, ref string) error {
 	if err := initialize(dir); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (f *Fetched) bring(ctx context.Context, g *Git, dir, address, protocol, ref
 	return f.list(ctx)
 }
 
-// initialize makes an empty repository, by hand: it is all that git needs.
+// initialize creates the minimal files of an empty repository, without running git.
 func initialize(dir string) error {
 	dotgit := filepath.Join(dir, ".git")
 	return errors.Join(
@@ -137,9 +137,9 @@ func initialize(dir string) error {
 		os.WriteFile(filepath.Join(dotgit, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = false\n"), 0o600))
 }
 
-// list reads what the commit holds.
+// list reads the list of the commit's files.
 func (f *Fetched) list(ctx context.Context) error {
-	// The id is git's own. Behind --end-of-options ls-tree would take -- for a path.
+	// The id comes from git, so it needs no --end-of-options, after which ls-tree takes -- for a path.
 	out, err := f.repo.run(ctx, Call{Args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", f.commit}, Limit: maxTree})
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (f *Fetched) list(ctx context.Context) error {
 			return fmt.Errorf("a file of %s cannot be read: %w", f.commit, pawl.ErrInvalid)
 		}
 		b := blob{path: path, mode: modeOf(fields[0])}
-		if fields[3] != "-" { // which a submodule has
+		if fields[3] != "-" { // "-" means a submodule
 			if b.size, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
 				return fmt.Errorf("the size of %q: %w", path, err)
 			}
@@ -164,7 +164,7 @@ func (f *Fetched) list(ctx context.Context) error {
 	return nil
 }
 
-// modeOf reads git's mode of a file. A submodule is neither a file nor a link.
+// modeOf converts a git file mode. A submodule becomes [fs.ModeIrregular].
 func modeOf(mode string) fs.FileMode {
 	switch mode {
 	case "100644", "100664":
@@ -177,9 +177,9 @@ func modeOf(mode string) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-// Walk calls f for each file of the commit, in git's order. Paths are third parties'
-// texts, with slashes. A link has [fs.ModeSymlink], a submodule
-// [fs.ModeIrregular].
+// Walk calls do for each file of the commit, in git's order, and stops at the first
+// error. Paths are untrusted text, separated by slashes. A symbolic link has
+// [fs.ModeSymlink], a submodule [fs.ModeIrregular].
 func (f *Fetched) Walk(do func(path string, mode fs.FileMode, size int64) error) error {
 	for _, b := range f.files {
 		if err := do(b.path, b.mode, b.size); err != nil {
@@ -192,7 +192,7 @@ func (f *Fetched) Walk(do func(path string, mode fs.FileMode, size int64) error)
 // Commit returns the commit's full id.
 func (f *Fetched) Commit() string { return f.commit }
 
-// ReadFile returns a file as the commit has it, up to MaxShow bytes.
+// ReadFile returns the content of a file of the commit, up to MaxShow bytes.
 func (f *Fetched) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	id, ok := f.ids[path]
 	if !ok {
@@ -201,10 +201,11 @@ func (f *Fetched) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return f.repo.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: []string{id}, Limit: MaxShow})
 }
 
-// Close removes what was fetched.
+// Close removes the fetched objects.
 func (f *Fetched) Close() error { return os.RemoveAll(f.repo.Top) }
 
-// watched returns a context that ends when a directory holds more than may be.
+// watched returns a context that is canceled when the files in dir exceed limit
+// bytes, and a function that stops the check.
 func watched(ctx context.Context, dir string, limit int64) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	tick := time.NewTicker(fetchWatch)
@@ -225,13 +226,13 @@ func watched(ctx context.Context, dir string, limit int64) (context.Context, fun
 	return ctx, func() { cancel(nil) }
 }
 
-// fits refuses a directory that holds more than limit bytes. What goes away while
-// it looks does not count.
+// fits returns an error if the files in dir exceed limit bytes. It ignores files
+// that are removed during the check.
 func fits(dir string, limit int64) error {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // it no longer exists, and so is its size
+			return nil //nolint:nilerr // it was removed, so it has no size
 		}
 		if info, err := d.Info(); err == nil {
 			total += info.Size()

@@ -1,7 +1,7 @@
-// Package git runs git for pawl itself, in repositories that nobody has vouched
-// for. A repository's configuration names programs for git to run, in dozens of
-// keys; here none of them is. Commands that a model asks for are not run by
-// this package but in the sandbox.
+// Package git runs git for pawl itself, in repositories that are not trusted. A
+// repository's configuration can name programs for git to run, in dozens of keys;
+// this package disables all of them. It does not run the commands of a model: those
+// run in the sandbox.
 package git
 
 import (
@@ -15,18 +15,19 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The oldest git that accepts all of our options.
+// minMajor and minMinor are the oldest version of git that supports all options in
+// use.
 const minMajor, minMinor = 2, 32
 
-// Git is a git program that was found outside of a workspace.
+// Git is a git program outside of the workspace.
 type Git struct {
-	bin     string // absolute, real
+	bin     string // absolute path without symbolic links
 	version string
 }
 
-// Find looks for git in the PATH. It passes over what the workspace or another
-// user could have put there: entries that are relative, inside of the workspace,
-// or writable for everybody.
+// Find searches PATH for git. It skips programs that the workspace or another user
+// could have placed: in relative directories, inside the workspace, or
+// world-writable.
 func Find(ctx context.Context, workspace string) (*Git, error) {
 	workspace, err := realPath(workspace)
 	if err != nil {
@@ -62,7 +63,7 @@ func (g *Git) readVersion(ctx context.Context) error {
 	return g.AtLeast(minMajor, minMinor)
 }
 
-// AtLeast refuses a git that is older.
+// AtLeast returns an error if git is older than this version.
 func (g *Git) AtLeast(major, minor int) error {
 	numbers := strings.SplitN(g.version, ".", 3)
 	if len(numbers) >= 2 {
@@ -75,11 +76,11 @@ func (g *Git) AtLeast(major, minor int) error {
 	return fmt.Errorf("%s is version %.20q, needed is %d.%d or later: upgrade it: %w", g.bin, g.version, major, minor, pawl.ErrInvalid)
 }
 
-// AtLeast refuses a git that is older than this version.
+// AtLeast returns an error if git is older than this version.
 func (r *Repo) AtLeast(major, minor int) error { return r.git.AtLeast(major, minor) }
 
-// program reports whether a file can be run and could not have been put there
-// by anybody else.
+// program reports whether path is an executable file, and neither it nor its
+// directory is world-writable.
 func program(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 || info.Mode().Perm()&0o002 != 0 {
@@ -89,7 +90,7 @@ func program(path string) bool {
 	return err == nil && folder.Mode().Perm()&0o002 == 0
 }
 
-// realPath returns the absolute path of something, without links.
+// realPath returns the absolute path without symbolic links.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -98,7 +99,7 @@ func realPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// resolved is realPath, or "" if there is nothing.
+// resolved is realPath, or "" on an error.
 func resolved(path string) string {
 	path, err := realPath(path)
 	if err != nil {
@@ -107,7 +108,7 @@ func resolved(path string) string {
 	return path
 }
 
-// within reports whether a real path is directory or below it.
+// within reports whether the real path is folder or inside of it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -10,14 +10,14 @@ import (
 // maxKeys bounds the keys of a repository's configuration.
 const maxKeys = 4096
 
-// setting is a key of the configuration and its value.
+// setting is a key of the git configuration and its value.
 type setting struct{ key, value string }
 
-// neutral is what every git of ours gets: no program of the repository, no
-// network, no prompt. A word "false" is the program of that name.
+// neutral is the configuration for every git command: no program of the repository,
+// no network, no prompt. The value "false" is the program of that name.
 //
-// uploadpack.packObjectsHook is not here: git minds it only where the user or
-// the command line sets it.
+// uploadpack.packObjectsHook is not listed: git reads it only from the user's
+// configuration and the command line.
 var neutral = []setting{
 	{"core.fsmonitor", "false"},
 	{"core.hooksPath", "/dev/null"},
@@ -62,10 +62,10 @@ var neutral = []setting{
 	{"column.ui", "never"},
 }
 
-// apart is the configuration of a git that works apart from the worktree. What it makes
-// of some commits must not depend on the settings of whoever has them.
+// apart is the configuration for commands with Call.Apart. Their result must depend
+// only on the commits, not on the user's settings.
 var apart = []setting{
-	{"core.splitIndex", "false"}, // a part of the index would be in the repository
+	{"core.splitIndex", "false"}, // part of the index would be in the repository
 	{"core.sparseCheckout", "false"},
 	{"index.sparse", "false"},
 	{"merge.renames", "true"}, // not every git accepts false
@@ -74,8 +74,9 @@ var apart = []setting{
 	{"merge.conflictStyle", "merge"},
 }
 
-// muted returns what takes the sting out of a key of the repository
-// configuration, whose middle part can be any name: nothing if it has none.
+// muted returns the settings that disable a key of the repository's configuration
+// if it can run a program or do other harm, else nil. The middle part of a key can
+// be any name.
 func muted(key string) []setting {
 	section, rest, _ := strings.Cut(key, ".")
 	middle, name := "", rest
@@ -89,7 +90,7 @@ func muted(key string) []setting {
 	case "diff.textconv":
 		return []setting{{key, "cat"}, {"diff." + middle + ".cachetextconv", "false"}}
 	case "credential.helper":
-		return []setting{{key, ""}} // takes away those before it
+		return []setting{{key, ""}} // an empty value clears the list
 	case "remote.promisor":
 		return []setting{{key, "false"}}
 	case "submodule.update":
@@ -112,8 +113,8 @@ func muted(key string) []setting {
 	return nil
 }
 
-// online reports whether a key says how or where the network is reached: by
-// another address, another program, a proxy, without a check of certificates.
+// online reports whether a key affects how git reaches the network: another
+// address, program or proxy, or no certificate checks.
 func online(key string) bool {
 	section, rest, _ := strings.Cut(key, ".")
 	switch section {
@@ -128,21 +129,22 @@ func online(key string) bool {
 	return false
 }
 
-// foreign returns those keys of a list, each with its scope before it, that are
-// not our own.
+// foreign returns the keys of list that pawl did not set itself. The list
+// alternates scopes and keys, separated by zero bytes.
 func foreign(list string) string {
 	var keys strings.Builder
 	words := strings.Split(list, "\x00")
 	for i := 0; i+1 < len(words); i += 2 {
-		if words[i] != "command" { // the settings that we give
+		if words[i] != "command" { // pawl sets these in the environment
 			keys.WriteString(words[i+1] + "\x00")
 		}
 	}
 	return keys.String()
 }
 
-// mute reads the names of a configuration's keys, as git lists them, and
-// returns what takes their sting out.
+// mute returns the settings that disable dangerous keys of the configuration. list
+// has the key names, separated by zero bytes. If network is true, keys that affect
+// the network are an error.
 func mute(list string, network bool) ([]setting, error) {
 	var settings []setting
 	keys := strings.FieldsFunc(list, func(r rune) bool { return r == 0 })

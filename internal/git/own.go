@@ -14,18 +14,18 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxOwnTime bounds one use of git in a repository of pawl, which may
-// take in or clean up gigabytes.
+// maxOwnTime bounds one git command in a repository of pawl. It may have to store
+// or clean up gigabytes.
 const maxOwnTime = 10 * time.Minute
 
-// Own is a bare repository that pawl keeps for itself. It has no worktree, and
-// its configuration is ours; what is stored in it is untrusted.
+// Own is a bare repository that pawl owns, such as a snapshot store. It has no
+// worktree, and its configuration is trusted, but its content is not.
 type Own struct {
 	dir string
 	git *Git
 }
 
-// ownCommands are what can be run in a repository of pawl.
+// ownCommands are the git commands that Own.Run accepts, with their safety options.
 var ownCommands = map[string][]string{
 	"cat-file":       nil,
 	"diff-tree":      {"--no-ext-diff", "--no-textconv", "--no-color"},
@@ -37,11 +37,11 @@ var ownCommands = map[string][]string{
 	"unpack-objects": nil,
 }
 
-// Own returns the repository in a directory of pawl. Nothing is read or
-// made yet.
+// Own returns the repository at dir. It does not read or create anything.
 func (g *Git) Own(dir string) *Own { return &Own{dir: dir, git: g} }
 
-// Init makes the repository if it does not exist: ids are SHA-1, refs are files.
+// Init creates the repository if it does not exist, with SHA-1 object ids and refs
+// in files.
 func (o *Own) Init(ctx context.Context) error {
 	args := []string{"init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none", o.dir}
 	env := append(o.git.environment(nil, nil), "GIT_DEFAULT_REF_FORMAT=files")
@@ -49,20 +49,20 @@ func (o *Own) Init(ctx context.Context) error {
 	return err
 }
 
-// OwnCall is one use of git in a repository of pawl.
+// OwnCall is one git command in a repository of pawl.
 type OwnCall struct {
-	Args  []string              // the command, one of the table, with options and ids in our own words
-	Paths []string              // taken literally; they stand behind --
-	In    io.Reader             // what git reads; nil is nothing
-	Out   func(io.Reader) error // reads what git prints, as it comes; nil reads nothing
-	Hold  *os.File              // stays open as long as git runs, also if pawl dies: a lock; nil is none
+	Args  []string              // a command of ownCommands, options and ids; never untrusted text
+	Paths []string              // literal, passed after --
+	In    io.Reader             // git's standard input; nil means empty
+	Out   func(io.Reader) error // reads git's output as it is printed; nil discards it
+	Hold  *os.File              // a lock file that git inherits: it stays locked while git runs, even if pawl dies; may be nil
 }
 
-// errEnough is why git was ended: its reader wants no more.
+// errEnough is the cause for stopping git when Out reads no further.
 var errEnough = errors.New("enough")
 
-// Run runs git. If Out returns before the end of what git prints, git is ended
-// and that is no error.
+// Run runs git. If Out returns before the end of git's output, Run kills git; that
+// is no error.
 func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	if len(c.Args) == 0 {
 		return fmt.Errorf("git: no command: %w", pawl.ErrInvalid)
@@ -79,7 +79,7 @@ func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cmd := exec.CommandContext(ctx, o.git.bin, args...) //nolint:gosec // no shell; the words are ours
+	cmd := exec.CommandContext(ctx, o.git.bin, args...) //nolint:gosec // no shell; trusted arguments
 	cmd.Dir, cmd.Env = o.dir, append(o.git.environment(nil, nil), "GIT_DIR="+o.dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -104,7 +104,7 @@ func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	if readErr != nil {
 		stop(errEnough)
 	} else if n, err := out.Read(make([]byte, 1)); n > 0 || err == nil {
-		stop(errEnough) // there is more, which nobody reads
+		stop(errEnough) // Out has not read all of the output
 	}
 	err = ended(ctx, args[0], cmd.Wait(), faults)
 	if readErr != nil {
@@ -113,7 +113,7 @@ func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	return err
 }
 
-// ended says how a run of git ended.
+// ended returns the error of a finished git command.
 func ended(ctx context.Context, name string, err error, faults *bounded) error {
 	switch {
 	case err == nil || errors.Is(context.Cause(ctx), errEnough):

@@ -13,21 +13,20 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxEntries bounds the bytes of the list of a tree's files.
+// maxEntries bounds the list of a tree's files, in bytes.
 const maxEntries = 64 << 20
 
-// Entry is a file of a tree: a file, a link or a submodule. Its path is a
-// untrusted text.
+// Entry is a file, symbolic link or submodule of a tree. Path is untrusted text.
 type Entry struct {
-	Mode string // as git has them: 100644, 100755, 120000, 160000
+	Mode string // git's file mode: 100644, 100755, 120000 or 160000
 	ID   string
 	Path string
 }
 
-// Submodule reports whether an entry is a commit of another repository.
+// Submodule reports whether the entry is a submodule.
 func (e Entry) Submodule() bool { return e.Mode == "160000" }
 
-// Tree returns the files of a commit, by path.
+// Tree returns the files of a commit, sorted by path.
 func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 	commit, err := r.Commit(ctx, ref)
 	if err != nil {
@@ -52,10 +51,10 @@ func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 	return list, nil
 }
 
-// Plant makes a new repository in a directory that does not exist yet. It holds these
-// files of r, checked out, in one commit that has no past: nothing else of r is in
-// it, neither its history nor its settings. Submodules are empty directories. It
-// returns the hash of the tree.
+// Plant creates a new repository at dir, which must not exist, with the given files
+// of r checked out and in one commit without parents. It contains nothing else of
+// r, neither history nor settings. Submodules are empty directories. Plant also
+// returns the id of the tree.
 func (r *Repo) Plant(ctx context.Context, dir string, entries []Entry) (planted *Repo, tree string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, "", err
@@ -75,7 +74,8 @@ func (r *Repo) Plant(ctx context.Context, dir string, entries []Entry) (planted 
 	return planted, tree, nil
 }
 
-// identify names who commits in a repository of pawl's making.
+// identify configures pawl as the author of commits in a repository that pawl
+// creates.
 func identify(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -96,7 +96,8 @@ func (r *Repo) carry(ctx context.Context, to *Repo, entries []Entry) error {
 	return r.pass(ctx, to, &ids)
 }
 
-// pass copies objects to another repository: those that are named, with how.
+// pass copies objects to another repository. wanted and how are the input and the
+// options of git pack-objects.
 func (r *Repo) pass(ctx context.Context, to *Repo, wanted io.Reader, how ...string) error {
 	path := filepath.Join(to.Dir, "planted.pack")
 	pack, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -105,7 +106,7 @@ func (r *Repo) pass(ctx context.Context, to *Repo, wanted io.Reader, how ...stri
 	}
 	defer func() {
 		_ = pack.Close()
-		_ = os.Remove(path) // its content is in place, or was not of use
+		_ = os.Remove(path) // index-pack has copied it, or the call failed
 	}()
 	if _, err := r.run(ctx, Call{Args: append([]string{"pack-objects", "--stdout", "--quiet"}, how...), In: wanted, Out: pack}); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (r *Repo) pass(ctx context.Context, to *Repo, wanted io.Reader, how ...stri
 	return err
 }
 
-// fill commits the entries and checks them out.
+// fill commits the entries, checks them out and returns the id of the tree.
 func (r *Repo) fill(ctx context.Context, entries []Entry) (tree string, err error) {
 	var info bytes.Buffer
 	for _, e := range entries {

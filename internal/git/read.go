@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Head returns the id of the commit that is checked out, or pawl.ErrNotFound if
-// none exists yet.
+// Head returns the id of the checked-out commit, or pawl.ErrNotFound before the
+// first commit.
 func (r *Repo) Head(ctx context.Context) (string, error) { return r.Commit(ctx, "HEAD") }
 
-// Commit returns the id of the commit that a ref names, or pawl.ErrNotFound.
+// Commit returns the id of the commit that ref points to, or pawl.ErrNotFound.
 func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	if err := CheckRef(ref); err != nil {
 		return "", err
@@ -28,8 +28,8 @@ func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Branch returns the branch that is checked out, "" if it is none. It is a
-// untrusted text.
+// Branch returns the checked-out branch, or "" if HEAD is detached. It is untrusted
+// text.
 func (r *Repo) Branch(ctx context.Context) (string, error) {
 	out, err := r.run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}, Limit: maxLine})
 	var failed *Failed
@@ -39,22 +39,22 @@ func (r *Repo) Branch(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/"), err
 }
 
-// Status is how a worktree differs from its commit.
+// Status describes how a worktree differs from its commit.
 type Status struct {
 	Head   string // "" before the first commit
-	Branch string // "" if none is checked out
+	Branch string // "" if HEAD is detached
 	Files  []File
 }
 
-// File is a file that differs. Its names are third parties' texts.
+// File is a file that differs. Its paths are untrusted text.
 type File struct {
-	State string // two letters, of the index and of the worktree, as git status has them
+	State string // two letters as in git status, for the index and the worktree
 	Path  string
-	From  string // the path that it had, if it was renamed or copied
+	From  string // the previous path of a renamed or copied file
 }
 
-// Status returns how the worktree differs from its commit. Submodules are not
-// looked into.
+// Status returns how the worktree differs from its commit. It does not look into
+// submodules.
 func (r *Repo) Status(ctx context.Context) (Status, error) {
 	out, err := r.run(ctx, Call{Args: []string{"status", "--porcelain=v2", "-z", "--branch", "--untracked-files=normal", "--no-ahead-behind"}})
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// readStatus reads git's porcelain, version 2, with a zero byte after each entry.
+// readStatus parses the output of git status --porcelain=v2 -z.
 func readStatus(text string) (Status, error) {
 	var s Status
 	entries := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
@@ -103,11 +103,12 @@ func readStatus(text string) (Status, error) {
 	return s, nil
 }
 
-// MaxShow bounds a file that Show returns.
+// MaxShow is the maximum size of a file that Show returns, in bytes.
 const MaxShow = 4 << 20
 
-// Show returns a file as a commit has it: what was stored, which no filter has
-// changed. A link is no file. If none exists it returns pawl.ErrNotFound.
+// Show returns the content of a file in a commit, as it is stored and without
+// filters. It returns pawl.ErrNotFound if the file does not exist, and
+// pawl.ErrInvalid if it is not a regular file.
 func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	if name != path.Clean(name) || path.IsAbs(name) || name == "." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
 		return nil, fmt.Errorf("%q is no path in a repository: %w", name, pawl.ErrInvalid)
@@ -134,8 +135,8 @@ func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	return r.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: fields[2:3], Limit: MaxShow})
 }
 
-// Diff returns what has changed since a ref, or since the index if that is "",
-// as a patch. Binary files are named only.
+// Diff returns the changes of the worktree since ref, or since the index if ref is
+// "", as a unified diff. For binary files it has only the names.
 func (r *Repo) Diff(ctx context.Context, ref string, paths ...string) ([]byte, error) {
 	c := Call{Args: []string{"diff", "--src-prefix=a/", "--dst-prefix=b/"}, Paths: paths}
 	if ref != "" {

@@ -7,13 +7,12 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxRef bounds the bytes of a ref's name.
+// maxRef bounds the length of a ref name in bytes.
 const maxRef = 255
 
-// CheckRef refuses what cannot be the name of a branch, a tag or a commit. The
-// rules are git's own for names. Expressions such as HEAD~1 or a..b are not
-// names, and neither is anything that git could take for an option, in full or
-// abbreviated.
+// CheckRef returns an error unless name is a valid name of a branch, tag or commit
+// by git's rules. It rejects expressions such as HEAD~1 or a..b, and anything that
+// git could take for an option.
 func CheckRef(name string) error {
 	if why := refFault(name); why != "" {
 		return fmt.Errorf("%.100q is not the name of a branch, tag or commit: %s: %w", name, why, pawl.ErrInvalid)

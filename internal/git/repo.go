@@ -14,23 +14,25 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxLine bounds the files that lead from one directory of a repository to another.
+// maxLine bounds the one-line files in which git stores the path of another
+// directory, in bytes.
 const maxLine = 4 << 10
 
-// Repo is a repository with a worktree. Its paths are real.
+// Repo is a repository with a worktree. Its paths are real: absolute and without
+// symbolic links.
 type Repo struct {
-	Top    string // of the worktree
+	Top    string // the top directory of the worktree
 	Dir    string // git's directory for this worktree
-	Common string // git's directory of the repository; Dir, but in a linked worktree
-	Linked bool   // a linked worktree, which the repository names as its own
+	Common string // git's directory of the repository; equals Dir except in a linked worktree
+	Linked bool   // a linked worktree that the repository lists
 
 	git *Git
 }
 
-// Open finds the repository that a directory is in. It looks for .git in the directory
-// and those above it, itself: git would take a bare repository in the directory for
-// one too, and believe what core.worktree says. If none exists it returns
-// pawl.ErrNotFound; if there is one that must not be believed, pawl.ErrDenied.
+// Open finds the repository that contains dir. It searches for .git in dir and its
+// parents itself, because git would also accept a bare repository there and follow
+// core.worktree. It returns pawl.ErrNotFound if there is none, and pawl.ErrDenied
+// if the repository is not safe to use.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	top, err := realPath(dir)
 	if err != nil {
@@ -53,12 +55,12 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	}
 }
 
-// at returns the repository whose worktree begins at a directory, or nil.
+// at returns the repository whose worktree starts at top, or nil if there is none.
 func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	dotgit := filepath.Join(top, ".git")
 	info, err := os.Lstat(dotgit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // none exists, and that is fine
+		return nil, nil //nolint:nilnil // no repository here
 	}
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	switch {
 	case info.IsDir():
 		if !isRepository(dotgit) {
-			return nil, nil //nolint:nilnil // git passes over it too
+			return nil, nil //nolint:nilnil // git ignores it too
 		}
 		if _, err := os.Lstat(filepath.Join(dotgit, "commondir")); err == nil {
 			return nil, fmt.Errorf("%s leads to another repository by a file commondir: %w", dotgit, pawl.ErrDenied)
@@ -87,9 +89,9 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	return r, nil
 }
 
-// follow goes where a file .git points to. Any file can point to any repository,
-// and would come by its configuration and by the trust that it has: so that
-// repository must point back.
+// follow resolves a .git file. Any .git file can point to any repository, and would
+// use its configuration and inherit its trust. So the repository must point back to
+// this worktree.
 func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	target, ok := strings.CutPrefix(line(dotgit), "gitdir: ")
 	if !ok {
@@ -112,8 +114,8 @@ func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	return fmt.Errorf("%s points to %s, which does not know this folder: if it was moved, run 'git worktree repair' there: %w", dotgit, dir, pawl.ErrDenied)
 }
 
-// worktreeOf returns the real path that a repository's own configuration names
-// as its worktree, or "".
+// worktreeOf returns the real path of core.worktree in the repository's
+// configuration, or "".
 func (g *Git) worktreeOf(ctx context.Context, dir string) string {
 	args := []string{"config", "--file", filepath.Join(dir, "config"), "--no-includes", "--get", "core.worktree"}
 	out, err := g.exec(ctx, "/", g.environment(nil, nil), args, maxLine)
@@ -123,7 +125,8 @@ func (g *Git) worktreeOf(ctx context.Context, dir string) string {
 	return resolved(from(dir, strings.TrimSuffix(string(out), "\n")))
 }
 
-// owned refuses what belongs to somebody else: they could change it at any time.
+// owned returns an error for a file of another user, who could change it at any
+// time.
 func owned(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -135,7 +138,7 @@ func owned(path string) error {
 	return nil
 }
 
-// isRepository reports whether a directory looks like git's.
+// isRepository reports whether dir looks like a git directory.
 func isRepository(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	return err == nil && isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs"))
@@ -146,7 +149,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// from makes a path absolute, as seen from a directory.
+// from returns path as an absolute path; if it is relative, it is relative to dir.
 func from(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -154,8 +157,8 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// line returns what a file of one line says, or "". It waits for nobody and
-// follows no link.
+// line returns the content of a one-line file, or "" if it cannot be read. It does
+// not follow symbolic links or block on a named pipe.
 func line(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -20,40 +20,42 @@ import (
 
 const (
 	maxTime   = time.Minute
-	maxOutput = 16 << 20 // unless a call says otherwise
+	maxOutput = 16 << 20 // default of Call.Limit
 	maxErrors = 4 << 10
-	maxConfig = 1 << 20 // of the names of a configuration's keys
+	maxConfig = 1 << 20 // bytes of the configuration's key names
 )
 
-// Call is one use of git in a repository. What a third party has named goes into
-// Refs and Paths, where it can be nothing but a ref or a path.
+// Call is one git command in a repository. Untrusted names belong in Refs and
+// Paths, where git cannot take them for options.
 type Call struct {
-	Args  []string // the command, one of the table, and options in our own words
-	Refs  []string // checked by CheckRef; they stand behind --end-of-options
-	Paths []string // from the top of the worktree, taken literally; they stand behind --
+	Args  []string // a command of the table commands, and its options; never untrusted text
+	Refs  []string // checked by CheckRef and passed after --end-of-options
+	Paths []string // relative to the top of the worktree, literal, passed after --
 
-	In  io.Reader // what git reads; nil is nothing
-	Out io.Writer // gets what git prints, all of it, in place of Run's result; nil is none
+	In  io.Reader // git's standard input; nil means empty
+	Out io.Writer // receives git's whole output, which Run then does not return; nil means Run returns it
 
-	Apart string // an empty directory of pawl, which git takes for the worktree and has its index in; "" means the repository's own
+	// Apart is an empty directory of pawl that git uses as the worktree and for the
+	// index; "" means those of the repository.
+	Apart string
 
-	Limit     int      // bytes of output that are read; more is an error. 0 means 16 MiB
-	Protocols []string // the network is reached by these, of https and ssh; none means not at all
+	Limit     int      // bytes of output; more is an error; 0 means 16 MiB
+	Protocols []string // network protocols that git may use, of https and ssh; none means no network
 
-	settings []setting // beside the usual
+	settings []setting // in addition to neutral
 }
 
-// command says what goes with a command of git.
+// command holds the safety options of a git command.
 type command struct {
-	options []string // said each time
-	paths   bool     // it tells paths from refs by --
+	options []string // added to each call
+	paths   bool     // the command separates refs from paths by --
 }
 
 var diffs = []string{"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-color"}
 
-// commands are what can be run. All are git's own, so no alias can take the
-// place of one. Submodules are left alone: git would run in each by what its
-// configuration says.
+// commands are the git commands that Run accepts. All are built into git, so no
+// alias can replace one. Their options skip submodules, where git would run with
+// the submodule's own configuration.
 var commands = map[string]command{
 	"add":            {paths: true},
 	"cat-file":       {},
@@ -86,8 +88,8 @@ var commands = map[string]command{
 	"write-tree":     {},
 }
 
-// Run runs git and returns what it prints. Nothing of a project is
-// run: no hook, filter, pager, editor, helper.
+// Run runs git and returns its output. It runs no program that the project
+// configures: no hook, filter, pager, editor or helper.
 func (r *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	for _, ref := range c.Refs {
 		if err := CheckRef(ref); err != nil {
@@ -107,7 +109,7 @@ func (r *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	return r.run(ctx, c)
 }
 
-// run is Run for refs that are known to be good.
+// run is Run without checking refs, paths and protocols.
 func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	args, err := c.line()
 	if err != nil {
@@ -119,8 +121,8 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	// Reading the configuration runs nothing. Its keys have names that the
-	// repository has chosen, so they are looked up before each call.
+	// Reading the configuration runs no programs. The repository chooses the names
+	// of its keys, so read them before each call.
 	keys, err := r.git.exec(ctx, r.Top, r.git.environment(r, nil), []string{"config", "--list", "--show-scope", "--name-only", "-z"}, maxConfig)
 	if err != nil {
 		return nil, err
@@ -131,14 +133,14 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	settings = append(settings, c.settings...)
 	if c.Apart != "" {
-		// The last of two settings of a name counts, in the environment too.
+		// The last value of a setting wins, also in the environment.
 		env := r.git.environment(r, c.Protocols, slices.Concat(settings, apart)...)
 		return r.git.pipe(ctx, c.Apart, append(env, "GIT_WORK_TREE="+c.Apart, "GIT_INDEX_FILE="+filepath.Join(c.Apart, "index")), args, c, limit)
 	}
 	return r.git.pipe(ctx, r.Top, r.git.environment(r, c.Protocols, settings...), args, c, limit)
 }
 
-// line returns the whole command line.
+// line returns the arguments of git.
 func (c Call) line() ([]string, error) {
 	if len(c.Args) == 0 {
 		return nil, fmt.Errorf("git: no command: %w", pawl.ErrInvalid)
@@ -158,8 +160,8 @@ func (c Call) line() ([]string, error) {
 	return args, nil
 }
 
-// environment is all that git gets from outside. Settings stand here and not
-// behind -c: a name with "=" in it could not be given there.
+// environment returns the complete environment of git. It passes the settings as
+// variables and not with -c, which does not support names that contain "=".
 func (g *Git) environment(r *Repo, protocols []string, settings ...setting) []string {
 	ssh := "false"
 	if slices.Contains(protocols, "ssh") {
@@ -192,17 +194,17 @@ func (g *Git) environment(r *Repo, protocols []string, settings ...setting) []st
 	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(all)))
 }
 
-// exec runs git in a directory and returns what it prints, up to a limit. All that
-// it has started is killed when the context ends, or the limit is passed.
+// exec runs git in dir and returns its output. When ctx ends or the output exceeds
+// limit bytes, it kills git and the processes that git started.
 func (g *Git) exec(ctx context.Context, dir string, env, args []string, limit int) ([]byte, error) {
 	return g.pipe(ctx, dir, env, args, Call{}, limit)
 }
 
-// pipe is exec with what a call gives git to read, and where its output goes.
+// pipe is exec with the input and the output writer of a call.
 func (g *Git) pipe(ctx context.Context, dir string, env, args []string, c Call, limit int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, g.bin, args...) //nolint:gosec // no shell; the words are made in Call.line
+	cmd := exec.CommandContext(ctx, g.bin, args...) //nolint:gosec // no shell; Call.line builds the arguments
 	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -224,11 +226,11 @@ func (g *Git) pipe(ctx context.Context, dir string, env, args []string, c Call, 
 	return out.kept.Bytes(), nil
 }
 
-// Failed is git's own no: it ran, and ended with this code.
+// Failed means that git ran and exited with a nonzero code.
 type Failed struct {
 	Command string
 	Code    int
-	Says    string // what it printed about it: untrusted text
+	Says    string // standard error: untrusted text
 }
 
 func (e *Failed) Error() string {
@@ -246,9 +248,10 @@ func failure(name string, err error, says string) error {
 	return fmt.Errorf("git %s: %w", name, err)
 }
 
-// bounded keeps what is written to it, up to a limit; then it calls full.
+// bounded keeps up to limit bytes that are written to it, and calls full when there
+// are more.
 type bounded struct {
-	kept   bytes.Buffer // not embedded: its ReadFrom knows no limit
+	kept   bytes.Buffer // not embedded: its ReadFrom would bypass the limit
 	limit  int
 	full   func()
 	passed bool

@@ -10,24 +10,24 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxURL bounds the bytes of an address.
+// maxURL bounds the length of an address in bytes.
 const maxURL = 2 << 10
 
-// URL is where a repository can be fetched from. What String returns means to
-// git what the fields say: what is checked is what is reached.
+// URL is the address of a repository. Git interprets the result of String exactly
+// as the fields say, so a check of the fields covers what git will contact.
 type URL struct {
 	Scheme string // https or ssh
-	User   string // of ssh
-	Host   string // a name in lower case, or an IP address
-	Port   int    // 0 means the scheme's own
-	Path   string // with a slash at its beginning, but for Home
-	Home   bool   // the path is from the user's home: host:path
+	User   string // for ssh only
+	Host   string // a lower-case name or an IP address
+	Port   int    // 0 means the default port
+	Path   string // starts with a slash unless Home is true
+	Home   bool   // the path is relative to the user's home directory: host:path
 }
 
-// CheckURL reads an address as a person gives it: https://host/path,
-// ssh://user@host:port/path or user@host:path. It refuses all others (other
-// helpers of git run programs, and files can be anywhere) and whatever two
-// programs could read in two ways.
+// CheckURL parses an address in one of the forms https://host/path,
+// ssh://user@host:port/path and user@host:path. It rejects all other forms (git's
+// transport helpers run programs, and files can be anywhere) and anything that two
+// programs could parse differently.
 func CheckURL(raw string) (URL, error) {
 	u, err := readURL(raw)
 	if err != nil {
@@ -36,7 +36,7 @@ func CheckURL(raw string) (URL, error) {
 	return u, nil
 }
 
-// String is the one spelling of the address.
+// String returns the address in its normalized form.
 func (u URL) String() string {
 	user, port := "", ""
 	if u.User != "" {
@@ -80,7 +80,7 @@ func readURL(raw string) (URL, error) {
 	return u, checkPath(path)
 }
 
-// readShort reads the form of scp: [user@]host:path.
+// readShort parses the scp form: [user@]host:path.
 func (u URL) readShort(raw string) (URL, error) {
 	authority, path, ok := strings.Cut(raw, ":")
 	if !ok || strings.ContainsAny(authority, "/[]") {
@@ -99,7 +99,7 @@ func (u URL) readShort(raw string) (URL, error) {
 	return u, checkPath(path)
 }
 
-// readAuthority reads [user@]host[:port].
+// readAuthority parses [user@]host[:port].
 func (u *URL) readAuthority(text string, port bool) error {
 	if user, host, ok := strings.Cut(text, "@"); ok {
 		if u.Scheme != "ssh" {
@@ -122,7 +122,7 @@ func (u *URL) readAuthority(text string, port bool) error {
 	return err
 }
 
-// checkHost returns a host in its one spelling.
+// checkHost validates a host and returns its normalized form.
 func checkHost(host string) (string, error) {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
@@ -143,7 +143,7 @@ func checkHost(host string) (string, error) {
 		}
 	}
 	last := labels[len(labels)-1]
-	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") { // some would read it as an address
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") { // some programs parse it as an IP address
 		if a, err := netip.ParseAddr(host); err != nil || !a.Is4() {
 			return "", errors.New("the host is an odd spelling of an IP address")
 		}
@@ -151,7 +151,7 @@ func checkHost(host string) (string, error) {
 	return host, nil
 }
 
-// checkPath checks a path without the slash at its beginning.
+// checkPath validates a path without its leading slash.
 func checkPath(path string) error {
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." || part[0] == '-' {
@@ -164,8 +164,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// isWord reports whether a text has letters and digits only, and perhaps some
-// other characters, though not a hyphen at its beginning.
+// isWord reports whether text consists of ASCII letters, digits and the characters
+// in others, and does not start with a hyphen.
 func isWord(text, others string) bool {
 	return text != "" && text[0] != '-' && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(others, r)

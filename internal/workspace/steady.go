@@ -14,8 +14,8 @@ import (
 const (
 	// File systems update their clocks more often than this, so any change after
 	// this time gives the directory a new ctime.
-	settleTime  = 100 * time.Millisecond // after it, a further change to a directory has another time: the clocks of file systems tick more often
-	settleTries = 10                     // how often settled checks before it gives up
+	settleTime  = 100 * time.Millisecond
+	settleTries = 10 // how often settled checks before it gives up
 )
 
 // ErrMoved is returned by Steady if path may have led to another file for a time.
