@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// MissionDetail is what an event of a mission tells beyond its line, in lines of
-// their own, safe to show; "" if that is all.
+// MissionDetail returns what Mission leaves out of an event, on lines of their own
+// and sanitized, or "" if that is nothing.
 func MissionDetail(b pawl.Body) string {
 	var lines []string
 	switch b := b.(type) {
@@ -40,12 +40,12 @@ func MissionDetail(b pawl.Body) string {
 		}
 	case pawl.Blocked:
 		lines = beyond(b.Reason)
-	default: // the line says it
+	default: // nothing beyond the line
 	}
 	return strings.TrimRight(sanitize.Text(strings.Join(lines, "\n")), "\n")
 }
 
-// beyond is a text whose line does not say all of it.
+// beyond returns a text that is too long for one line, or nil if it is not.
 func beyond(text string) []string {
 	if text = strings.TrimSpace(text); strings.Contains(text, "\n") || len([]rune(text)) > maxPart {
 		return []string{text}

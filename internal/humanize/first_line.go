@@ -6,8 +6,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// FirstLine returns the first line, cut to n characters. What does not show is
-// written as its code: it names something, and is not to look like another name.
+// FirstLine returns the first line of s, sanitized and cut to n characters.
+// Invisible characters are escaped: the text is often a name, and must not look
+// like another one.
 func FirstLine(s string, n int) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
 	line = sanitize.Line(line)

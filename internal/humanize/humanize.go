@@ -1,5 +1,5 @@
-// Package humanize puts numbers, times and what a mission's events tell into words,
-// for the screen.
+// Package humanize formats numbers, amounts, durations and mission events for
+// people.
 package humanize
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Short is a number that need not be exact: 950, 12.3k, 1.2M.
+// Short formats a number in short form: 950, 12.3k, 1.2M.
 func Short(n int64) string {
 	switch {
 	case n < 1000:
@@ -23,7 +23,7 @@ func Short(n int64) string {
 	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
 }
 
-// Plural is a number of things.
+// Plural formats a count with a noun: "1 file", "2 files".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -31,7 +31,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Dollars is an amount of money. Small ones are shown to the hundredth of a cent.
+// Dollars formats an amount of money; below 10 cents with four decimals.
 func Dollars(m pawl.Money) string {
 	if d := m.Dollars(); d < 0.1 {
 		return fmt.Sprintf("$%.4f", d)
@@ -39,7 +39,8 @@ func Dollars(m pawl.Money) string {
 	return fmt.Sprintf("$%.2f", m.Dollars())
 }
 
-// Price is an amount of money with no more digits than it needs.
+// Price formats an amount of money with two or three decimals, or none if it is a
+// whole number of dollars.
 func Price(m pawl.Money) string {
 	text := fmt.Sprintf("%.3f", m.Dollars())
 	whole, part, _ := strings.Cut(text, ".")
@@ -52,7 +53,8 @@ func Price(m pawl.Money) string {
 	return "$" + whole + "." + part
 }
 
-// Clock is how long something has been under way, to the second.
+// Clock formats the duration of something that is still running: 5s, 2m 05s, 1h
+// 02m.
 func Clock(d time.Duration) string {
 	d = max(0, d)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
@@ -65,7 +67,8 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%ds", s)
 }
 
-// Took is how long something was under way.
+// Took formats the duration of something that has finished: 0.4 s, 12 s, 2 m 05 s,
+// 1 h 02 m.
 func Took(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -78,7 +81,7 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Age is how long ago something was, in one unit.
+// Age formats the time since something happened, in one unit: now, 5m, 3h, 2d, 1y.
 func Age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Level is how much a line matters.
+// Level is the importance of a line.
 type Level int
 
-// The levels.
+// Levels, from routine to failure.
 const (
 	Quiet Level = iota
 	Good
@@ -19,9 +19,8 @@ const (
 	Bad
 )
 
-// Mission says on one line what an event of a mission tells: every front end uses
-// these words. What third parties wrote in it is made safe to show. The line is "" for
-// all other events.
+// Mission describes an event of a mission on one line, for all front ends.
+// Untrusted text in it is sanitized. The line is "" for other events.
 func Mission(b pawl.Body) (line string, level Level) {
 	switch b := b.(type) {
 	case pawl.MissionStarted:
@@ -55,20 +54,20 @@ func Mission(b pawl.Body) (line string, level Level) {
 	}
 }
 
-// Commit is the beginning of a commit's hash, as people know it.
+// Commit returns the abbreviated form of a commit hash.
 func Commit(hash string) string {
 	const short = 8
 	runes := []rune(sanitize.Line(hash))
 	return string(runes[:min(short, len(runes))])
 }
 
-// Bounds of what is said on one line.
+// Limits of a line.
 const (
-	maxPart = 200 // characters of one thing
-	maxList = 5   // things
+	maxPart = 200 // characters of one item
+	maxList = 5   // items of a list
 )
 
-// part is untrusted text on one line: its first.
+// part returns the first line of an untrusted text, sanitized and cut.
 func part(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	runes := []rune(sanitize.Line(strings.TrimSpace(line)))
@@ -81,7 +80,7 @@ func part(text string) string {
 	return string(runes)
 }
 
-// list is a few things, and how many more there are.
+// list joins the first maxList items, and adds the number of the others.
 func list(items []string) string {
 	more := ""
 	if n := len(items) - maxList; n > 0 {
@@ -101,7 +100,7 @@ func criteria(n int) string {
 	return fmt.Sprintf("%d criteria", n)
 }
 
-// again says which attempt it is, from the second on.
+// again returns the number of the attempt, or "" for the first one.
 func again(attempt int) string {
 	if attempt < 2 {
 		return ""
@@ -127,13 +126,13 @@ func returned(b pawl.TaskReturned) (string, Level) {
 	return line, Warn
 }
 
-// trees are what checks run on.
+// trees describes the versions of the code that checks run on.
 var trees = map[string]string{
 	"base": "on the base", "candidate": "on the candidate", "old-tests": "on the candidate with the old tests", "new-tests": "on the base with the new tests",
 }
 
-// checked says the result of a check. Those on the base only tell how it was: the
-// gate knows what it means.
+// checked describes the result of a check. Runs on the base are neither good nor
+// bad by themselves: only the gate can tell.
 func checked(b pawl.CheckRan) (string, Level) {
 	line := part(b.Check)
 	if tree := trees[b.On]; tree != "" {
@@ -154,7 +153,7 @@ func checked(b pawl.CheckRan) (string, Level) {
 	return line, Bad
 }
 
-// Outcome says the result of a check, and of how many tests.
+// Outcome describes the result of a check, with the number of tests.
 func Outcome(r pawl.CheckRun) string {
 	var facts []string
 	switch {
@@ -181,7 +180,7 @@ func Outcome(r pawl.CheckRun) string {
 	return strings.Join(facts, ", ")
 }
 
-// checked says what somebody found to be wrong.
+// judged describes the faults that a reviewer or the gate found.
 func judged(who string, faults []pawl.GateFault) (string, Level) {
 	if len(faults) == 0 {
 		return who + " found no fault", Good

@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// Identity names one run of pawl in such a way that others on the same machine
-// can tell whether it still lives: host, process id, start time, machine key, mark.
+// Identity identifies one pawl process, so that other processes on the same machine
+// can tell whether it is still alive.
 type Identity struct {
 	Host    string
 	PID     int
-	Start   string // the process's start time, so that a reused id is not mistaken for it
-	Machine string // this boot, this process namespace
-	Mark    string // what its children carry
+	Start   string // start time of the process, to detect a reused process id
+	Machine string // hash of the host, its boot and its process namespace; "" if unknown
+	Mark    string // the mark in the environment of its child processes
 }
 
-// Self returns this process's identity.
+// Self returns the identity of this process.
 var Self = sync.OnceValue(func() Identity {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
@@ -37,12 +37,12 @@ var Self = sync.OnceValue(func() Identity {
 	}
 })
 
-// String is the identity's form in a lease.
+// String returns the identity as it is stored in a lease.
 func (i Identity) String() string {
 	return fmt.Sprintf("%s:%d:%s:%s:%s", i.Host, i.PID, i.Start, i.Machine, i.Mark)
 }
 
-// Parse reads what String wrote.
+// Parse parses the result of String.
 func Parse(s string) (Identity, error) {
 	f := strings.Split(s, ":")
 	if len(f) != 5 {
@@ -55,11 +55,12 @@ func Parse(s string) (Identity, error) {
 	return Identity{Host: f[0], PID: pid, Start: f[2], Machine: f[3], Mark: f[4]}, nil
 }
 
-// Here reports whether the process runs, or ran, on this boot of this machine.
+// Here reports whether the process is or was on this machine, since its last boot
+// and in the same process namespace.
 func (i Identity) Here() bool { return i.Machine != "" && i.Machine == Self().Machine }
 
-// Gone reports whether the process has certainly ended. It is false for
-// processes of other machines: nobody here can know.
+// Gone reports whether the process has certainly ended. It is false for processes
+// on other machines, whose state is unknown here.
 func (i Identity) Gone() bool {
 	if !i.Here() {
 		return false
@@ -68,14 +69,14 @@ func (i Identity) Gone() bool {
 	return !alive || start != i.Start
 }
 
-// Boot tells this start of the machine from others; "" where that is not known.
+// Boot returns an id of the current boot of the machine, or "" if it is unknown.
 func Boot() string {
 	boot, _ := bootID()
 	return boot
 }
 
-// machineKey is "" where it cannot be determined one boot or process namespace from
-// another; leases then lapse by time alone.
+// machineKey returns a hash of the host, its boot and its process namespace. It
+// returns "" if these are unknown; leases then only expire by time.
 func machineKey(host string) string {
 	boot, namespace := bootID()
 	if boot == "" {

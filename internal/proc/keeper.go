@@ -11,11 +11,12 @@ import (
 	"syscall"
 )
 
-// keeperVar is in the environment of a keeper: whom it keeps.
+// keeperVar is set in the environment of a keeper, to the mark of the processes
+// that it has to kill.
 const keeperVar = "PAWL_KEEPER"
 
-// A keeper is this same binary, so init is where it branches off: before main,
-// and before other packages have set themselves up.
+// The keeper runs the same binary. It branches off in init: before main, and before
+// most other packages are initialized.
 func init() {
 	if mark := os.Getenv(keeperVar); mark != "" {
 		keep(mark)
@@ -23,15 +24,16 @@ func init() {
 	}
 }
 
-// keep waits for the end of pawl, whose pipe is file 3, then reaps what it left.
+// keep waits until pawl ends, which closes the pipe at file descriptor 3, and then
+// kills its remaining commands.
 func keep(mark string) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	_, _ = io.Copy(io.Discard, os.NewFile(3, "pawl"))
 	Reap(mark)
 }
 
-// keeper starts this process's keeper, once, when the first command is run.
-// The pipe's other end stays open until the process ends, in whatever way.
+// keeper starts the keeper of this process, once, with the first command. The write
+// end of the pipe stays open until this process ends, in whatever way.
 var keeper = sync.OnceValue(func() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +49,7 @@ var keeper = sync.OnceValue(func() error {
 	cmd.Env = []string{keeperVar + "=" + Self().Mark}
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a terminal's Ctrl-C is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // so that Ctrl-C in the terminal does not reach it
 	if err := cmd.Start(); err != nil {
 		_ = ours.Close()
 		return fmt.Errorf("start keeper: %w", err)

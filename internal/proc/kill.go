@@ -9,23 +9,24 @@ import (
 
 const (
 	termGrace = 300 * time.Millisecond // from SIGTERM to SIGKILL
-	termPoll  = 20 * time.Millisecond  // between looks whether all have listened
+	termPoll  = 20 * time.Millisecond  // interval between checks whether the processes have ended
 )
 
-// The marks in a command's environment, and so in its descendants': whose it
-// is, what it is ended with, which command it is. Each value is random, and a
-// process is taken for one's own only if it is all there.
+// Environment variables that mark a command and its descendants: the pawl process
+// that started it, its scope for KillAll, and the command itself. The values are
+// random, so that a process with the same variable and value certainly belongs to
+// this pawl.
 const (
 	markVar  = "PAWL_RUN"
 	scopeVar = "PAWL_SCOPE"
 	jobVar   = "PAWL_JOB"
 )
 
-// Marks are the names of the variables that a command must be let keep.
+// Marks returns the names of the environment variables that a command must inherit.
 func Marks() []string { return []string{markVar, scopeVar, jobVar} }
 
-// environ is the command's environment with the marks, which count even if pawl
-// was itself started by a pawl: of two values the last one does.
+// environ returns the environment of a command with its marks. They come last, so
+// that they override those of another pawl that started this one.
 func environ(c Command, job string) []string {
 	env := slices.Clone(c.Env)
 	if !c.Bare {
@@ -38,17 +39,18 @@ func environ(c Command, job string) []string {
 	return env
 }
 
-// Kill ends the command and all that it has started, daemons included: SIGTERM
-// first, then SIGKILL to those that do not listen. It returns within a second,
-// when they have ended. If the command has ended by itself, what it left
-// behind is ended.
+// Kill ends the command and all processes that it started, including daemons: first
+// with SIGTERM, then with SIGKILL. It returns when they have ended, which takes
+// less than a second. If the command itself has ended already, Kill ends the
+// processes that it left behind.
 func (p *Process) Kill() {
-	p.killing.Lock() // a second one would only look at the same processes
+	p.killing.Lock() // a concurrent call would only kill the same processes
 	defer p.killing.Unlock()
 	kill([]string{jobVar + "=" + p.job}, p)
 }
 
-// KillAll ends the commands, and all that was started in the scopes, together.
+// KillAll ends the given commands, and all processes started in the given scopes,
+// at the same time.
 func KillAll(scopes []string, commands ...*Process) {
 	var marks []string
 	for _, scope := range scopes {
@@ -59,12 +61,13 @@ func KillAll(scopes []string, commands ...*Process) {
 	kill(marks, commands...)
 }
 
-// kill ends the groups of the processes and whoever carries one of the marks.
+// kill ends the process groups of the commands, and all processes with one of the
+// marks.
 func kill(marks []string, processes ...*Process) {
 	var running []*Process
 	for _, p := range processes {
 		select {
-		case <-p.done: // its number may be another's by now
+		case <-p.done: // its process id may be reused
 		default:
 			running = append(running, p)
 		}
@@ -79,7 +82,7 @@ func kill(marks []string, processes ...*Process) {
 		}
 	}
 	for _, p := range running {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // those that have shed their marks
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // includes processes that removed their marks
 	}
 	reap(marks...)
 	for _, p := range running {
@@ -87,7 +90,8 @@ func kill(marks []string, processes ...*Process) {
 	}
 }
 
-// ask sends everyone one SIGTERM: the groups, and those that carry a mark elsewhere.
+// ask sends one SIGTERM to each process: to the groups of the commands, and to
+// marked processes outside of these groups.
 func ask(marks []string, running []*Process) {
 	var groups []int
 	for _, p := range running {
@@ -101,7 +105,8 @@ func ask(marks []string, running []*Process) {
 	}
 }
 
-// ended reports whether the processes have ended and nobody carries a mark.
+// ended reports whether all commands have ended and no process has one of the
+// marks.
 func ended(marks []string, running []*Process) bool {
 	for _, p := range running {
 		select {
@@ -114,19 +119,20 @@ func ended(marks []string, running []*Process) bool {
 }
 
 const (
-	reapRounds = 200 // bounds the reaping
-	reapQuiet  = 2   // rounds without a find: who is just about to fork or exec can be missed in one
+	reapRounds = 200 // maximum number of rounds
+	reapQuiet  = 2   // empty rounds before the end: a single one can miss a process that is about to fork or exec
 )
 
-// Reap kills every process that carries the run's mark and returns when none is left.
+// Reap kills every process with the mark of a pawl process, and returns when none
+// is left.
 func Reap(mark string) {
 	if mark != "" {
 		reap(markVar + "=" + mark)
 	}
 }
 
-// reap kills whoever carries one of the marks, round by round: what has forked
-// meanwhile carries it too and falls to the next.
+// reap kills all processes with one of the marks, in rounds: a process forked
+// during a round has the mark too and is killed in the next.
 func reap(marks ...string) {
 	for round, quiet := 0, 0; round < reapRounds; round++ {
 		pids := marked(marks...)

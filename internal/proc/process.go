@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	pipeGrace  = 200 * time.Millisecond // for output that is still in the pipe when the command has ended
-	writeGrace = 100 * time.Millisecond // for a write that is under way then
+	pipeGrace  = 200 * time.Millisecond // time to read output that is in the pipe when the command ends
+	writeGrace = 100 * time.Millisecond // additional time for a write of that output
 )
 
-// Process is a command that was started. It is waited for by itself: nobody
-// has to ask for its end.
+// Process is a running or finished command. A goroutine waits for its end, so the
+// caller does not have to call Wait.
 type Process struct {
 	cmd   *exec.Cmd
-	job   string // the mark of this command alone
+	job   string // the value of jobVar for this command
 	began time.Time
 	done  chan struct{}
-	exit  Exit  // once done is closed
-	err   error // likewise
+	exit  Exit  // valid once done is closed
+	err   error // valid once done is closed
 
 	killing sync.Mutex
 }
 
-// Start starts the command in a process group of its own, without a terminal.
+// Start starts the command in its own process group, without a terminal.
 func Start(c Command) (*Process, error) {
 	if err := keeper(); err != nil {
 		return nil, err
 	}
 	p := &Process{job: rand.Text(), done: make(chan struct{})}
-	p.cmd = exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec // running the given command is the job
+	p.cmd = exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec // its purpose is to run the given command
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = environ(c, p.job)
 	p.cmd.ExtraFiles = c.Files
@@ -49,14 +49,14 @@ func Start(c Command) (*Process, error) {
 	p.began = time.Now()
 	err = p.cmd.Start()
 	for _, pipe := range pipes {
-		_ = pipe.theirs.Close() // the command has its own handle by now
+		_ = pipe.theirs.Close() // the command has inherited it
 	}
 	if err != nil {
 		for _, pipe := range pipes {
 			_ = pipe.ours.Close()
 		}
 		if _, dirErr := os.Stat(c.Dir); c.Dir != "" && dirErr != nil {
-			err = dirErr // Start would say that the program is missing
+			err = dirErr // the error of Start says that the program is missing
 		}
 		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
@@ -67,10 +67,10 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// terminal reports whether pawl has a terminal. A command gets a session of its
-// own then, and so has none: one that would ask there for a password fails
-// instead of waiting. It is not the rule because a session takes the kernel a
-// millisecond.
+// terminal reports whether pawl has a controlling terminal. Commands then get a
+// session of their own, and so no terminal: a command that would ask for a password
+// fails instead of waiting. Without a terminal a process group is enough; a session
+// costs the kernel a millisecond.
 var terminal = sync.OnceValue(func() bool {
 	f, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err == nil {
@@ -79,7 +79,8 @@ var terminal = sync.OnceValue(func() bool {
 	return err == nil
 })
 
-// connect gives the command its input and outputs.
+// connect sets the input and outputs of the command, and creates the pipes for
+// those that are not files.
 func (p *Process) connect(c Command) (pipes []*pipe, err error) {
 	connect := func(end pipe) *os.File {
 		if err != nil {
@@ -119,7 +120,7 @@ func (p *Process) connect(c Command) (pipes []*pipe, err error) {
 	return pipes, err
 }
 
-// wait sees the command to its end.
+// wait waits for the command and its output, sets exit and err and closes done.
 func (p *Process) wait(pipes []*pipe) {
 	defer close(p.done)
 	err := p.cmd.Wait()
@@ -140,7 +141,7 @@ func (p *Process) wait(pipes []*pipe) {
 	defer blocked.Stop()
 	for _, pipe := range pipes {
 		if pipe.from != nil {
-			_ = pipe.ours.Close() // nobody reads it any more
+			_ = pipe.ours.Close() // the command no longer reads it
 			continue
 		}
 		select {
@@ -156,15 +157,16 @@ func (p *Process) wait(pipes []*pipe) {
 	}
 }
 
-// PID is the number of the command's process.
+// PID returns the process id of the command.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the command has ended and its output has come. Nothing
-// is written to it after that, unless a write has been blocking since before.
+// Done returns a channel that is closed when the command has ended and its output
+// has been written. Nothing is written after that, except by a write that has been
+// blocking since before.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for the end. An error means that the command could not be
-// followed, not that it failed.
+// Wait waits for the end of the command. An error means that running it or copying
+// its output failed; it says nothing about the exit code.
 func (p *Process) Wait() (Exit, error) {
 	<-p.done
 	return p.exit, p.err

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Command is a command line to run in a directory. It has no terminal.
+// Command is a command to run in a directory, without a terminal.
 type Command struct {
 	Args []string
 	Dir  string
-	Env  []string // NAME=value, in place of or in addition to pawl's own
-	Bare bool     // Env is all that the command gets to know, the marks apart
+	Env  []string // NAME=value, in addition to pawl's own environment, which it overrides
+	Bare bool     // Env is the whole environment, apart from the marks
 
-	Files []*os.File // file 3, 4 and so on of the command
+	Files []*os.File // become file descriptors 3, 4 and so on of the command
 
-	// Stdin is what the command reads: nil means that it is at its end. A file
-	// is handed on as it is. Whoever gives a reader that can block closes it
-	// when the command has ended.
+	// Stdin is the standard input; nil means empty. A file is passed to the command
+	// as it is. If another reader can block, the caller must close it when the
+	// command has ended.
 	Stdin io.Reader
 
-	// Output gets what the command prints as it comes: both its outputs, or the
-	// standard output alone if there is a Stderr.
+	// Output receives the output as it is printed: standard output and standard
+	// error, or only standard output if Stderr is set.
 	Output io.Writer
 	Stderr io.Writer
 
-	Scope string // a random text, or "": what KillAll ends together
+	Scope string // a random text for KillAll, which ends all commands of a scope together; may be ""
 }
 
-// Exit says how a command ended.
+// Exit describes how a command ended.
 type Exit struct {
 	Code     int    // -1 if a signal ended it
 	Signal   string // e.g. "killed"; "" if it exited
@@ -38,8 +38,9 @@ type Exit struct {
 }
 
 // Run runs the command and returns when it has ended. It does not wait for
-// background processes that hold its output open. When ctx ends, all that the
-// command has started is ended, and ctx's cause is returned with the Exit.
+// background processes that keep the output open. When ctx ends, Run kills the
+// command and all processes that it started, and returns the Exit together with the
+// cause of ctx.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if ctx.Err() != nil {
 		return Exit{Code: -1}, context.Cause(ctx)

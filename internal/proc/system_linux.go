@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bootID tells this boot and process namespace from all others.
+// bootID returns ids of this boot and of this process namespace, or "" if they are unknown.
 func bootID() (boot, namespace string) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -21,14 +21,14 @@ func bootID() (boot, namespace string) {
 	return strings.TrimSpace(string(id)), namespace
 }
 
-// startTime returns when a process started, in clock ticks since boot. A
-// zombie has ended: it waits only to be counted.
+// startTime returns the start time of a process in clock ticks since boot. alive is
+// false if it has ended, also for a zombie.
 func startTime(pid int) (start string, alive bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return "", false
 	}
-	// The second field is the command's name in parentheses and may hold anything.
+	// The second field is the command's name in parentheses and may contain anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
 		return "", false
@@ -36,7 +36,7 @@ func startTime(pid int) (start string, alive bool) {
 	return fields[19], true
 }
 
-// marked returns the processes that carry one of the marks, a variable with its value.
+// marked returns the ids of the processes with one of the marks, in the form NAME=value.
 func marked(marks ...string) []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -52,7 +52,7 @@ func marked(marks ...string) []int {
 		}
 		env, err := os.ReadFile("/proc/" + name + "/environ")
 		if err != nil {
-			continue // it has ended, or is another user's and so not ours
+			continue // it has ended, or belongs to another user
 		}
 		if slices.ContainsFunc(marks, func(mark string) bool { return carries(env, mark) }) {
 			pids = append(pids, pid)
@@ -61,10 +61,10 @@ func marked(marks ...string) []int {
 	return pids
 }
 
-// carries reports whether the environment has the very variable and value.
+// carries reports whether the environment contains exactly this variable and value.
 func carries(env []byte, mark string) bool {
 	if !bytes.Contains(env, []byte(mark)) {
-		return false // nearly always, and quickly
+		return false // the common case, and fast
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
 		if string(v) == mark {

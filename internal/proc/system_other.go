@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// bootID is not known here: a lease lapses by time alone.
+// bootID is unknown on this platform: leases only expire by time.
 func bootID() (boot, namespace string) { return "", "" }
 
 func startTime(int) (start string, alive bool) { return "", true }
 
-// marked returns the processes that carry one of the marks, a variable with its
-// value. It asks ps, which shows the environment of one's own processes.
+// marked returns the ids of the processes with one of the marks, in the form
+// NAME=value. It runs ps, which shows the environment of the user's own processes.
 func marked(marks ...string) []int {
 	out, err := exec.Command("ps", "-Eww", "-axo", "pid=,command=").Output()
 	if err != nil {

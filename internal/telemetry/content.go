@@ -8,11 +8,12 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// maxContent bounds the bytes of a text that is sent.
+// maxContent bounds a text that is sent, in bytes.
 const maxContent = 16 << 10
 
-// masked is an event without secrets, if its content may be sent. With an error it
-// is the event itself, whose content may not.
+// masked returns the event without secrets if content is sent, and the event itself
+// otherwise. After an error it also returns the event itself, whose content must
+// not be sent.
 func (w *watcher) masked(e pawl.Event) (pawl.Event, error) {
 	if !w.cfg.Content {
 		return e, nil
@@ -24,17 +25,17 @@ func (w *watcher) masked(e pawl.Event) (pawl.Event, error) {
 	return masked, nil
 }
 
-// tells reports whether what an event says may be sent.
+// reports reports whether the content of the current event may be sent.
 func (w *watcher) reports() bool { return w.cfg.Content && !w.silent }
 
-// content sets a text of an event, if it may be sent.
+// content sets an attribute to a text of the event, if content may be sent.
 func (w *watcher) content(s *Span, key, text string) {
 	if w.reports() {
 		s.setText(key, short(text))
 	}
 }
 
-// short is a text that is not too long to be sent.
+// short cuts a text to maxContent bytes.
 func short(text string) string {
 	if len(text) <= maxContent {
 		return text
@@ -42,7 +43,8 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:maxContent], "") + "… (cut)"
 }
 
-// messages is a message as the conventions have it, in JSON; "" if it says nothing.
+// messages returns a message in the JSON form of the OpenTelemetry conventions, or
+// "" if text is empty.
 func messages(role, text, finish string) string {
 	if text == "" {
 		return ""
@@ -57,18 +59,19 @@ func messages(role, text, finish string) string {
 		Finish string `json:"finish_reason,omitempty"`
 	}{{role, []part{{"text", short(text)}}, finish}})
 	if err != nil {
-		return "" // strings have no way to fail
+		return "" // marshaling strings cannot fail
 	}
 	return string(data)
 }
 
-// providers are those whose names are others in the conventions.
+// providers maps provider names of pawl to those of the OpenTelemetry conventions,
+// where they differ.
 var providers = map[string]string{
 	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "bedrock": "aws.bedrock", "azure": "azure.ai.openai", "mistral": "mistral_ai", "xai": "x_ai",
 }
 
-// splitModel returns who runs a model, and its name there. Of a scripted one the
-// name is the file's, without the way to it.
+// splitModel returns the provider and the name of a model. The name of a scripted
+// model is the base name of its file.
 func splitModel(ref string) (provider, model string) {
 	if file, ok := strings.CutPrefix(ref, "script:"); ok {
 		return "script", path.Base(file)
@@ -83,5 +86,5 @@ func splitModel(ref string) (provider, model string) {
 	return provider, model
 }
 
-// word is a text in the form that values have here.
+// word returns text in the form of label values, with underscores for spaces.
 func word(text string) string { return strings.ReplaceAll(text, " ", "_") }

@@ -1,6 +1,6 @@
 package telemetry
 
-// The labels, which are OpenTelemetry's where it has one.
+// Attributes and labels. The names are OpenTelemetry's where it defines one.
 const (
 	keyOperation = "gen_ai.operation.name"
 	keyProvider  = "gen_ai.provider.name"
@@ -21,7 +21,7 @@ const (
 	keyResult    = "result"
 )
 
-// The names of the metrics.
+// Names of the metrics.
 const (
 	metricTokens     = "gen_ai.client.token.usage"
 	metricCall       = "gen_ai.client.operation.duration"
@@ -46,14 +46,14 @@ const (
 	metricSpaceBytes = "pawl.fleet.workspace.size"
 )
 
-// The bounds are those that the conventions ask for.
+// Bucket bounds that the OpenTelemetry conventions recommend.
 var (
 	callBounds  = powers(0.01, 2, 14)
 	tokenBounds = powers(1, 4, 14)
 	httpBounds  = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 )
 
-// families are the metrics that events and requests make.
+// families are the metrics derived from events and requests.
 var families = []family{
 	{name: metricTokens, help: "Tokens of a model call.", unit: "{token}", kind: histogram, bounds: tokenBounds,
 		labels: []string{keyOperation, keyProvider, keyRequest, keyResponse, keyTokens}},

@@ -8,41 +8,41 @@ import (
 	"sync"
 )
 
-// kind is what a metric's values are.
+// kind is the type of a metric.
 type kind int
 
 const (
-	counter   kind = iota // only grows
-	gauge                 // is as it is now
-	histogram             // how often there were values up to each bound
+	counter   kind = iota // only increases
+	gauge                 // a current value
+	histogram             // a distribution in buckets
 )
 
-// family is a metric: its name, and a series for each combination of its labels' values.
+// family is a metric with a series for each combination of label values.
 type family struct {
-	name   string // as OpenTelemetry has it
+	name   string // OpenTelemetry's name
 	help   string
-	unit   string // as UCUM has it; "" is a number of things
+	unit   string // UCUM unit; "" for a plain count
 	kind   kind
 	labels []string
-	bounds []float64 // of a histogram, rising
+	bounds []float64 // upper bounds of a histogram's buckets, ascending
 
-	read   func() float64 // of a gauge
+	read   func() float64 // returns the current value; nil if the value is in series
 	series []series
 }
 
 type series struct {
 	labels  []string
 	sum     float64
-	count   uint64   // of a histogram
-	buckets []uint64 // likewise, one more than bounds: each counts what is above the one before
+	count   uint64   // for a histogram: number of values
+	buckets []uint64 // for a histogram: values in each bucket, not cumulative; one more than bounds
 }
 
-// The bounds of cardinality: names come from models, servers and configurations,
-// and a series is kept as long as the process lives.
+// Limits of cardinality: names come from models, servers and configuration, and a
+// series is kept as long as the process runs.
 const (
-	maxNames  = 50  // of models, and of tools; the rest is other
-	maxName   = 100 // bytes of one
-	maxSeries = 500 // of a metric; what would be more is one, with other for all its labels
+	maxNames  = 50  // distinct values of a label; further ones become other
+	maxName   = 100 // bytes of a label value
+	maxSeries = 500 // series of a metric; further ones are combined in one whose labels are all other
 	other     = "other"
 )
 
@@ -51,7 +51,7 @@ type registry struct {
 	mu       sync.Mutex
 	families []*family
 	byName   map[string]*family
-	names    map[string]map[string]bool // by label: the values that are distinguished
+	names    map[string]map[string]bool // known values by label
 }
 
 func newRegistry() *registry {
@@ -69,7 +69,7 @@ func (r *registry) register(f family) {
 	r.byName[f.name] = &f
 }
 
-// add adds to a counter.
+// add adds v to a counter. A v that is not positive only creates the series.
 func (r *registry) add(name string, v float64, labels ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *registry) add(name string, v float64, labels ...string) {
 	}
 }
 
-// observe counts a value of a histogram.
+// observe adds a value to a histogram.
 func (r *registry) observe(name string, v float64, labels ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +92,9 @@ func (r *registry) observe(name string, v float64, labels ...string) {
 	s.sum += v
 }
 
-// seriesOf finds or makes the series. mu is held. A name or a number of labels
-// that is not in the table is a slip here, and panics.
+// seriesOf returns the series with these label values, and creates it if it does
+// not exist. The caller holds mu. An unknown name or a wrong number of labels is a
+// programming error and panics.
 func (r *registry) seriesOf(name string, values []string) *series {
 	f := r.byName[name]
 	if len(values) != len(f.labels) {
@@ -118,7 +119,8 @@ func (r *registry) seriesOf(name string, values []string) *series {
 	return &f.series[i]
 }
 
-// bounded is the value that a label is given.
+// bounded returns the label value to use for value, within the limits of
+// cardinality.
 func (r *registry) bounded(label, value string) string {
 	value = strings.ToValidUTF8(value[:min(len(value), maxName)], "")
 	known := r.names[label]
@@ -135,10 +137,10 @@ func (r *registry) bounded(label, value string) string {
 	return value
 }
 
-// snapshot returns the metrics as they are now, in the order of their names.
+// snapshot returns the current metrics, sorted by name.
 func (r *registry) snapshot() []family {
 	list := r.copied()
-	for i := range list { // without the lock: who is read may be at work on an event
+	for i := range list { // without the lock: read may wait for code that adds to a metric
 		if f := &list[i]; f.read != nil {
 			f.series = []series{{sum: f.read()}}
 		}
@@ -162,7 +164,7 @@ func (r *registry) copied() []family {
 	return list
 }
 
-// powers returns n bounds, each factor times the one before.
+// powers returns n bounds that start at first and increase by factor.
 func powers(first, factor float64, n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {

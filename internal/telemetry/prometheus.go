@@ -12,11 +12,12 @@ import (
 // textType is the content type of Prometheus' text format.
 const textType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Handler answers with the metrics in Prometheus' text format.
+// Handler returns an HTTP handler that serves the metrics in Prometheus' text
+// format.
 func (t *Telemetry) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", textType)
-		_ = writeText(w, t.metrics.snapshot()) // a client that no longer exists needs no answer
+		_ = writeText(w, t.metrics.snapshot()) // the client has disconnected
 	})
 }
 
@@ -40,7 +41,7 @@ func writeText(w io.Writer, families []family) error {
 func (f *family) writeSeries(b *bytes.Buffer, name string, s series) {
 	var labels []string
 	for _, a := range f.attrs(s) {
-		labels = append(labels, plainName(a.Key)+`="`+escapeLabel.Replace(a.Value.(string))+`"`) //nolint:forcetypeassert // of a label
+		labels = append(labels, plainName(a.Key)+`="`+escapeLabel.Replace(a.Value.(string))+`"`) //nolint:forcetypeassert // label values are strings
 	}
 	line := func(name, value string, more ...string) {
 		b.WriteString(name)
@@ -66,8 +67,8 @@ func (f *family) writeSeries(b *bytes.Buffer, name string, s series) {
 	line(name+"_count", strconv.FormatUint(s.count, 10))
 }
 
-// textName is the metric's name as Prometheus has it: with its unit, and _total
-// if it only grows.
+// textName returns the metric's name by Prometheus' conventions: with its unit, and
+// with _total for a counter.
 func (f *family) textName() string {
 	name := plainName(f.name)
 	switch f.unit {

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// The bounds of sending.
+// Limits of sending.
 const (
-	maxQueue    = 2048 // spans that wait; more are dropped
-	maxBatch    = 512  // spans of a request
+	maxQueue    = 2048 // spans that wait; further ones are dropped
+	maxBatch    = 512  // spans in one request
 	spansEvery  = 5 * time.Second
 	metricEvery = time.Minute
-	sendTime    = 10 * time.Second // of a request
-	closeTime   = 2 * time.Second  // of what is left at the end
-	maxAnswer   = 64 << 10         // bytes that are read of an answer
+	sendTime    = 10 * time.Second // timeout of a request
+	closeTime   = 2 * time.Second  // time to send the remaining data at the end
+	maxAnswer   = 64 << 10         // bytes of a response that are read
 )
 
-// sender sends spans and metrics, a batch at a time. Nobody waits for it: what
-// does not fit into its queue is dropped, and counted. It starts with the first
-// span: a program that does no work has nothing to tell.
+// sender sends spans and metrics in batches. It never blocks: spans that do not fit
+// into the queue are dropped and counted. It starts with the first span, so a
+// program without work sends nothing.
 type sender struct {
 	cfg      Config
 	client   *http.Client
@@ -34,16 +34,16 @@ type sender struct {
 	began    time.Time
 
 	queue  chan Span
-	ctx    context.Context //nolint:containedctx // of the goroutine; it ends with close
+	ctx    context.Context //nolint:containedctx // of run; canceled by close
 	cancel context.CancelFunc
-	done   chan struct{} // closed: send what is left
-	ended  chan struct{}
+	done   chan struct{} // closed to send the remaining data
+	ended  chan struct{} // closed when run has returned
 
 	mu      sync.Mutex
 	started bool
 	closed  bool
-	lost    int   // spans
-	last    error // why
+	lost    int   // number of spans that were not sent
+	last    error // the latest error
 }
 
 func newSender(c Config, metrics *registry) *sender {
@@ -61,7 +61,7 @@ func newSender(c Config, metrics *registry) *sender {
 	return s
 }
 
-// offer takes a span to send, if there is space.
+// offer queues a span, or drops it if the queue is full.
 func (s *sender) offer(span Span) {
 	s.start()
 	select {
@@ -80,7 +80,7 @@ func (s *sender) start() {
 	}
 }
 
-// stop has what is left sent, and reports whether there is anything to wait for.
+// stop makes run send the remaining data. It reports whether run was started.
 func (s *sender) stop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,8 @@ func (s *sender) drop(spans int, why error) {
 	s.last = why
 }
 
-// close ends it within closeTime, and says what was lost.
+// close stops the sender within closeTime and returns an error that says what was
+// lost.
 func (s *sender) close() error {
 	defer s.cancel()
 	if !s.stop() {
@@ -117,7 +118,7 @@ func (s *sender) close() error {
 	return fmt.Errorf("telemetry: %d spans were not sent to %s: %w", s.lost, s.cfg.Endpoint, s.last)
 }
 
-// run sends what comes until it is closed.
+// run sends spans and metrics until the sender is closed.
 func (s *sender) run() {
 	defer close(s.ended)
 	spans, metrics := time.NewTicker(spansEvery), time.NewTicker(metricEvery)
@@ -141,7 +142,7 @@ func (s *sender) run() {
 	}
 }
 
-// finish sends what waits, and the metrics as they are at the end.
+// finish sends the queued spans and the final metrics.
 func (s *sender) finish(batch []Span) {
 	for {
 		select {
@@ -157,7 +158,7 @@ func (s *sender) finish(batch []Span) {
 	}
 }
 
-// sendSpans sends a batch and returns an empty one.
+// sendSpans sends a batch, if it is not empty, and returns an empty one.
 func (s *sender) sendSpans(batch []Span) []Span {
 	if len(batch) == 0 {
 		return batch
@@ -195,7 +196,7 @@ func (s *sender) post(path string, body []byte) error {
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // so that the connection can be reused
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("it answered %s", res.Status)
 	}

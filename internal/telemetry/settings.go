@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Settings say where the user wants telemetry to go. The zero value is nowhere.
+// Settings says where to send telemetry. The zero value sends nothing.
 type Settings struct {
-	Endpoint string            // the base URL of an OTLP receiver; "" means that nothing is sent
-	Headers  map[string]string // that go with each request to it
-	Content  bool              // prompts, replies, inputs and outputs are sent too
-	Service  string            // the name that it is sent under; "" means pawl
+	Endpoint string            // base URL of an OTLP receiver; "" means that nothing is sent
+	Headers  map[string]string // added to each request
+	Content  bool              // also send prompts, replies, tool inputs and tool outputs
+	Service  string            // service name; "" means pawl
 }
 
-// The standard variables that count. There are more; they are not pawl's.
+// The standard OpenTelemetry variables that pawl supports.
 const (
 	envDisabled = "OTEL_SDK_DISABLED"
 	envEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -26,12 +26,13 @@ const (
 	envService  = "OTEL_SERVICE_NAME"
 )
 
-// protocolHTTP is the only one that pawl speaks.
+// protocolHTTP is the only protocol that pawl supports.
 const protocolHTTP = "http/protobuf"
 
-// With returns the settings as the variables of the user's environment have them.
-// An endpoint of theirs comes with the headers of theirs: those of the
-// configuration were meant for another. An error means that nothing can be sent.
+// With returns the settings, overridden by the OpenTelemetry environment variables.
+// An endpoint from the environment also replaces the headers: those of the
+// configuration are secrets for another endpoint. An error means that nothing can
+// be sent.
 func (s Settings) With(getenv func(string) string) (Settings, error) {
 	if strings.EqualFold(getenv(envDisabled), "true") {
 		return Settings{}, nil
@@ -62,7 +63,7 @@ func checkEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	switch {
 	case err != nil:
-		return errors.New("it is no URL") // which may have a password in it
+		return errors.New("it is no URL") // not quoted: it may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return errors.New("it is not like http://localhost:4318")
 	case u.User != nil:
@@ -73,8 +74,7 @@ func checkEndpoint(endpoint string) error {
 	return nil
 }
 
-// parseHeaders reads name=value,name=value, with percent signs for what has a
-// meaning.
+// parseHeaders parses name=value,name=value with percent-encoded values.
 func parseHeaders(text string) (map[string]string, error) {
 	headers := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {

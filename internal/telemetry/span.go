@@ -8,41 +8,41 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Span is a piece of work, from its beginning to its end.
+// Span is a unit of work with a start and an end.
 type Span struct {
 	Trace  TraceID
 	ID     SpanID
-	Parent SpanID // zero: it has none
+	Parent SpanID // zero if it has none
 	Name   string
-	Client bool // it is a request to somebody else
+	Client bool // it is a request to another service
 	Start  time.Time
 	End    time.Time
 	Attrs  []Attr
 	Events []SpanEvent
-	Fault  string // what went wrong; "" if nothing did
+	Fault  string // kind of failure; "" if it succeeded
 }
 
-// SpanEvent is a moment within a span.
+// SpanEvent is an event at a point in time within a span.
 type SpanEvent struct {
 	Name  string
 	At    time.Time
 	Attrs []Attr
 }
 
-// Attr is a name with a value: a string, bool, int64, float64 or []string.
+// Attr is an attribute. Its value is a string, bool, int64, float64 or []string.
 type Attr struct {
 	Key   string
 	Value any
 }
 
-// TraceID names what was done for one prompt, by all who took part.
+// TraceID identifies a trace: all work for one prompt, subagents included.
 type TraceID [16]byte
 
-// SpanID names a span within it.
+// SpanID identifies a span within a trace.
 type SpanID [8]byte
 
-// The ids are made from the log's own names. So a turn that another process goes
-// on with is in the same trace, and what the first one sent has its parent.
+// The ids are derived from session, turn and call ids. So a turn that another process
+// resumes is in the same trace, and spans sent by the first process have their parent.
 
 func traceOf(id pawl.SessionID, turn int) TraceID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "trace %s %d", id, turn))
@@ -64,7 +64,7 @@ func callSpan(id pawl.SessionID, call pawl.CallID) SpanID { return spanOf(id, "c
 
 func (s *Span) set(key string, value any) { s.Attrs = append(s.Attrs, Attr{key, value}) }
 
-// setText sets what is known only sometimes.
+// setText sets an attribute unless value is empty.
 func (s *Span) setText(key, value string) {
 	if value != "" {
 		s.set(key, value)

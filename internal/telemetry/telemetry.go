@@ -1,7 +1,7 @@
-// Package telemetry tells what pawl does: spans and metrics by OpenTelemetry's
-// conventions for generative AI, to where the user wants them, and metrics in
-// Prometheus' text format. It reads events like any other reader of the log, and
-// nothing ever waits for it.
+// Package telemetry exports spans and metrics by OpenTelemetry's conventions for
+// generative AI, to the OTLP endpoint that the user configures, and serves metrics
+// in Prometheus' text format. It derives them from events, as any other reader of
+// the log, and never blocks the work.
 package telemetry
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Config is what a Telemetry needs. Without an endpoint it only counts.
+// Config configures a Telemetry. Without an endpoint it only collects metrics.
 type Config struct {
 	Settings
-	Version string                               // of pawl
+	Version string                               // version of pawl
 	Redact  func(pawl.Event) (pawl.Event, error) // masks secrets; nil means that no content is sent
-	Client  *http.Client                         // nil means one that follows no redirects
+	Client  *http.Client                         // nil means a client that follows no redirects
 }
 
-// Telemetry watches events. It is safe for concurrent use.
+// Telemetry collects spans and metrics. It is safe for concurrent use.
 type Telemetry struct {
 	metrics *registry
 	watcher *watcher
-	sender  *sender // nil: nothing is sent
+	sender  *sender // nil if nothing is sent
 }
 
-// New returns a Telemetry, which must be closed.
+// New returns a Telemetry. The caller must close it.
 func New(c Config) *Telemetry {
 	t := &Telemetry{metrics: newRegistry()}
 	if c.Redact == nil {
@@ -45,13 +45,13 @@ func New(c Config) *Telemetry {
 	return t
 }
 
-// resource says who sends.
+// resource returns the attributes that describe the sender.
 func (c Config) resource() []Attr {
 	return []Attr{{"service.name", cmp.Or(c.Service, "pawl")}, {"service.version", cmp.Or(c.Version, "dev")}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.name", "pawl"}}
 }
 
-// Close sends what is left, within two seconds. The error says what could not be
-// sent since New.
+// Close sends the remaining data, within two seconds. The error says what could not
+// be sent since New.
 func (t *Telemetry) Close() error {
 	if t.sender == nil {
 		return nil
@@ -59,17 +59,17 @@ func (t *Telemetry) Close() error {
 	return t.sender.close()
 }
 
-// Gauge adds a metric that is read when it is asked for.
+// Gauge adds a metric whose value is read at each export.
 func (t *Telemetry) Gauge(name, help, unit string, read func() float64) {
 	t.metrics.register(family{name: name, help: help, unit: unit, kind: gauge, read: read})
 }
 
-// Counter adds a metric that only grows, and is read when it is asked for.
+// Counter adds a metric that only increases and whose value is read at each export.
 func (t *Telemetry) Counter(name, help, unit string, read func() float64) {
 	t.metrics.register(family{name: name, help: help, unit: unit, kind: counter, read: read})
 }
 
-// Process adds what is known of the process itself.
+// Process adds metrics of the process itself.
 func (t *Telemetry) Process() {
 	began := float64(time.Now().UnixNano()) / 1e9
 	memory := func(read func(*runtime.MemStats) uint64) func() float64 {
@@ -85,31 +85,31 @@ func (t *Telemetry) Process() {
 	t.Gauge("go.memory.system", "Memory that was had from the system.", "By", memory(func(m *runtime.MemStats) uint64 { return m.Sys }))
 }
 
-// Request counts a request to the server. route is the route's name, which is one
-// of a few, or "" for what is none.
+// Request records a request to the HTTP server. route is the name of the matched
+// route, not the path, or "" if none matched.
 func (t *Telemetry) Request(route string, status int, d time.Duration) {
 	t.metrics.observe(metricRequest, d.Seconds(), cmp.Or(route, "none"), strconv.Itoa(status))
 }
 
-// Step counts a step of a fleet: what it was, and the result.
+// Step records a step of a fleet by kind and result.
 func (t *Telemetry) Step(kind, result string, d time.Duration) {
 	t.metrics.observe(metricStep, d.Seconds(), kind, result)
 }
 
-// Workspace counts what was done with a whole workspace.
+// Workspace records an operation on a whole workspace, and its size in bytes.
 func (t *Telemetry) Workspace(kind, result string, d time.Duration, bytes int64) {
 	t.metrics.observe(metricSpace, d.Seconds(), kind, result)
 	t.metrics.add(metricSpaceBytes, float64(bytes), kind)
 }
 
-// Log is where events are written and heard.
+// Log is the event log that Watch wraps.
 type Log interface {
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 	Publish(e pawl.Event)
 	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 }
 
-// Watch returns the log with t watching what this process writes to it.
+// Watch returns log with t observing the events that this process writes to it.
 func (t *Telemetry) Watch(log Log) Log { return &watched{log, t.watcher} }
 
 type watched struct {
@@ -117,7 +117,7 @@ type watched struct {
 	w *watcher
 }
 
-// Append is the log's own. What it has stored is watched.
+// Append appends events to the log and observes those that were stored.
 func (l *watched) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	stored, err := l.Log.Append(ctx, id, after, events...)
 	if err == nil {
@@ -126,7 +126,8 @@ func (l *watched) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq,
 	return stored, err
 }
 
-// Publish is the log's own. Of a reply that grows, the first piece counts.
+// Publish publishes an event and observes the deltas of replies, for the time to
+// the first chunk.
 func (l *watched) Publish(e pawl.Event) {
 	l.Log.Publish(e)
 	if _, ok := e.Body.(pawl.Delta); ok {

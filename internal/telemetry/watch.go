@@ -11,68 +11,69 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// The bounds of what is remembered. Beyond them all is forgotten: turns that are
-// under way count as taken up then.
+// Limits of the state in memory. Beyond them the watcher drops all of it: running
+// turns then count as resumed.
 const (
 	maxTurns   = 10_000
 	maxPrompts = 1000
 )
 
-// watcher makes spans and metrics from events as they are written.
+// watcher derives spans and metrics from events as they are written.
 type watcher struct {
 	cfg     Config
 	metrics *registry
-	emit    func(Span) // nil: nobody wants spans
+	emit    func(Span) // nil if spans are not sent
 
 	mu      sync.Mutex
-	silent  bool // what the event at hand says cannot be masked, and is not sent
+	silent  bool // masking the current event failed, so its content is not sent
 	turns   map[pawl.SessionID]*turn
-	prompts map[place]string          // that wait, if content is wanted
-	parents map[pawl.SessionID]parent // of subagents
+	prompts map[place]string          // queued prompts, if content is sent
+	parents map[pawl.SessionID]parent // spans that subagents work for
 }
 
-// place is an event of a log.
+// place identifies an event of a log.
 type place struct {
 	session pawl.SessionID
 	seq     pawl.Seq
 }
 
-// parent is the call that a subagent works for.
+// parent is the span that a subagent works for: a tool call, or the turn of a
+// mission's Commander.
 type parent struct {
 	trace TraceID
 	span  SpanID
 }
 
-// turn is an open turn.
+// turn is the state of a running turn.
 type turn struct {
 	Span
 	number    int
-	resumed   bool // it began in another process, or before this one knew
+	resumed   bool // its start was not observed: it began in another process, or the state was dropped
 	agent     string
 	reply     *reply
-	asked     map[pawl.CallID]pawl.ToolCall // by the newest reply
-	calls     map[pawl.CallID]*Span         // that run
+	asked     map[pawl.CallID]pawl.ToolCall // tool calls of the latest reply
+	calls     map[pawl.CallID]*Span         // spans of running tool calls
 	subagents []pawl.SessionID
-	words     string // of the newest reply, if content is wanted
+	words     string // the latest reply, if content is sent
 }
 
-// reply is a model call under way.
+// reply is the state of a running model call.
 type reply struct {
 	Span
-	model   string // that was asked first
-	resumed bool   // it was begun by another process
-	grew    bool   // its first piece has come
+	model   string // the model requested first
+	resumed bool   // its start was not observed
+	grew    bool   // the first chunk has arrived
 }
 
-// appended takes in what was stored at once. A log that comes whole, by an import,
-// was worked on elsewhere.
+// appended processes events that were stored together. It skips a whole imported
+// log, since that work was done elsewhere.
 func (w *watcher) appended(events []pawl.Event) {
 	if len(events) > 0 && events[0].Seq == 1 && slices.ContainsFunc(events, func(e pawl.Event) bool { return e.Turn > 0 }) {
 		return
 	}
 	for _, e := range events {
 		w.metrics.add(metricEvents, 1, string(pawl.KindOf(e.Body)))
-		masked, err := w.masked(e) // without the lock: it may take a while
+		masked, err := w.masked(e) // without the lock, because it may be slow
 		w.mu.Lock()
 		w.silent = err != nil
 		w.take(masked)
@@ -120,14 +121,15 @@ func (w *watcher) take(e pawl.Event) {
 	}
 }
 
-// works puts the turns of a worker or reviewer below that of the Commander.
+// works makes the turn of the Commander the parent of the turns of a worker or
+// reviewer.
 func (w *watcher) works(e pawl.Event, subagent pawl.SessionID) {
 	t := w.open(e)
 	t.subagents = append(t.subagents, subagent)
 	w.parents[subagent] = parent{t.Trace, t.ID}
 }
 
-// ofMission counts how missions get on.
+// ofMission counts the progress of missions.
 func (w *watcher) ofMission(b pawl.Body) {
 	switch b := b.(type) {
 	case pawl.MissionStarted:
@@ -142,7 +144,7 @@ func (w *watcher) ofMission(b pawl.Body) {
 		w.metrics.add(metricTasks, 1, word(string(b.Why)))
 	case pawl.CheckRan:
 		w.metrics.add(metricChecks, 1, strconv.FormatBool(b.OK()))
-	default: // no work of ours
+	default: // not a mission event
 	}
 }
 
@@ -156,7 +158,7 @@ func (w *watcher) keepPrompt(e pawl.Event, b pawl.Prompted) {
 	w.prompts[place{e.Session, e.Seq}] = b.Parts.Text()
 }
 
-// begin makes the turn that an event belongs to.
+// begin creates the turn of an event. resumed says that its start was not observed.
 func (w *watcher) begin(e pawl.Event, resumed bool) *turn {
 	if len(w.turns) >= maxTurns {
 		clear(w.turns)
@@ -184,8 +186,8 @@ func (w *watcher) begin(e pawl.Event, resumed bool) *turn {
 	return t
 }
 
-// open returns the turn that an event belongs to: one that this process did not
-// begin is taken up with the event.
+// open returns the turn of an event. If its start was not observed, it begins with
+// this event.
 func (w *watcher) open(e pawl.Event) *turn {
 	if t := w.turns[e.Session]; t != nil && t.number == e.Turn {
 		return t
@@ -193,13 +195,13 @@ func (w *watcher) open(e pawl.Event) *turn {
 	return w.begin(e, true)
 }
 
-// ask begins a model call.
+// ask creates a model call.
 func ask(t *turn, e pawl.Event, model string) *reply {
 	return &reply{model: model, Span: Span{Trace: t.Trace, Parent: t.ID, Client: true, Start: e.At}}
 }
 
-// asking returns the model call that an event belongs to: one that this process
-// did not begin is taken up with the event.
+// asking returns the model call of an event. If its start was not observed, it
+// begins with this event.
 func asking(t *turn, e pawl.Event, model string) *reply {
 	if t.reply == nil {
 		t.reply = ask(t, e, model)
@@ -210,7 +212,7 @@ func asking(t *turn, e pawl.Event, model string) *reply {
 	return t.reply
 }
 
-// grew counts the first piece of a reply.
+// grew records the time to the first chunk of a reply.
 func (w *watcher) grew(e pawl.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -261,7 +263,7 @@ func (w *watcher) replied(e pawl.Event, b pawl.Replied) {
 	w.used(r.model, b.Model, b.Usage)
 }
 
-// endReply ends a model call. fault is what kind of failure it was; "" if none.
+// endReply ends a model call. fault is the kind of failure, or "".
 func (w *watcher) endReply(e pawl.Event, r *reply, step int, wrote, fault string) {
 	provider, model := splitModel(r.model)
 	_, response := splitModel(wrote)
@@ -277,7 +279,7 @@ func (w *watcher) endReply(e pawl.Event, r *reply, step int, wrote, fault string
 	w.end(&r.Span, e, fault)
 }
 
-// used counts what a model call consumed.
+// used records the tokens and the cost of a model call.
 func (w *watcher) used(asked, wrote string, u pawl.Usage) {
 	provider, request := splitModel(asked)
 	_, model := splitModel(wrote)
@@ -292,7 +294,8 @@ func (w *watcher) used(asked, wrote string, u pawl.Usage) {
 	w.metrics.add(metricCost, u.Cost.Dollars(), model)
 }
 
-// spent counts a model call beside the conversation.
+// spent records a model call outside of the conversation, such as one for a title
+// or a summary.
 func (w *watcher) spent(s pawl.ModelUsage) {
 	if s.Model == "" {
 		return
@@ -302,7 +305,7 @@ func (w *watcher) spent(s pawl.ModelUsage) {
 	w.used(s.Model, s.Model, s.Usage)
 }
 
-// read is how many tokens were read, wherever they came from.
+// read returns the number of input tokens, cached or not.
 func read(u pawl.Usage) int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
 func (s *Span) setUsage(u pawl.Usage) {
@@ -346,7 +349,7 @@ func (w *watcher) newCall(t *turn, e pawl.Event, id pawl.CallID, tool string) *S
 func (w *watcher) callFinished(e pawl.Event, b pawl.CallFinished) {
 	t := w.open(e)
 	s, ran := t.calls[b.Call]
-	if !ran { // it was not run, or another process began it
+	if !ran { // it was not run, or its start was not observed
 		s = w.newCall(t, e, b.Call, cmp.Or(t.asked[b.Call].Name, "unknown"))
 		w.content(s, "gen_ai.tool.call.arguments", string(t.asked[b.Call].Input))
 	}
@@ -402,7 +405,7 @@ func (w *watcher) finished(e pawl.Event, b pawl.TurnFinished) {
 	delete(w.turns, e.Session)
 }
 
-// end ends a span with an event, and hands it on.
+// end ends a span at the time of an event, and sends it.
 func (w *watcher) end(s *Span, e pawl.Event, fault string) {
 	s.End, s.Fault = e.At, fault
 	s.setText(keyError, fault)

@@ -8,13 +8,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of OTLP 1 that pawl sends, in protobuf's binary form. The numbers
-// are those of opentelemetry/proto; a test reads what is written with their own code.
+// This file encodes the OTLP 1 messages that pawl sends, in protobuf's binary form. The
+// field numbers are those of opentelemetry/proto; a test decodes the messages with its code.
 
-// scopeName says who made the spans and metrics.
+// scopeName is the instrumentation scope of the spans and metrics.
 const scopeName = "github.com/pawl-dev/pawl"
 
-// message is a protobuf message that grows. What is zero is left out.
+// message is a protobuf message under construction. Its methods omit zero values
+// unless they say otherwise.
 type message []byte
 
 func (m *message) number(field protowire.Number, v uint64) {
@@ -31,11 +32,11 @@ func (m *message) fixed(field protowire.Number, v uint64) {
 
 func (m *message) time(field protowire.Number, t time.Time) {
 	if !t.IsZero() {
-		m.fixed(field, uint64(t.UnixNano())) //nolint:gosec // no time before 1970
+		m.fixed(field, uint64(t.UnixNano())) //nolint:gosec // no times before 1970
 	}
 }
 
-// double writes zero too: a value that is zero was measured.
+// double also writes zero, which is a measured value.
 func (m *message) double(field protowire.Number, v float64) {
 	*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), math.Float64bits(v))
 }
@@ -46,7 +47,7 @@ func (m *message) text(field protowire.Number, s string) {
 	}
 }
 
-// bytes writes bytes, or another message.
+// bytes writes bytes, also if they are empty, or an embedded message.
 func (m *message) bytes(field protowire.Number, b []byte) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), b)
 }
@@ -60,7 +61,8 @@ func (m *message) attrs(field protowire.Number, list []Attr) {
 	}
 }
 
-// anyValue is AnyValue, of which one field is always there.
+// anyValue encodes an AnyValue. Exactly one of its fields is set, even if it is
+// zero.
 func anyValue(v any) (m message) {
 	switch v := v.(type) {
 	case string:
@@ -68,7 +70,7 @@ func anyValue(v any) (m message) {
 	case bool:
 		m = protowire.AppendVarint(protowire.AppendTag(m, 2, protowire.VarintType), protowire.EncodeBool(v))
 	case int64:
-		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v)) //nolint:gosec // as protobuf has it
+		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v)) //nolint:gosec // protobuf encodes int64 so
 	case float64:
 		m.double(4, v)
 	case []string:
@@ -81,7 +83,8 @@ func anyValue(v any) (m message) {
 	return m
 }
 
-// scoped wraps what was measured: resource, scope, and the rest in field 2 of it.
+// scoped wraps items in the envelope that trace and metric requests share: a
+// resource and a scope.
 func scoped(resource []Attr, version string, items func(m *message)) []byte {
 	var res, scope, inner, outer, all message
 	res.attrs(1, resource)
@@ -95,7 +98,7 @@ func scoped(resource []Attr, version string, items func(m *message)) []byte {
 	return all
 }
 
-// encodeSpans is an ExportTraceServiceRequest.
+// encodeSpans returns an ExportTraceServiceRequest.
 func encodeSpans(resource []Attr, version string, spans []Span) []byte {
 	return scoped(resource, version, func(m *message) {
 		for _, s := range spans {
@@ -142,7 +145,7 @@ func (s *Span) encode() (m message) {
 	return m
 }
 
-// encodeMetrics is an ExportMetricsServiceRequest.
+// encodeMetrics returns an ExportMetricsServiceRequest.
 func encodeMetrics(resource []Attr, version string, began, now time.Time, families []family) []byte {
 	return scoped(resource, version, func(m *message) {
 		for _, f := range families {
@@ -166,7 +169,7 @@ func (f *family) encode(began, now time.Time) (m message) {
 		m.bytes(5, data)
 	case counter:
 		data.number(2, cumulative)
-		data.number(3, 1) // it only grows
+		data.number(3, 1) // monotonic
 		m.bytes(7, data)
 	case histogram:
 		data.number(2, cumulative)
@@ -175,7 +178,7 @@ func (f *family) encode(began, now time.Time) (m message) {
 	return m
 }
 
-// point is a NumberDataPoint, or a HistogramDataPoint.
+// point returns a NumberDataPoint or a HistogramDataPoint.
 func (f *family) point(s series, began, now time.Time) (m message) {
 	m.time(3, now)
 	if f.kind != gauge {
@@ -201,7 +204,7 @@ func (f *family) point(s series, began, now time.Time) (m message) {
 	return m
 }
 
-// attrs are the labels of a series that have a value.
+// attrs returns the labels of a series, without empty ones.
 func (f *family) attrs(s series) (list []Attr) {
 	for i, value := range s.labels {
 		if value != "" {
