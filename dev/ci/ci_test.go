@@ -33,7 +33,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestSchedule: every step runs once, after its predecessors, within the limits; a failure skips only its successors.
+// TestSchedule checks that every step runs once, after its predecessors and within
+// the limits, and that a failure skips only its successors.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	steps, err := parse("a: x\nb after=a: x\nc: fail\nd after=c: x\ne after=d: x\nf: x\ng after=b: x\nh: x")
@@ -77,7 +78,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestRun: one run reports the failures of several steps, by name and with their output.
+// TestRun checks that a run reports the failures of several steps, by name and with
+// their output.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -89,7 +91,7 @@ func TestRun(t *testing.T) {
 		{name: "worse", command: `echo second reason; echo '{"passed":2}' >>$GOTEST_REPORT; echo '{"failed":[{"package":"q"}]}' >>$GOTEST_REPORT; false; true`},
 	} {
 		r := execute(s, dir, &out)
-		r.took = 0 // however slow the machine is
+		r.took = 0 // not reproducible
 		results = append(results, r)
 	}
 	if summarize(&out, dir, results, 61*time.Second) {

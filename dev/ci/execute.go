@@ -43,7 +43,7 @@ func (t test) String() string {
 	return t.Package + " " + t.Test
 }
 
-var printing sync.Mutex // lines of steps that end at the same time stay whole
+var printing sync.Mutex // keeps lines of concurrent steps intact
 
 // execute runs a step with its output in a file and says on w when it starts and ends.
 func execute(s step, dir string, w io.Writer) result {

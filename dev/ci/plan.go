@@ -47,7 +47,8 @@ func parse(text string) ([]step, error) {
 	return steps, nil
 }
 
-// choose returns the named steps, which come after each other as in the plan and after nothing else.
+// choose returns the named steps in the order of the plan. They depend only on each
+// other.
 func choose(steps []step, names []string) ([]step, error) {
 	var chosen []step
 	for _, s := range steps {

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	coordinatorApp  = "pawl-coordinator" // alone reaches the providers
+	coordinatorApp  = "pawl-coordinator" // the only one that may reach model providers
 	providersSecret = "pawl-providers"   //nolint:gosec // a name: the keys of the providers are behind it
-	drainSeconds    = 30                 // what pawl serve waits for turns, unless told
+	drainSeconds    = 30                 // default time that pawl serve waits for turns
 )
 
-// list collects faults of one object.
+// list collects the faults of one object.
 type list struct {
 	what string
 	all  []string
 }
 
-// want notes a fault unless it is so.
+// want adds a fault unless ok is true.
 func (l *list) want(ok bool, format string, args ...any) {
 	if !ok {
 		l.all = append(l.all, l.what+": "+fmt.Sprintf(format, args...))
@@ -29,7 +29,7 @@ func (l *list) want(ok bool, format string, args ...any) {
 
 func (o object) list() *list { return &list{what: o.Kind + " " + o.Metadata.Name} }
 
-// faults returns what does not fit together.
+// faults returns the inconsistencies of the manifests.
 func (c *cluster) faults() []string {
 	var all []string
 	for _, w := range c.workloads {
@@ -90,7 +90,8 @@ func (c *cluster) serviceFaults(s service) []string {
 	return l.all
 }
 
-// policyFaults looks at who is meant and at ports, and keeps all but the coordinators off other networks.
+// policyFaults checks the selectors and ports of a network policy, and that only
+// coordinators can reach other networks.
 func (c *cluster) policyFaults(p policy) []string {
 	l := p.of.list()
 	pods := c.selected(p.Pods.MatchLabels)
@@ -122,7 +123,7 @@ func (c *cluster) egressFaults(l *list, p policy, r rule, to peer) {
 	}
 }
 
-// configFaults looks for the gateway that the settings of the fleet name.
+// configFaults checks that the gateway in the fleet's configuration exists.
 func (c *cluster) configFaults() []string {
 	l := &list{what: "the settings"}
 	found := false

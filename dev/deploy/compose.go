@@ -22,14 +22,14 @@ type composeService struct {
 	Build       map[string]string
 	Command     []string
 	Environment map[string]string
-	Networks    yaml.Node // a list of names, or a map by them
+	Networks    yaml.Node // a list of names, or a map keyed by name
 	Volumes     []string
 	Depends     map[string]any `yaml:"depends_on"`
 }
 
 var composeVariable = regexp.MustCompile(`\$\{([A-Z_]+)`)
 
-// composeFaults looks at compose.yaml of a directory.
+// composeFaults checks the compose.yaml of a directory.
 func composeFaults(root fs.FS) ([]string, error) {
 	text, err := fs.ReadFile(root, "compose.yaml")
 	if err != nil {
@@ -92,7 +92,7 @@ func (f composeFile) serviceFaults(root fs.FS, name string) ([]string, error) {
 	return l.all, nil
 }
 
-// names reads a list of names, or the keys of a map.
+// names decodes a list of names, or the keys of a map.
 func names(n yaml.Node) ([]string, error) {
 	if n.Kind == yaml.MappingNode {
 		var m map[string]any

@@ -16,7 +16,7 @@ import (
 
 const folder = "../../deploy"
 
-// base returns the manifests of the base, put together as kustomize would.
+// base returns the manifests of the base, combined as kustomize does.
 func base(t *testing.T) string {
 	t.Helper()
 	names, err := filepath.Glob(folder + "/k8s/base/*.yaml")
@@ -49,7 +49,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// look returns the faults of manifests. That they cannot be read is one.
+// look returns the faults of manifests. A parse error is one.
 func look(t *testing.T, text string) []string {
 	t.Helper()
 	c, err := parseCluster([]byte(text))
@@ -67,7 +67,7 @@ func TestManifestsFit(t *testing.T) {
 	}
 }
 
-// TestManifestFaults breaks the manifests in one place each, and expects a report.
+// TestManifestFaults breaks the manifests in one place at a time and expects a fault.
 func TestManifestFaults(t *testing.T) {
 	t.Parallel()
 	good := base(t)
@@ -117,7 +117,8 @@ func TestManifestFaults(t *testing.T) {
 	}
 }
 
-// TestSettings reads the settings as pawl does: each says all that a fleet has, and nothing else.
+// TestSettings parses the configuration as Pawl does: each file has all settings of a
+// fleet and no others.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"k8s/base/config.json", "compose/config.json"} {
@@ -135,7 +136,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// breaks replaces the first of what is old in a good text and wants a fault.
+// breaks replaces the first occurrence of old in a valid text and expects a fault.
 func breaks(t *testing.T, good, old, new, want string, look func(*testing.T, string) []string) {
 	t.Helper()
 	if !strings.Contains(good, old) {

@@ -1,9 +1,11 @@
-// Deploy reads what is in deploy/ and tells what does not fit together: names that lead nowhere, parts without
-// probes or limits, and a way from the executor to the providers or to their keys.
+// Deploy checks the files in deploy/ for inconsistencies: references to names that do
+// not exist, workloads without probes or limits, and a route from the executor to the
+// model providers or their keys.
 //
 // Usage: go run ./dev/deploy [FILE...]
 //
-// The files are manifests as `kustomize build` prints them. The file for Docker Compose is always read.
+// The files are manifests as `kustomize build` prints them. The Docker Compose file
+// is always checked.
 package main
 
 import (
@@ -31,7 +33,7 @@ func report(w io.Writer, faults []string, manifests int) {
 	fmt.Fprintf(w, "compose and %d builds of the manifests: %d faults\n", manifests, len(faults))
 }
 
-// lint returns the faults of the compose file of a directory and of built manifests.
+// lint returns the faults of a directory's compose file and of built manifests.
 func lint(dir string, manifests []string) ([]string, error) {
 	root := os.DirFS(dir)
 	faults, err := composeFaults(root)

@@ -11,7 +11,8 @@ import (
 
 type labels map[string]string
 
-// within reports whether all of these labels are among others. None select nothing here.
+// within reports whether others has all of these labels. An empty set matches
+// nothing.
 func (l labels) within(others labels) bool {
 	for name, value := range l {
 		if others[name] != value {
@@ -28,8 +29,8 @@ type meta struct {
 	Annotations map[string]string
 }
 
-// object is a manifest. Its spec is read by its kind, and only fields that are known here are taken: a misspelled
-// field is a fault, which Kubernetes might pass over.
+// object is a manifest. Its spec is decoded by its kind. Unknown fields are an error:
+// Kubernetes might ignore a misspelled one.
 type object struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
@@ -193,7 +194,7 @@ type peer struct {
 	} `yaml:"ipBlock"`
 }
 
-// cluster is what a build of the manifests makes.
+// cluster is the set of objects of a build.
 type cluster struct {
 	workloads  []workload
 	services   []service
@@ -201,7 +202,7 @@ type cluster struct {
 	policies   []policy
 	configs    map[string]map[string]string
 	accounts   map[string]bool
-	secretsDoc string // tells people which secrets to make
+	secretsDoc string // documents which secrets to create
 }
 
 func parseCluster(text []byte) (*cluster, error) {
@@ -226,7 +227,8 @@ func strict(text []byte) *yaml.Decoder {
 	return d
 }
 
-// add puts an object where its kind belongs. A kind that is not known here is an error: nobody would look at it.
+// add adds an object by its kind. An unknown kind is an error, since it would not be
+// checked.
 func (c *cluster) add(o object) error {
 	switch o.APIVersion + " " + o.Kind {
 	case "apps/v1 Deployment", "apps/v1 StatefulSet", "batch/v1 Job":
@@ -260,7 +262,7 @@ func (c *cluster) add(o object) error {
 	return nil
 }
 
-// read reads the spec.
+// read decodes the spec.
 func (o object) read(spec any) error {
 	text, err := yaml.Marshal(&o.Spec)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// workloadFaults looks at a Deployment, a StatefulSet or a Job.
+// workloadFaults checks a Deployment, a StatefulSet or a Job.
 func (c *cluster) workloadFaults(w workload) []string {
 	l := w.of.list()
 	spec := w.Template.Spec
@@ -43,7 +43,8 @@ func (w workload) hasVolume(name string) bool {
 		slices.ContainsFunc(w.Claims, func(v claim) bool { return v.Metadata.Name == name })
 }
 
-// standingFaults checks workloads that run permanently: each must be found, spread, drained and probed.
+// standingFaults checks workloads that run permanently: each needs replicas spread
+// over nodes, a disruption budget, time to drain, and probes.
 func (c *cluster) standingFaults(l *list, w workload) {
 	pods := w.Template.Metadata.Labels
 	l.want(w.Selector.MatchLabels.within(pods), "its selector does not select its own pods")
@@ -71,7 +72,8 @@ func (c *cluster) standingFaults(l *list, w workload) {
 	}
 }
 
-// probed looks at a probe. pawl serve answers by its names only, so there a probe must say one.
+// probed checks a probe. pawl serve only answers requests for its own host names, so
+// its probes must name one.
 func (k container) probed(l *list, name string, p *probe, path string) {
 	if p == nil {
 		l.want(false, "%s has no %s probe", k.Name, name)
@@ -133,7 +135,7 @@ func (k container) secrets() []string {
 	return names
 }
 
-// isSecret reports whether a variable holds what nobody may read.
+// isSecret reports whether a variable holds a secret.
 func isSecret(name string) bool {
 	return name == "PAWL_STORE" || strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_KEY")
 }

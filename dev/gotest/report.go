@@ -31,7 +31,7 @@ type failure struct {
 
 func (f failure) String() string { return strings.TrimSpace(f.Package + " " + f.Test) }
 
-// report counts the tests of a run and prints what a person wants to see of it.
+// report counts the tests of a run and prints the parts that matter to a developer.
 type report struct {
 	w       io.Writer
 	verbose bool // print all output as it comes
@@ -132,7 +132,7 @@ func (r *report) endPackage(p *pkg, e event) {
 		r.show(p, "FAIL", e.Package, test)
 	}
 	if e.Action == "fail" && p.failed == 0 {
-		// No test says why: the package did not build, or TestMain failed.
+		// The package did not build, or TestMain failed.
 		p.failed++
 		r.fail(failure{Package: e.Package, build: p.passed == 0})
 		fmt.Fprint(r.w, strings.Join(p.output, ""))

@@ -135,7 +135,7 @@ func rerunPackage(a arguments, r *report, path string, tests []string, goTest fu
 		r.failures[i].flaky = !whole && !failed[f.Test]
 		delete(failed, f.Test)
 	}
-	for _, test := range slices.Sorted(maps.Keys(failed)) { // the first run ended before it came to this one
+	for _, test := range slices.Sorted(maps.Keys(failed)) { // the first run ended before this test
 		r.fail(failure{Package: path, Test: test})
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package bustest is the contract of an event bus in executable form. Every bus passes it.
+// Package bustest is the test suite that every event bus must pass.
 package bustest
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Bus is what the suite holds to its contract.
+// Bus is the interface that the suite tests.
 type Bus interface {
 	Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error)
 	Publish(e pawl.Event)
 	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 }
 
-// Harness is a bus under test, over a store with nothing in it.
+// Harness is a bus under test, over an empty store.
 type Harness struct {
 	Bus   Bus
 	Other Bus         // the bus of another process
-	Store store.Store // what both append to
+	Store store.Store // the store of both
 }
 
-// Run puts the buses that open returns through the suite, a new one for each test.
+// Run runs the suite. open returns a new bus for each test.
 func Run(t *testing.T, open func(t *testing.T) Harness) {
 	for _, test := range []struct {
 		name string
@@ -55,7 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	}
 }
 
-// patience ends a test whose events never come.
+// patience is how long a test waits for events before it fails.
 const patience = 3 * time.Minute
 
 const (
@@ -63,7 +63,7 @@ const (
 	otherSession pawl.SessionID = "01JD0000000000000000000001"
 )
 
-// fact is the n-th durable event of a session: a whole value that is easy to tell from the others.
+// fact returns the n-th durable event of a session, which differs from all others.
 func fact(n pawl.Seq) pawl.Event {
 	e := pawl.Event{At: time.Unix(1_700_000_000+int64(n), 0).UTC(), Body: pawl.SessionTitled{Title: fmt.Sprintf("title %d", n)}}
 	if n == 1 {
@@ -72,7 +72,7 @@ func fact(n pawl.Seq) pawl.Event {
 	return e
 }
 
-// grow appends facts from+1 to to, so many at a time.
+// grow appends facts from+1 to to, atOnce at a time.
 func grow(ctx context.Context, b Bus, id pawl.SessionID, from, to pawl.Seq, atOnce int) error {
 	for after := from; after < to; {
 		var events []pawl.Event
@@ -95,7 +95,7 @@ func mustGrow(t *testing.T, b Bus, id pawl.SessionID, from, to pawl.Seq, atOnce 
 	}
 }
 
-// facts is the log from after+1 to to as readers must see it.
+// facts returns the log from after+1 to to as readers must see it.
 func facts(id pawl.SessionID, after, to pawl.Seq) []pawl.Event {
 	var events []pawl.Event
 	for n := after + 1; n <= to; n++ {
@@ -106,7 +106,8 @@ func facts(id pawl.SessionID, after, to pawl.Seq) []pawl.Event {
 	return events
 }
 
-// follow reads durable events until the one numbered to, and shows each event, unsaved ones too, to see.
+// follow reads events until the durable one numbered to, and passes each one,
+// including unsaved ones, to see.
 func follow(ctx context.Context, b Bus, id pawl.SessionID, after, to pawl.Seq, see func(pawl.Event)) ([]pawl.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -126,10 +127,11 @@ func follow(ctx context.Context, b Bus, id pawl.SessionID, after, to pawl.Seq, s
 	return events, nil
 }
 
-// blind looks at nothing.
+// blind ignores events.
 func blind(pawl.Event) {}
 
-// checkLog fails the test unless a reader that began at after got all up to to.
+// checkLog fails the test unless a reader that started after the given Seq got
+// everything up to to.
 func checkLog(t *testing.T, id pawl.SessionID, after, to pawl.Seq, got []pawl.Event, err error) {
 	t.Helper()
 	if err != nil {
@@ -138,7 +140,7 @@ func checkLog(t *testing.T, id pawl.SessionID, after, to pawl.Seq, got []pawl.Ev
 	want := facts(id, after, to)
 	for i := range min(len(want), len(got)) {
 		if want[i] == got[i] {
-			continue // the quick way, for suites with a hundred thousand events
+			continue // faster than cmp.Diff, for a hundred thousand events
 		}
 		if diff := cmp.Diff(want[i], got[i]); diff != "" {
 			t.Fatalf("read after %d: event %d of %d: %s", after, i+1, len(want), diff)

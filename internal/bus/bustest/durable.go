@@ -34,7 +34,7 @@ func testResumeAtEveryNumber(t *testing.T, h Harness) {
 		caught.Add(1)
 		done.Go(func() {
 			if after == stored {
-				caught.Done() // it has nothing to replay
+				caught.Done() // nothing to replay
 			}
 			events, err := follow(t.Context(), h.Bus, session, pawl.Seq(after), live, func(e pawl.Event) {
 				if e.Seq == stored {
@@ -52,7 +52,8 @@ func testResumeAtEveryNumber(t *testing.T, h Harness) {
 	}
 }
 
-// The reader stops until all is appended, far beyond what any queue holds, and again in the middle of catching up.
+// testSlowReader stops the reader until everything is appended, far beyond the
+// capacity of any queue, and again while it catches up.
 func testSlowReader(t *testing.T, h Harness) {
 	const first, second = 3_500, 4_000
 	mustGrow(t, h.Bus, session, 0, 1, 1)
@@ -95,7 +96,7 @@ func testManyReaders(t *testing.T, h Harness) {
 	}
 }
 
-// Writers race for each number while readers come and go.
+// testRacingAppends has writers race for each number while readers come and go.
 func testRacingAppends(t *testing.T, h Harness) {
 	const writers, readers, head = 4, 8, 400
 	mustGrow(t, h.Bus, session, 0, 1, 1)
@@ -106,7 +107,8 @@ func testRacingAppends(t *testing.T, h Harness) {
 	}
 	for i := range readers {
 		done.Go(func() {
-			// It leaves now and then and comes back by number, as a client does.
+			// The reader disconnects now and then and continues by number, as a
+			// client does.
 			for after := pawl.Seq(0); after < head && errs[i] == nil; after = pawl.Seq(len(logs[i])) {
 				var more []pawl.Event
 				more, errs[i] = follow(t.Context(), h.Bus, session, after, min(after+37, head), blind)
@@ -126,7 +128,7 @@ func testRacingAppends(t *testing.T, h Harness) {
 	}
 }
 
-// race appends facts at whatever the head is until it is at to.
+// race appends facts at the current head until it reaches to.
 func race(ctx context.Context, h Harness, to pawl.Seq) error {
 	for {
 		s, err := h.Store.Session(ctx, session)
@@ -140,7 +142,8 @@ func race(ctx context.Context, h Harness, to pawl.Seq) error {
 	}
 }
 
-// Another process appends, first alone and then in turns with this one.
+// testOtherProcess appends from another process, first alone and then alternating
+// with this one.
 func testOtherProcess(t *testing.T, h Harness) {
 	const alone, head = 5, 15
 	mustGrow(t, h.Bus, session, 0, 1, 1)
@@ -157,7 +160,8 @@ func testOtherProcess(t *testing.T, h Harness) {
 	checkLog(t, session, 0, head, got, err)
 }
 
-// No read of the store is open while the body runs, so it may use the store at will.
+// testBodyUsesBus checks that no read of the store is open while the loop body runs,
+// so that the body may use the store.
 func testBodyUsesBus(t *testing.T, h Harness) {
 	const head = 20
 	mustGrow(t, h.Bus, session, 0, head, head)

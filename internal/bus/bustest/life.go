@@ -33,7 +33,8 @@ func testDeleted(t *testing.T, h Harness) {
 	checkLog(t, session, 0, 1, got, nil)
 }
 
-// Whenever the context ends, the stream ends after the event that is being looked at, without an error.
+// testContextEnd checks that the stream ends without an error after the current event
+// whenever the context ends.
 func testContextEnd(t *testing.T, h Harness) {
 	const head = 5
 	mustGrow(t, h.Bus, session, 0, head, head)
@@ -57,7 +58,8 @@ func testContextEnd(t *testing.T, h Harness) {
 	}
 }
 
-// A reader leaves nothing behind when its context ends, when it breaks off and when its session does not exist.
+// testLeaks checks that a reader leaks nothing when its context ends, when it breaks
+// off and when its session does not exist.
 func testLeaks(t *testing.T, h Harness) {
 	const head = 50
 	mustGrow(t, h.Bus, session, 0, head, head)
@@ -85,7 +87,7 @@ func testLeaks(t *testing.T, h Harness) {
 	done.Wait()
 	goleak.VerifyNone(t, before)
 
-	// And the bus goes on as before.
+	// The bus still works.
 	mustGrow(t, h.Bus, session, head, head+1, 1)
 	got, err := follow(t.Context(), h.Bus, session, 0, head+1, blind)
 	if err != nil {

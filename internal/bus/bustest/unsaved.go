@@ -11,14 +11,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// hint is an unsaved event that says which durable event came before it.
+// hint returns an unsaved event that names the durable event before it.
 func hint(id pawl.SessionID, n pawl.Seq) pawl.Event {
 	e := fact(n)
 	e.Session, e.Body = id, pawl.Progress{Call: "call_1_1", Text: strconv.Itoa(int(n))}
 	return e
 }
 
-// A reader that keeps up sees each unsaved event once, in its place; one that comes later sees none.
+// testUnsavedLive checks that a reader that keeps up sees each unsaved event once, in
+// its place, and that one that comes later sees none.
 func testUnsavedLive(t *testing.T, h Harness) {
 	const head = 6
 	mustGrow(t, h.Bus, session, 0, 1, 1)
@@ -54,14 +55,14 @@ func testUnsavedLive(t *testing.T, h Harness) {
 	}
 }
 
-// delta is an unsaved event that names the durable event it belongs to.
+// delta returns an unsaved event that names the durable event it belongs to.
 func delta(n pawl.Seq) pawl.Event {
 	e := hint(session, n)
 	e.Body = pawl.Delta{Reply: n, Channel: pawl.ChannelText, Text: "word"}
 	return e
 }
 
-// names is the durable event that an unsaved one came after.
+// names returns the Seq of the durable event that an unsaved one came after.
 func names(e pawl.Event) pawl.Seq {
 	switch b := e.Body.(type) {
 	case pawl.Delta:
@@ -74,8 +75,9 @@ func names(e pawl.Event) pawl.Seq {
 	}
 }
 
-// Unsaved events come in floods, to readers that are quick and to one that
-// stops in between; none sees one before the durable event that it followed.
+// testUnsavedOrder sends many unsaved events to fast readers and to one that pauses,
+// and checks that none sees an unsaved event before the durable event that it
+// followed.
 func testUnsavedOrder(t *testing.T, h Harness) {
 	const head, flood, readers = 300, 20, 4
 	mustGrow(t, h.Bus, session, 0, 1, 1)
@@ -115,7 +117,8 @@ func testUnsavedOrder(t *testing.T, h Harness) {
 	}
 }
 
-// A delta names its reply, so it waits for it even if another process appended it and no news has come.
+// testUnsavedOtherProcess checks that a delta waits for the reply that it names, even
+// if another process appended the reply and no notification has come.
 func testUnsavedOtherProcess(t *testing.T, h Harness) {
 	const head = 30
 	mustGrow(t, h.Bus, session, 0, 1, 1)

@@ -15,7 +15,7 @@ const asks = `{"calls":[{"name":"question","input":{"questions":[` +
 	`{"header":"Store","question":"Which one?","options":[{"label":"SQLite"},{"label":"PostgreSQL"}]},` +
 	`{"header":"Extras","question":"What else?","options":[{"label":"docs"},{"label":"tests"}],"multiple":true}]}}]}`
 
-// asked waits until the session asks something and returns the ask.
+// asked waits for a question of the session and returns its event.
 func (b *testEnv) asked(id pawl.SessionID) pawl.Event {
 	b.Helper()
 	events := b.until(id, 0, is[pawl.Asked])
@@ -71,7 +71,7 @@ func testAnswerDenied(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// Whoever answers first is heard, the others learn that.
+// testAnswerRace checks that the first answer counts and the others get an error.
 func testAnswerRace(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(asks, `{"text":"Ok."}`), pawl.DeliverNow))
@@ -120,7 +120,8 @@ func testAnswerCanceled(b *testEnv) {
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), id, ask.Seq, answer([]string{"SQLite"}, []string{"docs"})))
 }
 
-// A question that was open when pawl died waits again, and is answered then.
+// testAnswerAfterACrash checks that a question that was open at a crash is open again
+// and can be answered.
 func testAnswerAfterACrash(b *testEnv) {
 	model := b.script(asks, `{"expect":"Store: PostgreSQL","text":"Done."}`)
 	question := pawl.Question{Header: "Store", Question: "Which one?", Options: []pawl.Option{{Label: "SQLite"}, {Label: "PostgreSQL"}}}
@@ -135,7 +136,7 @@ func testAnswerAfterACrash(b *testEnv) {
 		pawl.Asked{Call: "a", Ask: pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{question}}},
 	)
 	s := b.importLog(events)
-	// It can be answered before anybody goes on with the session, or after.
+	// It can be answered before the session is resumed, or after.
 	b.ok(b.Answer(b.Context(), s.ID, 7, answer([]string{"PostgreSQL"})))
 	b.ok(b.Resume(b.Context(), s.ID))
 	b.idle(s.ID)
@@ -169,7 +170,7 @@ func testTodos(b *testEnv) {
 	}, todos)
 }
 
-// In plan mode nothing is changed until a person agrees to the plan.
+// testPlan checks that nothing changes in plan mode until the user approves the plan.
 func testPlan(b *testEnv) {
 	for _, s := range []pawl.Settings{{Mode: "plan"}, {Agent: "plan"}} {
 		testPlanWith(b, s)
@@ -183,7 +184,7 @@ func testPlan(b *testEnv) {
 	}
 }
 
-// testPlanWith plans with the settings given, and begins when the user agrees.
+// testPlanWith plans with the given settings and continues when the user approves.
 func testPlanWith(b *testEnv, s pawl.Settings) {
 	_ = os.Remove(filepath.Join(b.dir, "a.txt"))
 	const write = `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`

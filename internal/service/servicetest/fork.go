@@ -24,7 +24,8 @@ func (b *testEnv) fork(id pawl.SessionID, at pawl.Seq) pawl.Session {
 	return s
 }
 
-// goOn has a session work on a prompt, after what it remembers.
+// goOn runs a turn and checks that it continues the conversation that the session
+// has.
 func (b *testEnv) goOn(id pawl.SessionID) {
 	b.Helper()
 	remembered := b.conversation(id)
@@ -46,13 +47,13 @@ func (b *testEnv) goOn(id pawl.SessionID) {
 	check(b, says(pawl.RoleAssistant, "Went on."), talk[len(talk)-1])
 }
 
-// remove deletes a session once nobody works on it any more.
+// remove deletes a session once it is idle.
 func (b *testEnv) remove(id pawl.SessionID) {
 	b.Helper()
 	b.eventually("the session is deleted", func(ctx context.Context) bool { return b.Delete(ctx, id) == nil })
 }
 
-// totals are the sums of all usage.
+// totals returns the sum of all usage.
 func (b *testEnv) totals() (u pawl.Usage, replies int) {
 	b.Helper()
 	rows, err := b.Usage(b.Context(), pawl.UsageFilter{})
@@ -63,8 +64,8 @@ func (b *testEnv) totals() (u pawl.Usage, replies int) {
 	return u, replies
 }
 
-// A fork remembers what its origin did, goes on by itself, and outlives it: its
-// snapshots and large outputs too. Nothing is counted twice.
+// testFork checks that a fork has the history of its origin, continues independently,
+// and outlives it, with snapshots and large outputs. No usage is counted twice.
 func testFork(b *testEnv) {
 	id, states := b.twoTurns(reply(bash("seq 100000")), `{"text":"Three."}`)
 	b.send(id, prompt("three", "", pawl.DeliverNow))
@@ -100,7 +101,7 @@ func testFork(b *testEnv) {
 	}
 }
 
-// Before each message, and each other event, a session can be forked.
+// testForkAtAnyPoint forks before each event.
 func testForkAtAnyPoint(b *testEnv) {
 	id, _ := b.twoTurns()
 	b.undo(id, pawl.Undo{Scope: pawl.ScopeConversation})
@@ -113,7 +114,7 @@ func testForkAtAnyPoint(b *testEnv) {
 			m.Seq = 0
 			if m.Role == pawl.RoleTool {
 				check(b, pawl.RoleTool, got[i].Role)
-				continue // calls that had no result have one here
+				continue // calls without a result have one in the fork
 			}
 			check(b, m, got[i])
 		}
@@ -126,7 +127,8 @@ func testForkAtAnyPoint(b *testEnv) {
 	b.code(pawl.CodeNotFound, err)
 }
 
-// What is open in a session is ended in its fork, and goes on in itself.
+// testForkOfABusySession checks that an open turn ends in the fork and continues in
+// the origin.
 func testForkOfABusySession(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"text":"Second."}`)
 	b.send(id, prompt("second", model, pawl.DeliverQueue))
@@ -154,7 +156,8 @@ func testForkWithAnAsk(b *testEnv) {
 	check(b, true, b.exists("a"))
 }
 
-// What a session that was interrupted was ordered to do is not done in its fork.
+// testForkWithOrders checks that pending requests of an interrupted session are not
+// carried out in its fork.
 func testForkWithOrders(b *testEnv) {
 	model := b.script(`{"text":"One."}`)
 	for name, order := range map[string]pawl.Body{"compact": pawl.CompactionAsked{}, "undo": pawl.UndoAsked{Undo: pawl.Undo{To: 3}}, "shell": pawl.ShellAsked{Command: "true"}} {
@@ -178,8 +181,8 @@ func testForkWithOrders(b *testEnv) {
 	}
 }
 
-// A fork is a session like any other: what was undone in its origin can be done
-// again there, it can be forked, and so can a subagent.
+// testForkOfAFork checks that a fork can redo what was undone in its origin and can
+// be forked again, and that a subagent can be forked.
 func testForkOfAFork(b *testEnv) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
@@ -202,6 +205,6 @@ func testForkOfAFork(b *testEnv) {
 	sub := b.fork(b.subagents(parent)[0].ID, 0)
 	b.goOn(sub.ID)
 	b.undo(sub.ID, pawl.Undo{})
-	b.undo(sub.ID, pawl.Undo{}) // which its origin must not
+	b.undo(sub.ID, pawl.Undo{}) // which is not allowed in its origin
 	check(b, false, b.exists("by a child"))
 }

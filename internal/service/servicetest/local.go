@@ -29,7 +29,7 @@ func Local(t testing.TB) Harness {
 	return On(t, st)
 }
 
-// On wires a service on a store, which is closed with the test.
+// On wires a service on a store, which is closed when the test ends.
 func On(t testing.TB, st store.Store) Harness {
 	t.Helper()
 	return By(t, st, func(s *agent.Stepper) (service.Runner, func()) {
@@ -38,7 +38,7 @@ func On(t testing.TB, st store.Store) Harness {
 	})
 }
 
-// By is On with another runner, which may change the stepper.
+// By is On with the runner that run returns, which may change the stepper.
 func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
 	t.Helper()
 	tools, err := tool.Builtin(tool.Config{Blobs: st, Jobs: tool.NewJobs(st, tool.Unsandboxed{})})

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
-// start begins a mission whose Commander follows a script.
+// start starts a mission whose Commander follows a script.
 func (b *testEnv) start(o pawl.MissionOrder, lines ...string) pawl.Session {
 	b.Helper()
 	s, err := b.StartMission(b.Context(), pawl.NewMission{Dir: b.dir, Order: o, Settings: pawl.Settings{Model: b.script(lines...)}})
@@ -29,7 +29,8 @@ func (b *testEnv) board(id pawl.SessionID) pawl.Board {
 	return board
 }
 
-// A mission is a session with an order and a prompt from its first moment on.
+// testMission checks that a mission is a session that has its order and prompt from
+// the start.
 func testMission(b *testEnv) {
 	ordinary := b.create()
 	order := pawl.MissionOrder{
@@ -100,8 +101,8 @@ func testMissionRefuses(b *testEnv) {
 	b.idle(s.ID)
 }
 
-// What would undo what workers merged is refused; all else goes on as in any
-// session, with the Commander.
+// testMissionOrders checks that a mission rejects what would undo merged work, and
+// otherwise behaves like any session, with the Commander.
 func testMissionOrders(b *testEnv) {
 	id := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`, `{"agent":"compaction","text":"So far."}`, `{"text":"Again."}`).ID
 	b.idle(id)
@@ -133,7 +134,8 @@ func testMissionOrders(b *testEnv) {
 	check(b, pawl.MissionStopped, b.get(id).MissionState())
 }
 
-// The team of missions works for nobody else.
+// testMissionTeam checks that the agents of a mission are not available to other
+// sessions.
 func testMissionTeam(b *testEnv) {
 	model := b.script(`{"text":"Done."}`)
 	id := b.create()
@@ -152,8 +154,8 @@ func testMissionTeam(b *testEnv) {
 	check(b, pawl.StateIdle, b.get(id).State())
 }
 
-// The board has the tasks as the log tells them, and of the team those who are
-// there and below the mission's session, whatever the log names.
+// testMissionBoard checks that the board shows the tasks of the log and, of the team,
+// only sessions that exist below the mission's session, whatever the log names.
 func testMissionBoard(b *testEnv) {
 	const id, worker, stranger, gone = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
 	frozen := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
@@ -190,7 +192,7 @@ func testMissionBoard(b *testEnv) {
 	check(b, &pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, got.Ended)
 	h, err := pawl.Fold(pawl.SliceLog(b.log(id)))
 	b.ok(err)
-	check(b, *h.Mission(), got.Mission, cmpopts.IgnoreFields(pawl.Mission{}, "News", "Team")) // they are pawl's own
+	check(b, *h.Mission(), got.Mission, cmpopts.IgnoreFields(pawl.Mission{}, "News", "Team")) // internal to Pawl
 	var phases []pawl.TaskPhase
 	for _, t := range got.Mission.Tasks {
 		phases = append(phases, t.Phase)
@@ -202,7 +204,7 @@ func testMissionBoard(b *testEnv) {
 	}
 }
 
-// events is a log of these bodies.
+// events yields a log of these bodies.
 func events(id pawl.SessionID, bodies ...pawl.Body) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		for i, body := range bodies {

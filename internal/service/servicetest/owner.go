@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service"
 )
 
-// ids are those that a filter picks.
+// ids returns the sessions that a filter selects.
 func (b *testEnv) ids(f pawl.Filter) []pawl.SessionID {
 	b.Helper()
 	list, err := b.List(b.Context(), f)
@@ -20,7 +20,8 @@ func (b *testEnv) ids(f pawl.Filter) []pawl.SessionID {
 	return ids
 }
 
-// A session has an owner; the result has the same one.
+// testOwners checks that sessions have an owner, and their forks and subagents the
+// same one.
 func testOwners(b *testEnv) {
 	ada, nobody := pawl.User("ada"), pawl.User("")
 	mine := b.create()
@@ -35,7 +36,7 @@ func testOwners(b *testEnv) {
 	check(b, ada, sub.Owner)
 	other, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Parent: adas.ID, Owner: "bob"})
 	b.ok(err)
-	check(b, ada, other.Owner) // a subagent is not taken away from its parent
+	check(b, ada, other.Owner) // a subagent has its parent's owner
 	fork := b.fork(adas.ID, 0)
 	check(b, ada, fork.Owner)
 
@@ -58,7 +59,7 @@ func testOwners(b *testEnv) {
 	}
 }
 
-// A session is shared with those who are named, until others are.
+// testShare checks that each call replaces the users that a session is shared with.
 func testShare(b *testEnv) {
 	bob := pawl.User("bob")
 	session, err := b.Create(b.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"})

@@ -16,27 +16,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// bash is a call of a command.
+// bash returns a call that runs a command.
 func bash(command string) string {
 	return fmt.Sprintf(`{"name":"bash","input":{"command":%q}}`, command)
 }
 
-// write is a call that writes to a file.
+// write returns a call that writes a file.
 func write(path, content string) string {
 	return fmt.Sprintf(`{"name":"write","input":{"path":%q,"content":%q}}`, path, content)
 }
 
-// reply is a line of a script that makes these calls.
+// reply returns a line of a script that makes these calls.
 func reply(calls ...string) string { return `{"calls":[` + strings.Join(calls, ",") + `]}` }
 
-// inMode is a prompt in a mode.
+// inMode returns a prompt in a permission mode.
 func inMode(mode, model string) pawl.Prompt {
 	p := prompt("go", model, pawl.DeliverNow)
 	p.Mode = mode
 	return p
 }
 
-// permission waits for the n-th time that the session asks for a permission.
+// permission waits for the n-th permission prompt of the session.
 func (b *testEnv) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.Ask) {
 	b.Helper()
 	events := b.until(id, 0, func(e pawl.Event) bool {
@@ -49,7 +49,7 @@ func (b *testEnv) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.A
 	return last.Seq, last.Body.(pawl.Asked).Ask
 }
 
-// permit answers the n-th ask for a permission.
+// permit allows the n-th permission prompt.
 func (b *testEnv) permit(id pawl.SessionID, n int) {
 	b.Helper()
 	seq, _ := b.permission(id, n)
@@ -61,7 +61,7 @@ func (b *testEnv) exists(name string) bool {
 	return err == nil
 }
 
-// statuses are those of the session's calls.
+// statuses returns the statuses of the session's calls.
 func (b *testEnv) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
 	b.Helper()
 	got := map[pawl.CallID]pawl.CallStatus{}
@@ -73,7 +73,7 @@ func (b *testEnv) statuses(id pawl.SessionID) map[pawl.CallID]pawl.CallStatus {
 	return got
 }
 
-// count is how many bodies of each kind the session's log has.
+// count returns the number of events of each kind in the session's log.
 func (b *testEnv) count(id pawl.SessionID) map[pawl.Kind]int {
 	b.Helper()
 	got := map[pawl.Kind]int{}
@@ -83,7 +83,7 @@ func (b *testEnv) count(id pawl.SessionID) map[pawl.Kind]int {
 	return got
 }
 
-// touching is the call of a command as permissions know it.
+// touching returns the permission call of a command.
 func touching(command string) permission.Call {
 	return permission.Call{
 		Tool: "bash", Risk: toolapi.RiskDangerous, Input: fmt.Appendf(nil, `{"command":%q}`, command),
@@ -91,7 +91,8 @@ func touching(command string) permission.Call {
 	}
 }
 
-// In the mode ask a command is put to a person, whole, and runs once they say so.
+// testPermission checks that mode ask shows the user the whole command, and runs it
+// after an approval.
 func testPermission(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), reply(bash("touch a")), `{"text":"Done."}`)))
@@ -107,7 +108,7 @@ func testPermission(b *testEnv) {
 		b.Error("it ran before it was permitted")
 	}
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
-	b.permission(id, 2) // once is once
+	b.permission(id, 2) // "allow once" does not last
 	if !b.exists("a") {
 		b.Error("it was permitted, and did not run")
 	}
@@ -117,8 +118,8 @@ func testPermission(b *testEnv) {
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
 }
 
-// What is permitted permanently is kept, for this directory, and not asked again; what
-// a person leaves out of it is.
+// testPermissionAlways checks that "always allow" is stored for the directory and not
+// asked again, except for the parts that the user leaves out.
 func testPermissionAlways(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(
@@ -140,7 +141,7 @@ func testPermissionAlways(b *testEnv) {
 		Rule: permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}, Scope: permission.ScopeProject, Dir: b.dir,
 	}}, grants, cmpopts.IgnoreFields(permission.Grant{}, "At"))
 
-	other := b.create() // another session of the directory
+	other := b.create() // another session in the directory
 	b.send(other, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
 	b.idle(other)
 	check(b, 0, b.count(other)["asked"])
@@ -151,7 +152,8 @@ func testPermissionAlways(b *testEnv) {
 	b.idle(other)
 }
 
-// A person cannot grant with a word what was not offered, or cannot be granted.
+// testPermissionGrants checks that an answer cannot grant what was not offered, or
+// cannot be granted.
 func testPermissionGrants(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch $(echo b)")), `{"text":"Done."}`)))
@@ -197,8 +199,8 @@ func testPermissionGrants(b *testEnv) {
 	check(b, 1, len(grants))
 }
 
-// A no without a word ends the turn: nothing of the reply runs, not even what
-// was permitted before.
+// testPermissionDeniedByUser checks that a denial without a message ends the turn: no
+// call of the reply runs, not even one that was allowed before.
 func testPermissionDeniedByUser(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(`{"name":"list"}`, bash("touch a"), bash("touch b"), bash("touch c")), `{"text":"went on"}`)))
@@ -218,7 +220,8 @@ func testPermissionDeniedByUser(b *testEnv) {
 	}
 }
 
-// A no with a word is a result, and the turn goes on.
+// testPermissionWord checks that a denial with a message is a result, and that the
+// turn continues.
 func testPermissionWord(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
@@ -247,7 +250,8 @@ func testPermissionTimeout(b *testEnv) {
 	}
 }
 
-// Where nobody is there, nobody is asked: the call is denied, and the turn goes on.
+// testPermissionAbsent checks that without a user the call is denied without a
+// prompt, and that the turn continues.
 func testPermissionAbsent(b *testEnv) {
 	id := b.create()
 	p := inMode("ask", b.script(reply(bash("touch a"), `{"name":"list"}`), `{"expect":"nobody can be asked","text":"Ok."}`))
@@ -272,7 +276,8 @@ func testPermissionCanceled(b *testEnv) {
 	check(b, false, b.exists("a"))
 }
 
-// Whoever answers first is heard, be it an approval or a denial; the others learn that.
+// testPermissionRace checks that the first answer counts, be it an approval or a
+// denial, and that the others get an error.
 func testPermissionRace(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Ok."}`)))
@@ -298,7 +303,8 @@ func testPermissionRace(b *testEnv) {
 	}
 }
 
-// A call that asks, and that must be asked for: two asks, one after the other.
+// testPermissionOfAQuestion checks that a question that needs a permission leads to
+// two prompts, one after the other.
 func testPermissionOfAQuestion(b *testEnv) {
 	b.authority.Rule(permission.Rule{Tool: "question", Decision: permission.Ask})
 	id := b.create()

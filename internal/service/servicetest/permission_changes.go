@@ -14,11 +14,11 @@ import (
 
 // These tests change the policy or the files between a permission prompt, its answer and the call.
 
-// wait is a command that goes on when the workspace has the file go.
+// wait is a command that ends when the file go exists in the workspace.
 const wait = "until [ -e go ]; do sleep 0.01; done"
 
-// while has a person permit a command that waits and, with it, the calls after
-// it; then something happens; then the command goes on.
+// while allows a command that waits, together with the given calls after it, then
+// runs happens, and then ends the command.
 func (b *testEnv) while(id pawl.SessionID, happens func(), calls ...string) {
 	b.Helper()
 	b.send(id, inMode("ask", b.script(reply(append([]string{bash(wait)}, calls...)...), `{"text":"Done."}`)))
@@ -32,7 +32,7 @@ func (b *testEnv) while(id pawl.SessionID, happens func(), calls ...string) {
 	b.idle(id)
 }
 
-// swap puts a link in a file's place.
+// swap replaces a file by a link.
 func (b *testEnv) swap(name, target string) {
 	b.Helper()
 	path := filepath.Join(b.dir, name)
@@ -40,8 +40,8 @@ func (b *testEnv) swap(name, target string) {
 	b.ok(os.Symlink(target, path))
 }
 
-// A permission is for what was shown. A link that is put where a file or directory
-// was makes it another call, which nobody has permitted.
+// testPermissionShown checks that a permission is only for what was shown: a link
+// that replaces a file or directory makes it another call, which was not allowed.
 func testPermissionShown(b *testEnv) {
 	b.authority.Rule(permission.Rule{Kind: pawl.AccessRead, Pattern: "notes/**", Decision: permission.Ask})
 	for _, name := range []string{"notes", "sub", "other"} {
@@ -66,7 +66,8 @@ func testPermissionShown(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// A rule that denies counts from the moment it is there, whatever was permitted.
+// testPermissionDeniedInBetween checks that a deny rule takes effect at once,
+// whatever was allowed before.
 func testPermissionDeniedInBetween(b *testEnv) {
 	id := b.create()
 	b.while(id, func() {
@@ -76,7 +77,8 @@ func testPermissionDeniedInBetween(b *testEnv) {
 	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
 }
 
-// Who permits a command in a sandbox has not permitted it without one.
+// testPermissionUnboxed checks that a permission for a sandboxed command does not
+// hold without the sandbox.
 func testPermissionUnboxed(b *testEnv) {
 	id := b.create()
 	b.while(id, b.authority.Unbox, bash("touch a"), write("b", "x"))
@@ -84,8 +86,8 @@ func testPermissionUnboxed(b *testEnv) {
 	check(b, []bool{false, true}, []bool{b.exists("a"), b.exists("b")})
 }
 
-// askedBefore is the log of a pawl that died while it asked whether a command
-// may run. The ask is its last event.
+// askedBefore returns the log of a process that crashed during a permission prompt,
+// which is the last event.
 func (b *testEnv) askedBefore(model string) []pawl.Event {
 	c := touching("touch a")
 	return b.events(
@@ -104,8 +106,8 @@ func (b *testEnv) askedBefore(model string) []pawl.Event {
 	)
 }
 
-// An ask that was open when pawl died is still the same, and the answer counts,
-// whenever it comes. One for what is another call by now does not let it run.
+// testPermissionAfterACrash checks that a prompt that was open at a crash can still
+// be answered at any time, unless the call has become another one.
 func testPermissionAfterACrash(b *testEnv) {
 	yes := pawl.Answer{Outcome: pawl.OutcomeAnswered}
 	always := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)}}
@@ -113,7 +115,7 @@ func testPermissionAfterACrash(b *testEnv) {
 	for _, test := range []struct {
 		name   string
 		answer pawl.Answer
-		early  bool // it comes while nobody runs
+		early  bool // the answer comes before the session is resumed
 		change func(h *testEnv, log []pawl.Event)
 		want   pawl.CallStatus
 	}{
@@ -156,14 +158,15 @@ func testPermissionAfterACrash(b *testEnv) {
 	}
 }
 
-// A call that has its result needs no answer any more.
+// testPermissionOfAnEndedCall checks that a call with a result needs no answer.
 func testPermissionOfAnEndedCall(b *testEnv) {
 	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
 	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("no")})...))
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 }
 
-// A no holds wherever pawl dies after it, whatever is permitted by then.
+// testPermissionNoAfterACrash checks that a denial holds wherever a crash happens
+// after it, whatever is allowed by then.
 func testPermissionNoAfterACrash(b *testEnv) {
 	answered := func(a pawl.Answer) pawl.Body { return pawl.Answered{Ask: 6, Answer: a} }
 	no := pawl.Answer{Outcome: pawl.OutcomeDenied}
@@ -200,7 +203,8 @@ func testPermissionNoAfterACrash(b *testEnv) {
 	}
 }
 
-// What a subagent may do is asked in its own session, as it would be in its parent's.
+// testPermissionOfASubagent checks that a subagent asks for permissions in its own
+// session, as its parent would.
 func testPermissionOfASubagent(b *testEnv) {
 	id := b.create()
 	p := inMode("ask", b.script(
@@ -228,7 +232,8 @@ func testPermissionOfASubagent(b *testEnv) {
 	check(b, 0, b.count(id)["asked"])
 }
 
-// Plan mode binds subagents too, also those in the background.
+// testPlanOfASubagent checks that plan mode restricts subagents too, including those
+// in the background.
 func testPlanOfASubagent(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Projects returns a [pawl.Projects] of a new user who has one API key.
+// Projects returns the [pawl.Projects] of a new user who has one API key.
 func Projects(t testing.TB, st store.Store) pawl.Projects {
 	t.Helper()
 	base := t.TempDir()
@@ -44,7 +44,7 @@ func Projects(t testing.TB, st store.Store) pawl.Projects {
 	return d
 }
 
-// place writes a file of the workspace, in whatever directory.
+// place writes a file in the workspace and creates its directory.
 func (b *testEnv) place(name, text string) {
 	b.Helper()
 	path := filepath.Join(b.dir, name)
@@ -52,7 +52,8 @@ func (b *testEnv) place(name, text string) {
 	b.ok(os.WriteFile(path, []byte(text), 0o600))
 }
 
-// A directory's own counts once it is trusted as it was shown, and is not shown before.
+// testLook checks that the configuration of a project takes effect once it is trusted
+// as shown, and is not used before.
 func testLook(b *testEnv) {
 	b.place(".pawl/commands/fix.md", "---\ndescription: Fixes.\nargument-hint: number\n---\nFix $1.")
 	b.place(".pawl/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads.\n---\nRead.")
@@ -88,7 +89,8 @@ func testLook(b *testEnv) {
 	check(b, want, f)
 }
 
-// What is no directory is distinguished from what does not exist.
+// testProjectsRefuse checks that the errors for a path that is not a directory and
+// for one that does not exist differ.
 func testProjectsRefuse(b *testEnv) {
 	b.place("file", "x")
 	for dir, want := range map[string]pawl.Code{"sub": pawl.CodeInvalid, b.dir + "/file": pawl.CodeInvalid, b.dir + "/gone": pawl.CodeNotFound} {
@@ -128,7 +130,8 @@ func testFiles(b *testEnv) {
 	check(b, 3, len(got))
 }
 
-// Words become what they stand for, and all else of a prompt stays as it is.
+// testExpand checks that commands and mentions of a prompt are expanded and
+// everything else is unchanged.
 func testExpand(b *testEnv) {
 	b.place("a.txt", "text")
 	b.place(".env", "KEY=s3cret")
@@ -158,7 +161,7 @@ func testExpand(b *testEnv) {
 	check(b, 1, len(notes))
 }
 
-// An output beside the log can be had whole, by who knows its session.
+// testOutput checks that a full output can be read by its session and ID.
 func testOutput(b *testEnv) {
 	id, other := b.create(), b.create()
 	text := strings.Repeat("a line\n", 10_000)

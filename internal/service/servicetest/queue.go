@@ -9,7 +9,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Prompts that wait can be changed and withdrawn; those that do not cannot.
+// testQueueChanged checks that queued prompts can be changed and withdrawn, and
+// others cannot.
 func testQueueChanged(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"expect":"^second, reworded$","text":"Second."}`, `{"expect":"^fourth$","text":"Fourth."}`)
 	second := b.send(id, prompt("second", model, pawl.DeliverQueue))
@@ -29,7 +30,7 @@ func testQueueChanged(b *testEnv) {
 
 	b.code(pawl.CodeInvalid, b.Reword(b.Context(), id, second, nil))
 	b.code(pawl.CodeConflict, b.Withdraw(b.Context(), id, third))
-	b.code(pawl.CodeConflict, b.Withdraw(b.Context(), id, 2)) // the first is worked on
+	b.code(pawl.CodeConflict, b.Withdraw(b.Context(), id, 2)) // the first one is in progress
 	b.code(pawl.CodeNotFound, b.Withdraw(b.Context(), id, 1))
 	b.code(pawl.CodeNotFound, b.Withdraw(b.Context(), id, 0))
 	b.code(pawl.CodeNotFound, b.Withdraw(b.Context(), id, 999))
@@ -42,8 +43,8 @@ func testQueueChanged(b *testEnv) {
 	check(b, 0, b.get(id).Queued)
 }
 
-// Each of many prompts that are withdrawn while the session takes them in is
-// either worked on or withdrawn, and never both.
+// testQueueRace checks that each of many prompts that are withdrawn while the session
+// takes them is either handled or withdrawn, never both.
 func testQueueRace(b *testEnv) {
 	const n = 12
 	lines := []string{waits("go"), `{"text":"Done."}`}
@@ -83,7 +84,7 @@ func testQueueRace(b *testEnv) {
 			over[body.Prompt]++
 		case pawl.Withdrawn:
 			over[body.Prompt]++
-		default: // says nothing of prompts
+		default: // not about prompts
 		}
 	}
 	for _, p := range prompts {

@@ -1,4 +1,5 @@
-// Package servicetest is the contract of pawl.Service in executable form. Every implementation passes it.
+// Package servicetest is the test suite that every implementation of pawl.Service
+// must pass.
 package servicetest
 
 import (
@@ -17,16 +18,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// Harness is a service under test, with nothing in it, that works with pawl's
-// own tools and scripted models.
+// Harness is a service under test, without sessions, that uses Pawl's own tools and
+// scripted models.
 type Harness struct {
 	Service pawl.Service
-	Store   store.Store // what is behind it
+	Store   store.Store // the service's store
 
-	Authority *harness.Authority // what calls may do
+	Authority *harness.Authority // decides permissions
 }
 
-// suite is what every service passes.
+// suite lists the tests that every service must pass.
 var suite = []struct {
 	name string
 	run  func(*testEnv)
@@ -129,7 +130,7 @@ var suite = []struct {
 	{"desk: output", testOutput},
 }
 
-// Run puts the services that open returns through the suite, a new one for each test.
+// Run runs the suite. open returns a new service for each test.
 func Run(t *testing.T, open func(t *testing.T) Harness) {
 	for _, test := range suite {
 		t.Run(test.name, func(t *testing.T) {
@@ -139,7 +140,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	}
 }
 
-// patience ends a test in which what should come does not.
+// patience is how long a test waits before it fails.
 const patience = time.Minute
 
 // testEnv is a test with a service and a workspace.
@@ -163,12 +164,13 @@ func (b *testEnv) script(lines ...string) string {
 	return "script:" + path
 }
 
-// waits is a reply whose call ends when the workspace has a file of this name.
+// waits returns a reply whose call ends when a file of this name exists in the
+// workspace.
 func waits(name string) string {
 	return fmt.Sprintf(`{"calls":[{"name":"bash","input":{"command":"echo waiting; until [ -e %s ]; do sleep 0.01; done"}}]}`, name)
 }
 
-// release lets the call that waits for this name go on.
+// release ends the call that waits for this name.
 func (b *testEnv) release(name string) {
 	b.Helper()
 	if err := os.WriteFile(filepath.Join(b.dir, name), nil, 0o600); err != nil {
@@ -185,7 +187,7 @@ func (b *testEnv) create() pawl.SessionID {
 	return s.ID
 }
 
-// prompt is a prompt that says text.
+// prompt returns a prompt with the text.
 func prompt(text, model string, d pawl.Delivery) pawl.Prompt {
 	return pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: pawl.Settings{Model: model}}
 }
@@ -208,8 +210,8 @@ func (b *testEnv) get(id pawl.SessionID) pawl.Session {
 	return s
 }
 
-// untilOnce is until for an event that is not kept: it listens before it does
-// what leads to it.
+// untilOnce is until for an event that is not stored: it subscribes before it calls
+// do.
 func (b *testEnv) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event) bool) {
 	b.Helper()
 	b.until(id, 0, func(e pawl.Event) bool {
@@ -220,7 +222,7 @@ func (b *testEnv) untilOnce(id pawl.SessionID, do func(), wanted func(pawl.Event
 	})
 }
 
-// until reads the session's events up to the one that is wanted.
+// until reads the session's events up to the wanted one.
 func (b *testEnv) until(id pawl.SessionID, after pawl.Seq, wanted func(pawl.Event) bool) []pawl.Event {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
@@ -259,7 +261,7 @@ func (b *testEnv) idle(id pawl.SessionID) {
 	})
 }
 
-// log is the session's durable events, as the service shows them.
+// log returns the session's durable events, as the service yields them.
 func (b *testEnv) log(id pawl.SessionID) []pawl.Event {
 	b.Helper()
 	head := b.get(id).Head
@@ -272,7 +274,7 @@ func (b *testEnv) log(id pawl.SessionID) []pawl.Event {
 	return durable
 }
 
-// conversation is the log's fold, without numbers.
+// conversation returns the messages of the log, without numbers.
 func (b *testEnv) conversation(id pawl.SessionID) []pawl.Message {
 	b.Helper()
 	messages, err := pawl.Conversation(b.log(id))
@@ -285,7 +287,7 @@ func (b *testEnv) conversation(id pawl.SessionID) []pawl.Message {
 	return messages
 }
 
-// reasons are those of the session's turns, in order.
+// reasons returns why the session's turns ended, in order.
 func (b *testEnv) reasons(id pawl.SessionID) []pawl.Reason {
 	b.Helper()
 	var reasons []pawl.Reason

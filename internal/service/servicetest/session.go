@@ -93,7 +93,7 @@ func testList(b *testEnv) {
 	b.send(ids[2], prompt("hang", b.script(`{"fault":"hang","text":"x"}`), pawl.DeliverNow))
 	b.until(ids[2], 0, is[pawl.ReplyStarted])
 
-	first, second, third := ids[2], ids[1], ids[0] // the latest updated first
+	first, second, third := ids[2], ids[1], ids[0] // most recently updated first
 	for _, test := range []struct {
 		filter pawl.Filter
 		want   []pawl.SessionID
@@ -122,7 +122,7 @@ func testList(b *testEnv) {
 	b.idle(ids[2])
 }
 
-// testUsage: each reply counts once, for its session, model and agent.
+// testUsage checks that each reply counts once, for its session, model and agent.
 func testUsage(b *testEnv) {
 	id, other := b.create(), b.create()
 	model := b.script(`{"calls":[{"name":"list"}],"usage":{"input":1,"output":2,"cache_read":3,"cost":4}}`, `{"text":"Done.","usage":{"input":10,"cache_write":5}}`)
@@ -132,7 +132,7 @@ func testUsage(b *testEnv) {
 	}
 	rows, err := b.Usage(b.Context(), pawl.UsageFilter{Session: id, Dir: b.dir, Since: time.Now().AddDate(0, 0, -1)})
 	b.ok(err)
-	sum := pawl.UsageRow{Session: id, Model: model, Agent: "build"} // of one day, or two around midnight
+	sum := pawl.UsageRow{Session: id, Model: model, Agent: "build"} // rows of one day, or two around midnight
 	for _, r := range rows {
 		sum.Replies, sum.Usage = sum.Replies+r.Replies, sum.Add(r.Usage)
 		check(b, sum, r, cmpopts.IgnoreFields(pawl.UsageRow{}, "Day", "Replies", "Usage"))
@@ -149,7 +149,7 @@ func testDelete(b *testEnv) {
 	b.code(pawl.CodeBusy, b.Delete(b.Context(), id))
 	b.ok(b.Cancel(b.Context(), id))
 	b.idle(id)
-	b.eventually("an idle session can be deleted", func(context.Context) bool { // who worked on it may still be leaving
+	b.eventually("an idle session can be deleted", func(context.Context) bool { // the runner may not have released it yet
 		err := b.Delete(b.Context(), id)
 		if err != nil {
 			b.code(pawl.CodeBusy, err)
@@ -163,7 +163,7 @@ func testDelete(b *testEnv) {
 	check(b, []pawl.Session{b.get(kept)}, list)
 }
 
-// eventually tries until it holds.
+// eventually retries until holds returns true.
 func (b *testEnv) eventually(what string, holds func(context.Context) bool) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ran waits for the end of a command of the person.
+// ran waits for the end of a user's command.
 func (b *testEnv) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 	b.Helper()
 	events := b.until(id, asked-1, func(e pawl.Event) bool {
@@ -17,7 +17,7 @@ func (b *testEnv) ran(id pawl.SessionID, asked pawl.Seq) pawl.ShellRan {
 	return events[len(events)-1].Body.(pawl.ShellRan)
 }
 
-// shell orders a command of the person.
+// shell requests a command of the user.
 func (b *testEnv) shell(id pawl.SessionID, command string) pawl.Seq {
 	b.Helper()
 	asked, err := b.Shell(b.Context(), id, command)
@@ -25,8 +25,8 @@ func (b *testEnv) shell(id pawl.SessionID, command string) pawl.Seq {
 	return asked
 }
 
-// A command of the person is shown while it runs, and the model knows it at the
-// next prompt. It is undone like a turn.
+// testShell checks that a user's command is shown while it runs, that the model gets
+// it with the next prompt, and that it can be undone like a turn.
 func testShell(b *testEnv) {
 	id := b.create()
 	var asked pawl.Seq
@@ -70,7 +70,8 @@ func testShellRefuses(b *testEnv) {
 	check(b, 1, len(b.log(id)))
 }
 
-// While the agent works, a command waits; a prompt that waits comes after it.
+// testShellWaits checks that a command waits for the current turn and runs before a
+// queued prompt.
 func testShellWaits(b *testEnv) {
 	id, model := b.busy(`{"text":"Done."}`, `{"text":"Second."}`)
 	b.send(id, prompt("second", model, pawl.DeliverQueue))
@@ -90,7 +91,8 @@ func testShellWaits(b *testEnv) {
 	check(b, []pawl.Kind{"turn.started", "turn.finished", "shell.started", "shell.ran", "turn.started", "turn.finished"}, order)
 }
 
-// A cancel ends a command, and one that waits for a turn is not run.
+// testShellCanceled checks that a cancel ends a running command, and that one that
+// waits for a turn is not run.
 func testShellCanceled(b *testEnv) {
 	id := b.create()
 	asked := b.shell(id, "touch begun; exec sleep 1000")
@@ -109,8 +111,8 @@ func testShellCanceled(b *testEnv) {
 	check(b, true, b.exists("after"))
 }
 
-// A command that was running when pawl died is not run again; one that waited is
-// run, unless it is canceled.
+// testShellInterrupted checks that a command that was running at a crash is not run
+// again, and that a waiting one is run unless it is canceled.
 func testShellInterrupted(b *testEnv) {
 	for i, c := range []struct {
 		name   string

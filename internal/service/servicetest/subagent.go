@@ -11,12 +11,12 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// task is a call that gives a task.
+// task returns a call that starts a subagent.
 func task(agent, prompt, more string) string {
 	return fmt.Sprintf(`{"name":"task","input":{"agent":%q,"prompt":%q,"description":"a task"%s}}`, agent, prompt, more)
 }
 
-// subagents are the session's subagents, oldest first.
+// subagents returns the session's subagents, oldest first.
 func (b *testEnv) subagents(id pawl.SessionID) []pawl.Session {
 	b.Helper()
 	list, err := b.List(b.Context(), pawl.Filter{Parent: id})
@@ -26,7 +26,8 @@ func (b *testEnv) subagents(id pawl.SessionID) []pawl.Session {
 	return list
 }
 
-// Two subagents work side by side: each waits for a file that the other writes.
+// testSubagents runs two subagents concurrently: each waits for a file that the other
+// writes.
 func testSubagents(b *testEnv) {
 	first := b.script(`{"calls":[{"name":"bash","input":{"command":"touch one; until [ -e two ]; do sleep 0.01; done"}}]}`, `{"text":"First.\nDone."}`)
 	second := b.script(`{"calls":[{"name":"bash","input":{"command":"until [ -e one ]; do sleep 0.01; done"}},{"name":"write","input":{"path":"two","content":"2"}}]}`, `{"text":"Second."}`)
@@ -45,10 +46,11 @@ func testSubagents(b *testEnv) {
 	}
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, 1, len(list)) // subagents are not among the sessions of people
+	check(b, 1, len(list)) // subagents are not listed as sessions
 }
 
-// A subagent has no right that its parent has not, cannot ask and cannot give tasks.
+// testSubagentRights checks that a subagent has no permission that its parent lacks,
+// cannot ask questions and cannot start subagents.
 func testSubagentRights(b *testEnv) {
 	calls := `{"agent":"general","calls":[{"name":"write","input":{"path":"a","content":"x"}},{"name":"task","input":{"agent":"explore","prompt":"x","description":"x"}},{"name":"question","input":{"questions":[]}},{"name":"list"}]}`
 	id := b.create()
@@ -76,7 +78,7 @@ func testSubagentRights(b *testEnv) {
 	}
 }
 
-// An explorer has the tools to look, and 20 steps.
+// testExplorer checks that the explore agent has only read-only tools, and 20 steps.
 func testExplorer(b *testEnv) {
 	lines := []string{
 		`{"calls":[` + task("explore", "x", "") + `]}`,
@@ -94,7 +96,8 @@ func testExplorer(b *testEnv) {
 	check(b, pawl.CallRefused, b.only(b.subagents(id)[0].ID, "call_1_1").Status)
 }
 
-// A subagent's budget is what is left of its parent, and its own turn ends with it.
+// testSubagentBudget checks that a subagent's budget is the rest of its parent's, and
+// that its turn ends when it is used up.
 func testSubagentBudget(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(
@@ -111,8 +114,8 @@ func testSubagentBudget(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(b.subagents(id)[0].ID))
 }
 
-// Each budget ends the turn when it is used up, and the model is warned before,
-// once; that of the session counts all its turns.
+// testBudgets checks that each budget ends the turn when it is used up, after one
+// warning to the model, and that the session's budget counts all its turns.
 func testBudgets(b *testEnv) {
 	const look = `{"calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
 	const warned = `{"expect":"Note: .*Finish what you are at","calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
@@ -152,7 +155,7 @@ func testBudgets(b *testEnv) {
 	}
 }
 
-// The time of a turn is bounded, from its beginning on.
+// testTimeBudget checks that the time of a turn is limited, from its start.
 func testTimeBudget(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(`{"calls":[{"name":"bash","input":{"command":"sleep 0.3"}}]}`, `{"text":"Never."}`), pawl.DeliverNow)
@@ -162,7 +165,8 @@ func testTimeBudget(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
 }
 
-// Canceling the parent ends the subagent, within a second.
+// testSubagentCanceled checks that canceling the parent ends the subagent within a
+// second.
 func testSubagentCanceled(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()
@@ -190,7 +194,8 @@ func testSubagentCanceled(b *testEnv) {
 	}
 }
 
-// The turn goes on while a subagent works in the background, and does not end before it.
+// testSubagentInBackground checks that the turn continues while a subagent works in
+// the background, and does not end before it.
 func testSubagentInBackground(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(
@@ -205,7 +210,8 @@ func testSubagentInBackground(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// A pawl that died with a subagent at work: the call goes on with the same subagent.
+// testSubagentAfterACrash checks that a call continues with the same subagent after a
+// crash.
 func testSubagentAfterACrash(b *testEnv) {
 	model := b.script(
 		`{"calls":[`+task("general", "x", "")+`]}`, `{"expect":"> Came through.","text":"Ok."}`,

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// undo orders a Undo and waits for the result.
+// undo requests an undo and waits for the result.
 func (b *testEnv) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
 	b.Helper()
 	asked, err := b.Undo(b.Context(), id, r)
@@ -23,7 +23,7 @@ func (b *testEnv) undo(id pawl.SessionID, r pawl.Undo) pawl.Undone {
 	return events[len(events)-1].Body.(pawl.Undone)
 }
 
-// files are the regular files of the workspace.
+// files returns the regular files of the workspace.
 func (b *testEnv) files() map[string]string {
 	b.Helper()
 	entries, err := os.ReadDir(b.dir)
@@ -42,8 +42,8 @@ func (b *testEnv) put(name, text string) {
 	b.ok(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 }
 
-// twoTurns is a session that has changed files in two turns, and what it is
-// like before them, between them and after them.
+// twoTurns returns a session that changed files in two turns, and the files before,
+// between and after them.
 func (b *testEnv) twoTurns(more ...string) (id pawl.SessionID, states []map[string]string) {
 	b.Helper()
 	b.put("a", "first")
@@ -70,7 +70,7 @@ func testUndo(b *testEnv) {
 	check(b, pawl.Parts{pawl.Text{Text: "two"}}, plan.Prompt)
 	check(b, 3, plan.Messages)
 	check(b, []pawl.FileChange{{Path: "a", Kind: "create", Added: 1}, {Path: "c", Kind: "delete", Deleted: 1}}, plan.Files)
-	check(b, states[2], b.files()) // nothing was done yet
+	check(b, states[2], b.files()) // a preview changes nothing
 
 	check(b, pawl.Undone{Changed: []string{"a", "c"}}, b.undo(id, plan.Undo), cmpopts.IgnoreFields(pawl.Undone{}, "Asked"))
 	check(b, states[1], b.files())
@@ -129,7 +129,7 @@ func testUndoBusy(b *testEnv) {
 	check(b, 0, len(b.conversation(id)))
 }
 
-// What a person did in the meantime is not lost.
+// testUndoConflict checks that changes that the user made since are not lost.
 func testUndoConflict(b *testEnv) {
 	id, states := b.twoTurns()
 	b.put("c", "mine")
@@ -146,7 +146,7 @@ func testUndoConflict(b *testEnv) {
 	check(b, "mine", string(kept))
 }
 
-// The conversation and the files go back apart from each other.
+// testUndoScopes undoes the conversation and the files separately.
 func testUndoScopes(b *testEnv) {
 	id, states := b.twoTurns()
 	talk := b.conversation(id)
@@ -157,11 +157,11 @@ func testUndoScopes(b *testEnv) {
 	check(b, talk, b.conversation(id))
 	b.undo(id, pawl.Undo{Scope: pawl.ScopeFiles})
 	check(b, states[1], b.files())
-	check(b, len(talk)+1, len(b.conversation(id))) // the model sees it
+	check(b, len(talk)+1, len(b.conversation(id))) // the model is informed
 }
 
-// An order that nobody lived to carry out is carried out first, and what came
-// after it is worked on then.
+// testUndoInterrupted checks that a request that was pending at a crash is carried
+// out first, and later prompts afterwards.
 func testUndoInterrupted(b *testEnv) {
 	model := b.script(`{"text":"One."}`, `{"expect":"^more$","text":"More."}`)
 	s := b.importLog(b.events(
@@ -185,7 +185,8 @@ func testUndoInterrupted(b *testEnv) {
 	check(b, []pawl.Kind{"undo.asked", "prompted", "undone", "turn.started"}, kinds(b.log(s.ID)[6:10]))
 }
 
-// What subagents did goes back with the call that spawned them, and only there.
+// testUndoOfSubagents checks that the changes of subagents are undone with the call
+// that spawned them, and only with it.
 func testUndoOfSubagents(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		b.put("a", "first")
@@ -217,11 +218,11 @@ func testRename(b *testEnv) {
 	check(b, "The parser", b.get(id).Title)
 }
 
-// An order to compact is answered, whatever comes of it.
+// testCompactOrder checks that a compaction request always gets a result.
 func testCompactOrder(b *testEnv) {
 	id := b.create()
 	_, err := b.Compact(b.Context(), id, "")
-	b.code(pawl.CodeInvalid, err) // nothing was said yet
+	b.code(pawl.CodeInvalid, err) // the conversation is empty
 	_, err = b.Compact(b.Context(), "01JD0000000000000000000000", "")
 	b.code(pawl.CodeNotFound, err)
 	b.send(id, prompt("go", b.script(`{"text":"Ok."}`, `{"text":"A summary."}`, `{"text":"A summary."}`), pawl.DeliverNow))

@@ -13,7 +13,7 @@ import (
 
 const imported pawl.SessionID = "01JD0000000000000000000007"
 
-// events is a log of these bodies, as an export would give it.
+// events returns a log of these bodies, as an export would.
 func (b *testEnv) events(bodies ...pawl.Body) []pawl.Event {
 	var events []pawl.Event
 	turn := 0
@@ -32,7 +32,7 @@ func (b *testEnv) events(bodies ...pawl.Body) []pawl.Event {
 	return events
 }
 
-// interruptedIn is the log of a pawl that died while it ran a call.
+// interruptedIn returns the log of a process that crashed during a call.
 func (b *testEnv) interruptedIn(model string) []pawl.Event {
 	return b.events(
 		pawl.SessionCreated{Dir: b.dir},
@@ -87,7 +87,8 @@ func testResumeIdle(b *testEnv) {
 	check(b, 1, len(b.log(id)))
 }
 
-// Cancel ends the open turn and the prompts accepted before, not those after.
+// testCancel checks that a cancel ends the current turn and the prompts accepted
+// before it, not later ones.
 func testCancel(b *testEnv) {
 	id := b.create()
 	model := b.script(`{"fault":"hang","text":"half of it"}`, `{"text":"New."}`)
@@ -118,7 +119,8 @@ func testCancelInterrupted(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(s.ID))
 }
 
-// A watcher who comes at any time sees every durable event once, in order.
+// testEvents checks that a reader that starts at any time sees every durable event
+// once, in order.
 func testEvents(b *testEnv) {
 	id, _ := b.busy(`{"text":"Done.","deltas":3}`)
 	type watched struct {
@@ -183,7 +185,7 @@ func testEventsEnd(b *testEnv) {
 		if n++; err != nil || e.Seq != 1 {
 			b.Errorf("%v, %v", e, err)
 		}
-		cancel() // nothing more comes: the loop ends, and without an error
+		cancel() // no more events: the loop ends without an error
 	}
 	check(b, 1, n)
 }
@@ -192,7 +194,7 @@ func testDraft(b *testEnv) {
 	id := b.create()
 	_, err := b.Draft(b.Context(), id)
 	b.code(pawl.CodeNotFound, err)
-	// Each piece comes so late that the draft is saved with it.
+	// Each chunk comes so late that the draft is saved with it.
 	b.send(id, prompt("go", b.script(`{"fault":"hang","reasoning":"hm","text":"half of it","delay_ms":300}`), pawl.DeliverNow))
 	events := b.until(id, 0, is[pawl.ReplyStarted])
 	reply := events[len(events)-1].Seq
@@ -226,12 +228,13 @@ func testImport(b *testEnv) {
 	check(b, b.get(id), row)
 	check(b, exported, other.log(id))
 
-	_, err := b.Import(b.Context(), all(exported)) // it is there already
+	_, err := b.Import(b.Context(), all(exported)) // it already exists
 	b.code(pawl.CodeConflict, err)
 	check(b, exported, b.log(id))
 }
 
-// A log in mid-turn is a session that was interrupted.
+// testImportOpen checks that a log that ends within a turn becomes an interrupted
+// session.
 func testImportOpen(b *testEnv) {
 	events := b.interruptedIn("script:nowhere.jsonl")
 	for n := 1; n <= len(events); n++ {
@@ -284,7 +287,8 @@ func bodies(events []pawl.Event) []pawl.Body {
 	return list
 }
 
-// A log that cannot be read to its end is not imported at all.
+// testImportBreaksOff checks that a log that cannot be read to its end is not
+// imported at all.
 func testImportBreaksOff(b *testEnv) {
 	good := b.interruptedIn("script:x")
 	_, err := b.Import(b.Context(), func(yield func(pawl.Event, error) bool) {

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// RunAccounts checks a store that keeps tenants. open returns an empty one, which
-// is closed with its test.
+// RunAccounts tests a store of tenants. open returns an empty one, which is closed
+// when its test ends.
 func RunAccounts(t *testing.T, open func(t *testing.T) Tenanted) {
 	for _, c := range []struct {
 		name string
@@ -87,7 +87,7 @@ func accountsRemoved(t *testing.T, s Tenanted) {
 	_, err := s.TokenByHash(t.Context(), x.token.Hash)
 	done(t, err)
 	done(t, s.Release(acme, x.session, "holder"))
-	done(t, s.Delete(acme, x.session)) // its subagent stays, which no list shows
+	done(t, s.Delete(acme, x.session)) // its subagent remains, which no list shows
 	one, err := s.SessionsOf(t.Context(), "acme", 1)
 	done(t, err)
 	equal(t, "sessions that are left", len(one), 1)

@@ -125,7 +125,7 @@ func appendTimes(t *testing.T, s store.Store) {
 	for i, at := range []time.Time{
 		time.Date(2026, 7, 1, 12, 0, 0, 123_456_789, zone),
 		time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC),
-		time.Now(), // carries a monotonic clock
+		time.Now(), // has a monotonic clock reading
 		{},
 	} {
 		after := pawl.Seq(i + 1)
@@ -134,7 +134,7 @@ func appendTimes(t *testing.T, s store.Store) {
 		updated := row(t, s, id).Updated
 		want := at.UTC().Truncate(time.Microsecond)
 		for _, got := range []time.Time{returned, read, updated} {
-			if got != want { // not Equal: the zone counts
+			if got != want { // not Equal: the time zone must match too
 				t.Fatalf("%v was kept as %#v, want %#v", at, got, want)
 			}
 		}
@@ -172,8 +172,8 @@ func appendRefuses(t *testing.T, s store.Store) {
 	equal(t, "sessions", len(sessions), 1)
 }
 
-// A body that the store would take and never be able to give back would make
-// the whole session unreadable.
+// appendUnreadable checks that a store rejects bodies that it could not decode again,
+// which would make the whole session unreadable.
 func appendUnreadable(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	for _, input := range []string{`{"a":1,"a":2}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", `{"a":"\u0000"}`, `{`, ``} {

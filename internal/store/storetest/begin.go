@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// readers yields readers, and then an error unless it is nil.
+// readers yields the readers, and then the error unless it is nil.
 func readers(err error, list ...io.Reader) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		for _, r := range list {
@@ -63,7 +63,7 @@ func begin(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 
-	// One that is there stays as it is.
+	// An existing session stays unchanged.
 	there := create(t, s).Session
 	_, err = s.Begin(t.Context(), there, readers(nil, strings.NewReader("b")), beginning()...)
 	fails(t, "begin once more", err, pawl.ErrConflict)

@@ -19,8 +19,9 @@ func conflictOldHead(t *testing.T, s store.Store) {
 	equal(t, "events in the log", len(log(t, s, id, 0)), 3)
 }
 
-// Not ErrNotFound: to tell the two apart a store would need a second question,
-// and who meets a conflict reads the log again, which then tells.
+// conflictMissing wants ErrConflict, not ErrNotFound: to distinguish the two, a store
+// would need a second query, and a writer that gets a conflict reads the log again
+// anyway.
 func conflictMissing(t *testing.T, s store.Store) {
 	id := NewID()
 	_, err := s.Append(t.Context(), id, 1, titled("a"))
@@ -62,8 +63,8 @@ func conflictCreateRace(t *testing.T, s store.Store) {
 	equal(t, "title", row(t, s, id).Title, won[1].Body.(pawl.SessionTitled).Title)
 }
 
-// race lets all writers append at once, spread over the handles, and returns
-// what the one that won has written.
+// race appends with all writers concurrently, spread over the stores, and returns the
+// events of the winner.
 func race(t *testing.T, stores []store.Store, id pawl.SessionID, after pawl.Seq, events func(writer int) []pawl.Event) []pawl.Event {
 	t.Helper()
 	start := make(chan struct{})

@@ -15,7 +15,7 @@ func deleted(t *testing.T, s store.Store, id pawl.SessionID) {
 	}
 }
 
-// filled makes a session that has something of everything.
+// filled creates a session with a row in every table.
 func filled(t *testing.T, s store.Store) (pawl.SessionID, pawl.Blob) {
 	t.Helper()
 	id := fill(t, s, 10)[0].Session
@@ -27,14 +27,14 @@ func filled(t *testing.T, s store.Store) (pawl.SessionID, pawl.Blob) {
 
 func deleteAll(t *testing.T, s store.Store) {
 	id, blob := filled(t, s)
-	if _, err := s.Acquire(t.Context(), id, "a", time.Microsecond, ""); err != nil { // lapses at once
+	if _, err := s.Acquire(t.Context(), id, "a", time.Microsecond, ""); err != nil { // expires at once
 		t.Fatal(err)
 	}
 	deleted(t, s, id)
 	vanished(t, s, id, blob)
 	listed(t, s, pawl.Filter{})
 
-	// Nothing of it comes back with a session of the same id.
+	// A new session with the same ID must not inherit anything.
 	first := appended(t, s, id, 0, event(pawl.SessionCreated{Dir: "/w"}))
 	equal(t, "the new log", log(t, s, id, 0), first)
 	_, err := s.Draft(t.Context(), id)
@@ -44,7 +44,7 @@ func deleteAll(t *testing.T, s store.Store) {
 	acquired(t, s, id, "b", "", "")
 }
 
-// vanished wants a session to be deleted in every respect.
+// vanished fails the test unless the session is completely deleted.
 func vanished(t *testing.T, s store.Store, id pawl.SessionID, blob pawl.Blob) {
 	t.Helper()
 	_, err := s.Session(t.Context(), id)

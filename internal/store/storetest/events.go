@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// fill makes a session of n events and returns its log.
+// fill creates a session of n events and returns its log.
 func fill(t *testing.T, s store.Store, n int) []pawl.Event {
 	t.Helper()
 	events := []pawl.Event{event(pawl.SessionCreated{Dir: "/w"})}
@@ -38,8 +38,8 @@ func eventsPages(t *testing.T, s store.Store) {
 	equal(t, "events before the break", n, 700)
 }
 
-// More readers than any store has connections, each in the middle of its log,
-// and a writer: if one held a connection, this would stand still.
+// eventsNested runs more readers than any store has connections, each in the middle
+// of its log, and a writer. If a reader held a connection, this would deadlock.
 func eventsNested(t *testing.T, s store.Store) {
 	all := fill(t, s, 600)
 	id, head := all[0].Session, pawl.Seq(len(all))

@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// dawn is when the sessions of the suite begin.
+// dawn is the start time of the suite's sessions.
 var dawn = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
 
-// NewID returns a session id that nobody has.
+// NewID returns a new session ID.
 func NewID() pawl.SessionID {
 	const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	id := make([]byte, 26)
@@ -28,15 +28,15 @@ func NewID() pawl.SessionID {
 	return pawl.SessionID(id)
 }
 
-// event is something that happened at dawn.
+// event returns an event at dawn.
 func event(b pawl.Body) pawl.Event { return pawl.Event{At: dawn, Body: b} }
 
-// titled is a small event that can stand anywhere in a log but at its start.
+// titled returns a small event that is valid anywhere in a log but at its start.
 func titled(format string, args ...any) pawl.Event {
 	return event(pawl.SessionTitled{Title: fmt.Sprintf(format, args...)})
 }
 
-// create makes a session and returns its first event.
+// create creates a session and returns its first event.
 func create(t *testing.T, s store.Store) pawl.Event {
 	t.Helper()
 	return appended(t, s, NewID(), 0, event(pawl.SessionCreated{Dir: "/w"}))[0]
@@ -75,7 +75,7 @@ func row(t *testing.T, s store.Store, id pawl.SessionID) pawl.Session {
 	return got
 }
 
-// equal compares whole values; an empty list is as good as none.
+// equal compares values deeply; an empty slice equals nil.
 func equal[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -83,7 +83,7 @@ func equal[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// fails wants an error of a class.
+// fails fails the test unless the error is of the given class.
 func fails(t *testing.T, what string, err, class error) {
 	t.Helper()
 	if !errors.Is(err, class) {
@@ -91,7 +91,7 @@ func fails(t *testing.T, what string, err, class error) {
 	}
 }
 
-// busy wants a BusyError that names the holder.
+// busy fails the test unless err is a BusyError that names the holder.
 func busy(t *testing.T, what string, err error, id pawl.SessionID, holder store.Owner) {
 	t.Helper()
 	fails(t, what, err, pawl.ErrBusy)

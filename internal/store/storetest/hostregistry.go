@@ -15,10 +15,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// HostRegistry is the registry under test. A host is live for an hour after its heartbeat.
+// HostRegistry is the registry under test. A host is live for an hour after its
+// heartbeat.
 type HostRegistry struct {
 	fleet.HostRegistry
-	Age func(t *testing.T, host string, by time.Duration) // makes it so that a host was last seen that much earlier
+	Age func(t *testing.T, host string, by time.Duration) // moves a host's last heartbeat into the past
 }
 
 // RunRoster checks a host registry. open returns an empty one, which is closed with its
@@ -53,7 +54,7 @@ func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
 	}
 }
 
-// heartbeat reports hosts.
+// heartbeat sends a heartbeat of each host.
 func (r HostRegistry) heartbeat(t *testing.T, hosts ...fleet.Host) {
 	t.Helper()
 	for _, m := range hosts {
@@ -63,7 +64,7 @@ func (r HostRegistry) heartbeat(t *testing.T, hosts ...fleet.Host) {
 	}
 }
 
-// placed wants a directory on a host, in a later epoch than one.
+// placed places a directory and expects it on the host, in a later epoch than after.
 func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) fleet.Workspace {
 	t.Helper()
 	w, err := r.Place(t.Context(), dir, lost)
@@ -76,7 +77,7 @@ func (r HostRegistry) placed(t *testing.T, dir, lost, host string, after int64) 
 	return w
 }
 
-// stays wants a directory to be where it was placed.
+// stays places a directory and expects it where it was.
 func (r HostRegistry) stays(t *testing.T, lost string, was fleet.Workspace) fleet.Workspace {
 	t.Helper()
 	w := r.placed(t, was.Dir, lost, was.Host, was.Epoch-1)
@@ -84,7 +85,7 @@ func (r HostRegistry) stays(t *testing.T, lost string, was fleet.Workspace) flee
 	return w
 }
 
-// done wants no error.
+// done fails the test if there is an error.
 func done(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -117,7 +118,7 @@ func registryStays(t *testing.T, r HostRegistry) {
 	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	w := r.placed(t, "/w", "", "a", 0)
 	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4, Busy: 9}, fleet.Host{Name: "b", Capacity: 100})
-	r.stays(t, "", w) // b has more space, but the directory is at a
+	r.stays(t, "", w) // b has more capacity, but the directory is on a
 	r.stays(t, "b", w)
 	got, err := r.Workspace(t.Context(), "/w")
 	done(t, err)
@@ -149,7 +150,7 @@ func registryLeaves(t *testing.T, r HostRegistry) {
 			t.Errorf("%s: %+v, %v", c.why, w, err)
 		}
 		r.heartbeat(t, fine)
-		r.stays(t, "", w) // it does not go back by itself
+		r.stays(t, "", w) // it does not move back by itself
 	}
 }
 
@@ -157,7 +158,7 @@ func registryDrain(t *testing.T, r HostRegistry) {
 	hosts := []fleet.Host{{Name: "a", Capacity: 4}, {Name: "b", Capacity: 4, Busy: 4}}
 	drains := func(want bool) {
 		t.Helper()
-		for range 2 { // its heartbeats do not end it
+		for range 2 { // its heartbeats do not end the draining
 			got, err := r.Heartbeat(t.Context(), hosts[0])
 			done(t, err)
 			equal(t, "the host is asked to drain", got, want)
@@ -192,7 +193,7 @@ func registryCapacity(t *testing.T, r HostRegistry) {
 		{"over its room, but less", fleet.Host{Capacity: 1, Busy: 2}, fleet.Host{Capacity: 1, Busy: 7}},
 	} {
 		c.least.Name, c.more.Name = "least", "more"
-		for n := range 8 { // a tie is broken at random
+		for n := range 8 { // ties are broken at random
 			r.heartbeat(t, c.least, c.more)
 			w, err := r.Place(t.Context(), fmt.Sprintf("/w%d/%d", i, n), "")
 			if err != nil || w.Host != "least" {
@@ -228,7 +229,7 @@ func registryNoHost(t *testing.T, r HostRegistry) {
 	none("a late one", "")
 }
 
-// together runs 50 at once and returns what they were given.
+// together runs 50 calls concurrently and returns their results.
 func together(t *testing.T, f func(ctx context.Context, i int) (fleet.Workspace, error)) []fleet.Workspace {
 	t.Helper()
 	all := make([]fleet.Workspace, 50)
@@ -355,7 +356,7 @@ func registryVacated(t *testing.T, r HostRegistry) {
 	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4})
 	v, w, x := r.placed(t, "/v", "", "a", 0), r.placed(t, "/w", "", "a", 0), r.placed(t, "/x", "", "a", 0)
 	done(t, r.Saved(t.Context(), "/w", w.Epoch, "c1", 1))
-	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another's
+	done(t, r.Vacate(t.Context(), "/v", v.Epoch+1)) // another epoch
 	done(t, r.Vacate(t.Context(), "/w", w.Epoch))
 	done(t, r.Drop(t.Context(), "/x"))
 	done(t, r.Drop(t.Context(), "/x"))
@@ -382,8 +383,8 @@ func registryVacated(t *testing.T, r HostRegistry) {
 	r.stays(t, "", again)
 }
 
-// rosterAnew: a host that had a directory before it was dropped cannot write to the
-// one that is there now.
+// registryAnew checks that a host that had a directory before it was dropped cannot
+// write to the new directory of the same name.
 func registryAnew(t *testing.T, r HostRegistry) {
 	r.heartbeat(t, fleet.Host{Name: "a", Capacity: 4}, fleet.Host{Name: "b", Capacity: 4})
 	known := map[int64]bool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// acquired takes a lease for long and expects to learn whom it was taken from.
+// acquired takes a long lease and checks the owner that it was taken from.
 func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, removed, from store.Owner) {
 	t.Helper()
 	got, err := s.Acquire(t.Context(), id, owner, time.Hour, removed)
@@ -28,7 +28,8 @@ func released(t *testing.T, s store.Store, id pawl.SessionID, owner store.Owner)
 	}
 }
 
-// A renewed lease is taken from nobody: from reports a crash, and none existed.
+// leaseLife also checks that a renewal returns no previous owner: one would mean that
+// a process crashed.
 func leaseLife(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
@@ -67,12 +68,12 @@ func leaseLapse(t *testing.T, s store.Store) {
 		if time.Since(start) > time.Minute {
 			t.Fatal("the lease does not lapse")
 		}
-		time.Sleep(ttl / 20) // a lease lapses by the clock of the store
+		time.Sleep(ttl / 20) // a lease expires by the clock of the store
 	}
 	if got := time.Since(start); got < ttl || tries == 0 {
 		t.Fatalf("a lease of %s was taken after %s, at try %d", ttl, got, tries)
 	}
-	// The old holder finds out when it renews, however long it slept.
+	// The old holder gets an error when it renews, however late.
 	acquired(t, s, id, "b", "", "")
 	_, err := s.Acquire(t.Context(), id, "a", ttl, "")
 	busy(t, "renewing a lease that was lost", err, id, "b")

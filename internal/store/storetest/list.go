@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// createAt makes a session that was updated some minutes after dawn.
+// createAt creates a session that was updated some minutes after dawn.
 func createAt(t *testing.T, s store.Store, minute int, created pawl.SessionCreated, more ...pawl.Body) pawl.SessionID {
 	t.Helper()
 	id, at := NewID(), dawn.Add(time.Duration(minute)*time.Minute)
@@ -22,7 +22,7 @@ func createAt(t *testing.T, s store.Store, minute int, created pawl.SessionCreat
 	return id
 }
 
-// listed wants a filter to pick these sessions in this order.
+// listed fails the test unless the filter selects these sessions in this order.
 func listed(t *testing.T, s store.Store, f pawl.Filter, want ...pawl.SessionID) {
 	t.Helper()
 	sessions, err := s.Sessions(t.Context(), f)
@@ -50,12 +50,12 @@ func listOrder(t *testing.T, s store.Store) {
 	listed(t, s, pawl.Filter{Before: updated.In(time.FixedZone("west", -8*3600)), Limit: 1}, second)
 	listed(t, s, pawl.Filter{Before: dawn})
 
-	// A title moves a session to the top, a step in mid-turn does not.
+	// A title moves a session to the top, a step within a turn does not.
 	appended(t, s, first, 1, pawl.Event{At: dawn.Add(time.Hour), Body: pawl.SessionTitled{Title: "new"}})
 	appended(t, s, second, 1, pawl.Event{At: dawn.Add(2 * time.Hour), Body: pawl.CallStarted{Call: "c"}})
 	listed(t, s, pawl.Filter{}, first, third, second)
 
-	// Of those updated at the same time the newest id comes first.
+	// Among sessions updated at the same time, the newest ID comes first.
 	same := []pawl.SessionID{createAt(t, s, 90, dir), createAt(t, s, 90, dir), createAt(t, s, 90, dir)}
 	slices.Sort(same)
 	listed(t, s, pawl.Filter{Limit: 3}, same[2], same[1], same[0])

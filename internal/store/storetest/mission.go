@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// missionSamples are those of samples that are about missions.
+// missionSamples has the samples that are about missions.
 var missionSamples = []pawl.Body{
 	pawl.MissionStarted{By: pawl.Actor{User: "ada"}, Order: pawl.MissionOrder{
 		Goal: "see <a> & b", Criteria: []pawl.Criterion{{ID: "AC-1", Category: "c", Text: "t", Checks: []string{"go-test"}}},
@@ -35,7 +35,7 @@ var missionSamples = []pawl.Body{
 	pawl.Sealed{Round: 1, Candidate: "c2", Tree: "t1", Criteria: "sha256:ab", Chain: "sha256:ef"},
 }
 
-// listMissions wants lists to know which sessions command a mission.
+// listMissions checks that lists can select the sessions with a mission.
 func listMissions(t *testing.T, s store.Store) {
 	begun := pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go"}}
 	plain := createAt(t, s, 1, pawl.SessionCreated{Dir: "/w/a"})
@@ -73,8 +73,8 @@ func listMissions(t *testing.T, s store.Store) {
 	}
 }
 
-// TakesMissions wants a session that an earlier pawl wrote, with its head there,
-// to command none, and others to.
+// TakesMissions checks a migrated store: the session that an earlier version wrote,
+// with the given head, has no mission, and others can have one.
 func TakesMissions(t *testing.T, s store.Store, id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	listed(t, s, pawl.Filter{Missions: true})

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// named is a user, for a filter.
+// named returns a pointer to a user, for a filter.
 func named(u pawl.User) *pawl.User { return &u }
 
 func listOwners(t *testing.T, s store.Store) {
@@ -41,7 +41,7 @@ func listOwners(t *testing.T, s store.Store) {
 	listed(t, s, pawl.Filter{Owner: named("\xff\x00"), Shared: true})
 	listed(t, s, pawl.Filter{Owner: named("a%'\x00\"da"), Shared: true}, odd)
 
-	// What is shared is shared with those whom the newest event names.
+	// The newest event replaces the earlier list.
 	appended(t, s, shown, 2, event(pawl.SessionShared{With: []pawl.User{"eve"}}))
 	listed(t, s, pawl.Filter{Owner: named("bob"), Shared: true}, bobs)
 	listed(t, s, pawl.Filter{Owner: named("eve"), Shared: true}, shown)

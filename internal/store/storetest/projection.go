@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// projection holds that the row is what folding the log event by event gives,
-// however the events were grouped when they were appended.
+// projection checks that the row equals the fold of the log event by event, however
+// the events were grouped when they were appended.
 func projection(t *testing.T, s store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := NewID()
@@ -79,8 +79,8 @@ var (
 	)
 )
 
-// init has the generators name themselves: they do it at their first use, and
-// tests that run beside each other would race for it.
+// init calls String on the generators: they set their names lazily, and parallel
+// tests would race for that.
 func init() { //nolint:gochecknoinits // of a library state
 	for _, g := range []fmt.Stringer{anyText, anyUsage, anyEvent, anyBody, anyReply} {
 		_ = g.String()

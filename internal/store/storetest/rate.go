@@ -10,23 +10,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The comparison of CompareRate.
+// Parameters of CompareRate.
 const (
 	rateRounds = 60
 	rateBatch  = 20
 	rateTries  = 3
-	rateFloor  = 0.60 // of the bare rate
+	rateFloor  = 0.60 // fraction of the bare rate
 )
 
-// Sample is an event of the size that most have.
+// Sample is an event of typical size.
 var Sample = pawl.Event{Turn: 1, At: time.Unix(1_700_000_000, 0), Body: pawl.CallStarted{
 	Call: "call_0123456789", Tool: "bash", Access: []pawl.Access{{Kind: pawl.AccessExec, Target: "go test ./..."}},
 }}
 
-// CompareRate holds Append of one event against bare, which inserts the given
-// row of the same table in a transaction of its own and does nothing else. The
-// two take turns, so that a noisy machine disturbs both alike. It logs whether
-// Append reaches 60 % of the bare rate in one of three tries.
+// CompareRate compares the rate of Append for one event with bare, which only inserts
+// the given row into a table of the same schema, in its own transaction. The two
+// alternate, so that noise affects both equally. It logs whether Append reaches 60 %
+// of the bare rate in one of three tries.
 func CompareRate(t *testing.T, s store.Store, bare func(seq int, kind pawl.Kind, version int, body []byte) error) {
 	id := NewID()
 	if _, err := s.Append(t.Context(), id, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w"}}); err != nil {
@@ -61,7 +61,7 @@ func CompareRate(t *testing.T, s store.Store, bare func(seq int, kind pawl.Kind,
 	t.Logf("over the goal: Append does not reach %.2f of the rate of a bare insert", rateFloor)
 }
 
-// Compare logs how often a second each of some can be called. They take turns.
+// Compare logs how often each function can be called per second. They alternate.
 func Compare(t *testing.T, calls map[string]func(n int) error) {
 	took := map[string][]time.Duration{}
 	for round := range rateRounds * rateTries {
@@ -74,7 +74,7 @@ func Compare(t *testing.T, calls map[string]func(n int) error) {
 	}
 }
 
-// timed returns how long a batch of calls takes, the first of them with n.
+// timed returns the duration of a batch of calls, the first of them with n.
 func timed(t *testing.T, n int, f func(n int) error) time.Duration {
 	t.Helper()
 	began := time.Now()

@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// endless is a title that no index takes as a whole.
+// endless is a title that is too long for an index.
 var endless = strings.Repeat("endless", 20_000)
 
 func search(t *testing.T, s store.Store) {
-	all := []string{"untitled", "long", "signs", "unicode", "parser"} // the newest first
+	all := []string{"untitled", "long", "signs", "unicode", "parser"} // newest first
 	sessions := map[string]pawl.SessionID{}
 	for i, c := range []struct{ name, title, prompt string }{
 		{"parser", "Fix the JSON parser", "it fails on 1e5abc and v2.10"},
@@ -34,7 +34,7 @@ func search(t *testing.T, s store.Store) {
 		{"arser", nil},
 		{"fix pars", []string{"parser"}},
 		{"pars fix", []string{"parser"}},
-		{"fix arguments", nil}, // each is in one, but none has both
+		{"fix arguments", nil}, // each word is in one session, but none has both
 		{"fix fails", []string{"parser"}},
 		{"parser it", []string{"parser"}},
 		{"1e5", []string{"parser"}},
@@ -55,7 +55,7 @@ func search(t *testing.T, s store.Store) {
 		{"١٢", []string{"unicode"}},
 		{"\xff\x00", all},
 
-		// Signs are no words: what is left of them counts.
+		// Punctuation is ignored; the words between it count.
 		{"%", all},
 		{"_ ' \" \\ & | ! :* ( ) <-> $1::text", nil},
 		{"f_o", []string{"signs", "parser"}},

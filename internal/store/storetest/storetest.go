@@ -1,5 +1,5 @@
-// Package storetest is the contract of [store.Store] in executable form. Every
-// store passes it.
+// Package storetest is the test suite that every implementation of [store.Store] must
+// pass.
 package storetest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Run checks a store. open returns an empty one, which is closed with its test.
+// Run tests a store. open returns an empty one, which is closed when its test ends.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, c := range []struct {
 		name string
@@ -71,8 +71,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
-// RunTokens checks where tokens are kept. open returns an empty place twice, as
-// two processes have it; it is closed with its test.
+// RunTokens tests a store of tokens. open returns two handles on the same empty
+// store, as two processes have; they are closed when the test ends.
 func RunTokens(t *testing.T, open func(t *testing.T) (a, b store.Tokens)) {
 	for _, c := range []struct {
 		name string
@@ -91,8 +91,8 @@ func RunTokens(t *testing.T, open func(t *testing.T) (a, b store.Tokens)) {
 	}
 }
 
-// RunShared checks two handles on the same data, as two processes have. open
-// returns them, the data being empty; they are closed with their test.
+// RunShared tests two handles on the same store, as two processes have. open returns
+// them for an empty store; they are closed when the test ends.
 func RunShared(t *testing.T, open func(t *testing.T) (a, b store.Store)) {
 	for _, c := range []struct {
 		name string

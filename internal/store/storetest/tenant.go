@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// Tenanted is a store of many tenants.
+// Tenanted is a store with several tenants.
 type Tenanted interface {
 	store.Store
 	store.Tokens
@@ -24,7 +24,7 @@ type Tenanted interface {
 	store.Tenants
 }
 
-// things are what a tenant has, by their names.
+// things names the data of a tenant.
 type things struct {
 	session pawl.SessionID
 	blob    string
@@ -33,23 +33,24 @@ type things struct {
 	epoch   int64
 }
 
-// namedThings are things that do not exist, or that another has.
+// namedThings returns names that are not in use.
 func namedThings(blob string) things {
 	id := NewID()
 	return things{session: id, blob: blob, token: token("ci"), dir: "/" + string(id), epoch: 1}
 }
 
-// try does something to another's things. What it returns tells all that it has
-// learned.
+// try accesses the data of another tenant. Its result contains everything that the
+// caller learns.
 type try struct {
 	do    func(ctx context.Context, s Tenanted, x things) (any, error)
-	taken bool   // a name that is taken is an ErrConflict: else it is all as if nothing were there
-	fleet string // why it is for all tenants
+	taken bool   // the method returns ErrConflict for a name that is in use; the others must act as if it did not exist
+	fleet string // why the method applies to all tenants
 }
 
 func said(err error) (any, error) { return nil, err }
 
-// forOperator: RunAccounts checks that no tenant can.
+// forOperator is the reason for methods that only the operator may use; RunAccounts
+// checks them.
 const forOperator = "it is for the one who runs the fleet"
 
 var storeTries = map[string]try{
@@ -150,8 +151,9 @@ var storeTries = map[string]try{
 	"Drop": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Drop(ctx, x.dir)) }},
 }
 
-// RunTenants checks that each method keeps what is one tenant's from all others
-// who know its name. open returns an empty store, which is closed with its test.
+// RunTenants checks that no method gives a tenant access to the data of another one,
+// even if it knows the names. open returns an empty store, which is closed when its
+// test ends.
 func RunTenants(t *testing.T, open func(t *testing.T) Tenanted) {
 	for m := range reflect.TypeFor[Tenanted]().Methods() {
 		if _, ok := storeTries[m.Name]; !ok {
@@ -181,7 +183,8 @@ func RunTenants(t *testing.T, open func(t *testing.T) Tenanted) {
 	}
 }
 
-// check makes a try on what is another's, and on what does not exist.
+// check compares a try on another tenant's data with one on data that does not exist:
+// the results must be the same.
 func (c try) check(ctx context.Context, t *testing.T, s Tenanted, name string, x things) {
 	t.Helper()
 	got, err := c.do(ctx, s, x)
@@ -195,13 +198,13 @@ func (c try) check(ctx context.Context, t *testing.T, s Tenanted, name string, x
 	equal(t, name+" tells of what is another's", describe(got, err, x), describe(want, missing, y))
 }
 
-// describe is all that was said, but for the names.
+// describe returns a result as text, with the names replaced.
 func describe(got any, err error, x things) string {
 	text := fmt.Sprintf("%+v, %v", got, err)
 	return strings.NewReplacer(string(x.session), "ID", x.token.ID, "TOKEN", x.dir, "DIR").Replace(text)
 }
 
-// furnish makes things for a tenant, of all kinds.
+// furnish creates data of all kinds for a tenant.
 func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 	t.Helper()
 	x := namedThings("")
@@ -232,7 +235,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 	return x
 }
 
-// all is what a tenant has.
+// all returns all data of a tenant.
 func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 	t.Helper()
 	add := func(v any, err error) {
@@ -266,16 +269,17 @@ func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 	return have
 }
 
-// single is a store of one tenant.
+// single is a store without tenants.
 type single interface {
 	store.Store
 	store.Tokens
 }
 
-// accounts has another name than one of its methods, so that it can be embedded.
+// accounts is an alias, since an embedded field must not have the name of one of its
+// methods.
 type accounts = store.Tenants
 
-// RefusesTenants wants a store that keeps no tenants apart to do nothing for any.
+// RefusesTenants checks that a store without tenants rejects every call for a tenant.
 func RefusesTenants(t *testing.T, s single) {
 	ctx := store.WithTenant(t.Context(), "acme")
 	id := create(t, s).Session

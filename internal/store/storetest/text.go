@@ -8,13 +8,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// hard are texts that stores have been known to lose, cut or refuse.
+// hard has texts that stores are known to lose, cut or reject.
 var hard = []string{
 	"NUL \x00 in the middle", "\x00", "\x1a\x000", "invalid \xff\xfe UTF-8", "half a rune \xe2\x82", "emoji 👩‍👩‍👧",
 	"lines \u2028 and \u2029", "<b>&amp;</b>", `back\slash \u0000 'quotes" $1 ? %s`, "\r\n\t\x7f", "\ufeffBOM\ufffd", "",
 }
 
-// kept is what encoding/json makes of a text.
+// kept returns a text after a round trip through encoding/json.
 func kept(t *testing.T, text string) (back string) {
 	t.Helper()
 	data, err := json.Marshal(text)

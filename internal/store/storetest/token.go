@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// token is one with all that a token has.
+// token returns a token with all fields set.
 func token(name string) store.Token {
 	hash := sha256.Sum256([]byte(NewID()))
 	return store.Token{
@@ -20,7 +20,7 @@ func token(name string) store.Token {
 	}
 }
 
-// added keeps tokens.
+// added adds tokens.
 func added(t *testing.T, s store.Tokens, tokens ...store.Token) {
 	t.Helper()
 	for _, k := range tokens {
@@ -30,7 +30,7 @@ func added(t *testing.T, s store.Tokens, tokens ...store.Token) {
 	}
 }
 
-// found wants the token of a hash.
+// found fails the test unless the token is found by its hash.
 func found(t *testing.T, s store.Tokens, want store.Token) {
 	t.Helper()
 	got, err := s.TokenByHash(t.Context(), want.Hash)
@@ -108,7 +108,7 @@ func tokensUsed(t *testing.T, a, b store.Tokens) {
 			t.Fatal(err)
 		}
 	}
-	k.Used = dawn.Add(time.Hour) // whoever comes late does not turn it back
+	k.Used = dawn.Add(time.Hour) // a late call does not set it back
 	found(t, a, k)
 	if err := a.UseToken(t.Context(), string(NewID()), dawn); err != nil {
 		t.Error(err)

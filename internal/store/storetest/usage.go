@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// used reads usage. Its rows are ordered by day and session; those that are
-// alike in both are put into one order here.
+// used returns the usage rows. They are ordered by day and session; used also sorts
+// those with the same day and session.
 func used(t *testing.T, s store.Store, f pawl.UsageFilter) []pawl.UsageRow {
 	t.Helper()
 	rows, err := s.Usage(t.Context(), f)
@@ -41,7 +41,7 @@ func ordered(rows []pawl.UsageRow) []pawl.UsageRow {
 	return rows
 }
 
-// replied is a reply so many days after dawn, with a usage that no other has.
+// replied returns a reply some days after dawn, with a usage that is unique for n.
 func replied(day int, model, agent string, n int64) pawl.Event {
 	return pawl.Event{At: dawn.AddDate(0, 0, day), Turn: 1, Body: pawl.Replied{
 		Step: 1, Model: model, Agent: agent, Finish: pawl.FinishEndTurn,
@@ -49,9 +49,8 @@ func replied(day int, model, agent string, n int64) pawl.Event {
 	}}
 }
 
-// usageFold holds that the rows are what folding the log gives, however the
-// events were grouped when they were appended, and that they add up to the
-// session's own sum.
+// usageFold checks that the rows equal the fold of the log, however the events were
+// grouped when they were appended, and that they add up to the session's total.
 func usageFold(t *testing.T, s store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := NewID()
@@ -110,7 +109,7 @@ func usageFilters(t *testing.T, s store.Store) {
 
 	for _, c := range []struct {
 		filter pawl.UsageFilter
-		want   []int64 // the sessions' input, in any order
+		want   []int64 // input of the sessions, in any order
 	}{
 		{pawl.UsageFilter{}, []int64{1, 2, 3, 4, 5, 12, 7, 8}},
 		{pawl.UsageFilter{Since: dawn}, []int64{1, 2, 3, 4, 5, 12, 7, 8}},
@@ -145,7 +144,8 @@ func usageFilters(t *testing.T, s store.Store) {
 	})
 }
 
-// usageConflict: what is not in the log does not count, and what is counts once.
+// usageConflict checks that rejected events do not count, and that each appended
+// event counts once.
 func usageConflict(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	race(t, []store.Store{s}, id, 1, func(int) []pawl.Event { return []pawl.Event{replied(0, "m", "build", 1)} })
@@ -171,12 +171,12 @@ func usageDelete(t *testing.T, s store.Store) {
 	deleted(t, s, mine)
 	equal(t, "what is left", used(t, s, pawl.UsageFilter{}), store.UsageOf(log(t, s, theirs, 0)))
 
-	appended(t, s, mine, 0, events...) // as an import does
+	appended(t, s, mine, 0, events...) // like an import
 	equal(t, "after an import", used(t, s, pawl.UsageFilter{}), before)
 }
 
-// TakesUsage wants a session that an earlier pawl wrote, with its head there, to
-// go on and its replies to count.
+// TakesUsage checks a migrated store: the session that an earlier version wrote, with
+// the given head, can be continued, and its replies count.
 func TakesUsage(t *testing.T, s store.Store, id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	equal(t, "usage before the first reply", used(t, s, pawl.UsageFilter{}), nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// Authority permits what the mode of a prompt permits, which is everything where
-// none is named. Its rules can be changed at any time; grants are kept.
+// Authority decides permissions by the mode of a prompt; without a mode it allows
+// everything. Its rules can be changed at any time; grants are stored.
 type Authority struct {
 	Grants permission.Store
 
@@ -25,7 +25,8 @@ type Authority struct {
 	fault   error
 }
 
-// NewAuthority returns one without rules, whose grants are in a new directory.
+// NewAuthority returns an Authority without rules, whose grants are in a new
+// directory.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	return &Authority{Grants: permission.Store{Path: filepath.Join(t.TempDir(), "grants.json")}}
@@ -41,21 +42,21 @@ func (a *Authority) Rule(rules ...permission.Rule) {
 	}
 }
 
-// Unbox takes the sandbox away.
+// Unbox removes the sandbox.
 func (a *Authority) Unbox() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.unboxed = true
 }
 
-// Fail makes what holds unknown from now on.
+// Fail makes Policy return err from now on.
 func (a *Authority) Fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.fault = err
 }
 
-// Policy is the mode's, with the rules and grants.
+// Policy returns the policy of the mode, with the rules and grants.
 func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +75,7 @@ func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s p
 	return p, err
 }
 
-// Grant keeps rules for a directory.
+// Grant stores rules for a directory.
 func (a *Authority) Grant(_ context.Context, dir string, rules []json.RawMessage) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

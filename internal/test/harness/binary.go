@@ -21,9 +21,9 @@ var environ = os.Environ()
 
 var binaries sync.Map // name and tags -> func() (string, error)
 
-// Binary returns the path of a pawl that is built with the given tags; with
-// sectest it is a weakened one (package weaken). All test
-// processes of a checkout share it: it is built again only if its source has changed.
+// Binary returns the path of a pawl that is built with the given tags; with sectest
+// it is a weakened one (package weaken). All test processes of a checkout share it:
+// it is rebuilt only if its source has changed.
 func Binary(t testing.TB, tags string) string {
 	t.Helper()
 	return binary(t, "pawl", tags)
@@ -52,8 +52,8 @@ func binary(t testing.TB, name, tags string) string {
 	return bin
 }
 
-// buildBinary runs go build, which leaves a binary alone that is up to date. The
-// lock keeps two test processes from linking the same one.
+// buildBinary runs go build, which does nothing if the binary is up to date. The lock
+// keeps two test processes from linking the same binary.
 func buildBinary(name, tags string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(file), "..", "..", "..")

@@ -1,5 +1,5 @@
-// Package harness runs the real program in tests: it builds the binary and
-// gives each test a working directory and a store of its own.
+// Package harness runs the real program in tests: it builds the binary and gives each
+// test its own working directory and store.
 package harness
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
-// Stores are the stores that whole-program tests run on, by name. Each value
-// makes a new, empty one and returns its PAWL_STORE.
+// Stores creates the stores that whole-program tests run on, by name. Each function
+// creates an empty store and returns its PAWL_STORE.
 var Stores = map[string]func(testing.TB) string{
 	"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "pawl.db") },
 	"postgres": newDatabase,
 }
 
-// Postgres is the URL of the test server.
+// Postgres returns the URL of the test server.
 func Postgres() string {
 	if url := os.Getenv("PAWL_TEST_POSTGRES"); url != "" {
 		return url
@@ -36,7 +36,7 @@ func Postgres() string {
 	return "postgres://pawl@127.0.0.1:54330/pawl_test?sslmode=disable"
 }
 
-// newDatabase makes a database that goes with the test.
+// newDatabase creates a database, which is dropped when the test ends.
 func newDatabase(t testing.TB) string {
 	t.Helper()
 	ctx := context.Background()
@@ -63,27 +63,27 @@ func newDatabase(t testing.TB) string {
 	return strings.Replace(Postgres(), "/pawl_test", "/"+name, 1)
 }
 
-// drop removes a database. One that the server itself is cleaning up just now cannot
-// be removed by us, so it is tried again.
+// drop drops a database. It retries while the server itself is cleaning up, which
+// makes it fail.
 func drop(ctx context.Context, conn *pgx.Conn, name string) (err error) {
 	for range 100 {
 		if _, err = conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err == nil {
 			return nil
 		}
-		time.Sleep(100 * time.Millisecond) // the server does not say when it is done
+		time.Sleep(100 * time.Millisecond) // the server does not notify us when it is done
 	}
 	return err
 }
 
-// Workdir is a directory to work in and a store.
+// Workdir is a working directory with a store.
 type Workdir struct {
 	Bin string
 	Dir string
 	Env []string
 }
 
-// NewWorkdir returns one with a new workspace on the given store. Its data directory
-// has a short name: there are sockets in it.
+// NewWorkdir returns a new Workdir on the given store. Its data directory has a short
+// name, since it contains sockets.
 func NewWorkdir(t testing.TB, bin, store string) *Workdir {
 	t.Helper()
 	data, err := os.MkdirTemp("", "pawl-data-")
@@ -94,7 +94,7 @@ func NewWorkdir(t testing.TB, bin, store string) *Workdir {
 	return &Workdir{Bin: bin, Dir: t.TempDir(), Env: append(os.Environ(), "PAWL_STORE="+store, "PAWL_DATA="+data)}
 }
 
-// Write puts a file into its directory.
+// Write writes a file in the directory.
 func (b *Workdir) Write(t testing.TB, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(b.Dir, name), []byte(content), 0o600); err != nil {
@@ -102,7 +102,7 @@ func (b *Workdir) Write(t testing.TB, name, content string) {
 	}
 }
 
-// Read returns a file of its directory; a missing one is empty.
+// Read returns the content of a file in the directory, "" if it does not exist.
 func (b *Workdir) Read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.Dir, name))
@@ -112,26 +112,26 @@ func (b *Workdir) Read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// Output is what a run of pawl left.
+// Output is the result of a run of pawl.
 type Output struct {
 	Stdout, Stderr string
 	Code           int // -1 if a signal ended it
 }
 
-// Command returns a run of pawl that has not started.
+// Command returns a command that runs pawl, not yet started.
 func (b *Workdir) Command(args ...string) *exec.Cmd {
 	cmd := exec.Command(b.Bin, args...) //nolint:gosec // the program under test
 	cmd.Dir, cmd.Env = b.Dir, b.Env
 	return cmd
 }
 
-// Run runs pawl to its end.
+// Run runs pawl and waits for it.
 func (b *Workdir) Run(t testing.TB, args ...string) Output {
 	t.Helper()
 	return Wait(t, b.Command(args...))
 }
 
-// Wait runs the command to its end.
+// Wait runs the command and waits for it.
 func Wait(t testing.TB, cmd *exec.Cmd) Output {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -154,8 +154,8 @@ func (b *Workdir) Must(t testing.TB, args ...string) Output {
 	return out
 }
 
-// Sessions returns the sessions of its directory, the latest first. It reads
-// the store, which is faster than to run pawl.
+// Sessions returns the sessions of the directory, latest first. It reads the store,
+// which is faster than running pawl.
 func (b *Workdir) Sessions(t testing.TB) (list []pawl.Session) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, st store.Store) (err error) {
@@ -180,11 +180,11 @@ func (b *Workdir) Export(t testing.TB, id string) (events []pawl.Event) {
 	return events
 }
 
-// read opens its store for a moment.
+// read opens the store, calls f and closes it.
 func (b *Workdir) read(t testing.TB, f func(ctx context.Context, st store.Store) error) {
 	t.Helper()
 	ref := ""
-	for _, entry := range b.Env { // the last one counts
+	for _, entry := range b.Env { // the last entry wins
 		if value, ok := strings.CutPrefix(entry, "PAWL_STORE="); ok {
 			ref = value
 		}
@@ -199,7 +199,8 @@ func (b *Workdir) read(t testing.TB, f func(ctx context.Context, st store.Store)
 	}
 }
 
-// Conversation folds events and fails the test if the log is not a valid one.
+// Conversation returns the messages of a log and fails the test if the log is
+// invalid.
 func Conversation(t testing.TB, events []pawl.Event) []pawl.Message {
 	t.Helper()
 	messages, err := pawl.Conversation(events)

@@ -10,7 +10,7 @@ import (
 )
 
 // RecordTerminal opens a pseudo-terminal for a program. seen closes it and returns
-// what was written to it; call it after the program has ended.
+// the output; call it after the program has ended.
 func RecordTerminal(t testing.TB) (terminal *os.File, seen func() string) {
 	t.Helper()
 	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -29,7 +29,7 @@ func RecordTerminal(t testing.TB) (terminal *os.File, seen func() string) {
 	}
 	text := make(chan string, 1)
 	go func() {
-		data, _ := io.ReadAll(main) // it ends with an error when nobody has the terminal any more
+		data, _ := io.ReadAll(main) // ends with an error once no process has the terminal open
 		text <- string(data)
 	}()
 	return terminal, func() string {

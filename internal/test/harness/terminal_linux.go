@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Columns is the width of a test's terminal.
+// Columns is the width of the test terminal.
 const Columns = 80
 
-// Terminal is pawl at a terminal, and a person who reads and types.
+// Terminal runs pawl in a pseudo-terminal and simulates a user who reads and types.
 type Terminal struct {
 	t    testing.TB
 	cmd  *exec.Cmd
-	keys *os.File // the person's side
+	keys *os.File // the user's side
 
 	mu     sync.Mutex
 	screen bytes.Buffer
-	read   int // how much of it the person has seen
+	read   int // the part of it that Await has returned
 	ended  chan struct{}
 }
 
-// Terminal starts pawl at a terminal of its own. It ends with the test.
+// Terminal starts pawl in a new pseudo-terminal. It is killed when the test ends.
 func (b *Workdir) Terminal(t testing.TB, args ...string) *Terminal {
 	t.Helper()
 	keys, tty := OpenTerminal(t)
@@ -52,8 +52,8 @@ func (b *Workdir) Terminal(t testing.TB, args ...string) *Terminal {
 	return x
 }
 
-// OpenTerminal returns the two sides of a terminal: that of a person, which reads
-// and types, and that of a program.
+// OpenTerminal returns the two sides of a pseudo-terminal: the user's and the
+// program's.
 func OpenTerminal(t testing.TB) (keys, tty *os.File) {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -78,7 +78,7 @@ func OpenTerminal(t testing.TB) (keys, tty *os.File) {
 	return keys, tty
 }
 
-// watch takes in what comes up on the screen until nobody writes any more.
+// watch collects the output until it ends.
 func (x *Terminal) watch() {
 	defer close(x.ended)
 	buffer := make([]byte, 4096)
@@ -101,20 +101,20 @@ func (x *Terminal) Type(text string) {
 	}
 }
 
-// Screen is all that has come up so far.
+// Screen returns all output so far.
 func (x *Terminal) Screen() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return strings.ReplaceAll(x.screen.String(), "\r\n", "\n")
 }
 
-// Await waits until the text comes up that was not awaited before, and returns
-// what came up with it and before it.
+// Await waits for a new occurrence of the text and returns the output up to its end
+// that was not returned before.
 func (x *Terminal) Await(text string) string {
 	x.t.Helper()
 	for deadline, over := time.Now().Add(time.Minute), false; !over && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) { // nothing tells when a screen changes
 		select {
-		case <-x.ended: // nothing more comes
+		case <-x.ended: // the output has ended
 			over = true
 		default:
 		}
@@ -129,7 +129,7 @@ func (x *Terminal) Await(text string) string {
 	return ""
 }
 
-// Kill ends pawl as kill -9 does.
+// Kill kills pawl with SIGKILL.
 func (x *Terminal) Kill() {
 	x.t.Helper()
 	if err := x.cmd.Process.Kill(); err != nil {
@@ -138,7 +138,7 @@ func (x *Terminal) Kill() {
 	_ = x.cmd.Wait()
 }
 
-// Wait waits for pawl to end and returns its exit code.
+// Wait waits for pawl to exit and returns its exit code.
 func (x *Terminal) Wait() int {
 	x.t.Helper()
 	timer := time.AfterFunc(30*time.Second, func() { _ = x.cmd.Process.Kill() })

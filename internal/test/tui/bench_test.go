@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	rate    = 20_000 // deltas a second
+	rate    = 20_000 // deltas per second
 	maxEcho = 50 * time.Millisecond
-	maxRSS  = 100 << 20 // of a long session that is scrolled through
+	maxRSS  = 100 << 20 // of a long session that the user scrolls through
 	maxOpen = 300 * time.Millisecond
 	idle    = 10 * time.Second
 
-	// maxShare is what may be used with nothing to do, in percent of a CPU. A session
-	// that is shown is looked up once a second: another process may have moved it.
+	// maxShare is the allowed CPU use of an idle UI, in percent of a CPU. It polls
+	// the session once a second: another process may have changed it.
 	maxShare = 0.1
 
-	presses     = 200    // in a round
-	rounds      = 3      // at most: other work on the machine can only make them slower
-	firstLetter = 0xac00 // of a script that has many, each in a cell of its own or two
+	presses     = 200    // per round
+	rounds      = 3      // at most: other load can only make them slower
+	firstLetter = 0xac00 // of a script with many letters, each one or two cells wide
 )
 
-// flood is a provider whose reply never ends: so many deltas a second, of which no
-// two are alike. It speaks Anthropic's protocol.
+// flood is a provider whose reply never ends: rate deltas per second, all different.
+// It speaks Anthropic's protocol.
 type flood struct {
 	sent  atomic.Int64
 	began atomic.Int64
@@ -69,10 +69,10 @@ func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestBenchKeys: a key is on the screen at once while a reply floods in. Each key
-// is a letter that is nowhere else; the time is from its write to the terminal to
-// the read of the bytes that show it. What the machine itself takes is measured by a
-// program that does nothing but write what it reads.
+// TestBenchKeys measures how fast a key is on the screen while a reply streams in.
+// Each key is a letter that occurs nowhere else; the time is from its write to the
+// terminal to the read of the bytes that show it. A program that only echoes its
+// input measures the overhead of the machine.
 func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 	w := NewEnv(t)
 	f := &flood{}
@@ -91,14 +91,14 @@ func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 	for i := range 50 {
 		letter := string(rune(0x400 + i))
 		calm = append(calm, c.press(letter, letter))
-		time.Sleep(25 * time.Millisecond) // or keys would come faster than anybody types
+		time.Sleep(25 * time.Millisecond) // the pace of typing
 	}
 	t.Logf("keys: with nothing else p50 %s p99 %s", ms(at(.5, calm)), ms(at(.99, calm)))
 	if _, err := c.keys.WriteString("\r"); err != nil {
 		t.Fatal(err)
 	}
 	for f.sent.Load() < rate/10 {
-		time.Sleep(time.Millisecond) // a poll of another process
+		time.Sleep(time.Millisecond) // polls another process
 	}
 	bare := open(t, exec.Command("sh", "-c", "stty raw -echo; echo ready; exec cat"))
 	bare.expect("ready")
@@ -112,7 +112,7 @@ func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 }
 
 // flooded measures a round of keys, and reports whether they were fast and the
-// flood was what it is said to be.
+// provider reached its rate.
 func (c *console) flooded(f *flood, bare *console, round int) bool {
 	began, from, before := time.Now(), f.sent.Load(), c.used()
 	var times, floor []time.Duration
@@ -132,7 +132,7 @@ func (c *console) flooded(f *flood, bare *console, round int) bool {
 	return at(.99, times) <= at(.99, floor)+maxEcho
 }
 
-// TestBenchIdle: with nothing to do nothing is done.
+// TestBenchIdle measures the CPU use of an idle UI.
 func TestBenchIdle(t *testing.T) { //nolint:paralleltest // it measures time
 	w := newShop(t, script(t, sumsUp)...)
 	finished := w.console()
@@ -152,7 +152,7 @@ func TestBenchIdle(t *testing.T) { //nolint:paralleltest // it measures time
 	t.Logf("over the goal: something is done in each of %d rounds", rounds)
 }
 
-// still reports whether consoles use no CPU.
+// still reports whether idle consoles use no CPU.
 func still(t *testing.T, names []string, consoles []*console) bool {
 	t.Helper()
 	var before []used
@@ -160,7 +160,7 @@ func still(t *testing.T, names []string, consoles []*console) bool {
 		c.quiet(2 * time.Second)
 		before = append(before, c.used())
 	}
-	time.Sleep(idle) // it is what is measured
+	time.Sleep(idle) // the measured period
 	calm := true
 	for i, c := range consoles {
 		now := c.used()
@@ -173,7 +173,7 @@ func still(t *testing.T, names []string, consoles []*console) bool {
 	return calm
 }
 
-// longSession makes a session of so many messages.
+// longSession creates a session of that many messages.
 func longSession(t *testing.T, w *Env, messages int) {
 	t.Helper()
 	ctx := context.Background()
@@ -184,7 +184,7 @@ func longSession(t *testing.T, w *Env, messages int) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	const batch = 250 // events that are written at once
+	const batch = 250 // events per append
 	settings := pawl.Settings{Model: Model, Mode: "guard"}
 	events := []pawl.Event{{At: time.Now(), Body: pawl.SessionCreated{Dir: w.Project}}}
 	var stored pawl.Seq
@@ -209,8 +209,8 @@ func longSession(t *testing.T, w *Env, messages int) {
 	}
 }
 
-// TestBenchLongSession: a long session opens as fast as a short one, and a page of
-// it costs the same wherever it is.
+// TestBenchLongSession checks that a long session opens as fast as a short one, and
+// that scrolling costs the same everywhere.
 func TestBenchLongSession(t *testing.T) { //nolint:paralleltest // it measures time
 	const messages, opens, pages = 10_000, 7, 100
 	w := newShop(t, script(t, sumsUp)...)
@@ -224,7 +224,7 @@ func TestBenchLongSession(t *testing.T) { //nolint:paralleltest // it measures t
 	}
 	t.Logf("a session of %d messages opens in %s (at most %s), p50 %s; CPU %s; peak RSS %.1f MB",
 		messages, ms(at(0, opened)), maxOpen, ms(at(.5, opened)), ms(c.used().cpu), mb(c.used().peak))
-	if at(0, opened) > maxOpen { // other work on the machine can only make it slower
+	if at(0, opened) > maxOpen { // other load can only make it slower
 		t.Logf("over the goal: it takes %s", at(0, opened))
 	}
 	c.quiet(200 * time.Millisecond)

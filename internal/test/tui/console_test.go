@@ -18,16 +18,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// console is pawl at a bare terminal, whose output is read as it comes: nothing
-// stands between the program's write and the clock.
+// console runs pawl in a bare pseudo-terminal, without tmux between the program's
+// write and the clock.
 type console struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	keys  *os.File
-	began time.Time // when it was started
+	began time.Time // start time
 
 	mu    sync.Mutex
-	tail  []byte // what has come since it was last looked at
+	tail  []byte // output since the last check
 	last  time.Time
 	total int
 	want  []byte
@@ -40,7 +40,7 @@ func (w *Env) console(args ...string) *console {
 	return open(w.t, w.commands().Command(args...))
 }
 
-// open starts a program at a terminal. It ends with the test.
+// open starts a program in a pseudo-terminal. It is killed when the test ends.
 func open(t testing.TB, cmd *exec.Cmd) *console {
 	t.Helper()
 	keys, tty := harness.OpenTerminal(t)
@@ -87,14 +87,14 @@ func (c *console) read() {
 	}
 }
 
-// expect forgets what has come and waits for a text from now on.
+// expect discards the output so far and waits for a text from now on.
 func (c *console) expect(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tail, c.want = nil, []byte(text)
 }
 
-// came waits for what is expected and returns when it was written.
+// came waits for the expected text and returns when it was written.
 func (c *console) came() time.Time {
 	c.t.Helper()
 	select {
@@ -119,7 +119,7 @@ func (c *console) press(keys, text string) time.Duration {
 	return c.came().Sub(at)
 }
 
-// quiet waits until nothing was written for a while.
+// quiet waits until there was no output for the duration.
 func (c *console) quiet(d time.Duration) {
 	for {
 		c.mu.Lock()
@@ -128,16 +128,16 @@ func (c *console) quiet(d time.Duration) {
 		if left <= 0 {
 			return
 		}
-		time.Sleep(left) // silence takes time
+		time.Sleep(left) // waits for silence
 	}
 }
 
-// used is what a process has used so far, by the kernel.
+// used is the resource usage of a process, as the kernel reports it.
 type used struct {
-	ticks    int           // of its time, hundredths of a second
-	cpu      time.Duration // the same, to the nanosecond
-	switches int           // how often it was woken
-	peak     int64         // memory, bytes
+	ticks    int           // CPU time in hundredths of a second
+	cpu      time.Duration // CPU time in nanoseconds
+	switches int           // number of context switches
+	peak     int64         // peak memory in bytes
 }
 
 func (c *console) used() (u used) {
@@ -147,7 +147,7 @@ func (c *console) used() (u used) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name before may hold anything
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may contain anything
 	for _, field := range strings.Fields(rest)[11:13] {
 		n, err := strconv.Atoi(field)
 		if err != nil {
@@ -173,7 +173,7 @@ func (c *console) used() (u used) {
 	return u
 }
 
-// number reads the one behind a name.
+// number returns the number after a name.
 func number(text, name string) int {
 	_, rest, _ := strings.Cut(text, name)
 	n := 0
@@ -181,7 +181,7 @@ func number(text, name string) int {
 	return n
 }
 
-// at is a quantile of times.
+// at returns a quantile of times.
 func at(q float64, times []time.Duration) time.Duration {
 	times = slices.Clone(times)
 	slices.Sort(times)

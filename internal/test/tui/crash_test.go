@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// halfway stops once, in the middle of a reply, and then comes whole.
+// halfway returns a reply that stalls once in the middle, and is complete on the next
+// request.
 func halfway(text string) reply {
 	return reply{Text: text, Deltas: 4, Fault: "hang", Times: 1}
 }
 
-// Who was killed in the middle of a reply finds the whole conversation again, and
-// the turn goes on.
+// TestResumeAfterKill checks that after a kill within a reply the whole conversation
+// is shown again and the turn continues.
 func TestResumeAfterKill(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, looks, changes, halfway("The total counts every item now, and all of the tests pass."))...)
@@ -34,7 +35,8 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
-// Who is attached to a server sees what one sees without, and can come back.
+// TestAttach checks that a UI attached to a server shows the same as a local one, and
+// can reattach.
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, looks, changes, reply{Text: "Fixed."})...)
@@ -47,7 +49,8 @@ func TestAttach(t *testing.T) {
 	y.Await(fix, "I look at the cart first.", "i.Cents * i.Count", "Fixed.", "done ·")
 }
 
-// A server that is killed and comes again is found again, and its turn goes on.
+// TestServerKilled checks that the UI reconnects to a server that was killed and
+// restarted, and that the turn continues.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, halfway("The total counts every item now, and all of the tests pass."))...)
@@ -65,8 +68,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// A terminal that changes its size while a reply comes shows in the end what one
-// shows that always had that size.
+// TestResizeWhileStreaming checks that a terminal that is resized during a reply ends
+// with the screen of one that always had that size.
 func TestResizeWhileStreaming(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Text: story(30), Deltas: 300, DelayMS: 5})...)

@@ -17,7 +17,7 @@ type Gate struct {
 	path string
 }
 
-// NewGate makes one in the project.
+// NewGate creates a Gate in the project.
 func (w *Env) NewGate(name string) Gate {
 	w.t.Helper()
 	g := Gate{w, filepath.Join(w.Project, name)}
@@ -27,7 +27,7 @@ func (w *Env) NewGate(name string) Gate {
 	return g
 }
 
-// Open lets through who waits, or who comes first.
+// Open releases the command that waits, or the first one to come.
 func (g Gate) Open() {
 	g.env.t.Helper()
 	done := make(chan error, 1)
@@ -42,7 +42,7 @@ func (g Gate) Open() {
 	}
 }
 
-// Asked returns the requests that the provider has got, as they were sent.
+// Asked returns the bodies of the requests that the provider received.
 func (w *Env) Asked() []string {
 	var bodies []string
 	for _, r := range w.Server.Requests() {
@@ -51,7 +51,7 @@ func (w *Env) Asked() []string {
 	return bodies
 }
 
-// Server is pawl serve.
+// Server is a running pawl serve.
 type Server struct {
 	URL string
 
@@ -60,7 +60,8 @@ type Server struct {
 	log bytes.Buffer
 }
 
-// Serve starts a server on a socket of this world. It ends with the test.
+// Serve starts a server on a socket of this environment. It is killed when the test
+// ends.
 func (w *Env) Serve() *Server {
 	w.t.Helper()
 	socket := filepath.Join(w.Home, "s")
@@ -71,7 +72,7 @@ func (w *Env) Serve() *Server {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { s.end() })
-	for deadline := time.Now().Add(*maxWait); ; time.Sleep(poll) { // a poll of another process
+	for deadline := time.Now().Add(*maxWait); ; time.Sleep(poll) { // polls another process
 		out, err := exec.Command("curl", "-sf", "--unix-socket", socket, "http://pawl/readyz").CombinedOutput() //nolint:gosec // the test's own
 		if err == nil {
 			return s
@@ -82,7 +83,7 @@ func (w *Env) Serve() *Server {
 	}
 }
 
-// Kill ends the server as kill -9 does.
+// Kill kills the server with SIGKILL.
 func (s *Server) Kill() {
 	s.env.t.Helper()
 	s.end()
@@ -93,8 +94,8 @@ func (s *Server) end() {
 	_ = s.cmd.Wait()
 }
 
-// Live reports whether a key of a dialog counts: before, it looks like the words
-// behind it.
+// Live reports whether a key of a dialog is active. Before, it has the same style as
+// the words after it.
 func (s Screen) Live(key, does string) bool {
 	for _, row := range s {
 		text := textOf(row)
@@ -106,7 +107,7 @@ func (s Screen) Live(key, does string) bool {
 	return false
 }
 
-// Answer waits until a dialog's key counts, and presses it.
+// Answer waits until a key of a dialog is active, and presses it.
 func (x *Terminal) Answer(key, does string) {
 	x.t.Helper()
 	x.Until(fmt.Sprintf("%q can be pressed to %s", key, does), func(s Screen) bool { return s.Live(key, does) })

@@ -12,8 +12,7 @@ import (
 
 const fix = "The total of a cart is wrong. Please fix it."
 
-// Who starts pawl for the first time chooses a model and a mode, and is not asked
-// again.
+// TestFirstRun checks that a new user chooses a model and a mode once.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Text: "I am here."})...)
@@ -41,7 +40,8 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-// What a directory brings takes effect when the person says so, and not before.
+// TestTrust checks that project configuration takes effect only after the user trusts
+// it.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,14 +65,15 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// A change is made when the person has seen all of it and said yes.
+// TestApproveDiff checks that a change is made only after the user has seen all of it
+// and approved it.
 func TestApproveDiff(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: looks.Calls[:1]}, changes, reply{Text: "Fixed."})...)
 	x := w.Start(Normal, "--mode", "ask")
 	ask(x)
 	x.Await("May this run?", "more lines")
-	x.Answer("y", "yes, once") // not yet: there is more to see
+	x.Answer("y", "yes, once") // not active yet: there is more to see
 	x.Keys("End")
 	x.Await("i.Cents * i.Count")
 	if got := w.Read("cart/cart.go"); got != cartGo {
@@ -85,7 +86,8 @@ func TestApproveDiff(t *testing.T) {
 	}
 }
 
-// "Always" holds for the same command, in the next session too, and for no other.
+// TestAlways checks that "always" holds for the same command, also in the next
+// session, and for no other.
 func TestAlways(t *testing.T) {
 	t.Parallel()
 	run := reply{Calls: []call{bash("touch made")}}
@@ -115,7 +117,8 @@ func TestAlways(t *testing.T) {
 	y.Await("May this run?", "touch other")
 }
 
-// A no can come with a word, and the model goes on with it.
+// TestDenyWithAWord checks that a denial can have a message, with which the model
+// continues.
 func TestDenyWithAWord(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
@@ -132,7 +135,8 @@ func TestDenyWithAWord(t *testing.T) {
 	}
 }
 
-// A turn that is interrupted keeps what has come, and the next prompt is answered.
+// TestCancel checks that a canceled turn keeps its output so far, and that the next
+// prompt is answered.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Text: "I begin to think and never come to an end of it.", Deltas: 4, Fault: "hang"}, reply{Text: "Here."})...)
@@ -145,7 +149,8 @@ func TestCancel(t *testing.T) {
 	x.Await("interrupted", "Here.", "done ·")
 }
 
-// What is sent while pawl works reaches the model with the next request.
+// TestSteer checks that a prompt sent during a turn reaches the model with the next
+// request.
 func TestSteer(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: []call{bash("echo begun; cat gate")}}, reply{Text: "In French, then."})...)
@@ -166,7 +171,7 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// What waits can be changed and withdrawn.
+// TestQueue checks that queued prompts can be changed and withdrawn.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Calls: []call{bash("echo begun; cat gate")}}, reply{Text: "First."}, reply{Text: "Second."})...)
@@ -196,7 +201,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A paste of any length is one thing, and nothing of it is lost.
+// TestPaste checks that a long paste is one item and complete.
 func TestPaste(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Text: "That is a lot."})...)
@@ -219,7 +224,7 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// Keys that were pressed before a dialog was there do not answer it.
+// TestEarlyKeys checks that keys pressed before a dialog appears do not answer it.
 func TestEarlyKeys(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
@@ -240,8 +245,8 @@ func TestEarlyKeys(t *testing.T) {
 	}
 }
 
-// Who goes back to before a message has the files as they were, and the words to
-// say it otherwise.
+// TestRewind checks that a rewind restores the files and puts the prompt back into
+// the input.
 func TestRewind(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, script(t, aTurn...)...)
@@ -255,7 +260,7 @@ func TestRewind(t *testing.T) {
 	x.Await("1 file changes", "goes back")
 	x.Answer("enter", "go back")
 	x.Await("went back", "› "+fix)
-	x.Vanished("Fixed.") // the conversation is read anew
+	x.Vanished("Fixed.") // the conversation is reloaded
 	if got := w.Read("cart/cart.go"); got != cartGo {
 		t.Errorf("the file is not as it was:\n%s", got)
 	}

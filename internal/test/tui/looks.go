@@ -6,13 +6,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// Looks draws a screen a second time, with a letter for how each cell looks in a
-// theme: what a color means, and not which one it is.
+// Looks returns the screen with a letter for the style of each cell: the meaning of
+// its color in the theme, not the color itself.
 //
-//	.  text          m  muted      a  accent      u  the person's
+//	.  text          m  muted      a  accent      u  the user's
 //	g  good          w  warning    b  bad         |  border
 //	B  bold          S  selected   P  panel       +  added       -  removed
-//	R  reversed      n  no color   ?  a color that the theme does not have
+//	R  reversed      n  no color   ?  a color that is not in the theme
 func (s Screen) Looks(t theme.Theme) string {
 	var b strings.Builder
 	for _, row := range s {
@@ -39,7 +39,7 @@ func look(c Cell, k theme.Colors) byte {
 	case s.Fore == "":
 		return 'n'
 	}
-	if s.Fore == k.Text { // first: a theme may use one color for two things
+	if s.Fore == k.Text { // first: a theme may use one color twice
 		return '.'
 	}
 	return named(s.Fore, map[string]byte{k.Border: '|', k.Muted: 'm', k.Accent: 'a', k.User: 'u', k.Good: 'g', k.Warn: 'w', k.Bad: 'b'})

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// The names of worlds, which differ by letters and not by length.
+// Names of environments, which all have the same length.
 const (
 	prefix  = "pawl-"
 	nameLen = 8
 )
 
-// masks are what differs from run to run, and what is seen in its place.
+// masks lists what differs from run to run, with its replacement.
 var masks = []struct {
 	pattern *regexp.Regexp
 	text    string
@@ -33,7 +33,7 @@ var masks = []struct {
 	{regexp.MustCompile(`⠋ (\d+h ?)?(\d+m ?)?\d+s\b`), "⠋ 1s"},
 }
 
-// masked puts the same in the place of all that differs from run to run.
+// masked replaces everything that differs from run to run.
 func masked(s Screen) Screen {
 	for i, row := range s {
 		for _, m := range masks {
@@ -44,11 +44,11 @@ func masked(s Screen) Screen {
 	return s
 }
 
-// card is the line of a call that says how long it took, which those say that
-// took a while.
+// card matches the line of a call with its duration, which is shown only for slow
+// calls.
 var card = regexp.MustCompile(`^.[●✗◌*x] .*( [·-] 0\.1 s) *$`)
 
-// untimed takes out how long a call took.
+// untimed removes the duration of a call.
 func untimed(row []Cell) []Cell {
 	found := card.FindStringSubmatchIndex(textOf(row))
 	if found == nil {
@@ -57,11 +57,11 @@ func untimed(row []Cell) []Cell {
 	return row[:cellAt(row, found[2])]
 }
 
-// mask replaces what matches in a row. The blanks behind it make up for a change
-// of its length, so that what follows stays in its column.
+// mask replaces the matches of a pattern in a row. Blanks after a match compensate
+// for a change of its length, so that the rest stays in its column.
 func mask(row []Cell, pattern *regexp.Regexp, text string) []Cell {
 	found := pattern.FindAllStringIndex(textOf(row), -1)
-	for i := len(found) - 1; i >= 0; i-- { // from the end, or the places would move
+	for i := len(found) - 1; i >= 0; i-- { // from the end, so that offsets stay valid
 		from, to := cellAt(row, found[i][0]), cellAt(row, found[i][1])
 		put := cells(text, row[from].Style)
 		before, rest, by := row[:from:from], row[to:], len(put)-(to-from)
@@ -69,7 +69,7 @@ func mask(row []Cell, pattern *regexp.Regexp, text string) []Cell {
 		case by == 0:
 		case strings.Contains(textOf(rest), "  "):
 			rest = moved(rest, by)
-		case strings.HasSuffix(textOf(rest), "│"): // at the right in a frame
+		case strings.HasSuffix(textOf(rest), "│"): // right-aligned in a frame
 			before = shortened(before, by)
 		}
 		row = slices.Concat(before, put, rest)
@@ -77,9 +77,9 @@ func mask(row []Cell, pattern *regexp.Regexp, text string) []Cell {
 	return row
 }
 
-// shortened is a beginning of a row that has so many blanks less, or more.
+// shortened returns the start of a row with that many blanks fewer, or more.
 func shortened(row []Cell, by int) []Cell {
-	const wide = "   " // what is at the right begins behind more than two blanks
+	const wide = "   " // right-aligned text follows more than two blanks
 	at := strings.LastIndex(textOf(row), wide)
 	if at < 0 {
 		return row
@@ -95,8 +95,8 @@ func shortened(row []Cell, by int) []Cell {
 	return slices.Concat(row[:begin], row[gap:])
 }
 
-// moved is a rest of a row that begins so many cells later: it has as many blanks
-// less, or more.
+// moved returns the rest of a row shifted by that many cells, with as many blanks
+// fewer, or more.
 func moved(rest []Cell, by int) []Cell {
 	text := textOf(rest)
 	at := strings.Index(text, "  ")
@@ -115,7 +115,7 @@ func moved(rest []Cell, by int) []Cell {
 	return append(rest[:gap:gap], rest[end:]...)
 }
 
-// cells is a text in one style, a cell for each character.
+// cells returns a text in one style, one cell per character.
 func cells(text string, s Style) []Cell {
 	row := make([]Cell, 0, utf8.RuneCountInString(text))
 	for _, r := range text {
@@ -124,7 +124,7 @@ func cells(text string, s Style) []Cell {
 	return row
 }
 
-// cellAt is the cell of a place in the row's text.
+// cellAt returns the index of the cell at an offset of the row's text.
 func cellAt(row []Cell, at int) int {
 	for i, c := range row {
 		if at <= 0 && c.Text != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// The measures of a picture, in pixels.
+// Dimensions of a picture, in pixels.
 const (
 	cellWidth  = 8.4
 	cellHeight = 18
@@ -17,8 +17,8 @@ const (
 	edge       = 14 // around the screen
 )
 
-// SVG draws the screen as a picture, in the colors of a theme where it has none of
-// its own.
+// SVG draws the screen as an SVG image, with the colors of a theme where cells have
+// none.
 func (s Screen) SVG(t theme.Theme) string {
 	width := 0
 	for _, row := range s {
@@ -41,14 +41,14 @@ func (s Screen) SVG(t theme.Theme) string {
 	return b.String()
 }
 
-// picture is an SVG in the making.
+// picture is an SVG that is being written.
 type picture struct {
 	theme  theme.Theme
 	styles []Style
 	body   strings.Builder
 }
 
-// row draws a line, run by run: cells that look the same.
+// row draws a line in runs of cells of the same style.
 func (p *picture) row(y int, row []Cell) {
 	for from := 0; from < len(row); {
 		to := from + 1
@@ -72,7 +72,7 @@ func (p *picture) run(x, y int, cells []Cell) {
 		return
 	}
 	left += float64(blanks) * cellWidth
-	n := 0 // cells of the text
+	n := 0 // number of cells of the text
 	for _, c := range cells[blanks:] {
 		if n++; strings.TrimRight(textOf(cells[blanks:blanks+n]), " ") == text && c.Text != "" {
 			break
@@ -82,7 +82,7 @@ func (p *picture) run(x, y int, cells []Cell) {
 		p.class(style), left, top+cellHeight-5, float64(n)*cellWidth, html.EscapeString(text))
 }
 
-// class is the number of a style.
+// class returns the number of a style.
 func (p *picture) class(s Style) int {
 	if i := slices.Index(p.styles, s); i >= 0 {
 		return i
@@ -91,7 +91,7 @@ func (p *picture) class(s Style) int {
 	return len(p.styles) - 1
 }
 
-// colors are those of a style; the back is "" where it is the screen's.
+// colors returns the colors of a style; back is "" for the screen's own.
 func (p *picture) colors(s Style) (fore, back string) {
 	fore, back = s.Fore, s.Back
 	if !strings.HasPrefix(fore, "#") {

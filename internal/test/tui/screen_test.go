@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// What tmux captures is read cell by cell: colors, weights and wide characters.
+// TestParse parses a capture of tmux: colors, weights and wide characters.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	got := parse("\x1b[1m\x1b[38;2;1;2;3ma\x1b[0m世\x1b[48;5;7m.\n\x1b[49m\x1b[7mb\x1b[27m\x1b[31mc\n")
@@ -22,8 +22,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What differs from run to run looks the same, and what follows it stays in its
-// column.
+// TestMasks checks that everything that differs from run to run is masked, and that
+// the rest stays in its column.
 func TestMasks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
@@ -49,7 +49,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// A color is named by what it means in the theme.
+// TestLooks checks that a color is named by its meaning in the theme.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	dark := theme.Builtin[0]

@@ -2,7 +2,7 @@
 
 package tui
 
-// askScreens are what pawl asks.
+// askScreens are dialogs.
 var askScreens = []screen{
 	{
 		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"},

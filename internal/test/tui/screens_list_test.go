@@ -34,7 +34,7 @@ var listScreens = []screen{
 	}},
 }
 
-// lookScreens are the same conversation in other colors, and without any.
+// lookScreens are the same conversation in other themes, and without colors.
 var lookScreens = []screen{
 	{name: "theme-light", looks: "light", picture: true, script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("light"), drive: done},
 	{name: "theme-contrast", looks: "contrast", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("contrast"), drive: done},
@@ -58,7 +58,7 @@ func themed(name string) func(*Env) {
 	return func(w *Env) { w.Config["tui"] = map[string]any{"theme": name} }
 }
 
-// smallScreens are those of terminals that have little space.
+// smallScreens are screens of small terminals.
 var smallScreens = []screen{
 	{name: "small-talk", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{looks, changes, {Text: "It is the **count**:\n\n- one\n- two"}}, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		ready(x)
@@ -75,7 +75,7 @@ var smallScreens = []screen{
 	{name: "small-list", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-p"); x.Await("new") }},
 }
 
-// story is a long text that does not repeat itself.
+// story returns a long text without repetitions.
 func story(paragraphs int) string {
 	var b strings.Builder
 	for i := range paragraphs {

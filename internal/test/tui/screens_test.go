@@ -13,20 +13,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// screen is a state of the terminal and how a person comes to it.
+// screen is a state of the terminal, with the steps that lead to it.
 type screen struct {
 	name    string
 	script  []reply
 	args    []string
 	prepare func(*Env)
 	drive   func(*Terminal)
-	looks   string // a theme, if colors carry meaning here
-	sizes   []Size // nil means the usual ones
-	picture bool   // it is among the screenshots
+	looks   string // a theme, if the colors are compared too
+	sizes   []Size // nil means the default sizes
+	picture bool   // it is published as a screenshot
 }
 
-// TestScreens holds what is seen against the golden files. A terminal that is made
-// larger shows what one of that size would.
+// TestScreens compares screens with the golden files. A terminal that is enlarged
+// must show the same as one that had that size from the start.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	for _, s := range slices.Concat(talkScreens, askScreens, listScreens, lookScreens, smallScreens) {
@@ -52,7 +52,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// hold compares what is seen with the file.
+// hold compares the screen with its golden file.
 func (s screen) hold(x *Terminal) Screen {
 	x.t.Helper()
 	if s.looks != "" {
@@ -63,7 +63,7 @@ func (s screen) hold(x *Terminal) Screen {
 
 var shots = flag.String("shots", "", "the folder to put screenshots into")
 
-// draw puts a picture into the directory of screenshots, if one is wanted.
+// draw writes a picture to the directory of screenshots, if one is set.
 func (s screen) draw(t *testing.T, seen Screen, size Size) {
 	t.Helper()
 	if *shots == "" || !s.picture {
@@ -76,16 +76,16 @@ func (s screen) draw(t *testing.T, seen Screen, size Size) {
 	}
 }
 
-// ready waits until a prompt can be written.
+// ready waits until the input is ready.
 func ready(x *Terminal) { x.Await("What is to be done?") }
 
-// ask sends the usual prompt.
+// ask sends the default prompt.
 func ask(x *Terminal) {
 	ready(x)
 	x.Say("The total of a cart is wrong. Please fix it.")
 }
 
-// done sends it and waits for the end of the turn.
+// done sends the default prompt and waits for the end of the turn.
 func done(x *Terminal) {
 	ask(x)
 	x.Await("done ·")
