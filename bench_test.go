@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// average is the event that logs hold most of, with the output of a command.
+// average returns the most common event of logs, with the output of a command.
 func average() Event {
 	return Event{
 		Session: "01JD0000000000000000000000",
@@ -27,7 +27,7 @@ func average() Event {
 	}
 }
 
-// BenchmarkDecodeBody is what a store does for each event it reads.
+// BenchmarkDecodeBody measures what a store does for each event that it reads.
 func BenchmarkDecodeBody(b *testing.B) {
 	kind, version, data, err := average().EncodeBody()
 	if err != nil {
@@ -42,7 +42,7 @@ func BenchmarkDecodeBody(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeEvent is what a client of the stream does.
+// BenchmarkDecodeEvent measures what a client of the stream does.
 func BenchmarkDecodeEvent(b *testing.B) {
 	data, err := strictjson.Encode(average())
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 )
 
 var (
-	requirement = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)$`) // direct: no comment behind it
+	requirement = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)$`) // direct: without a comment
 	advisoryRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\| ([^|]+) \\|$")
 	fixedIn     = regexp.MustCompile(`v\d+\.\d+\.\d+`)
 )
 
-// TestDependenciesAreListed: docs/security/dependencies.md has each direct
-// dependency and no other, and none is older than a fix that it names.
+// TestDependenciesAreListed checks that docs/security/dependencies.md lists exactly
+// the direct dependencies, and that none is older than a fix that the page names.
 func TestDependenciesAreListed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/security/dependencies.md")

@@ -19,8 +19,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const goldenEvents = "testdata/events.golden.jsonl"
 
-// The golden file is the stable form that logs, exports and clients rely on. A
-// line of it may only change together with its version and an upcast.
+// TestEventsGolden compares with the golden file, the stable format that logs,
+// exports and clients rely on. A line may only change together with its version and
+// an upcast.
 func TestEventsGolden(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
@@ -57,7 +58,8 @@ func TestEventsGolden(t *testing.T) {
 	}
 }
 
-// The samples, and with them the golden file, show everything that can be written.
+// TestSamplesCoverAll checks that the samples, and thus the golden file, have every
+// kind and every field.
 func TestSamplesCoverAll(t *testing.T) {
 	t.Parallel()
 	kinds, parts := map[Kind]bool{}, map[string]bool{}
@@ -77,7 +79,8 @@ func TestSamplesCoverAll(t *testing.T) {
 	}
 }
 
-// checkAllSet fails for each field that is zero, and notes the types of the parts on the way.
+// checkAllSet fails for each field that is zero, and records the types of the parts
+// on the way.
 func checkAllSet(t *testing.T, path string, v reflect.Value, parts map[string]bool) {
 	if v.IsZero() {
 		t.Errorf("%s is not set in its sample: its key would be untested", path)

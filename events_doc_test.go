@@ -11,8 +11,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// docs/events.md is what people write their readers by, so it names every kind
-// and every key, and its examples are events that pawl itself would read.
+// TestEventsAreDocumented checks that docs/events.md, by which people write their
+// readers, names every kind and every key, and that its examples are events that Pawl
+// can read.
 func TestEventsAreDocumented(t *testing.T) {
 	t.Parallel()
 	sections := readSections(t, "docs/events.md")
@@ -95,7 +96,7 @@ func checkKeys(t *testing.T, what string, typ reflect.Type, text string) {
 	}
 }
 
-// rowOf is the line of a table that begins with this name.
+// rowOf returns the line of a table that begins with this name.
 func rowOf(text, name string) string {
 	_, rest, _ := strings.Cut(text, "\n| `"+name+"` |")
 	row, _, _ := strings.Cut(rest, "\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// sameJSON compares raw values by their compact form; one that is missing is null.
+// sameJSON compares raw values by their compact form; a missing one is null.
 var sameJSON = cmp.FilterPath(func(p cmp.Path) bool {
 	return p.Last().Type() == reflect.TypeFor[json.RawMessage]() // and no other bytes
 }, cmp.FilterValues(func(a, b json.RawMessage) bool { return len(a)+len(b) > 0 }, cmp.Comparer(func(a, b json.RawMessage) bool {
@@ -28,8 +28,8 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// Whatever comes in is refused or understood, and what is understood can be
-// written and read again without a change.
+// FuzzDecodeEvent checks that any input is rejected or decoded, and that a decoded
+// event can be encoded and decoded again without a change.
 func FuzzDecodeEvent(f *testing.F) {
 	golden, err := os.ReadFile(goldenEvents)
 	if err != nil {

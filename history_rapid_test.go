@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scribe writes logs that pawl could have written, by its own account of what may come next.
+// scribe generates logs that Pawl could have written. It has its own model of what
+// may come next.
 type scribe struct {
 	log     []Event
 	waiting []Seq
@@ -23,7 +24,8 @@ type scribe struct {
 
 func (s *scribe) write(b Body) { s.log = append(s.log, Event{Seq: Seq(len(s.log) + 1), Body: b}) }
 
-// drawLog draws a log that may end anywhere, in mid-turn too, and the results of its calls.
+// drawLog generates a log that may end anywhere, even within a turn, and the results
+// of its calls.
 func drawLog(t *rapid.T) ([]Event, map[CallID]string) {
 	s := &scribe{results: map[CallID]string{}}
 	s.write(SessionCreated{Dir: "/project"})
@@ -33,7 +35,7 @@ func drawLog(t *rapid.T) ([]Event, map[CallID]string) {
 	return s.log, s.results
 }
 
-// moves are the events that may come next.
+// moves returns generators of the events that may come next.
 func (s *scribe) moves() []func(*rapid.T) {
 	moves := []func(*rapid.T){s.title, s.prompt}
 	add := func(possible bool, more ...func(*rapid.T)) {
@@ -76,7 +78,7 @@ func (s *scribe) reword(t *rapid.T) {
 
 func (s *scribe) withdraw(t *rapid.T) { s.write(Withdrawn{Prompt: s.take(t)}) }
 
-// take draws one of the prompts that wait.
+// take draws one of the queued prompts.
 func (s *scribe) take(t *rapid.T) Seq {
 	i := rapid.IntRange(0, len(s.waiting)-1).Draw(t, "prompt")
 	seq := s.waiting[i]
@@ -147,8 +149,9 @@ func TestHistoryGrowsAsItFolds(t *testing.T) {
 	})
 }
 
-// Each assistant message with calls is followed by a tool message with the
-// results that there are, in call order; only at the end can one be missing.
+// TestEachCallHasItsResult checks that each assistant message with calls is followed
+// by a tool message with the results so far, in call order. Only at the end can one
+// be missing.
 func TestEachCallHasItsResult(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,7 +176,7 @@ func TestEachCallHasItsResult(t *testing.T) {
 				t.Fatalf("message %d went on without the results of %v", i, calls)
 			}
 			if len(want) == 0 {
-				continue // and then the newest message, or a tool message would follow
+				continue // then it must be the newest message, or a tool message would follow
 			}
 			if diff := cmp.Diff(Message{m.Seq, RoleTool, want}, messages[i+1]); diff != "" {
 				t.Fatalf("message %d: %s", i+1, diff)

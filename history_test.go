@@ -104,7 +104,7 @@ func TestHistoryRefuses(t *testing.T) {
 	}
 }
 
-// What a history knows at each point of a turn.
+// TestHistory checks the state of a history at each point of a turn.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	settings := Settings{Agent: "build", Model: "m", MaxSteps: 3}
@@ -156,7 +156,7 @@ func TestHistory(t *testing.T) {
 	check("counts", []int{12, 1, 1}, []int{int(h.Head()), h.Turns(), h.Replies()})
 }
 
-// An event that is refused changes the head as little as if it had not come.
+// TestHistoryAfterRefusal checks that a rejected event does not change the head.
 func TestHistoryAfterRefusal(t *testing.T) {
 	t.Parallel()
 	var h History
@@ -168,7 +168,7 @@ func TestHistoryAfterRefusal(t *testing.T) {
 	}
 }
 
-// What calls leave in the log besides their results.
+// TestHistoryOfCalls checks what calls add to the log besides their results.
 func TestHistoryOfCalls(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
@@ -227,7 +227,8 @@ func TestHistoryOfCalls(t *testing.T) {
 	check("what was seen stays", "2", h.Seen("y"))
 }
 
-// A summary has a higher number than what it left. The next one finds its place all the same.
+// TestHistoryIsCompactedAgain checks the position of a second summary: a summary has
+// a higher number than the events it keeps.
 func TestHistoryIsCompactedAgain(t *testing.T) {
 	t.Parallel()
 	var h History

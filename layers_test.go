@@ -134,7 +134,7 @@ var layers = map[string]int{
 	"dev": layerDev,
 }
 
-// owners says which packages alone may import a module, and why.
+// owners lists modules that only one package may import, and why.
 var owners = []struct{ module, owner, why string }{
 	{"go.temporal.io", "fleet/runner", "the loop must run without the engine"},
 	{"modernc.org/sqlite", "internal/store/sqlite", "all others know store.Store"},
@@ -144,7 +144,7 @@ var owners = []struct{ module, owner, why string }{
 	{"github.com/coder/acp-go-sdk", "internal/frontend/acp", "editors' protocol is one front end's business"},
 }
 
-// noIO are the packages of the standard library that the API must not use.
+// noIO lists the packages of the standard library that the API must not use.
 var noIO = []string{"database", "log", "net", "os", "path/filepath", "plugin", "syscall", "testing", "unsafe"}
 
 func TestLayers(t *testing.T) {
@@ -158,7 +158,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// readImports returns what the packages import, tests apart, by their directory.
+// readImports returns the imports of each package by its directory, without tests.
 func readImports(t *testing.T, root fs.FS) map[string][]string {
 	t.Helper()
 	packages := map[string][]string{}
@@ -229,7 +229,7 @@ func entryOf(pkg string) string {
 	}
 }
 
-// refusal says why a package must not import another, or "".
+// refusal returns why a package must not import another, or "".
 func refusal(pkg, imported string) string {
 	layer := layers[entryOf(pkg)]
 	if imported == module {
@@ -296,7 +296,8 @@ func moduleRefusal(pkg, imported string, layer int) string {
 // within reports whether a path is parent or below it.
 func within(p, parent string) bool { return p == parent || strings.HasPrefix(p, parent+"/") }
 
-// TestLayersCanFail shows that the table has teeth: each of these is refused, or not.
+// TestLayersCanFail checks that the table rejects wrong imports and accepts right
+// ones.
 func TestLayersCanFail(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ pkg, imported, want string }{

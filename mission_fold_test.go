@@ -18,7 +18,7 @@ const (
 	childB SessionID = "01JD00000000000000000000B1"
 )
 
-// evidence is a check that passed on a tree.
+// evidence returns a check that passed on a tree.
 func evidence(round int, tree string) CheckRan {
 	return CheckRan{CheckRun: CheckRun{Check: "test", On: "candidate", Tree: tree, Args: []string{"/bin/true"}}, Round: round}
 }
@@ -28,7 +28,7 @@ func frozenGate() CriteriaSet {
 	return CriteriaSet{Criteria: f, Hash: f.Hash(), Branch: "pawl/x"}
 }
 
-// sealed is a whole mission, from its beginning to its end.
+// sealedMission returns a complete mission, from start to seal.
 func sealedMission() []Body {
 	gate := frozenGate()
 	base := CheckRan{CheckRun: CheckRun{Check: "test", On: "base", Tree: "t0", Code: 1, Args: []string{"/bin/true"}}}.Link("")
@@ -80,7 +80,7 @@ func TestMissionSealed(t *testing.T) {
 	}
 }
 
-// edit is a whole mission that somebody has tampered with.
+// edit tampers with a complete mission.
 type edit func([]Body) []Body
 
 func without(i int) edit { return func(b []Body) []Body { return slices.Delete(b, i, i+1) } }
@@ -98,7 +98,7 @@ func change[B Body](i int, to func(*B)) edit {
 	}
 }
 
-// proving has the evidence of the gate be another, and the seal be by that.
+// proving changes the evidence of the gate, and the seal to match it.
 func proving(to func(*CheckRan)) edit {
 	return func(list []Body) []Body {
 		list = change(13, func(b *CheckRan) { to(b); *b = b.Link(b.Prev) })(list)
@@ -106,7 +106,8 @@ func proving(to func(*CheckRan)) edit {
 	}
 }
 
-// What a log says is not believed: it has to follow.
+// TestMissionRefuses checks that a log is verified: each event must follow from those
+// before it.
 func TestMissionRefuses(t *testing.T) {
 	t.Parallel()
 	other := evidence(1, "t2").Link("sha256:elsewhere")
@@ -178,7 +179,7 @@ func TestMissionRefuses(t *testing.T) {
 	}
 }
 
-// sealedAs has the judgment and the seal of a whole mission be about a commit.
+// sealedAs sets the commit of the gate result and of the seal.
 func sealedAs(bodies []Body, commit string) []Body {
 	for i, b := range bodies {
 		switch b := b.(type) {
@@ -194,8 +195,8 @@ func sealedAs(bodies []Body, commit string) []Body {
 	return bodies
 }
 
-// A task that comes back is tried again, until it came back too often; a plan
-// gives it another chance.
+// TestMissionReturns checks that a returned task is retried up to a limit, and that a
+// new plan resets the limit.
 func TestMissionReturns(t *testing.T) {
 	t.Parallel()
 	bodies := sealedMission()[:8]
@@ -239,7 +240,7 @@ func TestMissionReturns(t *testing.T) {
 	}
 }
 
-// Mission control writes of the mission and of nothing else.
+// TestMissionTry checks that mission control can write only events of the mission.
 func TestMissionTry(t *testing.T) {
 	t.Parallel()
 	m := &Mission{}
@@ -261,7 +262,8 @@ func TestMissionTry(t *testing.T) {
 	}
 }
 
-// Evidence proves the same once it was written and read: whatever a check prints.
+// TestEvidenceIsKept checks that evidence has the same hash after it is written and
+// read, whatever a check prints.
 func TestEvidenceIsKept(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", "<a> & b", "\x00\x1b[0m", "\u2028", "caf\xe9", "\xff\xfe", "�"} {

@@ -14,7 +14,7 @@ func TestMissionOrderCheck(t *testing.T) {
 	check := func(id string) Check { return Check{ID: id, Kind: CheckTest, Args: []string{"make"}} }
 	for name, c := range map[string]struct {
 		change func(*MissionOrder)
-		want   string // "" if it is fine
+		want   string // "" if it is valid
 	}{
 		"a goal is enough": {func(*MissionOrder) {}, ""},
 		"all that can be said": {func(o *MissionOrder) {

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// draftsman draws what mission control might write next: mostly what follows from
-// the mission as it is, sometimes what does not.
+// draftsman generates the next event of mission control: mostly valid ones, sometimes
+// invalid ones.
 type draftsman struct {
 	*rapid.T
 	m       *Mission
@@ -29,7 +29,7 @@ func (d *draftsman) number(what string, near int) int {
 	return near
 }
 
-// task draws one of a phase, or any.
+// task draws a task of a phase, or any task.
 func (d *draftsman) task(phase TaskPhase) TaskState {
 	list := d.m.In(phase)
 	if len(list) == 0 || d.chance("any task") {
@@ -136,9 +136,8 @@ func (d *draftsman) seal() Body {
 	return s
 }
 
-// TestMissionHolds: what a trial accepts the log takes, what it refuses the log
-// refuses, and whatever was taken, a mission is what its log says and is sealed
-// only if it is done.
+// TestMissionHolds checks that Try and the log accept and reject the same events,
+// that a mission is the fold of its log, and that it is sealed only if it is done.
 func TestMissionHolds(t *testing.T) {
 	t.Parallel()
 	seals := 0
@@ -177,7 +176,7 @@ func TestMissionHolds(t *testing.T) {
 	t.Logf("%d missions were sealed", seals)
 }
 
-// read is an event as the log gives it back.
+// read returns an event as it is decoded from the log.
 func read(t *rapid.T, e Event) Event {
 	data, err := strictjson.Encode(e)
 	if err == nil {
@@ -189,7 +188,7 @@ func read(t *rapid.T, e Event) Event {
 	return e
 }
 
-// checkMission holds a mission to its log by an account of its own.
+// checkMission compares a mission with an independent fold of its log.
 func checkMission(t *rapid.T, m *Mission, log []Event) {
 	merged, tip, attempts := map[string]bool{}, "", 0
 	var passed, judged, sealed bool

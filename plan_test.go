@@ -17,7 +17,7 @@ func TestPlanCheck(t *testing.T) {
 	good := pawl.Task{ID: "a", Title: "do it"}
 	tests := map[string]struct {
 		tasks []pawl.Task
-		want  string // "" means that it is good
+		want  string // "" means that it is valid
 	}{
 		"one":       {[]pawl.Task{good}, ""},
 		"in order":  {[]pawl.Task{good, {ID: "b", Title: "then", After: []string{"a"}, Files: []string{"a.go", "dir/", "x/*.go"}, Size: "M"}}, ""},
@@ -85,8 +85,8 @@ func TestPlanReady(t *testing.T) {
 	}
 }
 
-// Whatever ends first, a good plan comes to its end, and no two tasks that may own
-// the same file run at once.
+// TestPlanEnds checks that a valid plan ends whatever task ends first, and that two
+// tasks that may own the same file do not run concurrently.
 func TestPlanEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// at is a point in time that is easy to tell from the others.
+// at returns a time that differs for each n.
 func at(n pawl.Seq) time.Time { return time.Unix(1_700_000_000+int64(n), 0).UTC() }
 
 func TestChangeOf(t *testing.T) {
@@ -42,14 +42,15 @@ func TestChangeOf(t *testing.T) {
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
 	}
-	store.ChangeOf([]pawl.Event{{At: at(11), Body: pawl.TurnFinished{Usage: usage}}}).Apply(&row) // its usage is in the replies already
+	store.ChangeOf([]pawl.Event{{At: at(11), Body: pawl.TurnFinished{Usage: usage}}}).Apply(&row) // its usage is already counted in the replies
 	want.TurnOpen, want.Updated = false, at(11)
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// However a log is cut into batches, the row comes out the same.
+// TestChangeOfBatches checks that the row does not depend on how the log is split
+// into batches.
 func TestChangeOfBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +77,8 @@ func TestChangeOfBatches(t *testing.T) {
 	})
 }
 
-// The row and the history are two folds of one log and agree.
+// TestRowAgreesWithHistory checks that the row and the history, two folds of the same
+// log, agree.
 func TestRowAgreesWithHistory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,7 +99,8 @@ func TestRowAgreesWithHistory(t *testing.T) {
 	})
 }
 
-// A person's orders wait in the row until they are carried out.
+// TestRowCountsOrders checks that the row counts the user's requests until they are
+// carried out.
 func TestRowCountsOrders(t *testing.T) {
 	t.Parallel()
 	var row pawl.Session

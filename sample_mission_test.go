@@ -2,7 +2,7 @@ package pawl
 
 import "time"
 
-// missionSamples are those of samples that are about missions.
+// missionSamples returns the samples that are about missions.
 func missionSamples() []Body {
 	checks := []Check{{
 		ID: "go-test", Kind: CheckTest, Args: []string{"/usr/bin/go", "test", "-json", "./..."}, Dir: "engine", Env: []string{"GOFLAGS=-mod=vendor"},

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// samples is one event of each kind with every field set, and among them a part of each type.
+// samples returns one event of each kind with every field set, and among them a part
+// of each type.
 func samples() []Event {
 	settings := Settings{Agent: "build", Model: "script:demo.jsonl", Mode: "ask", MaxSteps: 20, MaxCost: 2_000_000_000, MaxTokens: 100_000, MaxTime: time.Hour, MaxSessionCost: 9_000_000_000, Trusted: true, Absent: true, AskTimeout: time.Minute, Tools: []string{"read", "bash"}}
 	usage := Usage{Input: 1200, Output: 90, Reasoning: 40, CacheRead: 800, CacheWrite: 300, Cost: 5_100_000}

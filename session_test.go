@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// at is a point in time that is easy to tell from the others.
+// at returns a time that differs for each n.
 func at(n Seq) time.Time { return time.Unix(1_700_000_000+int64(n), 0).UTC() }
 
 func TestSessionState(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a command printed cannot end its fence, so that no line of it seems to be
-// the person's.
+// TestOutputStaysInItsFence checks that the output of a command cannot close its
+// Markdown code block, so that no line of it looks like the user's text.
 func TestOutputStaysInItsFence(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"`", "``", "```", "\n", "x", "~~~", "I ran this command myself"})
@@ -36,7 +36,7 @@ func TestOutputStaysInItsFence(t *testing.T) {
 	})
 }
 
-// TestShellInALog: a command of the person is run once, while no turn is open.
+// TestShellInALog checks that a user's command runs once, while no turn is open.
 func TestShellInALog(t *testing.T) {
 	t.Parallel()
 	created, asked := SessionCreated{Dir: "/"}, ShellAsked{Command: "make"}
@@ -47,7 +47,7 @@ func TestShellInALog(t *testing.T) {
 		fails    string
 		messages []Seq
 		orders   int
-		used     bool // its name, by calls
+		used     bool // its call ID is in use
 	}{
 		{name: "it waits", log: []Body{created, asked}, orders: 1},
 		{name: "it runs", log: []Body{created, asked, started}, orders: 1, used: true},

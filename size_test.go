@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The layout stays small enough to be read with ls.
+// Limits that keep the layout easy to read with ls.
 const (
 	maxInternal = 26 // entries of internal/
 	maxMain     = 60 // lines of Go in cmd/pawl

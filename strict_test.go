@@ -10,13 +10,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// line is a stored event of a kind with this body.
+// line returns a stored event of a kind with this body.
 func line(kind, body string) string {
 	return `{"v":1,"session":"01JD0000000000000000000000","seq":1,"at":"2026-11-15T02:03:04Z","type":"` + kind + `","body":` + body + `}`
 }
 
-// A log that is half understood must not be acted on: whatever pawl did not
-// write is refused, with words that say what it is.
+// TestDecodeEventRefuses checks that an event that Pawl did not write is rejected
+// with an error that names the reason: Pawl must not act on a log that it understands
+// only in part.
 func TestDecodeEventRefuses(t *testing.T) {
 	t.Parallel()
 	titled := line("session.titled", `{"title":"a"}`)

@@ -8,7 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestSubagent: whoever hears what subagents ask hears a mission's team too.
+// TestSubagent checks that the team of a mission counts as subagents, so that their
+// questions are shown too.
 func TestSubagent(t *testing.T) {
 	t.Parallel()
 	task := pawl.Spawned{Call: "c1", Subagent: "a", Agent: "explore", Title: "look"}

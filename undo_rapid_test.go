@@ -10,18 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goer is a scribe of a session whose person goes back and forth. It keeps its
-// own account of what counts: what it was before each step back.
+// goer is a scribe of a session with undo and redo. It has its own model of which
+// events are undone: a copy of the state before each undo.
 type goer struct {
 	scribe
-	gone  [2]map[Seq]bool // for the conversation and for the files
-	steps []stepBack      // that can be undone
+	gone  [2]map[Seq]bool // undone events, of the conversation and of the files
+	steps []stepBack      // undos that can be redone
 }
 
 type stepBack struct {
-	seq   Seq // its Undone
+	seq   Seq // of its Undone event
 	scope Scope
-	gone  [2]map[Seq]bool // before it
+	gone  [2]map[Seq]bool // the state before it
 }
 
 func drawUndos(t *rapid.T) *goer {
@@ -45,7 +45,7 @@ func drawUndos(t *rapid.T) *goer {
 		}
 		rapid.SampledFrom(moves).Draw(t, "move")(t)
 		if g.turn {
-			g.steps = nil // the session went on
+			g.steps = nil // a new turn: no redo
 		}
 	}
 	return g
@@ -58,13 +58,13 @@ func (g *goer) mode(t *rapid.T) {
 	g.write(ModeChanged{Mode: rapid.SampledFrom([]string{"plan", "ask"}).Draw(t, "mode")})
 }
 
-// shell is a command of the person, which may be refused before it begins.
+// shell generates a command of the user, which may be rejected before it begins.
 func (g *goer) shell(t *rapid.T) {
 	g.write(ShellAsked{Command: "make"})
 	asked := Seq(len(g.log))
 	if rapid.IntRange(0, 3).Draw(t, "refused") > 0 {
 		g.write(ShellStarted{Asked: asked})
-		g.steps = nil // the session went on
+		g.steps = nil // a new turn: no redo
 	}
 	g.write(ShellRan{Asked: asked, Status: CallDone, Result: Result{Content: "made"}})
 }
@@ -74,7 +74,7 @@ func (g *goer) compact(t *rapid.T) {
 	g.write(Compacted{Keep: keep, Text: "a summary", ModelUsage: ModelUsage{Model: "m"}})
 }
 
-// messages are those of the conversation.
+// messages returns the messages of the conversation.
 func (g *goer) messages() (list []Seq) {
 	for _, e := range g.log {
 		switch e.Body.(type) {
@@ -118,12 +118,12 @@ func (g *goer) forth(*rapid.T) {
 	g.write(UndoAsked{Undo: Undo{Redo: last.seq, Scope: last.scope}})
 	g.write(Undone{Asked: Seq(len(g.log)), Changed: []string{"f"}})
 	g.gone = last.gone
-	// What went with it can be undone again: the steps that were made before.
+	// Earlier undos can be redone again.
 	g.steps = g.steps[:len(g.steps)-1]
 }
 
-// plainLog is the log of a session that never went back: what does not count is
-// left out, and what it had ended is ended by hand. Titles keep the numbers.
+// plainLog returns the log of a session without undo: it leaves out what was undone
+// and adds what ends open prompts and turns. Titles fill the gaps in the numbers.
 func (g *goer) plainLog(t *rapid.T) []Event {
 	var h History
 	var log []Event
@@ -172,7 +172,7 @@ func endsOf(h *History) (ends []Body) {
 	return ends
 }
 
-// view is what a history says of what counts.
+// view is the effective state of a history.
 type view struct {
 	Head       Seq
 	Messages   []Message
@@ -203,8 +203,8 @@ func viewOf(h *History) view {
 	return v
 }
 
-// A session that went back is as one that never came there. What it has used up,
-// numbers and ids, stays used up.
+// TestGoneIsAsIfItHadNeverBeen checks that a session after an undo equals one in
+// which the undone events never happened, except that numbers and IDs stay in use.
 func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -237,8 +237,8 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	})
 }
 
-// A step back cannot be undone once the session went on, also if that was undone
-// , too.
+// TestUndosBeforeAGoneTurn checks that an undo cannot be redone after a new turn,
+// even if that turn is undone.
 func TestUndosBeforeAGoneTurn(t *testing.T) {
 	t.Parallel()
 	h, err := foldEvents(logOf(
@@ -259,7 +259,7 @@ func TestUndosBeforeAGoneTurn(t *testing.T) {
 			gone = append(gone, seq)
 		}
 	}
-	if diff := cmp.Diff([]Seq{8, 9}, gone); diff != "" { // the files of the first turn went back, not its words
+	if diff := cmp.Diff([]Seq{8, 9}, gone); diff != "" { // only the files of the first turn were undone, not its messages
 		t.Error(diff)
 	}
 }
@@ -287,7 +287,8 @@ func checkUsedUp(t *rapid.T, log []Event, h *History) {
 	}
 }
 
-// Event by event, with the log read anew when it must be, is the same as at once.
+// TestGoingBackGrowsAsItFolds checks that applying events one by one, with a new fold
+// after ErrRewound, equals folding all at once.
 func TestGoingBackGrowsAsItFolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -316,7 +317,8 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 	})
 }
 
-// Live yields what counts, for the conversation and for the files.
+// TestLive checks that EffectiveEvents yields what is not undone, for the
+// conversation and for the files.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ import (
 
 var errNoName = errors.New("no name")
 
-// namesFromName and titleFromNames are changes of shape as a body might have
-// seen them: a name became a list of names, and then the first of them the title.
+// namesFromName and titleFromNames are sample upcasts: a name became a list of names,
+// and then the first of them the title.
 func namesFromName(data json.RawMessage) (json.RawMessage, error) {
 	var old struct {
 		Name string `json:"name"`
@@ -37,7 +37,7 @@ func titleFromNames(data json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(SessionTitled{Title: old.Names[0]})
 }
 
-// changed makes session.titled a body of these changes for the length of a test.
+// changed sets the upcasts of session.titled for the duration of a test.
 func changed(t *testing.T, upcasts ...upcast) {
 	now := kinds["session.titled"]
 	t.Cleanup(func() { kinds["session.titled"] = now })

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestEventsAreAppendOnly reads the sources of the stores: no statement outside
-// of retention.go may change or remove events.
+// TestEventsAreAppendOnly checks the sources of the stores: no statement outside of
+// retention.go may update or delete events.
 func TestEventsAreAppendOnly(t *testing.T) {
 	t.Parallel()
 	read := 0
@@ -45,21 +45,20 @@ func TestEventsAreAppendOnly(t *testing.T) {
 	}
 }
 
-// rewrite matches the start of a statement that changes or removes what is in
-// events or one of its partitions, or in a table whose name the text does not
-// tell.
+// rewrite matches the start of a statement that updates or deletes rows of events or
+// one of its partitions, or of a table whose name is not in the text.
 var rewrite = regexp.MustCompile(`(?is)\b(` +
 	`(UPDATE|DELETE\s+FROM|REPLACE\s+INTO|MERGE\s+INTO|TRUNCATE|DROP\s+TABLE|ALTER\s+TABLE)` +
 	`(\s+(OR\s+\w+|ONLY|TABLE|IF\s+EXISTS))*\s*(["'` + "`" + `\[(]*(\w+"?\.)?["\[]?events(_\w+)?\b|%|$)` +
 	`|INSERT\s+OR\s+REPLACE\s+INTO\s+["\[]?(events\b|%|$)` +
 	`|INSERT\s+INTO\s+["\[]?events\b[^;]*\bDO\s+UPDATE\b)`)
 
-// growth matches what changes a table and nothing that is in it: a new column, and
-// who may see which rows.
+// growth matches statements that change the table but not its rows: a new column, and
+// row-level security.
 var growth = regexp.MustCompile(`(?i)\bALTER\s+TABLE\s+(events|%I)\s+` +
 	`(ADD\s+COLUMN\b[^,;]*;|(ENABLE|FORCE)\s+ROW\s+LEVEL\s+SECURITY[;']|ALTER\s+COLUMN\s+tenant\s+SET\s+DEFAULT\s+pawl_tenant\(\)')`)
 
-// rewrites returns the offending statements of a Go or SQL source.
+// rewrites returns the forbidden statements of a Go or SQL source.
 func rewrites(t *testing.T, name, source string) (found []string) {
 	t.Helper()
 	texts := []string{regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/`).ReplaceAllString(source, " ")}
@@ -67,14 +66,14 @@ func rewrites(t *testing.T, name, source string) (found []string) {
 		texts = stringsOf(t, name, source)
 	}
 	for _, text := range texts {
-		text = regexp.MustCompile(`(?i)\bFOR\s+(NO\s+KEY\s+)?UPDATE\b`).ReplaceAllString(text, "") // a lock
+		text = regexp.MustCompile(`(?i)\bFOR\s+(NO\s+KEY\s+)?UPDATE\b`).ReplaceAllString(text, "") // a row lock
 		text = growth.ReplaceAllString(text, "")
 		found = append(found, rewrite.FindAllString(text, -1)...)
 	}
 	return found
 }
 
-// stringsOf returns the string literals of a Go source, those joined by + as one.
+// stringsOf returns the string literals of a Go source. Literals joined by + are one.
 func stringsOf(t *testing.T, name, source string) (texts []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
@@ -95,7 +94,7 @@ func stringsOf(t *testing.T, name, source string) (texts []string) {
 		case *ast.ParenExpr:
 			return join(e.X)
 		}
-		return "%" // known at run time only
+		return "%" // known only at run time
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		e, ok := n.(ast.Expr)

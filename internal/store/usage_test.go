@@ -28,7 +28,7 @@ func TestUsageOf(t *testing.T) {
 		reply("b", evening, "m", "build", 32),
 		reply("b", evening, long, long+"x", 64),
 		reply("b", evening, long, long, 128),
-		{Session: "a", At: evening, Body: pawl.TurnFinished{Usage: pawl.Usage{Input: 1000}}}, // counted already
+		{Session: "a", At: evening, Body: pawl.TurnFinished{Usage: pawl.Usage{Input: 1000}}}, // already counted
 	})
 	want := []pawl.UsageRow{
 		{Session: "a", Day: "2026-03-01", Model: "m", Agent: "build", Replies: 2, Usage: pawl.Usage{Input: 9, CacheRead: 2, Cost: 4}},

@@ -27,8 +27,8 @@ func TestOpenFile(t *testing.T) { //nolint:paralleltest // it changes the workin
 	}
 }
 
-// TestOpenRefuses also proves that a PostgreSQL URL reaches that store, by the
-// server that does not exist.
+// TestOpenRefuses also checks that a PostgreSQL URL reaches that store, by the error
+// for a server that does not exist.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

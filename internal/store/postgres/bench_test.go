@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// TestBenchAppend: the bare insert goes over the same pool.
+// TestBenchAppend compares Append with a bare insert over the same pool.
 func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it changes schemas
 	s := open(t, schema(t))
 	id := string(storetest.NewID())
@@ -23,9 +23,9 @@ func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it changes schemas
 	})
 }
 
-// TestBenchTenants compares an append behind the policies with one without them,
-// and with one on a connection that worked for another tenant before. They take
-// turns, so that a noisy machine disturbs all alike.
+// TestBenchTenants compares an append with row-level security, one without, and one
+// on a connection that had another tenant before. They alternate, so that noise
+// affects all equally.
 func TestBenchTenants(t *testing.T) { //nolint:paralleltest // it measures time
 	behind, before := open(t, freshSchema(t)), open(t, freshSchema(t))
 	query(t, before, `DO $$ DECLARE name text; BEGIN
@@ -46,7 +46,7 @@ func TestBenchTenants(t *testing.T) { //nolint:paralleltest // it measures time
 	})
 }
 
-// appender makes a session and returns what appends its event n+1.
+// appender creates a session and returns a function that appends its event n+1.
 func appender(ctx context.Context, t *testing.T, s *postgres.Store) func(n int) error {
 	t.Helper()
 	id := storetest.NewID()

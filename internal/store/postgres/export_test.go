@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Pool holds the store's connections.
+// Pool returns the store's connections.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// SetLive changes how long a host counts as live.
+// SetLive sets how long a host counts as live.
 func (s *Store) SetLive(d time.Duration) { s.live = d }
 
 // SelectPage is the query that reads events.

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// fill makes sessions of n events each.
+// fill creates sessions of n events each.
 func fill(t *testing.T, s *postgres.Store, sessions, n int) []pawl.SessionID {
 	t.Helper()
 	events := []pawl.Event{{Body: pawl.SessionCreated{Dir: "/w"}}}
@@ -107,9 +107,8 @@ func TestUsageIsFoundByIndex(t *testing.T) {
 	}
 }
 
-// TestPlainAppendsAreHOT holds that a step in mid-turn touches no index of
-// sessions, which is why only the borders of turns move Updated, and none of
-// usage.
+// TestPlainAppendsAreHOT checks that a step within a turn changes no index of
+// sessions or usage. This is why only the start and end of turns change Updated.
 func TestPlainAppendsAreHOT(t *testing.T) {
 	t.Parallel()
 	const appends = 300
@@ -125,13 +124,13 @@ func TestPlainAppendsAreHOT(t *testing.T) {
 	defer cancel()
 	for _, table := range []string{"sessions", "usage_days"} {
 		var updates, hot int
-		for updates < appends-1 { // the server counts with some delay
+		for updates < appends-1 { // the server's counters lag
 			err := s.Pool().QueryRow(ctx, `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
 				WHERE relid = $1::text::regclass`, table).Scan(&updates, &hot)
 			if err != nil {
 				t.Fatalf("%s: after %d updates were counted: %v", table, updates, err)
 			}
-			time.Sleep(20 * time.Millisecond) // a poll: the server counts in the background
+			time.Sleep(20 * time.Millisecond) // polls: the server counts in the background
 		}
 		if hot < updates*9/10 {
 			t.Errorf("%s: of %d updates %d were HOT", table, updates, hot)
@@ -140,7 +139,8 @@ func TestPlainAppendsAreHOT(t *testing.T) {
 	}
 }
 
-// TestOwnersAreFoundByIndex: a user's list does not read those of all others.
+// TestOwnersAreFoundByIndex checks that listing a user's sessions does not read those
+// of others.
 func TestOwnersAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
@@ -156,7 +156,8 @@ func TestOwnersAreFoundByIndex(t *testing.T) {
 	}
 }
 
-// TestMissionsAreFoundByIndex: they are few among many sessions.
+// TestMissionsAreFoundByIndex checks that listing missions, which are few, does not
+// read all sessions.
 func TestMissionsAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))

@@ -48,7 +48,7 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// aged makes it so that a host was last seen that much earlier.
+// aged returns a function that moves a host's last heartbeat into the past.
 func aged(s *postgres.Store) func(t *testing.T, host string, by time.Duration) {
 	return func(t *testing.T, host string, by time.Duration) {
 		t.Helper()
@@ -60,12 +60,13 @@ func TestRegistry(t *testing.T) {
 	t.Parallel()
 	storetest.RunRoster(t, func(t *testing.T) storetest.HostRegistry {
 		s := open(t, schema(t))
-		s.SetLive(time.Hour) // a slow test must not make a host late
+		s.SetLive(time.Hour) // a slow test must not make a host expire
 		return storetest.HostRegistry{HostRegistry: s, Age: aged(s)}
 	})
 }
 
-// TestHostsAreLateSoon: what a host has begun waits for it no longer than this.
+// TestHostsAreLateSoon checks the time after which a silent host is no longer live,
+// and its work is no longer waited for.
 func TestHostsAreLateSoon(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
@@ -96,8 +97,8 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// TestAlone: one process at a time does what has a name, and the next one after it,
-// whatever came of it.
+// TestAlone checks that one process at a time runs under a name, and that the next
+// one can run after it, whatever its result.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	url := schema(t)

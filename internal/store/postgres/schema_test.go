@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// schemas are those that no test uses at the moment, empty. Making one with its
-// 32 partitions and dropping it takes half a second, so tests hand them on.
+// schemas has empty schemas that no test uses now. Creating one with its 32
+// partitions and dropping it takes half a second, so tests reuse them.
 var schemas struct {
 	sync.Mutex
 	free []string
@@ -35,8 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// schema returns a URL that leads into a schema that is this test's own and
-// holds no sessions.
+// schema returns the URL of a schema without sessions, for this test alone.
 func schema(t testing.TB) string {
 	t.Helper()
 	schemas.Lock()
@@ -53,8 +52,8 @@ func schema(t testing.TB) string {
 	return schemaURL(t, name)
 }
 
-// emptied deletes the rows of all tenants: the owner of a table on which
-// row-level security is not forced sees them.
+// emptied deletes the rows of all tenants: the owner of a table sees them while
+// row-level security is not forced.
 const emptied = `SET search_path = %s;
 	DO $$
 	DECLARE
@@ -80,8 +79,8 @@ func freeSchema(t testing.TB, name string) {
 	schemas.free = append(schemas.free, name)
 }
 
-// freshSchema returns a URL that leads into a schema without any table, which
-// is dropped with its test.
+// freshSchema returns the URL of a schema without tables, which is dropped when the
+// test ends.
 func freshSchema(t testing.TB) string {
 	t.Helper()
 	name := newSchema(t)
@@ -124,7 +123,7 @@ func schemaURL(t testing.TB, name string) string {
 	return u.String()
 }
 
-// admin runs statements on a connection of its own.
+// admin runs statements on its own connection.
 func admin(ctx context.Context, statements string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

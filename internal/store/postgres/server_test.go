@@ -32,8 +32,8 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 	}
 }
 
-// TestOldSchema: a schema of an earlier version is brought up to date with all
-// that is in it.
+// TestOldSchema checks that a schema of an earlier version is migrated with all its
+// data.
 func TestOldSchema(t *testing.T) {
 	t.Parallel()
 	first, err := os.ReadFile("migrations/0001_init.sql")

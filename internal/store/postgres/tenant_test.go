@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// TestNobodysConnectionSeesNothing: what forgets to say for whom it works has
-// nothing, whatever it says instead.
+// TestNobodysConnectionSeesNothing checks that a connection without a valid tenant
+// setting sees no rows.
 func TestNobodysConnectionSeesNothing(t *testing.T) {
 	t.Parallel()
 	url := schema(t)
@@ -49,8 +49,8 @@ func TestNobodysConnectionSeesNothing(t *testing.T) {
 	}
 }
 
-// TestTenantsTakeTurns: a connection that worked for one works for the next, and
-// each sees its own.
+// TestTenantsTakeTurns checks that a connection can serve one tenant after the other,
+// and that each sees only its own rows.
 func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := open(t, strings.Replace(schema(t), "pool_max_conns=8", "pool_max_conns=2", 1))
@@ -99,7 +99,7 @@ func TestCheckTenancy(t *testing.T) {
 	}
 }
 
-// TestLoads: who runs the fleet sees how much each tenant has to do.
+// TestLoads checks that the operator sees the load of each tenant.
 func TestLoads(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))
@@ -133,8 +133,8 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// TestTenantsAreNotTheirOwnToChange: the server itself shows a tenant its own row,
-// and lets it change none.
+// TestTenantsAreNotTheirOwnToChange checks that row-level security shows a tenant its
+// own row and lets it change none.
 func TestTenantsAreNotTheirOwnToChange(t *testing.T) {
 	t.Parallel()
 	address := schema(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defensetest"
 )
 
-// Without a defense, the test of it fails.
+// TestDefensesMatter checks that without a defense its test fails.
 func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	defensetest.NoticedBy(t, "TestTenantsTakeTurns", "store.tenant")

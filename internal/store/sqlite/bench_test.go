@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// TestBenchAppend: the bare insert goes over the same connection.
+// TestBenchAppend compares Append with a bare insert over the same connection.
 func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it measures time
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
 	id := string(storetest.NewID())

@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/migrate"
 )
 
-// Conn is the connection that writes. Nobody else may use the store meanwhile.
+// Conn returns the connection that writes. Nothing else may use the store meanwhile.
 func (s *Store) Conn() *sql.Conn { return s.write.conn }
 
-// Readers are the connections that read.
+// Readers returns the connections that read.
 func (s *Store) Readers() *sql.DB { return s.read.db }
 
 // InsertEvent is the statement that adds an event.
 const InsertEvent = insertEvent
 
-// Migrate brings the store to other migrations than its own.
+// Migrate applies other migrations than the store's own.
 func (s *Store) Migrate(ctx context.Context, files fs.FS) error {
 	return migrate.Up(ctx, s.write, files)
 }

@@ -133,7 +133,8 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 	}
 }
 
-// After a clean end all is in the one file: it can be copied alone.
+// TestCloseFoldsTheLog checks that after Close everything is in the one file, which
+// can be copied alone.
 func TestCloseFoldsTheLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db")
@@ -156,8 +157,8 @@ func TestCloseFoldsTheLog(t *testing.T) {
 	}
 }
 
-// Many writers at once share commits. Each gets its own answer: those that
-// come too late a conflict, which harms nobody else.
+// TestSharedCommits checks that concurrent writers share commits, and that each gets
+// its own result: a conflict of one does not affect the others.
 func TestSharedCommits(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
@@ -198,7 +199,8 @@ func TestSharedCommits(t *testing.T) {
 	}
 }
 
-// Only what must outlive a power cut waits for the disk.
+// TestWhatWaitsForTheDisk checks that only appends that must survive a power failure
+// wait for fsync.
 func TestWhatWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
@@ -206,7 +208,7 @@ func TestWhatWaitsForTheDisk(t *testing.T) {
 	var head pawl.Seq
 	for _, test := range []struct {
 		body pawl.Body
-		want string // of synchronous: 1 is NORMAL, 2 is FULL
+		want string // value of synchronous: 1 is NORMAL, 2 is FULL
 	}{
 		{pawl.SessionCreated{Dir: "/w"}, "2"},
 		{pawl.Prompted{}, "2"},

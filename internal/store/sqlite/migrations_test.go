@@ -16,7 +16,7 @@ import (
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
-	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}} // stand for those applied by Open
+	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}} // placeholders for those applied by Open
 
 	step(t, s, files, "", 4)
 	files["migrations/0005_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
@@ -38,8 +38,7 @@ func TestMigrations(t *testing.T) {
 	step(t, s, files, "numbers go up by one", 6)
 }
 
-// TestOldFile: a file of an earlier version is brought up to date with all that
-// is in it.
+// TestOldFile checks that a file of an earlier version is migrated with all its data.
 func TestOldFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db")
@@ -62,7 +61,7 @@ func TestOldFile(t *testing.T) {
 	storetest.TakesMissions(t, s, id, 2)
 }
 
-// step migrates and wants an error (or none) and the version that the file has then.
+// step migrates and checks the error, if any, and the version of the file afterwards.
 func step(t *testing.T, s *sqlite.Store, files fstest.MapFS, failure string, want int) {
 	t.Helper()
 	err := s.Migrate(t.Context(), files)

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// childEnv makes this test program write into the file that it names instead of
+// This variable makes the test program write to the file that it names instead of
 // running tests: a second process that can be killed.
 const subagentEnv = "PAWL_TEST_SQLITE_CHILD"
 
@@ -32,11 +32,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// childEvents is how much a child writes if it is not killed before.
+// The number of events that the process writes unless it is killed.
 const subagentEvents = 240
 
-// child appends to a session of its own and prints each Seq once it is
-// appended. It opens the store anew now and then, as short commands do.
+// child is the main function of the second process. It appends to a session of its
+// own and prints each Seq once it is appended. It reopens the store now and then, as
+// short commands do.
 func child(path string) error {
 	id, head := storetest.NewID(), pawl.Seq(0)
 	fmt.Println(id)
@@ -58,7 +59,7 @@ func child(path string) error {
 	return nil
 }
 
-// appendNext adds an event of a few hundred bytes at *head, which it moves.
+// appendNext appends an event of a few hundred bytes at *head, and increments it.
 func appendNext(s *sqlite.Store, id pawl.SessionID, head *pawl.Seq) error {
 	e := pawl.Event{At: time.Now(), Body: pawl.CallFinished{Result: pawl.Result{Content: strings.Repeat("x", 300)}}}
 	if *head == 0 {
@@ -71,7 +72,7 @@ func appendNext(s *sqlite.Store, id pawl.SessionID, head *pawl.Seq) error {
 	return nil
 }
 
-// process is a running child.
+// process is a running second process.
 type process struct {
 	*exec.Cmd
 	out    *bufio.Scanner
@@ -94,9 +95,8 @@ func start(t *testing.T, path string) *process {
 	return p
 }
 
-// wait reads what the child prints until it ends, or kills it when it has
-// printed n lines, and returns its session and the last Seq that it has seen
-// appended.
+// wait reads the output of the process until it ends, or kills it after n lines, and
+// returns its session and the last Seq that it has printed.
 func (p *process) wait(t *testing.T, n int) (id pawl.SessionID, head pawl.Seq) {
 	t.Helper()
 	for i := 0; p.out.Scan(); i++ {
@@ -119,8 +119,8 @@ func (p *process) wait(t *testing.T, n int) (id pawl.SessionID, head pawl.Seq) {
 	return id, head
 }
 
-// whole wants the file to be sound and each log in it to be without gaps, and
-// returns how long they are.
+// whole checks that the file is intact and that its logs have no gaps, and returns
+// their lengths.
 func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
 	t.Helper()
 	s := open(t, path)
@@ -151,7 +151,7 @@ func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
 
 func TestProcessesShareAFile(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "pawl.db") // which nobody has made yet
+	path := filepath.Join(t.TempDir(), "pawl.db") // does not exist yet
 	var subagents []*process
 	for range 3 {
 		subagents = append(subagents, start(t, path))
@@ -166,8 +166,9 @@ func TestProcessesShareAFile(t *testing.T) {
 	}
 }
 
-// TestKill kills a process in mid-write, again and again: what it has seen
-// appended is there, and what it was about to append is there whole or not.
+// TestKill kills a process repeatedly while it writes, and checks that everything it
+// has reported as appended exists, and that the append in progress exists completely
+// or not at all.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db")
@@ -179,9 +180,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestCopy copies the file and its write-ahead log while others write, with a
-// plain cp. Such a copy is whole as long as the log was not begun anew in
-// between, which its header tells; then, and only then, it has to be repeated.
+// TestCopy copies the file and its write-ahead log with a plain cp while others
+// write. Such a copy is intact unless the log was restarted in between, which its
+// header shows; only then must the copy be repeated.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -206,7 +207,7 @@ func TestCopy(t *testing.T) {
 	copies := 0
 	for try := 0; copies < 5 && try < 200; try++ {
 		<-written
-		<-written // the log is not empty
+		<-written // the write-ahead log is not empty
 		before := walHeader(t, path)
 		to := filepath.Join(dir, fmt.Sprint("copy", try))
 		if out, err := exec.Command("sh", "-c", `mkdir "$2" && cp "$1" "$2" && cp "$1-wal" "$2"`, "sh", path, to).CombinedOutput(); err != nil {
@@ -228,11 +229,11 @@ func TestCopy(t *testing.T) {
 	whole(t, path)
 }
 
-// walHeader returns the header of the write-ahead log, which has new salts
-// whenever the log is begun anew.
+// walHeader returns the header of the write-ahead log, which gets new salts whenever
+// the log restarts.
 func walHeader(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path + "-wal") // holds no locks that reading it could drop
+	data, err := os.ReadFile(path + "-wal") // no locks are on this file that closing it could drop
 	if err != nil {
 		t.Fatal(err)
 	}
