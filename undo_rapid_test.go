@@ -45,7 +45,7 @@ func drawUndos(t *rapid.T) *goer {
 		}
 		rapid.SampledFrom(moves).Draw(t, "move")(t)
 		if g.turn {
-			g.steps = nil // a new turn: no redo
+			g.steps = nil // new work: no redo
 		}
 	}
 	return g
@@ -64,7 +64,7 @@ func (g *goer) shell(t *rapid.T) {
 	asked := Seq(len(g.log))
 	if rapid.IntRange(0, 3).Draw(t, "refused") > 0 {
 		g.write(ShellStarted{Asked: asked})
-		g.steps = nil // a new turn: no redo
+		g.steps = nil // new work: no redo
 	}
 	g.write(ShellRan{Asked: asked, Status: CallDone, Result: Result{Content: "made"}})
 }

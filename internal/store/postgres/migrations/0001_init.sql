@@ -1,7 +1,7 @@
--- The log. No index or lock spans two sessions, so it is split by session.
--- The body is json, not jsonb: its bytes stay as written, and \u0000 is legal.
--- It has no foreign key: the statement that inserts events has locked their
--- session's row already.
+-- The log, partitioned by session: no index or lock spans two sessions. The body
+-- is json, not jsonb, so that its bytes are kept and \u0000 is legal. There is no
+-- foreign key: the statement that inserts events has already locked the session's
+-- row.
 CREATE TABLE events (
     session_id text COLLATE "C" NOT NULL,
     seq        bigint           NOT NULL,
@@ -21,10 +21,10 @@ BEGIN
     END LOOP;
 END $$;
 
--- The projection of the log that lists show. Each append updates its row. The
--- free space in the pages lets the new version stay beside the old one (HOT),
--- without a new entry in any index, as long as no indexed column changes: that
--- is why updated moves only at the borders of turns.
+-- The projection of the log for lists. Each append updates its row. The free space
+-- in the pages (fillfactor) allows HOT updates, without a new entry in any index,
+-- as long as no indexed column changes. This is why updated changes only at the
+-- start and end of turns.
 CREATE TABLE sessions (
     id           text COLLATE "C" NOT NULL PRIMARY KEY,
     parent       text COLLATE "C" NOT NULL,
@@ -51,17 +51,17 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_parent ON sessions (parent, updated DESC, id DESC);
 CREATE INDEX sessions_by_dir ON sessions (dir, parent, updated DESC, id DESC);
 CREATE INDEX sessions_unfinished ON sessions (parent, updated DESC, id DESC) WHERE turn_open OR queued > 0;
--- Made from the words themselves, not with to_tsvector: its parser would cut
--- them up once more, by rules that depend on the database's locale.
+-- Built from the words, not with to_tsvector, whose parser would split them again
+-- by rules that depend on the database's locale.
 CREATE INDEX sessions_by_word ON sessions USING gin (array_to_tsvector(title_words || prompt_words));
 
--- The newest state of a reply that is still growing, overwritten.
+-- The current state of a streaming reply. Each save overwrites it.
 CREATE TABLE drafts (
     session_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     body       json             NOT NULL
 ) WITH (fillfactor = 70);
 
--- Who works on a session, and until when unless renewed.
+-- Which process works on a session, and until when unless it renews the lease.
 CREATE TABLE leases (
     session_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     owner      text COLLATE "C" NOT NULL,

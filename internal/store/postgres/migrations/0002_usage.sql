@@ -1,5 +1,5 @@
--- The projection of the log that statistics show: what the replies consumed.
--- Each reply updates its row, beside the old version (HOT), as in sessions.
+-- The projection of the log for statistics: the usage of replies. Updates of a row
+-- are HOT, as in sessions.
 CREATE TABLE usage_days (
     session_id  text COLLATE "C" NOT NULL REFERENCES sessions ON DELETE CASCADE,
     day         text COLLATE "C" NOT NULL, -- the UTC date, YYYY-MM-DD

@@ -1,4 +1,4 @@
--- Whose a session is, and who may read it too.
+-- The owner of a session, and the users who may read it too.
 ALTER TABLE sessions
     ADD COLUMN owner  text COLLATE "C"   NOT NULL DEFAULT '',
     ADD COLUMN shared text[] COLLATE "C" NOT NULL DEFAULT '{}';
@@ -6,8 +6,8 @@ ALTER TABLE sessions
 CREATE INDEX sessions_by_owner ON sessions (owner, parent, updated DESC, id DESC);
 CREATE INDEX sessions_by_reader ON sessions USING gin (shared);
 
--- What lets programs ask a server. Not of the log: the secrets' hashes are
--- nobody's business who reads a session.
+-- API tokens of a server. They are not in the log, so that readers of a session
+-- cannot see the hashes of the secrets.
 CREATE TABLE tokens (
     id       text COLLATE "C" NOT NULL PRIMARY KEY,
     name     text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- Where the mission is that a session commands; '' for all others.
+-- The state of the mission that a session commands, '' if there is none.
 ALTER TABLE sessions
     ADD COLUMN mission text COLLATE "C" NOT NULL DEFAULT '';
 

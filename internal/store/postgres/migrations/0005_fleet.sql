@@ -1,4 +1,4 @@
--- The hosts of a fleet, as they told of themselves. They serve all tenants.
+-- The hosts of a fleet, as of their last heartbeats. They serve all tenants.
 CREATE TABLE hosts (
     name      text COLLATE "C" NOT NULL PRIMARY KEY,
     version   text COLLATE "C" NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE hosts (
     seen      timestamptz      NOT NULL
 ) WITH (fillfactor = 50);
 
--- Where the folders of a fleet are. A folder is one tenant's: its path is the
+-- The workspaces of a fleet. A directory belongs to one tenant: its path is the
 -- same on every host, so two tenants cannot both have it.
 CREATE TABLE workspaces (
     dir        text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -25,5 +25,5 @@ CREATE TABLE workspaces (
     saved      timestamptz
 ) WITH (fillfactor = 70);
 
--- Not on what Saved changes: it comes after each call.
+-- Not on columns that Saved changes, which runs after each call.
 CREATE INDEX workspaces_by_host ON workspaces (host, placed);

@@ -1,9 +1,9 @@
--- Whose each row is. The server itself holds every query to the tenant that the
--- connection works for: pawl.tenant is t: and its name. Where that is not set
--- nothing is seen, and nothing can be written.
+-- The tenant of each row. Row-level security restricts every query to the tenant
+-- of the connection: the setting pawl.tenant is t: followed by its name. A
+-- connection without it reads and writes nothing.
 --
--- The value * is for what a fleet does for all of its tenants. It reads tokens and
--- workspaces, and writes nothing.
+-- The value * is for operations on the whole fleet. It can read tokens and
+-- workspaces, and write nothing.
 ALTER TABLE sessions ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE drafts ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
@@ -13,7 +13,7 @@ ALTER TABLE blob_parts ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE usage_days ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE tokens ADD COLUMN tenant text COLLATE "C" NOT NULL DEFAULT '';
 
--- What is listed is one tenant's, so the indexes begin with it.
+-- Lists are of one tenant, so the indexes begin with it.
 DROP INDEX sessions_by_parent, sessions_by_dir, sessions_unfinished, sessions_by_owner, sessions_commanding, usage_by_day;
 CREATE INDEX sessions_by_parent ON sessions (tenant, parent, updated DESC, id DESC);
 CREATE INDEX sessions_by_dir ON sessions (tenant, dir, parent, updated DESC, id DESC);
@@ -22,8 +22,8 @@ CREATE INDEX sessions_by_owner ON sessions (tenant, owner, parent, updated DESC,
 CREATE INDEX sessions_commanding ON sessions (tenant, parent, updated DESC, id DESC) WHERE mission <> '';
 CREATE INDEX usage_by_day ON usage_days (tenant, day);
 
--- Foreign keys are checked without policies. With the tenant in them nobody can
--- hang a row on another's session.
+-- Foreign keys are checked without policies. With the tenant in them, a tenant
+-- cannot add rows to a session of another one.
 ALTER TABLE sessions ADD CONSTRAINT sessions_by_tenant UNIQUE (tenant, id);
 ALTER TABLE drafts DROP CONSTRAINT drafts_session_id_fkey,
     ADD FOREIGN KEY (tenant, session_id) REFERENCES sessions (tenant, id) ON DELETE CASCADE;
@@ -34,9 +34,9 @@ ALTER TABLE blobs DROP CONSTRAINT blobs_session_id_fkey,
 ALTER TABLE usage_days DROP CONSTRAINT usage_days_session_id_fkey,
     ADD FOREIGN KEY (tenant, session_id) REFERENCES sessions (tenant, id) ON DELETE CASCADE;
 
--- The words by which sessions are found, and who may read them: rows of their own,
--- not arrays. Behind a policy the server uses an index only for comparisons that
--- cannot tell of rows that are not to be seen, and those of arrays can.
+-- Search words and readers of sessions are rows, not arrays: with a policy, the
+-- server uses an index only for operators that cannot leak hidden rows
+-- (leakproof), and those of arrays can.
 CREATE TABLE session_words (
     tenant     text COLLATE "C" NOT NULL,
     word       text COLLATE "C" NOT NULL,
@@ -88,7 +88,7 @@ CREATE TRIGGER readers_of_new AFTER INSERT ON sessions FOR EACH ROW
 CREATE TRIGGER readers_changed AFTER UPDATE OF shared ON sessions FOR EACH ROW
     WHEN (OLD.shared IS DISTINCT FROM NEW.shared) EXECUTE FUNCTION note_session_readers();
 
--- The tenant that the connection works for; NULL if it works for none.
+-- The tenant of the connection, NULL if it has none.
 CREATE FUNCTION pawl_tenant() RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS
     $$SELECT CASE WHEN current_setting('pawl.tenant', true) LIKE 't:%' THEN substr(current_setting('pawl.tenant', true), 3) END$$;
 

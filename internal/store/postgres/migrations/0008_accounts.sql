@@ -1,6 +1,7 @@
--- The tenants of a fleet. Who works for no tenant runs the fleet, and sees and
--- changes all of them; a tenant reads its own row. A row is never deleted: a name
--- that was one's is not given to another, who would find what was left behind.
+-- The tenants of a fleet. A connection without a tenant is the operator's, who
+-- sees and changes all of them; a tenant reads its own row. Rows are never
+-- deleted: a name is not used again, since its new owner would find data that was
+-- left behind.
 CREATE TABLE tenants (
     tenant    text COLLATE "C" NOT NULL PRIMARY KEY,
     created   timestamptz      NOT NULL,
@@ -12,7 +13,7 @@ CREATE TABLE tenants (
     streams   integer          NOT NULL DEFAULT 0
 );
 
--- Those that there are have tokens, or workspaces.
+-- Existing tenants have tokens or workspaces.
 SELECT set_config('pawl.tenant', '*', true);
 INSERT INTO tenants (tenant, created)
     SELECT tenant, now() FROM (SELECT tenant FROM tokens UNION SELECT tenant FROM workspaces) t WHERE tenant <> '';

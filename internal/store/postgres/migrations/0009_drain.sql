@@ -1,2 +1,2 @@
--- What was asked of a host, which its beats do not change.
+-- Whether the operator wants the host to drain. Heartbeats do not change it.
 ALTER TABLE hosts ADD COLUMN drain boolean NOT NULL DEFAULT false;

@@ -1,5 +1,5 @@
--- The log. A table with rowids: a body of up to 4 KB then sits in the leaf
--- page. WITHOUT ROWID would take twice the space for bodies of 1-4 KB.
+-- The log. A table with rowids keeps a body of up to 4 KB in the leaf page;
+-- WITHOUT ROWID would take twice the space for bodies of 1-4 KB.
 CREATE TABLE events (
     session_id TEXT    NOT NULL,
     seq        INTEGER NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE events (
     PRIMARY KEY (session_id, seq)
 ) STRICT;
 
--- The projection of the log that lists show.
+-- The projection of the log for lists.
 CREATE TABLE sessions (
     id           TEXT    NOT NULL PRIMARY KEY,
     parent       TEXT    NOT NULL,
@@ -38,13 +38,13 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_parent ON sessions (parent, updated DESC, id DESC);
 CREATE INDEX sessions_by_dir ON sessions (dir, parent, updated DESC, id DESC);
 
--- The newest state of a reply that is still growing, overwritten.
+-- The current state of a streaming reply. Each save overwrites it.
 CREATE TABLE drafts (
     session_id TEXT NOT NULL PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     body       TEXT NOT NULL -- JSON
 ) STRICT;
 
--- Who works on a session, and until when unless renewed.
+-- Which process works on a session, and until when unless it renews the lease.
 CREATE TABLE leases (
     session_id TEXT    NOT NULL PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     owner      TEXT    NOT NULL,

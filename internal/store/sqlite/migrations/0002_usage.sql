@@ -1,4 +1,4 @@
--- The projection of the log that statistics show: what the replies consumed.
+-- The projection of the log for statistics: the usage of replies.
 CREATE TABLE usage_days (
     session_id  TEXT    NOT NULL REFERENCES sessions ON DELETE CASCADE,
     day         TEXT    NOT NULL, -- the UTC date, YYYY-MM-DD

@@ -1,11 +1,11 @@
--- Whose a session is, and who may read it too.
+-- The owner of a session, and the users who may read it too.
 ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN shared TEXT NOT NULL DEFAULT '[]'; -- JSON, a list of users
 
 CREATE INDEX sessions_by_owner ON sessions (owner, parent, updated DESC, id DESC);
 
--- What lets programs ask a server. Not of the log: the secrets' hashes are
--- nobody's business who reads a session.
+-- API tokens of a server. They are not in the log, so that readers of a session
+-- cannot see the hashes of the secrets.
 CREATE TABLE tokens (
     id       TEXT    NOT NULL PRIMARY KEY,
     name     TEXT    NOT NULL,
