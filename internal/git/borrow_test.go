@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A repository that borrows has the history of another, and nothing else of it.
+// A borrowing repository has the history of the other one, and nothing else of it.
 func TestBorrow(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -44,7 +44,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
-// What git does apart shows neither in the worktree nor in the index, whatever the
+// Commands with Apart affect neither the worktree nor the index, whatever the
 // repository's settings are.
 func TestApart(t *testing.T) {
 	t.Parallel()

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// A repository is mirrored, brought up to date, and cloned from what is kept; what
-// it brings has no effect on the way.
+// A repository is mirrored, updated, and cloned from the mirror; its hooks and settings
+// have no effect on the way.
 func TestMirrorAndClone(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t) // f is "one", and "two, and longer" in the directory
+	w := newEnv(t) // f is "one" in the commit and "two, and longer" in the directory
 	dir := t.TempDir()
 	g, err := Find(t.Context(), dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestMirrorAndClone(t *testing.T) {
 	}
 }
 
-// A clone holds the files of a commit, on a branch, with the history, and is clean.
+// A clone has the files of a commit, on a branch, with its history, and is clean.
 func TestClone(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// A repository that was endowed needs the one that it is of no more.
+// After Endow a repository no longer needs the one that it was created from.
 func TestEndow(t *testing.T) {
 	t.Parallel()
 	for name, commits := range map[string]int{"whole": 2, "cut": maxEndowed + 1} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
-			for range commits - 1 { // the first is there
+			for range commits - 1 { // the first one exists
 				w.must("commit", "--quiet", "--allow-empty", "-m", "next")
 			}
 			commit, tree := w.must("rev-parse", "HEAD"), w.must("rev-parse", "HEAD^{tree}")

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// remote is a repository that others fetch from: a file, a program, a link, a
-// submodule, files that filters and attributes are for.
+// remote creates a repository to fetch from: a file, an executable, a symbolic link, a
+// submodule, and files with filters and attributes.
 func remote(t *testing.T) *env {
 	t.Helper()
 	w := newEnv(t)
@@ -48,7 +48,7 @@ func finder(t *testing.T) *Git {
 	return g
 }
 
-// TestFetch: a commit comes as it was stored, and only into git's own store.
+// TestFetch: a commit is fetched as it was stored, and only as git objects.
 func TestFetch(t *testing.T) {
 	w := remote(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -89,7 +89,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchRefuses: what cannot be fetched leaves nothing behind.
+// TestFetchRefuses: a failed fetch leaves nothing behind.
 func TestFetchRefuses(t *testing.T) {
 	w := remote(t)
 	temp := t.TempDir()

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// trick is a way to get a program run by git.
+// trick is a way to make git run a program.
 type trick struct {
 	name  string
 	lay   func(w *env)
-	plain [][]string // git as anybody runs it, which falls for it
-	apart bool       // no call of ours comes by it, even without its hardening
+	plain [][]string // plain git commands that run the program
+	apart bool       // no call of pawl reaches it, even without its hardening
 }
 
 func config(pairs ...string) func(w *env) {
@@ -26,7 +26,8 @@ func config(pairs ...string) func(w *env) {
 	}
 }
 
-// tricks are the ones that a repository's files can play. Rows A3, C13, D1 to D6.
+// tricks are those that the files of a repository make possible. Rows A3, C13, D1 to
+// D6.
 var tricks = []trick{
 	{name: "fsmonitor", lay: config("core.fsmonitor", "EVIL"), plain: [][]string{{"status"}}},
 	{name: "fsmonitor, included", lay: func(w *env) {
@@ -108,7 +109,7 @@ var tricks = []trick{
 		w.must("-C", "mod", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "h")
 		w.must("-c", "advice.addEmbeddedRepo=false", "add", "mod")
 		w.must("commit", "-qm", "with a submodule")
-		w.file("mod/h", "j\n") // as long as before, so that git must read it
+		w.file("mod/h", "j\n") // same size as before, so that git must read it
 		w.file("mod/.gitattributes", "* filter=evil\n")
 		w.must("-C", "mod", "config", "filter.evil.clean", w.evil)
 	}, plain: [][]string{{"status"}}},
@@ -139,7 +140,7 @@ func (w *env) rename(from, to string) {
 	}
 }
 
-// link makes a file of the repository the program that leaves a file.
+// link makes a file of the repository a link to the program that creates a file.
 func (w *env) link(name string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -151,7 +152,7 @@ func (w *env) link(name string) {
 	}
 }
 
-// signed puts a commit with a signature on top of the branch.
+// signed adds a signed commit to the branch.
 func (w *env) signed() {
 	w.t.Helper()
 	text := "tree " + w.must("rev-parse", "main^{tree}") + "\nauthor n <e> 1 +0000\ncommitter n <e> 1 +0000\n" +
@@ -161,15 +162,15 @@ func (w *env) signed() {
 	w.must("update-ref", "refs/heads/main", w.must("hash-object", "-t", "commit", "-w", path))
 }
 
-// TestHostile: nothing of a project is run. The same repository
-// does get it run by plain git: the trick is real.
+// TestHostile: pawl runs no program that the repository configures. Plain git does run
+// it in the same repository, so the trick is real.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tricks {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newEnv(t)
 			tt.lay(w)
-			if err := os.RemoveAll(filepath.Join(w.seen, "evil")); err != nil { // from laying it out
+			if err := os.RemoveAll(filepath.Join(w.seen, "evil")); err != nil { // created by the setup
 				t.Fatal(err)
 			}
 			faults := w.all()
@@ -207,7 +208,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestHelper: no program is asked for a password.
+// TestHelper: git asks no helper program for a password.
 func TestHelper(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -229,7 +230,7 @@ func TestHelper(t *testing.T) {
 	}
 }
 
-// TestPager: a pager is run for a terminal only, so plain git is given one.
+// TestPager: git runs a pager only on a terminal, so plain git gets one.
 func TestPager(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -244,7 +245,7 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// TestVariables: what stands in the environment of pawl does not reach git.
+// TestVariables: pawl's environment variables do not reach git.
 func TestVariables(t *testing.T) {
 	for _, tt := range []struct {
 		name, variable, value string

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestOwnHold: what git holds is open as long as it runs.
+// TestOwnHold: git keeps the file in Hold open as long as it runs.
 func TestOwnHold(t *testing.T) {
 	t.Parallel()
 	o := newOwn(t)

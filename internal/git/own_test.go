@@ -26,7 +26,7 @@ func newOwn(t *testing.T) *Own {
 	return o
 }
 
-// emptyTree is the id of a tree with nothing in it, which git always has.
+// emptyTree is the id of the empty tree, which git always has.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 func TestOwn(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestOwnEnough: who has read enough ends git, though it has more to say.
+// TestOwnEnough: if Out stops reading, git is killed and that is no error.
 func TestOwnEnough(t *testing.T) {
 	t.Parallel()
 	o := newOwn(t)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// serve has a repository of one commit be at https://example.com:port/repo.git, as
-// far as those can tell who learn where that is.
+// serve serves a repository of one commit at https://example.com:port/repo.git, for
+// clients that get the IP address from At.
 func serve(t *testing.T, wrap func(http.Handler) http.Handler) (address, port string) {
 	t.Helper()
 	root := t.TempDir()
@@ -45,7 +45,7 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) (address, port st
 	return "https://example.com:" + u.Port() + "/repo.git", u.Port()
 }
 
-// A host is where it was found to be, whatever its name's owner answers next.
+// Git connects to the pinned address, whatever the host's DNS answers later.
 func TestPinned(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	address, _ := serve(t, func(h http.Handler) http.Handler { return h })
 	g := finder(t)
@@ -61,7 +61,7 @@ func TestPinned(t *testing.T) { //nolint:paralleltest // it sets environment var
 	}
 }
 
-// A server that was looked at cannot send git to one that was not.
+// A permitted server cannot redirect git to another one.
 func TestPinnedRedirect(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	address, port := serve(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

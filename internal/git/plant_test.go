@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A planted repository holds the files and nothing else of where they come from.
+// A planted repository has the given files and nothing else of their repository.
 func TestPlant(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -60,7 +60,7 @@ func TestPlant(t *testing.T) {
 	}
 }
 
-// A tree can be put together of files from several commits.
+// A tree can combine files of several commits.
 func TestPlantMixed(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

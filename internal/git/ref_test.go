@@ -11,7 +11,8 @@ import (
 
 var goodRefs = []string{"main", "HEAD", "refs/heads/main", "feature/x-1", "v1.2.3", "a@b", "b516cdf164c405b485450196288cfa5a4cc4fa29", "größe", "a;b"}
 
-// badRefs are no names; most are options, in full or abbreviated. Rows B16, B18, C21, D4.
+// badRefs are invalid names; most are options, in full or abbreviated. Rows B16, B18,
+// C21, D4.
 var badRefs = []string{
 	"", "-", "--", "--output=x", "--outp=x", "--upload-pack=touch x", "--upload-p=touch", "-u", "--ext-diff", "--textconv", "--end-of-options", "-ctouch",
 	"--exec=x", "--no-index", "@", "a@{1}", "a..b", "a...b", "HEAD~1", "HEAD^", "main:f", ":/x", "a b", "a\tb", "a\nb", "a\x00b", "a\x7fb", "a*", "a?", "[a]", `a\b`,
@@ -36,7 +37,7 @@ func TestCheckRef(t *testing.T) {
 	}
 }
 
-// TestOptions: what a third party names is never an option, nor a path outside.
+// TestOptions: git never takes an untrusted name for an option or for a path outside.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -48,7 +49,7 @@ func TestOptions(t *testing.T) {
 			}
 		}
 	}
-	// Should one come through, it is a name that does not exist.
+	// If one is accepted after all, it names nothing that exists.
 	for _, name := range []string{"diff", "show", "log"} {
 		if out, err := r.run(t.Context(), Call{Args: []string{name}, Refs: []string{"--output=out"}}); err == nil {
 			t.Errorf("%s: %s", name, out)
@@ -80,8 +81,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNetwork: a repository's own configuration cannot bend a call that may
-// reach the network; the call is refused.
+// TestNetwork: a call with network access fails if the repository's configuration
+// affects the network.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"url.ext::x.insteadOf", "http.proxy", "http.https://h/.sslVerify", "core.sshCommand", "core.gitProxy", "remote.origin.vcs", "remote.origin.uploadpack", "remote.origin.proxy", "protocol.ext.allow"} {

@@ -14,8 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestFind: a git that the workspace brings is not taken, by whatever way it
-// stands in the PATH.
+// TestFind: a git program in the workspace is not used, however it got into the PATH.
 func TestFind(t *testing.T) {
 	w := newEnv(t)
 	w.file("bin/git", "#!/bin/sh\ntouch "+w.seen+"/git\necho git version 9.9.9\n")
@@ -89,8 +88,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestForged: a file .git that points to another repository is not believed
-// unless that one knows the directory. Row A8.
+// TestForged: a .git file that points to another repository is refused unless that one
+// points back. Row A8.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(w *env, dir string){
@@ -132,7 +131,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestForgedIsReal: plain git believes such a file.
+// TestForgedIsReal: plain git accepts such a file.
 func TestForgedIsReal(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -144,7 +143,7 @@ func TestForgedIsReal(t *testing.T) {
 	}
 }
 
-// TestOtherOwner: a repository of somebody else's is not worked in.
+// TestOtherOwner: a repository of another user is refused.
 func TestOtherOwner(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -162,7 +161,7 @@ func TestOtherOwner(t *testing.T) {
 	}
 }
 
-// TestBare: a directory that is laid out like a repository is not taken for one.
+// TestBare: a directory with the layout of a bare repository is not used as one.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -183,7 +182,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestWorktreeElsewhere: the configuration does not say where the worktree is.
+// TestWorktreeElsewhere: core.worktree in the configuration is ignored.
 func TestWorktreeElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -202,8 +201,7 @@ func TestWorktreeElsewhere(t *testing.T) {
 	}
 }
 
-// TestRead: what the calls return, with names that a shell or a parser would
-// stumble over. Row D6.
+// TestRead: results with file names that are difficult for a shell or a parser. Row D6.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t), context.Background()
@@ -297,7 +295,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%s %q: %.50q, %v", tt.ref, tt.name, got, err)
 		}
 	}
-	// A commit that stands in for another does not.
+	// Replacement objects (git replace) have no effect.
 	w.must("replace", "main", first)
 	if got, err := r.Show(ctx, "main", "f"); string(got) != "two, and longer\n" || err != nil {
 		t.Errorf("%q, %v", got, err)

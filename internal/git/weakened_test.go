@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// TestWeakened: without their hardening the same calls fall for the tricks, so
-// TestHostile would notice if it were missing.
+// TestWeakened: without the hardening the same calls run the programs, so TestHostile
+// would fail if it were missing.
 func TestWeakened(t *testing.T) {
 	defer defense.Disable("git.hardened")()
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")

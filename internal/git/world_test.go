@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// world is a hostile repository, and a directory where a file appears for each
-// program of its own that it got run.
+// env is a hostile repository, and a directory in which each of its programs that runs
+// creates a file.
 type env struct {
 	t         *testing.T
 	dir, seen string
-	evil      string // a program that leaves a file
+	evil      string // a program that creates a file
 }
 
-// newWorld returns a repository with a commit of the file f, which has changed
-// since.
+// newEnv returns a repository with a commit of the file f, which has changed since.
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -44,7 +43,7 @@ func newEnv(t *testing.T) *env {
 	return w
 }
 
-// write puts a program or file anywhere.
+// write writes a program or file to any path.
 func (w *env) write(path, text string) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -55,14 +54,14 @@ func (w *env) write(path, text string) {
 	}
 }
 
-// file puts a file into the repository.
+// file writes a file into the repository.
 func (w *env) file(name, text string) {
 	w.t.Helper()
 	w.write(filepath.Join(w.dir, name), text)
 }
 
-// plain is git as anybody runs it: with a user's environment, apart from the
-// configuration of whoever runs the tests.
+// plain runs git with a user's environment, but without the configuration of the user
+// who runs the tests.
 func (w *env) plain(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -83,7 +82,7 @@ func (w *env) must(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// tripped returns what has been run.
+// tripped returns the programs that were run.
 func (w *env) tripped() string {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.seen)
@@ -115,7 +114,7 @@ func (w *env) repo() *Repo {
 	return r
 }
 
-// all does all that pawl does with a repository. Some of it may fail.
+// all runs every operation of pawl on a repository. Some may fail.
 func (w *env) all() (faults []error) {
 	ctx := context.Background()
 	r, err := w.open(w.dir)

@@ -76,7 +76,8 @@ func TestMission(t *testing.T) {
 	}
 }
 
-// TestMissionComplete: every event of a mission has words, and no other has.
+// TestMissionComplete: Mission has a line for every event of a mission, and for no
+// other.
 func TestMissionComplete(t *testing.T) {
 	t.Parallel()
 	told := 0
@@ -99,8 +100,8 @@ func TestMissionComplete(t *testing.T) {
 	}
 }
 
-// TestMissionIsPlain: whatever third parties write, it stays on the line, does nothing
-// to a terminal and has a bound.
+// TestMissionIsPlain: untrusted text stays on one line, has no effect on a terminal,
+// and is limited in length.
 func TestMissionIsPlain(t *testing.T) {
 	t.Parallel()
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\x1b[2Jb", "a\rb", "a\u202eb", "\x9b31m", "a\nb", "\U000e0041", strings.Repeat("x", 1000)}))

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// Each way in which a command can leave processes behind: in the background,
-// in a session of their own, and as a daemon that belongs to init.
+// The ways in which a command can leave processes behind: in the background, in a
+// session of their own, and as a daemon that belongs to init.
 const leavesBehind = `sleep 1000 & setsid sleep 1000 & (setsid sleep 1000 >/dev/null 2>&1 </dev/null &)`
 
 func TestNothingOutlivesPawl(t *testing.T) {
@@ -58,7 +58,7 @@ func TestReap(t *testing.T) {
 		t.Errorf("Reap returned while %v were alive", left)
 	}
 	Reap("")
-	Reap(one.mark[:len(one.mark)-1]) // the beginning of a mark is not the mark
+	Reap(one.mark[:len(one.mark)-1]) // a prefix of a mark is not the mark
 	Reap(other.mark[:len(other.mark)-1])
 	if diff := cmp.Diff(other.pids, alive(other.pids)); diff != "" {
 		t.Errorf("the second lost processes: %s", diff)

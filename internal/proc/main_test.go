@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// pawlVar makes the test binary a small pawl: it runs the command line in the
-// variable, then waits for the end of its standard input, then exits.
+// pawlVar makes the test binary act as a small pawl: it runs the command line in the
+// variable, waits for the end of its standard input, and exits.
 const pawlVar = "PROC_TEST_PAWL"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// pawl is a small pawl at work.
+// pawl is a running instance of this small pawl.
 type pawl struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -41,8 +41,8 @@ type pawl struct {
 	pids  []int // the processes that it has started
 }
 
-// startPawl returns once n processes run that carry its mark: sleeps, and a
-// shell if the script waits for them.
+// startPawl returns once n processes with its mark are running: sleeps, and a shell if
+// the script waits for them.
 func startPawl(t *testing.T, script string, n int) *pawl {
 	t.Helper()
 	self, err := os.Executable()

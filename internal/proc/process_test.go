@@ -28,7 +28,7 @@ func mustStart(t *testing.T, c Command) *Process {
 	return p
 }
 
-// A server is talked to through its standard input and output.
+// A process can serve requests on its standard input and output.
 func TestStartWithPipes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"a file", "a reader"} {
@@ -81,7 +81,7 @@ func TestStartWithPipes(t *testing.T) {
 	}
 }
 
-// Neither a reader that blocks nor a writer that blocks keeps a command from its end.
+// A blocking reader or writer does not delay the end of a command.
 func TestKillWithBlockedPipes(t *testing.T) {
 	t.Parallel()
 	stdin, send := io.Pipe()
@@ -114,7 +114,7 @@ func TestAnOutputThatFails(t *testing.T) {
 	}
 }
 
-// What a command leaves behind goes on when it ends, and may print as before.
+// Processes that a command leaves behind continue when it ends, and can still print.
 func TestADaemonIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir, out := t.TempDir(), newText()
@@ -144,7 +144,7 @@ func TestADaemonIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Output that comes just after the command's end is part of it.
+// Output right after the command's end still belongs to it.
 func TestLateOutput(t *testing.T) {
 	t.Parallel()
 	out := newText()
@@ -167,7 +167,7 @@ func TestKillEndsAllOfACommand(t *testing.T) {
 	spared := marked(jobVar + "=" + other.job)
 	began := time.Now()
 	var wg sync.WaitGroup
-	for range 3 { // each returns when all is over
+	for range 3 { // each call returns when all processes have ended
 		wg.Go(func() {
 			p.Kill()
 			if left := marked(jobVar + "=" + p.job); len(left) > 0 {
@@ -187,7 +187,7 @@ func TestKillEndsAllOfACommand(t *testing.T) {
 	}
 }
 
-// Those that have left the group are asked to end before they are made to, too.
+// Processes that have left the group get SIGTERM before SIGKILL, too.
 func TestKillAsksDaemons(t *testing.T) {
 	t.Parallel()
 	out := newText()
@@ -217,7 +217,7 @@ func TestKillAll(t *testing.T) {
 	}
 	spared := []*Process{start(scope+"-NOT", "echo; exec sleep 1000"), start("", "echo; exec sleep 1000")}
 	began := time.Now()
-	KillAll([]string{"", scope + "-UNUSED"}) // nobody's
+	KillAll([]string{"", scope + "-UNUSED"}) // no process has this scope
 	KillAll([]string{scope}, append(running, ended)...)
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
@@ -241,7 +241,7 @@ func TestKillAll(t *testing.T) {
 	}
 }
 
-// Nobody asks for its end, and yet it is not left as a zombie.
+// A process that nobody waits for does not stay a zombie.
 func TestAnEndedProcessIsReaped(t *testing.T) {
 	t.Parallel()
 	p := mustStart(t, bash("exit 0", newText()))

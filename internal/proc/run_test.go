@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
-// text collects output and tells when it has grown.
+// text collects output and signals when it grows.
 type text struct {
 	mu   sync.Mutex
 	all  strings.Builder
@@ -197,7 +197,7 @@ func TestCancelEndsTheGroup(t *testing.T) {
 	}
 }
 
-// All of the group are asked to end before they are made to.
+// All processes of the group get SIGTERM before SIGKILL.
 func TestCancelAsksFirst(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

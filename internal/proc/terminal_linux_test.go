@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// It would stop, or ask on the screen of a person who does not expect it.
+// A command with a terminal could stop, or prompt on the user's screen.
 func TestACommandHasNoTerminal(t *testing.T) {
 	t.Parallel()
 	const pid, group, tty = "1", "5", "7" // fields of stat
@@ -48,7 +48,7 @@ func TestACommandHasNoTerminal(t *testing.T) {
 	}
 }
 
-// openTerminal returns a terminal that nobody looks at.
+// openTerminal returns a pseudoterminal.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

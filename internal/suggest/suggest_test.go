@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
-// TestName: a slip finds its name, another word does not.
+// TestName: a typo is matched, another word is not.
 func TestName(t *testing.T) {
 	t.Parallel()
 	names := []string{"model", "small_model", "fallback", "sandbox"}
@@ -27,7 +27,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestNames: the nearest comes first, of those as near the first, and few at all.
+// TestNames: sorted by distance, then by the order of the names, and limited in number.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string][]string{
@@ -50,7 +50,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestOneSlip: whatever one slip makes of a name, the name is found.
+// TestOneSlip: any name is found after a single typo.
 func TestOneSlip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/telemetry"
 )
 
-// A bus that is watched keeps the bus's contract.
+// A watched bus fulfills the contract of a bus.
 func TestContract(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	bustest.Run(t, func(t *testing.T) bustest.Harness {
 		st := sqlitetest.Open(t)

@@ -22,10 +22,10 @@ func (w *env) text() string {
 	return rec.Body.String()
 }
 
-// sample is a line of the text format: the name with its labels, and the value.
+// sample is a line of the text format: a name with labels, and a value.
 var sampleLine = regexp.MustCompile(`^([a-z][a-z0-9_]*)(\{(?:[a-z][a-z0-9_]*="(?:[^"\\\n]|\\["\\n])*"(?:,|\}))+)? (\S+)$`)
 
-// parse reads the text format, by its rules.
+// parse parses the text format strictly.
 func parse(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	samples, types := map[string]float64{}, map[string]string{}
@@ -68,7 +68,7 @@ func parse(t *testing.T, text string) map[string]float64 {
 	return samples
 }
 
-// lint holds a name to what promtool asks for.
+// lint checks a name by the rules of promtool.
 func lint(t *testing.T, name, kind string) {
 	t.Helper()
 	switch total := strings.HasSuffix(name, "_total"); {
@@ -131,8 +131,8 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// The number of series is bounded, whatever names models and servers make up; and
-// a name cannot break out of its label.
+// The number of series is bounded, whatever names models and servers invent, and label
+// values are escaped.
 func TestCardinality(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, Config{})
@@ -161,7 +161,7 @@ func TestCardinality(t *testing.T) {
 	}
 }
 
-// The same metrics go out by OTLP.
+// The same metrics are sent by OTLP.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -189,7 +189,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What a fleet does is counted by the result, and what others count is read.
+// Fleet operations are counted by result, and gauges are read at export.
 func TestFleetMetrics(t *testing.T) {
 	t.Parallel()
 	reports := New(Config{})

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A mission is one trace: its team works below the turn of its Commander. What happens to
-// its tasks is counted.
+// A mission is one trace: its workers' spans are below the turn of its Commander. The
+// results of tasks are counted.
 func TestMission(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

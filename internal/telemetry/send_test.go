@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// silent is an endpoint that takes requests and never answers.
+// silent is an endpoint that accepts requests and never answers.
 type silent struct{ asked int }
 
 func (s *silent) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -20,7 +20,8 @@ func (s *silent) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
-// A dead endpoint costs the work nothing, and its end two seconds.
+// An unresponsive endpoint does not delay the work, and delays Close by at most two
+// seconds.
 func TestDeadEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestDeadEndpoint(t *testing.T) {
 	})
 }
 
-// An endpoint that is there again gets what comes then.
+// An endpoint that is reachable again gets later spans.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -63,7 +64,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Who did no work sends nothing, and does not report an endpoint that is down.
+// Without any work nothing is sent, and an unreachable endpoint is not reported.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	dead := &silent{}
@@ -72,7 +73,7 @@ func TestIdle(t *testing.T) {
 	if dead.asked != 0 {
 		t.Error("it was asked")
 	}
-	w.work() // late, and harmless
+	w.work() // after Close, which is harmless
 	w.close()
 }
 

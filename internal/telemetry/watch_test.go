@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// work is a session with a retry, a call that runs, one that is denied, and a
+// work records a session with a retry, a tool call that runs, one that is denied, and a
 // subagent that fails.
 func (w *env) work() {
 	usage := pawl.Usage{Input: 10, Output: 5, CacheRead: 100, Cost: 2e6}
@@ -50,7 +50,7 @@ func (w *env) work() {
 	w.write(session, 0, pawl.SessionTitled{Title: "A fix", ModelUsage: pawl.ModelUsage{Model: "anthropic/small", Usage: pawl.Usage{Input: 3, Output: 1}}})
 }
 
-// tree draws spans: each below its parent, with the attributes that are asked for.
+// tree prints spans as a tree, with the requested attributes.
 func tree(spans []*tracepb.Span, keys ...string) string {
 	var b strings.Builder
 	slices.SortFunc(spans, func(a, b *tracepb.Span) int { return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano()) })
@@ -146,7 +146,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Content is sent if the user wants it, and masked.
+// Content is sent if the user enables it, and is masked.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -185,7 +185,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// What cannot be masked is not sent.
+// Content that cannot be masked is not sent.
 func TestContentThatCannotBeMasked(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -207,7 +207,7 @@ func TestContentThatCannotBeMasked(t *testing.T) {
 	}
 }
 
-// Without somebody who masks there is no content, whatever the user wants.
+// Without a Redact function no content is sent, whatever the settings.
 func TestContentNeedsMask(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -221,8 +221,7 @@ func TestContentNeedsMask(t *testing.T) {
 	}
 }
 
-// A turn that another process began is taken up where this one comes in, in the
-// trace that the other would have sent it in.
+// A turn that started in another process is observed from here on, in the same trace.
 func TestResumed(t *testing.T) {
 	t.Parallel()
 	first, second := newReceiver(t), newReceiver(t)
@@ -264,7 +263,7 @@ func named(r *receiver, name string) *tracepb.Span {
 	return r.spans[i]
 }
 
-// A log that comes whole was worked on elsewhere.
+// An imported log is skipped: the work was done elsewhere.
 func TestImported(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, Config{})
@@ -280,7 +279,7 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded: turns whose end never comes are forgotten.
+// The state is bounded: turns that never end are dropped.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, Config{})

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// TestWeakenedMask: TestContent would see content that is not masked.
+// TestWeakenedMask: TestContent detects content that is not masked.
 func TestWeakenedMask(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("telemetry.redact")()
 	r := newReceiver(t)

@@ -30,7 +30,7 @@ const (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// receiver is an OTLP receiver over HTTP, which reads with OpenTelemetry's own code.
+// receiver is an OTLP receiver over HTTP that decodes with OpenTelemetry's own code.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -80,7 +80,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(r.status)
 }
 
-// memory is a log that keeps nothing but its numbers.
+// memory is a log that only assigns sequence numbers.
 type memory struct{ heads map[pawl.SessionID]pawl.Seq }
 
 func (m *memory) Append(_ context.Context, id pawl.SessionID, _ pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
@@ -96,7 +96,7 @@ func (m *memory) Events(context.Context, pawl.SessionID, pawl.Seq) iter.Seq2[paw
 	return nil
 }
 
-// world plays events to a Telemetry, a second apart.
+// env sends events to a Telemetry, one second apart.
 type env struct {
 	*Telemetry
 	t      *testing.T
@@ -145,7 +145,7 @@ func call(id pawl.CallID, name, input string) pawl.ToolCall {
 	return pawl.ToolCall{ID: id, Name: name, Input: []byte(input)}
 }
 
-// mask stands for the redactor, whose own tests show what it finds.
+// mask replaces the redactor, which has tests of its own.
 func mask(e pawl.Event) (pawl.Event, error) {
 	kind, version, data, err := e.EncodeBody()
 	if err != nil {

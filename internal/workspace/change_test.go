@@ -27,7 +27,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// changes are one of every sort: replaced, new, new below new directories, removed, moved, moved and changed.
+// changes has one change of every kind: replaced, new, new below new directories,
+// removed, moved, moved and changed.
 func changes() []workspace.Change {
 	return []workspace.Change{
 		{Path: "file", Data: []byte("FILE\n"), Was: hash("file\n")},
@@ -40,7 +41,7 @@ func changes() []workspace.Change {
 	}
 }
 
-// openAll is a workspace to which changes can be made.
+// openAll returns a workspace for these changes.
 func openAll(t *testing.T) (*workspace.Workspace, string) {
 	t.Helper()
 	w, base := open(t)
@@ -50,7 +51,7 @@ func openAll(t *testing.T) (*workspace.Workspace, string) {
 	return w, base
 }
 
-// changed is the snapshot after all changes.
+// changed returns the expected snapshot after all changes.
 func changed(before map[string]string) map[string]string {
 	after := maps.Clone(before)
 	for _, path := range []string{"/ws/gone", "/ws/tool.sh", "/ws/sub/file"} {
@@ -80,14 +81,14 @@ func TestWriteAll(t *testing.T) {
 	}
 }
 
-// dropTemps takes the files with passing names out of a snapshot and counts them.
+// dropTemps removes temporary files from a snapshot and returns their number.
 func dropTemps(files map[string]string) int {
 	n := len(files)
 	maps.DeleteFunc(files, func(path, _ string) bool { return strings.Contains(path, "/.pawl-") })
 	return n - len(files)
 }
 
-// Whichever operation fails, all is done or nothing is.
+// Whichever operation fails, WriteAll makes all changes or none.
 func TestWriteAllFails(t *testing.T) {
 	t.Parallel()
 	rolledBack, cleaned := 0, 0
@@ -109,7 +110,7 @@ func TestWriteAllFails(t *testing.T) {
 		}
 		var left *workspace.LeftoverError
 		switch {
-		case failed == "link" && err == nil: // the file was taken away instead
+		case failed == "link" && err == nil: // the file was renamed instead
 			if diff := cmp.Diff(changed(before), snapshot(t, base)); diff != "" {
 				t.Errorf("operation %d, %s, failed: %s", fail, failed, diff)
 			}
@@ -136,7 +137,7 @@ func TestWriteAllFails(t *testing.T) {
 	}
 }
 
-// Where links are not to be had, files are taken away to be kept.
+// Without hard links, WriteAll renames files to back them up.
 func TestWriteAllWithoutLinks(t *testing.T) {
 	t.Parallel()
 	for fail := 0; ; fail++ {
@@ -176,7 +177,8 @@ func TestWriteAllWithoutLinks(t *testing.T) {
 	}
 }
 
-// If not even putting back works, nothing is lost and the error says where it is.
+// If the rollback fails too, nothing is lost and the error says where the old content
+// is.
 func TestWriteAllCannotPutBack(t *testing.T) {
 	t.Parallel()
 	for fail := 0; ; fail++ {
@@ -192,7 +194,7 @@ func TestWriteAllCannotPutBack(t *testing.T) {
 		err := w.WriteAll(t.Context(), changes())
 		var left *workspace.LeftoverError
 		if errors.As(err, &left) {
-			break // it has come to an end
+			break // all operations have been covered
 		}
 		after := snapshot(t, base)
 		if !errors.Is(err, workspace.ErrHalfway) {
@@ -266,7 +268,7 @@ func TestWriteAllRefused(t *testing.T) {
 	}
 }
 
-// A file that another program changes at the last moment is not overwritten.
+// WriteAll does not overwrite a file that another program changes at the last moment.
 func TestWriteAllConcurrent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -305,7 +307,7 @@ func TestWriteAllConcurrent(t *testing.T) {
 	}
 }
 
-// One file by two names: the one that goes through a link is refused.
+// If a file has two paths, the one through a symbolic link is refused.
 func TestWriteAllTwoNames(t *testing.T) {
 	t.Parallel()
 	w, base := openAll(t)

@@ -12,11 +12,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// outsideMark is what a file outside of the workspace holds.
+// outsideMark is the content of the files outside of the workspace.
 const outsideMark = "nobody may see or change this"
 
-// fuzzTree is a workspace for the fuzzer: each run makes the links anew and
-// takes away what the last one left.
+// fuzzTree is a workspace for the fuzzer: each run creates the links again and removes
+// what the previous one left.
 type fuzzTree struct {
 	base, ws string
 	w        *workspace.Workspace
@@ -26,7 +26,7 @@ func newFuzzTree(f *testing.F) *fuzzTree {
 	f.Helper()
 	parent := f.TempDir()
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		parent = "/dev/shm" // writing waits for the disk, and none exists
+		parent = "/dev/shm" // a RAM disk is faster
 	}
 	base, err := os.MkdirTemp(parent, "pawl-fuzz-")
 	if err != nil {
@@ -54,8 +54,8 @@ func newFuzzTree(f *testing.F) *fuzzTree {
 	return t
 }
 
-// fill puts the tree into the workspace: a file, a directory with a file, and two
-// links to whatever the fuzzer thinks of.
+// fill creates the tree in the workspace: a file, a directory with a file, and two
+// symbolic links with targets from the fuzzer.
 func (t *fuzzTree) fill(tb testing.TB, one, two string) {
 	tb.Helper()
 	entries, err := os.ReadDir(t.ws)
@@ -75,13 +75,13 @@ func (t *fuzzTree) fill(tb testing.TB, one, two string) {
 			tb.Fatal(err)
 		}
 	}
-	// BASE stands for a path that a fuzzer cannot guess. A target that cannot be
-	// one, like "", is left out.
+	// BASE stands for a path that a fuzzer cannot guess. Invalid targets, such as "",
+	// are left out.
 	_ = os.Symlink(strings.ReplaceAll(one, "BASE", t.base), filepath.Join(t.ws, "a"))
 	_ = os.Symlink(strings.ReplaceAll(two, "BASE", t.base), filepath.Join(t.ws, "sub", "b"))
 }
 
-// check fails if anything outside is not as it was.
+// check fails if anything outside of the workspace has changed.
 func (t *fuzzTree) check(tb testing.TB, done string) {
 	tb.Helper()
 	for dir, want := range map[string]string{"": "out secret ws ws-evil", "out": "secret", "ws-evil": "secret"} {
@@ -102,8 +102,8 @@ func (t *fuzzTree) check(tb testing.TB, done string) {
 	}
 }
 
-// FuzzPath: whatever the path, and wherever links lead, nothing outside of the
-// workspace is read or written.
+// FuzzPath: whatever the path and the links, nothing outside of the workspace is read
+// or written.
 func FuzzPath(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"file", "sub", "../file"},
@@ -149,8 +149,8 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// reads looks at a path in every way. Links in the workspace may lead about in
-// it, and to no file outside.
+// reads reads a path in every way. Links may lead to other places in the workspace, but
+// not to a file outside.
 func (t *fuzzTree) reads(tb testing.TB, path string) {
 	tb.Helper()
 	if data, err := t.w.ReadFile(path); err == nil && string(data) != "in the workspace" && string(data) != "x" {
@@ -184,7 +184,7 @@ func (t *fuzzTree) reads(tb testing.TB, path string) {
 	}
 }
 
-// inside reports whether a directory is one of the workspace.
+// inside reports whether a directory belongs to the workspace.
 func (t *fuzzTree) inside(info fs.FileInfo) bool {
 	found := false
 	_ = filepath.WalkDir(t.ws, func(path string, d fs.DirEntry, err error) error {
@@ -198,12 +198,12 @@ func (t *fuzzTree) inside(info fs.FileInfo) bool {
 	return found
 }
 
-// real checks that Real tells the truth: a path that it says is in the workspace
-// has no link in it that leads out.
+// real checks Real: a path that it returns as inside the workspace contains no link
+// that leads out.
 func (t *fuzzTree) real(tb testing.TB, path string) {
 	tb.Helper()
 	if filepath.IsAbs(path) || !filepath.IsLocal(path) {
-		return // it is for what Rel has returned
+		return // Real expects a result of Rel
 	}
 	real, err := workspace.Real(t.ws, path)
 	if err != nil || filepath.IsAbs(real) {
@@ -219,7 +219,7 @@ func (t *fuzzTree) real(tb testing.TB, path string) {
 	}
 }
 
-// writes changes what is at a path in every way.
+// writes changes a path in every way.
 func (t *fuzzTree) writes(tb testing.TB, path string) {
 	tb.Helper()
 	if err := t.w.WriteFile(path, []byte("x")); err == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// steadyFolder holds sub/deep/file, and a secret that is not in it.
+// steadyFolder returns a directory with sub/deep/file, next to a secret outside of it.
 func steadyFolder(t *testing.T) (dir, secret string) {
 	t.Helper()
 	dir, secret = t.TempDir(), filepath.Join(t.TempDir(), "secret")
@@ -25,8 +25,8 @@ func steadyFolder(t *testing.T) (dir, secret string) {
 	return dir, secret
 }
 
-// TestSteady: what another program reads by a file's name counts only if the name
-// led to that file all the while. Swaps that are undone in time are seen.
+// TestSteady: Steady succeeds only if the path led to the same file all the time. It
+// also detects swaps that are undone before it ends.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -55,7 +55,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestSteadyLinks: a way that has a link is none, be it steady.
+// TestSteadyLinks: a path with a symbolic link is refused, even if it does not change.
 func TestSteadyLinks(t *testing.T) {
 	t.Parallel()
 	dir, secret := steadyFolder(t)
@@ -75,13 +75,13 @@ func TestSteadyLinks(t *testing.T) {
 	}
 }
 
-// swapped has path be a link for a moment.
+// swapped replaces path by a symbolic link for a moment.
 func swapped(path, to string) error {
 	return errors.Join(os.Rename(path, path+"~"), os.Symlink(to, path), os.Remove(path), os.Rename(path+"~", path))
 }
 
-// TestSteadyWaits: do is not called before a change to a directory on the way would
-// get another time than the last one has.
+// TestSteadyWaits: do is not called before any further change to a directory would get
+// a new ctime.
 func TestSteadyWaits(t *testing.T) {
 	t.Parallel()
 	dir, _ := steadyFolder(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// Not even the administrator can write to this directory.
+// Not even root can write to this directory.
 func TestUnwritableFolder(t *testing.T) {
 	t.Parallel()
 	w, err := workspace.Open("/proc/self")

@@ -39,7 +39,7 @@ func TestRel(t *testing.T) {
 		{"/etc/passwd", ""},
 		{"/wsx/a", ""},
 		{"/ws/../etc", ""},
-		{"/linked/a", ""}, // whatever it links to: only the spelling counts, see TestAnotherSpelling
+		{"/linked/a", ""}, // Rel is lexical, see TestAnotherSpelling
 	}
 	for _, test := range tests {
 		got, err := workspace.Rel("/ws", test.path)
@@ -96,7 +96,7 @@ func write(t *testing.T, path, text string, mode fs.FileMode) {
 	}
 }
 
-// snapshot is every path below dir with its mode and content.
+// snapshot returns every path below dir with its mode and content.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -235,7 +235,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Nothing is read through a link, and by another name only what may be read.
+// Nothing is read through a symbolic link, and a link target only if it may be read.
 func TestReadingWithoutLinks(t *testing.T) {
 	t.Parallel()
 	w, base := open(t)
@@ -266,7 +266,7 @@ func TestReadingWithoutLinks(t *testing.T) {
 	}
 }
 
-// A workspace that was reached through a link is the directory itself.
+// A workspace that was opened through a symbolic link is the directory itself.
 func TestAnotherSpelling(t *testing.T) {
 	t.Parallel()
 	_, base := open(t)
@@ -343,7 +343,7 @@ func TestWritingRefused(t *testing.T) {
 	}
 }
 
-// A reader that opened the file before sees all of the old content.
+// A reader that opened the file before the write sees all of the old content.
 func TestWritingIsAtomic(t *testing.T) {
 	t.Parallel()
 	w, _ := open(t)
@@ -361,7 +361,7 @@ func TestWritingIsAtomic(t *testing.T) {
 	}
 }
 
-// The disk is full: the old content stays, and no file with a passing name.
+// On a full disk the old content stays, and no temporary file.
 func TestWritingFails(t *testing.T) { //nolint:paralleltest // it receives signals
 	w, base := open(t)
 	want := snapshot(t, base)
@@ -373,7 +373,7 @@ func TestWritingFails(t *testing.T) { //nolint:paralleltest // it receives signa
 		t.Fatal(err)
 	}
 	small := limit
-	small.Cur = 8 << 20 // more than the test's own log of the files it opens, which is written meanwhile
+	small.Cur = 8 << 20 // larger than the log of opened files that go test writes at the same time
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestWritingFails(t *testing.T) { //nolint:paralleltest // it receives signa
 	}
 }
 
-// A pipe that nobody writes to must not hold up whoever opens it.
+// Opening a named pipe without a writer does not block.
 func TestOpenDoesNotWait(t *testing.T) {
 	t.Parallel()
 	w, base := open(t)

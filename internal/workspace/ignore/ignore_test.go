@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each file of the table is asked of git too. A path that ends with a slash is a directory.
+// The tests compare each row of the table with git. A path that ends with a slash is a
+// directory.
 var table = []struct {
 	file    string
 	ignored []string
@@ -72,7 +73,7 @@ var table = []struct {
 	{"\n\n   \n/\n!\n", nil, []string{"a", "d/"}},
 	{"*.o\n!x.o", []string{"y.o"}, []string{"x.o", "d/x.o"}},
 	{"!x.o\n*.o", []string{"x.o"}, nil},
-	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // what is in an ignored directory cannot be included again
+	{"d/\n!d/a", []string{"d/", "d/a"}, nil}, // entries of an ignored directory cannot be included again
 	{"d/*\n!d/a", []string{"d/b"}, []string{"d/a", "d/"}},
 	{"/*\n!/d", []string{"a"}, []string{"d/", "d/a"}},
 	{"*\n!*/\n!*.c", []string{"a", "d/x.o"}, []string{"x.c", "d/x.c", "d/"}},
@@ -81,7 +82,7 @@ var table = []struct {
 	{"*a*a*a*a*a*a*a*a*b", nil, []string{strings.Repeat("a", 200)}},
 }
 
-// ask decides about a path as a walk does: directory by directory.
+// ask matches a path as a walk does: directory by directory.
 func ask(rules *Rules, path string) bool {
 	path, isFolder := strings.CutSuffix(path, "/")
 	for i := range path {
@@ -167,7 +168,7 @@ func TestPrecedence(t *testing.T) {
 		{rules, "top", true},
 		{inner, "a/top", true},
 		{deep, "a/b/top", false},
-		{inner, "a/wanted.log", false}, // .ignore counts more, from wherever
+		{inner, "a/wanted.log", false}, // .ignore takes precedence, in any directory
 		{inner, "a/plain", true},
 		{deep, "a/b/deep", true},
 		{inner, "a/deep", false},
@@ -179,7 +180,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// git runs git apart from the machine's settings. An exit code of 1 is an answer.
+// git runs git without the machine's configuration. An exit code of 1 is not an error.
 func git(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)

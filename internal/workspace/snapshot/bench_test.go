@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// BenchmarkTake measures a directory of 10,000 files: unchanged, and with a file
-// that changes each time.
+// BenchmarkTake measures a directory of 10,000 files: unchanged, and with one file that
+// changes each time.
 func BenchmarkTake(b *testing.B) {
 	w := newEnv(b)
 	w.files(10_000)
 	started := time.Now()
 	w.take()
 	b.Logf("the first time: %v", time.Since(started))
-	for w.racy() { // each look makes the files older
+	for w.racy() { // the files are older in each iteration
 		w.take()
 	}
 	b.Run("unchanged", func(b *testing.B) { w.measure(b, func(int) {}) })
@@ -24,8 +24,8 @@ func BenchmarkTake(b *testing.B) {
 	})
 }
 
-// measure also says what it takes where others use the machine too: the fastest
-// time, and the processor's, of pawl and of git.
+// measure also reports the fastest time and the CPU time of pawl and git, which depend
+// less on other load of the machine.
 func (w *env) measure(b *testing.B, change func(n int)) {
 	n, fastest, used := 0, time.Hour, cpu(b)
 	for b.Loop() {
@@ -39,7 +39,8 @@ func (w *env) measure(b *testing.B, change func(n int)) {
 	b.ReportMetric(float64((cpu(b)-used).Microseconds())/1000/float64(n), "cpu-ms/op")
 }
 
-// cpu is the processor's time of this process and of those it has waited for.
+// cpu returns the CPU time of this process and of the child processes it has waited
+// for.
 func cpu(b *testing.B) (used time.Duration) {
 	b.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -52,8 +53,8 @@ func cpu(b *testing.B) (used time.Duration) {
 	return used
 }
 
-// racy reports whether the last snapshot has files in it that were too young
-// to be distinguished by their looks.
+// racy reports whether the last snapshot has files that were too new to detect changes
+// by their metadata.
 func (w *env) racy() bool {
 	w.t.Helper()
 	f, err := w.store.lock(w.t.Context(), w.dir, exists)

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestChanges: what is said of each kind of change, up to now.
+// TestChanges: the result for each kind of change, compared with the current content.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -83,7 +83,7 @@ index 0000000..3e5126c
 	}
 }
 
-// TestPatchMany: a patch of more files than a command line holds.
+// TestPatchMany: a patch of more files than fit on one command line.
 func TestPatchMany(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

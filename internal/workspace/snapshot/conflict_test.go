@@ -11,17 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// conflicts are what others do to files that a command has touched.
+// conflicts are changes by others to files that a command has changed.
 var conflicts = []struct {
 	name           string
 	lay            string
 	first          string // the command
-	concurrent     string // what others do, after which
-	second         string // is another command, if any
-	since          string // what others do after all commands
+	concurrent     string // changes by others between the commands
+	second         string // an optional second command
+	since          string // changes by others after all commands
 	path, conflict string
-	aside          string // what KeepAside puts aside; "" if it leaves the file
-	mine           string // what was somebody else's and must survive
+	aside          string // content that KeepAside copies; "" if it leaves the file
+	mine           string // content by others that must survive
 }{
 	{name: "edited", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "echo mine >f", path: "f", conflict: "changed since", aside: "mine\n", mine: "f"},
 	{name: "made again", lay: "echo 1 >f; echo 1 >g", first: "rm f; echo 2 >g", since: "echo mine >f", path: "f", conflict: "changed since", aside: "mine\n", mine: "f"},
@@ -87,7 +87,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestSpans: which spans count as one, and what several do to a file together.
+// TestSpans: which spans are merged, and the combined effect of several spans on a
+// file.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
@@ -103,7 +104,7 @@ func TestSpans(t *testing.T) {
 	w.sh("echo 1 >f; echo 1 >user; echo 1 >back")
 	before := w.show()
 	spans := []Span{w.span("echo 2 >f; echo 2 >back; echo tmp >tmp")}
-	w.sh("echo 2 >user") // of no span
+	w.sh("echo 2 >user") // not part of a span
 	spans = append(spans, w.span("echo 3 >f; echo 1 >back; rm tmp"))
 	w.undo(Refuse, spans...)
 	before["user"] = w.show()["user"]
@@ -115,7 +116,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// lastMoment changes a file when all checks but the last are done.
+// lastMoment changes a file after all checks but the last.
 func lastMoment(t *testing.T, script string, how Conflicts) (w *env, r Report, err error) {
 	t.Helper()
 	w = newEnv(t)
@@ -134,7 +135,7 @@ func lastMoment(t *testing.T, script string, how Conflicts) (w *env, r Report, e
 	return w, r, err
 }
 
-// TestLastMoment: a file that changes after all was checked is not replaced.
+// TestLastMoment: a file that changes after all were checked is not replaced.
 func TestLastMoment(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ script, path string }{{"echo mine >d/f", "d/f"}, {"echo mine >new", "new"}} {
@@ -148,7 +149,8 @@ func TestLastMoment(t *testing.T) {
 	}
 }
 
-// linkedAbove swaps a directory for a link that leads out, after all was checked.
+// linkedAbove replaces a directory by a symbolic link out of the workspace after all
+// were checked.
 func linkedAbove(t *testing.T) (outside map[string]string, err error) {
 	t.Helper()
 	w := newEnv(t)
@@ -163,7 +165,7 @@ func linkedAbove(t *testing.T) (outside map[string]string, err error) {
 	return showDir(t, filepath.Join(filepath.Dir(w.dir), "outside")), err
 }
 
-// TestLinkAbove: nothing is read or written through a link to elsewhere.
+// TestLinkAbove: Apply does not read or write through a symbolic link.
 func TestLinkAbove(t *testing.T) {
 	t.Parallel()
 	outside, err := linkedAbove(t)
@@ -172,7 +174,7 @@ func TestLinkAbove(t *testing.T) {
 	}
 }
 
-// TestForbidden: whatever a plan says, these are not written.
+// TestForbidden: Apply never writes these paths, whatever the plan contains.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -194,7 +196,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestPermissions: a file that is replaced keeps who may read it.
+// TestPermissions: a restored file keeps the read permissions of the file that it
+// replaces.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -18,13 +18,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// What the test binary is asked to do as a child.
+// Environment variables that make the test binary run as another process.
 const (
-	childDo    = "PAWL_SNAPSHOT_DO"    // take, or undo with two ids behind it
+	childDo    = "PAWL_SNAPSHOT_DO"    // take, or undo followed by two ids
 	childDir   = "PAWL_SNAPSHOT_DIR"   // the directory
 	childStore = "PAWL_SNAPSHOT_STORE" // the store
 	childDie   = "PAWL_SNAPSHOT_DIE"   // kill itself at this point, counted from 1; 0 means never
-	childLimit = "PAWL_SNAPSHOT_LIMIT" // bytes that a file may have; 0 means no bound
+	childLimit = "PAWL_SNAPSHOT_LIMIT" // maximum file size in bytes; 0 means no limit
 )
 
 func TestMain(m *testing.M) {
@@ -80,8 +80,8 @@ func (w *env) child(do string, die, limit int) *exec.Cmd {
 	return cmd
 }
 
-// killed runs a child that kills itself at a point, and reports whether it came
-// that far.
+// killed runs a process that kills itself at a point, and reports whether it got that
+// far.
 func (w *env) killed(do string, point int) bool {
 	w.t.Helper()
 	out, err := w.child(do, point, 0).CombinedOutput()
@@ -95,7 +95,7 @@ func (w *env) killed(do string, point int) bool {
 	return false
 }
 
-// TestKilledTake: whatever point a Take was killed at, the next one is right.
+// TestKilledTake: after a Take was killed at any point, the next one is correct.
 func TestKilledTake(t *testing.T) {
 	t.Parallel()
 	points := 0
@@ -103,7 +103,7 @@ func TestKilledTake(t *testing.T) {
 		w := newEnv(t)
 		w.sh("mkdir d; echo 1 >d/f; echo 1 >g")
 		first := ID("")
-		if point%2 == 0 { // also over a store that is there
+		if point%2 == 0 { // also with an existing store
 			first = w.take()
 			w.sh("echo 2 >d/f; echo 2 >h")
 		}
@@ -133,8 +133,8 @@ func TestKilledTake(t *testing.T) {
 	}
 }
 
-// TestKilledApply: whatever point an Apply was killed at, doing it again ends in
-// the same state, and nothing is kept aside twice.
+// TestKilledApply: after an Apply was killed at any point, repeating it leads to the
+// same state and copies nothing aside twice.
 func TestKilledApply(t *testing.T) {
 	t.Parallel()
 	points := 0
@@ -168,8 +168,8 @@ func TestKilledApply(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: several processes and goroutines take the same directory at once,
-// and all snapshots are good.
+// TestTwoProcesses: several processes and goroutines take snapshots of the same
+// directory at once, and all snapshots are correct.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -202,7 +202,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a Take that cannot write fails, and leaves what was good.
+// TestDiskFull: a Take that cannot write fails and does not damage earlier snapshots.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 100, 1000, 20_000} {
@@ -221,5 +221,5 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// bg is for the child, which has no test.
+// bg is the context of the other process, which has no testing.T.
 var bg = context.Background()

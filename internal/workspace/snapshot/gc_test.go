@@ -15,13 +15,13 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// clock is a clock that is set by hand.
+// clock is a manual clock.
 type clock struct{ now time.Time }
 
 func (c *clock) read() time.Time { return c.now }
 
-// owned makes a world where alice took a big file an hour before bob took a
-// small one, when the big one was deleted.
+// owned returns an env in which alice took a snapshot of a big file, and bob took one
+// of a small file an hour later, when the big file was deleted.
 func owned(t *testing.T) (w *env, big, small ID, c *clock) {
 	t.Helper()
 	c = &clock{time.Now().Add(-2 * time.Hour)}
@@ -38,8 +38,8 @@ func owned(t *testing.T) (w *env, big, small ID, c *clock) {
 	return w, big, small, c
 }
 
-// TestGC: the snapshots of sessions that no longer exist, old, or over the quota are
-// removed and their space is free; those of the others stay.
+// TestGC: snapshots of sessions that no longer exist, are old or exceed the quota are
+// removed and their space is freed; the others stay.
 func TestGC(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -88,8 +88,8 @@ func TestGC(t *testing.T) {
 	}
 }
 
-// TestGCAll: with nobody left the directory's store goes, and comes again. What was
-// kept aside stays until it is old.
+// TestGCAll: without any session the directory's store is removed, and can be created
+// again. Files kept aside stay until they are old.
 func TestGCAll(t *testing.T) {
 	t.Parallel()
 	w, big, small, c := owned(t)
@@ -131,8 +131,8 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// TestOwners: a session that was made from another keeps what that one kept, and
-// forgetting one leaves the other.
+// TestOwners: a fork keeps the snapshots of its original, and forgetting one session
+// does not affect the other.
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -167,12 +167,12 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// TestBroken: a store that is damaged is made again where nothing is lost by it,
-// or says so; cleaning up gets rid of it.
+// TestBroken: a damaged store is repaired where that loses nothing, or reports an
+// error; GC removes it.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		damage string // in the directory's store
+		damage string // a shell command in the directory's store
 		lost   bool
 	}{
 		"no table":          {"rm table", false},
@@ -214,7 +214,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestCanceled: a context that ends leaves a good store and the files.
+// TestCanceled: canceling the context damages neither the store nor the files.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	for point := range 12 {

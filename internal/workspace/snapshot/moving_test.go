@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMoving: a directory whose files come, go, grow and change what they are while
-// it is taken is taken all the same, and the store is good afterwards.
+// TestMoving: a snapshot of a directory succeeds while its files appear, disappear,
+// grow and change their type, and the store is correct afterwards.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	w := newEnvWith(t, Config{MaxFile: 2000})
@@ -40,8 +40,8 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// churn changes a part of the directory until it is instructed to stop. Nothing of it is
-// checked: that is the point.
+// churn changes a part of the directory until it is stopped. It ignores errors on
+// purpose.
 func (w *env) churn(name string, stop chan struct{}) {
 	at := w.path(name)
 	defer os.RemoveAll(at) //nolint:errcheck // the undo would tell
@@ -63,8 +63,7 @@ func (w *env) churn(name string, stop chan struct{}) {
 	}
 }
 
-// TestRemovedFolder: a directory that is removed between being opened and being
-// read has nothing in it.
+// TestRemovedFolder: a directory that is removed after it was opened counts as empty.
 func TestRemovedFolder(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is what a directory holds, as anybody can see it: files and links by path,
-// with their content. Directories count for nothing.
+// model is the expected content of a directory: files and symbolic links by path. It
+// ignores directories.
 type model map[string]string
 
 func (w *env) model() model {
@@ -55,14 +55,14 @@ func (w *env) edit(rt *rapid.T, label string) {
 	}
 }
 
-// story is what happened: what commands did, and what others did in between.
+// story records the changes of commands, and of others in between.
 type story struct {
 	spans         []Span
 	before, after []model
 }
 
-// check says what is to be expected of a path: how it should become, whether it
-// is done, and the conflict.
+// check returns the expected result for a path: its content, whether it is done
+// already, and the conflict.
 func (s story) check(p string, now model, redo bool) (touched bool, want string, done bool, conflict string) {
 	var first, last, prev string
 	concurrent := false
@@ -93,8 +93,8 @@ func (s story) check(p string, now model, redo bool) (touched bool, want string,
 	return touched, want, false, ""
 }
 
-// TestModel: random trees, random commands, others who change the same files:
-// undo and redo do what the model says, and nothing else.
+// TestModel: with random trees, commands and changes by others, undo and redo do
+// exactly what the model expects.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -128,7 +128,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// checked undoes or does again, and compares with the model.
+// checked runs an undo or redo and compares the result with the model.
 func (w *env) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) {
 	now := w.model()
 	all := map[string]bool{}

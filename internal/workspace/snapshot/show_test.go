@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a plan shows is what it will do to the directory as it is now, and nothing
-// that somebody else did beside it.
+// Show returns the changes that the plan would make now, without unrelated changes of
+// others.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -39,7 +39,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// PatchOf leaves out what may not be shown, and says how much.
+// PatchOf leaves out files that may not be shown, and returns their number.
 func TestPatchOf(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// counted makes a world whose git leaves a line for each time that it is run.
+// counted returns an env that counts the runs of git.
 func counted(t *testing.T) (w *env, runs func() int) {
 	t.Helper()
 	real, err := exec.LookPath("git")
@@ -42,9 +42,8 @@ func counted(t *testing.T) (w *env, runs func() int) {
 	}
 }
 
-// TestUnchanged: a directory that has not changed has the same snapshot, and no git
-// is run to find that out, also for another session, and for a file that was
-// only touched.
+// TestUnchanged: an unchanged directory has the same snapshot, without running git,
+// also for another session and for a file that was only touched.
 func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w, runs := counted(t)
 	w.sh(`mkdir a b empty; echo 1 >a/x; echo 2 >b/y; ln -s a/x link; echo '*.log' >.gitignore; echo z >z.log`)
@@ -70,8 +69,8 @@ func TestUnchanged(t *testing.T) { //nolint:paralleltest // it sets environment 
 	}
 }
 
-// TestSameLook: a file that changes without a change of size or time is found by
-// the time that nobody can set.
+// TestSameLook: a change that keeps size and modification time is detected by the
+// ctime, which programs cannot set.
 func TestSameLook(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -92,8 +91,8 @@ func TestSameLook(t *testing.T) {
 	}
 }
 
-// TestRacy: where even that time is the same, a file that was young when it was
-// read is read again. One that was not is believed: so it is the mark that does it.
+// TestRacy: if the ctime is the same too, a file that was new when it was read is read
+// again. A file without the racy mark is not, which shows that the mark causes it.
 func TestRacy(t *testing.T) {
 	t.Parallel()
 	for _, young := range []bool{true, false} {
@@ -137,8 +136,8 @@ func TestRacy(t *testing.T) {
 	}
 }
 
-// TestLeftOut: what is not covered is no change, comes and goes freely, and is
-// never touched by an undo.
+// TestLeftOut: files that are left out never count as changes, and an undo does not
+// touch them.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newEnvWith(t, Config{MaxFile: 100})
@@ -169,8 +168,8 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestCrossing: a file that is covered before and not after, or the reverse, was
-// neither deleted nor made. Undo and redo leave it alone.
+// TestCrossing: a file that only one of two snapshots covers counts as neither deleted
+// nor added. Undo and redo do not touch it.
 func TestCrossing(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ lay, do, path, why string }{
@@ -222,7 +221,7 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a directory with too much in it is not taken, and says what to do.
+// TestTooLarge: Take fails for a directory beyond the limits, and says what to do.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Config{"files": {MaxFiles: 5}, "bytes": {MaxBytes: 5}} {
@@ -234,8 +233,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestOwnFolder: pawl's own directories are left out, also where they are in the
-// directory that is taken.
+// TestOwnFolder: pawl's own directories are left out, also inside of the directory.
 func TestOwnFolder(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -254,8 +252,8 @@ func TestOwnFolder(t *testing.T) {
 	}
 }
 
-// TestHostileRepository: nothing that the directory's repository brings is run or
-// followed: the snapshot holds the bytes of the files.
+// TestHostileRepository: no hook, filter or other setting of the directory's repository
+// has an effect: the snapshot has the bytes of the files.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -280,14 +278,13 @@ func TestHostileRepository(t *testing.T) {
 	if _, err := os.Lstat(canary); err == nil {
 		t.Error("something of the repository was run")
 	}
-	w.sh("git add f || true; git status || true") // as anybody would
+	w.sh("git add f || true; git status || true") // as a user would
 	if _, err := os.Lstat(canary); err != nil {
 		t.Error("the repository is not hostile: this test shows nothing")
 	}
 }
 
-// TestWithoutRepository: what a command that removes .git takes with it is not
-// needed for an undo.
+// TestWithoutRepository: an undo works after a command has removed .git.
 func TestWithoutRepository(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUndoCommands: what real commands do is undone byte for byte, and done again.
+// TestUndoCommands: changes of real commands are undone and redone byte for byte.
 func TestUndoCommands(t *testing.T) {
 	t.Parallel()
 	for name, repo := range map[string]string{"repository": "git init -q .; git add . ; git commit -qm first", "folder": "true"} {

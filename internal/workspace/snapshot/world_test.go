@@ -20,7 +20,7 @@ const (
 	bob   pawl.SessionID = "01HZZZZZZZZZZZZZZZZZZZZZZB"
 )
 
-// world is a directory and a store of its snapshots.
+// env is a directory and a store of its snapshots.
 type env struct {
 	t     testing.TB
 	dir   string
@@ -71,7 +71,7 @@ func (w *env) take() ID {
 	return id
 }
 
-// span is what commands did.
+// span runs commands and returns their span.
 func (w *env) span(script string) Span {
 	w.t.Helper()
 	s := Span{Before: w.take()}
@@ -89,7 +89,7 @@ func (w *env) plan(redo bool, spans ...Span) Plan {
 	return p
 }
 
-// undo plans and applies.
+// undo plans and applies an undo.
 func (w *env) undo(how Conflicts, spans ...Span) Report {
 	w.t.Helper()
 	return w.apply(w.plan(false, spans...), how)
@@ -109,7 +109,7 @@ func (w *env) apply(p Plan, how Conflicts) Report {
 	return r
 }
 
-// show describes all that is in the directory but git's own: links and contents.
+// show describes all files and symbolic links of the directory except .git.
 func (w *env) show() map[string]string {
 	w.t.Helper()
 	return showDir(w.t, w.dir)
@@ -175,7 +175,7 @@ func (w *env) read(name string) string {
 	return string(text)
 }
 
-// files makes n files, 10 to a directory.
+// files creates n files, 10 per directory.
 func (w *env) files(n int) {
 	w.t.Helper()
 	for i := range n {

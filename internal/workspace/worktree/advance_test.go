@@ -19,7 +19,7 @@ func TestAdvance(t *testing.T) {
 	for _, tt := range []struct {
 		name, branch, old, commit string
 		want                      error
-		at                        string // where the branch is then
+		at                        string // the branch afterwards
 	}{
 		{"forward", "pawl/m1", first, second, nil, second},
 		{"again", "pawl/m1", first, second, nil, second},
@@ -47,7 +47,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Only the last lines of a commit say what it is of.
+// Only the trailers of a commit identify its attempt.
 func TestMerged(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n"})
@@ -74,7 +74,7 @@ func TestMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	found(l, base, true)
-	found(l, m.Commit, false) // an attempt that began with it cannot be it
+	found(l, m.Commit, false) // an attempt that started from this commit cannot be this commit
 	found(label("b"), base, false)
 	second, other := l, l
 	second.Attempt, other.Mission = 2, "m2"

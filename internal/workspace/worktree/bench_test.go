@@ -20,8 +20,8 @@ func large(b *testing.B) *env {
 	return w
 }
 
-// BenchmarkMake measures ten worktrees of 10,000 files. None is removed meanwhile:
-// ext4 is slow to make files for half a minute after as many were deleted.
+// BenchmarkMake measures ten worktrees of 10,000 files. It removes none in between:
+// ext4 creates files slowly for half a minute after as many were deleted.
 func BenchmarkMake(b *testing.B) {
 	w := large(b)
 	for _, places := range []int{1, 10} {
@@ -64,7 +64,8 @@ func BenchmarkHarvest(b *testing.B) {
 	b.ReportMetric(float64(fastest.Milliseconds()), "fastest-ms")
 }
 
-// cpu is the processor's time of this process and of those it has waited for.
+// cpu returns the CPU time of this process and of the child processes it has waited
+// for.
 func cpu(b *testing.B) (used time.Duration) {
 	b.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -14,16 +14,16 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// baseFiles is what the worktrees of these tests begin with.
+// baseFiles are the files of the base commit.
 var baseFiles = map[string]string{
 	"f": "one\n", "dir/g": "g\n", "run*": "#!/bin/sh\n", "link@": "f", ".gitignore": "*.log\nbuild/\n.env\n", "build/kept": "kept\n",
 }
 
-// collects are what workers do, and what is taken over of it.
+// collects are changes of workers, and the result of collecting them.
 var harvests = []struct {
 	name, do string
-	changes  string // state and path, with commas between
-	left     string // path: why, with commas between
+	changes  string // comma-separated state and path
+	left     string // comma-separated path: reason
 	files    map[string]string
 }{
 	{name: "nothing"},
@@ -81,7 +81,7 @@ func TestCollect(t *testing.T) {
 			name := "w" + strconv.Itoa(i)
 			dir := w.make(name)
 			w.sh(dir, tt.do)
-			if err := os.RemoveAll(w.seen); err != nil { // by the worker's own git
+			if err := os.RemoveAll(w.seen); err != nil { // created by the worker's own git
 				t.Fatal(err)
 			}
 			t.Setenv("GIT_DIR", filepath.Join(dir, ".git"))
@@ -128,7 +128,7 @@ func checkCollect(t *testing.T, w *env, h Harvested, base, changes, left string,
 	if h.Commit == "" {
 		return
 	}
-	// What git says of the commit is what we say of it.
+	// Git reports the same changes.
 	var reported []string
 	words := strings.Split(strings.TrimSuffix(w.git("diff-tree", "-r", "-z", "--no-renames", "--name-status", base, h.Commit), "\x00"), "\x00")
 	for i := 0; i+1 < len(words); i += 2 {
@@ -153,7 +153,7 @@ func checkCollect(t *testing.T, w *env, h Harvested, base, changes, left string,
 	}
 }
 
-// refusals are what a worker has to mend.
+// refusals are changes that a worker has to fix.
 var refusals = []struct {
 	name, do string
 	want     error

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// What the test binary is asked to do as a child.
+// Environment variables that make the test binary run as another process.
 const (
 	childRepo = "PAWL_WORKTREE_REPO"
 	childData = "PAWL_WORKTREE_DATA"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child is a task from its beginning to its end, as often as it takes.
+// child runs a whole task in another process and continues what a killed one left.
 func child(ctx context.Context) error {
 	g, err := git.Find(ctx, os.Getenv(childRepo))
 	if err != nil {
@@ -76,7 +76,7 @@ func child(ctx context.Context) error {
 	return errors.Join(t.Advance(ctx, "pawl/m1", m.Onto, m.Commit), t.Remove("a"))
 }
 
-// run runs a child, and reports whether it was killed.
+// run runs the other process, and reports whether it was killed.
 func (w *env) run(die int) bool {
 	w.t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -92,7 +92,7 @@ func (w *env) run(die int) bool {
 	return false
 }
 
-// Wherever a process is killed, the next one comes to the same end.
+// Wherever a process is killed, the next one gets the same result.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n", "d/g": "g\n"})

@@ -12,9 +12,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A worktree has the commit checked out, its history, and nothing else of the
-// user's repository. A worker can commit in it, and the user's repository does not
-// notice.
+// A worktree has the commit checked out, with its history and nothing else of the
+// user's repository. A commit of a worker does not affect the user's repository.
 func TestMake(t *testing.T) {
 	t.Parallel()
 	t.Run("borrows", func(t *testing.T) { testMake(t, func(*Trees) {}) })
@@ -65,7 +64,7 @@ func testMake(t *testing.T, tune func(*Trees)) {
 	}
 }
 
-// What the index says of the files is what git would say: it need not read them
+// The index has the same metadata as git would write, so git does not read the files
 // again.
 func TestMakeIndex(t *testing.T) {
 	t.Parallel()
@@ -79,7 +78,7 @@ func TestMakeIndex(t *testing.T) {
 	w.gitIn(dir, "fsck", "--strict")
 }
 
-// Repositories come in several kinds.
+// Make works with several kinds of repositories.
 func TestMakeKinds(t *testing.T) {
 	t.Parallel()
 	t.Run("submodule", func(t *testing.T) {

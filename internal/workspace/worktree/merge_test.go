@@ -14,11 +14,11 @@ import (
 
 const function = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g() int {\n\treturn 2\n}\n\nfunc h() int {\n\treturn 3\n}\n"
 
-// merges are what two workers do at the same time, and the result of the second.
+// merges are concurrent changes of two workers, and the result of merging the second.
 var merges = []struct {
 	name, first, second string
-	conflicts           string            // path: kind, with commas between
-	files               map[string]string // of what is merged, or marked
+	conflicts           string            // comma-separated path: kind
+	files               map[string]string // content of the merged or marked commit
 }{
 	{name: "different files", first: "echo x >x", second: "echo y >y", files: map[string]string{"x": "100644 x", "y": "100644 y"}},
 	{name: "different functions", first: "sed -i s/1/10/ p.go", second: "sed -i s/3/30/ p.go",
@@ -36,7 +36,7 @@ var merges = []struct {
 	{name: "a rename is not guessed", first: "mv p.go q.go", second: "sed -i s/1/10/ p.go", conflicts: "p.go: rename,q.go: rename"},
 	{name: "a renamed folder takes nothing along", first: "mv d e", second: "echo new >d/new", files: map[string]string{"d/new": "100644 new", "e/a": "100644 a"}},
 	{name: "attributes of a worker decide nothing", first: "echo '* merge=union' >.gitattributes; echo x >f", second: "echo y >f", conflicts: "f: contents"},
-	{name: "what does not fit together passes", first: "sed -i s/f/renamed/ p.go", second: "echo 'package p; var _ = f()' >q.go", // checks find it
+	{name: "what does not fit together passes", first: "sed -i s/f/renamed/ p.go", second: "echo 'package p; var _ = f()' >q.go", // checks find this
 		files: map[string]string{"q.go": "100644 package p; var _ = f()"}},
 	{name: "odd names", first: `printf x >'a
 b'`, second: `printf y >'a
@@ -46,7 +46,7 @@ b'`, conflicts: "a\nb: contents"},
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"p.go": function, "f": "one\n", "bin": "a\x00", "d/a": "a\n", "d/b": "b\n"})
-	// None of these is for pawl to mind.
+	// Pawl ignores all of these.
 	w.write(filepath.Join(w.dir, ".gitattributes"), "* merge=union\n")
 	w.git("config", "merge.renames", "true")
 	w.git("config", "merge.directoryRenames", "true")
@@ -108,7 +108,7 @@ func checkMerge(t *testing.T, w *env, m Outcome, conflicts string, files map[str
 	}
 }
 
-// A conflict goes back to a worker in a worktree that has git's marks in it.
+// A worker gets a conflict in a worktree with conflict markers.
 func TestConflictIsSettled(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n"})
@@ -140,7 +140,7 @@ func TestConflictIsSettled(t *testing.T) {
 	}
 }
 
-// Of merges at the same time each is on top of the others in the end.
+// Concurrent merges all end up on the branch, one on top of the other.
 func TestMergesRace(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n"})

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asOwner runs something for which the modes of files count: root's thread gives up
-// what lets it pass them over, permanently, and ends.
+// asOwner runs code for which file permissions matter. As root, it runs it on a thread
+// that drops the capabilities to bypass them, for good.
 func asOwner(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -20,7 +20,7 @@ func asOwner(t *testing.T, do func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var caps [2]unix.CapUserData
 		if err := unix.Capget(&head, &caps[0]); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// asOwner runs something for which the modes of files count: not as root.
+// asOwner runs code for which file permissions matter, so not as root.
 func asOwner(_ *testing.T, do func()) { do() }
 
 func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }

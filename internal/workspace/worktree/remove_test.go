@@ -61,7 +61,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Sweep removes what nobody is at work on, and nothing else.
+// Sweep removes only directories that no process uses.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n"})
@@ -97,7 +97,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What only its owner may read is reported to the worker.
+// The worker is told about files that cannot be read.
 func TestCollectUnreadable(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})

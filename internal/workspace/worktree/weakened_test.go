@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// TestDefensesMatter: without a defense the tests of it would fail.
+// TestDefensesMatter: the tests of a defense fail without it.
 func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	collected := func(t *testing.T, out, do string) (map[string]string, error) {
 		defer defense.Disable(out)()

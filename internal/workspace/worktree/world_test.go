@@ -13,25 +13,25 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// world is a user's repository, and the worktrees of it.
+// env is a user's repository with its worktrees.
 type env struct {
 	t     testing.TB
 	dir   string // the repository
-	root  string // what it is in
-	evil  string // a program that leaves the file seen
+	root  string // the directory that contains it
+	evil  string // a program that creates the file seen
 	seen  string
 	trees *Trees
 }
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// label is of the first attempt at a task.
+// label returns the label of the first attempt at a task.
 func label(task string) Label {
 	return Label{Mission: "m1", Task: task, Attempt: 1, Title: "do " + task, At: at}
 }
 
-// newWorld returns a repository with one commit of these files. A name that ends
-// with * is a program, one that ends with @ a link.
+// newEnv returns a repository with one commit of these files. A name that ends with *
+// is an executable, one that ends with @ a symbolic link.
 func newEnv(t testing.TB, files map[string]string) *env {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -69,7 +69,7 @@ func (w *env) open() *git.Repo {
 	return r
 }
 
-// write puts a file anywhere.
+// write writes a file to any path.
 func (w *env) write(path, text string) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -88,7 +88,7 @@ func (w *env) write(path, text string) {
 	}
 }
 
-// git is git as anybody runs it, in the user's repository.
+// git runs plain git in the user's repository.
 func (w *env) git(args ...string) string {
 	w.t.Helper()
 	return w.gitIn(w.dir, args...)
@@ -118,7 +118,7 @@ func (w *env) sh(dir, script string) {
 	}
 }
 
-// make makes a worktree of the mission's tip, and returns its directory.
+// make creates a worktree of the mission's tip, and returns its directory.
 func (w *env) make(name string) string {
 	w.t.Helper()
 	if err := w.trees.Make(context.Background(), "pawl/m1", name); err != nil {
@@ -137,7 +137,7 @@ func (w *env) collect(name, base string) Harvested {
 	return h
 }
 
-// files returns what a commit holds: mode and content by path.
+// files returns the mode and content of a commit's files by path.
 func (w *env) files(commit string) map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
@@ -156,7 +156,7 @@ func (w *env) files(commit string) map[string]string {
 	return files
 }
 
-// state is all of the user's repository that pawl leaves alone.
+// state returns everything in the user's repository that pawl must not change.
 func (w *env) state() string {
 	w.t.Helper()
 	index, err := os.ReadFile(filepath.Join(w.dir, ".git", "index"))
