@@ -152,8 +152,8 @@ func testPermissionAlways(b *testEnv) {
 	b.idle(other)
 }
 
-// testPermissionGrants checks that an answer cannot grant what was not offered, or
-// cannot be granted.
+// testPermissionGrants checks that an answer cannot allow more than the prompt
+// offers.
 func testPermissionGrants(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch $(echo b)")), `{"text":"Done."}`)))

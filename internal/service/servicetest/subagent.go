@@ -96,8 +96,8 @@ func testExplorer(b *testEnv) {
 	check(b, pawl.CallRefused, b.only(b.subagents(id)[0].ID, "call_1_1").Status)
 }
 
-// testSubagentBudget checks that a subagent's budget is the rest of its parent's, and
-// that its turn ends when it is used up.
+// testSubagentBudget checks that a subagent gets the rest of its parent's budget, and
+// that its turn ends when that is used up.
 func testSubagentBudget(b *testEnv) {
 	id := b.create()
 	p := prompt("go", b.script(

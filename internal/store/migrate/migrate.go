@@ -27,9 +27,9 @@ type Database interface {
 	Apply(ctx context.Context, m Migration) error
 }
 
-// Up applies the missing migrations. If there are none, it only reads the version. It
-// returns an error for a database that a newer version of Pawl has migrated, whose
-// schema this version does not know.
+// Up applies the missing migrations. On a database that is up to date it only reads
+// the version. It returns an error for a database that a newer version of Pawl has
+// migrated, whose schema this version does not know.
 func Up(ctx context.Context, db Database, files fs.FS) error {
 	all, err := load(files)
 	if err != nil {

@@ -52,8 +52,8 @@ func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owne
 	return nil
 }
 
-// lease returns the session's lease, expired or not, or the zero Lease if there is
-// none.
+// lease returns the session's lease, expired or not. It is the zero Lease if nobody
+// has taken it.
 func (w *writer) lease(ctx context.Context, id pawl.SessionID) (store.Lease, error) {
 	var l store.Lease
 	var expires int64

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 // The number of events that the process writes unless it is killed.
 const subagentEvents = 240
 
-// child is the main function of the second process. It appends to a session of its
-// own and prints each Seq once it is appended. It reopens the store now and then, as
+// This is the main function of the second process. It appends to a session of its own
+// and prints each Seq once it is appended. It reopens the store now and then, as
 // short commands do.
 func child(path string) error {
 	id, head := storetest.NewID(), pawl.Seq(0)

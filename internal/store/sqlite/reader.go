@@ -56,8 +56,8 @@ func (s *Store) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) i
 	})
 }
 
-// page returns the next events. If there are none it checks that the session still
-// exists: a log that is deleted while it is read must not look complete.
+// page returns the next events. At the end of the log it checks that the session
+// still exists: a log that is deleted while it is read must not look complete.
 func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]pawl.Event, error) {
 	if err := single(ctx); err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 )
 
 // Authority decides permissions by the mode of a prompt; without a mode it allows
-// everything. Its rules can be changed at any time; grants are stored.
+// everything. Its rules can be changed at any time. It stores the answers "always
+// allow".
 type Authority struct {
 	Grants permission.Store
 
@@ -25,8 +26,8 @@ type Authority struct {
 	fault   error
 }
 
-// NewAuthority returns an Authority without rules, whose grants are in a new
-// directory.
+// NewAuthority returns an Authority without rules, with a new directory for "always
+// allow" answers.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	return &Authority{Grants: permission.Store{Path: filepath.Join(t.TempDir(), "grants.json")}}
@@ -56,7 +57,8 @@ func (a *Authority) Fail(err error) {
 	a.fault = err
 }
 
-// Policy returns the policy of the mode, with the rules and grants.
+// Policy returns the policy of the mode, with the rules and the "always allow"
+// answers.
 func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
