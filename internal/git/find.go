@@ -108,7 +108,7 @@ func resolved(path string) string {
 	return path
 }
 
-// within reports whether the real path is folder or inside of it.
+// within reports whether a real path is the given directory or inside of it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -31,8 +31,8 @@ type Repo struct {
 
 // Open finds the repository that contains dir. It searches for .git in dir and its
 // parents itself, because git would also accept a bare repository there and follow
-// core.worktree. It returns pawl.ErrNotFound if there is none, and pawl.ErrDenied
-// if the repository is not safe to use.
+// core.worktree. It returns pawl.ErrNotFound if no repository is found, and
+// pawl.ErrDenied if the repository is not safe to use.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	top, err := realPath(dir)
 	if err != nil {
@@ -55,7 +55,8 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	}
 }
 
-// at returns the repository whose worktree starts at top, or nil if there is none.
+// at returns the repository whose worktree starts at top, or nil if top has no
+// repository.
 func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 	dotgit := filepath.Join(top, ".git")
 	info, err := os.Lstat(dotgit)

@@ -180,7 +180,7 @@ func Outcome(r pawl.CheckRun) string {
 	return strings.Join(facts, ", ")
 }
 
-// judged describes the faults that a reviewer or the gate found.
+// The faults that a reviewer or the gate found, as a line.
 func judged(who string, faults []pawl.GateFault) (string, Level) {
 	if len(faults) == 0 {
 		return who + " found no fault", Good

@@ -36,8 +36,7 @@ func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) 
 	return f(folder, name)
 }
 
-// enter opens the subdirectory name of folder. It returns an error for a symbolic
-// link.
+// enter opens a subdirectory. It returns an error for a symbolic link.
 func enter(folder *os.Root, name string) (*os.Root, error) {
 	before, err := folder.Lstat(name)
 	switch {

@@ -34,7 +34,7 @@ const (
 // holds.
 const lockPoll = 5 * time.Millisecond
 
-// folder is the locked store of one directory's snapshots.
+// The locked store of one directory's snapshots.
 type folder struct {
 	*Store
 

@@ -20,7 +20,7 @@ import (
 // them.
 type Span struct {
 	Before, After ID
-	From, To      time.Time // times of the calls; changes of overlapping calls cannot be told apart
+	From, To      time.Time // times of the calls; overlapping calls count as one
 }
 
 // Plan says how to undo or redo spans. It is based on the content of the directory

@@ -265,7 +265,7 @@ func (w *walker) keep(path string, before, t *tree) (*tree, error) {
 	return t, w.pack.add(w.at, kindTree, t.id, data)
 }
 
-// readEntry reads one entry of an open directory. If folder is true, the entry is a
+// readEntry reads one entry of an open directory. The second result is true for a
 // directory that readBelow has to read.
 func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bool) {
 	var st unix.Stat_t

@@ -98,10 +98,10 @@ func (t *Trees) free(ctx context.Context, ref string) error {
 // maxPast bounds the commits that Merged searches.
 const maxPast = 10_000
 
-// Merged returns the commit that merged an attempt at a task into a branch, so that
-// an attempt merged before a crash is not merged again. It searches the commits of
-// the branch since base, the commit that the attempt started from. ok is false if
-// there is none.
+// Merged returns the commit that merged an attempt at a task into a branch, so that an
+// attempt merged before a crash is not merged again. It searches the commits of the
+// branch since base, the commit that the attempt started from. ok is false if no commit
+// is found.
 func (t *Trees) Merged(ctx context.Context, branch, base string, label Label) (commit string, ok bool, err error) {
 	commit, err = t.merged(ctx, branch, base, label)
 	if err != nil {

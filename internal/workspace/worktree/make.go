@@ -31,7 +31,7 @@ type plan struct {
 	*contents
 }
 
-// folder is a directory of a commit. Its path is "." or a local path.
+// A directory of a commit. Its path is "." or a local path.
 type folder struct {
 	path  string
 	files []int // indexes of the entries that are files in it

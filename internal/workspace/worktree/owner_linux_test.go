@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asOwner runs code for which file permissions matter. As root, it runs it on a thread
-// that drops the capabilities to bypass them, for good.
+// asOwner runs code for which file permissions matter. As root, it uses a thread that
+// drops the capabilities to bypass them and ends afterwards.
 func asOwner(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -97,7 +97,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The worker is told about files that cannot be read.
+// Files that cannot be read are reported to the worker as an error.
 func TestCollectUnreadable(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, map[string]string{"f": "one\n", "d/g": "g\n", ".gitignore": "*.log\n"})
