@@ -20,7 +20,7 @@ import (
 
 const (
 	maxDepth   = 200     // nesting of directories; the walk keeps all of them open
-	maxIgnore  = 1 << 20 // bytes that are read of an ignore file
+	maxIgnore  = 1 << 20 // bytes of an ignore file; larger ones are not used
 	tempPrefix = ".pawl-"
 
 	// A file that changed less than this before it was read may change again
@@ -444,7 +444,7 @@ func (w *walker) lookOf(st *unix.Stat_t) look {
 }
 
 // readRules returns the content of an ignore file, or nil. An ignore file that is
-// not readable or not a regular file ignores nothing.
+// not readable, not a regular file or larger than maxIgnore ignores nothing.
 func readRules(fd int, path string) []byte {
 	dirs := strings.Split(path, "/")
 	for _, dir := range dirs[:len(dirs)-1] {
