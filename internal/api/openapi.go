@@ -186,7 +186,7 @@ func (t *typeSchemas) addEvents() error {
 	return nil
 }
 
-// maxVersion bounds the search for the newest version of a body.
+// maxVersion limits the search for the newest version of a body.
 const maxVersion = 100
 
 // zeroBody returns an empty body of a kind, and the current version of its schema.

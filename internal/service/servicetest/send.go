@@ -41,7 +41,8 @@ func testSend(b *testEnv) {
 	}, row)
 }
 
-// Accepted means appended: whatever happens then, the prompt is in the log.
+// testSendAccepted checks that an accepted prompt is in the log, whatever happens
+// then.
 func testSendAccepted(b *testEnv) {
 	id := b.create()
 	want := pawl.Prompt{
@@ -91,7 +92,7 @@ func testSendRefuses(b *testEnv) {
 	check(b, pawl.StateIdle, b.get(id).State())
 }
 
-// orElse makes a missing error one that has no class.
+// orElse returns err, or an error without a class if err is nil.
 func orElse(err error) error {
 	if err == nil {
 		return &agent.Stop{}
@@ -110,7 +111,7 @@ func testModelStays(b *testEnv) {
 	check(b, says(pawl.RoleAssistant, "2"), b.conversation(id)[3])
 }
 
-// busy is a session whose first turn waits for the file "go".
+// busy returns a session whose first turn waits for the file "go".
 func (b *testEnv) busy(more ...string) (id pawl.SessionID, model string) {
 	b.Helper()
 	model = b.script(append([]string{waits("go")}, more...)...)
@@ -158,7 +159,8 @@ func testBusySteered(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 }
 
-// Many send at once and none wants to wait: exactly one is accepted.
+// testRace sends many prompts concurrently that must not wait: exactly one is
+// accepted.
 func testRace(b *testEnv) {
 	id := b.create()
 	model := b.script(waits("go"), `{"text":"Done."}`)

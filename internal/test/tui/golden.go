@@ -57,7 +57,7 @@ func (x *Terminal) golden(name string, print func(Screen) string) Screen {
 	return s
 }
 
-// still waits until the screen does not change any more.
+// still waits until the screen no longer changes.
 func (x *Terminal) still(print func(Screen) string) Screen {
 	x.t.Helper()
 	s, since := x.Screen(), time.Now()
