@@ -1,12 +1,6 @@
 package pawl
 
-import (
-	"testing"
-	"time"
-)
-
-// at returns a time that differs for each n.
-func at(n Seq) time.Time { return time.Unix(1_700_000_000+int64(n), 0).UTC() }
+import "testing"
 
 func TestSessionState(t *testing.T) {
 	t.Parallel()

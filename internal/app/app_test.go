@@ -23,7 +23,7 @@ var closersOf = map[string][]string{
 
 // TestOpenClosesAfterErrors: if a stage fails, Open closes what the stages before it
 // have opened, the last first; and so does Close after all stages.
-func TestOpenClosesAfterErrors(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestOpenClosesAfterErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, dir)

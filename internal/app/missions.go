@@ -57,4 +57,7 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 }
 
 // MissionGitMajor and MissionGitMinor are the oldest git version that can merge without a worktree.
-const MissionGitMajor, MissionGitMinor = 2, 38
+const (
+	MissionGitMajor = 2
+	MissionGitMinor = 38
+)

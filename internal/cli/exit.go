@@ -78,5 +78,5 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// ExitGate: what was found keeps the change from going on.
+// ExitGate is the exit code of a gate or review that did not pass.
 const ExitGate = 6

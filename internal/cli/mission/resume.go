@@ -45,7 +45,7 @@ it was. Without an id, this folder's newest mission.`,
 			})
 		},
 	}
-	f.missionTarget.add(cmd)
+	f.add(cmd)
 	f.AddModel(cmd)
 	cmd.Flags().StringVar(&f.Mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo (default: as before)")
 	cmd.Flags().BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")

@@ -25,7 +25,7 @@ import (
 
 // TestExportTo: the terminal's export, here and over a server: the name says the
 // format, nothing is replaced, and without a name one is found.
-func TestExportTo(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestExportTo(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("PAWL_DATA", filepath.Join(t.TempDir(), "data"))
 	t.Setenv("HOME", home)

@@ -86,7 +86,7 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		t.Fatal(err)
 	}
 	want := tui.Config{Theme: "sea", Keys: map[string][]string{"send": {"ctrl+enter"}}, NoMouse: true, Notify: notify.Bell}
-	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(tui.Config{}, "Themes", "KeepTheme", "First")); diff != "" || len(c.Themes) != 1 || c.Themes[0].Name != "sea" {
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(tui.Config{}, "Themes", "SaveTheme", "Onboarding")); diff != "" || len(c.Themes) != 1 || c.Themes[0].Name != "sea" {
 		t.Error(diff, c.Themes)
 	}
 	if c, err := lookOf(t, "contrast"); err != nil || c.Theme != "contrast" {

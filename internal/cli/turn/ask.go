@@ -22,9 +22,9 @@ import (
 // or just as it appeared, was meant for something else.
 const answerDelay = 300 * time.Millisecond
 
-// asker puts what a session and its subagents ask to the person at the terminal,
+// Asker puts what a session and its subagents ask to the person at the terminal,
 // one thing at a time. Without a terminal it says no.
-type asker struct {
+type Asker struct {
 	svc pawl.Service
 	in  io.Reader // nil means that nobody is there
 	out io.Writer
@@ -51,8 +51,8 @@ type line struct {
 type origin string
 
 // NewAsker returns an Asker that reads answers from in; nil means that nobody can answer.
-func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
-	a := &asker{svc: svc, in: in, out: out, turn: make(chan struct{}, 1), end: map[askID]context.CancelFunc{}}
+func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *Asker {
+	a := &Asker{svc: svc, in: in, out: out, turn: make(chan struct{}, 1), end: map[askID]context.CancelFunc{}}
 	a.lines = sync.OnceValue(func() <-chan line {
 		lines := make(chan line)
 		go a.read(lines)
@@ -63,7 +63,7 @@ func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *asker {
 
 // Replay takes in the events that a session has had before: what it or its
 // subagents still ask is asked.
-func (a *asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
+func (a *Asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
 	var open []pawl.Event
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -82,7 +82,7 @@ func (a *asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
 }
 
 // Event begins to ask, or stops once there is an answer.
-func (a *asker) Event(ctx context.Context, who origin, e pawl.Event) {
+func (a *Asker) Event(ctx context.Context, who origin, e pawl.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch b := e.Body.(type) {
@@ -106,7 +106,7 @@ func (a *asker) Event(ctx context.Context, who origin, e pawl.Event) {
 }
 
 // subagent hears what a subagent asks, as long as its parent is followed.
-func (a *asker) child(ctx context.Context, c pawl.Spawned) {
+func (a *Asker) child(ctx context.Context, c pawl.Spawned) {
 	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
 	row, err := a.svc.Get(ctx, c.Subagent)
 	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
@@ -126,7 +126,7 @@ func (a *asker) child(ctx context.Context, c pawl.Spawned) {
 }
 
 // followAsks asks what a session has asked before, then what it asks until its turn ends.
-func (a *asker) followAsks(ctx context.Context, who origin, s pawl.Session) error {
+func (a *Asker) followAsks(ctx context.Context, who origin, s pawl.Session) error {
 	past, err := cli.SessionEvents(ctx, a.svc, s)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (a *asker) followAsks(ctx context.Context, who origin, s pawl.Session) erro
 }
 
 // read hands on what is typed, line by line, as long as the program runs.
-func (a *asker) read(lines chan<- line) {
+func (a *Asker) read(lines chan<- line) {
 	scanner := bufio.NewScanner(a.in)
 	for scanner.Scan() {
 		lines <- line{scanner.Text(), time.Now()}
@@ -157,7 +157,7 @@ func (a *asker) read(lines chan<- line) {
 }
 
 // ask puts the questions one after the other, then answers for the person.
-func (a *asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
+func (a *Asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
@@ -189,7 +189,7 @@ func showAll(text string) string {
 }
 
 // show shows what is asked and returns the answer.
-func (a *asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
+func (a *Asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
 	if a.in == nil {
 		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "nobody is there to be asked"}, nil
 	}
@@ -206,7 +206,7 @@ func (a *asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer
 	return a.answer(ctx, ask)
 }
 
-func (a *asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
+func (a *Asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 	switch ask.Kind {
 	case pawl.AskPermission:
 		return a.permission(ctx, ask)
@@ -226,7 +226,7 @@ func (a *asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 }
 
 // permission asks whether a call may run.
-func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
+func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 	choices := "y) once"
 	if len(ask.Offer) > 0 {
 		choices += "   a) always, by what is shown above"
@@ -253,7 +253,7 @@ func (a *asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 }
 
 // continueTurn asks whether a turn that goes round in circles shall go on.
-func (a *asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
+func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 	for {
 		typed, err := a.prompt(ctx, "? Go on?   y) yes   n) no, end the turn   or say what to do instead: ")
 		if err != nil {
@@ -276,7 +276,7 @@ var errDeclined = errors.New("declined")
 // prompt shows a hint and returns what is typed after it, "" for Enter alone.
 // What the question is about has been on the screen for a while by then; whatever
 // was typed until then is forgotten, half a line too.
-func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
+func (a *Asker) prompt(ctx context.Context, hint string) (string, error) {
 	from, err := a.discardEarly(ctx)
 	if err != nil {
 		return "", err
@@ -301,7 +301,7 @@ func (a *asker) prompt(ctx context.Context, hint string) (string, error) {
 
 // discardEarly drops what is typed until nothing has come for as long as the dwell. It
 // returns when that was: what was typed before does not count.
-func (a *asker) discardEarly(ctx context.Context) (from time.Time, err error) {
+func (a *Asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 	over := time.NewTimer(answerDelay)
 	defer over.Stop()
 	for early := false; ; {
@@ -325,7 +325,7 @@ func (a *asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 }
 
 // question shows one question and returns what was chosen or typed.
-func (a *asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
+func (a *Asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
 	fmt.Fprintf(a.out, "? %s: %s\n", sanitize.Line(q.Header), sanitize.Marked(q.Question))
 	for i, o := range q.Options {
 		fmt.Fprintf(a.out, "  %d) %s", i+1, sanitize.Line(o.Label))

@@ -60,7 +60,7 @@ func (f *OutputFlags) Printer(cmd *cobra.Command) Printer {
 
 // Follow prints the events of a session after the given one until done reports the last, then the
 // result. It returns the end of the turn as an ExitError.
-func (f *OutputFlags) Follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *asker, done func(pawl.Event) bool) error {
+func (f *OutputFlags) Follow(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, ask *Asker, done func(pawl.Event) bool) error {
 	p := f.Printer(cmd)
 	res, end, err := Watch(cmd, svc, s, after, p, ask, done)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *OutputFlags) Show(p Printer, res Result) error {
 // Watch prints the events of a session until done reports the last, and returns the result and the
 // end of the turn. The first interrupt cancels the turn, the second exits at once; SIGTERM leaves
 // the turn open to be resumed.
-func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, p Printer, ask *asker, done func(pawl.Event) bool) (Result, pawl.TurnFinished, error) {
+func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq, p Printer, ask *Asker, done func(pawl.Event) bool) (Result, pawl.TurnFinished, error) {
 	id := s.ID
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
@@ -142,7 +142,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 }
 
 // Asker returns what asks the person at the terminal, or nil if nobody can be asked.
-func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *asker {
+func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *Asker {
 	if !f.Attended(cmd) {
 		return nil
 	}

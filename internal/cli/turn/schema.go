@@ -99,7 +99,7 @@ func unfenced(text string) string {
 // be, the model is told why and tries again, within the limits of the prompt. The
 // result holds all of these turns, and the last one's text. A turn that ends in
 // another way ends it all.
-func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, after pawl.Seq, show Printer, ask *asker, prompt pawl.Prompt, seq pawl.Seq) (Result, error) {
+func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, after pawl.Seq, show Printer, ask *Asker, prompt pawl.Prompt, seq pawl.Seq) (Result, error) {
 	began, limits, total := time.Now(), prompt.Settings, newResult(session.ID)
 	for try := 1; ; try++ {
 		res, end, err := Watch(cmd, a, session, after, show, ask, EndOfTurn(seq))

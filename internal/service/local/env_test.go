@@ -295,7 +295,7 @@ func checkBusy(t *testing.T, err error, holder string) {
 	if !errors.As(err, &busy) || !errors.Is(err, pawl.ErrBusy) {
 		t.Fatalf("got %v, want a BusyError", err)
 	}
-	if !strings.Contains(string(busy.Holder), holder) || busy.Session != session {
+	if !strings.Contains(busy.Holder, holder) || busy.Session != session {
 		t.Errorf("it says %+v, which does not name %s", busy, holder)
 	}
 }

@@ -17,7 +17,7 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	from, err := r.acquire(ctx, id, "")
 	var busy *pawl.BusyError
 	if errors.As(err, &busy) {
-		holder, parseErr := proc.Parse(string(busy.Holder))
+		holder, parseErr := proc.Parse(busy.Holder)
 		if parseErr != nil {
 			return err
 		}

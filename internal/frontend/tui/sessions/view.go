@@ -232,7 +232,7 @@ func (d *Dialog) faults(width int) []string {
 		return lines
 	}
 	if row, ok := d.session(); ok && d.held[row.ID] != "" && row.State() != pawl.StateIdle {
-		return []string{s.Warn.Render(ansi.Truncate(sanitize.Line(string(d.held[row.ID]))+" works on it", width, "…"))}
+		return []string{s.Warn.Render(ansi.Truncate(sanitize.Line(d.held[row.ID])+" works on it", width, "…"))}
 	}
 	return nil
 }
