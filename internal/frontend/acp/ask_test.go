@@ -48,7 +48,7 @@ func TestPermissions(t *testing.T) {
 		{"once", []string{"Allow once", "Allow once"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}, {Outcome: "answered"}}},
 		{"always", []string{"Always allow"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}}},
 		{"reject", []string{"Reject, and go on", "Reject, and go on"}, "end_turn", "", []pawl.Answer{
-			{Outcome: "denied", Text: "not this; go on without it"}, {Outcome: "declined", Text: "not this; go on without it"},
+			{Outcome: "denied", Text: "not this; go on without it"}, {Outcome: "denied", Text: "not this; go on without it"},
 		}},
 		{"stop", []string{"Reject, and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 		{"canceled", []string{""}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
