@@ -41,6 +41,7 @@ const (
 // layers maps packages to their layers. An entry covers the packages below it
 // that have no entry of their own.
 var layers = map[string]int{
+	"internal/fault":      layerBase,
 	"internal/strictjson": layerBase,
 
 	".": layerAPI,
@@ -111,7 +112,7 @@ var layers = map[string]int{
 	"cmd/pawl":              layerCommand,
 	"cmd/pawl-fakeprovider": layerCommand,
 	"cmd/pawl-fleet":        layerCommand,
-	"fleet/cli":             layerCommand,
+	"fleet/command":         layerCommand,
 	"fleet/node":            layerCommand,
 	"internal/cli":          layerCommand,
 
@@ -336,7 +337,7 @@ func TestLayersCanFail(t *testing.T) {
 		{"internal/cli/serve", module + "/fleet/node", "only pawl-fleet links"},
 		{"internal/app", module + "/internal/frontend/tui", "imports must point down"},
 		{"internal/app", "github.com/spf13/cobra", "only commands have flags"},
-		{"fleet/cli", "github.com/spf13/cobra", ""},
+		{"fleet/command", "github.com/spf13/cobra", ""},
 		{"fleet/node", module + "/internal/app", ""},
 		{"dev/gotest", module + "/internal/proc", "not part of the program"},
 		{"internal/magic", "fmt", "add it to layers"},

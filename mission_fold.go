@@ -144,7 +144,7 @@ func (m *Mission) apply(e Event) error {
 	case Planned:
 		err = m.plan(b)
 	case CriteriaSet:
-		err = m.freeze(b)
+		err = m.setCriteria(b)
 	case Delegated:
 		err = m.delegate(b)
 	case TaskStarted:
@@ -160,7 +160,7 @@ func (m *Mission) apply(e Event) error {
 	case Reviewed:
 		m.Reviews = append(m.Reviews, b)
 	case GateResult:
-		err = m.judge(b)
+		err = m.recordGate(b)
 	case Sealed:
 		err = m.seal(b)
 	case Blocked:
@@ -206,7 +206,7 @@ func (m *Mission) plan(b Planned) error {
 	return nil
 }
 
-func (m *Mission) freeze(b CriteriaSet) error {
+func (m *Mission) setCriteria(b CriteriaSet) error {
 	switch {
 	case m.Criteria != nil:
 		return errors.New("what must hold is frozen already")
@@ -262,7 +262,7 @@ func (m *Mission) merge(e Event, b TaskMerged) error {
 	if b.Commit != m.Tip {
 		m.Tip, m.Gate = b.Commit, nil
 	}
-	m.tell(b.Task)
+	m.addNews(b.Task)
 	return nil
 }
 
@@ -283,11 +283,11 @@ func (m *Mission) giveBack(e Event, b TaskReturned) error {
 			t.Phase = PhaseReturned
 		}
 	}
-	m.tell(b.Task)
+	m.addNews(b.Task)
 	return nil
 }
 
-func (m *Mission) tell(task string) {
+func (m *Mission) addNews(task string) {
 	if !slices.Contains(m.News, task) {
 		m.News = append(m.News, task)
 	}
@@ -307,7 +307,7 @@ func (m *Mission) ran(b CheckRan) error {
 	return nil
 }
 
-func (m *Mission) judge(b GateResult) error {
+func (m *Mission) recordGate(b GateResult) error {
 	if m.Criteria == nil || b.Round < m.Round || b.Candidate != m.Tip {
 		return errors.New("this is not what the gate was asked about")
 	}

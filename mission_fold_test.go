@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	childA SessionID = "01JD00000000000000000000A1"
-	childB SessionID = "01JD00000000000000000000B1"
+	workerA SessionID = "01JD00000000000000000000A1"
+	workerB SessionID = "01JD00000000000000000000B1"
 )
 
 // evidence returns a check that passed on a tree.
@@ -23,14 +23,14 @@ func evidence(round int, tree string) CheckRan {
 	return CheckRan{CheckRun: CheckRun{Check: "test", On: "candidate", Tree: tree, Args: []string{"/bin/true"}}, Round: round}
 }
 
-func frozenGate() CriteriaSet {
+func sampleCriteria() CriteriaSet {
 	f := Criteria{Base: "c0", Checks: []Check{{ID: "test", Kind: CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:0"}}
 	return CriteriaSet{Criteria: f, Hash: f.Hash(), Branch: "pawl/x"}
 }
 
 // sealedMission returns a complete mission, from start to seal.
 func sealedMission() []Body {
-	gate := frozenGate()
+	gate := sampleCriteria()
 	base := CheckRan{CheckRun: CheckRun{Check: "test", On: "base", Tree: "t0", Code: 1, Args: []string{"/bin/true"}}}.Link("")
 	merge := CheckRan{CheckRun: evidence(0, "t1").CheckRun, Task: "one"}.Link(base.Hash)
 	last := evidence(1, "t2").Link(merge.Hash)
@@ -42,9 +42,9 @@ func sealedMission() []Body {
 		gate,                                            // 4
 		base,                                            // 5
 		Planned{Plan: Plan{Tasks: []Task{{ID: "one", Title: "One"}, {ID: "two", Title: "Two"}}}, By: "commander"}, // 6
-		Delegated{Tasks: []string{"one", "two"}},                                     // 7
-		TaskStarted{Task: "one", Attempt: 1, Worker: childA, Base: "c0", From: "c0"}, // 8
-		TaskStarted{Task: "two", Attempt: 1, Worker: childB, Base: "c0", From: "c0"}, // 9
+		Delegated{Tasks: []string{"one", "two"}},                                      // 7
+		TaskStarted{Task: "one", Attempt: 1, Worker: workerA, Base: "c0", From: "c0"}, // 8
+		TaskStarted{Task: "two", Attempt: 1, Worker: workerB, Base: "c0", From: "c0"}, // 9
 		merge, // 10
 		TaskMerged{Task: "one", Attempt: 1, Commit: "c1"}, // 11
 		TaskMerged{Task: "two", Attempt: 1, Commit: "c2"}, // 12
@@ -72,10 +72,10 @@ func TestMissionSealed(t *testing.T) {
 	if m.Sealed == nil || len(m.Open()) > 0 || m.Tip != "c2" || m.Round != 1 || m.Attempts != 2 || len(m.Issues()) > 0 {
 		t.Errorf("got %+v", m)
 	}
-	if diff := cmp.Diff([]SessionID{childA, childB}, m.Team); diff != "" {
+	if diff := cmp.Diff([]SessionID{workerA, workerB}, m.Team); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]SessionID{childA, childB}, h.Open().Workers); diff != "" {
+	if diff := cmp.Diff([]SessionID{workerA, workerB}, h.Open().Workers); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -163,7 +163,7 @@ func TestMissionRefuses(t *testing.T) {
 		"a second mission":                  {insert(2, whole[1]), "begins with its session"},
 		"a mission in mid-session":          {insert(4, whole[1]), "begins with its session"},
 		"a mission after a prompt":          {func(b []Body) []Body { b[1], b[2] = b[2], b[1]; return b }, "begins with its session"},
-		"a mission of a child":              {change(0, func(b *SessionCreated) { b.Parent = childA }), "begins with its session"},
+		"a mission of a child":              {change(0, func(b *SessionCreated) { b.Parent = workerA }), "begins with its session"},
 		"a plan without a mission":          {without(1), "no mission"},
 		"a plan outside of a turn":          {insert(4, TurnFinished{}), "no mission is worked on"},
 	} {
@@ -201,7 +201,7 @@ func TestMissionReturns(t *testing.T) {
 	t.Parallel()
 	bodies := sealedMission()[:8]
 	attempt := func(n int, why ReturnReason) {
-		bodies = append(bodies, TaskStarted{Task: "one", Attempt: n, Worker: childA, Base: "c0", From: "c0"},
+		bodies = append(bodies, TaskStarted{Task: "one", Attempt: n, Worker: workerA, Base: "c0", From: "c0"},
 			TaskReturned{Task: "one", Attempt: n, Why: why, Text: "no", Base: "c0", From: "c1"})
 	}
 	phase := func() (TaskPhase, int) {
@@ -268,7 +268,7 @@ func TestEvidenceIsKept(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", "<a> & b", "\x00\x1b[0m", "\u2028", "caf\xe9", "\xff\xfe", "�"} {
 		ran := CheckRan{CheckRun: CheckRun{Check: "test", On: "base", Tail: text, Fault: text, Args: []string{"echo", text}}}.Link("")
-		gate := frozenGate()
+		gate := sampleCriteria()
 		gate.Criteria.Protected = []string{text}
 		gate.Hash = gate.Criteria.Hash()
 		var read []Event

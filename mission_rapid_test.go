@@ -22,11 +22,11 @@ type draftsman struct {
 
 func (d *draftsman) chance(what string) bool { return rapid.IntRange(0, 9).Draw(d.T, what) == 0 }
 
-func (d *draftsman) number(what string, near int) int {
+func (d *draftsman) number(what string, expected int) int {
 	if d.chance("odd " + what) {
-		return near + rapid.IntRange(-1, 2).Draw(d.T, what)
+		return expected + rapid.IntRange(-1, 2).Draw(d.T, what)
 	}
-	return near
+	return expected
 }
 
 // task draws a task of a phase, or any task.
@@ -46,16 +46,16 @@ func (d *draftsman) body() Body {
 	}
 	var moves []func() Body
 	for _, m := range []move{
-		{1 + 5*boolInt(d.m.Criteria == nil), d.freeze},
+		{1 + 5*boolInt(d.m.Criteria == nil), d.setCriteria},
 		{1 + 5*boolInt(len(d.m.Tasks) == 0), d.plan},
 		{4 * boolInt(len(d.m.In(PhasePlanned)) > 0), d.delegate},
 		{1 + 4*len(d.m.In(PhaseQueued)), d.start},
 		{1 + 3*len(d.m.In(PhaseRunning)), d.merge},
 		{1 + len(d.m.In(PhaseRunning)), d.giveBack},
 		{3, d.ran},
-		{1, func() Body { return ReviewStarted{Round: d.m.Round, Reviewer: childA} }},
-		{1, func() Body { return Reviewed{Round: d.m.Round, Reviewer: childA} }},
-		{3, d.judge},
+		{1, func() Body { return ReviewStarted{Round: d.m.Round, Reviewer: workerA} }},
+		{1, func() Body { return Reviewed{Round: d.m.Round, Reviewer: workerA} }},
+		{3, d.gateResult},
 		{1 + 6*boolInt(d.m.Gate != nil), d.seal},
 		{1, func() Body { return Blocked{Reason: "no"} }},
 	} {
@@ -73,8 +73,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-func (d *draftsman) freeze() Body {
-	g := frozenGate()
+func (d *draftsman) setCriteria() Body {
+	g := sampleCriteria()
 	if d.chance("a wrong hash") {
 		g.Hash = "sha256:x"
 	}
@@ -93,7 +93,7 @@ func (d *draftsman) delegate() Body { return Delegated{Tasks: []string{d.task(Ph
 
 func (d *draftsman) start() Body {
 	t := d.task(PhaseQueued)
-	return TaskStarted{Task: t.Task.ID, Attempt: d.number("attempt", t.Attempt+1), Worker: childA, Base: d.m.Tip, From: d.m.Tip}
+	return TaskStarted{Task: t.Task.ID, Attempt: d.number("attempt", t.Attempt+1), Worker: workerA, Base: d.m.Tip, From: d.m.Tip}
 }
 
 func (d *draftsman) merge() Body {
@@ -117,7 +117,7 @@ func (d *draftsman) ran() Body {
 	return r.Link(d.m.Chain)
 }
 
-func (d *draftsman) judge() Body {
+func (d *draftsman) gateResult() Body {
 	j := GateResult{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip}
 	if d.chance("a fault") {
 		j.Faults = []GateFault{{Rule: "r"}}
@@ -191,7 +191,7 @@ func read(t *rapid.T, e Event) Event {
 // checkMission compares a mission with an independent fold of its log.
 func checkMission(t *rapid.T, m *Mission, log []Event) {
 	merged, tip, attempts := map[string]bool{}, "", 0
-	var passed, judged, sealed bool
+	var passed, gatePassed, sealed bool
 	chain := ""
 	for _, e := range log {
 		if sealed {
@@ -207,7 +207,7 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 				t.Fatalf("%s was merged twice", b.Task)
 			}
 			merged[b.Task], tip = true, b.Commit
-			passed, judged = false, false
+			passed, gatePassed = false, false
 		case CheckRan:
 			if b.Prev != chain {
 				t.Fatal("the chain is broken")
@@ -215,9 +215,9 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 			chain = b.Hash
 			passed = passed || b.OK() && b.Tree == "tree of "+tip && b.Round > 0
 		case GateResult:
-			judged = len(b.Faults) == 0 && b.Candidate == tip
+			gatePassed = len(b.Faults) == 0 && b.Candidate == tip
 		case Sealed:
-			if !passed || !judged || b.Candidate != tip || b.Chain != chain {
+			if !passed || !gatePassed || b.Candidate != tip || b.Chain != chain {
 				t.Fatalf("it is sealed without a proof: %+v", b)
 			}
 			sealed = true

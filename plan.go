@@ -138,16 +138,16 @@ func (p Plan) Ready(merged, running map[string]bool) []Task {
 // files overlaps with none: a conflict then shows in the merge.
 func (t Task) Overlaps(other Task) bool {
 	for _, a := range t.Files {
-		if slices.ContainsFunc(other.Files, func(b string) bool { return mayMeet(a, b) }) {
+		if slices.ContainsFunc(other.Files, func(b string) bool { return patternsOverlap(a, b) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayMeet reports whether a file may match both patterns. It compares only what
+// patternsOverlap reports whether a file may match both patterns. It compares only what
 // precedes the first wildcard, so it has false positives and no false negatives.
-func mayMeet(a, b string) bool {
+func patternsOverlap(a, b string) bool {
 	a, openA := fixed(a)
 	b, openB := fixed(b)
 	switch {

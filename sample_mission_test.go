@@ -9,10 +9,10 @@ func missionSamples() []Body {
 		Network: []string{"proxy.golang.org"}, Timeout: 10 * time.Minute, Tests: "gotest", Report: "report.json",
 	}}
 	criteria := []Criterion{{ID: "AC-1", Category: "Parser", Text: "Comments are kept.", Checks: []string{"go-test"}}}
-	agreed := Approval{Files: []string{".github/*"}, Tests: []string{"TestOld*"}}
+	approval := Approval{Files: []string{".github/*"}, Tests: []string{"TestOld*"}}
 	faults := []GateFault{{Rule: "test-deleted", Item: "TestComments", Text: "The test is gone: bring it back."}}
-	frozen := Criteria{
-		Base: "1f0c2d7", Checks: checks, Criteria: criteria, Protected: []string{"Makefile"}, Approval: agreed,
+	missionCriteria := Criteria{
+		Base: "1f0c2d7", Checks: checks, Criteria: criteria, Protected: []string{"Makefile"}, Approval: approval,
 		Tools: map[string]string{"/usr/bin/go": "sha256:9f86d081"},
 	}
 	ran := CheckRan{
@@ -25,7 +25,7 @@ func missionSamples() []Body {
 	return []Body{
 		MissionStarted{
 			Order: MissionOrder{
-				Goal: "Keep the comments.", Criteria: criteria, Checks: checks, Protected: []string{"Makefile"}, Approval: agreed,
+				Goal: "Keep the comments.", Criteria: criteria, Checks: checks, Protected: []string{"Makefile"}, Approval: approval,
 				Workers: 3, Model: "openai/gpt-5", Reviewers: []string{"anthropic/claude-opus-4-5"}, Stuck: 10 * time.Minute,
 			},
 			By: Actor{User: "ada", Token: "01JD00000000000000000000T0"},
@@ -33,7 +33,7 @@ func missionSamples() []Body {
 		Planned{By: "planner", Plan: Plan{Tasks: []Task{{
 			ID: "parser", Title: "Parse comments", Detail: "See lex.go.", Files: []string{"parse/"}, After: []string{"lexer"}, Accept: []string{"A comment is a node."}, Size: "M",
 		}}}},
-		CriteriaSet{Criteria: frozen, Hash: frozen.Hash(), Branch: "pawl/mission-01JD"},
+		CriteriaSet{Criteria: missionCriteria, Hash: missionCriteria.Hash(), Branch: "pawl/mission-01JD"},
 		Delegated{Tasks: []string{"parser"}},
 		TaskStarted{Task: "parser", Attempt: 2, Worker: "01JD0000000000000000000001", Base: "1f0c2d7", From: "2a1b3c4"},
 		TaskMerged{Task: "parser", Attempt: 2, Commit: "3b2c4d5"},
@@ -42,7 +42,7 @@ func missionSamples() []Body {
 		ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002", Model: "anthropic/claude-opus-4-5"},
 		Reviewed{Round: 1, Reviewer: "01JD0000000000000000000002", Holds: []Judgment{{ID: "AC-1", Holds: true, Why: "The test shows it."}}, Faults: faults},
 		GateResult{Round: 1, Candidate: "3b2c4d5", Tree: "4b825dc6", Faults: faults, Suspicions: faults, Flaky: []string{"TestClock"}, Before: []string{"TestNetwork"}},
-		Sealed{Round: 2, Candidate: "3b2c4d5", Tree: "4b825dc6", Criteria: frozen.Hash(), Chain: ran.Link("sha256:2c26b46b").Hash},
+		Sealed{Round: 2, Candidate: "3b2c4d5", Tree: "4b825dc6", Criteria: missionCriteria.Hash(), Chain: ran.Link("sha256:2c26b46b").Hash},
 		Blocked{Reason: "The key for the server is missing.", By: "commander"},
 	}
 }

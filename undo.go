@@ -65,12 +65,12 @@ func EffectiveEvents(events func(after Seq) iter.Seq2[Event, error], what Scope)
 			}
 			u.add(e)
 		}
-		gone := u.spans
+		undone := u.spans
 		if what == ScopeFiles {
-			gone = u.files
+			undone = u.files
 		}
 		for e, err := range events(0) {
-			if err == nil && within(gone, e.Seq) {
+			if err == nil && within(undone, e.Seq) {
 				continue
 			}
 			if !yield(e, err) || err != nil {
@@ -110,12 +110,12 @@ func (u *undoneSpans) add(e Event) (changed bool) {
 			delete(u.files, order.Redo)
 			return changed
 		}
-		gone := span{order.To, b.Asked - 1}
+		undone := span{order.To, b.Asked - 1}
 		if order.Scope.Files() {
-			u.files[e.Seq] = gone
+			u.files[e.Seq] = undone
 		}
 		if order.Scope.Conversation() {
-			u.spans[e.Seq] = gone
+			u.spans[e.Seq] = undone
 		}
 		return order.Scope.Conversation()
 	default: // goes forward

@@ -10,29 +10,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goer is a scribe of a session with undo and redo. It has its own model of which
+// undoScribe is a scribe that also generates undos and redos. It has its own model of which
 // events are undone: a copy of the state before each undo.
-type goer struct {
+type undoScribe struct {
 	scribe
-	gone  [2]map[Seq]bool // undone events, of the conversation and of the files
-	steps []stepBack      // undos that can be redone
+	undone [2]map[Seq]bool // undone events, of the conversation and of the files
+	steps  []undoStep      // undos that can be redone
 }
 
-type stepBack struct {
-	seq   Seq // of its Undone event
-	scope Scope
-	gone  [2]map[Seq]bool // the state before it
+type undoStep struct {
+	seq    Seq // of its Undone event
+	scope  Scope
+	undone [2]map[Seq]bool // the state before it
 }
 
-func drawUndos(t *rapid.T) *goer {
-	g := &goer{scribe: scribe{results: map[CallID]string{}}, gone: [2]map[Seq]bool{{}, {}}}
+func drawUndos(t *rapid.T) *undoScribe {
+	g := &undoScribe{scribe: scribe{results: map[CallID]string{}}, undone: [2]map[Seq]bool{{}, {}}}
 	g.write(SessionCreated{Dir: "/project"})
 	for range rapid.IntRange(0, 80).Draw(t, "events") {
 		moves := g.moves()
 		if !g.turn && len(g.waiting) == 0 {
-			moves = append(moves, g.back, g.back, g.back)
+			moves = append(moves, g.undo, g.undo, g.undo)
 			if len(g.steps) > 0 {
-				moves = append(moves, g.forth, g.forth, g.forth)
+				moves = append(moves, g.redo, g.redo, g.redo)
 			}
 		}
 		if g.turn {
@@ -51,15 +51,15 @@ func drawUndos(t *rapid.T) *goer {
 	return g
 }
 
-func (g *goer) todo(*rapid.T) {
+func (g *undoScribe) todo(*rapid.T) {
 	g.write(TodosSet{Todos: []Todo{{Content: string(rune('a' + len(g.log)%26))}}})
 }
-func (g *goer) mode(t *rapid.T) {
+func (g *undoScribe) mode(t *rapid.T) {
 	g.write(ModeChanged{Mode: rapid.SampledFrom([]string{"plan", "ask"}).Draw(t, "mode")})
 }
 
 // shell generates a command of the user, which may be rejected before it begins.
-func (g *goer) shell(t *rapid.T) {
+func (g *undoScribe) shell(t *rapid.T) {
 	g.write(ShellAsked{Command: "make"})
 	asked := Seq(len(g.log))
 	if rapid.IntRange(0, 3).Draw(t, "refused") > 0 {
@@ -69,17 +69,17 @@ func (g *goer) shell(t *rapid.T) {
 	g.write(ShellRan{Asked: asked, Status: CallDone, Result: Result{Content: "made"}})
 }
 
-func (g *goer) compact(t *rapid.T) {
+func (g *undoScribe) compact(t *rapid.T) {
 	keep := rapid.SampledFrom(append(g.messages(), Seq(len(g.log)+1))).Draw(t, "keep")
 	g.write(Compacted{Keep: keep, Text: "a summary", ModelUsage: ModelUsage{Model: "m"}})
 }
 
 // messages returns the messages of the conversation.
-func (g *goer) messages() (list []Seq) {
+func (g *undoScribe) messages() (list []Seq) {
 	for _, e := range g.log {
 		switch e.Body.(type) {
 		case TurnStarted, Injected, Replied, ShellStarted:
-			if !g.gone[0][e.Seq] {
+			if !g.undone[0][e.Seq] {
 				list = append(list, e.Seq)
 			}
 		default:
@@ -88,7 +88,7 @@ func (g *goer) messages() (list []Seq) {
 	return list
 }
 
-func (g *goer) back(t *rapid.T) {
+func (g *undoScribe) undo(t *rapid.T) {
 	list := g.messages()
 	if len(list) == 0 {
 		return
@@ -100,31 +100,31 @@ func (g *goer) back(t *rapid.T) {
 		g.write(Undone{Asked: asked, Refused: "no"})
 		return
 	}
-	before := [2]map[Seq]bool{maps.Clone(g.gone[0]), maps.Clone(g.gone[1])}
+	before := [2]map[Seq]bool{maps.Clone(g.undone[0]), maps.Clone(g.undone[1])}
 	for seq := r.To; seq < asked; seq++ {
 		if r.Scope.Conversation() {
-			g.gone[0][seq] = true
+			g.undone[0][seq] = true
 		}
 		if r.Scope.Files() {
-			g.gone[1][seq] = true
+			g.undone[1][seq] = true
 		}
 	}
 	g.write(Undone{Asked: asked, Changed: []string{"f"}})
-	g.steps = append(g.steps, stepBack{Seq(len(g.log)), r.Scope, before})
+	g.steps = append(g.steps, undoStep{Seq(len(g.log)), r.Scope, before})
 }
 
-func (g *goer) forth(*rapid.T) {
+func (g *undoScribe) redo(*rapid.T) {
 	last := g.steps[len(g.steps)-1]
 	g.write(UndoAsked{Undo: Undo{Redo: last.seq, Scope: last.scope}})
 	g.write(Undone{Asked: Seq(len(g.log)), Changed: []string{"f"}})
-	g.gone = last.gone
+	g.undone = last.undone
 	// Earlier undos can be redone again.
 	g.steps = g.steps[:len(g.steps)-1]
 }
 
 // plainLog returns the log of a session without undo: it leaves out what was undone
 // and adds what ends open prompts and turns. Titles fill the gaps in the numbers.
-func (g *goer) plainLog(t *rapid.T) []Event {
+func (g *undoScribe) plainLog(t *rapid.T) []Event {
 	var h History
 	var log []Event
 	var ends []Body
@@ -137,8 +137,8 @@ func (g *goer) plainLog(t *rapid.T) []Event {
 		if r, ok := b.(Undone); ok && neutral[r.Asked] {
 			neutral[e.Seq] = true
 		}
-		if g.gone[0][e.Seq] {
-			if i == 0 || !g.gone[0][e.Seq-1] {
+		if g.undone[0][e.Seq] {
+			if i == 0 || !g.undone[0][e.Seq-1] {
 				ends = endsOf(&h)
 			}
 			b = SessionTitled{}
@@ -203,9 +203,9 @@ func viewOf(h *History) view {
 	return v
 }
 
-// TestGoneIsAsIfItHadNeverBeen checks that a session after an undo equals one in
+// TestUndoneEventsHaveNoEffect checks that a session after an undo equals one in
 // which the undone events never happened, except that numbers and IDs stay in use.
-func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
+func TestUndoneEventsHaveNoEffect(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawUndos(t)
@@ -222,7 +222,7 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 		}
 		var steps []Seq
 		for _, s := range g.steps {
-			if !g.gone[0][s.seq] {
+			if !g.undone[0][s.seq] {
 				steps = append(steps, s.seq)
 			}
 		}
@@ -237,9 +237,9 @@ func TestGoneIsAsIfItHadNeverBeen(t *testing.T) {
 	})
 }
 
-// TestUndosBeforeAGoneTurn checks that an undo cannot be redone after a new turn,
+// TestUndosBeforeAnUndoneTurn checks that an undo cannot be redone after a new turn,
 // even if that turn is undone.
-func TestUndosBeforeAGoneTurn(t *testing.T) {
+func TestUndosBeforeAnUndoneTurn(t *testing.T) {
 	t.Parallel()
 	h, err := foldEvents(logOf(
 		prompted("one"), TurnStarted{Prompt: 2}, TurnFinished{},
@@ -253,13 +253,13 @@ func TestUndosBeforeAGoneTurn(t *testing.T) {
 	if diff := cmp.Diff([]redoable{{11, Undo{To: 8}}}, h.undos, cmp.AllowUnexported(redoable{})); diff != "" {
 		t.Error(diff)
 	}
-	var gone []Seq
+	var undone []Seq
 	for seq := range h.Head() + 1 {
 		if h.Undone(seq) {
-			gone = append(gone, seq)
+			undone = append(undone, seq)
 		}
 	}
-	if diff := cmp.Diff([]Seq{8, 9}, gone); diff != "" { // only the files of the first turn were undone, not its messages
+	if diff := cmp.Diff([]Seq{8, 9}, undone); diff != "" { // only the files of the first turn were undone, not its messages
 		t.Error(diff)
 	}
 }
@@ -287,9 +287,9 @@ func checkUsedUp(t *rapid.T, log []Event, h *History) {
 	}
 }
 
-// TestGoingBackGrowsAsItFolds checks that applying events one by one, with a new fold
+// TestUndoFoldsIncrementally checks that applying events one by one, with a new fold
 // after ErrRewound, equals folding all at once.
-func TestGoingBackGrowsAsItFolds(t *testing.T) {
+func TestUndoFoldsIncrementally(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawUndos(t)
@@ -317,16 +317,16 @@ func TestGoingBackGrowsAsItFolds(t *testing.T) {
 	})
 }
 
-// TestLive checks that EffectiveEvents yields what is not undone, for the
+// TestEffectiveEvents checks that EffectiveEvents yields what is not undone, for the
 // conversation and for the files.
-func TestLive(t *testing.T) {
+func TestEffectiveEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawUndos(t)
 		for i, what := range []Scope{ScopeConversation, ScopeFiles} {
 			var want, got []Seq
 			for _, e := range g.log {
-				if !g.gone[i][e.Seq] {
+				if !g.undone[i][e.Seq] {
 					want = append(want, e.Seq)
 				}
 			}

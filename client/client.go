@@ -10,7 +10,7 @@
 // is a [pawl.ErrUnavailable].
 //
 // The routes are described in docs/schema/openapi.json, for clients in other
-// languages; docs/guide/api.md shows one with curl and one in TypeScript.
+// languages; docs/reference/api.md shows one with curl and one in TypeScript.
 package client
 
 import (

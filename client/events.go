@@ -129,7 +129,7 @@ func (f *follower) follow(ctx context.Context) error {
 		case string(name) == "event":
 			fault = string(value) == "error"
 		case string(name) == "data" && fault:
-			return f.told(value)
+			return f.streamError(value)
 		case string(name) == "data":
 			if err := f.take(value); err != nil {
 				return err
@@ -142,8 +142,8 @@ func (f *follower) follow(ctx context.Context) error {
 	return errCut
 }
 
-// told returns the error that the server ended the stream with.
-func (f *follower) told(text []byte) error {
+// streamError decodes the error with which the server ended the stream.
+func (f *follower) streamError(text []byte) error {
 	var fault api.Fault
 	if err := json.Unmarshal(text, &fault); err != nil {
 		return errCut

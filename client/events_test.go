@@ -136,18 +136,18 @@ func TestOrdersAreNotRepeated(t *testing.T) {
 		_, _ = w.Write([]byte(`{"seq":7}`))
 	}))
 	defer works.Close()
-	gone := httptest.NewServer(nil)
-	gone.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
 	for name, c := range map[string]struct {
 		urls  []string
 		taken int64
 		err   error
 	}{
-		"gone":                {[]string{gone.URL, works.URL}, 1, nil},
+		"gone":                {[]string{closed.URL, works.URL}, 1, nil},
 		"draining":            {[]string{drains.URL, works.URL}, 1, nil},
-		"both":                {[]string{gone.URL, drains.URL, works.URL}, 1, nil},
+		"both":                {[]string{closed.URL, drains.URL, works.URL}, 1, nil},
 		"the answer was lost": {[]string{breaks.URL, works.URL}, 1, pawl.ErrUnavailable},
-		"all gone":            {[]string{gone.URL, drains.URL}, 0, pawl.ErrUnavailable},
+		"all gone":            {[]string{closed.URL, drains.URL}, 0, pawl.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			taken.Store(0)

@@ -250,7 +250,7 @@ type lines struct {
 	*proof
 	name, item string
 	stream     bool
-	told       bool   // the next data line is an error
+	isError    bool   // the next data line is an error
 	rest       []byte // an incomplete line
 }
 
@@ -272,7 +272,7 @@ func (l *lines) line(line []byte) {
 		field, value, _ := bytes.Cut(line, []byte(": "))
 		switch string(field) {
 		case "event":
-			l.told = true
+			l.isError = true
 			return
 		case "data":
 			line = value
@@ -282,7 +282,7 @@ func (l *lines) line(line []byte) {
 	}
 	item := l.item
 	switch {
-	case l.told:
+	case l.isError:
 		item = "Fault"
 	case bytes.Contains(line, []byte(`"outcome":"maybe"`)):
 		return // the contract has one log that Pawl did not write

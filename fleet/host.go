@@ -32,7 +32,7 @@ type Workspace struct {
 	Host       string       `json:"host,omitempty"`       // "" means that no host has it
 	Epoch      int64        `json:"epoch"`                // increases with each host that it is assigned to and is never reused: only the host of the newest epoch may save it
 	Born       int64        `json:"born,omitempty"`       // no host had it in an earlier epoch: copies from before belong to a dropped workspace of the same path
-	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" if there is none yet
+	Checkpoint string       `json:"checkpoint,omitempty"` // the newest; "" before the first
 	Size       int64        `json:"size,omitempty"`       // of the newest checkpoint, in bytes
 	Saved      time.Time    `json:"saved,omitzero"`
 }

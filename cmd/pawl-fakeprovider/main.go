@@ -1,6 +1,5 @@
-// Command pawl-fakeprovider serves a script of replies over the protocols of the
-// real model providers, for tests and trials. docs/guide/fake-provider.md
-// describes it.
+// Command pawl-fakeprovider serves scripted replies over the protocols of real model providers, for tests and
+// experiments. docs/guide/fake-provider.md describes it.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 	}
 }
 
-// errUsage is a wrong flag or argument, which was reported already.
+// errUsage means that a flag or an argument is wrong. parse has reported it.
 var errUsage = errors.New("usage")
 
 const usage = `Serve a script of replies over the protocols of the real providers: Anthropic
@@ -52,7 +51,7 @@ type options struct {
 	public              bool
 }
 
-// parse reads the flags. It prints what is wrong with them.
+// parse parses the flags, and reports errors on stderr.
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("pawl-fakeprovider", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -103,7 +102,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	go func() {
 		<-ctx.Done()
-		_ = srv.Close() // the program ends
+		_ = srv.Close() // the process exits anyway
 	}()
 	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -111,8 +110,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// open listens on a loopback address, or on any address with --public: the
-// server takes every request, and a script may be confidential.
+// open listens on a loopback address, or with --public on any address: the server accepts every request, and a script
+// may be confidential.
 func (o options) open(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command pawl is a coding agent that only moves forward.
+// Command pawl is a coding agent for the terminal.
 package main
 
 import (

@@ -63,8 +63,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestPrivate: what is kept in a directory is its user's alone, and what a process
-// that died has left is removed, once nobody can still be writing it.
+// TestPrivate checks that only the user can read the files of a directory store, and that old partial writes are
+// deleted.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "blobs")
@@ -95,7 +95,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestRefused: each answer of a store says what it means.
+// TestRefused checks the errors for requests that a store rejects.
 func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for status, want := range map[int]error{
 		http.StatusForbidden:  pawl.ErrDenied,

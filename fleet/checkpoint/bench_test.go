@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkCheckpoint has a workspace of 10,000 files of about 4 KiB.
+// BenchmarkCheckpoint uses a workspace of 10,000 files of about 4 KiB.
 func BenchmarkCheckpoint(b *testing.B) {
 	ctx := context.Background()
 	dir := b.TempDir()

@@ -21,11 +21,11 @@ import (
 	"github.com/pawl-dev/pawl/fleet/blob/blobtest"
 )
 
-// names are such as people and programs give.
+// names are file names, usual and unusual.
 var names = []string{"a", "b.go", ".git", ".env", "node_modules", "Ü", "u\u0308", "a b", "new\nline", "%41", "\xff\xfe", "-rf", "*", strings.Repeat("n", 255), "\\", "\u2028"}
 
-// makeAbove makes the directories above a path, one by one. It reports whether all are
-// directories: the test must not go through the links that it makes.
+// makeAbove creates the directories above a path, one by one. It returns false if one of them is not a directory: the
+// test must not follow the links that it creates.
 func makeAbove(path string) bool {
 	above := filepath.Dir(path)
 	if above == "/" {
@@ -41,7 +41,7 @@ func makeAbove(path string) bool {
 	return info.IsDir()
 }
 
-// change does something to a tree.
+// change makes a random change to a tree.
 func change(t *rapid.T, h *host) {
 	var at []string
 	for i := range rapid.IntRange(1, 3).Draw(t, "depth") {
@@ -55,7 +55,7 @@ func change(t *rapid.T, h *host) {
 	}
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() && what != "remove" {
-		return // nothing is written, or given a time, through a link or into a pipe
+		return // do not write, or set a time, through a link or a pipe
 	}
 	switch what {
 	case "write", "big":
@@ -81,8 +81,8 @@ func change(t *rapid.T, h *host) {
 	}
 }
 
-// TestRoundTrip: whatever a workspace becomes, on whichever of two hosts, the other
-// gets exactly that, and every checkpoint stays what it was.
+// TestRoundTrip checks that a workspace that was changed on one of two hosts is restored exactly on the other, and that
+// older checkpoints stay the same.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestGit: a repository goes on elsewhere, with its index, its hooks and what it ignores.
+// TestGit checks that a repository is restored with its index, its hooks and its ignored files.
 func TestGit(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -147,7 +147,7 @@ func TestGit(t *testing.T) {
 	}
 }
 
-// TestS3: the other kind of store does as well, also with a pack that takes several parts.
+// TestS3 checks checkpoints in S3, also with a pack of several parts.
 func TestS3(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	blobs, err := blob.Open(t.Context(), blobtest.NewS3(t).URL)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestS3(t *testing.T) { //nolint:paralleltest // it sets environment variabl
 	}
 }
 
-// TestUnchangedFilesAreNotRead: those that may have been changed unseen are.
+// TestUnchangedFilesAreNotRead checks that only files that may have changed are read.
 func TestUnchangedFilesAreNotRead(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -181,7 +181,7 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 	first, _ := a.save("")
 	a.age()
-	if id, _ := a.save(first); id != first { // reads those that were young
+	if id, _ := a.save(first); id != first { // reads the files that were too recent
 		t.Errorf("%s is not %s", id, first)
 	}
 	if id, stats := a.save(first); id != first || stats.Read != 0 {
@@ -199,8 +199,8 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 }
 
-// age waits until the kernel's clock for files has ticked often enough that all is
-// settled. It watches that clock, however slow the host is.
+// age waits until the kernel's file clock has ticked often enough that all files are stable. It watches that clock,
+// however slow the host is.
 func (h *host) age() {
 	h.Helper()
 	start := time.Now()
@@ -209,8 +209,8 @@ func (h *host) age() {
 	}
 }
 
-// TestSettled: a file that was changed just before it was read can be changed again
-// within the same tick, and does not count as known.
+// TestSettled checks that a file that was changed just before it was read is not stable: it can change again within the
+// same clock tick.
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_700_000_000, 7)
@@ -227,7 +227,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too large is reported, and nothing is kept.
+// TestLimits checks that a workspace over a limit is an error, and that nothing is stored.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -264,7 +264,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestArguments: nothing is done under keys and for directories that make no sense.
+// TestArguments checks that invalid keys and roots are rejected.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	a, _ := twoHosts(t)
@@ -297,7 +297,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestLeftOut: what is neither file, directory nor link is counted, and never read.
+// TestLeftOut checks that sockets and pipes are counted but never read.
 func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	a, b := twoHosts(t)
 	a.write("f", "x")
@@ -318,8 +318,8 @@ func TestLeftOut(t *testing.T) { //nolint:paralleltest // it changes the working
 	}
 }
 
-// TestTwoSaveAtOnce: both get a checkpoint of their own.
-// TestIgnoreEmptyDir: directories that are not the workspace's are left out while they are empty, and change nothing.
+// TestIgnoreEmptyDir checks that ignored directories are left out while they are empty, and that removing them is no
+// change.
 func TestIgnoreEmptyDir(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -344,6 +344,7 @@ func TestIgnoreEmptyDir(t *testing.T) {
 	}
 }
 
+// TestTwoSaveAtOnce checks that two hosts that save at once get separate checkpoints.
 func TestTwoSaveAtOnce(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -364,8 +365,8 @@ func TestTwoSaveAtOnce(t *testing.T) {
 	a.equals(want)
 }
 
-// TestChain: however often a workspace is saved, a checkpoint is made of few blobs,
-// and pruning removes the others.
+// TestChain checks that a checkpoint consists of few blobs however often a workspace is saved, and that pruning deletes
+// the others.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -388,7 +389,7 @@ func TestChain(t *testing.T) {
 	}
 	want := b.tree()
 	before := len(keys(t, a.k.Blobs.List(t.Context(), key+"/")))
-	a.must(a.k.Prune(t.Context(), key, id)) // within the grace
+	a.must(a.k.Prune(t.Context(), key, id)) // within the grace period
 	if got := len(keys(t, a.k.Blobs.List(t.Context(), key+"/"))); got != before {
 		t.Errorf("%d of %d blobs are left", got, before)
 	}
@@ -413,13 +414,13 @@ func TestChain(t *testing.T) {
 	b.restore(id)
 }
 
-// TestGarbage: contents that nobody needs do not pile up.
+// TestGarbage checks that unused contents do not accumulate.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	a, _ := twoHosts(t)
 	random := rand.NewChaCha8([32]byte{})
 	id := ""
-	for i := range 40 { // each pack has something that stays, and much that does not
+	for i := range 40 { // each pack has some content that stays in use, and much that does not
 		data := make([]byte, 10_000)
 		_, _ = random.Read(data) // never fails
 		a.write("often", string(data))
@@ -437,8 +438,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestWritten: a file that is written while it is read is kept as it was read, never
-// as something else.
+// TestWritten checks that a file that changes while it is read is saved as it was read.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -466,7 +466,7 @@ func TestWritten(t *testing.T) {
 	id := ""
 	for range 20 {
 		id, _ = a.save(id)
-		b.restore(id) // which checks every hash
+		b.restore(id) // checks every hash
 	}
 	close(stop)
 	a.must(<-done)
@@ -475,7 +475,7 @@ func TestWritten(t *testing.T) {
 	b.equals(a.tree())
 }
 
-// TestCancel: a save that is given up keeps nothing.
+// TestCancel checks that a canceled save stores nothing.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	a, _ := twoHosts(t)

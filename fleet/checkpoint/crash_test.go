@@ -20,7 +20,7 @@ import (
 
 const childVar = "PAWL_TEST_CHECKPOINT"
 
-// TestMain is the child, too, that is killed.
+// TestMain also runs the child process that the tests kill.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVar) != "" {
 		child(strings.Split(os.Getenv(childVar), " "))
@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// step is a store that says when it has put or got another bit, and goes on when told.
+// step is a store that pauses before and during each operation until the parent process lets it continue.
 type step struct{ blob.Store }
 
 var answers = bufio.NewReader(os.Stdin)
 
 func pause() {
 	fmt.Println("step")
-	_, _ = answers.ReadString('\n') // its end is an answer, too
+	_, _ = answers.ReadString('\n') // the end of the input is an answer too
 }
 
 func (s step) Put(ctx context.Context, key string, r io.Reader) error {
@@ -54,7 +54,7 @@ func (s step) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return &slowCloser{slow{r}, r}, nil
 }
 
-// slow hands out little at a time.
+// slow reads few bytes at a time, and pauses before each read.
 type slow struct{ r io.Reader }
 
 func (s *slow) Read(p []byte) (int, error) {
@@ -67,7 +67,7 @@ type slowCloser struct {
 	io.Closer
 }
 
-// child saves or restores, step by step.
+// child is the child process. It saves or restores, step by step.
 func child(args []string) {
 	ctx := context.Background()
 	blobs, err := blob.Open(ctx, "file://"+args[1]+"/blobs")
@@ -88,8 +88,8 @@ func child(args []string) {
 	fmt.Println("done")
 }
 
-// killAt runs a child and kills it after so many steps. It reports whether the
-// child was done before.
+// killAt runs a child process and kills it after the given number of steps. It reports whether the child process
+// completed before that.
 func killAt(t *testing.T, steps int, args ...string) (done bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -121,7 +121,7 @@ func killAt(t *testing.T, steps int, args ...string) (done bool) {
 	return true
 }
 
-// TestKilled: wherever a host dies, what was kept is whole, and can be restored there.
+// TestKilled checks that checkpoints are complete and can be restored, at whatever step a host dies.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func TestKilled(t *testing.T) {
 		second, _ := a.save(first)
 		b.restore(second)
 		b.equals(two)
-		a.must(os.RemoveAll(a.k.Dir)) // so that the next child has to do it all
+		a.must(os.RemoveAll(a.k.Dir)) // so that the next child process starts from scratch
 	}
 	second, _ := a.save(first)
 	ids, trees := []string{first, second}, []map[string]string{one, two}
@@ -168,8 +168,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestStoreDown: wherever the store fails, there is an error and no checkpoint, and
-// all is well once it is back.
+// TestStoreDown checks that a failure of the store, at whatever point, is an error without a checkpoint, and that a
+// later attempt succeeds.
 func TestStoreDown(t *testing.T) {
 	t.Parallel()
 	a, b := twoHosts(t)
@@ -208,8 +208,8 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a full disk, of the store or of the host, is an error; with space,
-// all goes on.
+// TestDiskFull checks that a full disk, of the store or of the host, is an error, and that a later attempt with enough
+// space succeeds.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -19,7 +19,7 @@ import (
 
 const key = "acme/w1"
 
-// tb is what a test and a property have in common.
+// tb is the common part of *testing.T and *rapid.T.
 type tb interface {
 	Helper()
 	Fatal(args ...any)
@@ -35,7 +35,7 @@ type host struct {
 	roots []Root
 }
 
-// newHost makes a host in a directory that uses a blob store.
+// newHost creates a host in dir that uses a blob store.
 func newHost(ctx context.Context, t tb, dir string, blobs blob.Store) *host {
 	t.Helper()
 	h := &host{t, ctx, &Store{Blobs: blobs, Dir: dir + "/index"}, []Root{{"work", dir + "/work"}, {"undo", dir + "/undo"}}}
@@ -88,7 +88,7 @@ func (h *host) restore(id string) {
 	h.must(h.k.Restore(h.ctx, key, id, h.roots))
 }
 
-// tree tells all that is kept of the roots, as text.
+// tree describes everything of the roots that a checkpoint contains, as text.
 func (h *host) tree() map[string]string {
 	h.Helper()
 	tree := map[string]string{}
@@ -133,7 +133,7 @@ func (h *host) equals(want map[string]string) {
 	}
 }
 
-// flaky is a store that fails once so many more bytes were put, or blobs got.
+// flaky is a store that fails after puts bytes were written, or after gets blobs were read.
 type flaky struct {
 	blob.Store
 

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// outside is a directory beside the workspace, with a secret in it.
+// outside creates a directory beside the workspace, with a secret in it.
 func (h *host) outside() string {
 	h.Helper()
 	dir := filepath.Join(filepath.Dir(h.roots[0].Path), "outside")
@@ -20,8 +20,8 @@ func (h *host) outside() string {
 	return dir
 }
 
-// savedThroughLink saves a workspace in which a directory turns into a link to the
-// outside between the look and the opening, and returns what was kept of it.
+// savedThroughLink saves a workspace in which a directory is replaced by a link to the outside between lstat and open.
+// It returns the saved entries.
 func savedThroughLink(t *testing.T) (kept map[raw]entry, err error) {
 	a, _ := twoHosts(t)
 	a.write("d/f", "mine")
@@ -49,7 +49,7 @@ func TestSaveFollowsNoLink(t *testing.T) {
 	}
 }
 
-// TestSwappedFile: a file that turns into a link, and one that never comes to rest.
+// TestSwappedFile checks files that are replaced by a link while they are saved.
 func TestSwappedFile(t *testing.T) {
 	t.Parallel()
 	a, _ := twoHosts(t)
@@ -76,15 +76,15 @@ func TestSwappedFile(t *testing.T) {
 	}
 }
 
-// restoredThroughLink restores a workspace in which a directory turns into a link to
-// the outside, and returns what the file outside holds then.
+// restoredThroughLink restores a workspace in which a directory is replaced by a link to the outside. It returns the
+// content of the file outside.
 func restoredThroughLink(t *testing.T) (string, error) {
 	a, b := twoHosts(t)
 	a.write("d/f", "theirs")
 	id, _ := a.save("")
 	outside := b.outside()
 	b.k.look = func(path string) {
-		if path == "work/d" { // right before the contents come
+		if path == "work/d" { // right before the contents are written
 			b.must(errors.Join(os.RemoveAll(b.path("d")), os.Symlink(outside, b.path("d"))))
 		}
 	}
@@ -99,7 +99,7 @@ func TestRestoreFollowsNoLink(t *testing.T) {
 	if text, err := restoredThroughLink(t); text != "secret" || err == nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	// Nor one that was there all the time.
+	// A link that existed before the restore.
 	a, b := twoHosts(t)
 	a.write("d/f", "theirs")
 	id, _ := a.save("")
@@ -110,7 +110,7 @@ func TestRestoreFollowsNoLink(t *testing.T) {
 	if text, err := os.ReadFile(outside + "/f"); err != nil || string(text) != "secret" {
 		t.Errorf("%q, %v", text, err)
 	}
-	// Nor a root that is one.
+	// A root that is a link.
 	b.must(errors.Join(os.RemoveAll(b.path("")), os.Symlink(outside, b.path(""))))
 	if err := b.k.Restore(t.Context(), key, id, b.roots); err == nil {
 		t.Error("a root that is a link was restored into")
@@ -120,8 +120,7 @@ func TestRestoreFollowsNoLink(t *testing.T) {
 	}
 }
 
-// secondName restores over a file that has another name outside, and returns the
-// mode that it has then.
+// secondName restores over a file that has a hard link outside, and returns the mode of the latter.
 func secondName(t *testing.T) os.FileMode {
 	a, b := twoHosts(t)
 	a.write("f", "secret")
@@ -143,7 +142,7 @@ func TestSecondName(t *testing.T) {
 	}
 }
 
-// forge writes a checkpoint as nobody would, with a good file f in it, and restores it.
+// forge saves a checkpoint with a valid file f, changes its manifest, and restores it.
 func forge(t *testing.T, change func(m *manifest)) (*host, error) {
 	a, b := twoHosts(t)
 	a.write("f", "theirs")
@@ -157,7 +156,7 @@ func forge(t *testing.T, change func(m *manifest)) (*host, error) {
 	return b, b.k.Restore(t.Context(), key, id, b.roots)
 }
 
-// add puts a second file into a manifest.
+// add adds a copy of the last entry to a manifest.
 func (m *manifest) add(path raw, change func(e *entry)) {
 	e := m.Entries[len(m.Entries)-1]
 	e.Path = path
@@ -167,7 +166,7 @@ func (m *manifest) add(path raw, change func(e *entry)) {
 	m.Entries = append(m.Entries, e)
 }
 
-// TestHostileManifests: each is refused before anything is touched.
+// TestHostileManifests checks that invalid manifests are rejected before anything is changed.
 func TestHostileManifests(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *manifest){
@@ -216,8 +215,7 @@ func TestRestoreStaysInside(t *testing.T) {
 func link(e *entry) { *e = entry{Path: e.Path, Kind: kindLink, Target: "../outside"} }
 func file(e *entry) { e.Kind = kindFile }
 
-// reachesOut restores a manifest that names a file above its root, and returns what
-// is there then.
+// reachesOut restores a manifest that names a file above its root, and returns "planted" if that file was created.
 func reachesOut(t *testing.T) string {
 	b, _ := forge(t, func(m *manifest) {
 		m.add("work/..", func(e *entry) { *e = entry{Path: e.Path, Kind: kindDir, Mode: 0o755} })
@@ -229,15 +227,14 @@ func reachesOut(t *testing.T) string {
 	return ""
 }
 
-// spoiled restores a checkpoint whose manifest has another hash for a file, and
-// returns what the file holds.
+// spoiled restores a checkpoint whose manifest has the wrong hash for a file, and returns the content of the file.
 func spoiled(t *testing.T) (string, error) {
 	b, err := forge(t, func(m *manifest) { m.Entries[1].Sum = sumOf("mine") })
-	text, _ := os.ReadFile(b.path("f")) // it may not be there
+	text, _ := os.ReadFile(b.path("f")) // it may not exist
 	return string(text), err
 }
 
-// TestDamage: what comes from the store is not believed.
+// TestDamage checks that damaged blobs are detected.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	if text, err := spoiled(t); text != "" || !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "damaged") {

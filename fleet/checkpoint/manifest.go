@@ -120,7 +120,6 @@ type manifest struct {
 }
 
 // state is a complete checkpoint in memory.
-// newManifest creates a manifest for next, as an increment to base if that is smaller.
 type state struct {
 	ID      string
 	Chain   int
@@ -131,7 +130,7 @@ type state struct {
 
 func emptyState() *state { return &state{Packs: map[string]int64{}, Entries: map[raw]entry{}} }
 
-// differ makes a manifest of next, which builds on base if that is shorter.
+// newManifest returns a manifest of next, as an increment to base if that is smaller.
 func newManifest(base, next *state) manifest {
 	m := manifest{Version: version, Packs: next.Packs}
 	for path, e := range next.Entries {
@@ -299,7 +298,7 @@ func (e entry) fault() string {
 	return ""
 }
 
-// cutLast splits a path into what is above and a name.
+// cutLast splits a path into its parent and its last element.
 func cutLast(path raw) (above raw, name string, below bool) {
 	i := strings.LastIndexByte(string(path), '/')
 	if i < 0 {

@@ -9,9 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// BenchmarkDelta is what a delta costs in processor time, of both sides, beside
-// one of the same model here: as fast as they come, and one at a time as from a
-// provider.
+// BenchmarkDelta measures the CPU time of a delta on both sides, compared to a local model: as fast as possible, and at
+// the pace of a provider.
 func BenchmarkDelta(b *testing.B) {
 	const deltas = 2000
 	for _, pace := range []struct {
@@ -45,7 +44,7 @@ func BenchmarkDelta(b *testing.B) {
 	}
 }
 
-// processor is the processor time that this process has used.
+// processor returns the CPU time that this process has used.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		executor(at)
 		return
 	}
-	// Starts the keeper of this process's commands, which lives as long as the process.
+	// Start the keeper of this process's commands, which lives as long as the process: goleak must ignore it.
 	if _, err := proc.Run(context.Background(), proc.Command{Args: []string{"true"}, Output: io.Discard}); err != nil {
 		panic(err)
 	}
@@ -35,14 +35,14 @@ func TestMain(m *testing.M) {
 
 const token = "a token of this test's"
 
-// served is a gateway on a real connection, and a client of it.
+// served is a gateway on a real connection, with a client.
 type served struct {
 	*Client
 	server *http.Server
 	addr   string
 }
 
-// serve starts a gateway. Its token is the test's unless it has one.
+// serve starts a gateway, with the token of the tests unless c has one.
 func serve(t testing.TB, c Config) *served {
 	t.Helper()
 	return serveAt(t, "127.0.0.1:0", c)
@@ -59,7 +59,7 @@ func serveAt(t testing.TB, addr string, c Config) *served {
 	return s
 }
 
-// listen serves until the test has ended, and returns where.
+// listen serves until the test ends, and returns the address.
 func listen(t testing.TB, addr string, server *http.Server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
@@ -89,7 +89,7 @@ func (s *served) model(ref string) model.Model {
 	return m
 }
 
-// only opens one model, whatever it is called.
+// only returns a function that opens m under every name.
 func only(m model.Model) func(string) (model.Model, error) {
 	return func(string) (model.Model, error) { return m, nil }
 }
@@ -107,14 +107,14 @@ func openScript(t testing.TB, lines ...string) *script.Model {
 	return m
 }
 
-// stream is a model that is a function.
+// stream implements model.Model with a function.
 type stream func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool)
 
 func (s stream) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) { s(ctx, req, yield) }
 }
 
-// says is a model whose i-th reply has these chunks, and then the error if there is one.
+// says returns a model whose i-th reply has these chunks, followed by err if it is not nil.
 func says(err error, replies ...[]model.Chunk) model.Model {
 	return stream(func(_ context.Context, req model.Request, yield func(model.Chunk, error) bool) {
 		for _, c := range replies[min(req.Replies, len(replies)-1)] {
@@ -132,14 +132,14 @@ func text(s string) model.Chunk { return model.Chunk{Kind: model.ChunkText, Text
 
 var finish = model.Chunk{Kind: model.ChunkFinish, Finish: pawl.FinishEndTurn}
 
-// seen is what can be seen of an error.
+// seen holds the properties of an error that a client can see.
 type seen struct {
 	Text  string
 	Code  pawl.Code
 	Model *model.ProviderError
 }
 
-// read reads a stream to its end, with all that it yields.
+// read reads a stream to its end.
 func read(ctx context.Context, m model.Model, req model.Request) (chunks []model.Chunk, err error) {
 	for c, e := range m.Stream(ctx, req) {
 		if e != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/modeltest"
 )
 
-// executorVar makes the test binary a process that asks the gateway at that address.
+// executorVar is the variable that makes the test binary send a request to the gateway at the given address.
 const executorVar = "REMOTE_TEST_HANDS"
 
 func executor(at string) {
@@ -22,9 +22,8 @@ func executor(at string) {
 	fmt.Println(len(os.Environ()), reply.Parts.Text(), err)
 }
 
-// TestExecutorHaveNoKeys: a process whose environment is empty asks a provider that
-// wants a key.
-func TestExecutorHaveNoKeys(t *testing.T) {
+// TestExecutorHasNoKeys checks that a process with an empty environment can use a provider that needs a key.
+func TestExecutorHasNoKeys(t *testing.T) {
 	t.Parallel()
 	o := providers(t, fakeprovider.Config{}, `{"text":"hello"}`)
 	cmd := exec.Command(os.Args[0])

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// TestToken: nobody asks a model without the token, nor where none exists.
+// TestToken checks that requests without the right token are rejected, and that a gateway without a token rejects all.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	m := openScript(t, `{"text":"a"}`)
@@ -40,7 +40,7 @@ func TestToken(t *testing.T) {
 			}
 		})
 	}
-	open := Handler(Config{Open: only(m)}) // somebody forgot the token
+	open := Handler(Config{Open: only(m)}) // no token is configured
 	c := connect(t, listen(t, "127.0.0.1:0", Server(open)), Transport())
 	for _, c.Token = range []string{"", token} {
 		if err := c.Check(t.Context(), "m"); !errors.Is(err, pawl.ErrUnavailable) {
@@ -49,7 +49,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestSecretsStay: what a provider repeats of a key does not leave the gateway.
+// TestSecretsStay checks that a key in a message of a provider does not leave the gateway.
 func TestSecretsStay(t *testing.T) {
 	t.Parallel()
 	const key = "the-key-itself"
@@ -75,8 +75,8 @@ func TestSecretsStay(t *testing.T) {
 	}
 }
 
-// TestBodiesAreBounded: a request that is too large is an overflow, so that the
-// conversation is made smaller; one just below is taken.
+// TestBodiesAreBounded checks that a request that is too large is an overflow, so that the conversation is compacted,
+// and that one just below the limit is accepted.
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := serve(t, Config{Open: only(says(nil, []model.Chunk{text("a"), finish})), MaxBody: 1 << 20})
@@ -89,7 +89,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestLargeConversations: images and long calls pass, much larger than a buffer.
+// TestLargeConversations checks that images and calls that are much larger than a buffer are passed on.
 func TestLargeConversations(t *testing.T) {
 	t.Parallel()
 	image := pawl.File{Name: "a.png", MediaType: "image/png", Data: make([]byte, 6<<20)}
@@ -105,7 +105,7 @@ func TestLargeConversations(t *testing.T) {
 	}
 }
 
-// TestAnotherVersion: what is not understood is reported, on both sides.
+// TestAnotherVersion checks that both sides report what they do not understand.
 func TestAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
@@ -136,13 +136,13 @@ func TestAnotherVersion(t *testing.T) {
 
 var says1 = says(nil, []model.Chunk{text("a"), finish})
 
-// TestTenantsWait: a tenant that has as many calls as it may waits. Others do not,
-// and who gives up is not in the way of others.
+// TestTenantsWait checks that the calls of a tenant at its limit wait, that other tenants do not wait, and that a
+// canceled call does not delay others.
 func TestTenantsWait(t *testing.T) {
 	t.Parallel()
 	began, end := make(chan store.Tenant), make(chan struct{})
 	s := serve(t, Config{PerTenant: 2, Open: only(stream(func(ctx context.Context, req model.Request, yield func(model.Chunk, error) bool) {
-		if req.Session == "canceled" { // its turn came before the gateway knew
+		if req.Session == "canceled" { // it was started before the gateway noticed the cancel
 			<-ctx.Done()
 			return
 		}
@@ -186,8 +186,7 @@ func TestTenantsWait(t *testing.T) {
 	}
 }
 
-// TestTenantsAreForgotten: nothing is left of calls that have ended, and a crowd is
-// sent away.
+// TestTenantsAreForgotten checks that nothing is left of ended calls, and that too many waiting calls are rejected.
 func TestTenantsAreForgotten(t *testing.T) {
 	t.Parallel()
 	l := tenants{limit: 1}

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
-// fill sets every field of a value, whatever comes to be in it. A call's input is
-// any bytes: models say what is not JSON, too.
+// fill sets every field of a value, including fields that are added later. The input of a call is arbitrary bytes,
+// because models may produce invalid JSON.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -37,8 +37,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// TestChunksAreKept: encoded and decoded, a chunk of each kind is what it was,
-// with all of its fields.
+// TestChunksAreKept checks that a chunk of each kind keeps all its fields when it is encoded and decoded.
 func TestChunksAreKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,7 +63,7 @@ func TestChunksAreKept(t *testing.T) {
 	})
 }
 
-// TestKindsHaveNames: so has one that comes to be.
+// TestKindsHaveNames checks that every kind of chunk has a name, including kinds that are added later.
 func TestKindsHaveNames(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(gotoken.NewFileSet(), filepath.Join("..", "..", "internal", "model", "model.go"), nil, 0)
@@ -90,7 +89,7 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// TestRequestsAreKept: a model is asked what was asked.
+// TestRequestsAreKept checks that requests keep all their fields when they are encoded and decoded.
 func TestRequestsAreKept(t *testing.T) {
 	t.Parallel()
 	requests := modeltest.Requests()

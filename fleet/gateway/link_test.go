@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// TestWhoGoesEndsTheCall: in whatever way the reader goes, the model's call ends.
-func TestWhoGoesEndsTheCall(t *testing.T) {
+// TestDisconnectEndsCall checks that the call of the model ends when the reader stops, in whatever way.
+func TestDisconnectEndsCall(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(t *testing.T, s *served, m stuck){
 		"canceled": func(t *testing.T, s *served, m stuck) {
@@ -46,15 +46,14 @@ func TestWhoGoesEndsTheCall(t *testing.T) {
 	}
 }
 
-// wall is a connection's way through a network that can be cut: from then on
-// nothing comes through, and no one learns that.
+// wall is a proxy that can be cut. It then drops all bytes, and neither side notices.
 type wall struct {
 	mu    sync.Mutex
 	cut   bool
 	conns []net.Conn
 }
 
-// between returns an address that leads to another.
+// between returns an address that forwards to another.
 func (w *wall) between(t *testing.T, to string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,7 +91,7 @@ func (w *wall) between(t *testing.T, to string) string {
 	return l.Addr().String()
 }
 
-// carry brings bytes across until the way is cut. Then it swallows them.
+// carry copies bytes until the proxy is cut, and then drops them.
 func (w *wall) carry(from io.Reader, to io.Writer) {
 	b := make([]byte, 32<<10)
 	for {
@@ -109,8 +108,7 @@ func (w *wall) carry(from io.Reader, to io.Writer) {
 	}
 }
 
-// TestBothNoticeALostPeer: the network is cut while a model thinks, and
-// neither side gets to know by itself.
+// TestBothNoticeALostPeer checks that both sides notice if the network is cut silently while a model is working.
 func TestBothNoticeALostPeer(t *testing.T) {
 	t.Parallel()
 	const soon = 200 * time.Millisecond
@@ -138,7 +136,7 @@ func TestBothNoticeALostPeer(t *testing.T) {
 	}
 }
 
-// TestPingsAreOn: within ten seconds, on both sides.
+// TestPingsAreOn checks that both sides notice a lost peer within ten seconds.
 func TestPingsAreOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []*http.HTTP2Config{Server(nil).HTTP2, Transport().HTTP2} {
@@ -148,12 +146,12 @@ func TestPingsAreOn(t *testing.T) {
 	}
 }
 
-// TestTLS: the same, over TLS, and only with a certificate that is trusted.
+// TestTLS checks that the gateway works over TLS, and only with a trusted certificate.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(nil)
 	s.Config, s.EnableHTTP2 = Server(Handler(Config{Open: only(says1), Token: token})), true
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports who does not trust it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports failed handshakes
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trusted := x509.NewCertPool()
@@ -170,7 +168,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestNoGateway: whatever is there instead of a gateway, the model is not to blame.
+// TestNoGateway checks that an error is not attributed to the model if something else answers instead of a gateway.
 func TestNoGateway(t *testing.T) {
 	t.Parallel()
 	answers := func(status int, body string) string {
@@ -179,7 +177,7 @@ func TestNoGateway(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		})))
 	}
-	old := httptest.NewServer(http.NotFoundHandler()) // speaks the older protocol
+	old := httptest.NewServer(http.NotFoundHandler()) // speaks HTTP/1.1
 	t.Cleanup(old.Close)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -29,7 +29,7 @@ func see(err error) *seen {
 	return s
 }
 
-// same compares what a model says here with what it says through the gateway.
+// same fails unless a model replies the same locally and through the gateway.
 func same(t *testing.T, here, there model.Model, req model.Request) {
 	t.Helper()
 	want, wantErr := read(t.Context(), here, req)
@@ -46,7 +46,7 @@ func same(t *testing.T, here, there model.Model, req model.Request) {
 	}
 }
 
-// TestScriptsSayTheSame: what a script says, whole and in all of its faults.
+// TestScriptsSayTheSame compares the replies of scripted models, complete and with each fault.
 func TestScriptsSayTheSame(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{
@@ -64,7 +64,7 @@ func TestScriptsSayTheSame(t *testing.T) {
 	}
 }
 
-// providers is a provider of each protocol, behind an opener that has their keys.
+// providers starts a fake provider and returns an opener that has its key, for all protocols.
 func providers(t *testing.T, c fakeprovider.Config, lines ...string) *opener.Opener {
 	t.Helper()
 	c.Key = "the-providers-key"
@@ -82,11 +82,11 @@ func providers(t *testing.T, c fakeprovider.Config, lines ...string) *opener.Ope
 	}}
 }
 
-// refs are models of each protocol.
+// refs names a model for each protocol.
 var refs = []string{"anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro", "groq/qwen/qwen3-32b"}
 
-// TestProvidersSayTheSame: every request that clients of protocols must write,
-// cachedAnswer by a provider that checks it and its key.
+// TestProvidersSayTheSame compares the replies to all requests of modeltest, from a provider that checks the request
+// and its key.
 func TestProvidersSayTheSame(t *testing.T) {
 	t.Parallel()
 	line := `{"reasoning":"I think.","text":"let me look","deltas":4,"calls":[{"name":"read","input":{"path":"a.txt"}}],"usage":{"input":10,"output":5}}`
@@ -103,14 +103,13 @@ func TestProvidersSayTheSame(t *testing.T) {
 	}
 }
 
-// TestFaultsAreTheSame: how a provider fails, and what is tried again, once and not
-// once on each side.
+// TestFaultsAreTheSame compares the failures of a provider, and checks that requests are retried on one side only.
 func TestFaultsAreTheSame(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fault    string
-		times    int // that each side's request is hit; 0 means always
-		requests int // that a call makes
+		times    int // how often a request of each side fails; 0 means always
+		requests int // requests that a call makes
 	}{
 		{"401", 0, 1}, {"400", 0, 1}, {"overflow", 0, 1}, {"overflow_late", 0, 1}, {"refusal", 0, 1}, {"529", 1, 2}, {"drop", 1, 2}, {"empty", 0, 2},
 	} {
@@ -142,8 +141,7 @@ func TestFaultsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestErrorsAreTheSame: the class and the words of every error that a model, or who
-// opens it, can have.
+// TestErrorsAreTheSame checks that errors of a model, or of opening it, keep their class and their message.
 func TestErrorsAreTheSame(t *testing.T) {
 	t.Parallel()
 	limited := &model.ProviderError{Kind: pawl.ErrorRateLimited, Status: 429, Message: "slow down", RetryAfter: time.Minute}
@@ -176,7 +174,7 @@ func TestErrorsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestQuestions: what is asked about models, and that it is asked once a minute.
+// TestQuestions checks the queries about models, and that their answers are cached.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -30,14 +30,14 @@ const session pawl.SessionID = "01JD0000000000000000000000"
 
 var noon = time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// testEnv is a session with real things around it.
+// testEnv is a session with a real store, bus and stepper.
 type testEnv struct {
 	*agent.Stepper
 	t   *testing.T
 	bus *heard
 }
 
-// heard is a bus that remembers what was only said.
+// heard is a bus that records live events.
 type heard struct {
 	*bus.Bus
 	mu   sync.Mutex
@@ -51,7 +51,7 @@ func (h *heard) Publish(e pawl.Event) {
 	h.Bus.Publish(e)
 }
 
-// newTestEnv makes a session whose prompt waits.
+// newTestEnv creates a session with a queued prompt.
 func newTestEnv(t *testing.T, dir string, open func(string) (model.Model, error), window func(string) (model.Window, error)) *testEnv {
 	t.Helper()
 	st := sqlitetest.Open(t)
@@ -80,7 +80,7 @@ var peek = toolapi.Tool{
 	Run: func(context.Context, toolapi.Call) (pawl.Result, error) { return pawl.Result{Content: "a little"}, nil },
 }
 
-// turn works on the turn, and ends it if it has ended.
+// turn runs the turn and records its end. If the run fails, the turn stays open.
 func (w *testEnv) turn() error {
 	w.t.Helper()
 	turn, ok, err := w.Begin(w.t.Context(), session)
@@ -110,7 +110,7 @@ func (w *testEnv) received() (log, said []pawl.Event) {
 	return log, w.bus.said
 }
 
-// narrow is a model that takes fewer tokens than anybody knows.
+// narrow is a model that accepts fewer tokens than its window says.
 type narrow struct{ model.Model }
 
 func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
@@ -120,7 +120,7 @@ func (m narrow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.C
 	return says(fmt.Errorf("ask: %w", &model.ProviderError{Kind: pawl.ErrorOverflow, Status: 400, Message: "too long"}), []model.Chunk{text("I beg")}).Stream(ctx, req)
 }
 
-// talks is a script of n long replies, and the lines after them.
+// talks returns the lines of a script: n long replies, and then the given lines.
 func talks(n int, then ...string) []string {
 	var lines []string
 	for i := range n {
@@ -133,8 +133,8 @@ func talks(n int, then ...string) []string {
 	return append(lines, then...)
 }
 
-// TestStepsAreTheSame: a turn leaves the same log, and lets the same be heard, with
-// a model here and with the same one behind a gateway.
+// TestStepsAreTheSame checks that a turn has the same log and the same live events with a local model and with one
+// behind a gateway.
 func TestStepsAreTheSame(t *testing.T) {
 	t.Parallel()
 	call := model.Chunk{Kind: model.ChunkCall, Call: pawl.ToolCall{Name: "peek", Input: json.RawMessage(`{"a": "<b>"}`), Signature: "sealed"}}
@@ -148,8 +148,8 @@ func TestStepsAreTheSame(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		model model.Model
-		shut  error  // it cannot be opened
-		has   string // a kind of event that makes the story what it is
+		shut  error  // error of opening the model
+		has   string // a kind of event that the log must contain
 	}{
 		{"a story", openScript(t,
 			`{"reasoning":"Let me see.","text":"I look.","deltas":3,"calls":[{"name":"peek","input":{"n":1}}],"usage":{"input":9,"output":3}}`,
@@ -188,16 +188,15 @@ func TestStepsAreTheSame(t *testing.T) {
 	}
 }
 
-// count is how many events of a kind there are.
+// count returns the number of events of a kind.
 func count(log []pawl.Event, kind string) int { return len(bodies(log, kind)) }
 
-// stuck is a model that says a word at each of its first calls and hangs. The next
-// ones it passes on.
+// stuck is a model whose first calls send some text and hang. Later calls are passed on.
 type stuck struct {
 	model.Model
-	calls chan struct{} // a value for each that hangs
-	hangs chan struct{} // told that it does
-	ended chan error    // told how a call that hung ended
+	calls chan struct{} // has a value for each call that hangs
+	hangs chan struct{} // receives a value when a call hangs
+	ended chan error    // receives the error of a call that hung
 }
 
 func (m stuck) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
@@ -222,8 +221,8 @@ func newStuck(m model.Model) stuck {
 	return s
 }
 
-// TestGatewayDies: in mid-stream, and is unavailable for a while. The turn stays open
-// each time; when there is a gateway again, it goes on as if nothing had been.
+// TestGatewayDies checks that a turn stays open if the gateway dies in mid-stream or is unavailable, and that it
+// continues when the gateway is back.
 func TestGatewayDies(t *testing.T) {
 	t.Parallel()
 	m := newStuck(openScript(t, `{"text":"I look.","calls":[{"name":"peek","input":{"n":1}}]}`, `{"text":"Done."}`))
@@ -239,7 +238,7 @@ func TestGatewayDies(t *testing.T) {
 	if err := receive(t, m.ended, "the end of the model's call"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	checkOpen(t, w, w.turn()) // nobody is there
+	checkOpen(t, w, w.turn()) // the gateway is down
 
 	serveAt(t, gateway.addr, Config{Open: only(m)})
 	if err := w.turn(); err != nil {
@@ -256,7 +255,7 @@ func TestGatewayDies(t *testing.T) {
 	}
 }
 
-// checkOpen checks that a failure is the way's and not the model's.
+// checkOpen fails unless err is an error of the connection and the turn is still open.
 func checkOpen(t *testing.T, w *testEnv, err error) {
 	t.Helper()
 	var stop *agent.Stop
@@ -269,8 +268,8 @@ func checkOpen(t *testing.T, w *testEnv, err error) {
 	}
 }
 
-// TestGatewayDiesInACompaction: nothing is written of a summary that nobody could be
-// asked for, and it is made when somebody can, as if nothing had been.
+// TestGatewayDiesInACompaction checks that nothing is written if the gateway dies during a compaction, and that the
+// compaction succeeds when the gateway is back.
 func TestGatewayDiesInACompaction(t *testing.T) {
 	t.Parallel()
 	m := narrow{openScript(t, talks(8, `{"text":"Done."}`, `{"agent":"compaction","text":"Sum."}`)...)}
@@ -309,7 +308,7 @@ func TestGatewayDiesInACompaction(t *testing.T) {
 	}
 }
 
-// bodies are those of a kind.
+// bodies returns the bodies of a kind.
 func bodies(log []pawl.Event, kind string) (list []pawl.Body) {
 	for _, e := range log {
 		if string(pawl.KindOf(e.Body)) == kind {

@@ -8,8 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defensetest"
 )
 
-// Without the token anybody asks, and without masks keys get out: the tests of them
-// notice.
+// TestDefensesMatter checks that tests fail if the token is not checked or secrets are not masked.
 func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	defensetest.Noticed(t, [][3]string{

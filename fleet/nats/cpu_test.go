@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// cpu is the time of the processor that this process has used.
+// cpu returns the CPU time that this process has used.
 func cpu(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // Config configures the connection to NATS. All fields but URL may be empty.
 type Config struct {
-	URL   string // nats: // nats:// or tls://, with user:password@ or token@ if needed; several separated by commas
+	URL   string // nats:// or tls://, with user:password@ or token@ if needed; several separated by commas
 	Creds string // file with a user's JWT and key
 	CA    string // file with the CA certificates; "" means the system's
 	Cert  string // files with the client certificate and its key

@@ -38,7 +38,7 @@ func linked(t *testing.T, st store.Store, here, there string, poll time.Duration
 		bus.New(st, bus.Config{Queue: 64, Poll: poll, Link: open(t, Config{URL: there})})
 }
 
-// fact is the durable event that comes after the given number.
+// fact returns a durable event to append after the given Seq.
 func fact(after pawl.Seq, title string) pawl.Event {
 	e := pawl.Event{At: time.Unix(1_700_000_000, 0).UTC(), Body: pawl.SessionTitled{Title: title}}
 	if after == 0 {
@@ -56,7 +56,7 @@ func grow(t testing.TB, b *bus.Bus, id pawl.SessionID, from, to pawl.Seq, title 
 	}
 }
 
-// reading is a reader in the background.
+// reading reads events in the background.
 type reading struct {
 	t      *testing.T
 	events chan pawl.Event
@@ -81,7 +81,7 @@ func read(t *testing.T, b *bus.Bus, id pawl.SessionID) *reading {
 	return r
 }
 
-// until reads up to a number, and fails unless each durable event comes once and in order.
+// until reads up to a Seq, and fails unless each durable event arrives once and in order.
 func (r *reading) until(head pawl.Seq, see func(pawl.Event)) {
 	r.t.Helper()
 	for r.last < head {
@@ -101,8 +101,8 @@ func (r *reading) until(head pawl.Seq, see func(pawl.Event)) {
 
 func blind(pawl.Event) {}
 
-// Two sessions grow at once, with events of all sizes and unsaved ones between:
-// each reader gets its own, and nothing waits for the poll.
+// TestAppendThereReadHere checks that each reader gets the events of its session, of all sizes, without waiting for the
+// poll.
 func TestAppendThereReadHere(t *testing.T) {
 	t.Parallel()
 	s, st := startServer(t), openStore(t)
@@ -142,7 +142,7 @@ func TestAppendThereReadHere(t *testing.T) {
 	}
 }
 
-// The server is killed while events flow, and is back after the last of them.
+// TestServerDies kills the server while events are sent, and restarts it after the last one.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	s, st := startServer(t), openStore(t)
@@ -161,7 +161,7 @@ func TestServerDies(t *testing.T) {
 	r.until(300, blind)
 }
 
-// heard is what a link reports for a session.
+// heard records what a link reports for a session.
 type heard struct {
 	mu     sync.Mutex
 	events []pawl.Event
@@ -188,15 +188,15 @@ func (h *heard) misses() int {
 	return h.missed
 }
 
-// head is the highest number that was reported.
+// head returns the highest Seq that was reported.
 func (h *heard) head() pawl.Seq {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return head(h.events)
 }
 
-// The one who sends is cut off, and the one who listens notices nothing of it:
-// what was dropped meanwhile, and what was swallowed on its way, is announced later.
+// TestSenderIsCutOff checks that events that were dropped or lost while the sender was cut off are announced later,
+// although the listener has not noticed the failure.
 func TestSenderIsCutOff(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -231,7 +231,7 @@ func TestSenderIsCutOff(t *testing.T) {
 	}
 }
 
-// A listener is informed when its own connection was a new one.
+// TestListenerIsCutOff checks that a listener is notified after a reconnect.
 func TestListenerIsCutOff(t *testing.T) {
 	t.Parallel()
 	w := startWire(t, startServer(t))
@@ -244,7 +244,7 @@ func TestListenerIsCutOff(t *testing.T) {
 	await(t, "it is notified", func() bool { return h.misses() > before })
 }
 
-// More arrives than can be shown: that is reported once there is space.
+// TestListenerIsSlow checks that dropped messages are reported to a slow listener once its queue has space.
 func TestListenerIsSlow(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -265,7 +265,7 @@ func TestListenerIsSlow(t *testing.T) {
 		}
 	}))
 	<-listening
-	<-listening // a heartbeat later; no more comes by itself
+	<-listening // one confirmEvery later; after that, nothing arrives by itself
 	c, err := client.Connect(s.url())
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestListenerIsSlow(t *testing.T) {
 	<-notified
 }
 
-// What makes no sense is as good as missed.
+// TestNonsense checks that an invalid message counts as missed.
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -305,7 +305,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// Without a server all that is durable still comes, by polling, and nothing blocks.
+// TestNoServer checks that without a server all durable events still arrive, by polling, and that nothing blocks.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -374,7 +374,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A bus is not informed what it sent itself.
+// TestNoEcho checks that a link does not receive its own messages.
 func TestNoEcho(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -386,7 +386,7 @@ func TestNoEcho(t *testing.T) {
 		from.Send(id, []pawl.Event{e})
 	}
 	await(t, "the other has heard it", func() bool { return others.head() == 10 })
-	if err := from.conn.FlushTimeout(time.Minute); err != nil { // what came before the answer is here
+	if err := from.conn.FlushTimeout(time.Minute); err != nil { // everything that was sent before has arrived
 		t.Fatal(err)
 	}
 	await(t, "all is shown", func() bool { return len(from.arrived) == 0 })

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// listeners is the listeners of a session.
+// listeners holds the listeners of a session.
 type listeners struct {
 	id   pawl.SessionID
 	hear func([]pawl.Event)

@@ -38,8 +38,8 @@ func anyEvents(rt *rapid.T) []pawl.Event {
 	return events
 }
 
-// What is packed is unpacked in the same order. No message is above the limit;
-// for it durable events become notices, and only unsaved ones are lost.
+// TestPack checks that events are unpacked in the order in which they were packed, and that no message exceeds the
+// limit: durable events that are too large become notices, and only live ones are lost.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -77,7 +77,7 @@ func TestPack(t *testing.T) {
 	})
 }
 
-// A joined delta says what its pieces said, at the same place; nothing else changes.
+// TestJoin checks that a merged delta has the text and the offset of its parts, and that other events stay unchanged.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -88,7 +88,7 @@ func TestJoin(t *testing.T) {
 	})
 }
 
-// pieces cuts deltas into single bytes.
+// pieces splits deltas into single bytes.
 func pieces(events []pawl.Event) []pawl.Event {
 	var cut []pawl.Event
 	for _, e := range events {
@@ -105,7 +105,7 @@ func pieces(events []pawl.Event) []pawl.Event {
 	return cut
 }
 
-// A reply of a thousand words is few messages, each of which a server takes.
+// TestJoinFits checks that a long reply needs few messages, none of which is too large.
 func TestJoinFits(t *testing.T) {
 	t.Parallel()
 	var events []pawl.Event

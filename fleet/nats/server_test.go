@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a NATS server of the test. It keeps its port when it is started again.
+// server is a NATS server for a test. It keeps its port when it is restarted.
 type server struct {
 	t    testing.TB
 	args []string
@@ -37,7 +37,7 @@ func startServer(t testing.TB, args ...string) *server {
 
 var listening = regexp.MustCompile(`Listening for client connections on 127\.0\.0\.1:(\d+)`)
 
-// start returns when the server is ready.
+// start starts the server and waits until it is ready.
 func (s *server) start() {
 	s.t.Helper()
 	s.cmd = exec.Command("nats-server", append([]string{"-a", "127.0.0.1", "-p", strconv.Itoa(s.port)}, s.args...)...)
@@ -61,7 +61,7 @@ func (s *server) start() {
 	s.t.Fatalf("nats-server did not start: %s", said)
 }
 
-// kill ends the server as a crash does.
+// kill kills the server, as a crash would.
 func (s *server) kill() {
 	if s.cmd.ProcessState != nil {
 		return
@@ -73,7 +73,7 @@ func (s *server) kill() {
 
 func (s *server) url() string { return "nats://127.0.0.1:" + strconv.Itoa(s.port) }
 
-// open returns a link that is closed with the test.
+// open returns a link that is closed when the test ends.
 func open(t testing.TB, c Config) *Link {
 	t.Helper()
 	l, err := Open(c)
@@ -84,7 +84,7 @@ func open(t testing.TB, c Config) *Link {
 	return l
 }
 
-// await waits until something holds that needs no more of the test.
+// await waits until a condition holds.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -96,7 +96,7 @@ func await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// wire carries a connection to a server, until it is cut.
+// wire is a proxy for connections to a server, which can be cut.
 type wire struct {
 	t      *testing.T
 	listen net.Listener
@@ -105,8 +105,8 @@ type wire struct {
 
 	mu    sync.Mutex
 	conns []net.Conn
-	hole  bool // what comes from the client is swallowed
-	down  bool // there is nobody
+	hole  bool // drop what the client sends
+	down  bool // reject connections
 }
 
 func startWire(t *testing.T, to *server) *wire {
@@ -126,7 +126,7 @@ func startWire(t *testing.T, to *server) *wire {
 
 func (w *wire) url() string { return "nats://" + w.listen.Addr().String() }
 
-// set says what happens to what is sent. Whatever it is that comes after a cut, the connections end.
+// set sets hole and down. If down is set, it closes all connections.
 func (w *wire) set(hole, down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,7 +162,7 @@ func (w *wire) accept() {
 	}
 }
 
-// carry copies what the client sends, unless it is swallowed.
+// carry copies what the client sends, unless hole is set.
 func (w *wire) carry(from, to net.Conn) {
 	defer to.Close()
 	buf := make([]byte, 32<<10)

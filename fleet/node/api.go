@@ -97,8 +97,7 @@ type exclusive interface {
 	Alone(ctx context.Context, name string, do func(context.Context) error) (bool, error)
 }
 
-// Adopt resumes interrupted sessions of all tenants until ctx ends. Of several API
-// nodes one does so at a time.
+// Adopt resumes interrupted sessions of all tenants until ctx ends. Only one API node does so at a time.
 func (n *API) Adopt(ctx context.Context, log *slog.Logger) {
 	tenants, err := n.Tenants()
 	store, ok := n.RawStore.(exclusive)

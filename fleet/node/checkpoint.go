@@ -55,7 +55,7 @@ func (k *keeper) Save(ctx context.Context, key, dir, from string) (string, int64
 	return id, stats.Bytes, err
 }
 
-// Restore makes dir what it was at a checkpoint.
+// Restore sets the content of dir to that of a checkpoint.
 func (k *keeper) Restore(ctx context.Context, key, dir, id string) error {
 	return k.Store.Restore(ctx, key, id, k.roots(dir))
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
-// A workspace begins as what anybody can get at an https address, and as a
-// repository on the hosts only where that was permitted.
+// TestSources checks that a source is an https URL, or a file URL if these are permitted.
 func TestSources(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		source, local string
@@ -39,8 +38,8 @@ func TestSources(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 }
 
-// Hosts of a fleet do not fetch from where those who ask cannot reach, unless it was
-// named; and never from where a cloud keeps its keys.
+// TestSourcesAreOutside checks that hosts do not fetch from private addresses unless the configuration names them, and
+// never from the metadata service of a cloud.
 func TestSourcesAreOutside(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		t.Setenv(name, "")
@@ -72,7 +71,7 @@ func TestSourcesAreOutside(t *testing.T) { //nolint:paralleltest // it sets envi
 	}
 }
 
-// names are where hosts are.
+// names is a resolver that maps host names to addresses.
 type names map[string]string
 
 func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {

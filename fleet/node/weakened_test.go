@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// Without the look at where repositories are, a host fetches from its own network:
-// TestSourcesAreOutside could fail.
+// TestDefensesMatter_Sources checks that without the defense a host fetches from its own network, so that
+// TestSourcesAreOutside can fail.
 func TestDefensesMatter_Sources(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("fleet.source")()
 	for _, source := range []string{"https://127.0.0.1/shop.git", "file:///srv/shop.git"} {

@@ -31,7 +31,7 @@ const (
 // WorkerOptions configures a worker.
 type WorkerOptions struct {
 	Roles         []string
-	Host          string // the name of this host; "" means PAWL_HOST, or the machine's name
+	Host          string // the name of this host; "" means PAWL_HOST, or the name that the operating system reports
 	Capacity      int    // workspaces that may be in use at once
 	Reserve       int64  // bytes of disk to keep free; with less the host is full
 	WorkspaceSize int64  // maximum bytes of a workspace
@@ -68,8 +68,8 @@ type worker struct {
 func RunWorker(ctx context.Context, o WorkerOptions, stopping func()) error {
 	w := &worker{WorkerOptions: o, failed: make(chan error, 2)}
 	defer w.close()
-	lasting := context.WithoutCancel(ctx) // ctx ends before the drain
-	if err := w.open(lasting); err != nil {
+	workCtx := context.WithoutCancel(ctx) // ctx ends before the drain
+	if err := w.open(workCtx); err != nil {
 		return err
 	}
 	w.Log.Info("working", "roles", w.Roles, "host", w.workspaces.Host, "version", w.version())
@@ -79,7 +79,7 @@ func RunWorker(ctx context.Context, o WorkerOptions, stopping func()) error {
 	case failed = <-w.failed:
 	}
 	stopping()
-	w.drain(lasting)
+	w.drain(workCtx)
 	return failed
 }
 
@@ -221,8 +221,8 @@ func (w *worker) configureMissions(a *app.App, executor *runner.Executor, r *run
 	}
 }
 
-// promoteFirst makes the build id of this coordinator the current version if there
-// is none yet. Without a build id it warns if the coordinator will get no new work.
+// promoteFirst makes the build id of this coordinator the current version if no version is current yet. Without a build
+// id it warns if the coordinator will get no new work.
 func (w *worker) promoteFirst(ctx context.Context) error {
 	if w.BuildID != "" {
 		return runner.PromoteFirst(ctx, w.connections.Engine, w.BuildID)

@@ -28,7 +28,7 @@ const (
 	ended      = "Finish h1 canceled canceled to 2"
 )
 
-// The host at work is reported at once, and the turn's end says who is meant.
+// A cancel interrupts the host that runs the step at once, and the end of the turn records which prompts it canceled.
 func TestCancelAtWork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -55,7 +55,7 @@ func TestCancelAtWork(t *testing.T) {
 	}
 }
 
-// A step that comes to its end all the same does not save the turn.
+// A turn is canceled even if its step completes.
 func TestCancelTooLateForTheHost(t *testing.T) {
 	t.Parallel()
 	c := newFakeWorkers(t)
@@ -76,7 +76,7 @@ func TestCancelParked(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ended)
 }
 
-// Between two turns: the first is over, and the second is ended before it begins.
+// A cancel between two turns ends the second one before it begins.
 func TestCancelBetweenTurns(t *testing.T) {
 	t.Parallel()
 	c := newFakeWorkers(t)
@@ -88,7 +88,7 @@ func TestCancelBetweenTurns(t *testing.T) {
 	c.check("Place", begins, thinks, answers, ends, "Finish h1 canceled canceled to 9")
 }
 
-// A prompt that came after the cancel is worked on.
+// A prompt that was accepted after the cancel is not canceled.
 func TestCancelSparesWhatCameLater(t *testing.T) {
 	t.Parallel()
 	c := newFakeWorkers(t)
@@ -101,8 +101,7 @@ func TestCancelSparesWhatCameLater(t *testing.T) {
 		"Think 1 h1 canceled to 8", "Think 2 h1 runs c canceled to 8", "Finish h1 end_turn canceled to 8")
 }
 
-// Before anybody has begun: what was accepted is begun and ended, so that the log
-// says so.
+// A prompt that is canceled before its turn begins gets a turn that ends at once, so that the log records it.
 func TestCancelBeforeBegin(t *testing.T) {
 	t.Parallel()
 	for name, cancel := range map[string]func(c *fakeWorkers){
@@ -139,7 +138,7 @@ func TestCancelBeforeBegin(t *testing.T) {
 	})
 }
 
-// A cancel while nobody is there to hear it ends the turn when somebody is.
+// A cancel while no host is available ends the turn once a host is.
 func TestCancelWhileNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	c := newFakeWorkers(t)

@@ -46,7 +46,7 @@ type testEnv struct {
 	published func(e pawl.Event)
 }
 
-// Append is the bus's, as the stepper has it.
+// Append appends to the bus and calls the hooks.
 func (w *testEnv) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
 	if w.before != nil {
 		if err := w.before(events); err != nil {
@@ -60,7 +60,7 @@ func (w *testEnv) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq,
 	return stored, err
 }
 
-// Publish is the bus's, as the stepper has it.
+// Publish publishes on the bus and calls the hook.
 func (w *testEnv) Publish(e pawl.Event) {
 	w.bus.Publish(e)
 	if w.published != nil {
@@ -68,12 +68,12 @@ func (w *testEnv) Publish(e pawl.Event) {
 	}
 }
 
-// Events is the bus's, as the stepper and the service have it.
+// Events returns the events of the bus.
 func (w *testEnv) Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error] {
 	return w.bus.Events(ctx, id, after)
 }
 
-// idler is a runner that never works: the test says when and by whom.
+// idler is a runner that does nothing: the tests run the session themselves.
 type idler struct{}
 
 func (idler) Start(context.Context, pawl.SessionID) error            { return nil }
@@ -120,12 +120,11 @@ func (w *testEnv) send(text string, d pawl.Delivery, s pawl.Settings) {
 	w.t.Helper()
 	_, err := w.Send(context.Background(), w.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: s})
 	if err != nil {
-		w.t.Error(err) // not Fatal: it may be called while a step is at work
+		w.t.Error(err) // not Fatal: it may be called from the goroutine of a step
 	}
 }
 
-// runLocal works on the session with the local runner until it is idle. What is
-// done during, if anything, is the caller's.
+// runLocal runs the session with the local runner until it is idle. It calls during after the start.
 func (w *testEnv) runLocal(during ...func(*local.Runner)) {
 	w.t.Helper()
 	r := local.New(local.Config{Stepper: w.stepper})
@@ -179,7 +178,7 @@ func (w *testEnv) runFleet(wrap func(*agent.Stepper) Stepper, more ...func(*test
 	return env.GetWorkflowError()
 }
 
-// log returns the session's events; that they fold proves that each call has one result.
+// log returns the session's events. It fails unless they form a conversation, in which each call has one result.
 func (w *testEnv) log() []pawl.Event {
 	w.t.Helper()
 	var events []pawl.Event
@@ -200,7 +199,7 @@ func bodies(events []pawl.Event) []pawl.Body {
 	return list
 }
 
-// compareLogs fails if the two did not write the same, but for times and places.
+// compareLogs fails if the logs differ in more than times and directories.
 func compareLogs(t *testing.T, onLocal, onFleet *testEnv) {
 	t.Helper()
 	diff := cmp.Diff(bodies(onLocal.log()), bodies(onFleet.log()),
@@ -211,7 +210,7 @@ func compareLogs(t *testing.T, onLocal, onFleet *testEnv) {
 	}
 }
 
-// checkEnd fails unless the log ends with this.
+// checkEnd fails unless the log ends with want.
 func checkEnd(t *testing.T, w *testEnv, want pawl.TurnFinished) {
 	t.Helper()
 	all := w.log()

@@ -18,16 +18,16 @@ func TestEvict(t *testing.T) {
 	e := newTestHosts(t)
 	a, k := e.host("a")
 	leave := e.enter(a, e.place(a))
-	e.write("f", "one") // nobody has kept it yet
+	e.write("f", "one") // not saved yet
 	evicted := func(after time.Duration, want int) {
 		t.Helper()
 		if n, err := a.evictIdle(t.Context(), after); n != want || err != nil {
 			t.Errorf("%d were removed, %v; want %d", n, err, want)
 		}
 	}
-	evicted(0, 0) // somebody is in it
+	evicted(0, 0) // it is in use
 	leave()
-	evicted(time.Hour, 0) // somebody was, just now
+	evicted(time.Hour, 0) // it was in use just now
 	evicted(0, 1)
 	if _, err := os.Stat(e.dir); !os.IsNotExist(err) {
 		t.Error("the folder is still there")
@@ -69,7 +69,7 @@ func TestEvictAfterRestart(t *testing.T) {
 		t.Error("the folder is still there")
 	}
 	b, _ := e.host("b")
-	ok(t, b.LoadStates()) // of nothing
+	ok(t, b.LoadStates()) // there are no states to load
 }
 
 // TestEvictLate: a workspace that is entered after it was found idle stays.
@@ -112,7 +112,7 @@ func TestEvictOld(t *testing.T) {
 	e.holds(map[string]string{"f": "one"})
 }
 
-// deaf is a registry that cannot be reached.
+// deaf is a registry that is unavailable.
 type deaf struct{ fleet.HostRegistry }
 
 func (deaf) Workspace(context.Context, string) (fleet.Workspace, error) {
@@ -208,8 +208,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestLinksInside: links in a workspace that lead out of it are kept and removed as
-// links, and what they lead to stays as it is.
+// TestLinksInside: links that lead out of a workspace are saved and removed as links, and their targets stay unchanged.
 func TestLinksInside(t *testing.T) {
 	t.Parallel()
 	e := newTestHosts(t)

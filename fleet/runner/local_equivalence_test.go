@@ -66,7 +66,7 @@ func TestSameLogAsLocal(t *testing.T) {
 	want := []pawl.Kind{
 		"session.created", "prompted", "prompted",
 		"turn.started", "reply.started", "replied",
-		"call.finished", "call.finished", // the two wrong ones are refused first
+		"call.finished", "call.finished", // the two invalid calls are rejected first
 		"call.started", "call.finished", "call.started", "call.finished", "call.started", "call.finished", "prompted",
 		"injected", "reply.started", "replied", "turn.finished",
 		"turn.started", "reply.started", "replied", "call.started", "call.finished",

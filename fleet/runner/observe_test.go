@@ -33,7 +33,7 @@ func TestResultOf(t *testing.T) {
 	}
 }
 
-// TestObserve: what was not done has no size.
+// TestObserve: a failed operation has no size.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	var observed []string
@@ -45,5 +45,5 @@ func TestObserve(t *testing.T) {
 	if diff := cmp.Diff([]string{"save ok true 7", "restore error true 0"}, observed); diff != "" {
 		t.Error(diff)
 	}
-	(&Workspaces{}).observe(spaceSave, time.Now(), 7, nil) // nobody listens
+	(&Workspaces{}).observe(spaceSave, time.Now(), 7, nil) // without Observe nothing happens
 }

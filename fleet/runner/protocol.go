@@ -23,37 +23,36 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// The queues. Workflows run wherever there is a worker for them; steps run on the
-// host that has the directory.
+// The task queues. Workflows run on any coordinator; steps run on the host that has the workspace.
 const (
 	CoordinatorQueue = "coordinator"
 	executorPrefix   = "executor-"
 )
 
-// ExecutorQueue is that of a host.
+// ExecutorQueue returns the task queue of a host.
 func ExecutorQueue(host string) string { return executorPrefix + host }
 
 // The signals of a session's workflow.
 const (
-	signalWake   = "wake"   // there is something new in the log
-	signalCancel = "cancel" // a Seq: what was accepted up to it ends
+	signalWake   = "wake"   // the log has new events
+	signalCancel = "cancel" // carries a Seq: prompts up to it are canceled
 )
 
-// Job names a session whose work is to be done.
+// Job identifies the session that a workflow runs.
 type Job struct {
 	Session  pawl.SessionID `json:"session"`
 	Tenant   store.Tenant   `json:"tenant,omitempty"`
-	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to here are not to be worked on
+	Canceled pawl.Seq       `json:"canceled,omitempty"` // prompts up to this one are canceled
 }
 
-// Place is where a session's directory is.
+// Place is the location of a workspace.
 type Place struct {
 	Host  string `json:"host"`
 	Dir   string `json:"dir"`
 	Epoch int64  `json:"epoch"`
 }
 
-// StepRequest is what a host is asked to do.
+// StepRequest is the request for a step.
 type StepRequest struct {
 	Job
 	Place Place         `json:"place"`
@@ -68,21 +67,21 @@ type StepResult struct {
 	Turn    agent.Turn  `json:"turn,omitzero"` // the next one; the zero Turn if nothing is left to do
 	Taken   int         `json:"taken,omitempty"`
 	Reply   agent.Reply `json:"reply,omitzero"`
-	Settled bool        `json:"settled,omitempty"` // whether the turn goes on was asked too, and Again is the answer
+	Settled bool        `json:"settled,omitempty"` // the step has settled the turn too, and Again is the result
 	Again   bool        `json:"again,omitempty"`
-	Waits   bool        `json:"waits,omitempty"` // for a person, until then if it is set
+	Waits   bool        `json:"waits,omitempty"` // the step waits for a person, at most until Until if that is set
 	Until   time.Time   `json:"until,omitzero"`
-	Leave   bool        `json:"leave,omitempty"` // the host wants the directory to go elsewhere
+	Leave   bool        `json:"leave,omitempty"` // the host wants to give up the workspace
 }
 
-// The types of application errors that a workflow knows.
+// The types of application errors that workflows distinguish.
 const (
-	stopType  = "Stop"  // carries a agent.Stop
-	finalType = "Final" // another try would end the same
+	stopType  = "Stop"  // carries an agent.Stop
+	finalType = "Final" // a retry would fail too
 )
 
-// sent makes of a step's error what crosses the border: a Stop ends the turn, and
-// what nobody can cure is final; all else is worth another try.
+// encodeError encodes the error of a step for the workflow. A Stop ends the turn, ErrNotFound and ErrInvalid are final,
+// and other errors are retried.
 func encodeError(err error) error {
 	var stop *agent.Stop
 	switch {
@@ -97,7 +96,7 @@ func encodeError(err error) error {
 	}
 }
 
-// returned makes of an activity's error what the step returned; see sent.
+// decodeError returns the Stop that encodeError has encoded, and other errors unchanged.
 func decodeError(err error) error {
 	var failed *temporal.ApplicationError
 	if errors.As(err, &failed) && failed.Type() == stopType {
@@ -110,21 +109,21 @@ func decodeError(err error) error {
 	return err
 }
 
-// final reports whether another try would end the same.
+// final reports whether a retry would fail too.
 func final(err error) bool {
 	var stop *agent.Stop
 	var failed *temporal.ApplicationError
 	return errors.As(err, &stop) || temporal.IsCanceledError(err) || errors.As(err, &failed) && failed.Type() == finalType
 }
 
-// notStarted reports whether nobody took up a step: its host is lost.
+// notStarted reports whether no worker has started the step, which means that its host is lost.
 func notStarted(err error) bool {
 	var late *temporal.TimeoutError
 	return errors.As(err, &late) && late.TimeoutType() == scheduleToStart
 }
 
-// heartbeatLost reports whether nothing was heard any more of a step that was taken up. Its
-// host may still count as live, and would let the next step wait.
+// heartbeatLost reports whether a step that was started has missed its heartbeats. Its host may still count as live,
+// and the next step there would have to wait.
 func heartbeatLost(err error) bool {
 	var late *temporal.TimeoutError
 	return errors.As(err, &late) && late.TimeoutType() == heartbeatMissed

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
 )
 
-// TestDefensesMatter: without a defense the tests of it would fail.
+// TestDefensesMatter checks that the tests of a defense fail without it.
 func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("fleet.root")()
 	if in, lost := reach(newTestHosts(t), outside["another's folder"]); !in || !lost {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 )
 
-// job is one of a session.
+// job is the job of the session under test.
 var job = Job{Session: "s"}
 
 func TestSteps(t *testing.T) {
@@ -259,7 +259,7 @@ func TestContinueAsNew(t *testing.T) {
 	c.check("Place", begins, thinks)
 
 	c = newFakeWorkers(t)
-	c.env.SetContinueAsNewSuggested(true) // also then it takes a step
+	c.env.SetContinueAsNewSuggested(true) // it takes a step even then
 	c.on[begins] = func(context.Context, StepRequest) (StepResult, error) {
 		return StepResult{Turn: oneTurn, Taken: 1}, nil
 	}

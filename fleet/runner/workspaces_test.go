@@ -26,7 +26,7 @@ import (
 type countingStore struct {
 	checkpoint.Store
 	restored atomic.Int32
-	broken   func(dir string) error // in the place of a restore
+	broken   func(dir string) error // replaces Restore
 }
 
 func (k *countingStore) Save(ctx context.Context, key, dir, from string) (string, int64, error) {
@@ -46,12 +46,11 @@ func (k *countingStore) Prune(ctx context.Context, key, keep string) error {
 	return k.Store.Prune(ctx, key, keep)
 }
 
-// testHosts are hosts with a real registry and checkpoint store. All are on one host and share the file
-// system.
+// testHosts creates hosts with a real registry and checkpoint store. All run in this process and share the file system.
 type testHosts struct {
 	*testing.T
 	registry *postgres.Store
-	top      string // of all directories
+	top      string // contains all directories
 	dir      string // a workspace
 }
 
@@ -92,7 +91,7 @@ func (e *testHosts) host(name string) (*Workspaces, *countingStore) {
 func (e *testHosts) place(s *Workspaces, others ...*Workspaces) Place {
 	e.Helper()
 	ok(e.T, s.heartbeat(e.Context(), "test", 10))
-	for _, o := range others { // those take nothing
+	for _, o := range others { // these take no workspaces
 		_, err := e.registry.Heartbeat(e.Context(), fleet.Host{Name: o.Host, Draining: true})
 		ok(e.T, err)
 	}
@@ -357,7 +356,7 @@ func TestTooLarge(t *testing.T) {
 	k.Limits.MaxBytes = 10
 	p := e.place(a)
 	ok(t, os.MkdirAll(e.dir, 0o700))
-	e.write("f", strings.Repeat("x", 100)) // it was too large when it came
+	e.write("f", strings.Repeat("x", 100)) // too large from the start
 	leave := e.enter(a, p)
 	err := a.Save(t.Context(), e.dir)
 	var stop *agent.Stop

@@ -63,8 +63,9 @@ func (w *testEnv) answerAll(ctx context.Context, a pawl.Answer) {
 	}
 }
 
-// Nobody who says what may run, or nobody who can tell: nothing may, in any mode.
-func TestNoAuthorityPermitsNothing(t *testing.T) {
+// TestNoAuthorityAllowsNothing checks that every call is denied, in any mode, if there is no authority, if it fails,
+// or if the mode is unknown.
+func TestNoAuthorityAllowsNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testEnv){
 		"none":                func(w *testEnv) { w.Authority = nil },
@@ -239,9 +240,9 @@ func TestAnAskIsWaitedFor(t *testing.T) {
 	check(t, pawl.CallDenied, w.results()[0].Status)
 }
 
-// However much of the log a crash leaves of a turn that a person has ended with
-// a no, going on from there gives the same log.
-func TestDeclinedFromEveryPoint(t *testing.T) {
+// TestDeniedFromEveryPoint checks that a turn that a user ended with a denial gives the same log when it is resumed
+// after a crash at any point.
+func TestDeniedFromEveryPoint(t *testing.T) {
 	t.Parallel()
 	original := &effects{runs: map[pawl.CallID]int{}}
 	const script = `{"calls":[{"name":"look"},{"name":"act"},{"name":"look"}]}`

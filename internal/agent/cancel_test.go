@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// What had come of the reply is kept, and only the text of it: half a thought
-// or a call that nobody will run must not go back to a provider.
+// TestContract_R7_CancelInMidStream checks that of an interrupted reply only the text is kept: incomplete reasoning
+// and calls that will not run must not be sent to a provider again.
 func TestContract_R7_CancelInMidStream(t *testing.T) {
 	t.Parallel()
 	chunk := func(k model.ChunkKind, text string) model.Chunk { return model.Chunk{Kind: k, Text: text} }
@@ -210,7 +210,7 @@ func TestWorkIsTakenAway(t *testing.T) {
 			check(t, pawl.StateRunning, row.State())
 			check(t, nil, w.bodies(pawl.CallFinished{}, pawl.TurnFinished{}))
 
-			close(h.door("call_1_1"))
+			close(h.release("call_1_1"))
 			w.model.taken = nil
 			w.mustTurn(pawl.ReasonEndTurn)
 			check(t, test.want, w.conversation())

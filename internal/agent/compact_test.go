@@ -95,8 +95,8 @@ func (w *testEnv) compactions() []pawl.Compacted {
 	return all
 }
 
-// asides are the requests to the compaction agent.
-func (w *testEnv) asides() []model.Request {
+// compactionRequests returns the requests to the compaction agent.
+func (w *testEnv) compactionRequests() []model.Request {
 	var all []model.Request
 	for _, r := range w.model.requests {
 		if r.Agent == model.AgentCompaction {
@@ -175,15 +175,15 @@ func TestCompactionRequest(t *testing.T) {
 	if _, ok, err := w.Begin(t.Context(), session); ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	asides := w.asides()
-	if len(asides) != 1 || len(asides[0].Messages) != 1 {
-		t.Fatalf("asked %+v", asides)
+	compactionRequests := w.compactionRequests()
+	if len(compactionRequests) != 1 || len(compactionRequests[0].Messages) != 1 {
+		t.Fatalf("asked %+v", compactionRequests)
 	}
-	text := asides[0].Messages[0].Text()
+	text := compactionRequests[0].Messages[0].Text()
 	check(t, model.Request{
 		Session: session, Agent: model.AgentCompaction, System: compactionPrompt,
-		Messages: []pawl.Message{{Seq: asides[0].Messages[0].Seq, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
-	}, asides[0])
+		Messages: []pawl.Message{{Seq: compactionRequests[0].Messages[0].Seq, Role: pawl.RoleUser, Parts: pawl.Parts{pawl.Text{Text: text}}}},
+	}, compactionRequests[0])
 	var own []string
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n") {
 		if !strings.HasPrefix(line, "  ") {
@@ -247,8 +247,8 @@ func TestCompactionByOrder(t *testing.T) {
 				got[i] = pawl.Compacted{Keep: got[i].Keep, Message: regexp.MustCompile(`/\S*:`).ReplaceAllString(got[i].Message, "FILE:"), ModelUsage: got[i].ModelUsage}
 			}
 			check(t, test.want, got)
-			if len(w.asides()) != 1 {
-				t.Errorf("the model was asked %d times", len(w.asides()))
+			if len(w.compactionRequests()) != 1 {
+				t.Errorf("the model was asked %d times", len(w.compactionRequests()))
 			}
 		})
 	}

@@ -112,14 +112,14 @@ func TestCallIDsAreUniqueInTheSession(t *testing.T) {
 	w.checkCalls()
 }
 
-// What is too large for the log is beside it, and the model can read it.
-func TestSpill(t *testing.T) {
+// TestTruncatedResult checks that a result that is too large for the log is stored as a blob, which the model can read.
+func TestTruncatedResult(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789\n", 10_000)
 	wide := "x" + strings.Repeat("日", 20_000) // cut in mid-rune at both ends
 	tests := []struct {
 		name, content string
-		spilled       bool
+		truncated     bool
 	}{
 		{"nothing", "", false},
 		{"at the limit", long[:tool.ResultBytes], false},
@@ -135,7 +135,7 @@ func TestSpill(t *testing.T) {
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
 			got := w.results()[0].Result
-			if !test.spilled {
+			if !test.truncated {
 				check(t, pawl.Result{Content: test.content}, got)
 				return
 			}
@@ -162,8 +162,9 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// What read shows is never cut: the middle of a page could not be had at all.
-func TestReadIsNotSpilled(t *testing.T) {
+// TestReadIsNotTruncated checks that results of read are never truncated: the model could not get the middle of a page
+// in another way.
+func TestReadIsNotTruncated(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: []string{
 		`{"calls":[{"name":"bash","input":{"command":"seq 100000"}}]}`,
@@ -182,8 +183,8 @@ func TestReadIsNotSpilled(t *testing.T) {
 	}
 }
 
-// A panic may say a lot.
-func TestSpillOfAPanic(t *testing.T) {
+// TestPanicIsTruncated checks that a long panic message is truncated like any other result.
+func TestPanicIsTruncated(t *testing.T) {
 	t.Parallel()
 	loud := newTool("loud", pawl.AccessRead, func(context.Context, toolapi.Call) (pawl.Result, error) {
 		panic(strings.Repeat("oh no ", 10_000))
@@ -200,7 +201,7 @@ func TestSpillOfAPanic(t *testing.T) {
 func TestNoticeOfAModel(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{model: chunks{stream(pawl.FinishEndTurn, say("Do"), model.Chunk{Kind: model.ChunkNotice, Text: "waiting for a turn"}, say("ne."))}})
-	w.tells("waiting for a turn")
+	w.checkNotice("waiting for a turn")
 	replies := w.bodies(pawl.Replied{})
 	if len(replies) != 1 || replies[0].(pawl.Replied).Parts.Text() != "Done." {
 		t.Errorf("the replies are %+v", replies)

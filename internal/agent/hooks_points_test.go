@@ -44,8 +44,8 @@ func (c *chronicle) hook() hook.Hook {
 	}}
 }
 
-// told returns what it has written down since it was last asked.
-func (c *chronicle) told() []string {
+// takeLines returns the lines since its last call.
+func (c *chronicle) takeLines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := c.lines
@@ -110,7 +110,7 @@ func TestHookPoints(t *testing.T) {
 	}}
 	w := wholeSession(t, c)
 	check(t, []string{"goodbye"}, w.End(t.Context(), session, hook.EndOther))
-	check(t, everyPoint, c.told())
+	check(t, everyPoint, c.takeLines())
 	check(t, []pawl.Body{pawl.Injected{Source: "hook", Text: "mind the gap"}, pawl.Injected{Source: "hook", Text: "mind the step"}}, w.bodies(pawl.Injected{}))
 	last := w.model.requests[len(w.model.requests)-1]
 	if text := fmt.Sprint(last.Messages); !strings.Contains(text, "mind the gap") || !strings.Contains(text, "mind the step") {
@@ -118,12 +118,12 @@ func TestHookPoints(t *testing.T) {
 	}
 
 	check(t, nil, w.End(t.Context(), session, hook.EndOther))
-	check(t, nil, c.told()) // it has ended already
+	check(t, nil, c.takeLines()) // it has ended already
 	w.prompt("again", inMode("ask"))
 	if _, _, err := w.Begin(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
-	check(t, []string{"session.start resume", "chat.message"}, c.told())
+	check(t, []string{"session.start resume", "chat.message"}, c.takeLines())
 }
 
 // doneBy returns what an event shows as done: it must not be reported again once a
@@ -198,7 +198,7 @@ func TestHookPointsResumed(t *testing.T) {
 			}
 		}
 		got := map[string]int{}
-		for _, line := range c.told() {
+		for _, line := range c.takeLines() {
 			got[line]++
 		}
 		for _, line := range []string{"chat.message", "tool.execute.before act", "notification permission_prompt", "tool.execute.after act", "compaction.after manual", "notification idle_prompt"} {
@@ -242,9 +242,9 @@ func TestHookNobody(t *testing.T) {
 			if _, err := w.turn(ctx); err != nil {
 				t.Fatal(err)
 			}
-			check(t, test.want, slices.Contains(c.told(), "notification idle_prompt"))
+			check(t, test.want, slices.Contains(c.takeLines(), "notification idle_prompt"))
 			w.End(t.Context(), session, hook.EndOther)
-			check(t, test.parent == "", slices.Contains(c.told(), "session.end other"))
+			check(t, test.parent == "", slices.Contains(c.takeLines(), "session.end other"))
 		})
 	}
 }

@@ -323,9 +323,9 @@ func TestHookAsked(t *testing.T) {
 	}
 }
 
-// TestHookChild: the end of a subagent's turn is another point than that of a person,
-// and its prompts are no person's.
-func TestHookChild(t *testing.T) {
+// TestHooksOfASubagent checks that the end of a subagent's turn runs SubagentStop hooks instead of Stop hooks, and that
+// its prompts do not run UserPromptSubmit hooks.
+func TestHooksOfASubagent(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: []string{isDone, isDone}, parent: "01JD0000000000000000000009"})
 	w.hook("Stop", "", "touch stopped")

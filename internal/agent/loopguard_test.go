@@ -33,8 +33,8 @@ func blind() []toolapi.Tool {
 	return []toolapi.Tool{toolText("look", pawl.AccessRead, "nothing"), toolText("act", pawl.AccessRead, "nothing")}
 }
 
-// told are the words to the model on its circles.
-func (w *testEnv) told() []string {
+// loopMessages returns the messages to the model about its loops.
+func (w *testEnv) loopMessages() []string {
 	w.t.Helper()
 	var texts []string
 	for _, b := range w.bodies(pawl.Injected{}) {
@@ -73,7 +73,7 @@ func TestCircles(t *testing.T) {
 			w.prompt("go", absent)
 			w.mustTurn(pawl.ReasonEndTurn)
 			beginsWith := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
-			check(t, tt.want, w.told(), beginsWith)
+			check(t, tt.want, w.loopMessages(), beginsWith)
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestCirclesEndTheTurn(t *testing.T) {
 			w.prompt("go", tt.change)
 			stop := w.mustTurn(pawl.ReasonLoop)
 			check(t, Stop{Reason: pawl.ReasonLoop, Message: report}, stop)
-			check(t, []string{repeats}, w.told())
+			check(t, []string{repeats}, w.loopMessages())
 			check(t, 6, len(w.results()))
 			check(t, 0, len(w.bodies(pawl.Asked{})))
 		})
@@ -113,7 +113,7 @@ func TestSteeringEndsCircles(t *testing.T) {
 		}
 	}
 	w.mustTurn(pawl.ReasonEndTurn)
-	check(t, []string{repeats, repeats}, w.told())
+	check(t, []string{repeats, repeats}, w.loopMessages())
 }
 
 // person is who answers what the turn asks, as soon as it is in the log.
@@ -142,10 +142,10 @@ func TestAskedToGoOn(t *testing.T) {
 	t.Parallel()
 	const word = "The user was asked whether you shall go on, and says: look in docs"
 	for name, tt := range map[string]struct {
-		answer pawl.Answer
-		reason pawl.Reason
-		calls  int
-		told   []string
+		answer       pawl.Answer
+		reason       pawl.Reason
+		calls        int
+		loopMessages []string
 	}{
 		"yes":            {pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.ReasonEndTurn, 8, []string{repeats}},
 		"yes, but":       {pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: " look in docs\n"}, pawl.ReasonEndTurn, 8, []string{repeats, word}},
@@ -160,7 +160,7 @@ func TestAskedToGoOn(t *testing.T) {
 			})
 			w.prompt("go", func(p *pawl.Prompted) { p.AskTimeout = 1 })
 			w.mustTurn(tt.reason)
-			check(t, tt.told, w.told())
+			check(t, tt.loopMessages, w.loopMessages())
 			check(t, tt.calls, len(w.results()))
 			check(t, []pawl.Body{pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: report, Timeout: 1}}}, w.bodies(pawl.Asked{}))
 		})
@@ -176,7 +176,7 @@ func TestAskedAgain(t *testing.T) {
 	})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	check(t, []string{repeats, repeats}, w.told())
+	check(t, []string{repeats, repeats}, w.loopMessages())
 	check(t, 2, len(w.bodies(pawl.Asked{})))
 }
 

@@ -185,9 +185,9 @@ func TestServerRules(t *testing.T) {
 	}
 }
 
-// A subagent has its parent's tools of servers, also of those that are not up, and no
-// others.
-func TestChildInheritsServerTools(t *testing.T) {
+// TestSubagentInheritsServerTools checks that a subagent has exactly the MCP tools of its parent, including those of
+// servers that are not running.
+func TestSubagentInheritsServerTools(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		tools, agent, want []string
@@ -231,16 +231,15 @@ func TestServerNotes(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: []string{isDone}})
 	w.Servers = &shop{notes: []string{"the MCP server a is not ready"}}
-	w.tells("the MCP server a is not ready")
+	w.checkNotice("the MCP server a is not ready")
 }
 
-// tells works on a prompt, and holds a turn to telling who watches this once, and
-// to leaving it out of the log.
-func (w *testEnv) tells(note string) {
+// checkNotice runs a turn and checks that it publishes the note once as a status, and does not write it to the log.
+func (w *testEnv) checkNotice(note string) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
-	told := make(chan string, 8)
+	notices := make(chan string, 8)
 	ready := make(chan struct{})
 	go func() {
 		for e := range w.bus.Events(ctx, session, 0) {
@@ -248,20 +247,20 @@ func (w *testEnv) tells(note string) {
 			case pawl.SessionCreated:
 				close(ready)
 			case pawl.Status:
-				told <- b.Message
+				notices <- b.Message
 			default: // not of interest
 			}
 		}
-		close(told)
+		close(notices)
 	}()
 	receive(w.t, ready, "the log")
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
-	if got := receive(w.t, told, "the note"); got != note {
+	if got := receive(w.t, notices, "the note"); got != note {
 		w.t.Errorf("got %q", got)
 	}
 	cancel()
-	for more := range told {
+	for more := range notices {
 		w.t.Errorf("told too: %q", more)
 	}
 	if got := w.bodies(pawl.Status{}); got != nil {

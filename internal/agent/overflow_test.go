@@ -211,10 +211,10 @@ func TestCompactionResumesFromEveryPoint(t *testing.T) {
 	}
 }
 
-// compactsAround reports whether a compaction is near that place of the log.
+// compactsAround reports whether a compaction is within two events of head.
 func compactsAround(events []pawl.Event, head pawl.Seq) bool {
-	near := events[max(head-2, 0):min(int(head)+2, len(events))]
-	return slices.ContainsFunc(near, func(e pawl.Event) bool { return pawl.KindOf(e.Body) == "compacted" })
+	around := events[max(head-2, 0):min(int(head)+2, len(events))]
+	return slices.ContainsFunc(around, func(e pawl.Event) bool { return pawl.KindOf(e.Body) == "compacted" })
 }
 
 // However long a session gets, each of its requests fits, and begins mostly as

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// hall is where calls meet: it knows who is inside, and holds them until they may go.
+// hall blocks calls until the test releases them, and counts how many run at once.
 type hall struct {
 	entered chan pawl.CallID
 	mu      sync.Mutex
@@ -25,7 +25,8 @@ func newHall() *hall {
 	return &hall{entered: make(chan pawl.CallID, 100), leave: map[pawl.CallID]chan struct{}{}}
 }
 
-func (h *hall) door(id pawl.CallID) chan struct{} {
+// release returns the channel that the test closes to let a call finish.
+func (h *hall) release(id pawl.CallID) chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.leave[id] == nil {
@@ -47,7 +48,7 @@ func (h *hall) tool(name string, kind pawl.AccessKind) toolapi.Tool {
 		defer h.count(-1)
 		h.entered <- c.ID
 		select {
-		case <-h.door(c.ID):
+		case <-h.release(c.ID):
 			return pawl.Result{Content: "done " + string(c.ID)}, nil
 		case <-ctx.Done():
 			return pawl.Result{Content: "half " + string(c.ID)}, ctx.Err()
@@ -111,7 +112,7 @@ func TestReadsRunTogetherAndWritesAlone(t *testing.T) {
 				ids := h.entering(t, n)
 				slices.Reverse(ids) // the last one ends first
 				for k, id := range ids {
-					close(h.door(id))
+					close(h.release(id))
 					if i+1 < len(test.groups) || k+1 < len(ids) {
 						w.waitFor(func(b pawl.Body) bool { f, ok := b.(pawl.CallFinished); return ok && f.Call == id })
 					}

@@ -35,7 +35,7 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 		return err // an earlier attempt asked about another call
 	}
 	if len(answer.Always) > 0 {
-		if err := s.Authority.Grant(ctx, p.call.Dir, answer.Always); err != nil {
+		if err := s.Authority.SaveRules(ctx, p.call.Dir, answer.Always); err != nil {
 			return denied("not permitted: what was granted could not be kept: %v", err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 var nested = map[string]string{"sub/AGENTS.md": "Be careful.", "sub/a.txt": "a", "sub/b.txt": "b", "top.txt": "t"}
 
-// told counts the results that bring the rules.
-func told(w *testEnv) (n int) {
+// countRules returns how often the rules occur in the results.
+func countRules(w *testEnv) (n int) {
 	for _, r := range w.results() {
 		n += strings.Count(r.Result.Content, "Be careful.")
 	}
@@ -33,10 +33,10 @@ func TestRulesOfAFolderComeOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, setup{script: test.script})
-			w.bring(test.trusted, nested)
+			w.configureProject(test.trusted, nested)
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
-			if got := told(w); got != test.want {
+			if got := countRules(w); got != test.want {
 				t.Errorf("they came %d times, want %d: %+v", got, test.want, w.results())
 			}
 		})
@@ -51,12 +51,12 @@ func TestRulesOfAFolderAfterResume(t *testing.T) {
 		`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 		`{"calls":[{"name":"read","input":{"path":"sub/b.txt"}}]}`, `{"text":"done"}`,
 	}})
-	w.bring(true, nested)
+	w.configureProject(true, nested)
 	w.interrupted("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	w.prompt("go on")
 	w.mustTurn(pawl.ReasonEndTurn)
-	if got := told(w); got != 1 || len(w.results()) != 3 {
+	if got := countRules(w); got != 1 || len(w.results()) != 3 {
 		t.Errorf("they came %d times in %d results", got, len(w.results()))
 	}
 }
@@ -64,7 +64,7 @@ func TestRulesOfAFolderAfterResume(t *testing.T) {
 func TestRulesOfAFolderAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: []string{`{"calls":[{"name":"read","input":{"path":"sub/a.txt"}}]}`, `{"text":"done"}`}})
-	w.bring(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
+	w.configureProject(true, map[string]string{"sub/AGENTS.md": strings.Repeat("é rule. ", 10_000), "sub/a.txt": "a"})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	if got := w.results()[0].Result.Content; len(got) > maxProjectRules+1000 || !strings.Contains(got, "(cut: read the file for the rest)") {

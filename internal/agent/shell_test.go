@@ -61,8 +61,8 @@ func TestShellIsTheirWord(t *testing.T) {
 	}
 }
 
-// A large output is bounded, and kept whole beside the log.
-func TestShellSpills(t *testing.T) {
+// TestShellOutputIsTruncated checks that a large output is truncated in the log and stored completely as a blob.
+func TestShellOutputIsTruncated(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: []string{isDone}})
 	r := w.sh("seq 1 20000")
@@ -165,8 +165,8 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 	const command = "type ls; ls; echo $HOSTILE"
 	for _, mode := range []string{"plan", "guard", "auto", "yolo"} {
 		t.Run(mode, func(t *testing.T) {
-			box := &requests{}
-			jobs := tool.NewJobs(nil, box)
+			fakeSandbox := &requests{}
+			jobs := tool.NewJobs(nil, fakeSandbox)
 			w := newEnv(t, setup{script: []string{`{"calls":[` + bash(command) + `]}`, isDone}, tools: []toolapi.Tool{tool.Bash(jobs)}})
 			for _, name := range []string{".bashrc", ".bash_profile", ".profile", ".bash_aliases", ".envrc", "ls"} {
 				w.write(name, "export HOSTILE=1; alias ls='touch pwned'; ls() { touch pwned; }\n")
@@ -174,8 +174,8 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 			w.prompt("go", inMode(mode))
 			w.mustTurn(pawl.ReasonEndTurn)
 			r := w.sh(command)
-			check(t, 2, len(box.list))
-			check(t, box.list[0], box.list[1])
+			check(t, 2, len(fakeSandbox.list))
+			check(t, fakeSandbox.list[0], fakeSandbox.list[1])
 			check(t, w.results()[0].Result, r.Result, cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "duration_ms" }))
 			check(t, false, w.has("pwned"))
 		})

@@ -21,7 +21,7 @@ func skilled(t *testing.T, script []string, names ...string) *testEnv {
 	for _, name := range names {
 		files[".pawl/skills/"+name+"/SKILL.md"] = fmt.Sprintf("---\nname: %s\ndescription: About %s.\n---\nDo %s slowly.", name, name, name)
 	}
-	w.bring(true, files)
+	w.configureProject(true, files)
 	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
 		return f.Skills, err
@@ -37,8 +37,8 @@ func loads(name string) string {
 	return fmt.Sprintf(`{"calls":[{"name":"skill","input":{"name":%q}}]}`, name)
 }
 
-// again returns which skills a digest gives again, and which it only names.
-func again(text string) (given, named []string) {
+// repeatedSkills returns the skills that a digest repeats in full, and those that it only names.
+func repeatedSkills(text string) (given, named []string) {
 	for _, name := range []string{"one", "two", "three", "four", "five"} {
 		switch {
 		case strings.Contains(text, "\n  Do "+name+" slowly."):
@@ -65,7 +65,7 @@ func TestSkillsOutliveCompactions(t *testing.T) {
 		t.Fatalf("%d compactions", len(done))
 	}
 	for i, c := range done {
-		given, named := again(c.Text)
+		given, named := repeatedSkills(c.Text)
 		check(t, []string{"one", "three", "four"}, given)
 		check(t, []string{"two"}, named)
 		if strings.Contains(c.Text, `"none"`) || strings.Count(c.Text, `- "one"`) != 1 {
@@ -83,7 +83,7 @@ func TestSkillsOutliveCompactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	done = w.compactions()
-	given, named := again(done[len(done)-1].Text)
+	given, named := repeatedSkills(done[len(done)-1].Text)
 	check(t, []string{"one", "three", "four"}, given)
 	check(t, []string{"two"}, named)
 }
@@ -111,7 +111,7 @@ func TestSkillsOfADigestAreTheConversations(t *testing.T) {
 	if len(done) != 1 {
 		t.Fatalf("%d compactions", len(done))
 	}
-	given, named := again(done[0].Text)
+	given, named := repeatedSkills(done[0].Text)
 	check(t, []string{"two"}, given)
 	check(t, nil, named)
 	var stays bool

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Only so many subagents work in the background at once.
-func TestChildrenAreBounded(t *testing.T) {
+// TestBackgroundSubagentsAreLimited checks that at most maxBackground subagents run in the background at once.
+func TestBackgroundSubagentsAreLimited(t *testing.T) {
 	t.Parallel()
 	calls := make([]string, maxBackground+1)
 	for i := range calls {

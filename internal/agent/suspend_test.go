@@ -49,14 +49,14 @@ func TestAwaitAny_Parks(t *testing.T) {
 
 var errTest = errors.New("the test ends it")
 
-func TestMissionJournal_Park(t *testing.T) {
+func TestMissionJournal_Suspend(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {
-		park   bool
-		waited time.Duration
-		most   time.Duration
-		want   time.Duration // 0 means that it goes on
+		suspend bool
+		waited  time.Duration
+		most    time.Duration
+		want    time.Duration // 0 means that it goes on
 	}{
 		"nobody waits elsewhere": {false, time.Hour, time.Hour, 0},
 		"not long yet":           {true, defaultSuspendAfter - 1, time.Hour, 0},
@@ -64,7 +64,7 @@ func TestMissionJournal_Park(t *testing.T) {
 		"not for so long":        {true, time.Hour, time.Second, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := NewStepper(Config{Suspend: tt.park, Clock: func() time.Time { return at }})
+			s := NewStepper(Config{Suspend: tt.suspend, Clock: func() time.Time { return at }})
 			err := missionJournal{s, &journal{}}.Suspend(at.Add(-tt.waited), tt.most)
 			var suspended *Suspended
 			if got := errors.As(err, &suspended); got != (tt.want > 0) || got && !suspended.Until.Equal(at.Add(tt.want)) {
@@ -81,9 +81,9 @@ func TestMissionFault(t *testing.T) {
 	away, suspended := fmt.Errorf("no store: %w", pawl.ErrUnavailable), &Suspended{Ask: 1}
 	var stop *Stop
 	for name, tt := range map[string]struct {
-		park bool
-		err  error
-		same bool
+		suspend bool
+		err     error
+		same    bool
 	}{
 		"suspended":            {true, fmt.Errorf("wait: %w", suspended), false},
 		"away, tried again":    {true, away, true},
@@ -93,7 +93,7 @@ func TestMissionFault(t *testing.T) {
 		"nothing has happened": {true, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := NewStepper(Config{Suspend: tt.park}).missionFault(t.Context(), tt.err)
+			got := NewStepper(Config{Suspend: tt.suspend}).missionFault(t.Context(), tt.err)
 			switch {
 			case tt.same:
 				if got != tt.err { //nolint:errorlint // the very same

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// bring lets sessions have what their directory brings.
-func (w *testEnv) bring(trusted bool, files map[string]string) {
+// configureProject writes files to the working directory and lets sessions use the project's configuration.
+func (w *testEnv) configureProject(trusted bool, files map[string]string) {
 	w.t.Helper()
 	for name, text := range files {
 		path := filepath.Join(w.dir, name)
@@ -50,7 +50,7 @@ var readTwice = []string{
 func TestSystemIsStableWithinATurn(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: slices.Concat(readTwice, []string{`{"text":"again"}`})})
-	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
+	w.configureProject(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
 	w.model.begins = func(model.Request) {
 		if err := os.WriteFile(filepath.Join(w.dir, "AGENTS.md"), []byte("Use spaces."), 0o600); err != nil {
 			t.Error(err)
@@ -77,7 +77,7 @@ func TestSystemIsStableWithinATurn(t *testing.T) {
 func TestSystemAfterResume(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: readTwice})
-	w.bring(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
+	w.configureProject(true, map[string]string{"AGENTS.md": "Use tabs.", "a.txt": "a"})
 	w.interrupted("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	for i, r := range w.model.requests {
@@ -87,10 +87,11 @@ func TestSystemAfterResume(t *testing.T) {
 	}
 }
 
-func TestNothingOfAStranger(t *testing.T) {
+// TestUntrustedProjectIsIgnored checks that the configuration of an untrusted project is not in the system prompt.
+func TestUntrustedProjectIsIgnored(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: readTwice[2:]})
-	w.bring(false, map[string]string{"AGENTS.md": "Use tabs.", ".pawl/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads PDFs.\n---\nRead."})
+	w.configureProject(false, map[string]string{"AGENTS.md": "Use tabs.", ".pawl/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads PDFs.\n---\nRead."})
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
 	if s := w.model.requests[0].System; strings.Contains(s, "Use tabs.") || strings.Contains(s, "PDFs") {
@@ -120,7 +121,7 @@ func TestSkillOfThisTurn(t *testing.T) {
 		`{"calls":[{"name":"write","input":{"path":".agents/skills/pdf/SKILL.md","content":"---\nname: pdf\ndescription: Reads PDFs.\n---\nRead slowly."}}]}`,
 		`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`, `{"text":"the next turn"}`,
 	}})
-	w.bring(true, nil)
+	w.configureProject(true, nil)
 	w.skillTool()
 	w.prompt("go")
 	w.mustTurn(pawl.ReasonEndTurn)
@@ -151,15 +152,15 @@ func TestSkillTool(t *testing.T) {
 	for name, files := range map[string]map[string]string{"with": {".pawl/skills/pdf/SKILL.md": text}, "without": {"a.txt": "a"}} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, setup{script: []string{`{"calls":[{"name":"skill","input":{"name":"pdf"}}]}`, `{"text":"done"}`}})
-			w.bring(true, files)
+			w.configureProject(true, files)
 			w.skillTool()
 			w.prompt("go")
 			w.mustTurn(pawl.ReasonEndTurn)
 			offered := slices.ContainsFunc(w.model.requests[0].Tools, func(s toolapi.Spec) bool { return s.Name == "skill" })
-			told := strings.Contains(w.model.requests[0].System, "- pdf: Reads PDFs.")
+			listed := strings.Contains(w.model.requests[0].System, "- pdf: Reads PDFs.")
 			loaded := strings.Contains(w.results()[0].Result.Content, "Read slowly.")
-			if want := name == "with"; !offered || told != want || loaded != want {
-				t.Errorf("offered %t, told %t, loaded %t", offered, told, loaded)
+			if want := name == "with"; !offered || listed != want || loaded != want {
+				t.Errorf("offered %t, told %t, loaded %t", offered, listed, loaded)
 			}
 			if s := w.model.requests[0].System; !strings.Contains(s, "pawl skills add") {
 				t.Errorf("it does not know how to get more:\n%s", s)
@@ -188,7 +189,7 @@ func TestDefinedAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, setup{script: []string{write, `{"text":"done"}`}})
-			w.bring(test.trusted, map[string]string{".pawl/agents/helper.md": test.file})
+			w.configureProject(test.trusted, map[string]string{".pawl/agents/helper.md": test.file})
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 			w.mustTurn(pawl.ReasonEndTurn)
 			got := w.results()[0].Result
@@ -203,30 +204,30 @@ func TestDefinedAgent(t *testing.T) {
 	}
 }
 
-// An agent that nobody has, or that an untrusted directory brings, does not work.
+// TestUndefinedAgent checks that an agent that is not defined, or only by an untrusted project, cannot be used.
 func TestUndefinedAgent(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: readTwice[2:]})
-	w.bring(false, map[string]string{".pawl/agents/helper.md": "You help."})
+	w.configureProject(false, map[string]string{".pawl/agents/helper.md": "You help."})
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, `no agent is called "helper"; there are: build, explore, general`) {
 		t.Errorf("it ends with %q", stop.Message)
 	}
 }
 
-// subagents notes what subagents are given.
-type children struct {
+// settingsRecorder is a service that records the settings of the prompts that subagents are sent.
+type settingsRecorder struct {
 	crowd
 	sent []pawl.Settings
 }
 
-func (c *children) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+func (c *settingsRecorder) Send(_ context.Context, _ pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	c.sent = append(c.sent, p.Settings)
 	return 2, nil
 }
 
-// What holds for an agent holds for whom it gives tasks to.
-func TestChildrenOfADefinedAgent(t *testing.T) {
+// TestSubagentsOfADefinedAgent checks that the restrictions of an agent apply to its subagents too.
+func TestSubagentsOfADefinedAgent(t *testing.T) {
 	t.Parallel()
 	task := []string{`{"calls":[{"name":"task","input":{"agent":"helper","prompt":"x","description":"x","background":true}}]}`, `{"text":"done"}`}
 	for name, test := range map[string]struct{ file, mode, says string }{
@@ -236,8 +237,8 @@ func TestChildrenOfADefinedAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, setup{script: task})
-			w.bring(true, map[string]string{".pawl/agents/lead.md": test.file, ".pawl/agents/helper.md": "---\ntools: read\n---\nYou help."})
-			svc := &children{}
+			w.configureProject(true, map[string]string{".pawl/agents/lead.md": test.file, ".pawl/agents/helper.md": "---\ntools: read\n---\nYou help."})
+			svc := &settingsRecorder{}
 			w.Service = svc
 			w.prompt("go", func(p *pawl.Prompted) { p.Agent, p.Mode = "lead", "auto" })
 			_, _ = w.turn(t.Context()) // the service ends it once the subagent works
@@ -276,7 +277,7 @@ func TestModelOfADefinedAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, setup{script: readTwice[2:]})
-			w.bring(true, map[string]string{".pawl/agents/helper.md": test.file})
+			w.configureProject(true, map[string]string{".pawl/agents/helper.md": test.file})
 			w.SmallModel = test.small
 			var opened []string
 			w.Model = func(ref string) (model.Model, error) {
@@ -305,7 +306,7 @@ func smallIs(ref string) func(string) (string, error) {
 func TestSmallModelUnknown(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, setup{script: readTwice[2:]})
-	w.bring(true, map[string]string{".pawl/agents/helper.md": "---\nmodel: small\n---\nYou help."})
+	w.configureProject(true, map[string]string{".pawl/agents/helper.md": "---\nmodel: small\n---\nYou help."})
 	w.SmallModel = func(string) (string, error) { return "", errors.New("no catalog") }
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
 	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, "no catalog") {

@@ -98,10 +98,11 @@ func TestNoTitle(t *testing.T) {
 	}
 }
 
-// A subagent was named by who spawned it, and reports to it.
-func TestNoTitleOfAChild(t *testing.T) {
+// TestNoTitleOfASubagent checks that subagents get neither titles nor summaries: their parent names them and reads
+// their reports.
+func TestNoTitleOfASubagent(t *testing.T) {
 	t.Parallel()
-	const child pawl.SessionID = "01JD0000000000000000000001"
+	const subagent pawl.SessionID = "01JD0000000000000000000001"
 	w := aside(t, setup{script: []string{titleLine, `{"agent":"summary","text":"Done."}`}})
 	events := []pawl.Event{
 		{At: noon, Body: pawl.SessionCreated{Dir: w.dir, Parent: session}},
@@ -109,25 +110,26 @@ func TestNoTitleOfAChild(t *testing.T) {
 		{At: noon, Turn: 1, Body: pawl.TurnStarted{Prompt: 2}},
 		{At: noon, Turn: 1, Body: pawl.TurnFinished{Reason: pawl.ReasonEndTurn, Steps: 9}},
 	}
-	if _, err := w.Store.Append(t.Context(), child, 0, events...); err != nil {
+	if _, err := w.Store.Append(t.Context(), subagent, 0, events...); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Title(t.Context(), child); err != nil {
+	if err := w.Title(t.Context(), subagent); err != nil {
 		t.Error(err)
 	}
-	if err := w.Summarize(t.Context(), Turn{Session: child, Number: 1, Prompt: 2}); err != nil {
+	if err := w.Summarize(t.Context(), Turn{Session: subagent, Number: 1, Prompt: 2}); err != nil {
 		t.Error(err)
 	}
 	check(t, 0, len(w.model.requests))
 }
 
-// Whoever writes while the model thinks is not overruled, nor in the way.
-func TestTitleMeanwhile(t *testing.T) {
+// TestTitleConcurrentWrite checks that an event that is written during the model request does not prevent the title,
+// unless it is a title by the user.
+func TestTitleConcurrentWrite(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name      string
-		meanwhile pawl.Body
-		want      []pawl.Body
+		name       string
+		concurrent pawl.Body
+		want       []pawl.Body
 	}{
 		{"a person names it", pawl.SessionTitled{Title: "Mine"}, []pawl.Body{pawl.SessionTitled{Title: "Mine"}}},
 		{
@@ -140,7 +142,7 @@ func TestTitleMeanwhile(t *testing.T) {
 			w := aside(t, setup{script: []string{`{"text":"Hello."}`, titleLine}})
 			w.prompt("say hello")
 			w.append(pawl.TurnStarted{Prompt: 2})
-			w.model.begins = func(model.Request) { w.append(test.meanwhile) }
+			w.model.begins = func(model.Request) { w.append(test.concurrent) }
 			if err := w.Title(t.Context(), session); err != nil {
 				t.Fatal(err)
 			}
@@ -278,18 +280,18 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// A summary that comes late does not take the place of a later turn's, nor tell
-// of what was undone.
+// TestSummarizeLate checks that a late summary does not replace that of a later turn and is dropped if its turn was
+// undone.
 func TestSummarizeLate(t *testing.T) {
 	t.Parallel()
 	mine := pawl.SessionSummarized{Summary: "The first.", ModelUsage: pawl.ModelUsage{Model: "small"}}
 	later := pawl.SessionSummarized{Summary: "The second."}
 	earlier := pawl.SessionSummarized{Summary: "The zeroth."}
 	tests := []struct {
-		name      string
-		turn      int
-		meanwhile pawl.Body
-		want      []pawl.Body
+		name       string
+		turn       int
+		concurrent pawl.Body
+		want       []pawl.Body
 	}{
 		{"a later turn's came", 2, later, []pawl.Body{later}},
 		{"an earlier turn's came", 0, earlier, []pawl.Body{earlier, mine}},
@@ -306,7 +308,7 @@ func TestSummarizeLate(t *testing.T) {
 			w.mustTurn(pawl.ReasonEndTurn)
 			w.model.begins = func(model.Request) {
 				head := w.events()[len(w.events())-1].Seq
-				if _, err := w.bus.Append(context.Background(), session, head, pawl.Event{At: noon, Turn: test.turn, Body: test.meanwhile}); err != nil {
+				if _, err := w.bus.Append(context.Background(), session, head, pawl.Event{At: noon, Turn: test.turn, Body: test.concurrent}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -39,7 +39,7 @@ func TestStopTexts(t *testing.T) {
 
 func TestStopOf(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("the store is gone")
+	storeErr := errors.New("the store is gone")
 	denied := &Stop{Reason: pawl.ReasonPermissionDenied, Message: "rm"}
 	tests := []struct {
 		name   string
@@ -51,8 +51,8 @@ func TestStopOf(t *testing.T) {
 		{"the loop came to its end", pawl.ReasonEndTurn, nil, Stop{Reason: pawl.ReasonEndTurn}, nil},
 		{"a step stopped it", "", denied, *denied, nil},
 		{"a step's stop counts, wrapped or not", pawl.ReasonEndTurn, fmt.Errorf("authorize: %w", denied), *denied, nil},
-		{"the machinery failed", "", gone, Stop{}, gone},
-		{"the machinery failed in words of its own", "", fmt.Errorf("append: %w", gone), Stop{}, gone},
+		{"the machinery failed", "", storeErr, Stop{}, storeErr},
+		{"the machinery failed in words of its own", "", fmt.Errorf("append: %w", storeErr), Stop{}, storeErr},
 		{"the context's end alone does not end a turn", "", context.Canceled, Stop{}, context.Canceled},
 	}
 	for _, tt := range tests {

@@ -24,7 +24,7 @@ func TestDefensesMatter(t *testing.T) {
 		{"agent.rules", "^TestDefinedAgent$/^an_odd_pattern$", "written true"},
 		{"shell.rules", "^TestShellIsPermitted$/^a_rule_that_denies$", "not a git repository"},
 		{"rules.trust", "^TestRulesOfAFolderComeOnce$/^not_a_stranger's$", "they came 1 times, want 0"},
-		{"rules.trust", "^TestNothingOfAStranger$", "the model is told what a stranger says"},
+		{"rules.trust", "^TestUntrustedProjectIsIgnored$", "the model is told what a stranger says"},
 	})
 }
 

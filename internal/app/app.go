@@ -21,12 +21,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/telemetry"
 )
 
-// App is an open Service with the parts behind it. An App that is attached to a
-// server has a Service only; its other fields are nil.
+// App is an open Service and the components behind it. If the App is attached to a
+// server, only Service is set; the other fields are nil.
 type App struct {
 	pawl.Service
 	Runner    *local.Runner  // runs turns in this process; nil if a fleet runs them
-	Projects  *project.Local // what front ends know about directories
+	Projects  *project.Local // answers front ends' questions about directories
 	Policy    *policy.Safety // decides what tools may do
 	MCP       *MCPServers    // the MCP servers that sessions use
 	Buffers   *EditorBuffers // unsaved files that an editor has open
@@ -36,7 +36,7 @@ type App struct {
 	Telemetry *telemetry.Telemetry
 
 	closers []closer
-	closed  func(name string) // tests learn from it what Close has closed; may be nil
+	closed  func(name string) // for tests: called for each component that Close closes; may be nil
 }
 
 // Options configures the parts that differ in a fleet. The zero value runs
@@ -46,14 +46,14 @@ type Options struct {
 	Models   Models        // nil means the models that this process has API keys for
 	Projects pawl.Projects // nil means the directories of this machine
 
-	// Run returns what runs the sessions. It may change the stepper and the service
-	// before they are used. nil means that this process runs them.
+	// Run returns the runner of the sessions. It may change the stepper and the service
+	// configuration before they are used. If Run is nil, this process runs the sessions.
 	Run func(a *App, s *agent.Stepper, front *service.Config) (service.Runner, error)
 
 	closed func(name string)
 }
 
-// Models opens models and answers questions about them.
+// Models opens models and provides information about them.
 type Models interface {
 	Open(ref string) (model.Model, error)
 	Window(ref string) (model.Window, error)
@@ -62,8 +62,8 @@ type Models interface {
 	Check(ctx context.Context, ref string) error
 }
 
-// Open opens all parts, in the order of stages. If one fails, it closes those that
-// it has opened before.
+// Open opens all components in the order of stages. If one fails, Open closes those that
+// it has already opened.
 func Open(ctx context.Context, o Options) (*App, error) { return open(ctx, o, stages) }
 
 func open(ctx context.Context, o Options, stages []stage) (*App, error) {
@@ -76,17 +76,16 @@ func open(ctx context.Context, o Options, stages []stage) (*App, error) {
 	return b.App, nil
 }
 
-// closer closes one part.
+// closer closes one component.
 type closer struct {
 	name  string
 	close func() error
 }
 
-// onClose registers what Close must do for a part that was opened.
+// onClose registers a function that Close calls for an opened component.
 func (a *App) onClose(name string, do func() error) { a.closers = append(a.closers, closer{name, do}) }
 
-// Close closes all parts, the last opened first. Open turns stay open: they can be
-// resumed.
+// Close closes all components, the last opened first. Unfinished turns can be resumed later.
 func (a *App) Close() error {
 	var errs []error
 	for _, c := range slices.Backward(a.closers) {
@@ -101,8 +100,8 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// FindSession returns the session with the given id or, for "last", the newest one
-// of dir.
+// FindSession returns the session with the ID name or, if name is "last", the newest session
+// in dir.
 func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, error) {
 	if name != "last" {
 		s, err := a.Get(ctx, pawl.SessionID(name))
@@ -121,8 +120,8 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 	return list[0], nil
 }
 
-// Tenants returns the tenants of the store. It fails if the store is an SQLite file,
-// which has none.
+// Tenants returns the tenants of the store. It returns an error for SQLite, which does not support
+// tenants.
 func (a *App) Tenants() (store.Tenants, error) {
 	t, ok := a.RawStore.(store.Tenants)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// closersOf lists what each stage must register with onClose.
+// closersOf lists the names that each stage must register with onClose.
 var closersOf = map[string][]string{
 	"store":            {"store"},
 	"telemetry":        {"telemetry"},
@@ -21,8 +21,8 @@ var closersOf = map[string][]string{
 	"runner":           {"runner"},
 }
 
-// TestOpenClosesAfterErrors: if a stage fails, Open closes what the stages before it
-// have opened, the last first; and so does Close after all stages.
+// TestOpenClosesAfterErrors checks that Open closes the components of earlier stages in reverse
+// order if a stage fails, and that Close does so for all stages.
 func TestOpenClosesAfterErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {

@@ -10,7 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 )
 
-// Attach returns an App whose service is a server at url; "unix" means this machine's socket.
+// Attach returns an App whose service is the server at url. The url "unix" means the server on the
+// default socket; see SocketPath.
 func Attach(url string) (*App, error) {
 	if url == "unix" {
 		path, err := SocketPath()

@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// instrument makes the process kill itself with SIGKILL at the append that PAWL_CRASH names:
-// "before:7" just before the seventh, "after:7" just after. Other processes' events that
-// PAWL_INJECT lists are written while it works.
+// instrument makes the process kill itself with SIGKILL at the append that PAWL_CRASH selects:
+// "before:7" means just before the seventh append, "after:7" just after it. It also writes the
+// events listed in PAWL_INJECT, as if other processes had written them.
 func instrument(st store.Store) store.Store {
 	s := &crashStore{Store: st}
 	if at := os.Getenv("PAWL_CRASH"); at != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// EditorBuffers holds the unsaved files that sessions have open in an editor.
+// EditorBuffers holds the unsaved editor buffers of each session.
 type EditorBuffers struct{ sessions sync.Map }
 
 // Set sets the buffers of a session; nil removes them.
@@ -36,10 +36,9 @@ func (o *EditorBuffers) Get(id pawl.SessionID) toolapi.Buffers {
 	return nil
 }
 
-// UseEditorServers makes a session use the MCP servers of an editor in place of those that the
-// editor passed before. They count as the user's own, because the editor is the user's
-// program. It leaves out servers that cannot be used and returns a note about each. trusted means
-// that the user has passed --trust.
+// UseEditorServers makes a session use the MCP servers of an editor, in place of those that the
+// editor passed before. They are trusted like the user's own servers. Servers that cannot be used
+// are skipped, with a note for each. trusted means that the user has passed --trust.
 func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, dir string, trusted bool, list []mcpclient.Server) (notes []string) {
 	var servers []mcpclient.Server
 	if len(list) > 0 {
@@ -61,8 +60,8 @@ func (s *MCPServers) UseEditorServers(ctx context.Context, id pawl.SessionID, di
 	return notes
 }
 
-// editorServers returns the servers of an editor that can be used in a directory, and notes
-// about the others.
+// editorServers returns the editor's servers that can be used in a directory, and notes about
+// those that are skipped or renamed.
 func (s *MCPServers) editorServers(ctx context.Context, dir string, trusted bool, list []mcpclient.Server) (servers []mcpclient.Server, notes []string) {
 	configured, _, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err != nil {
@@ -92,17 +91,17 @@ func (s *MCPServers) editorServers(ctx context.Context, dir string, trusted bool
 	return servers, notes
 }
 
-// editorServer returns the configuration of an editor's server. It may do without TLS if its
-// URL names this machine.
+// editorServer returns the configuration of an editor's server. TLS is optional for a server on a
+// loopback address.
 func editorServer(l mcpclient.Server) mcpclient.Server {
 	return mcpclient.Server{
 		Name: editorServerName(l.Name), Transport: l.Transport, Command: l.Command, Args: l.Args, Env: l.Env, Unsandboxed: true,
-		URL: l.URL, Headers: l.Headers, Local: onThisMachine(l.URL),
+		URL: l.URL, Headers: l.Headers, Local: isLoopback(l.URL),
 	}
 }
 
-// onThisMachine reports whether a URL names localhost or a loopback address.
-func onThisMachine(address string) bool {
+// isLoopback reports whether the host of a URL is localhost or a loopback address.
+func isLoopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return false
@@ -113,8 +112,7 @@ func onThisMachine(address string) bool {
 
 var invalidInName = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// editorServerName returns a valid name for a server. Editors permit any name, and generate
-// long ones.
+// editorServerName returns a valid name for an editor's server. Editors allow any name.
 func editorServerName(name string) string {
 	if (mcpclient.Server{Name: name, Transport: mcpclient.Stdio, Command: "x"}).Check() == nil {
 		return name
@@ -123,7 +121,7 @@ func editorServerName(name string) string {
 	return strings.TrimRight(name[:min(len(name), mcpclient.MaxServerName)], "-")
 }
 
-// of returns the MCP servers of a session: its directory's and its editor's.
+// of returns the MCP servers of a session: those of its directory and of its editor.
 func (s *MCPServers) of(id pawl.SessionID) *mcpclient.Servers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,10 +134,10 @@ func (s *MCPServers) of(id pawl.SessionID) *mcpclient.Servers {
 // Close stops all servers.
 func (s *MCPServers) Close() {
 	s.mu.Lock()
-	lent := s.editors
+	editors := s.editors
 	s.editors = nil
 	s.mu.Unlock()
-	for _, own := range lent {
+	for _, own := range editors {
 		own.Close()
 	}
 	s.Servers.Close()

@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// TestLentServers: an editor's server counts as one of the user, and may be
-// on this machine if its address says so, and nowhere else that is not public.
-func TestLentServers(t *testing.T) {
+// TestEditorServer checks that an editor's servers run without a sandbox, and that only loopback
+// addresses are local.
+func TestEditorServer(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"A": "b"}
 	for name, test := range map[string]struct {
-		lent mcpclient.Server
-		want mcpclient.Server
+		server mcpclient.Server
+		want   mcpclient.Server
 	}{
 		"a program": {
 			mcpclient.Server{Name: "files", Transport: "stdio", Command: "/bin/x", Args: []string{"-v"}, Env: env},
@@ -36,15 +36,15 @@ func TestLentServers(t *testing.T) {
 		"a name in front":         {mcpclient.Server{URL: "http://localhost@example.com/"}, mcpclient.Server{URL: "http://localhost@example.com/", Unsandboxed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, editorServer(test.lent)); diff != "" {
+			if diff := cmp.Diff(test.want, editorServer(test.server)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-// TestLentNames: a name that pawl has no use for becomes one that it has.
-func TestLentNames(t *testing.T) {
+// TestEditorServerName checks that invalid server names are converted to valid ones.
+func TestEditorServerName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"files": "files", "a_b-c": "a_b-c", "My server": "My-server", "a__b": "a-b", "_a_": "a", "mcp-server-sequential-thinking": "mcp-server-sequential-th",
@@ -60,8 +60,8 @@ func TestLentNames(t *testing.T) {
 	}
 }
 
-// TestOpenBuffers: what a session has open is found by its id, until it is closed.
-func TestOpenBuffers(t *testing.T) {
+// TestEditorBuffers checks that the buffers of a session are found by its ID until they are removed.
+func TestEditorBuffers(t *testing.T) {
 	t.Parallel()
 	var o EditorBuffers
 	o.Set("one", noBuffers{})
@@ -80,8 +80,8 @@ func (noBuffers) Unsaved(context.Context, toolapi.OnDisk) (string, bool, error) 
 	return "", false, nil
 }
 
-// TestLentTooMany: an editor with too many servers is informed.
-func TestLentTooMany(t *testing.T) {
+// TestTooManyEditorServers checks that a note reports too many servers of an editor.
+func TestTooManyEditorServers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// ExtensionPlaces returns where agents, commands, rules and skills are searched.
+// ExtensionPlaces returns the places to search for agents, commands, rules and skills.
 func ExtensionPlaces(guard *policy.Safety) (extension.Places, error) {
 	p := extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
 	var err error
@@ -32,7 +32,7 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 		return err
 	}
 	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
-		guard.LookAgain() // this very turn may have brought a skill; what the user has said of the directory is known by now
+		guard.LookAgain() // this turn may have added a skill
 		return p.Look(ctx, c.Dir).Skills, nil
 	}))
 	if err != nil {
@@ -44,8 +44,8 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	return nil
 }
 
-// FindExtensions reads the extensions for a directory. trusted means that the user has
-// passed --trust. A directory that cannot be read is not trusted.
+// FindExtensions reads the extensions of the user and of a directory. trusted means that the
+// user has passed --trust. If the project configuration cannot be read, it is not trusted.
 func FindExtensions(ctx context.Context, guard *policy.Safety, p extension.Places, dir string, trusted bool) *extension.Found {
 	_, _, _ = guard.Project(ctx, dir, trusted)
 	return p.Look(ctx, dir)

@@ -14,19 +14,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// injection is an event that another process writes into a session once its log holds Count
-// events of the kind After: a prompt that is queued or steers, or a change to the Prompt-th
-// prompt, counted from 1. With Await nothing is written: the session waits until an event of
-// that kind is in the log.
+// injection is an event that is written to a session's log, as if by another process, once the log
+// has Count events of the kind After: a queued or steering prompt, or a change to an earlier prompt.
+// An injection with Await writes nothing: appends wait until the log has an event of that kind.
 type injection struct {
 	After  pawl.Kind `json:"after"`
 	Count  int       `json:"count"`
 	Queue  string    `json:"queue"`
 	Steer  string    `json:"steer"`
 	Reword string    `json:"reword"`
-	Prompt int       `json:"prompt"` // with Reword; without it, that prompt is withdrawn
+	Prompt int       `json:"prompt"` // number of the prompt to change, from 1; without Reword it is withdrawn
 	Await  pawl.Kind `json:"await"`
-	Own    bool      `json:"own"` // with Await: only if this process wrote what it comes after
+	Own    bool      `json:"own"` // with Await: wait only if this process wrote the event After
 }
 
 func parseInjections(list string) []injection {
@@ -37,9 +36,8 @@ func parseInjections(list string) []injection {
 	return injections
 }
 
-// injectingStore writes what is due before each append, so that a process that resumes after a
-// kill finds the same log as one that was not killed. What the log already holds is not written
-// again.
+// injectingStore writes the injections that are due before each append. It derives them from the
+// log, so that a resumed process writes the same events as one that was not killed, each once.
 type injectingStore struct {
 	store.Store
 	injections []injection
@@ -85,7 +83,7 @@ func isBackground(events []pawl.Event) bool {
 // await waits until the awaited event is in the log.
 func (s *injectingStore) await(ctx context.Context, id pawl.SessionID, w injection) error {
 	for {
-		var since pawl.Seq // where it became due
+		var since pawl.Seq // of the event that made it due
 		there, count := false, 0
 		for e, err := range s.Events(ctx, id, 0) {
 			if errors.Is(err, pawl.ErrNotFound) {
@@ -143,7 +141,7 @@ func (s *injectingStore) inject(ctx context.Context, id pawl.SessionID, w inject
 	}
 	_, err = s.Store.Append(ctx, id, row.Head, pawl.Event{At: time.Now(), Body: w.body(prompts, row.Model)})
 	if errors.Is(err, pawl.ErrConflict) {
-		return nil // it is said before the next append
+		return nil // retried before the next append
 	}
 	return err
 }
@@ -164,7 +162,7 @@ func (w injection) body(prompts []pawl.Seq, model string) pawl.Body {
 	}
 }
 
-// said returns a function that reports whether an event is this injection.
+// said returns a function that reports whether an event is the one that w writes.
 func (w injection) said(prompts []pawl.Seq) func(pawl.Event) bool {
 	return func(e pawl.Event) bool {
 		switch b := e.Body.(type) {

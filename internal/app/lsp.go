@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// openLanguageServers returns the language servers. None runs yet; they run in trusted directories
-// only, in a sandbox.
+// openLanguageServers returns the language servers without starting any. They run in a sandbox, and
+// only in trusted directories.
 func openLanguageServers(guard *policy.Safety) (*lsp.Servers, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -20,7 +20,7 @@ func openLanguageServers(guard *policy.Safety) (*lsp.Servers, error) {
 	return &lsp.Servers{Table: table, Sandbox: guard.WrapServer, Enabled: guard.Trusted}, nil
 }
 
-// LanguageServers returns the table of language servers, with the changes of the user.
+// LanguageServers returns the built-in table of language servers with the user's configuration applied.
 func LanguageServers(u config.User) ([]lsp.Spec, error) {
 	entries := map[string]lsp.Entry{}
 	for name, e := range u.LSP {

@@ -12,22 +12,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// MCPServers are the MCP servers of this process. The servers of a directory start when a turn
-// begins there, or when a person uses one of their prompts or documents; a command that only
-// lists them starts none.
+// MCPServers manages the MCP servers of this process. The servers of a directory start when a turn
+// starts there, or when the user refers to one of their prompts or documents. Listing them starts
+// none.
 type MCPServers struct {
 	*mcpclient.Servers
 	guard *policy.Safety
 
 	mu       sync.Mutex
-	editors  map[pawl.SessionID]*mcpclient.Servers // by an editor; nil once they are closed
+	editors  map[pawl.SessionID]*mcpclient.Servers // sessions with servers of an editor; nil after Close
 	reported map[string]bool                       // problems that Notes has returned
 	pending  map[string][]string                   // problems that Notes has not returned yet, by directory
 }
 
 var _ agent.Servers = (*MCPServers)(nil)
 
-// newMCPServers returns the servers. None runs yet.
+// newMCPServers returns the MCP servers without starting any. taken reports whether a tool name is in use.
 func newMCPServers(guard *policy.Safety, taken func(name string) bool) (*MCPServers, error) {
 	keys, err := OpenKeys()
 	if err != nil {
@@ -53,8 +53,9 @@ func useMCPServers(s *MCPServers, loop *agent.Config) {
 	}
 }
 
-// startAll starts the servers of a directory and stops others there. It records what is wrong
-// for Notes: a session works without them. trusted means that the user has passed --trust.
+// startAll starts the configured servers of a directory and stops those that are no longer
+// configured. Problems are not fatal; Notes reports them. trusted means that the user has passed
+// --trust.
 func (s *MCPServers) startAll(ctx context.Context, dir string, trusted bool) {
 	entries, faults, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err == nil {

@@ -16,8 +16,9 @@ type MCPServer struct {
 	Project bool // configured by the project, not by the user
 }
 
-// MCPServersOf reads the MCP servers of a directory and of the user. Invalid entries and files
-// are left out, with a fault for each: a session works without them.
+// MCPServersOf reads the MCP servers configured by the user and by the project in dir. Invalid
+// entries and files are skipped and reported in faults. trusted means that the user has passed
+// --trust.
 func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, trusted bool) (entries []MCPServer, faults []string, err error) {
 	files, err := guard.Servers(ctx, dir, trusted)
 	if err != nil {

@@ -15,22 +15,23 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The bounds of what a prompt takes from MCP servers.
+// Limits for the documents of MCP servers in a prompt.
 const (
-	maxDocuments  = 20       // that it names
-	documentBytes = 64 << 10 // of each
+	maxDocuments  = 20       // per prompt
+	documentBytes = 64 << 10 // per document
 )
 
 var (
-	// serverPrompt reads the name of a server's prompt: mcp__server__prompt or
+	// serverPrompt matches the name of a server's prompt: mcp__server__prompt or
 	// server:prompt.
 	serverPrompt = regexp.MustCompile(`^(?:mcp__([a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*)__|([a-zA-Z0-9_-]+):)(.+)$`)
-	// serverDocument finds the name of a server's document: @server:uri.
+	// serverDocument matches a reference to a server's document: @server:uri.
 	serverDocument = regexp.MustCompile(`(?:^|[\s("'])@([a-zA-Z0-9_-]+):([^\s"']+)`)
 )
 
-// has starts the directory's servers if one of them has the given name.
-func (s *MCPServers) has(ctx context.Context, dir, name string, trusted bool) bool {
+// startConfigured starts the directory's servers if one with the given name is configured and
+// enabled. It reports whether there is one.
+func (s *MCPServers) startConfigured(ctx context.Context, dir, name string, trusted bool) bool {
 	entries, _, err := MCPServersOf(ctx, s.guard, dir, trusted)
 	if err != nil || !slices.ContainsFunc(entries, func(e MCPServer) bool { return e.Name == name && !e.Disabled }) {
 		return false
@@ -39,15 +40,15 @@ func (s *MCPServers) has(ctx context.Context, dir, name string, trusted bool) bo
 	return true
 }
 
-// prompt replaces the call of an MCP server's prompt with the prompt itself. ok is false if name
-// does not name one.
+// prompt replaces the first part of p with the MCP prompt that name refers to, filled with args. ok
+// is false if name does not refer to a prompt of a configured server.
 func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, trusted bool, p *pawl.Prompt) (ok bool, err error) {
 	m := serverPrompt.FindStringSubmatch(name)
 	if m == nil {
 		return false, nil
 	}
 	server, wanted := cmp.Or(m[1], m[2]), m[3]
-	if !s.has(ctx, dir, server, trusted) {
+	if !s.startConfigured(ctx, dir, server, trusted) {
 		return false, nil
 	}
 	if err := s.Await(ctx, dir, server); err != nil {
@@ -72,7 +73,7 @@ func (s *MCPServers) prompt(ctx context.Context, dir, name, args string, trusted
 	return true, nil
 }
 
-// findPrompt returns a server's prompt by its name or by its command name.
+// findPrompt returns a server's prompt by its name or by the last part of its command name.
 func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, error) {
 	var names []string
 	for _, p := range s.Prompts(dir) {
@@ -87,14 +88,14 @@ func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, e
 	return mcpclient.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, sanitize.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
 }
 
-// attach adds the documents that a person names as @server:uri. It returns a note for each
+// attach adds the documents that words refers to as @server:uri to p. It returns a note for each
 // document that cannot be read.
 func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool, p *pawl.Prompt) (notes []string) {
 	seen := map[string]bool{}
 	for _, m := range serverDocument.FindAllStringSubmatch(words, -1) {
 		server, uri := m[1], strings.TrimRight(m[2], ".,;!?)")
 		name := server + ":" + uri
-		if seen[name] || !s.has(ctx, dir, server, trusted) {
+		if seen[name] || !s.startConfigured(ctx, dir, server, trusted) {
 			continue
 		}
 		seen[name] = true
@@ -108,7 +109,7 @@ func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool
 	return notes
 }
 
-// document returns the nth document of a prompt in the form that the model reads.
+// document returns the text for the model of the nth document of a prompt.
 func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
 	if n > maxDocuments {
 		return "", fmt.Errorf("there are %d documents already: %w", maxDocuments, pawl.ErrInvalid)

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/auth"
 )
 
-// TestLoginsAreSecret: what a login has brought is masked from then on.
+// TestLoginsAreSecret checks that the tokens of a registered login are masked.
 func TestLoginsAreSecret(t *testing.T) {
 	t.Parallel()
 	registerLogin(auth.Secret(`{"resource":"https://hub.example.com","access_token":"acc-5f0c2d7e91","refresh_token":"ref-5f0c2d7e92","client_secret":"sec-5f0c2d7e93"}`))
@@ -19,7 +19,7 @@ func TestLoginsAreSecret(t *testing.T) {
 	}
 }
 
-// TestServerNames: how prompts and documents of servers are named.
+// TestServerNames checks the patterns for references to the prompts and documents of servers.
 func TestServerNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{

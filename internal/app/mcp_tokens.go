@@ -12,11 +12,11 @@ var (
 	_ mcpclient.TokenStore = maskedTokens{}
 )
 
-// MCPTokens returns the store of logins to MCP servers: the system's keyring or, where
-// there is none, keys.json. Tokens that pass through it are masked from then on.
+// MCPTokens returns the store for credentials of MCP servers: the system's keyring or, if it is not
+// available, keys.json. Credentials that are read or stored are registered as secrets.
 func MCPTokens(keys *auth.Keys) mcpclient.TokenStore { return maskedTokens{keyringTokens{keys}} }
 
-// keyringTokens stores logins with the API keys: in the system's keyring or in keys.json.
+// keyringTokens stores credentials like API keys: in the system's keyring or in keys.json.
 type keyringTokens struct{ keys *auth.Keys }
 
 // Get returns the credentials of a login.
@@ -37,7 +37,7 @@ func (k keyringTokens) Delete(name string) error {
 	return err
 }
 
-// maskedTokens masks the credentials that are read or written from then on.
+// maskedTokens registers the credentials that are read or stored as secrets.
 type maskedTokens struct{ mcpclient.TokenStore }
 
 // Get returns the credentials of a login.
@@ -47,17 +47,17 @@ func (h maskedTokens) Get(name string) (auth.Secret, error) {
 	return text, err
 }
 
-// Set keeps the credentials of a login.
+// Set stores the credentials of a login and registers them as secrets.
 func (h maskedTokens) Set(name string, text auth.Secret) error {
 	registerLogin(text)
 	return h.TokenStore.Set(name, text)
 }
 
-// registerLogin masks the tokens of a login.
+// registerLogin registers the tokens of a login as secrets.
 func registerLogin(text auth.Secret) {
 	var login map[string]any
 	if json.Unmarshal([]byte(text.Reveal()), &login) != nil {
-		return // it is not one
+		return // not a login
 	}
 	for _, key := range []string{"access_token", "refresh_token", "client_secret"} {
 		if value, ok := login[key].(string); ok {

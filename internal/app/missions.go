@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// newMissions returns mission control. Its Sessions are set when the service is open.
+// newMissions returns mission control. The caller sets its Sessions once the service is open.
 func newMissions(s *policy.Safety) *mission.Control {
 	return mission.New(mission.Config{
 		Repo:      RepoOf,
@@ -38,8 +38,8 @@ func RepoOf(ctx context.Context, dir string) (*git.Repo, error) {
 	return g.Open(ctx, dir)
 }
 
-// OpenGate returns a gate for a repository. Its trees are temporary; the cache of the checks of the
-// base is kept in pawl's cache directory.
+// OpenGate returns a gate for a repository. Closing the gate removes its temporary trees; the cache
+// of the base's checks is kept in pawl's cache directory.
 func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	cache, err := config.Cache()
 	if err != nil {
@@ -56,7 +56,8 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
 }
 
-// MissionGitMajor and MissionGitMinor are the oldest git version that can merge without a worktree.
+// MissionGitMajor and MissionGitMinor are the minimum git version for missions, the first that can
+// merge without a worktree.
 const (
 	MissionGitMajor = 2
 	MissionGitMinor = 38

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
 
-// NewModels returns the models of the user's configuration and API keys. It reads the catalog and
-// the keys when a model is opened.
+// NewModels returns an opener for models with the user's configuration and API keys. The opener
+// reads the catalog and the keys when it opens a model.
 func NewModels() (*provider.Opener, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -60,8 +60,8 @@ func CallBounds(user config.User) map[string]ratelimit.Bounds {
 	return bounds
 }
 
-// ConfiguredModel returns the model for sessions that name none: PAWL_MODEL or the configured
-// one. "" means that none is set.
+// ConfiguredModel returns the default model of sessions: PAWL_MODEL or the one in the user's
+// configuration. It returns "" if neither is set.
 func ConfiguredModel() (string, error) {
 	user, err := LoadUser()
 	return cmp.Or(os.Getenv("PAWL_MODEL"), user.Model), err
@@ -74,7 +74,7 @@ type FoundKey struct {
 	Length   int    `json:"length"`
 }
 
-// FindKeys returns the API keys of those providers that have one.
+// FindKeys returns the API keys found for providers.
 func FindKeys(keys *auth.Keys, providers []catalog.Provider) ([]FoundKey, error) {
 	found := []FoundKey{}
 	for _, p := range providers {
@@ -90,7 +90,7 @@ func FindKeys(keys *auth.Keys, providers []catalog.Provider) ([]FoundKey, error)
 	return found, nil
 }
 
-// ModelHelp returns the help for people who have not configured a model.
+// ModelHelp returns the help text for users who have not configured a model.
 func ModelHelp(ctx context.Context) (string, error) {
 	c, keys, err := CatalogAndKeys()
 	if err != nil {
@@ -116,7 +116,7 @@ func ModelHelp(ctx context.Context) (string, error) {
 	return auth.Help(foundKeys, servers), nil
 }
 
-// KnownModel returns an error if ref names no model of the catalog and no script.
+// KnownModel returns an error if ref is neither a model in the catalog nor a script.
 func KnownModel(ref string) error {
 	if ref == "" || strings.HasPrefix(ref, "script:") {
 		return nil
@@ -129,7 +129,7 @@ func KnownModel(ref string) error {
 	return err
 }
 
-// OpenCatalog returns the model catalog, with the additions of the user's models.json.
+// OpenCatalog returns the model catalog, extended by models.json in pawl's data directory.
 func OpenCatalog() (*catalog.Catalog, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -148,7 +148,7 @@ func CatalogAndKeys() (*catalog.Catalog, *auth.Keys, error) {
 	return c, keys, err
 }
 
-// AuthProvider converts a provider of the catalog for package auth.
+// AuthProvider converts a provider of the catalog to one of package auth.
 func AuthProvider(p catalog.Provider) auth.Provider {
 	return auth.Provider{ID: p.ID, EnvKeys: p.EnvKeys}
 }

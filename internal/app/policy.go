@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// LoadPolicy returns the permission policy of the working directory. A mode overrides the
-// configured one.
+// LoadPolicy returns the permission policy of the working directory. A mode other than ""
+// overrides the configured one.
 func LoadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
 	s, err := policy.Open()
 	if err != nil {

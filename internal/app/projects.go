@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// newProjects returns what front ends know about directories.
+// newProjects returns the component that answers front ends' questions about directories.
 func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*project.Local, error) {
 	p, err := ExtensionPlaces(guard)
 	if err != nil {
@@ -31,12 +31,12 @@ func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*pr
 		Catalog: sync.OnceValues(OpenCatalog),
 		HasKey: func(p catalog.Provider) bool {
 			_, _, err := keys.Key(AuthProvider(p))
-			return err == nil // a key that cannot be read is none: 'pawl auth list' tells
+			return err == nil // an error counts as no key; 'pawl auth list' reports it
 		},
 	}), nil
 }
 
-// projectServers shows the MCP servers of this process to front ends.
+// projectServers provides the MCP servers of this process to package project.
 type projectServers struct{ *MCPServers }
 
 var _ project.Servers = projectServers{}
@@ -92,12 +92,14 @@ func (s projectServers) Commands(dir string) []pawl.CommandInfo {
 	return list
 }
 
-// Prompt replaces the call of a server's prompt with the prompt itself.
+// Prompt replaces the first part of p with the server's prompt that name refers to. It reports
+// whether there is one.
 func (s projectServers) Prompt(ctx context.Context, dir, name, args string, p *pawl.Prompt) (bool, error) {
 	return s.prompt(ctx, dir, name, args, p.Trusted, p)
 }
 
-// Attach adds the documents that words name as @server:uri.
+// Attach adds the documents that words refers to as @server:uri to p. It returns a note for each
+// document that cannot be read.
 func (s projectServers) Attach(ctx context.Context, dir, words string, p *pawl.Prompt) []string {
 	return s.attach(ctx, dir, words, p.Trusted, p)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/redact"
 )
 
-// Secrets masks the secrets of this process in all that it writes. A secret is registered before
-// it is used.
+// Secrets masks the secrets of this process in everything that it writes. Secrets must be
+// registered before they are used.
 var Secrets = &redact.Redactor{}
 
-// LoadUser returns the user's configuration and registers the values that it takes from variables
-// and files as secrets.
+// LoadUser returns the user's configuration. It registers the values that replace {env:…} and
+// {file:…} placeholders as secrets.
 func LoadUser() (config.User, error) {
 	user, err := config.LoadUser()
 	for key, values := range user.Replaced {
@@ -24,9 +24,9 @@ func LoadUser() (config.User, error) {
 	return user, err
 }
 
-// RegisterSecrets registers the secrets that the user has given pawl: stored API keys, headers and
-// the password of the store. A key in the system's keyring is registered when it is read, one of
-// the environment from the start.
+// RegisterSecrets registers the secrets of the user: API keys in keys.json, configured headers, and
+// passwords in the URLs of the store and of providers. Keys in the system's keyring are registered
+// when they are read.
 func RegisterSecrets(store string) error {
 	Secrets.AddURL("store", store)
 	user, err := LoadUser()

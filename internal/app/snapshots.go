@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// OpenSnapshots opens the snapshots in the data directory. It fails without git.
+// OpenSnapshots opens the snapshots in the data directory. It returns an error if git is not found.
 func OpenSnapshots(ctx context.Context) (*snapshot.Store, error) {
 	data, err := config.Data()
 	if err != nil {
@@ -31,8 +31,8 @@ func OpenSnapshots(ctx context.Context) (*snapshot.Store, error) {
 	return snapshot.Open(snapshot.Config{Dir: filepath.Join(data, "snapshots"), Git: g, Except: []string{data}})
 }
 
-// useSnapshots makes tool calls undoable by snapshots. Without git it does nothing; 'pawl doctor'
-// and each undo say so.
+// useSnapshots enables undoing tool calls with snapshots. If git is not found, it does nothing;
+// 'pawl doctor' and each undo report that.
 func useSnapshots(ctx context.Context, loop *agent.Config, svc *service.Config) {
 	snapshots, err := OpenSnapshots(ctx)
 	if err != nil {

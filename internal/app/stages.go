@@ -16,14 +16,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// stage opens one part. What it opens it registers with onClose at once.
+// stage opens one component. It must register the component with onClose as soon as it is open.
 type stage struct {
 	name string
 	open func(b *builder, ctx context.Context) error
 }
 
-// stages are the parts in the order in which Open opens them. Close runs in reverse:
-// the runner stops first, telemetry reports until the end, the store closes last.
+// stages lists the components in the order in which Open opens them. Close runs in reverse order:
+// the runner stops first; telemetry and the store, which the others use, close last.
 var stages = []stage{
 	{"store", (*builder).openStore},
 	{"telemetry", (*builder).openTelemetry},
@@ -38,7 +38,7 @@ var stages = []stage{
 	{"runner", (*builder).openRunner},
 }
 
-// builder holds what later stages need of earlier ones.
+// builder holds the components that later stages need from earlier ones.
 type builder struct {
 	*App
 	options Options
@@ -122,7 +122,7 @@ func (b *builder) openModels(context.Context) (err error) {
 	return err
 }
 
-// configureAgent connects the agent's loop and the service with the parts so far.
+// configureAgent configures the agent's loop and the service with the components opened so far.
 func (b *builder) configureAgent(ctx context.Context) error {
 	events := b.Telemetry.Watch(bus.New(b.Store, bus.Config{Link: b.options.Link}))
 	b.Buffers = &EditorBuffers{}
@@ -133,7 +133,7 @@ func (b *builder) configureAgent(ctx context.Context) error {
 	if err := useExtensions(b.Policy, &b.agent); err != nil {
 		return err
 	}
-	known := b.agent // without MCP servers: a check must not start any
+	known := b.agent // a copy without MCP servers: a check must not start any
 	b.front = service.Config{Store: b.Store, Bus: events, Model: ConfiguredModel, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
 		return checkSettings(ctx, b.models, &known, dir, s)
 	}}

@@ -16,24 +16,24 @@ func openTelemetry() (*telemetry.Telemetry, error) {
 	}
 	u := user.Telemetry
 	s, err := telemetry.Settings{Endpoint: u.Endpoint, Headers: u.Headers, Content: u.Content, Service: u.ServiceName}.With(os.Getenv)
-	if err != nil { // of variables that may be meant for other programs: no reason not to work
+	if err != nil { // not fatal: the environment variables may be meant for other programs
 		warn("no telemetry: " + err.Error())
 	}
-	for name, value := range s.Headers { // whatever its name is: it is there to let pawl in
+	for name, value := range s.Headers { // any header may hold a credential
 		Secrets.Add("telemetry "+name, value)
 	}
 	Secrets.AddHeaders("telemetry", s.Headers)
 	return telemetry.New(telemetry.Config{Settings: s, Version: Version, Redact: Secrets.Event}), nil
 }
 
-// closeTelemetry sends what is left. A failure is a warning, not an error.
+// closeTelemetry sends the remaining data. An error is printed as a warning.
 func closeTelemetry(t *telemetry.Telemetry) {
 	if err := t.Close(); err != nil {
 		warn(err.Error())
 	}
 }
 
-// warn prints a message to standard error. It may contain what a server said.
+// warn prints a message, which may contain untrusted text, to standard error.
 func warn(text string) {
 	fmt.Fprintf(os.Stderr, "pawl: %s\n", sanitize.Text(Secrets.Redact(text)))
 }

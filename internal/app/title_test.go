@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestTitleIsWired: the program as it is put together gives sessions titles.
-func TestTitleIsWired(t *testing.T) {
+// TestSessionTitle checks that sessions of an App get titles.
+func TestSessionTitle(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
-// newTools returns the built-in tools, with the search services that the user has configured.
+// newTools returns the built-in tools, with the configured search services.
 func newTools(c tool.Config) (*tool.Registry, error) {
 	user, err := LoadUser()
 	if err != nil {
@@ -35,7 +35,7 @@ func newTools(c tool.Config) (*tool.Registry, error) {
 	return tool.Builtin(c)
 }
 
-// checkSettings returns an error for settings that no turn could run with.
+// checkSettings returns an error if a turn in dir cannot run with the settings s.
 func checkSettings(ctx context.Context, models Models, loop *agent.Config, dir string, s pawl.Settings) error {
 	if _, err := agent.Lookup(s.Agent); errors.Is(err, pawl.ErrNotFound) {
 		found, err := loop.Extensions(ctx, dir, s)

@@ -20,7 +20,8 @@ func WithApp(cmd *cobra.Command, f func(ctx context.Context, a *app.App) error) 
 	return errors.Join(f(cmd.Context(), a), a.Close())
 }
 
-// WithSession is WithApp with the session that name stands for: an id or "last".
+// WithSession is like WithApp, and passes f the session with the ID name or, if name is "last", the
+// newest session of the working directory.
 func WithSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
 	return WithApp(cmd, func(ctx context.Context, a *app.App) error {
 		dir, err := os.Getwd()

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Confirm asks the person at the terminal a yes-or-no question. Without a terminal it returns a
-// usage error.
+// Confirm asks the user a yes-or-no question on the terminal. Without a terminal it returns a usage
+// error.
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	if !Attended(cmd) {
 		return false, UsageError(cmd, errors.New("nobody is there to be asked: --yes does it, --dry-run only shows it"))
@@ -30,8 +30,8 @@ func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	return false, nil
 }
 
-// Attended reports whether a person can be asked: standard input and standard error
-// are a terminal.
+// Attended reports whether the user can answer questions: standard input and standard error are
+// terminals.
 func Attended(cmd *cobra.Command) bool {
 	in, ok := cmd.InOrStdin().(*os.File)
 	return ok && IsTerminal(in) && IsTerminal(cmd.ErrOrStderr())

@@ -1,6 +1,5 @@
-// Package cli has what pawl's commands share: output, terminals, exit codes and the
-// App that they work with. The commands are in the packages below it, one for each
-// family.
+// Package cli contains the code that pawl's commands share: output, terminals, exit codes and
+// opening the App. The commands are in its subdirectories, one package for each group.
 package cli
 
 import (
@@ -22,13 +21,13 @@ const (
 	ExitCanceled = 130
 )
 
-// ExitError ends the program with Code. It prints Err, or nothing if Err is nil.
+// ExitError makes the program exit with Code. Err is printed unless it is nil.
 type ExitError struct {
 	Code int
 	Err  error
 }
 
-// Error returns the text of Err.
+// Error returns the text of Err or, if Err is nil, the exit code.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit %d", e.Code)
@@ -39,7 +38,7 @@ func (e *ExitError) Error() string {
 // Unwrap returns Err.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// TurnError returns the end of a turn as an ExitError, or nil if it ended normally.
+// TurnError returns an ExitError for a turn that did not end normally, or nil.
 func TurnError(f pawl.TurnFinished) error {
 	code := ExitFailed
 	switch f.Reason {
@@ -68,7 +67,7 @@ func UsageError(cmd *cobra.Command, err error) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
 }
 
-// Args makes a wrong number of arguments a usage error.
+// Args returns check with its errors turned into usage errors.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile writes a file atomically: readers see the old text or the new one, and an error leaves
-// the old one. It writes directly to what is no regular file, such as /dev/stdout.
+// ReplaceFile replaces a file atomically: readers see either the old or the new content, and an error
+// leaves the old content in place. Files that are not regular, such as /dev/stdout, are written
+// directly.
 func ReplaceFile(path string, text []byte) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		real = path // there is none yet
+		real = path // it does not exist yet
 	}
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(real); err == nil {

@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// MaxInput bounds the bytes read from standard input and from each attachment.
+// MaxInput is the maximum size in bytes of standard input and of each attachment.
 const MaxInput = 10 << 20
 
-// ReadStdin returns what is piped into in. It does not read from a terminal.
+// ReadStdin returns the text that is piped into in, or "" if in is a terminal.
 func ReadStdin(in io.Reader) (string, error) {
 	if f, ok := in.(*os.File); ok {
 		info, err := f.Stat()

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// WriteJSON prints v as one line of JSON. Control characters in its strings are escaped, so that
-// they cannot steer a terminal.
+// WriteJSON writes v as one line of JSON. Control characters in strings are escaped, so that they
+// have no effect on a terminal.
 func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Screen is standard output or standard error. Much of what pawl prints comes from models, tools
-// and providers, so it removes control sequences and masks known secrets, even if they arrive one
-// character at a time.
+// Screen writes to standard output or standard error. Much of the output comes from models, tools
+// and providers, so a Screen removes control sequences and masks known secrets, even if they are
+// split across writes.
 type Screen struct {
 	File   *os.File
 	masked *redact.Writer
@@ -31,10 +31,10 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// Flush writes what is held back. Call it at the end of the program.
+// Flush writes the buffered output. Call it at the end of the program.
 func (s *Screen) Flush() error { return errors.Join(s.text.Flush(), s.masked.Flush()) }
 
-// Fd returns the file descriptor, by which IsTerminal recognizes a terminal.
+// Fd returns the file descriptor, for IsTerminal.
 func (s *Screen) Fd() uintptr { return s.File.Fd() }
 
 var _ interface {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// DefaultColumns is the width of a terminal that does not report one.
+// DefaultColumns is the assumed width of a terminal whose width is unknown.
 const DefaultColumns = 80
 
 // Columns returns the width of the terminal that w writes to, or DefaultColumns.
@@ -24,11 +24,11 @@ func Columns(w io.Writer) int {
 	return DefaultColumns
 }
 
-// WrapMark begins what a long line goes on with.
+// WrapMark marks the continuation lines of a wrapped line.
 const WrapMark = "  \u00a6 "
 
-// WrapLines breaks lines that are too long for the terminal and marks the continuations. Otherwise
-// the terminal would break them, and text of a model could pass for a line of pawl's own.
+// WrapLines breaks lines that are too long for the terminal and marks the continuations. If the
+// terminal wrapped them, text of a model could imitate a line that pawl prints.
 func WrapLines(text string, columns int) string {
 	columns = max(columns-1, 2*len(WrapMark))
 	var b strings.Builder
@@ -37,7 +37,7 @@ func WrapLines(text string, columns int) string {
 		for _, r := range strings.TrimSuffix(line, "\n") {
 			if at+RuneWidth(r) > columns {
 				b.WriteString("\n" + WrapMark)
-				at = len(WrapMark) - 1 // its bar has two bytes
+				at = len(WrapMark) - 1 // the bar takes two bytes and one column
 			}
 			b.WriteRune(r)
 			at += RuneWidth(r)
@@ -47,7 +47,7 @@ func WrapLines(text string, columns int) string {
 	return b.String()
 }
 
-// RuneWidth is how many columns a character takes.
+// RuneWidth returns the number of columns that r takes.
 func RuneWidth(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
@@ -60,7 +60,7 @@ func RuneWidth(r rune) int {
 	}
 }
 
-// CountLines returns how many lines a text takes in a terminal of the given width.
+// CountLines returns the number of lines that text takes on a terminal of the given width.
 func CountLines(text string, columns int) (n int) {
 	for line := range strings.Lines(text) {
 		at := 0
@@ -74,6 +74,6 @@ func CountLines(text string, columns int) (n int) {
 
 // IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Fd() uintptr }) // a file, or a screen
+	f, ok := w.(interface{ Fd() uintptr }) // an *os.File or a *Screen
 	return ok && isatty.IsTerminal(f.Fd())
 }

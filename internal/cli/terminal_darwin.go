@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DiscardInput drops what was typed and not read yet, including an incomplete line.
+// DiscardInput discards unread terminal input, including an incomplete line.
 func DiscardInput(in io.Reader) {
-	const read = 1 // FREAD: of what comes in
+	const read = 1 // FREAD: the input queue
 	if f, ok := in.(*os.File); ok {
-		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, read) // no terminal has nothing to drop
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, read) // fails if in is not a terminal
 	}
 }

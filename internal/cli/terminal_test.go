@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestBarred(t *testing.T) {
+func TestWrapLines(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{"short\n", "short\n"},

@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// ErrorText returns the text of err without the class ErrInvalid.
+// ErrorText returns the text of err without the suffix of pawl.ErrInvalid.
 func ErrorText(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+pawl.ErrInvalid.Error())
 }

@@ -21,10 +21,10 @@ const maxReplacement = 64 << 10
 var placeholder = regexp.MustCompile(`\{(env|file):([^{}]*)(\}?)`)
 
 // replace resolves the placeholders of the user's configuration, and stores their values
-// in Replaced. Only some keys may have them; see keys. folder is the directory of the
+// in Replaced. Only some keys may have them; see keys. dir is the directory of the
 // configuration.
-func (u *User) replace(folder string) error {
-	r := replacer{folder: folder}
+func (u *User) replace(dir string) error {
+	r := replacer{dir: dir}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
 		p := u.Providers[id]
 		r.put("providers."+id+".base_url", &p.BaseURL)
@@ -54,7 +54,7 @@ func (u *User) replace(folder string) error {
 }
 
 type replacer struct {
-	folder   string
+	dir      string
 	replaced map[string][]string
 	err      error
 }
@@ -113,7 +113,7 @@ func (r *replacer) read(path string) (string, error) {
 		path = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.folder, path)
+		path = filepath.Join(r.dir, path)
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold up the start
 	if err != nil {

@@ -92,7 +92,7 @@ func TestSchemaAcceptsTheGuide(t *testing.T) {
 		}
 		return schema.Validate(v)
 	}
-	guide, err := os.ReadFile("../../docs/guide/config.md")
+	guide, err := os.ReadFile("../../docs/reference/config.md")
 	if err != nil {
 		t.Fatal(err)
 	}

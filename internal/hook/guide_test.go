@@ -14,7 +14,7 @@ import (
 // one line, and it refuses what it should.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/guide/hooks.md")
+	text, err := os.ReadFile("../../docs/how-to/hooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}

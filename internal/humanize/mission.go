@@ -42,9 +42,9 @@ func Mission(b pawl.Body) (line string, level Level) {
 	case pawl.ReviewStarted:
 		return strings.TrimSpace(fmt.Sprintf("round %d: a reviewer looks at it %s", b.Round, model(b.Model))), Quiet
 	case pawl.Reviewed:
-		return judged("a reviewer", b.Faults)
+		return faultsLine("a reviewer", b.Faults)
 	case pawl.GateResult:
-		return judged("the gate", b.Faults)
+		return faultsLine("the gate", b.Faults)
 	case pawl.Sealed:
 		return "sealed at " + Commit(b.Candidate), Good
 	case pawl.Blocked:
@@ -180,8 +180,8 @@ func Outcome(r pawl.CheckRun) string {
 	return strings.Join(facts, ", ")
 }
 
-// The faults that a reviewer or the gate found, as a line.
-func judged(who string, faults []pawl.GateFault) (string, Level) {
+// faultsLine returns a line with the faults that a reviewer or the gate found.
+func faultsLine(who string, faults []pawl.GateFault) (string, Level) {
 	if len(faults) == 0 {
 		return who + " found no fault", Good
 	}

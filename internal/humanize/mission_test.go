@@ -80,7 +80,7 @@ func TestMission(t *testing.T) {
 // other.
 func TestMissionComplete(t *testing.T) {
 	t.Parallel()
-	told := 0
+	described := 0
 	for _, kind := range pawl.Kinds() {
 		b, err := kind.Decode(1, []byte(`{}`))
 		if err != nil {
@@ -92,11 +92,11 @@ func TestMissionComplete(t *testing.T) {
 			t.Errorf("%s is told as %q", kind, line)
 		}
 		if line != "" {
-			told++
+			described++
 		}
 	}
-	if told != 13 {
-		t.Errorf("%d kinds are told", told)
+	if described != 13 {
+		t.Errorf("%d kinds are told", described)
 	}
 }
 

@@ -100,7 +100,7 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, worktreeName(t.Worker), t.Base, label)
+	got, err := f.trees.Collect(ctx, worktreeName(t.Worker), t.Base, label)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -135,7 +135,7 @@ func (c *Control) fetch(ctx context.Context, f *resources, t pawl.TaskState) err
 var conflictMark = regexp.MustCompile(`(?m)^(<{7}|>{7}) [0-9a-f]{40,64}\r?$`)
 
 // marked returns the files in which a worker left conflict markers that it had to resolve.
-func (f *resources) marked(ctx context.Context, t pawl.TaskState, got worktree.Harvested) (paths []string, err error) {
+func (f *resources) marked(ctx context.Context, t pawl.TaskState, got worktree.Collected) (paths []string, err error) {
 	if t.From == t.Base {
 		return nil, nil // its worktree had no conflicts
 	}
@@ -257,7 +257,7 @@ func (c *Control) returnPartial(ctx context.Context, b missionapi.Journal, f *re
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
 	}
-	got, err := f.trees.Harvest(ctx, worktreeName(t.Worker), t.Base, label)
+	got, err := f.trees.Collect(ctx, worktreeName(t.Worker), t.Base, label)
 	if err == nil && got.Commit != "" && len(protected(*b.Mission().Criteria, got.Changes)) == 0 {
 		if put, err := f.trees.Merge(ctx, b.Mission().Branch, got.Commit, label); err == nil && len(put.Conflicts) == 0 {
 			r.Base, r.From = put.Onto, put.Commit

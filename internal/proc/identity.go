@@ -59,9 +59,9 @@ func Parse(s string) (Identity, error) {
 // and in the same process namespace.
 func (i Identity) Here() bool { return i.Machine != "" && i.Machine == Self().Machine }
 
-// Gone reports whether the process has certainly ended. It is false for processes
+// Ended reports whether the process has certainly ended. It is false for processes
 // on other machines, whose state is unknown here.
-func (i Identity) Gone() bool {
+func (i Identity) Ended() bool {
 	if !i.Here() {
 		return false
 	}

@@ -67,7 +67,7 @@ func TestRemoved(t *testing.T) {
 	}
 	check := func(name string, i Identity, want bool) {
 		t.Helper()
-		if got := i.Gone(); got != want {
+		if got := i.Ended(); got != want {
 			t.Errorf("%s: Gone() = %v, want %v", name, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestRemoved(t *testing.T) {
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "a killed process, not yet waited for, is gone", child.Gone)
+	wait.Until(t, "a killed process, not yet waited for, is gone", child.Ended)
 	_ = other.Wait()
 	check("a process that has ended", child, true)
 	check("a process of another machine", with(child, func(i *Identity) { i.Machine = "other" }), false)

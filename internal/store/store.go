@@ -86,9 +86,8 @@ type Leases interface {
 	// Acquire takes the session's lease for ttl, or renews it if owner holds it, and
 	// returns the owner that it took the lease from: "" if it was free. While another
 	// owner holds an unexpired lease, Acquire returns a *pawl.BusyError, unless that
-	// owner is the one of the last argument: a process that the caller knows to have
-	// ended.
-	Acquire(ctx context.Context, id pawl.SessionID, owner Owner, ttl time.Duration, gone Owner) (from Owner, err error)
+	// owner is ended, a process that the caller knows to have ended.
+	Acquire(ctx context.Context, id pawl.SessionID, owner Owner, ttl time.Duration, ended Owner) (from Owner, err error)
 
 	// Release gives up the lease if owner holds it.
 	Release(ctx context.Context, id pawl.SessionID, owner Owner) error

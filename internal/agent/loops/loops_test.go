@@ -271,9 +271,9 @@ func TestApply(t *testing.T) {
 	if got := play(t, slices.Concat(anew, same(1, 2, 100))...); got != nil {
 		t.Errorf("another turn: %+v", got)
 	}
-	// A word of the system's does not.
-	told := append(slices.Clone(log), pawl.Injected{Source: "loop", Text: "You repeat yourself."})
-	if diff := cmp.Diff(want[:1], play(t, slices.Concat(told, same(3, 4, 0))...)); diff != "" {
+	// A message from the system does not.
+	notified := append(slices.Clone(log), pawl.Injected{Source: "loop", Text: "You repeat yourself."})
+	if diff := cmp.Diff(want[:1], play(t, slices.Concat(notified, same(3, 4, 0))...)); diff != "" {
 		t.Errorf("told: %s", diff)
 	}
 	// A person who is asked and lets it go on does; one who denies it does not.

@@ -176,7 +176,7 @@ func TestCountedKnowsOfClearing(t *testing.T) {
 func TestClear(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("0123456789 line\n", 2000)
-	spilled := big + "\n… 9 bytes left out: read blob:" + blob + " to see all …\n" + big
+	truncated := big + "\n… 9 bytes left out: read blob:" + blob + " to see all …\n" + big
 	turn := func(seq pawl.Seq, id pawl.CallID, r pawl.ToolResult) []pawl.Message {
 		r.Call = id
 		return []pawl.Message{
@@ -189,7 +189,7 @@ func TestClear(t *testing.T) {
 	var messages []pawl.Message
 	for i, r := range []pawl.ToolResult{
 		{Content: big},
-		{Content: spilled, IsError: true},
+		{Content: truncated, IsError: true},
 		{Content: "little"},
 		{Content: "a picture", Files: []pawl.File{{Name: "a.png", MediaType: "image/png", Data: make([]byte, 1<<20)}}},
 		{Content: big}, {Content: big}, {Content: big}, {Content: big},

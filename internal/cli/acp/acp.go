@@ -1,4 +1,4 @@
-// Package acp has the command 'pawl acp', which editors start.
+// Package acp implements the command 'pawl acp', which editors start.
 package acp
 
 import (
@@ -54,7 +54,7 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // an editor that is gone is an error of a write
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // makes writes to a closed pipe fail instead of ending the process
 	a, err := app.Open(ctx, app.Options{})
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 	defer a.Close()
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); ok && cli.IsTerminal(file) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: an editor is to start this and to speak with it; see docs/guide/editors.md. Ctrl-C ends it.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: an editor is to start this and to speak with it; see docs/how-to/editors.md. Ctrl-C ends it.")
 	}
 	return acp.Serve(ctx, acp.Config{
 		Service: a, Version: app.Version, Settings: settings, Log: cmd.ErrOrStderr(),
@@ -79,13 +79,13 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 		Notes:   func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
 		Buffers: a.Buffers.Set,
 		Servers: func(ctx context.Context, id pawl.SessionID, dir string, servers []acp.Server) []string {
-			return a.MCP.UseEditorServers(ctx, id, dir, f.Trust, lentServers(servers))
+			return a.MCP.UseEditorServers(ctx, id, dir, f.Trust, editorServers(servers))
 		},
 	}, in, maskedLines{os.Stdout})
 }
 
-// maskedLines writes messages whole, one at a time: no key that pawl holds is in
-// them, and nothing that would steer a terminal.
+// maskedLines masks known secrets and escapes control characters in JSON messages. Each Write must
+// be a complete message.
 type maskedLines struct{ w io.Writer }
 
 func (m maskedLines) Write(p []byte) (int, error) {
@@ -95,10 +95,11 @@ func (m maskedLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maskKnown masks the keys that pawl holds in a text that comes in pieces.
+// maskKnown returns a function that passes text on to show with known secrets masked, even if they
+// are split across calls.
 func maskKnown(show func(string)) func(string) {
 	w := app.Secrets.KnownWriter(showFunc(show))
-	return func(text string) { _, _ = w.Write([]byte(text)) } // showing does not fail
+	return func(text string) { _, _ = w.Write([]byte(text)) } // showFunc.Write does not fail
 }
 
 type showFunc func(string)
@@ -108,7 +109,7 @@ func (show showFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// modelsToChoose are the models whose provider's key is found.
+// modelsToChoose returns the models whose provider has an API key.
 func modelsToChoose(ctx context.Context) ([]acp.Model, error) {
 	found, err := auth.AvailableModels(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func modelsToChoose(ctx context.Context) ([]acp.Model, error) {
 	return list, nil
 }
 
-// notes say what the directory brings that does not take effect.
+// notes returns notes about project configuration that is not in effect because dir is not trusted.
 func (f *acpFlags) notes(ctx context.Context, a *app.App, dir string) []string {
 	var b bytes.Buffer
 	f.PrintTrustNotice(ctx, a, dir, &b)
@@ -132,7 +133,7 @@ func (f *acpFlags) notes(ctx context.Context, a *app.App, dir string) []string {
 	return list
 }
 
-// found is what there is for a directory.
+// found returns the extensions for a directory.
 func (f *acpFlags) found(ctx context.Context, a *app.App, dir string) (*extension.Found, error) {
 	p, err := app.ExtensionPlaces(a.Policy)
 	if err != nil {
@@ -141,7 +142,7 @@ func (f *acpFlags) found(ctx context.Context, a *app.App, dir string) (*extensio
 	return app.FindExtensions(ctx, a.Policy, p, dir, f.Trust), nil
 }
 
-// commands are what can be called in a directory.
+// commands returns the commands that prompts in a directory can use.
 func (f *acpFlags) commands(ctx context.Context, a *app.App, dir string) ([]acp.Command, error) {
 	found, err := f.found(ctx, a, dir)
 	if err != nil {
@@ -154,8 +155,8 @@ func (f *acpFlags) commands(ctx context.Context, a *app.App, dir string) ([]acp.
 	return list, nil
 }
 
-// lentServers converts the MCP servers of an editor.
-func lentServers(list []acp.Server) []mcpclient.Server {
+// editorServers converts the MCP servers of an editor.
+func editorServers(list []acp.Server) []mcpclient.Server {
 	var servers []mcpclient.Server
 	for _, s := range list {
 		servers = append(servers, mcpclient.Server{

@@ -1,4 +1,4 @@
-// Package auth has the commands for API keys and models.
+// Package auth implements the commands for API keys and models.
 package auth
 
 import (
@@ -46,7 +46,7 @@ keys.json in pawl's data folder, which is used where there is no keyring.`,
 	return cmd
 }
 
-// withProvider runs f with the provider that the argument names, and the keys.
+// withProvider calls f with the model provider or search service id and the user's API keys.
 func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys *auth.Keys) error) error {
 	c, keys, err := app.CatalogAndKeys()
 	if err != nil {
@@ -67,7 +67,7 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 	return f(p, keys)
 }
 
-// SearchProviders are the search services that take a key.
+// SearchProviders returns the search services that take an API key.
 func SearchProviders() []catalog.Provider {
 	var out []catalog.Provider
 	for _, p := range websearch.Providers() {
@@ -109,7 +109,7 @@ standard input when that is piped; it is never an argument, which others could s
 	return cmd
 }
 
-// reportLogin says where the key went, and if it is the one that will be used.
+// reportLogin prints where the key is stored, and a note if another key takes precedence.
 func reportLogin(w io.Writer, p catalog.Provider, keys *auth.Keys, saved auth.Saved) error {
 	where := "the keyring"
 	if saved.Origin == auth.OriginFile {
@@ -129,7 +129,7 @@ func reportLogin(w io.Writer, p catalog.Provider, keys *auth.Keys, saved auth.Sa
 	return nil
 }
 
-// readKey takes the key from a pipe, or asks a person for it.
+// readKey prompts for the key on the terminal, or reads it from standard input.
 func readKey(cmd *cobra.Command, p catalog.Provider) (auth.Secret, error) {
 	var text string
 	var err error
@@ -150,8 +150,8 @@ func readKey(cmd *cobra.Command, p catalog.Provider) (auth.Secret, error) {
 	return key, nil
 }
 
-// readHidden reads a line without showing it. After Ctrl-C, too, the terminal
-// shows again what is typed.
+// readHidden reads a line from the terminal without echo. Ctrl-C cancels it and restores the
+// terminal.
 func readHidden(fd int) (string, error) {
 	state, err := term.GetState(fd)
 	if err != nil {
@@ -241,8 +241,8 @@ func authLogoutCommand() *cobra.Command {
 	}
 }
 
-// baseURLOf is where the provider is asked: at the flag's address, or where
-// 'pawl run' would ask it.
+// baseURLOf returns the base URL for requests to p: the flag or, if it is "", the one that
+// 'pawl run' uses.
 func baseURLOf(p catalog.Provider, flag string) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil {

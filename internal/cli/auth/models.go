@@ -88,7 +88,7 @@ func AvailableModels(ctx context.Context) ([]catalog.Model, error) {
 	return f.choose(ctx, c, keys)
 }
 
-// choose returns the models that the flags are about.
+// choose returns the models selected by the flags local and available.
 func (f *modelsFlags) choose(ctx context.Context, c *catalog.Catalog, keys *auth.Keys) ([]catalog.Model, error) {
 	switch {
 	case f.local:
@@ -134,7 +134,7 @@ func printModels(w io.Writer, models []catalog.Model) error {
 	return t.Flush()
 }
 
-// tokens is a number of tokens for people: 200k, 1.05M.
+// tokens formats a number of tokens, such as 200k or 1.05M.
 func tokens(n int) string {
 	switch {
 	case n == 0:

@@ -10,13 +10,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 )
 
-// TestCallLimits: what the user says of calls at once reaches those who open
-// models, and 'pawl config check' knows what is wrong with it.
+// TestCallLimits checks that NewModels applies the configured limits for concurrent requests, and
+// that CheckUserFile reports invalid ones.
 func TestCallLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		bounded    bool   // anthropic is
-		refused    string // by NewModels and by the check
+		bounded    bool   // requests to anthropic are limited
+		refused    string // error of NewModels and of the check
 		warned     string
 	}{
 		{"nothing", `{}`, false, "", ""},

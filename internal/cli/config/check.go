@@ -23,7 +23,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// output is how a command prints.
+// output is the output format of a command.
 type output string
 
 const (
@@ -59,8 +59,7 @@ Exit codes: 0 it can be used, perhaps with warnings; 1 it cannot.`,
 	return cmd
 }
 
-// reportFindings prints the findings. If there is an error among them, so ends
-// the program.
+// reportFindings prints the findings. It returns an ExitError if one of them is an error.
 func reportFindings(cmd *cobra.Command, findings []config.Finding, how output) error {
 	var err error
 	if how == outputJSON {
@@ -79,7 +78,8 @@ func reportFindings(cmd *cobra.Command, findings []config.Finding, how output) e
 	return err
 }
 
-// checkFiles looks at a file that is named, or at all that have a say here.
+// checkFiles checks the named file or, without arguments, all configuration files for the working
+// directory.
 func checkFiles(args []string) ([]config.Finding, error) {
 	if len(args) > 0 {
 		return checkFile(args[0])
@@ -110,15 +110,15 @@ func checkFile(path string) ([]config.Finding, error) {
 	return CheckUserFile(path), nil
 }
 
-// CheckUserFile returns what is wrong with a user configuration file.
+// CheckUserFile checks a user configuration file.
 func CheckUserFile(path string) []config.Finding {
 	return config.CheckUser(path, func(u config.User) []config.Finding {
 		return slices.Concat(checkRules(u.Permissions.Rules, permission.OriginUser), checkModels(u), checkCalls(u), checkLanguages(u), checkTUI(u), checkMission(u))
 	})
 }
 
-// checkRules returns what is wrong with each rule, its examples included, and
-// which of a project's count for nothing.
+// checkRules checks permission rules and their examples. It warns about rules of a project that
+// allow something: they are ignored.
 func checkRules(text json.RawMessage, origin permission.Origin) (findings []config.Finding) {
 	if text == nil {
 		return nil
@@ -144,7 +144,7 @@ func checkRules(text json.RawMessage, origin permission.Origin) (findings []conf
 	return findings
 }
 
-// checkModels warns of models and providers that the catalog does not have.
+// checkModels warns about models and providers that are not in the catalog.
 func checkModels(u config.User) (findings []config.Finding) {
 	warn := func(key string, err error) {
 		findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: key + ": " + cli.ErrorText(err)})
@@ -174,7 +174,7 @@ func checkModels(u config.User) (findings []config.Finding) {
 		look(fmt.Sprintf("mission.reviewers.%d", i), ref)
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Providers)) {
-		if id == "script" { // whose calls can be limited, too
+		if id == "script" { // not in the catalog, but its calls can be limited
 			continue
 		}
 		if _, err := c.Provider(id); err != nil {
@@ -188,7 +188,7 @@ func checkModels(u config.User) (findings []config.Finding) {
 	return findings
 }
 
-// checkCalls returns what is wrong with the limits for calls at once.
+// checkCalls checks the limits for concurrent model requests.
 func checkCalls(u config.User) []config.Finding {
 	if _, err := ratelimit.New(app.CallBounds(u)); err != nil {
 		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: cli.ErrorText(err)}}
@@ -196,7 +196,7 @@ func checkCalls(u config.User) []config.Finding {
 	return nil
 }
 
-// checkMission looks at what missions are worked on with.
+// checkMission checks the settings for missions, except their models.
 func checkMission(u config.User) (findings []config.Finding) {
 	bad := func(key string, err error) {
 		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: cli.ErrorText(err)})
@@ -213,7 +213,7 @@ func checkMission(u config.User) (findings []config.Finding) {
 	return findings
 }
 
-// checkManaged looks at the policy of the machine.
+// checkManaged checks the managed policy of this machine.
 func checkManaged() []config.Finding {
 	m, err := config.LoadManaged()
 	if err == nil && m.MaxMode != "" {
@@ -231,10 +231,10 @@ func checkManaged() []config.Finding {
 	return nil
 }
 
-// checkProject looks at a directory's file. It takes no effect by that.
+// checkProject checks the configuration file of a project. The project need not be trusted.
 func checkProject(dir string) []config.Finding {
 	read := func(name string) ([]byte, error) {
-		root, err := os.OpenRoot(dir) // a link out of it is not followed
+		root, err := os.OpenRoot(dir) // does not follow links out of dir
 		if err != nil {
 			return nil, err
 		}
@@ -251,13 +251,13 @@ func checkProject(dir string) []config.Finding {
 			return nil, err
 		}
 		defer f.Close()
-		const most = 2 << 20 // more than any may have
+		const most = 2 << 20 // more than the maximum size of the file
 		return io.ReadAll(io.LimitReader(f, most))
 	}
 	return config.CheckProject(read, func(p config.Project) []config.Finding { return checkRules(p.Rules, permission.OriginProject) })
 }
 
-// checkLanguages says what is wrong with what the user says of language servers.
+// checkLanguages checks the settings for language servers.
 func checkLanguages(u config.User) []config.Finding {
 	if _, err := app.LanguageServers(u); err != nil {
 		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: cli.ErrorText(err)}}

@@ -1,5 +1,4 @@
-// Package config has the commands below 'pawl config', and the checks of configuration
-// files.
+// Package config implements 'pawl config' and its subcommands, and checks configuration files.
 package config
 
 import (
@@ -70,7 +69,7 @@ func configSchemaCommand() *cobra.Command {
 	}
 }
 
-// PrintNotice says that something in the user's configuration counts for nothing.
+// PrintNotice prints a note if a part of the user's configuration is ignored.
 func PrintNotice(w io.Writer) {
 	if _, findings, err := config.ReadUser(); err == nil && len(findings) > 0 {
 		more := ""

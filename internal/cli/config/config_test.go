@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
-// TestSchemaKnowsThePermissions: the schema has the fields of a rule, and the
-// values that the parts accept which the configuration does not know.
-func TestSchemaKnowsThePermissions(t *testing.T) {
+// TestSchemaPermissions checks that the schema lists the fields of a rule, and only values that the
+// permission and search packages accept.
+func TestSchemaPermissions(t *testing.T) {
 	s, err := config.Schema()
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestSchemaKnowsThePermissions(t *testing.T) {
 	}
 }
 
-// TestCheckRules: each rule is reported by itself; a project's that allows counts for
-// nothing.
+// TestCheckRules checks that each invalid rule is reported, and that there is a warning about a
+// project's rule that allows something.
 func TestCheckRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

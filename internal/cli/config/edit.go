@@ -17,10 +17,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// Usable refuses a configuration that pawl would not start with.
+// Usable returns an error if pawl would not start with the configuration u.
 func Usable(u config.User) error {
 	findings := checkPermissions(u)
-	if themes, err := UserThemes(); err == nil { // a theme that cannot be read is no fault of the configuration
+	if themes, err := UserThemes(); err == nil { // an unreadable theme is not an error of the configuration
 		findings = append(findings, CheckTUI(u, themes)...)
 	}
 	for _, f := range findings {
@@ -31,7 +31,7 @@ func Usable(u config.User) error {
 	return nil
 }
 
-// checkPermissions returns what is wrong with the mode and the rules.
+// checkPermissions checks the permission mode and rules.
 func checkPermissions(u config.User) []config.Finding {
 	findings := checkRules(u.Permissions.Rules, permission.OriginUser)
 	if u.Permissions.Mode != "" {
@@ -92,7 +92,7 @@ Exit codes: 0 it can be used, 1 it cannot, or the editor failed.`,
 	}
 }
 
-// makeConfig makes an empty configuration, unless there is one.
+// makeConfig creates an empty configuration file if path does not exist.
 func makeConfig(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -105,7 +105,7 @@ func makeConfig(path string) error {
 	return userfile.ReplaceText(path, fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", config.SchemaURL))
 }
 
-// openEditor runs the user's editor on a file. No shell reads its name.
+// openEditor runs the user's editor on a file, without a shell.
 func openEditor(path string) error {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
 	if len(words) == 0 {

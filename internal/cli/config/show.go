@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// showConfig prints what takes effect. What cannot be told is an error, after
-// the rest.
+// showConfig prints the settings in effect. If some cannot be read, it prints the others and
+// returns an error.
 func showConfig(cmd *cobra.Command, asJSON bool) error {
 	list, err := effective(cmd.Context())
 	if asJSON {
@@ -39,8 +39,8 @@ func printSettings(cmd *cobra.Command, list []config.Setting) error {
 	return w.Flush()
 }
 
-// effective returns all that takes effect in this directory, with an error about
-// what could not be read.
+// effective returns the settings in effect in the working directory. If some cannot be read, it
+// returns the others with an error.
 func effective(ctx context.Context) ([]config.Setting, error) {
 	list, err := config.UserSettings()
 	if err != nil {
@@ -55,8 +55,7 @@ func effective(ctx context.Context) ([]config.Setting, error) {
 	return slices.Concat(list, managed, paths), errors.Join(err, policyErr, managedErr, pathsErr)
 }
 
-// addPolicy adds the mode, where the user has not chosen one, and the rules of
-// the directory.
+// addPolicy adds the rules of the project and, if the user has not set a mode, the default mode.
 func addPolicy(list []config.Setting, policy permission.Policy) ([]config.Setting, error) {
 	if !slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == "permissions.mode" }) {
 		s, err := config.NewSetting("permissions.mode", policy.Mode, config.LayerBuiltIn, "")
@@ -78,7 +77,7 @@ func addPolicy(list []config.Setting, policy permission.Policy) ([]config.Settin
 	return append(list, s), err
 }
 
-// managedSettings are what the administrator has set.
+// managedSettings returns the settings of the managed policy.
 func managedSettings() (list []config.Setting, err error) {
 	m, err := config.LoadManaged()
 	if err != nil {
@@ -121,7 +120,7 @@ Exit codes: 0 it is set, 1 it is not.`,
 			list, fault := effective(cmd.Context())
 			list = slices.DeleteFunc(list, func(s config.Setting) bool { return s.Key != args[0] && !strings.HasPrefix(s.Key, args[0]+".") })
 			if len(list) > 0 {
-				return errors.Join(printGot(cmd, list, args[0], asJSON), fault)
+				return errors.Join(printValues(cmd, list, args[0], asJSON), fault)
 			}
 			if err := config.Known(args[0]); err != nil {
 				return cli.UsageError(cmd, err)
@@ -136,8 +135,8 @@ Exit codes: 0 it is set, 1 it is not.`,
 	return cmd
 }
 
-// printGot prints one value as it is, several with their keys.
-func printGot(cmd *cobra.Command, list []config.Setting, key string, asJSON bool) error {
+// printValues prints the bare value if key is a single setting, otherwise a table of settings.
+func printValues(cmd *cobra.Command, list []config.Setting, key string, asJSON bool) error {
 	switch {
 	case asJSON:
 		return cli.WriteJSON(cmd.OutOrStdout(), list)

@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 )
 
-// NotifyModes are how one is told, by their names in the configuration.
+// NotifyModes maps the values of tui.notify to notification modes.
 var NotifyModes = map[string]notify.Mode{"": notify.Desktop, "desktop": notify.Desktop, "bell": notify.Bell, "off": notify.Off}
 
-// UserThemes reads the user's own themes.
+// UserThemes reads the themes in the user's configuration directory.
 func UserThemes() ([]theme.Theme, error) {
 	dir, err := config.UserFolder()
 	if err != nil {
@@ -30,7 +30,7 @@ func UserThemes() ([]theme.Theme, error) {
 	return themes, nil
 }
 
-// CheckTUI returns what is wrong with how the user wants the screen.
+// CheckTUI checks the theme and the key bindings of the terminal UI.
 func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 	wrong := func(key string, err error) {
 		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + cli.ErrorText(err)})
@@ -50,7 +50,7 @@ func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 	return findings
 }
 
-// checkTUI is CheckTUI with the themes that there are.
+// checkTUI calls CheckTUI with the user's themes.
 func checkTUI(u config.User) []config.Finding {
 	themes, err := UserThemes()
 	if err != nil {

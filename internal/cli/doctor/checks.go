@@ -21,11 +21,10 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
-// checkTime bounds each check that asks another program or machine.
+// checkTime is the timeout of each check that runs a program or connects to a server.
 const checkTime = 10 * time.Second
 
-// checkSandbox says whether commands are confined, by what, and whether they
-// can be in this directory.
+// checkSandbox reports which sandbox is used, and whether it works in the working directory.
 func checkSandbox(ctx context.Context) []Finding {
 	backend, report := sandbox.Detect(ctx)
 	head := Finding{Name: "sandbox", Status: OK, Detail: backend.Name()}
@@ -33,7 +32,7 @@ func checkSandbox(ctx context.Context) []Finding {
 	case "none":
 		head.Status, head.Detail = Warn, "off: every command is asked about"
 	case "landlock":
-		head.Status, head.Detail = Warn, "landlock, which can do less than bubblewrap; docs/guide/sandbox.md says what"
+		head.Status, head.Detail = Warn, "landlock, which can do less than bubblewrap; docs/explanation/sandbox.md says what"
 	}
 	findings := []Finding{head}
 	for _, f := range report.Findings {
@@ -72,7 +71,7 @@ func trySandbox(ctx context.Context, backend sandbox.Backend, dir string) error 
 	if err != nil {
 		return err
 	}
-	p.ReadOnly = true // to look is enough
+	p.ReadOnly = true // the test command writes nothing
 	w, err := backend.Wrap([]string{"true"}, p)
 	if err == nil {
 		w.Close()
@@ -103,7 +102,7 @@ func checkConfig() Finding {
 	return f
 }
 
-// checkFolder says where the user's own agents, commands, rules and skills are.
+// checkFolder reports the directory of the user's agents, commands, rules and skills.
 func checkFolder() Finding {
 	f := Finding{Name: "folder", Status: OK}
 	dir, err := config.UserFolder()
@@ -116,7 +115,7 @@ func checkFolder() Finding {
 	return f
 }
 
-// checkExtensions says how much was picked up here.
+// checkExtensions reports how many extensions were found and how many are in effect.
 func checkExtensions(groups []itemGroup, err error) Finding {
 	f := Finding{Name: "extensions", Status: OK}
 	if err != nil {
@@ -135,7 +134,7 @@ func checkExtensions(groups []itemGroup, err error) Finding {
 	return f
 }
 
-// checkPolicy says whether an administrator has a say here.
+// checkPolicy reports whether this machine has a managed policy.
 func checkPolicy() Finding {
 	f := Finding{Name: "policy", Status: OK, Detail: "none: " + config.ManagedFile}
 	m, err := config.LoadManaged()
@@ -148,7 +147,7 @@ func checkPolicy() Finding {
 	return f
 }
 
-// checkTrust says whether what this directory brings takes effect.
+// checkTrust reports whether the project configuration of the working directory is trusted.
 func checkTrust(ctx context.Context) Finding {
 	f := Finding{Name: "trust", Status: OK}
 	s, err := policy.Open()
@@ -156,7 +155,7 @@ func checkTrust(ctx context.Context) Finding {
 	if err == nil {
 		folder, err = s.LookAt(ctx, ".")
 	}
-	var unread error // what is in it cannot be read, or could not
+	var unread error // reading the project configuration, as if it were trusted
 	if err == nil {
 		_, _, unread = s.Project(ctx, ".", true)
 	}
@@ -184,7 +183,7 @@ func checkStore(ctx context.Context) Finding {
 	ref, err := config.Store()
 	if err == nil {
 		if f.Detail = ref; strings.Contains(ref, "://") {
-			f.Detail = "PostgreSQL" // the address may hold a password
+			f.Detail = "PostgreSQL" // the URL may contain a password
 		}
 		var st interface{ Close() error }
 		if st, err = backend.Open(ctx, ref); err == nil {
@@ -192,7 +191,7 @@ func checkStore(ctx context.Context) Finding {
 		}
 	}
 	if err != nil {
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "see PAWL_STORE and PAWL_DATA in docs/guide/config.md"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "see PAWL_STORE and PAWL_DATA in docs/reference/config.md"
 	}
 	return f
 }
@@ -217,7 +216,8 @@ func checkKeys() Finding {
 	return f
 }
 
-// checkProgram looks for a program that pawl runs.
+// checkProgram reports the version of a program that pawl runs. If the program is not found, the
+// status is missing and without describes the consequences.
 func checkProgram(ctx context.Context, name, missing, without string, args ...string) Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -243,9 +243,9 @@ func checkProgram(ctx context.Context, name, missing, without string, args ...st
 	return f
 }
 
-// inside reports whether a program is one of this directory's, whatever the way to
-// it: a repository must not bring what is run by a look at it. One that cannot be
-// told is taken for one.
+// inside reports whether a program is in the working directory, directly or through symbolic links.
+// Such a program must not be run, because it may come from an untrusted repository. After an error,
+// inside returns true.
 func inside(program string) bool {
 	dir, err := app.WorkingDir()
 	real, err2 := filepath.EvalSymlinks(program)
@@ -274,7 +274,7 @@ func checkTerminal() Finding {
 	return f
 }
 
-// checkMissions says whether missions can be worked on here.
+// checkMissions reports whether the requirements of missions are met.
 func checkMissions(ctx context.Context) Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -299,7 +299,7 @@ func checkMissions(ctx context.Context) Finding {
 	return f
 }
 
-// checkSnapshots says whether what calls do can be undone.
+// checkSnapshots reports whether the file changes of tool calls can be undone.
 func checkSnapshots(ctx context.Context) Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package doctor has the command 'pawl doctor': checks, and an inventory of the
+// Package doctor implements the command 'pawl doctor', which runs checks and lists the
 // extensions.
 package doctor
 
@@ -15,14 +15,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The outcomes of a check.
+// The statuses of a check.
 const (
 	OK   = "ok"
-	Warn = "warn" // something is less than it could be
-	Fail = "fail" // pawl does not work like this
+	Warn = "warn" // pawl works with limitations
+	Fail = "fail" // pawl does not work
 )
 
-// Finding is the outcome of one check.
+// Finding is the result of one check.
 type Finding struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -67,14 +67,14 @@ Exit codes: 0 pawl works, perhaps with less than it could have; 1 it does not.`,
 	return cmd
 }
 
-// report is all that 'pawl doctor --json' prints.
+// report is the output of 'pawl doctor --json'.
 type report struct {
 	Checks []Finding   `json:"checks"` // the worst first
 	Found  []itemGroup `json:"found"`
 }
 
-// diagnose makes all checks, and returns the worst first, else in the order in
-// which they matter; and what was picked up here.
+// diagnose runs all checks and takes an inventory of the extensions. It returns the findings with
+// the most severe first.
 func diagnose(ctx context.Context) ([]Finding, []itemGroup) {
 	groups, err := takeInventory(ctx)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFaultsAreBounded: of many faults some are reported, and where to see the others.
+// TestFaultsAreBounded checks that the number of reported faults is limited, and that the last
+// finding names the command that lists the others.
 func TestFaultsAreBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{
@@ -33,17 +34,17 @@ func TestFaultsAreBounded(t *testing.T) {
 	}
 }
 
-// TestQuoted: what is shown to be typed is read by a shell as the path.
-func TestQuoted(t *testing.T) {
+// TestShellQuote checks that a shell reads a quoted path as the path itself.
+func TestShellQuote(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/a/b-c_1.x": "/a/b-c_1.x", "/a b": "'/a b'", "/it's": `'/it'\''s'`, "/$(x)": "'/$(x)'", "/ü": "'/ü'"} {
-		if got := quoted(path); got != want {
+		if got := shellQuote(path); got != want {
 			t.Errorf("%s is %s", path, got)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		path := "/" + rapid.StringMatching(`[ -~]{0,20}`).Draw(t, "path")
-		out, err := exec.Command("sh", "-c", "printf %s "+quoted(path)).Output() //nolint:gosec // that is the point
+		out, err := exec.Command("sh", "-c", "printf %s "+shellQuote(path)).Output() //nolint:gosec // that is the point
 		if err != nil || string(out) != path {
 			t.Errorf("%q is read as %q: %v", path, out, err)
 		}

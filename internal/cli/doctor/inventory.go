@@ -11,42 +11,42 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// The origin of what pawl itself brings; the others are those of the files.
+// builtIn is the origin of built-in items.
 const builtIn = "built-in"
 
-// item is one thing that sessions here have, or would have. Its texts may be a
-// stranger's.
+// item is an extension that sessions in the directory use, or would use if it were in effect. It may
+// contain untrusted text.
 type item struct {
 	Name     string   `json:"name"`
 	Origin   string   `json:"origin"` // built-in, managed, user or project
 	File     string   `json:"file,omitempty"`
 	InEffect bool     `json:"in_effect"`
-	Why      string   `json:"why,omitempty"`      // it is not
-	By       string   `json:"by,omitempty"`       // the file of the one that is used in its place
-	Fix      string   `json:"fix,omitempty"`      // the command after which it is
-	Warnings []string `json:"warnings,omitempty"` // what of it counts for nothing
+	Why      string   `json:"why,omitempty"`      // reason why it is not in effect
+	By       string   `json:"by,omitempty"`       // file of the item with the same name that is used instead
+	Fix      string   `json:"fix,omitempty"`      // command that puts it in effect
+	Warnings []string `json:"warnings,omitempty"` // about parts of it that are ignored
 }
 
-// itemGroup is all of a kind.
+// itemGroup lists the items of one kind.
 type itemGroup struct {
 	Kind   string   `json:"kind"`
 	Items  []item   `json:"items"`
-	Faults []string `json:"faults,omitempty"` // what cannot be used, and why
-	Show   string   `json:"show,omitempty"`   // the command that says more; with --trust, of what is not in effect too
-	Mark   string   `json:"-"`                // before each name
+	Faults []string `json:"faults,omitempty"` // files that cannot be used, with the reason
+	Show   string   `json:"show,omitempty"`   // command that lists them; --trust includes untrusted ones
+	Mark   string   `json:"-"`                // prefix of each name
 }
 
-// inventory looks at what there is for a directory twice: as it is, and as if all
-// were trusted, so that what takes no effect can be told. To look runs nothing.
+// inventory collects the extensions of a directory twice: as they are in effect, and as if everything
+// were trusted. The difference is what is not in effect. It runs none of them.
 type inventory struct {
-	dir   string
-	guard *policy.Safety   // as it is
-	told  *policy.Safety   // as if the directory were trusted
-	found *extension.Found // as it is
-	all   *extension.Found // as if all were trusted
+	dir     string
+	guard   *policy.Safety   // with the actual trust
+	trusted *policy.Safety   // for reading the directory as if it were trusted
+	found   *extension.Found // in effect
+	all     *extension.Found // if everything were trusted
 }
 
-// takeInventory returns what there is for this directory, by kind.
+// takeInventory returns the extensions of the working directory, grouped by kind.
 func takeInventory(ctx context.Context) ([]itemGroup, error) {
 	v := &inventory{}
 	var err error
@@ -56,7 +56,7 @@ func takeInventory(ctx context.Context) ([]itemGroup, error) {
 	if v.guard, err = policy.Open(); err != nil {
 		return nil, err
 	}
-	if v.told, err = policy.Open(); err != nil {
+	if v.trusted, err = policy.Open(); err != nil {
 		return nil, err
 	}
 	p, err := app.ExtensionPlaces(v.guard)
@@ -69,14 +69,14 @@ func takeInventory(ctx context.Context) ([]itemGroup, error) {
 	return []itemGroup{v.agents(), v.commands(), v.rules(), v.skills(), v.servers(ctx), v.languages(), v.hooks(ctx)}, nil
 }
 
-// item makes an item of a file. used says whether it is among what was found
-// without trusting anything.
+// item returns the item for a file. used means that it is in effect; by is the file that is used
+// instead, if any.
 func (v *inventory) item(name string, o frontmatter.Origin, used bool, by string) item {
 	i := item{Name: name, Origin: string(o.Layer), File: o.File, InEffect: used}
 	switch {
 	case used:
-	case o.Layer == frontmatter.Project && !v.guard.Instructs(v.level(o.File)):
-		i.Why, i.Fix = v.distrust(v.level(o.File))
+	case o.Layer == frontmatter.Project && !v.guard.Instructs(v.trustDir(o.File)):
+		i.Why, i.Fix = v.distrust(v.trustDir(o.File))
 	case by != "":
 		i.Why, i.By = "another of its name is used", by
 	default:
@@ -85,18 +85,19 @@ func (v *inventory) item(name string, o frontmatter.Origin, used bool, by string
 	return i
 }
 
-// distrust says why what a directory brings takes no effect, and what changes that.
+// distrust returns why the project configuration in dir is not in effect, and the command that
+// changes that.
 func (v *inventory) distrust(dir string) (why, fix string) {
 	if v.guard.Trusted(dir) {
 		return "a change that somebody proposes is worked on", ""
 	}
-	return notTrusted, "pawl trust " + quoted(dir)
+	return notTrusted, "pawl trust " + shellQuote(dir)
 }
 
 const notTrusted = "the folder is not trusted"
 
-// quoted is a path as a shell reads it.
-func quoted(path string) string {
+// shellQuote quotes a path for a POSIX shell if necessary.
+func shellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%=:,", r)
 	}
@@ -106,9 +107,9 @@ func quoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// level is the directory whose trust a file is in: the nearest one above the file,
-// of those from the directory that is worked in to the top of its repository.
-func (v *inventory) level(file string) string {
+// trustDir returns the directory whose trust decides about a file: the first one that contains it,
+// going from the working directory up to the top of the repository.
+func (v *inventory) trustDir(file string) string {
 	for dir := v.all.Dir; dir != v.all.Top && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
 			return dir

@@ -10,17 +10,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// The bounds of what is printed of a group; JSON has all.
+// Limits for printing a group as text. JSON output has no limits.
 const (
 	shownItems  = 20
 	shownFaults = 20
 	shownName   = 60 // characters
 )
 
-// titles are what people call the kinds.
+// titles maps kinds to their titles, if they differ.
 var titles = map[string]string{"mcp": "MCP servers", "lsp": "language servers"}
 
-// faultFindings are the faults of the groups, as problems.
+// faultFindings converts the faults of the groups to findings, up to shownFaults for each group.
 func faultFindings(groups []itemGroup) []Finding {
 	var findings []Finding
 	for _, g := range groups {
@@ -44,7 +44,7 @@ func more(n int, show string) string {
 	return fmt.Sprintf("and %d more: %s", n, show)
 }
 
-// printGroups prints what there is: a line an item.
+// printGroups prints the groups with one line for each item.
 func printGroups(w io.Writer, groups []itemGroup) error {
 	var fixes []string
 	for _, g := range groups {

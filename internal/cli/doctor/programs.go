@@ -16,29 +16,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
-// here is the path of a file that may be named from the directory.
-func (v *inventory) here(file string) string {
+// absPath returns the absolute path of a file that may be relative to the directory.
+func (v *inventory) absPath(file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}
 	return filepath.Join(v.dir, file)
 }
 
-// started makes an item of something that is run: it takes effect as configured.
-func (v *inventory) started(name, origin, file string, used bool) item {
-	i := item{Name: name, Origin: origin, File: v.here(file), InEffect: used}
+// programItem returns the item for a program that sessions start.
+func (v *inventory) programItem(name, origin, file string, used bool) item {
+	i := item{Name: name, Origin: origin, File: v.absPath(file), InEffect: used}
 	if !used {
 		i.Why, i.Fix = v.distrust(v.dir)
 	}
 	return i
 }
 
-// servers are the MCP servers. None is started. What cannot be read at all is for
-// checkConfig and checkTrust to tell.
+// servers lists the MCP servers without starting any. checkConfig and checkTrust report files that
+// cannot be read.
 func (v *inventory) servers(ctx context.Context) itemGroup {
 	g := itemGroup{Kind: "mcp", Items: []item{}}
 	found, faults, _ := app.MCPServersOf(ctx, v.guard, v.dir, false)
-	all, _, _ := app.MCPServersOf(ctx, v.told, v.dir, true)
+	all, _, _ := app.MCPServersOf(ctx, v.trusted, v.dir, true)
 	g.Faults = faults
 	for _, s := range all {
 		origin := string(config.LayerUser)
@@ -46,7 +46,7 @@ func (v *inventory) servers(ctx context.Context) itemGroup {
 			origin = string(config.LayerProject)
 		}
 		used := slices.ContainsFunc(found, func(f app.MCPServer) bool { return f.Name == s.Name && f.File == s.File })
-		i := v.started(s.Name, origin, s.File, used)
+		i := v.programItem(s.Name, origin, s.File, used)
 		if s.Disabled {
 			i.InEffect, i.Why, i.Fix = false, "it is turned off there", ""
 		}
@@ -55,8 +55,8 @@ func (v *inventory) servers(ctx context.Context) itemGroup {
 	return g
 }
 
-// languages are the language servers that are installed, and those that the user
-// has configured. None is started.
+// languages lists the installed language servers and those that the user has configured, without
+// starting any.
 func (v *inventory) languages() itemGroup {
 	g := itemGroup{Kind: "lsp", Items: []item{}}
 	user, err := v.guard.User()
@@ -65,7 +65,7 @@ func (v *inventory) languages() itemGroup {
 		table, err = app.LanguageServers(user)
 	}
 	if err != nil {
-		return g // checkConfig tells
+		return g // checkConfig reports the error
 	}
 	installed := lsp.Look(table, v.dir, os.Getenv("PATH"))
 	for _, s := range installed {
@@ -73,7 +73,7 @@ func (v *inventory) languages() itemGroup {
 		if _, mine := user.LSP[s.Name]; mine {
 			origin = string(config.LayerUser)
 		}
-		g.Items = append(g.Items, v.started(s.Name, origin, s.Path, v.guard.Trusted(v.dir)))
+		g.Items = append(g.Items, v.programItem(s.Name, origin, s.Path, v.guard.Trusted(v.dir)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(user.LSP)) {
 		i := item{Name: name, Origin: string(config.LayerUser), Why: "its program is not installed"}
@@ -87,26 +87,26 @@ func (v *inventory) languages() itemGroup {
 	return g
 }
 
-// hooks are pawl's own and the commands that are configured. None is run; see
-// servers for what cannot be read.
+// hooks lists the built-in hooks and the configured commands without running any. checkConfig and
+// checkTrust report files that cannot be read.
 func (v *inventory) hooks(ctx context.Context) itemGroup {
 	g := itemGroup{Kind: "hooks", Items: []item{}}
 	for _, h := range (hook.Builtins{Activity: &hook.Activity{}}).Hooks() {
 		g.Items = append(g.Items, item{Name: h.Name, Origin: builtIn, InEffect: true})
 	}
 	found, faults, _ := v.guard.HookCommands(ctx, v.dir, pawl.Settings{})
-	all, _, _ := v.told.HookCommands(ctx, v.dir, pawl.Settings{Trusted: true})
+	all, _, _ := v.trusted.HookCommands(ctx, v.dir, pawl.Settings{Trusted: true})
 	for _, f := range faults {
 		g.Faults = append(g.Faults, f.String())
 	}
 	for _, x := range all {
 		used := slices.ContainsFunc(found, func(f hook.External) bool { return f.Origin == x.Origin && hookName(f) == hookName(x) })
-		g.Items = append(g.Items, v.started(hookName(x), string(x.Origin.Layer), x.Origin.File, used))
+		g.Items = append(g.Items, v.programItem(hookName(x), string(x.Origin.Layer), x.Origin.File, used))
 	}
 	return g
 }
 
-// hookName says when a command is run, and which.
+// hookName returns the event, the matcher and the command of a hook.
 func hookName(x hook.External) string {
 	when := strings.TrimSpace(x.Event + " " + x.Matcher)
 	if len(x.Args) > 0 {

@@ -10,22 +10,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 )
 
-// text is a file that was found.
+// text is a file that defines an extension.
 type text struct {
 	name     string
 	origin   frontmatter.Origin
 	warnings []string
 }
 
-// texts are the files of a kind that were found, and those that others of their
-// names take the place of.
+// texts lists the files of one kind, and those that are hidden by others of the same name.
 type texts struct {
 	files  []text
 	hidden []definition.Hidden
 	faults []frontmatter.Fault
 }
 
-// add puts all files of a kind into a group. now are those that count.
+// add adds all files of one kind to a group. now are those that are in effect.
 func (v *inventory) add(g *itemGroup, all, now texts) {
 	by := map[string]string{}
 	for _, h := range now.hidden {
@@ -45,11 +44,11 @@ func (v *inventory) add(g *itemGroup, all, now texts) {
 	}
 }
 
-// agents are those of pawl, then those that people have defined.
+// agents lists the built-in agents, then those defined in files.
 func (v *inventory) agents() itemGroup {
 	g := itemGroup{Kind: "agents", Items: []item{}, Show: "pawl agents list"}
 	for _, name := range agent.Offered() {
-		if _, err := agent.Lookup(name); err == nil { // the others take no prompts
+		if _, err := agent.Lookup(name); err == nil { // the others do not accept prompts
 			g.Items = append(g.Items, item{Name: name, Origin: builtIn, InEffect: true})
 		}
 	}
@@ -77,8 +76,8 @@ func (v *inventory) commands() itemGroup {
 	return g
 }
 
-// rules are those that a model is given from the start. Those of directories below
-// come when something in them is read.
+// rules lists the rules that are part of the system prompt. Rules of subdirectories are added when
+// the model reads a file there.
 func (v *inventory) rules() itemGroup {
 	g := itemGroup{Kind: "rules", Items: []item{}, Show: "pawl config rules"}
 	of := func(f *extension.Found) texts {
@@ -108,8 +107,7 @@ func (v *inventory) skills() itemGroup {
 	return g
 }
 
-// ignoredLines are the keys of a definition that count for nothing, and what else
-// is wrong with it.
+// ignoredLines returns warnings about the ignored keys and the faults of a definition.
 func ignoredLines(ignored []definition.Ignored, faults []string) []string {
 	var lines []string
 	for _, i := range ignored {

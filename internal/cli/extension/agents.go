@@ -1,4 +1,4 @@
-// Package extension has the commands for agents, commands, skills, hooks, rules and
+// Package extension implements the commands for agents, commands, skills, hooks, rules and
 // prompts.
 package extension
 
@@ -58,7 +58,7 @@ you trust it. To use one, begin a prompt with its name: pawl run "/name argument
 	return cmd
 }
 
-// listCommand lists one kind of what was found here.
+// listCommand returns the command that lists one kind of extension.
 func listCommand(kind string, of func(*extension.Found) (set any, text string)) *cobra.Command {
 	var asJSON, trusted bool
 	cmd := &cobra.Command{
@@ -125,8 +125,8 @@ func agentShowCommand() *cobra.Command {
 	return cmd
 }
 
-// checkAgents notes at the agents which of their models nobody knows. Such an agent
-// is not used with another instead: its turns fail, and say the same.
+// checkAgents adds a fault to agents with an unknown model. The turns of such an agent fail with the
+// same error.
 func checkAgents(agents []definition.Agent) {
 	for i := range agents {
 		if err := app.KnownModel(agents[i].Model); err != nil {
@@ -166,7 +166,8 @@ func agentNewCommand() *cobra.Command {
 	return cmd
 }
 
-// newAgentFile writes a new file. One that is there is left alone.
+// newAgentFile creates a file with a template for an agent and returns its path. It does not
+// overwrite an existing file.
 func newAgentFile(name string, project bool) (string, error) {
 	if !agentName.MatchString(name) || slices.Contains(agent.Reserved(), name) {
 		return "", fmt.Errorf("%.80q cannot be an agent's name: use lower case letters, digits and hyphens, and no name of pawl's own: %w", name, pawl.ErrInvalid)
@@ -190,7 +191,8 @@ func newAgentFile(name string, project bool) (string, error) {
 	return path, errors.Join(err, f.Close())
 }
 
-// ownFolder is where something of this directory, or of the user, is put.
+// ownFolder returns the directory here in the working directory if project is set, otherwise the
+// directory own in the user's configuration directory.
 func ownFolder(project bool, here, own string) (string, error) {
 	if project {
 		dir, err := app.WorkingDir()

@@ -31,7 +31,7 @@ func HooksCommand() *cobra.Command {
 	return cmd
 }
 
-// layerBuiltin is whose pawl's own hooks are, in a list.
+// layerBuiltin is the layer of built-in hooks in a list.
 const layerBuiltin hook.Layer = "built-in"
 
 // listedHook is a hook as 'pawl hooks list --json' prints it.
@@ -45,10 +45,10 @@ type listedHook struct {
 	CanAllow bool       `json:"may_allow,omitempty"`
 	Layer    hook.Layer `json:"layer"`
 	File     string     `json:"file,omitempty"`
-	Priority int        `json:"priority"` // the lowest runs first
+	Priority int        `json:"priority"` // lower runs first
 }
 
-// hookListing is all that it prints.
+// hookListing is the output of 'pawl hooks list --json'.
 type hookListing struct {
 	Hooks  []listedHook `json:"hooks"`
 	Faults []string     `json:"faults"`
@@ -113,7 +113,7 @@ func loadHooks(cmd *cobra.Command, all bool) (hookListing, error) {
 	return list, nil
 }
 
-// addOwn adds pawl's own hooks, and orders all by point and then as they run.
+// addOwn adds the built-in hooks and sorts all hooks by point and priority.
 func (l *hookListing) addOwn(hooks []hook.Hook) {
 	for _, h := range hooks {
 		for _, p := range h.Points {
@@ -143,7 +143,7 @@ func (l hookListing) print(w io.Writer, all bool) error {
 	return t.Flush()
 }
 
-// HookLine is what a hook runs, for people.
+// HookLine returns the command of a hook as one string.
 func HookLine(command string, args []string) string {
 	return cmp.Or(command, strings.Join(args, " "))
 }

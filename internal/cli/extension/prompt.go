@@ -63,8 +63,8 @@ agents and skills. What this folder brings is in it only if you trust the folder
 	return cmd
 }
 
-// promptModel is the model that a session with an agent would have. "" means that
-// none is chosen yet.
+// promptModel returns the model of a session with the agent def: ref, the agent's or the configured
+// one. It returns "" if none is set.
 func promptModel(ref string, def agent.Definition) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil {

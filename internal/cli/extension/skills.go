@@ -67,7 +67,7 @@ func skillShowCommand() *cobra.Command {
 	return cmd
 }
 
-// installFlags say where skills are installed, and how that is gone about.
+// installFlags are the flags of the commands that install, remove and verify skills.
 type installFlags struct{ project, yes, dry, asJSON, local bool }
 
 func (f *installFlags) add(cmd *cobra.Command, changes bool) {
@@ -79,8 +79,9 @@ func (f *installFlags) add(cmd *cobra.Command, changes bool) {
 	}
 }
 
-// installer puts skills where several tools look for them. Commands in the sandbox
-// see that directory, and so can run a skill's scripts: pawl's own they do not see.
+// installer returns an installer for .agents/skills, which other tools use too. Unlike pawl's own
+// directories, it is visible in the sandbox, so that sandboxed commands can run the scripts of a
+// skill.
 func (f *installFlags) installer() (*skill.Installer, error) {
 	base := os.UserHomeDir
 	if f.project {
@@ -101,12 +102,12 @@ func (f *installFlags) installer() (*skill.Installer, error) {
 func openTree(dir string) (skill.Tree, error) {
 	w, err := workspace.Open(dir)
 	if err != nil {
-		return nil, err // and no tree that is not nil
+		return nil, err // not w: a nil pointer in a skill.Tree is not nil
 	}
 	return w, nil
 }
 
-// fetchSkills gets a repository by git, of which nothing is run.
+// fetchSkills fetches a repository with git. It runs no code of the repository.
 func fetchSkills(ctx context.Context, from skill.Source) (skill.Repository, error) {
 	dir, err := app.WorkingDir()
 	if err != nil {
@@ -159,7 +160,7 @@ func skillUpdateCommand() *cobra.Command {
 	return cmd
 }
 
-// change shows a plan, asks, and carries it out.
+// change prints a plan, asks for confirmation unless --yes is set, and applies the plan.
 func (f *installFlags) change(cmd *cobra.Command, plan func(*skill.Installer) (*skill.Plan, error)) error {
 	in, err := f.installer()
 	if err != nil {
@@ -199,9 +200,9 @@ func skillRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			gone := removedSkill{Name: args[0], Folder: filepath.Join(in.Dir, args[0])}
+			removed := removedSkill{Name: args[0], Folder: filepath.Join(in.Dir, args[0])}
 			if f.dry {
-				return f.printRemoved(cmd, gone)
+				return f.printRemoved(cmd, removed)
 			}
 			if !f.yes {
 				if ok, err := cli.Confirm(cmd, fmt.Sprintf("Remove the skill %s?", sanitize.Line(args[0]))); err != nil || !ok {
@@ -211,15 +212,15 @@ func skillRemoveCommand() *cobra.Command {
 			if err := in.Remove(args[0]); err != nil {
 				return err
 			}
-			gone.Removed = true
-			return f.printRemoved(cmd, gone)
+			removed.Removed = true
+			return f.printRemoved(cmd, removed)
 		},
 	}
 	f.add(cmd, true)
 	return cmd
 }
 
-// removedSkill is what 'pawl skills remove' has removed, or would.
+// removedSkill is the output of 'pawl skills remove --json'.
 type removedSkill struct {
 	Name    string `json:"name"`
 	Folder  string `json:"folder"`
@@ -264,7 +265,7 @@ Exit codes: 0 all are what was installed, 1 if not.`,
 	return cmd
 }
 
-// report prints how skills are, and fails if one is not what was installed.
+// report prints the status of skills. It returns an error if one was altered or is missing.
 func (f *installFlags) report(cmd *cobra.Command, list []skill.Status) error {
 	var err error
 	if f.asJSON {

@@ -13,24 +13,24 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// maxPatch bounds the patch that git may make of a change, in bytes. What is
-// shown of it is bounded by the review.
+// maxPatch is the maximum size in bytes of the patch that git produces for a change. Package review
+// limits how much of it the model gets.
 const maxPatch = 64 << 20
 
-// change is what is to be reviewed.
+// change is a change to review or verify.
 type change struct {
 	dir        string // the top of the repository
-	base, head string // commits; no head is the directory as it is
+	base, head string // commits; if head is "", the change ends with the files in dir
 	shown      []review.File
-	left       []review.Left
-	apart      string   // a word to the model, if its directory is not what it reviews
-	notes      []string // for the person
+	leftOut    []review.Left
+	caveat     string   // note for the model if another commit is checked out in dir
+	notes      []string // for the user
 }
 
-// readChange makes the patch from where base was left to head, or to the directory
-// as it is.
+// readChange returns the change from the merge base of base to head or, if head is "", to the files
+// in the working directory.
 func readChange(ctx context.Context, base, head string) (change, error) {
-	c := change{left: []review.Left{}}
+	c := change{leftOut: []review.Left{}}
 	repo, err := openRepo(ctx)
 	if err != nil {
 		return c, err
@@ -52,19 +52,19 @@ func readChange(ctx context.Context, base, head string) (change, error) {
 	if err != nil {
 		return c, fmt.Errorf("read the change: %w", err)
 	}
-	// Of two commits only the names are compared: git looks into no submodule.
+	// diff-tree compares two commits, so that git does not read the files of submodules.
 	raw, err := repo.Run(ctx, git.Call{Args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none"}, Refs: []string{c.base, tip}, Limit: maxPatch})
 	if err != nil {
 		return c, fmt.Errorf("read the change: %w", err)
 	}
-	var left []review.Left
-	c.shown, left = review.Choose(files)
-	c.left = append(append(c.left, left...), review.Submodules(raw)...)
-	return c, c.look(ctx, repo)
+	var leftOut []review.Left
+	c.shown, leftOut = review.Choose(files)
+	c.leftOut = append(append(c.leftOut, leftOut...), review.Submodules(raw)...)
+	return c, c.addNotes(ctx, repo)
 }
 
-// resolve finds the commits, and returns the one that the change ends with as far
-// as it is committed.
+// resolve sets the commits of the change. It returns the last commit: that of head or, if head is
+// "", HEAD.
 func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string) (tip string, err error) {
 	if base == "" {
 		base = policy.Base()
@@ -86,7 +86,7 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 		}
 		c.head = tip
 		if tip != at {
-			c.apart = "The folder has another commit checked out: its files may differ from the change. Go by the change."
+			c.caveat = "The folder has another commit checked out: its files may differ from the change. Go by the change."
 		}
 	}
 	out, err := repo.Run(ctx, git.Call{Args: []string{"merge-base"}, Refs: []string{from, tip}, Limit: 1 << 10})
@@ -98,8 +98,8 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 	return tip, err
 }
 
-// look says what of the directory is not part of the change.
-func (c *change) look(ctx context.Context, repo *git.Repo) error {
+// addNotes adds notes about untracked files, which are not reviewed, and about an empty change.
+func (c *change) addNotes(ctx context.Context, repo *git.Repo) error {
 	if c.head != "" {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (c *change) look(ctx context.Context, repo *git.Repo) error {
 	if n := bytes.Count(out, []byte{0}); n > 0 {
 		c.notes = append(c.notes, fmt.Sprintf("%d files are unknown to git and not reviewed; 'git add' makes them part of the change", n))
 	}
-	if len(c.shown) == 0 && len(c.left) == 0 {
+	if len(c.shown) == 0 && len(c.leftOut) == 0 {
 		c.notes = append(c.notes, "nothing has changed")
 	}
 	return err

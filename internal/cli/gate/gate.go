@@ -1,4 +1,4 @@
-// Package gate has the commands that verify a change: 'pawl gate' and 'pawl review'.
+// Package gate implements the commands that verify a change: 'pawl gate' and 'pawl review'.
 package gate
 
 import (
@@ -29,7 +29,7 @@ type gateFlags struct {
 	tests, report string
 	network       []string
 	timeout       time.Duration
-	agreed        pawl.Approval
+	approval      pawl.Approval
 	reviewed      bool
 }
 
@@ -70,14 +70,15 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 	flags.StringVar(&f.report, "report", "", "the `file` that it tells of them in (default: what it prints)")
 	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command may reach")
 	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "end a check after this `time`")
-	flags.StringArrayVar(&f.agreed.Tests, "agree-test", nil, "tests that may go, change, or pass without the change: a `pattern` with *")
-	flags.StringArrayVar(&f.agreed.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
+	flags.StringArrayVar(&f.approval.Tests, "agree-test", nil, "tests that may go, change, or pass without the change: a `pattern` with *")
+	flags.StringArrayVar(&f.approval.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
 	flags.BoolVar(&f.reviewed, "reviewed", false, "somebody has looked at what is suspicious: it does not count")
-	flags.SetInterspersed(false) // what follows the command is the command's
+	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }
 
-// checks are the command of the person's own, or none.
+// checks validates the flags. It returns the command in args as a check, or nil if there is no
+// command.
 func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
 	if !slices.Contains([]string{"text", "json", "markdown", "intoto"}, f.format) {
 		return nil, fmt.Errorf("--format %q: use text, json, markdown or intoto", f.format)
@@ -101,16 +102,16 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return cli.UsageError(cmd, err)
 	}
 	ctx := cmd.Context()
-	g, frozen, candidate, err := f.prepare(ctx, cmd.ErrOrStderr(), checks)
+	g, criteria, candidate, err := f.prepare(ctx, cmd.ErrOrStderr(), checks)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = g.Close() }() // it is below the directory for temporary files
-	o, err := g.Run(ctx, frozen, candidate)
+	defer func() { _ = g.Close() }() // removes temporary files only
+	o, err := g.Run(ctx, criteria, candidate)
 	if err != nil {
 		return err
 	}
-	if err := f.print(cmd.OutOrStdout(), frozen, o); err != nil {
+	if err := f.print(cmd.OutOrStdout(), criteria, o); err != nil {
 		return err
 	}
 	if !o.Passed() {
@@ -119,7 +120,7 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// prepare freezes what must hold, and makes a place to find out whether it does.
+// prepare returns a gate, the criteria for it, and the commit to verify. The caller closes the gate.
 func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.Check) (*gate.Gate, pawl.Criteria, string, error) {
 	var c change
 	repo, err := openRepo(ctx)
@@ -137,20 +138,20 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	if len(status.Files) > 0 {
 		fmt.Fprintf(notes, "pawl: note: %d files differ from what is committed: they are not looked at\n", len(status.Files))
 	}
-	frozen, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Approval: f.agreed})
+	criteria, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Approval: f.approval})
 	if err != nil {
-		return nil, frozen, "", err
+		return nil, criteria, "", err
 	}
-	for i := range frozen.Checks {
-		frozen.Checks[i].Timeout = cmp.Or(frozen.Checks[i].Timeout, f.timeout)
+	for i := range criteria.Checks {
+		criteria.Checks[i].Timeout = cmp.Or(criteria.Checks[i].Timeout, f.timeout)
 	}
 	s, err := policy.Open()
 	if err != nil {
-		return nil, frozen, "", err
+		return nil, criteria, "", err
 	}
 	g, err := app.OpenGate(repo, s)
 	if err != nil {
-		return nil, frozen, "", err
+		return nil, criteria, "", err
 	}
 	g.OnRun = func(r gate.CheckResult) error {
 		fmt.Fprintf(notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
@@ -159,7 +160,7 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	if f.reviewed {
 		g.Review = func(context.Context, gate.Report) ([]pawl.GateFault, error) { return nil, nil }
 	}
-	return g, frozen, candidate, nil
+	return g, criteria, candidate, nil
 }
 
 func openRepo(ctx context.Context) (*git.Repo, error) {
@@ -170,13 +171,14 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 	return app.RepoOf(ctx, dir)
 }
 
-// print shows the report; with a file, the file has it, and people the text.
-func (f *gateFlags) print(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
+// print writes the report to w in the chosen format. With --output it writes the report to the
+// file, and the text to w.
+func (f *gateFlags) print(w io.Writer, criteria pawl.Criteria, o gate.Outcome) error {
 	if f.file == "" {
-		return f.write(w, frozen, o)
+		return f.write(w, criteria, o)
 	}
 	var b strings.Builder
-	if err := f.write(&b, frozen, o); err != nil {
+	if err := f.write(&b, criteria, o); err != nil {
 		return err
 	}
 	if err := cli.ReplaceFile(f.file, []byte(b.String())); err != nil {
@@ -185,15 +187,15 @@ func (f *gateFlags) print(w io.Writer, frozen pawl.Criteria, o gate.Outcome) err
 	return writeGateText(w, o)
 }
 
-func (f *gateFlags) write(w io.Writer, frozen pawl.Criteria, o gate.Outcome) error {
+func (f *gateFlags) write(w io.Writer, criteria pawl.Criteria, o gate.Outcome) error {
 	switch f.format {
 	case "json":
-		return cli.WriteJSON(w, gateReport{o.Passed(), o, frozen})
+		return cli.WriteJSON(w, gateReport{o.Passed(), o, criteria})
 	case "markdown":
-		_, err := io.WriteString(w, o.Markdown(frozen))
+		_, err := io.WriteString(w, o.Markdown(criteria))
 		return err
 	case "intoto":
-		text, err := o.Statement(frozen)
+		text, err := o.Statement(criteria)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s\n", text)
 		}
@@ -203,7 +205,7 @@ func (f *gateFlags) write(w io.Writer, frozen pawl.Criteria, o gate.Outcome) err
 	}
 }
 
-// gateReport is the one object that --format json prints.
+// gateReport is the output of --format json.
 type gateReport struct {
 	Passed bool `json:"passed"`
 	gate.Outcome

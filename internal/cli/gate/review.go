@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
-// reviewTools are what a reviewer has: it looks, and changes nothing.
+// reviewTools are the tools of a reviewer. All of them only read.
 var reviewTools = []string{"read", "list", "glob", "grep"}
 
 // reviewFlags are the flags of 'pawl review'.
@@ -83,9 +83,9 @@ func (f *reviewFlags) check() error {
 	return nil
 }
 
-// reviewReport is the one object that --format json prints.
+// reviewReport is the output of --format json.
 type reviewReport struct {
-	Session pawl.SessionID `json:"session,omitempty"` // left out if there was nothing to review
+	Session pawl.SessionID `json:"session,omitempty"` // "" if there was nothing to review
 	review.Report
 	Steps   int           `json:"steps"`
 	Usage   pawl.Usage    `json:"usage"`
@@ -109,13 +109,13 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	for _, note := range change.notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", note)
 	}
-	out := reviewReport{Report: review.Report{Base: change.base, Head: change.head, Files: len(change.shown), Findings: []review.Finding{}, LeftOut: change.left}, Denials: []turn.Denial{}}
+	out := reviewReport{Report: review.Report{Base: change.base, Head: change.head, Files: len(change.shown), Findings: []review.Finding{}, LeftOut: change.leftOut}, Denials: []turn.Denial{}}
 	if len(change.shown) > 0 {
 		if err := f.ask(cmd, settings, change, &out); err != nil {
 			return err
 		}
 	}
-	out.Findings = append(out.Findings, review.LeftOut(change.left)...)
+	out.Findings = append(out.Findings, review.LeftOut(change.leftOut)...)
 	if err := f.print(cmd.OutOrStdout(), out); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// ask has the model review the change, in a session of its own.
+// ask makes the model review the change in a new session, and stores the result in out.
 func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change change, out *reviewReport) error {
 	ctx := cmd.Context()
 	form := review.Schema(f.most)
@@ -144,7 +144,7 @@ func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change cha
 	}
 	settings.Mode, settings.Tools, settings.Absent = "plan", reviewTools, true
 	prompt := pawl.Prompt{Settings: settings, Parts: pawl.Parts{pawl.Text{
-		Text: review.Ask(change.shown, change.left, change.apart, sanitize.Untrusted) + schema.Instructions(),
+		Text: review.Ask(change.shown, change.leftOut, change.caveat, sanitize.Untrusted) + schema.Instructions(),
 	}}}
 	return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 		res, err := answer(cmd, a, change.dir, prompt, schema)
@@ -162,8 +162,8 @@ func (f *reviewFlags) ask(cmd *cobra.Command, settings pawl.Settings, change cha
 	})
 }
 
-// answer begins a session with a prompt, and returns what came of it. Only
-// troubles are shown.
+// answer sends a prompt to a new session and returns the result. It prints only errors and denied
+// tool calls.
 func answer(cmd *cobra.Command, a *app.App, dir string, prompt pawl.Prompt, schema *turn.Schema) (turn.Result, error) {
 	ctx := cmd.Context()
 	s, err := a.Create(ctx, pawl.NewSession{Dir: dir, Title: "review"})
@@ -172,7 +172,7 @@ func answer(cmd *cobra.Command, a *app.App, dir string, prompt pawl.Prompt, sche
 	}
 	seq, err := a.Send(ctx, s.ID, prompt)
 	if err != nil && seq == 0 {
-		return turn.Result{}, errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
+		return turn.Result{}, errors.Join(err, a.Delete(ctx, s.ID)) // no turn was started
 	}
 	if err != nil {
 		return turn.Result{}, err
@@ -185,7 +185,8 @@ func answer(cmd *cobra.Command, a *app.App, dir string, prompt pawl.Prompt, sche
 	return res, err
 }
 
-// print shows the report; with a file, the file has it, and people the text.
+// print writes the report to w in the chosen format. With --output it writes the report to the
+// file, and the text to w.
 func (f *reviewFlags) print(w io.Writer, r reviewReport) error {
 	if f.file == "" {
 		return f.write(w, r)

@@ -1,4 +1,4 @@
-// Package gc has the command 'pawl gc', which deletes unused data.
+// Package gc implements the command 'pawl gc', which deletes unused data.
 package gc
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
-// Bounds of what is kept, unless flags say otherwise.
+// The defaults of the flags.
 const (
 	keepDays  = 30
 	quotaMiB  = 4096
 	dayLength = 24 * time.Hour
 )
 
-// gcReport is what was cleaned up, as --json prints it.
+// gcReport is the output of --json.
 type gcReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Snapshots snapshot.GCReport `json:"snapshots"`
-	Boxes     policy.Cleaned    `json:"boxes"`
-	// Worktrees are the directories of missions' workers that nobody needs any more.
-	Workplaces []string `json:"workplaces"`
+	Sandboxes policy.Cleaned    `json:"boxes"`
+	// Worktrees lists the deleted worktrees of mission workers.
+	Worktrees []string `json:"workplaces"`
 }
 
 type gcFlags struct {
@@ -82,12 +82,12 @@ on; only its files cannot be taken back any more. Sessions themselves stay:
 }
 
 func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
-	r := gcReport{DryRun: f.dry, Workplaces: []string{}}
+	r := gcReport{DryRun: f.dry, Worktrees: []string{}}
 	var failed error
 	alive := func(id pawl.SessionID) bool {
 		_, err := a.Get(ctx, id)
 		if err != nil && !errors.Is(err, pawl.ErrNotFound) {
-			failed = err // nothing is removed for a store that cannot be asked
+			failed = err // the session is kept: the store cannot be read
 		}
 		return !errors.Is(err, pawl.ErrNotFound)
 	}
@@ -104,15 +104,15 @@ func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
 	if age > 0 {
 		clean.Before = time.Now().Add(-age)
 	}
-	if r.Boxes, err = policy.Clean(clean); err != nil {
+	if r.Sandboxes, err = policy.Clean(clean); err != nil {
 		return r, errors.Join(err, failed)
 	}
 	top, err := config.Worktrees()
 	if err != nil {
 		return r, err
 	}
-	gone, err := mission.Sweep(ctx, top, func(dir string) bool { return mission.Needed(ctx, a.Get, dir) }, f.dry)
-	r.Workplaces = append(r.Workplaces, gone...)
+	removed, err := mission.Sweep(ctx, top, func(dir string) bool { return mission.Needed(ctx, a.Get, dir) }, f.dry)
+	r.Worktrees = append(r.Worktrees, removed...)
 	return r, errors.Join(err, failed)
 }
 
@@ -140,9 +140,9 @@ func printGC(w io.Writer, r gcReport) {
 	}
 	fmt.Fprintf(w, "snapshots: %s %s of %s\n", verb, mebibytes(r.Snapshots.Before-r.Snapshots.After), mebibytes(r.Snapshots.Before))
 	fmt.Fprintf(w, "sandboxes: %s %s of %s (temporary files of %d sessions, caches of %d folders)\n",
-		verb, mebibytes(r.Boxes.Before-r.Boxes.After), mebibytes(r.Boxes.Before), r.Boxes.Sessions, r.Boxes.Folders)
-	if len(r.Workplaces) > 0 {
-		fmt.Fprintf(w, "missions: %s %d workplaces\n", verb, len(r.Workplaces))
+		verb, mebibytes(r.Sandboxes.Before-r.Sandboxes.After), mebibytes(r.Sandboxes.Before), r.Sandboxes.Sessions, r.Sandboxes.Folders)
+	if len(r.Worktrees) > 0 {
+		fmt.Fprintf(w, "missions: %s %d workplaces\n", verb, len(r.Worktrees))
 	}
 }
 

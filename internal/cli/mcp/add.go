@@ -72,7 +72,7 @@ func (f *addFlags) where(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace a server of the same name")
 }
 
-// entry is what the flags and the command say.
+// entry returns the server that the flags and the command describe.
 func (f *addFlags) entry(command []string) (config.Server, error) {
 	s := config.Server{Type: f.transport, URL: f.url, Local: f.local, Timeout: f.timeout}
 	switch {
@@ -98,7 +98,7 @@ func (f *addFlags) entry(command []string) (config.Server, error) {
 	return s, err
 }
 
-// pairs reads names with their values.
+// pairs parses the values of a repeatable flag into a map. Each value is a name and a value, separated by between.
 func pairs(list []string, between, flag, form string) (map[string]string, error) {
 	if len(list) == 0 {
 		return nil, nil //nolint:nilnil // none are none
@@ -110,7 +110,7 @@ func pairs(list []string, between, flag, form string) (map[string]string, error)
 			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		}
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%s has no name and value: write %s", flag, form) // the text may be a key
+			return nil, fmt.Errorf("%s has no name and value: write %s", flag, form) // not quoted: it may contain a key
 		}
 		read[name] = value
 	}
@@ -143,7 +143,8 @@ such as what another agent need not ask for, are told and left out.`,
 	return cmd
 }
 
-// readEntry reads a server that was pasted, and names the keys that it leaves out.
+// readEntry parses a server in JSON, alone or as the only entry of an "mcpServers" object. left holds the unknown keys
+// that it ignored, sorted.
 func readEntry(text string) (entry config.Server, left []string, err error) {
 	wrong := func(err error) error {
 		return fmt.Errorf(`it is no server: %w: write it as {"command":…} or {"url":…}`, err)
@@ -181,7 +182,7 @@ func readEntry(text string) (entry config.Server, left []string, err error) {
 	return entry, left, nil
 }
 
-// add writes an entry, and says what is to be known of it.
+// add validates a server, writes it to the file, and prints the result with warnings.
 func (f *addFlags) add(cmd *cobra.Command, name string, s config.Server) error {
 	if err := checkServer(name, s, f.project); err != nil {
 		return err
@@ -200,14 +201,14 @@ func (f *addFlags) add(cmd *cobra.Command, name string, s config.Server) error {
 	return nil
 }
 
-// checkServer refuses an entry that would be left out.
+// checkServer returns an error for a server that would be ignored when the configuration is loaded.
 func checkServer(name string, s config.Server, project bool) error {
 	origin := mcpclient.User
 	if project {
 		origin = mcpclient.Project
 	}
 	if !project && strings.Contains(s.URL, "{") {
-		s.URL = "https://replaced.example/" // by what a variable or a file says then
+		s.URL = "https://replaced.example/" // the real URL is known once {env:…} or {file:…} is expanded
 	}
 	text, err := json.Marshal(map[string]any{"mcp": map[string]config.Server{name: s}})
 	if err != nil {
@@ -220,7 +221,7 @@ func checkServer(name string, s config.Server, project bool) error {
 	return err
 }
 
-// warnOfKeys warns of keys that are written in clear.
+// warnOfKeys warns about headers and variables that contain keys in plain text.
 func warnOfKeys(w io.Writer, s config.Server, project bool) {
 	for _, list := range []struct {
 		what   string
@@ -239,10 +240,11 @@ func warnOfKeys(w io.Writer, s config.Server, project bool) {
 	}
 }
 
-// secretWords are in the names of headers and variables that hold keys.
+// secretWords are substrings of the names of headers and variables that hold secrets.
 var secretWords = []string{"key", "token", "secret", "password", "passwd", "credential", "authorization", "cookie"}
 
-// looksSecret reports whether a value may be a key, by its name or by its looks.
+// looksSecret reports whether a value is probably a secret, by its name or its format. References such as {env:NAME}
+// are not secrets.
 func looksSecret(name, value string) bool {
 	if value == "" || strings.Contains(value, "{env:") || strings.Contains(value, "{file:") {
 		return false

@@ -24,14 +24,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
-// sharedFile is where a directory keeps servers for all agents.
+// sharedFile is the project's file of MCP servers, which other agents read too.
 const sharedFile = ".mcp.json"
 
-// serverFile is where servers are written: the user's configuration, or the
-// directory's .mcp.json.
+// serverFile is the file that holds servers: the project's .mcp.json if project is set, otherwise the user's
+// configuration.
 type serverFile struct{ project bool }
 
-// file is its path, for people.
+// file returns the path of the file, for messages.
 func (p serverFile) file() (string, error) {
 	if p.project {
 		return sharedFile, nil
@@ -39,7 +39,7 @@ func (p serverFile) file() (string, error) {
 	return config.UserFile()
 }
 
-// key is what the servers stand behind.
+// key returns the key that the servers are listed under.
 func (p serverFile) key() string {
 	if p.project {
 		return "mcpServers"
@@ -47,8 +47,8 @@ func (p serverFile) key() string {
 	return "mcp"
 }
 
-// entries are the servers that are there, as they are written: a variable that is
-// not set is no reason not to change them.
+// entries returns the servers as they are written in the file. Variables are not expanded, so an unset variable does
+// not prevent a change.
 func (p serverFile) entries() (map[string]config.Server, error) {
 	where, err := p.file()
 	if err != nil {
@@ -71,13 +71,13 @@ func (p serverFile) entries() (map[string]config.Server, error) {
 	all := map[string]config.Server{}
 	for name, raw := range servers {
 		var s config.Server
-		_ = json.Unmarshal(raw, &s) // one that is wrong can be removed, or replaced
+		_ = json.Unmarshal(raw, &s) // an invalid entry can still be removed or replaced
 		all[name] = s
 	}
 	return all, nil
 }
 
-// put writes a server. One of the same name stays, unless force is set.
+// put writes a server. If the name exists already it returns ErrConflict, unless force is set.
 func (p serverFile) put(name string, s config.Server, force bool) error {
 	all, err := p.entries()
 	if err != nil {
@@ -94,7 +94,7 @@ func (p serverFile) put(name string, s config.Server, force bool) error {
 	return p.set([]string{name}, spaced(text))
 }
 
-// spaced writes JSON in one line as people do, with blanks between its parts.
+// spaced adds a space after each comma and colon of compact JSON.
 func spaced(text []byte) []byte {
 	var out []byte
 	quoted, escaped := false, false
@@ -114,7 +114,7 @@ func spaced(text []byte) []byte {
 	return out
 }
 
-// set writes a value at a path below the servers.
+// set sets the value at a path below the key of the servers.
 func (p serverFile) set(path []string, value []byte) error {
 	if !p.project {
 		return config.Set(userKey(path), string(value), configcmd.Usable)
@@ -124,7 +124,7 @@ func (p serverFile) set(path []string, value []byte) error {
 	})
 }
 
-// unset takes out what is at a path below the servers.
+// unset removes the value at a path below the key of the servers.
 func (p serverFile) unset(path []string) error {
 	if !p.project {
 		return config.Unset(userKey(path), configcmd.Usable)
@@ -142,7 +142,7 @@ func userKey(path []string) string {
 	return key
 }
 
-// read returns the file; one that is not there is empty.
+// read returns the content of the file, or an empty object if the file does not exist.
 func (p serverFile) read() (text []byte, err error) {
 	if p.project {
 		err = p.folder(func(w *workspace.Workspace) error {
@@ -161,7 +161,6 @@ func (p serverFile) read() (text []byte, err error) {
 	return text, err
 }
 
-// directory runs f in the directory that pawl was started in.
 func (p serverFile) folder(f func(w *workspace.Workspace) error) error {
 	dir, err := app.WorkingDir()
 	if err != nil {
@@ -175,7 +174,7 @@ func (p serverFile) folder(f func(w *workspace.Workspace) error) error {
 	return f(w)
 }
 
-// change rewrites the directory's file. What could not be read then is refused.
+// change edits the project's .mcp.json. It returns an error if the result is invalid.
 func (p serverFile) change(edit func([]byte) ([]byte, error)) error {
 	text, err := p.read()
 	if err != nil {
@@ -190,14 +189,14 @@ func (p serverFile) change(edit func([]byte) ([]byte, error)) error {
 	return p.folder(func(w *workspace.Workspace) error { return w.WriteFile(sharedFile, text) })
 }
 
-// printTrustHint says that what a directory brings counts once it is trusted.
+// printTrustHint prints that the project's servers are inactive until the user trusts the project.
 func (p serverFile) printTrustHint(ctx context.Context, w io.Writer) {
 	if !p.project {
 		return
 	}
 	guard, err := policy.Open()
 	if err != nil {
-		return // the change is made, and this is a hint
+		return // the change is saved; this is only a hint
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -208,7 +207,7 @@ func (p serverFile) printTrustHint(ctx context.Context, w io.Writer) {
 	}
 }
 
-// existing returns a server of the place, or says where else it is.
+// existing returns a server of the file. If the server is in the other file, the error says so.
 func (p serverFile) existing(name string) (config.Server, error) {
 	all, err := p.entries()
 	if err != nil {
@@ -261,8 +260,8 @@ this folder. All else in the file stays as it is. A login that is kept is forgot
 	return cmd
 }
 
-// forgetLogin forgets the login of a server that is removed. Afterwards nobody
-// could name it.
+// forgetLogin deletes the stored login of a server that is about to be removed, because 'pawl mcp logout' cannot find
+// the server afterwards.
 func forgetLogin(cmd *cobra.Command, name string) error {
 	h, err := openServers(cmd.Context())
 	if err != nil {

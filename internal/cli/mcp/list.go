@@ -20,17 +20,17 @@ type listedServer struct {
 	Name      string `json:"name"`
 	Transport string `json:"transport"`
 	Target    string `json:"target"` // the program and its arguments, or the address
-	Origin    string `json:"origin"` // user, project
+	Origin    string `json:"origin"` // user or project
 	Trusted   bool   `json:"trusted"`
 	File      string `json:"file"`
-	Login     bool   `json:"login"` // one is kept
+	Login     bool   `json:"login"` // a login is stored
 	Disabled  bool   `json:"disabled"`
 }
 
-// serverListing is all that it prints.
+// serverListing is the output of 'pawl mcp list --json'.
 type serverListing struct {
 	Servers   []listedServer `json:"servers"`
-	Untrusted int            `json:"untrusted"` // of the directory, which is not trusted
+	Untrusted int            `json:"untrusted"` // project servers that are inactive because the project is not trusted
 	Faults    []string       `json:"faults"`
 }
 
@@ -75,7 +75,7 @@ func (h *localServers) list() (serverListing, error) {
 		}
 		origin := "user"
 		if e.Project {
-			origin = "project" // what is not trusted is not among them
+			origin = "project" // entries has no untrusted servers
 		}
 		list.Servers = append(list.Servers, listedServer{
 			Name: e.Name, Transport: e.Transport, Target: target(e.Server), Origin: origin, Trusted: true, File: e.File, Login: login, Disabled: e.Disabled,
@@ -84,7 +84,7 @@ func (h *localServers) list() (serverListing, error) {
 	return list, nil
 }
 
-// target says what a server is, without what looks like a key.
+// target returns the command line or the URL of a server, with secrets masked.
 func target(s mcpclient.Server) string {
 	if s.Transport == mcpclient.Stdio {
 		return app.Secrets.Redact(strings.Join(append([]string{s.Command}, s.Args...), " "))
@@ -93,7 +93,7 @@ func target(s mcpclient.Server) string {
 	return app.Secrets.Redact(address)
 }
 
-// printFaults says what does not count, and why.
+// printFaults prints the problems of the configuration, and a hint about untrusted servers.
 func (h *localServers) printFaults(w io.Writer) {
 	for _, fault := range h.faults {
 		fmt.Fprintf(w, "pawl: %s\n", sanitize.Line(fault))

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// loginWait is how long a person may take to log in.
+// loginWait is how long 'pawl mcp login' waits for the user to log in.
 const loginWait = 10 * time.Minute
 
 func mcpLoginCommand() *cobra.Command {
@@ -58,7 +58,8 @@ The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
 	return cmd
 }
 
-// loginServers can log in. The address is shown whether or not a browser opens.
+// loginServers returns Servers whose Login prints the login URL to w and, unless noBrowser is set, opens it in a
+// browser.
 func loginServers(w io.Writer, noBrowser bool) (*mcpclient.Servers, error) {
 	keys, err := app.OpenKeys()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package mcp has the commands below 'pawl mcp'.
+// Package mcp implements 'pawl mcp' and its subcommands.
 package mcp
 
 import (
@@ -32,19 +32,19 @@ them. 'pawl mcp serve' is the other way round: it offers pawl to other agents.`,
 	return cmd
 }
 
-// localServers are the MCP servers of the directory that pawl was started in. None runs.
+// localServers holds the MCP servers that are configured for the working directory. None of them is running.
 type localServers struct {
 	*mcpclient.Servers
 	guard     *policy.Safety
 	dir       string
 	entries   []app.MCPServer
-	untrusted int      // entries that the directory brings and that count for nothing
-	faults    []string // what is wrong with configurations
+	untrusted int      // number of project servers that are inactive because the project is not trusted
+	faults    []string // problems of the configuration
 }
 
-// openServers reads what is configured. Nothing is started by it.
+// openServers reads the configuration. It starts no server.
 func openServers(ctx context.Context) (*localServers, error) {
-	if _, err := app.LoadUser(); err != nil { // what it has from variables is a secret from then on
+	if _, err := app.LoadUser(); err != nil { // registers the values of its variables as secrets
 		return nil, err
 	}
 	guard, err := policy.Open()
@@ -74,15 +74,15 @@ func openServers(ctx context.Context) (*localServers, error) {
 	return h, err
 }
 
-// Close ends the servers, and takes away what their sandboxes have left in the directory.
+// Close stops the servers and removes the files that their sandboxes left in the working directory.
 func (h *localServers) Close() {
 	h.Servers.Close()
 	h.guard.Close()
 }
 
-// countUntrusted says how many servers the directory would bring if it were trusted.
+// countUntrusted counts the servers that would become active if the user trusted the project.
 func (h *localServers) countUntrusted(ctx context.Context) error {
-	guard, err := policy.Open() // apart: what it is told here counts for nothing else
+	guard, err := policy.Open() // a separate instance, so that trusting the project here does not affect h.guard
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (h *localServers) countUntrusted(ctx context.Context) error {
 	return nil
 }
 
-// hint says what to do about servers that do not count.
+// hint returns a message about untrusted servers, or "" if all servers are trusted.
 func (h *localServers) hint() string {
 	if h.untrusted == 0 {
 		return ""
@@ -106,7 +106,7 @@ func (h *localServers) hint() string {
 	return fmt.Sprintf("MCP servers of this folder that count for nothing until you trust it: %d ('pawl trust' shows what it brings)", h.untrusted)
 }
 
-// find returns the server of that name.
+// find returns the server with the given name.
 func (h *localServers) find(name string) (app.MCPServer, error) {
 	if i := slices.IndexFunc(h.entries, func(e app.MCPServer) bool { return e.Name == name }); i >= 0 {
 		return h.entries[i], nil
@@ -118,7 +118,7 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	return app.MCPServer{}, fmt.Errorf("there is no MCP server %.40q here: %s: %w", name, next, pawl.ErrNotFound)
 }
 
-// selected returns the servers of these names; without any, all that are not disabled.
+// selected returns the named servers, or all enabled ones if names is empty.
 func (h *localServers) selected(names []string) (list []app.MCPServer, err error) {
 	for _, name := range names {
 		e, err := h.find(name)
@@ -135,8 +135,8 @@ func (h *localServers) selected(names []string) (list []app.MCPServer, err error
 	return list, nil
 }
 
-// notReadyError is the end of a command some of whose servers did not come up. What is
-// the matter has been said.
+// notReadyError returns the ExitError of a command for which n servers did not start, or nil if n is 0. The caller has
+// printed the reasons.
 func notReadyError(n int) error {
 	if n == 0 {
 		return nil

@@ -16,15 +16,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// probeResult is what came of starting a server for this once.
+// probeResult is the result of starting a server once to inspect it.
 type probeResult struct {
 	mcpclient.Status
 	mcpclient.Offer
 	err error
 }
 
-// probe starts servers for this once, all at the same time, and says what came
-// of each, in their order.
+// probe starts the servers concurrently to inspect them, and returns the results in the order of entries.
 func (h *localServers) probe(ctx context.Context, entries []app.MCPServer) ([]probeResult, error) {
 	looked := make([]probeResult, len(entries))
 	var all sync.WaitGroup
@@ -94,7 +93,7 @@ Exit codes: 0 all are ready, 1 if not.`,
 	return cmd
 }
 
-// probeServers starts the named servers, or all.
+// probeServers probes the named servers, or all enabled ones if names is empty.
 func probeServers(cmd *cobra.Command, names []string) ([]probeResult, error) {
 	h, err := openServers(cmd.Context())
 	if err != nil {
@@ -156,13 +155,13 @@ func printTested(w io.Writer, list []testedServer) error {
 	return err
 }
 
-// offer is a tool, a prompt or a document of a server.
+// offer is a tool, a prompt or a resource of a server.
 type offer struct {
 	Server      string   `json:"server"`
 	Name        string   `json:"name"`
 	URI         string   `json:"uri,omitempty"`
 	Description string   `json:"description,omitempty"`
-	Arguments   []string `json:"arguments,omitempty"` // of a prompt; those in brackets can be left out
+	Arguments   []string `json:"arguments,omitempty"` // of a prompt; optional ones are in brackets
 	MediaType   string   `json:"media_type,omitempty"`
 }
 
@@ -201,7 +200,7 @@ func mcpResourcesCommand() *cobra.Command {
 	})
 }
 
-// mcpOfferCommand lists one kind of what servers offer.
+// mcpOfferCommand returns the command that lists one kind of offer: tools, prompts or resources.
 func mcpOfferCommand(kind, short string, of func(probeResult) []offer) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -249,7 +248,7 @@ func printOffers(w io.Writer, kind string, things []offer) error {
 	}
 	for _, t := range things {
 		words := []string{t.Name, t.URI}
-		if kind != "tools" { // whose names say it
+		if kind != "tools" { // the names of tools include the server
 			words = append([]string{t.Server}, words...)
 		}
 		words = append(words, t.Arguments...)

@@ -57,7 +57,7 @@ It ends with its input. Turns that run then can be resumed.`,
 	flags.StringVar(&f.dir, "dir", ".", "work in this `folder` and those below it")
 	flags.BoolVar(&f.anyModel, "any-model", false, "a request may name any model")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is going on")
-	_ = flags.MarkHidden("trust") // it is refused
+	_ = flags.MarkHidden("trust") // run rejects it
 	return cmd
 }
 
@@ -98,7 +98,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	}, os.Stdin, &protocol{app.Secrets.KnownWriter(os.Stdout)})
 }
 
-// root is the real path of --dir.
+// root returns the real path of --dir.
 func (f *serveFlags) root() (string, error) {
 	abs, err := filepath.Abs(f.dir)
 	if err != nil {
@@ -114,16 +114,15 @@ func (f *serveFlags) root() (string, error) {
 	return real, nil
 }
 
-// chosenMode is the mode that holds where none is named in a request: that of the
-// flag, of the configuration, or pawl's own choice. One that the machine's policy
-// does not permit is refused here and not with the first request.
+// chosenMode returns the permission mode of requests that name none: that of --mode, of the configuration, or the
+// default. It returns an error if the machine's policy does not allow the mode, so that Pawl fails at startup and not
+// with the first request.
 func chosenMode(ctx context.Context, a *app.App, dir string, s pawl.Settings) (string, error) {
 	policy, err := a.Policy.Policy(ctx, "", dir, s)
 	return string(policy.Mode), err
 }
 
-// protocol is standard output when it carries messages: each is written at once,
-// and no key that pawl holds is in it.
+// protocol writes protocol messages to standard output. It masks known keys and flushes after each message.
 type protocol struct{ out *redact.Writer }
 
 var _ io.WriteCloser = (*protocol)(nil)
@@ -133,5 +132,5 @@ func (p *protocol) Write(text []byte) (int, error) {
 	return n, errors.Join(err, p.out.Flush())
 }
 
-// Close leaves standard output open: it is the process's.
+// Close does nothing, because standard output must stay open.
 func (p *protocol) Close() error { return nil }

@@ -12,18 +12,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxBoardLines bounds each list below the tasks.
+// maxBoardLines is the maximum number of lines in each list below the tasks.
 const maxBoardLines = 12
 
-// board is a mission as people see it at a moment.
+// board is the state of a mission at a point in time, for display.
 type board struct {
 	pawl.Board
 
-	limits pawl.Settings // of the newest turn
+	limits pawl.Settings // settings of the newest prompt
 	now    time.Time
 }
 
-// text is the board, in lines.
+// text returns the board as text.
 func (b board) text() string {
 	var out strings.Builder
 	m := b.Mission
@@ -48,7 +48,7 @@ func (b board) text() string {
 	return out.String()
 }
 
-// elapsed is how long the mission takes, or took until it was last moved.
+// elapsed returns how long the mission has been running, or ran until its last update.
 func (b board) elapsed() time.Duration {
 	if b.State == pawl.MissionWorking {
 		return b.now.Sub(b.Mission.Began)
@@ -72,7 +72,7 @@ func (b board) tasks(w io.Writer) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(s.Task.ID), s.Phase, try, long, who, humanize.FirstLine(s.Task.Title, 60))
 	}
-	_ = t.Flush() // it writes to memory
+	_ = t.Flush() // writing to memory does not fail
 	for _, s := range b.Mission.Tasks {
 		if s.Why != "" && s.Phase != pawl.PhaseDropped {
 			fmt.Fprintf(w, "%s came back: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, humanize.FirstLine(s.Text, 200))
@@ -80,7 +80,7 @@ func (b board) tasks(w io.Writer) {
 	}
 }
 
-// spent is what the whole team has used, and what the newest turn may use.
+// spent describes what the whole team has used, and the limits of a turn.
 func (b board) spent() string {
 	text := fmt.Sprintf("%s, %s tokens, by %s", humanize.Dollars(b.Usage.Cost), humanize.Short(b.Usage.Tokens()), humanize.Plural(1+len(b.Team), "session"))
 	var limits []string
@@ -99,7 +99,7 @@ func (b board) spent() string {
 	return text + "; a turn may take " + strings.Join(limits, ", ")
 }
 
-// checks are the newest runs: those of the base only until the gate was asked.
+// checks prints the newest check runs. Runs on the base are shown only before the first round of the gate.
 func (b board) checks(w io.Writer) {
 	runs := b.Mission.Runs
 	for _, r := range runs[max(0, len(runs)-maxBoardLines):] {
@@ -109,7 +109,7 @@ func (b board) checks(w io.Writer) {
 	}
 }
 
-// faults are those of the newest judgment.
+// faults prints the faults of the newest gate result.
 func (b board) faults(w io.Writer) {
 	j := b.Mission.Gate
 	if j == nil {

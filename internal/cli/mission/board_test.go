@@ -14,8 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
-// TestBoard: a board has all that a person decides by, and nothing in it steers the
-// terminal.
+// TestBoard checks the text of a board, and that control characters in it are escaped.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	at := func(m int) time.Time { return time.Unix(0, 0).Add(time.Duration(m) * time.Minute) }
@@ -54,8 +53,8 @@ fault: test-deleted: TestA is gone: …
 	}
 }
 
-// TestEndOf: the end of a mission is an exit code, and says how to go on.
-func TestEndOf(t *testing.T) {
+// TestEndError checks the exit code for each way in which a mission can end.
+func TestEndError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		board pawl.Board
@@ -79,7 +78,7 @@ func TestEndOf(t *testing.T) {
 	}
 }
 
-func TestLinesOn(t *testing.T) {
+func TestCountLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a\n": 1, "\n\n": 2, "0123456789\n": 1, "0123456789x\n": 2, "日本語日本語\n": 2, "a\nb": 2} {
 		if got := cli.CountLines(text, 10); got != want {
@@ -88,8 +87,8 @@ func TestLinesOn(t *testing.T) {
 	}
 }
 
-// TestWatchPiped: where there is no terminal the board is shown once, and then each
-// change is a line; with JSON each is the whole board in a line.
+// TestWatchPiped checks the output without a terminal: the board once and then a line for each change, or with JSON the
+// whole board for each change.
 func TestWatchPiped(t *testing.T) {
 	t.Parallel()
 	b := board{}

@@ -16,20 +16,18 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission"
 )
 
-// stopPrompt are what 'pawl mission stop' says where another process works on the
-// mission. The one that follows it there takes them for Ctrl-C; whoever else reads
-// them knows what to do.
+// stopPrompt is the prompt that 'pawl mission stop' sends if another process runs the mission. A process that follows
+// the mission handles it like Ctrl-C; otherwise the model reads it.
 const stopPrompt = "Stop the mission now: the user has ended it with 'pawl mission stop'. Call block."
 
-// followMission shows a mission until its turn has ended, and returns what came of
-// it as an exit code.
+// followMission prints the events of a mission until its turn ends, and returns the outcome as an ExitError.
 func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.Session, after pawl.Seq) error {
 	p := &missionPrinter{Printer: out.Printer(cmd), stop: func() error { return a.Cancel(cmd.Context(), s.ID) }}
 	if text, ok := p.Printer.(*turn.TextPrinter); ok {
 		text.Mission = true
 	}
 	ask := out.Asker(cmd, a)
-	if ask == nil && s.TurnOpen { // or what was asked when somebody was there would wait for good
+	if ask == nil && s.TurnOpen { // nobody can answer the open prompts, so deny them
 		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())
 	}
 	over := func(e pawl.Event) bool {
@@ -37,7 +35,7 @@ func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.
 			return false
 		}
 		now, err := a.Get(cmd.Context(), s.ID)
-		return err != nil || now.State() == pawl.StateIdle // or a prompt waits
+		return err != nil || now.State() == pawl.StateIdle // otherwise a queued prompt starts another turn
 	}
 	res, _, err := turn.Watch(cmd, a, s, after, p, ask, over)
 	if err != nil {
@@ -59,7 +57,7 @@ func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.
 	return endError(board)
 }
 
-// missionPrinter shows events, and hears when the mission is to be stopped.
+// missionPrinter prints events, and calls stop when it receives stopPrompt.
 type missionPrinter struct {
 	turn.Printer
 	stop func() error
@@ -79,17 +77,17 @@ type missionResult struct {
 	Mission pawl.SessionID    `json:"mission"`
 	State   pawl.MissionState `json:"state"`
 	Branch  string            `json:"branch,omitempty"`
-	Commit  string            `json:"commit,omitempty"` // that is sealed, or the newest on the branch
+	Commit  string            `json:"commit,omitempty"` // the sealed commit, or the newest one on the branch
 	Blocked string            `json:"blocked,omitempty"`
 	Reason  pawl.Reason       `json:"reason"` // why the turn ended
 	Error   string            `json:"error,omitempty"`
 	Text    string            `json:"text"`
-	CostUSD float64           `json:"cost_usd"` // of all that there was
+	CostUSD float64           `json:"cost_usd"` // of the whole mission
 	Denials []turn.Denial     `json:"denials"`
 	Report  mission.Report    `json:"report"`
 }
 
-// showEnd prints what came of the mission.
+// showEnd prints the result of the mission.
 func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printer, res turn.Result, b pawl.Board) error {
 	if out.Format != "json" {
 		return out.Show(p, res)
@@ -108,18 +106,18 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 	return err
 }
 
-// notifyEnd tells a person who may look elsewhere that a mission is over. Whoever
-// has stopped it knows.
+// notifyEnd sends a terminal notification when a mission is sealed or blocked. It sends none if the user stopped the
+// mission.
 func notifyEnd(b pawl.Board) {
 	text := map[pawl.MissionState]string{pawl.MissionSealed: "the mission is sealed", pawl.MissionBlocked: "the mission is blocked"}[b.State]
 	user, err := app.LoadUser()
-	if text == "" || err != nil { // then it has been said already
+	if text == "" || err != nil { // the error was reported when the mission was started
 		return
 	}
-	_, _ = os.Stderr.WriteString(notify.New(config.NotifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // a notice is no result
+	_, _ = os.Stderr.WriteString(notify.New(config.NotifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // best effort
 }
 
-// reportOf reads the evidence off the log, and puts the report together.
+// reportOf creates the report of a mission from the evidence in its log.
 func reportOf(ctx context.Context, svc pawl.Service, b pawl.Board) (mission.Report, error) {
 	e, err := mission.ReadEvidence(cli.SessionLog(ctx, svc, b.Session))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package mission has the commands below 'pawl mission'.
+// Package mission implements 'pawl mission' and its subcommands.
 package mission
 
 import (
@@ -102,7 +102,8 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 	return followMission(cmd, a, f.OutputFlags, s, 0)
 }
 
-// checkRepo refuses a directory that no mission can work in, before anything is spent.
+// checkRepo returns an error if no mission can run in dir: it needs a git repository with a commit, and a recent
+// version of git.
 func checkRepo(ctx context.Context, dir string) error {
 	repo, err := app.RepoOf(ctx, dir)
 	if err != nil {
@@ -117,7 +118,7 @@ func checkRepo(ctx context.Context, dir string) error {
 	return nil
 }
 
-// mission is what the flags say.
+// mission checks the flags and arguments, and returns the mission to start.
 func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMission, error) {
 	n := pawl.NewMission{Order: f.order}
 	if err := f.Check(); err != nil {
@@ -155,7 +156,7 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	return n, err
 }
 
-// suggestCommand is the command that a goal of one word was likely meant to be, or "".
+// suggestCommand returns the subcommand that a goal of one word was probably meant to be, or "".
 func suggestCommand(cmd *cobra.Command, args []string) string {
 	if len(args) != 1 || strings.ContainsAny(args[0], " \t\n") {
 		return ""
@@ -167,7 +168,7 @@ func suggestCommand(cmd *cobra.Command, args []string) string {
 	return suggest.Name(args[0], names)
 }
 
-// useMissionConfig takes from the user's configuration what no flag says.
+// useMissionConfig sets what no flag sets from the user's configuration.
 func useMissionConfig(cmd *cobra.Command, o *pawl.MissionOrder) error {
 	user, err := app.LoadUser()
 	if err != nil {

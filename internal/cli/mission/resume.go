@@ -74,7 +74,7 @@ func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app
 		settings.Mode = b.limits.Mode
 	}
 	if !cmd.Flags().Changed("model") {
-		settings.Model = "" // that of the mission, whatever PAWL_MODEL is for others
+		settings.Model = "" // keep the mission's model and ignore PAWL_MODEL
 	}
 	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings}
 	if _, err := a.Send(ctx, s.ID, p); err != nil {
@@ -83,7 +83,7 @@ func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app
 	return followMission(cmd, a, f.OutputFlags, s, s.Head)
 }
 
-// resumeText is what a person says after the id, if anything.
+// resumeText returns the prompt: the words after the id, or a default.
 func resumeText(args []string) string {
 	if len(args) < 2 {
 		return "Go on."

@@ -63,7 +63,7 @@ func (f *missionStatusFlags) run(ctx context.Context, w io.Writer, a *app.App, s
 	return err
 }
 
-// boardOf is a mission as it is now.
+// boardOf returns the current board of a mission.
 func boardOf(ctx context.Context, svc pawl.Service, id pawl.SessionID) (board, error) {
 	row, err := svc.Mission(ctx, id)
 	if err != nil {

@@ -37,7 +37,7 @@ func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) e
 		return err
 	}
 	err := a.Cancel(ctx, s.ID)
-	if errors.Is(err, pawl.ErrBusy) { // another process has it, and hears this
+	if errors.Is(err, pawl.ErrBusy) { // another process runs it, and reacts to stopPrompt
 		_, err = a.Send(ctx, s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: stopPrompt}}, Delivery: pawl.DeliverSteer})
 	}
 	if err != nil {
@@ -51,14 +51,14 @@ func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) e
 		return err
 	}
 	how := "'pawl mission resume " + string(s.ID) + "' goes on"
-	if b.State == pawl.MissionSealed { // it was faster
+	if b.State == pawl.MissionSealed { // it was sealed before it could be stopped
 		how = "'git merge " + b.Mission.Branch + "' brings it to your branch"
 	}
 	_, err = fmt.Fprintf(w, "pawl: mission %s is %s: %s\n", s.ID, b.State, how)
 	return err
 }
 
-// awaitEnd waits until nobody works on a session.
+// awaitEnd waits until a session is idle.
 func awaitEnd(ctx context.Context, svc pawl.Service, s pawl.Session) error {
 	for e, err := range svc.Events(ctx, s.ID, s.Head) {
 		if err != nil {

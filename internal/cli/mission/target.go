@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// missionTarget is which mission a command is about, and where it is.
+// missionTarget has the flags that say where to find a mission.
 type missionTarget struct {
 	server string // "" means this process
 }
@@ -23,7 +23,7 @@ func (t *missionTarget) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.server, "attach", "", "the mission is a server's: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
 }
 
-// with runs f with the mission that the arguments name, or this directory's newest.
+// with calls f with the mission that args names, or with the newest one of the working directory.
 func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
 	ctx := cmd.Context()
 	a, err := app.OpenAt(ctx, t.server)
@@ -37,7 +37,7 @@ func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx conte
 	return errors.Join(err, a.Close())
 }
 
-// missionOf is the mission that is named, or the newest one of this directory.
+// missionOf returns the mission that args names, or the newest one of the working directory.
 func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, error) {
 	if len(args) > 0 {
 		s, err := a.Get(ctx, pawl.SessionID(args[0]))
@@ -63,7 +63,7 @@ func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, er
 	return list[0], nil
 }
 
-// endError is the end of a mission as an exit code.
+// endError returns the ExitError for the state of a mission, or nil if the mission is sealed.
 func endError(b pawl.Board) error {
 	id := b.Session.ID
 	switch {

@@ -46,7 +46,7 @@ Exit codes: 0 it holds, 1 error, 2 usage, 6 something differs, 130 canceled.`,
 	}
 }
 
-// verifyMission tells all that speaks against what the log says.
+// verifyMission verifies the evidence in the log and runs the gate again. It prints everything that differs.
 func verifyMission(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.Board, e mission.Evidence) error {
 	m := b.Mission
 	if m.Criteria == nil {
@@ -62,7 +62,7 @@ func verifyMission(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.B
 	if err != nil {
 		return err
 	}
-	if err := v.judge(ctx, a, repo, candidate); err != nil {
+	if err := v.runGate(ctx, a, repo, candidate); err != nil {
 		return err
 	}
 	if v.wrong > 0 {
@@ -72,7 +72,7 @@ func verifyMission(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.B
 	return err
 }
 
-// verification finds what differs.
+// verification prints and counts the differences.
 type verification struct {
 	notes, out io.Writer
 	mission    pawl.Mission
@@ -85,7 +85,7 @@ func (v *verification) differs(rule, format string, args ...any) {
 	fmt.Fprintf(v.out, "%s: %s\n", sanitize.Line(rule), sanitize.Text(fmt.Sprintf(format, args...)))
 }
 
-// log looks at what the log alone can show.
+// log verifies the chain of evidence and the hash of the criteria.
 func (v *verification) log() {
 	m := v.mission
 	if v.evidence.Chain.Fault != "" {
@@ -96,7 +96,7 @@ func (v *verification) log() {
 	}
 }
 
-// branch finds what is to be judged, and sees that the branch is where it was left.
+// branch returns the commit to check, and verifies that the mission's branch has not moved.
 func (v *verification) branch(ctx context.Context, repo *git.Repo) (candidate string, err error) {
 	m := v.mission
 	tip, err := repo.Commit(ctx, "refs/heads/"+m.Branch)
@@ -114,13 +114,13 @@ func (v *verification) branch(ctx context.Context, repo *git.Repo) (candidate st
 	return tip, nil
 }
 
-// judge runs the gate anew.
-func (v *verification) judge(ctx context.Context, a *app.App, repo *git.Repo, candidate string) error {
+// runGate runs the gate on the candidate again.
+func (v *verification) runGate(ctx context.Context, a *app.App, repo *git.Repo, candidate string) error {
 	g, err := app.OpenGate(repo, a.Policy)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = g.Close() }() // it is below the directory for temporary files
+	defer func() { _ = g.Close() }() // a leftover temporary file does no harm
 	g.Review = v.evidence.ReviewFromLog
 	g.OnRun = func(r gate.CheckResult) error {
 		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())

@@ -12,17 +12,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
-// redrawEvery is how often a board in a terminal is drawn anew without news: times
-// pass, and what workers spend is not in the mission's own log.
+// redrawEvery is how often the board is redrawn in a terminal without an event: times change, and what workers spend is
+// not in the mission's own log.
 const redrawEvery = 5 * time.Second
 
-// watcher shows a mission until it is over.
+// watcher displays a mission until it ends.
 type watcher struct {
 	out    io.Writer
 	svc    pawl.Service
 	json   bool
-	screen *cli.Screen // the terminal to draw in place on; nil elsewhere
-	drawn  int         // lines of the board that is there
+	screen *cli.Screen // the terminal to redraw the board in; nil if the output is not a terminal
+	drawn  int         // number of lines of the board that is displayed
 }
 
 func newWatcher(w io.Writer, svc pawl.Service, json bool) *watcher {
@@ -33,14 +33,13 @@ func newWatcher(w io.Writer, svc pawl.Service, json bool) *watcher {
 	return v
 }
 
-// update is what is heard of the mission.
+// update is an event of the mission, or the error that ended the stream.
 type update struct {
 	event pawl.Event
 	err   error
 }
 
-// run shows the board, and each change of it, and returns the mission's end as an
-// exit code.
+// run displays the board and its changes until the mission ends, and returns the outcome as an ExitError.
 func (v *watcher) run(ctx context.Context, b board) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -85,7 +84,7 @@ func orEnd(err error, b board) error {
 	return endError(b.Board)
 }
 
-// listen hears what happens from now on.
+// listen sends the events after the session's head to a channel.
 func (v *watcher) listen(ctx context.Context, s pawl.Session, to chan<- update) {
 	for e, err := range v.svc.Events(ctx, s.ID, s.Head) {
 		select {
@@ -96,7 +95,7 @@ func (v *watcher) listen(ctx context.Context, s pawl.Session, to chan<- update) 
 	}
 }
 
-// changes reports whether a board looks different after an event.
+// changes reports whether an event changes the board.
 func changes(b pawl.Body) bool {
 	switch b.(type) {
 	case pawl.TurnStarted, pawl.TurnFinished, pawl.Withdrawn:
@@ -106,8 +105,8 @@ func changes(b pawl.Body) bool {
 	}
 }
 
-// show draws the board: in place of the one before, or as a line of JSON. Elsewhere
-// it is there once, at the beginning.
+// show prints the board. In a terminal it replaces the previous board, with --json it prints one line, and otherwise it
+// prints the board only the first time.
 func (v *watcher) show(b board) error {
 	switch {
 	case v.json:
@@ -128,7 +127,7 @@ func (v *watcher) show(b board) error {
 	return nil
 }
 
-// printLine says what an event changed, where there is no board to look at.
+// printLine prints a line about an event, unless the output is a terminal or JSON.
 func (v *watcher) printLine(e pawl.Event) error {
 	line, _ := humanize.Mission(e.Body)
 	if v.json || v.screen != nil || line == "" {

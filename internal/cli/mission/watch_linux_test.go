@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// TestWatchInPlace: in a terminal a board takes the place of the one before, and
-// that is all that steers it.
+// TestWatchInPlace checks that a board in a terminal replaces the previous one, and that the output has no other
+// control sequences.
 func TestWatchInPlace(t *testing.T) {
 	t.Parallel()
 	terminal, seen := harness.RecordTerminal(t)
@@ -33,7 +33,7 @@ func TestWatchInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(seen(), "\r\n", "\n")
-	first, second, twice := strings.Cut(text, "\x1b[4A\r\x1b[J") // it has four lines
+	first, second, twice := strings.Cut(text, "\x1b[4A\r\x1b[J") // the board has four lines
 	if !twice || !strings.Contains(first, "1m 00s") || !strings.Contains(second, "1m 01s") || sanitize.Text(first+second) != first+second {
 		t.Errorf("the terminal was given %q", text)
 	}

@@ -31,8 +31,8 @@ import (
 // Main runs pawl and returns its exit code.
 func Main() int { return Run(Command()) }
 
-// Run runs a root command and returns the exit code of the program. What it prints
-// cannot steer the terminal and contains no known secrets.
+// Run runs a root command and returns the exit code of the program. Control sequences are removed
+// from its output, and known secrets are masked.
 func Run(cmd *cobra.Command) int {
 	app.Secrets.AddEnv(os.Environ())
 	stdout, stderr := cli.NewScreen(os.Stdout), cli.NewScreen(os.Stderr)
@@ -67,8 +67,8 @@ func New(name, short string) *cobra.Command {
 	return cmd
 }
 
-// Command returns the root command of pawl with all its subcommands. By itself it
-// starts the terminal UI.
+// Command returns the root command of pawl with all its subcommands. Without a subcommand it starts
+// the terminal UI.
 func Command() *cobra.Command {
 	cmd := New("pawl", "A coding agent that only moves forward")
 	var f tui.Flags

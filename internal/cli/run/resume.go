@@ -70,7 +70,7 @@ func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
 	for _, s := range sessions {
 		err := f.resume(cmd, a, s)
 		switch {
-		case errors.Is(err, pawl.ErrBusy) && len(ids) == 0: // it was not asked for by name
+		case errors.Is(err, pawl.ErrBusy) && len(ids) == 0: // not an error: the user did not name the session
 			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %v\n", err)
 		case errors.Is(err, turn.ErrInterrupted), len(sessions) == 1:
 			return err
@@ -81,7 +81,8 @@ func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
 	return errors.Join(errs...)
 }
 
-// sessions returns those to resume: the named ones, or all that were interrupted.
+// sessions returns the sessions to resume: the named ones that are not idle or, without ids, all
+// unfinished ones.
 func (f *resumeFlags) sessions(ctx context.Context, a *app.App, ids []string) ([]pawl.Session, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -127,7 +128,7 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app.App, s pawl.Session) err
 		return err != nil || now.State() == pawl.StateIdle
 	}
 	ask := f.Asker(cmd, a)
-	if ask == nil { // or what was asked when somebody was there would wait for good
+	if ask == nil { // denies pending permission requests, which would never be answered otherwise
 		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())
 	}
 	return turn.EndSession(cmd, a, s.ID, f.Follow(cmd, a, s, s.Head, ask, idle))

@@ -1,4 +1,4 @@
-// Package run has the commands 'pawl run' and 'pawl resume'.
+// Package run implements the commands 'pawl run' and 'pawl resume'.
 package run
 
 import (
@@ -30,11 +30,11 @@ type runFlags struct {
 	ifBusy   string
 	attached []string
 	schema   string
-	server   string // that does the work; "" means this process
+	server   string // URL of the server that runs the session; "" means this process
 
-	source, workspace string // of a session whose directory is a fleet's
+	source, workspace string // of a new session in a fleet
 
-	words pawl.Parts // what the person has written; all else stands for itself
+	words pawl.Parts // the arguments, in which commands and references are expanded
 }
 
 // Command returns 'pawl run'.
@@ -103,22 +103,22 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer a.Close()
-	var far pawl.Session
-	if f.inFleet() { // only then it is known where its directory is
-		if far, err = a.Create(ctx, pawl.NewSession{Workspace: f.workspace, Source: f.source}); err != nil {
+	var fleetSession pawl.Session
+	if f.inFleet() { // the fleet chooses the directory
+		if fleetSession, err = a.Create(ctx, pawl.NewSession{Workspace: f.workspace, Source: f.source}); err != nil {
 			return err
 		}
-		dir = far.Dir
+		dir = fleetSession.Dir
 	}
 	if err := f.expand(cmd, a, dir, &prompt); err != nil {
-		return errors.Join(err, f.undo(ctx, a, far))
+		return errors.Join(err, f.discard(ctx, a, fleetSession))
 	}
 	if schema != nil {
 		prompt.Parts = append(prompt.Parts, pawl.Text{Text: schema.Instructions()})
 	}
 	if prompt.Model == "" && f.newSession() {
 		if prompt.Model, err = turn.DefaultModel(ctx); err != nil {
-			return errors.Join(err, f.undo(ctx, a, far))
+			return errors.Join(err, f.discard(ctx, a, fleetSession))
 		}
 	}
 
@@ -126,7 +126,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if f.Format == "text" {
 		config.PrintNotice(cmd.ErrOrStderr())
 	}
-	s := far
+	s := fleetSession
 	if !f.inFleet() {
 		if s, err = f.target(ctx, a, dir); err != nil {
 			return err
@@ -134,14 +134,14 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	after := s.Head
 	if f.newSession() {
-		after = 0 // it is shown from its beginning
+		after = 0 // show the session from the beginning
 	}
 	seq, err := a.Send(ctx, s.ID, prompt)
 	switch {
 	case errors.Is(err, pawl.ErrBusy):
 		return fmt.Errorf("%w\nwait for it, or use --if-busy queue or steer; if nobody works on it, 'pawl resume %s' goes on", err, s.ID)
 	case err != nil && seq == 0 && f.newSession():
-		return errors.Join(err, a.Delete(ctx, s.ID)) // nothing was begun
+		return errors.Join(err, a.Delete(ctx, s.ID)) // no turn was started
 	case err != nil:
 		return err
 	}
@@ -153,8 +153,8 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	return turn.EndSession(cmd, a, s.ID, f.finish(p, res, err))
 }
 
-// expand puts what the words of the command line stand for before the rest of the
-// prompt, and gives it the agent and the model of a command.
+// expand expands commands and references in the arguments, and prepends the result to p. A command
+// may set the agent and the model of p.
 func (f *runFlags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Prompt) error {
 	x, notes, err := a.Expand(cmd.Context(), dir, pawl.Prompt{Parts: f.words, Settings: p.Settings})
 	switch {
@@ -170,11 +170,11 @@ func (f *runFlags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Pr
 	return nil
 }
 
-// inFleet reports whether the session is to have a directory of the fleet's.
+// inFleet reports whether the session runs in a workspace of a fleet.
 func (f *runFlags) inFleet() bool { return f.source != "" || f.workspace != "" }
 
-// undo deletes a session in which nothing was begun.
-func (f *runFlags) undo(ctx context.Context, a *app.App, s pawl.Session) error {
+// discard deletes a session in which no turn was started, if s is one.
+func (f *runFlags) discard(ctx context.Context, a *app.App, s pawl.Session) error {
 	if s.ID == "" {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (f *runFlags) undo(ctx context.Context, a *app.App, s pawl.Session) error {
 
 func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
 
-// target is the session that the prompt goes to.
+// target returns the session for the prompt: the selected one or a new one.
 func (f *runFlags) target(ctx context.Context, a *app.App, dir string) (pawl.Session, error) {
 	switch {
 	case f.session != "":
@@ -252,7 +252,7 @@ func readAttachment(path string) (pawl.File, error) {
 	return pawl.File{Name: filepath.Base(path), MediaType: kind, Data: data}, nil
 }
 
-// useSchema reads the schema that is named; nil if none is.
+// useSchema reads the schema of --output-schema. It returns nil without the flag.
 func (f *runFlags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
 	if f.schema == "" {
 		return nil, nil //nolint:nilnil // any text will do
@@ -267,11 +267,11 @@ func (f *runFlags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
 	return s, nil
 }
 
-// finish shows the result of checked, whichever way it ended.
+// finish prints the result of schema.Follow, which failed if err is not nil.
 func (f *runFlags) finish(p turn.Printer, res turn.Result, err error) error {
 	var exit *cli.ExitError
 	if err != nil && (!errors.As(err, &exit) || errors.Is(err, turn.ErrInterrupted)) {
-		return err // nothing came of it
+		return err // there is no result
 	}
 	if err == nil {
 		return f.Show(p, res)
@@ -280,7 +280,7 @@ func (f *runFlags) finish(p turn.Printer, res turn.Result, err error) error {
 		res.Reason, res.Error = pawl.ReasonError, err.Error()
 	}
 	if f.Format == "text" {
-		res.Text = "" // a script must not take it for an answer
+		res.Text = "" // a script must not use it as a valid answer
 	}
 	return errors.Join(p.Result(res), err)
 }

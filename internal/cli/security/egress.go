@@ -10,17 +10,17 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
-// maxRefusals bounds what is told of a command that tries many hosts.
+// maxRefusals is the maximum number of refused requests that are printed.
 const maxRefusals = 10
 
-// refusals are what a command was refused, each once. Programs say little of
-// what a proxy tells them.
+// refusals collects the distinct requests of a command that the proxy refused. Many programs do not
+// print the proxy's reason.
 type refusals struct {
 	lines []string
 	more  int
 }
 
-// decided is called by one goroutine at a time.
+// decided records a decision of the proxy. It must not be called concurrently.
 func (r *refusals) decided(d proxy.Decision) {
 	line := "refused: " + d.Why
 	if d.Host != "" {
@@ -44,8 +44,8 @@ func (r *refusals) print(w io.Writer) {
 	}
 }
 
-// openEgress opens a proxy for the hosts and returns its socket; done closes it
-// and tells what was refused.
+// openEgress opens a proxy for the hosts and returns its socket. The caller calls done to close the
+// proxy and to print the refused requests.
 func openEgress(s *policy.Safety, hosts []string, notes io.Writer) (socket string, done func() error, err error) {
 	var refused refusals
 	p, err := s.WayOut(hosts, refused.decided)

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 )
 
-// TestRefusals: each is reported once, and no more than a few.
+// TestRefusals checks that each refusal is printed once, and that their number is limited.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var r refusals

@@ -1,4 +1,4 @@
-// Package security has the commands for permissions, trust and the sandbox.
+// Package security implements the commands for permissions, trust and the sandbox.
 package security
 
 import (
@@ -33,7 +33,7 @@ were asked; they are kept in pawl's data folder.`,
 	return cmd
 }
 
-// permissionList is what 'pawl permissions list --json' prints.
+// permissionList is the output of 'pawl permissions list --json'.
 type permissionList struct {
 	Mode   permission.Mode   `json:"mode"`
 	Rules  []permission.Rule `json:"rules"`
@@ -145,7 +145,7 @@ Exit codes: 0 if it is allowed, 3 if not.`,
 			return &cli.ExitError{Code: cli.ExitDenied}
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows the command is its own
+	cmd.Flags().SetInterspersed(false) // flags after the command belong to the command
 	cmd.Flags().StringVar(&mode, "mode", "", "in this `mode`: plan, ask, guard, auto or yolo")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -44,7 +44,7 @@ Its exit code is the command's; 128 and the signal's number if one has ended it.
 	}
 	cmd.Flags().StringSliceVar(&f.network, "network", nil, "the `hosts` that may be reached by https: names, *.domain, host:port; with commas between them")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "let nothing be written but temporary files")
-	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
+	cmd.Flags().SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }
 
@@ -70,14 +70,14 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 		defer func() { err = errors.Join(err, done()) }()
 		p.ProxySocket = socket
 	}
-	box, report := sandbox.Detect(cmd.Context())
-	w, err := box.Wrap(args, p)
+	backend, report := sandbox.Detect(cmd.Context())
+	w, err := backend.Wrap(args, p)
 	if err != nil {
 		return errors.Join(err, sandboxFixes(report))
 	}
 	defer sandbox.Release()
 	defer w.Close()
-	code, err := runBoxed(w)
+	code, err := runSandboxed(w)
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// runBoxed runs the command with pawl's own input and outputs. Signals are for
-// the command.
-func runBoxed(w sandbox.Wrapped) (code int, err error) {
+// runSandboxed runs the command with pawl's standard input and outputs and returns its exit code.
+// Signals are forwarded to the command.
+func runSandboxed(w sandbox.Wrapped) (code int, err error) {
 	c := exec.Command(w.Args[0], w.Args[1:]...) //nolint:gosec // running the given command is the job
 	c.Env, c.ExtraFiles = w.Env, w.Files
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -108,7 +108,7 @@ func runBoxed(w sandbox.Wrapped) (code int, err error) {
 	for {
 		select {
 		case s := <-signals:
-			_ = c.Process.Signal(s) // it may have ended just now
+			_ = c.Process.Signal(s) // the command may have just exited
 		case err := <-ended:
 			var exit *exec.ExitError
 			if err != nil && !errors.As(err, &exit) {
@@ -122,7 +122,7 @@ func runBoxed(w sandbox.Wrapped) (code int, err error) {
 	}
 }
 
-// sandboxFixes says what would bring a sandbox about, if there is none.
+// sandboxFixes returns an error that explains how to enable the sandbox, or nil if one is available.
 func sandboxFixes(r sandbox.Report) error {
 	if r.Backend != "none" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
-// TestFixes: whoever has no sandbox is informed what to do, and nobody else.
-func TestFixes(t *testing.T) {
+// TestSandboxFixes checks that fixes are returned only if no sandbox is available.
+func TestSandboxFixes(t *testing.T) {
 	t.Parallel()
 	findings := []sandbox.Finding{
 		{Name: "bubblewrap", Detail: "bwrap is not installed", Fix: "apt install bubblewrap"},

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// trustFlags are what 'pawl trust' is asked for; at most one but for json.
+// trustFlags are the flags of 'pawl trust'. All except asJSON exclude each other.
 type trustFlags struct{ yes, list, revoke, status, asJSON bool }
 
 // TrustCommand returns 'pawl trust'.
@@ -103,7 +103,7 @@ func (f trustFlags) run(cmd *cobra.Command, dir string) error {
 			return err
 		}
 	}
-	// What was shown is what is trusted: what has changed since asks again.
+	// The hash is of the configuration that was shown: if it has changed since, pawl asks again.
 	return store.Trust(t.Path, t.Hash, time.Now())
 }
 
@@ -120,7 +120,7 @@ func (f trustFlags) revokeTrust(cmd *cobra.Command, store trust.Store, dir strin
 	}{path})
 }
 
-// ask asks the person at the terminal.
+// ask asks the user on the terminal whether to trust the project. It returns an ExitError if not.
 func (f trustFlags) ask(cmd *cobra.Command) error {
 	in, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !cli.IsTerminal(in) {
@@ -155,10 +155,10 @@ func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, d := range folders {
-		fmt.Fprintf(t, "%s\t%s\n", d.At.Local().Format(time.DateOnly), trust.Plain(d.Path))
+		fmt.Fprintf(t, "%s\t%s\n", d.At.Local().Format(time.DateOnly), trust.Quote(d.Path))
 	}
 	for _, a := range approvals {
-		fmt.Fprintf(t, "%s\t%s, %s %s\n", a.At.Local().Format(time.DateOnly), trust.Plain(a.Path), trust.Plain(a.Kind), trust.Plain(a.Name))
+		fmt.Fprintf(t, "%s\t%s, %s %s\n", a.At.Local().Format(time.DateOnly), trust.Quote(a.Path), trust.Quote(a.Kind), trust.Quote(a.Name))
 	}
 	return t.Flush()
 }

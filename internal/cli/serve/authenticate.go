@@ -22,12 +22,11 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// minToken is how many characters a token of the user's must have.
+// minToken is the minimum length of a server token, in characters.
 const minToken = 16
 
-// serverToken is the token that requests on an address need: the user's or, where
-// only this machine can ask, one that pawl makes once. Where users have tokens it
-// can do without.
+// serverToken returns the token that requests to an address need: PAWL_SERVER_TOKEN or, on a loopback address, one that
+// Pawl creates once and stores in file. On other addresses the token may be empty if users have tokens.
 func serverToken(p listenAddress, users bool) (token, file string, err error) {
 	token = strings.TrimSpace(os.Getenv("PAWL_SERVER_TOKEN"))
 	switch {
@@ -45,7 +44,7 @@ func serverToken(p listenAddress, users bool) (token, file string, err error) {
 		return "", "", err
 	}
 	file = filepath.Join(data, "server-token")
-	unlock, err := userfile.Lock(file) // another server may begin at the same time
+	unlock, err := userfile.Lock(file) // another server may start at the same time
 	if err != nil {
 		return "", "", err
 	}
@@ -61,24 +60,25 @@ func serverToken(p listenAddress, users bool) (token, file string, err error) {
 	return token, file, err
 }
 
-// equalSecrets compares without telling by the time it takes how much is right.
+// equalSecrets compares two secrets in constant time. An empty secret equals nothing.
 func equalSecrets(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }
 
-// authenticator says who may ask, and for work in which directories.
+// authenticator authenticates requests, and limits the directories that sessions may work in.
 type authenticator struct {
-	socket bool   // whoever may use the socket is the user
-	token  string // else it needs this, or one of the users'
-	file   string // where it is kept; "" if the user gave it
+	socket bool   // listens on a Unix socket: only the user can connect
+	token  string // otherwise a request needs this token, or that of a user
+	file   string // the file that holds the token; "" if it comes from the environment
 	roots  []string
 	access *access.Access
 
-	workspaces string // of a fleet, in which directories are those of a tenant; "" if it is none
+	workspaces string // the directory of all workspaces of a fleet; "" outside of a fleet
 }
 
-// authenticator reads or makes the token, and finds the directories.
+// authenticator returns the authenticator for an address. It reads or creates the token, and resolves the directories
+// of --dir.
 func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens store.Tokens) (authenticator, error) {
 	g := authenticator{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
 	dirs := f.dirs
@@ -108,7 +108,7 @@ func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens
 	return g, nil
 }
 
-// liveTokens counts the tokens that can be used.
+// liveTokens counts the tokens that are neither revoked nor expired.
 func liveTokens(ctx context.Context, tokens store.Tokens) (n int, err error) {
 	all, err := tokens.Tokens(ctx)
 	for _, t := range all {
@@ -119,7 +119,7 @@ func liveTokens(ctx context.Context, tokens store.Tokens) (n int, err error) {
 	return n, err
 }
 
-// authenticate says who asks.
+// authenticate returns the principal of a request.
 func (g authenticator) authenticate(r *http.Request) (api.Principal, error) {
 	if g.socket {
 		if err := checkPeer(httpapi.Conn(r)); err != nil {
@@ -138,7 +138,7 @@ func (g authenticator) authenticate(r *http.Request) (api.Principal, error) {
 	}
 }
 
-// workspaceDir finds the directories of workspaces, in a fleet.
+// workspaceDir returns a function that returns the directory of a workspace by name, or nil outside of a fleet.
 func (g authenticator) workspaceDir() func(p api.Principal, name string) (string, error) {
 	if g.workspaces == "" {
 		return nil
@@ -148,8 +148,8 @@ func (g authenticator) workspaceDir() func(p api.Principal, name string) (string
 	}
 }
 
-// allow refuses directories that are not below one of the roots, by their real paths. In
-// a fleet it is those that are not the tenant's.
+// allow returns an error unless dir is in one of the roots, by its real path. In a fleet, dir must belong to the tenant
+// instead.
 func (g authenticator) allow(p api.Principal, dir string) error {
 	if g.workspaces != "" {
 		return access.CheckDir(g.workspaces, p.Tenant, dir)

@@ -16,13 +16,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 )
 
-// listenAddress is where a server listens: a socket's path, or an address.
+// listenAddress is where a server listens: the path of a Unix socket, or host:port.
 type listenAddress struct {
 	socket  string
 	address string
 }
 
-// parseListen reads where to listen: unix, unix:PATH or HOST:PORT.
+// parseListen parses the value of --listen: unix, unix:PATH or HOST:PORT.
 func parseListen(text string) (listenAddress, error) {
 	path, isSocket := strings.CutPrefix(text, "unix")
 	if text == "" || isSocket && (path == "" || path[0] == ':') {
@@ -43,9 +43,9 @@ func parseListen(text string) (listenAddress, error) {
 	return listenAddress{address: text}, nil
 }
 
-// loopback reports whether only programs of this machine reach the address.
+// loopback reports whether the address can be reached from this machine only.
 func (p listenAddress) loopback() bool {
-	host, _, _ := net.SplitHostPort(p.address) // it was split before
+	host, _, _ := net.SplitHostPort(p.address) // parseListen has checked it
 	if host == "localhost" {
 		return true
 	}
@@ -53,8 +53,7 @@ func (p listenAddress) loopback() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// hosts are the names that a server on an address may be asked by. A page on the
-// web that has its own name point here is thus refused.
+// hosts returns the host names that requests may use. Others are rejected, as protection from DNS rebinding.
 func (p listenAddress) hosts(more []string) []string {
 	if p.socket != "" {
 		return nil
@@ -67,7 +66,7 @@ func (p listenAddress) hosts(more []string) []string {
 	return names
 }
 
-// open begins to listen.
+// open starts to listen, with TLS if cert is set.
 func (p listenAddress) open(cert, key string) (net.Listener, error) {
 	l, err := p.listen()
 	if err != nil || cert == "" {
@@ -92,7 +91,7 @@ func (p listenAddress) listen() (net.Listener, error) {
 		return nil, fmt.Errorf("another pawl serves on %s: use it, end it, or choose another place with --listen: %w", p.socket, pawl.ErrBusy)
 	}
 	if info, err := os.Lstat(p.socket); err == nil && info.Mode()&fs.ModeSocket != 0 {
-		if err := os.Remove(p.socket); err != nil { // of a pawl that was killed
+		if err := os.Remove(p.socket); err != nil { // left by a process that was killed
 			return nil, err
 		}
 	}
@@ -106,16 +105,16 @@ func (p listenAddress) listen() (net.Listener, error) {
 	return l, nil
 }
 
-// withPort is the place with the port that was chosen, if it was left open by a 0.
+// withPort returns the address with the actual port of the listener, which differs if port 0 was requested.
 func (p listenAddress) withPort(l net.Listener) listenAddress {
 	if at, ok := l.Addr().(*net.TCPAddr); ok {
-		host, _, _ := net.SplitHostPort(p.address) // it was split before
+		host, _, _ := net.SplitHostPort(p.address) // parseListen has checked it
 		p.address = net.JoinHostPort(host, strconv.Itoa(at.Port))
 	}
 	return p
 }
 
-// banner says how the server is reached.
+// banner returns the startup message, which says how to reach the server.
 func (p listenAddress) banner(g authenticator) string {
 	if p.socket != "" {
 		return fmt.Sprintf("pawl serves on unix://%s\n", p.socket)

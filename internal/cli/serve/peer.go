@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// checkPeer refuses a connection of another user's.
+// checkPeer returns an error if the peer of a Unix socket is another user.
 func checkPeer(c net.Conn) error {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {

@@ -1,5 +1,4 @@
-// Package serve has the commands of the HTTP server: 'pawl serve', and the tokens and
-// tenants that it knows.
+// Package serve implements the commands of the HTTP server: 'pawl serve', 'pawl token' and 'pawl tenant'.
 package serve
 
 import (
@@ -97,19 +96,19 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	if !fleet {
 		openNode = openLocal
 	}
-	n, err := openNode(context.WithoutCancel(ctx), log) // it closes after the requests
+	n, err := openNode(context.WithoutCancel(ctx), log) // it must stay open until all requests have ended
 	if err != nil {
 		return err
 	}
 	defer n.Close()
 	a := n.App
-	door, err := f.authenticator(ctx, place, a.RawStore)
+	auth, err := f.authenticator(ctx, place, a.RawStore)
 	if err != nil {
 		return err
 	}
 	if fleet {
-		door.workspaces = n.Workspaces
-		if door.access.Tenants, err = a.Tenants(); err != nil {
+		auth.workspaces = n.Workspaces
+		if auth.access.Tenants, err = a.Tenants(); err != nil {
 			return err
 		}
 	}
@@ -119,8 +118,8 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	place = place.withPort(l)
 	s := httpapi.New(httpapi.Config{
-		Service: func(p api.Principal) pawl.Service { return door.access.For(a.Service, p) }, Auth: door.authenticate,
-		Allow: door.allow, RemoteDirs: fleet, WorkspaceDir: door.workspaceDir(),
+		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate,
+		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log,
 		Ready: func(ctx context.Context) error { return ready(ctx, a) }, DefaultMode: func() (string, error) { return defaultMode(a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
@@ -128,7 +127,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	a.Telemetry.Process()
 	a.Telemetry.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(turns(a)) })
 	a.Telemetry.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
-	fmt.Fprint(cmd.ErrOrStderr(), place.banner(door))
+	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
@@ -139,7 +138,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		return err
 	case <-ctx.Done():
 	}
-	stop() // a second signal ends it at once
+	stop() // a second signal kills the process
 	return f.end(cmd, a, s, log)
 }
 
@@ -160,13 +159,14 @@ func turns(a *app.App) int {
 	return a.Runner.Busy()
 }
 
-// end lets running turns finish, and then ends. What is left can be resumed.
+// end waits until running turns finish, at most for the time of --drain, and closes the server. Turns that are still
+// open can be resumed.
 func (f *serverFlags) end(cmd *cobra.Command, a *app.App, s *httpapi.Server, log *slog.Logger) error {
 	log.Info("draining", "turns", turns(a), "for", f.drain.String())
 	s.Drain()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), f.drain)
 	defer cancel()
-	if a.Runner == nil { // the fleet goes on
+	if a.Runner == nil { // the workers of the fleet run the turns
 		return s.Close(ctx)
 	}
 	if err := a.Runner.Idle(ctx); err != nil {
@@ -178,13 +178,12 @@ func (f *serverFlags) end(cmd *cobra.Command, a *app.App, s *httpapi.Server, log
 }
 
 const (
-	closeTime = 5 * time.Second // for requests that are under way at the end
-	adoptTime = 5 * time.Second // between two looks for sessions that nobody works on
-	adoptMost = 1000            // of those that one look takes up
+	closeTime = 5 * time.Second // timeout of running requests at shutdown, and of a readiness check
+	adoptTime = 5 * time.Second // interval between two scans for interrupted sessions
+	adoptMost = 1000            // maximum number of sessions in one scan
 )
 
-// adopt goes on with sessions that have work and that nobody works on, now and
-// when another process on the same store has died.
+// adopt resumes interrupted sessions until ctx ends, also those of other processes on the same store that have died.
 func adopt(ctx context.Context, a *app.App, log *slog.Logger) {
 	for ctx.Err() == nil {
 		if err := adoptAll(ctx, a, log); err != nil && ctx.Err() == nil {
@@ -213,13 +212,13 @@ func adoptAll(ctx context.Context, a *app.App, log *slog.Logger) error {
 	return err
 }
 
-// defaultMode is the mode of prompts that name none.
+// defaultMode returns the permission mode of prompts that name none.
 func defaultMode(a *app.App) (string, error) {
 	user, err := a.Policy.User()
 	return user.Permissions.Mode, err
 }
 
-// ready reports whether the store can be reached.
+// ready returns an error if the store cannot be reached.
 func ready(ctx context.Context, a *app.App) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()

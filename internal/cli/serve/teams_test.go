@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
-// teamServer is a server on an address as 'pawl serve' wires it, with a clock.
+// teamServer is a server that is configured like 'pawl serve --listen', with a fake clock.
 type teamServer struct {
 	*testing.T
 	app *app.App
@@ -62,7 +62,7 @@ func serveTeam(t *testing.T) *teamServer {
 	return s
 }
 
-// token makes one and returns its secret.
+// token creates a token and returns its secret.
 func (s *teamServer) token(name string, f tokenFlags) string {
 	s.Helper()
 	f.expires = "1d"
@@ -88,7 +88,8 @@ func (s *teamServer) client(secret string) *client.Client {
 	return c
 }
 
-// What users do over HTTP is theirs, and within what their tokens are for.
+// TestTeamOverHTTP checks that users reach only sessions that they own or that are shared with them, and that tokens
+// cannot exceed their scope.
 func TestTeamOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	ada := s.client(s.token("ada", tokenFlags{user: "ada", scope: "run"}))
@@ -127,7 +128,7 @@ func TestTeamOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 }
 
-// A limit is reported with 429, and with when to try again.
+// TestLimitsOverHTTP checks that a request beyond a limit fails with status 429 and a Retry-After header.
 func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
@@ -156,7 +157,7 @@ func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environ
 	if _, err := ci.Send(t.Context(), session.ID, p); !errors.Is(err, api.ErrLimited) || !strings.Contains(err.Error(), "budget") {
 		t.Errorf("beyond the budget: %v", err)
 	}
-	if _, err := ci.Get(t.Context(), session.ID); err != nil { // the fourth
+	if _, err := ci.Get(t.Context(), session.ID); err != nil { // the fourth request
 		t.Error(err)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/sessions", nil)
@@ -174,7 +175,7 @@ func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// A token has so many streams; one that ends frees space.
+// TestStreamsOfAToken checks the limit on the open streams of a token.
 func TestStreamsOfAToken(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
 	secret := s.token("ada", tokenFlags{user: "ada", scope: "run", limitFlags: limitFlags{streams: 1}})
@@ -204,7 +205,7 @@ func TestStreamsOfAToken(t *testing.T) { //nolint:paralleltest // it sets enviro
 		t.Errorf("the first got %d, the second %d, that of another token %d", first, second, other)
 	}
 	end()
-	for again := http.StatusTooManyRequests; again != http.StatusOK; { // the server notices when it does
+	for again := http.StatusTooManyRequests; again != http.StatusOK; { // it takes the server a moment to notice
 		again, end = watch(secret)
 		end()
 		if again != http.StatusOK && again != http.StatusTooManyRequests {
@@ -213,7 +214,7 @@ func TestStreamsOfAToken(t *testing.T) { //nolint:paralleltest // it sets enviro
 	}
 }
 
-// A list says whose sessions are, if they are anybody's.
+// TestOwnersAreListed checks that a list has a column of owners if a session has an owner.
 func TestOwnersAreListed(t *testing.T) {
 	t.Parallel()
 	mine, adas := pawl.Session{ID: "01JD0000000000000000000000", Title: "mine"}, pawl.Session{ID: "01JD0000000000000000000001", Owner: "ada", Title: "hers"}

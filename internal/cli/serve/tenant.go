@@ -35,8 +35,8 @@ tenant with 'pawl token create --tenant'.`,
 	return cmd
 }
 
-// ofTenant adds what all commands about one tenant have: its name, and --json. do
-// returns what holds then.
+// ofTenant completes a command about one tenant: it takes the tenant's name as its argument, and prints the account
+// that do returns.
 func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error)) *cobra.Command {
 	var asJSON bool
 	cmd.Args = cli.Args(cobra.ExactArgs(1))
@@ -60,7 +60,7 @@ func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Ten
 	return cmd
 }
 
-// noTenant says what to do about a tenant that is not there.
+// noTenant adds a hint to the error for a tenant that does not exist.
 func noTenant(err error, name string) error {
 	if errors.Is(err, pawl.ErrNotFound) {
 		return fmt.Errorf("there is no tenant %q: 'pawl tenant list' shows them: %w", name, pawl.ErrNotFound)
@@ -192,7 +192,7 @@ end, with what was queued in them.`,
 	}, suspend)
 }
 
-// suspend refuses a tenant's tokens from now on. The time of the first stays.
+// suspend makes servers reject a tenant's tokens. A tenant that is already suspended keeps the time of its suspension.
 func suspend(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 	return tenants.SetTenant(ctx, t, func(a *store.Account) {
 		if a.Suspended.IsZero() {
@@ -211,7 +211,7 @@ func tenantResumeCommand() *cobra.Command {
 	})
 }
 
-// removed is what 'pawl tenant remove' did.
+// removed is the output of 'pawl tenant remove --json'.
 type removed struct {
 	Tenant   store.Tenant `json:"tenant"`
 	Sessions int          `json:"sessions"`
@@ -250,7 +250,7 @@ tenant's name, and is for you to delete.`,
 	return cmd
 }
 
-// deleteAtOnce is how many sessions are asked for at a time.
+// deleteAtOnce is how many sessions deleteSessions lists at a time.
 const deleteAtOnce = 1000
 
 func removeTenant(ctx context.Context, a *app.App, t store.Tenant, withSessions bool) (done removed, err error) {

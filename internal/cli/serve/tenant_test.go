@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// openTenants is an app on a store of many tenants.
+// openTenants opens an app on a store that supports tenants.
 func openTenants(t *testing.T) (*app.App, store.Tenants) {
 	t.Helper()
 	t.Setenv("PAWL_STORE", harness.Stores["postgres"](t))
@@ -35,8 +35,8 @@ func openTenants(t *testing.T) (*app.App, store.Tenants) {
 	return a, tenants
 }
 
-// A tenant with sessions is removed only by who says so, with all of them and with
-// nothing of another.
+// TestRemoveTenantWithSessions checks that a tenant with sessions is removed only with --with-sessions, which deletes
+// all its sessions and no others.
 func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	a, tenants := openTenants(t)
 	sessions := map[store.Tenant]pawl.SessionID{}
@@ -72,9 +72,9 @@ func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it se
 	}
 }
 
-// The server of a fleet lets sessions work in the directories of their own tenant, which
-// need not be on its machine; another knows none by name.
-func TestDoorOfAFleet(t *testing.T) {
+// TestFleetAuthenticator checks that sessions of a fleet may work only in directories of their tenant, which need not
+// exist on the server. Outside of a fleet, workspaces have no names.
+func TestFleetAuthenticator(t *testing.T) {
 	t.Parallel()
 	g := authenticator{workspaces: "/far/work", roots: []string{t.TempDir()}}
 	for dir, want := range map[string]error{"/far/work/acme/x": nil, "/far/work/rival/x": pawl.ErrDenied, "/far/work/_/x": pawl.ErrDenied, g.roots[0]: pawl.ErrDenied} {

@@ -51,7 +51,7 @@ type limitFlags struct {
 	budget            float64
 }
 
-// add adds the flags, which say of whom they are.
+// add adds the flags to cmd. Their help names whose limits they set.
 func (f *limitFlags) add(cmd *cobra.Command, whose string) {
 	flags := cmd.Flags()
 	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests a minute, to each server; 0 means no limit")
@@ -60,7 +60,7 @@ func (f *limitFlags) add(cmd *cobra.Command, whose string) {
 	flags.IntVar(&f.streams, "streams", 0, "at most `n` sessions watched at once, at each server; 0 means no limit")
 }
 
-// limits are what the flags ask for.
+// limits checks the flags and returns the limits.
 func (f *limitFlags) limits() (store.Limits, error) {
 	if min(f.rate, f.parallel, f.streams) < 0 || !(f.budget >= 0) || f.budget > maxBudget {
 		return store.Limits{}, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
@@ -111,7 +111,7 @@ func tenantFlag(cmd *cobra.Command, tenant *string) {
 	cmd.Flags().StringVar(tenant, "tenant", "", "of this `tenant` of a fleet; left out, of none")
 }
 
-// forTenant is a context for the tenant that a flag names.
+// forTenant returns a context for the tenant of --tenant.
 func forTenant(ctx context.Context, tenant string) (context.Context, error) {
 	t := store.Tenant(tenant)
 	if t != "" && !t.Valid() {
@@ -120,7 +120,7 @@ func forTenant(ctx context.Context, tenant string) (context.Context, error) {
 	return store.WithTenant(ctx, t), nil
 }
 
-// token is what the flags ask for, without a secret.
+// token checks the flags and returns the token to create, without its secret.
 func (f *tokenFlags) token(name string, now time.Time) (t store.Token, err error) {
 	scope := api.Scope(f.scope)
 	switch {
@@ -146,10 +146,10 @@ func (f *tokenFlags) token(name string, now time.Time) (t store.Token, err error
 	return t, err
 }
 
-// maxBudget bounds a day's budget, in dollars, to what can be counted.
+// maxBudget is the maximum daily budget in dollars, so that amounts stay within the range of pawl.Money.
 const maxBudget = 1_000_000
 
-// expiry reads when a token ends: 90d, 12h or never.
+// expiry parses the value of --expires: 90d, 12h or never. The zero time means never.
 func expiry(text string, now time.Time) (time.Time, error) {
 	if text == "never" {
 		return time.Time{}, nil
@@ -169,8 +169,8 @@ func expiry(text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// create keeps a token and says its secret. A name is one token's at a time, so
-// that it can be revoked by it.
+// create stores a token and prints its secret. The name must not belong to another live token, because tokens are
+// revoked by name.
 func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens store.Tokens, t store.Token) error {
 	all, err := tokens.Tokens(ctx)
 	if err != nil {
@@ -292,7 +292,7 @@ func tokenRevokeCommand() *cobra.Command {
 	return cmd
 }
 
-// revoke ends the token of this id, or the live one of this name.
+// revoke revokes the token with the given id, or the live token with the given name.
 func revoke(ctx context.Context, tokens store.Tokens, name string, now time.Time) error {
 	all, err := tokens.Tokens(ctx)
 	if err != nil {

@@ -68,7 +68,7 @@ what the tools printed: look through it before you give it away.`,
 	return cmd
 }
 
-// Check fills in the format and refuses what cannot be meant.
+// Check sets the format if it is not given, and returns an error if the flags are invalid.
 func (f *ExportFlags) Check(out io.Writer) error {
 	if f.format == "" {
 		f.format = "jsonl"
@@ -93,12 +93,12 @@ func (f *ExportFlags) Check(out io.Writer) error {
 	return nil
 }
 
-// Output gives write the file, or standard output. A file is there whole or not at all.
+// Output calls write with the file of --output, or with stdout. If write fails it leaves no partial file.
 func (f *ExportFlags) Output(stdout io.Writer, write func(io.Writer) error) error {
 	if f.File == "" {
 		return write(stdout)
 	}
-	if !f.force { // hold the name
+	if !f.force { // reserve the name
 		held, err := os.OpenFile(f.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("export: %w: --force replaces it", err)
@@ -117,7 +117,7 @@ func (f *ExportFlags) Output(stdout io.Writer, write func(io.Writer) error) erro
 	return err
 }
 
-// writeFile puts a new file, which is its user's alone, in a file's place.
+// writeFile atomically creates or replaces a file, which only the user can read.
 func writeFile(path string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".pawl-export-*") // mode 0600
 	if err != nil {
@@ -133,7 +133,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Write writes a session to w in the chosen format, with secrets masked. What is left out it says on notes.
+// Write writes a session to w in the chosen format, with secrets masked. It reports omitted outputs on notes.
 func (f *ExportFlags) Write(ctx context.Context, w, notes io.Writer, a *app.App, s pawl.Session) error {
 	events := maskedLog(ctx, a, s)
 	switch f.format {
@@ -146,7 +146,7 @@ func (f *ExportFlags) Write(ctx context.Context, w, notes io.Writer, a *app.App,
 	}
 }
 
-// maskedLog is the session's log as others may get to read it.
+// maskedLog returns the session's log with secrets masked.
 func maskedLog(ctx context.Context, a *app.App, s pawl.Session) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		mask := app.Secrets.Log()
@@ -168,7 +168,7 @@ func maskedRow(s pawl.Session) pawl.Session {
 	return s
 }
 
-// writeLog writes the events and, if they are wanted, the outputs beside them.
+// writeLog writes the events and, with --blobs, the outputs that were too large for the log.
 func (f *ExportFlags) writeLog(ctx context.Context, w, notes io.Writer, a *app.App, id pawl.SessionID, events iter.Seq2[pawl.Event, error]) error {
 	out := bufio.NewWriter(w)
 	var outputs export.Outputs
@@ -201,8 +201,8 @@ func (f *ExportFlags) writeLog(ctx context.Context, w, notes io.Writer, a *app.A
 	return out.Flush()
 }
 
-// writeBlob writes an output, unless it is not there or is not fit for others:
-// it goes by its hash, so it cannot be masked.
+// writeBlob writes an output unless the store does not have it or it contains secrets. It cannot mask them, because an
+// output is identified by its hash.
 func writeBlob(ctx context.Context, w io.Writer, a *app.App, id pawl.SessionID, blob pawl.Blob) (written bool, err error) {
 	open := func(read func(io.Reader) error) error {
 		r, err := a.Store.OpenBlob(ctx, id, blob.ID)
@@ -276,7 +276,7 @@ func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Write
 	}
 	missing, err := log.Outputs(func(r io.Reader) (pawl.Blob, error) { return a.Store.PutBlob(ctx, s.ID, r) })
 	if err != nil {
-		// Nothing of it stays, even when pawl is being ended.
+		// Delete the partial import, even if ctx has ended.
 		return s, errors.Join(fmt.Errorf("import: %w", err), a.Delete(context.WithoutCancel(ctx), s.ID))
 	}
 	if len(missing) > 0 {
@@ -285,7 +285,7 @@ func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Write
 	return s, nil
 }
 
-// renamed gives a log's events another session, if they are all of one.
+// renamed replaces the session id of the log with id. Events of another session stay unchanged.
 func renamed(events iter.Seq2[pawl.Event, error], id pawl.SessionID) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {
 		var was pawl.SessionID

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestExportIsWhole: a file is there whole or not at all, and what it would
-// replace stays until then.
+// TestExportIsWhole checks that an export leaves a complete file or none, and that a failed one does not replace an
+// existing file.
 func TestExportIsWhole(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

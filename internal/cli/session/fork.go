@@ -110,7 +110,7 @@ func compactSession(ctx context.Context, cmd *cobra.Command, a *app.App, id pawl
 	return nil
 }
 
-// messageNumber reads a message's number.
+// messageNumber parses the number of a message.
 func messageNumber(text string) (pawl.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
@@ -119,17 +119,17 @@ func messageNumber(text string) (pawl.Seq, error) {
 	return pawl.Seq(n), nil
 }
 
-// listedMessage is a message as the list of what can be gone back to has it.
+// listedMessage is a message in the list of 'pawl session rewind'.
 type listedMessage struct {
 	Seq  pawl.Seq  `json:"seq"`
 	Role pawl.Role `json:"role"`
 	Text string    `json:"text"`
 }
 
-// listMessages prints the messages that can be gone back to.
+// listMessages prints the messages that a session can be rewound to.
 func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session, asJSON bool) error {
 	var events []pawl.Event
-	said := map[pawl.Seq]bool{} // what is no one's message cannot be gone back to
+	said := map[pawl.Seq]bool{} // messages of the user and the model: only these can be rewound to
 	shells := map[pawl.Seq]string{}
 	for e, err := range cli.SessionLog(ctx, svc, s) {
 		if err != nil {
@@ -173,7 +173,7 @@ func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Ses
 	return t.Flush()
 }
 
-// messageLine is a message in a few words.
+// messageLine returns the text of a message, or the names of its tool calls if it has no text.
 func messageLine(m pawl.Message) string {
 	if text := strings.TrimSpace(m.Text()); text != "" {
 		return text

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// queued is a prompt that waits, as --json prints it.
+// queued is a queued prompt, as 'pawl session queue --json' prints it.
 type queued struct {
 	Seq      pawl.Seq      `json:"seq"`
 	Text     string        `json:"text"`

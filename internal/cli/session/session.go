@@ -1,4 +1,4 @@
-// Package session has the commands below 'pawl session'.
+// Package session implements 'pawl session' and its subcommands.
 package session
 
 import (

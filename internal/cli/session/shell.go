@@ -46,8 +46,7 @@ they stand.`,
 	}
 }
 
-// commandLine is what a shell makes the words of again. One alone is a command
-// line already.
+// commandLine quotes the words for bash and joins them. A single word is a command line already.
 func commandLine(words []string) (string, error) {
 	if len(words) == 1 {
 		return words[0], nil
@@ -63,8 +62,8 @@ func commandLine(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// runShell runs the command and shows what came of it. The first interrupt cancels
-// it, the second ends the program.
+// runShell runs the command in the session and prints its result. The first interrupt cancels the command, the second
+// exits.
 func runShell(cmd *cobra.Command, svc pawl.Service, s pawl.Session, command string) error {
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
@@ -89,8 +88,7 @@ func runShell(cmd *cobra.Command, svc pawl.Service, s pawl.Session, command stri
 	return printResult(ctx, cmd, svc, s.ID, done)
 }
 
-// printResult prints what a command printed, all of it, and returns its end as an exit
-// code.
+// printResult prints the full output of a command, and returns its exit code as an ExitError.
 func printResult(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id pawl.SessionID, r pawl.ShellRan) error {
 	output, note := cutNote(r.Result)
 	switch r.Status {
@@ -103,7 +101,7 @@ func printResult(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id p
 		return errors.New(sanitize.Text(r.Result.Content))
 	}
 	code, err := strconv.Atoi(r.Result.Meta["exit_code"])
-	if err != nil { // it could not be begun, or has not ended
+	if err != nil { // it could not be started, or has not ended
 		return errors.New(sanitize.Text(r.Result.Content))
 	}
 	if err := printOutput(ctx, cmd.OutOrStdout(), svc, id, r.Result.Full, output); err != nil {
@@ -121,8 +119,8 @@ func printResult(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id p
 	return nil
 }
 
-// cutNote takes off what is said of a command's end, which is the last line of its
-// result if it failed, printed nothing or left what one has to know of.
+// cutNote splits a result into the output of the command and the note in its last line. Only some results have a note,
+// such as that of a command that failed or printed nothing.
 func cutNote(r pawl.Result) (output, note string) {
 	at := strings.LastIndexByte(r.Content, '\n') + 1
 	last := r.Content[at:]
@@ -133,13 +131,13 @@ func cutNote(r pawl.Result) (output, note string) {
 	return r.Content[:at], last[1 : len(last)-1]
 }
 
-// printOutput prints an output, from where all of it is.
-func printOutput(ctx context.Context, w io.Writer, svc pawl.Service, id pawl.SessionID, spill *pawl.Blob, output string) error {
-	if spill == nil {
+// printOutput prints the output of a command: from full if the result was truncated, otherwise from output.
+func printOutput(ctx context.Context, w io.Writer, svc pawl.Service, id pawl.SessionID, full *pawl.Blob, output string) error {
+	if full == nil {
 		_, err := io.WriteString(w, output)
 		return err
 	}
-	whole, err := svc.Output(ctx, id, spill.ID)
+	whole, err := svc.Output(ctx, id, full.ID)
 	if err != nil {
 		return err
 	}

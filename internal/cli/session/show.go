@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// Show writes a session for people to read.
+// Show prints the conversation of a session.
 func Show(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) error {
 	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, sanitize.Line(s.Dir))
 	if name := s.Name(); name != "" {
@@ -39,17 +39,17 @@ func Show(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) er
 	return nil
 }
 
-// printer is the state of a session while it is written.
+// printer prints the events of a session.
 type printer struct {
 	w       io.Writer
 	calls   map[pawl.CallID]pawl.ToolCall
 	prompts map[pawl.Seq]pawl.Parts
 	orders  map[pawl.Seq]pawl.Undo
-	shells  map[pawl.Seq]string // the person's commands
-	reply   pawl.Seq            // the reply that was started and has not ended
+	shells  map[pawl.Seq]string // commands that the user ran
+	reply   pawl.Seq            // the reply in progress; 0 if there is no such reply
 }
 
-// undone says that a part of what stands above does not count any more.
+// undone prints the result of an undo or redo.
 func (v *printer) undone(b pawl.Undone) {
 	order := v.orders[b.Asked]
 	what := map[pawl.Scope]string{pawl.ScopeBoth: "files and conversation", pawl.ScopeFiles: "files", pawl.ScopeConversation: "conversation"}[order.Scope]
@@ -117,18 +117,18 @@ func (v *printer) event(e pawl.Event) {
 		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
 		v.mission(b)
 	case pawl.SessionSummarized, pawl.CompactionAsked, pawl.SessionCreated, pawl.SessionTitled, pawl.CallStarted, pawl.ShellStarted, pawl.Retried, pawl.Asked, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned,
-		pawl.Delta, pawl.Progress, pawl.Status: // a call's result says what came of it
+		pawl.Delta, pawl.Progress, pawl.Status: // not shown
 	}
 }
 
-// mission shows an event of a mission, and the evidence in it.
+// mission prints an event of a mission with its evidence.
 func (v *printer) mission(b pawl.Body) {
 	line, _ := humanize.Mission(b)
 	fmt.Fprintf(v.w, "\n-- %s\n", line)
 	v.indented(humanize.MissionDetail(b))
 }
 
-// sharedText says who may read a session from here on.
+// sharedText describes with whom a session is shared.
 func sharedText(b pawl.SessionShared) string {
 	if len(b.With) == 0 {
 		return "shared with nobody"
@@ -165,7 +165,7 @@ func (v *printer) replied(b pawl.Replied) {
 	}
 }
 
-// answered shows what a person said; a question that nobody answered is the call's result.
+// answered prints the user's answer. If nobody answered it prints nothing, because the result of the call says so.
 func (v *printer) answered(b pawl.Answered) {
 	if b.Outcome != pawl.OutcomeAnswered {
 		return
@@ -180,7 +180,7 @@ func (v *printer) answered(b pawl.Answered) {
 	v.block("you", strings.Join(lines, "\n"))
 }
 
-// maxLines bounds how much of a result is shown.
+// maxLines is how many lines of a result are printed.
 const maxLines = 12
 
 func (v *printer) result(b pawl.CallFinished) {
@@ -189,7 +189,7 @@ func (v *printer) result(b pawl.CallFinished) {
 	v.finished(sanitize.Line(call.Name)+" "+humanize.FirstLine(string(call.Input), 100), b.Status, b.Result)
 }
 
-// finished shows what came of a call, or of a command of the person's.
+// finished prints the result of a tool call, or of a command that the user ran.
 func (v *printer) finished(what string, status pawl.CallStatus, r pawl.Result) {
 	mark := "ok"
 	if status != pawl.CallDone {
@@ -201,7 +201,7 @@ func (v *printer) finished(what string, status pawl.CallStatus, r pawl.Result) {
 	v.indented(r.Content)
 }
 
-// indented shows the beginning of a text.
+// indented prints the first lines of a text, indented.
 func (v *printer) indented(text string) {
 	if text == "" {
 		return
@@ -223,8 +223,8 @@ func (v *printer) block(who, text string) {
 	}
 }
 
-// sanitized is a text as its lines are shown: before they are moved in, so that
-// no carriage return makes one that stands at the margin, as if pawl had said it.
+// sanitized escapes control characters. It must be called before lines are indented: a carriage return could otherwise
+// start a line at the margin that looks like Pawl's own output.
 func sanitized(s string) string {
 	return sanitize.Text(s)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestShowMission: what a mission's events tell is shown with its evidence, and
-// nothing in it steers the terminal.
+// TestShowMission checks that events of a mission are shown with their evidence, and that control characters are
+// escaped.
 func TestShowMission(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -134,7 +134,7 @@ shows first what would change, and redo brings it back.`,
 	return cmd
 }
 
-// sessionName is the session that the arguments name.
+// sessionName returns the session that args names; the default is "last".
 func sessionName(args []string) string {
 	if len(args) == 0 {
 		return "last"
@@ -142,7 +142,7 @@ func sessionName(args []string) string {
 	return args[0]
 }
 
-// run shows what would be done, asks, and does it.
+// run shows the plan, asks for confirmation, and carries it out.
 func (f *undoFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, r pawl.Undo) error {
 	plan, err := a.Preview(ctx, s.ID, r)
 	if err != nil {
@@ -191,7 +191,7 @@ func (f *undoFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s p
 	return nil
 }
 
-// awaitOrder waits until an order is carried out.
+// awaitOrder waits for the event that completes a request, and returns its body.
 func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq, outcome func(pawl.Body) (B, bool)) (B, error) {
 	for e, err := range svc.Events(ctx, id, after) {
 		if err != nil {
@@ -210,7 +210,7 @@ func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.Sess
 	return none, context.Cause(ctx)
 }
 
-// show prints what would be done.
+// show prints the plan.
 func (f *undoFlags) show(w io.Writer, p pawl.UndoPlan) {
 	verb := "taken back"
 	if p.Redo != 0 {
@@ -243,7 +243,7 @@ func inTheWay(c pawl.FileChange) string {
 	return "  (" + sanitize.Line(c.Conflict) + ")"
 }
 
-// showUndone prints what was done.
+// showUndone prints the result.
 func showUndone(w io.Writer, p pawl.UndoPlan, done pawl.Undone) {
 	what := "undone"
 	if p.Redo != 0 {

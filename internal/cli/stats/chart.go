@@ -11,19 +11,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
-// The measures of a chart, in columns: 80 in all.
+// Widths of the parts of a chart in columns. A chart has 80 columns.
 const (
 	labelWidth = 28
 	barWidth   = 10
 	sparkDays  = 60
 )
 
-// chart draws statistics as plain text.
+// chart renders statistics as text.
 type chart struct {
 	ascii bool
 }
 
-// draw returns the chart; where says in words whose usage it is.
+// draw returns the chart. where describes the scope of the usage, for the title.
 func (c chart) draw(s stats, where string) string {
 	if s.Total.Replies == 0 {
 		return "no usage\n"
@@ -53,8 +53,8 @@ func (c chart) draw(s stats, where string) string {
 	}
 	b.WriteString("\n")
 	c.line(&b, "total", s.Total, "")
-	if s.Children.Replies > 0 {
-		c.line(&b, "  of it children", s.Children, "")
+	if s.Subagents.Replies > 0 {
+		c.line(&b, "  of it children", s.Subagents, "")
 	}
 	writeTokens(&b, s.Total)
 	from, weights := s.days(sparkDays)
@@ -62,7 +62,7 @@ func (c chart) draw(s stats, where string) string {
 	return b.String()
 }
 
-// group writes the line of a group, and a session's name below it.
+// group writes the line of a group, with the name of a session below it.
 func (c chart) group(b *strings.Builder, g row, bar string) {
 	label, indent := g.Key, ""
 	if g.Parent != "" {
@@ -79,7 +79,7 @@ func (c chart) group(b *strings.Builder, g row, bar string) {
 
 func (c chart) line(b *strings.Builder, label string, x totals, bar string) {
 	label = c.text(label)
-	if over := utf8.RuneCountInString(label) - labelWidth; over > 0 { // the end of a long name tells more than its beginning
+	if over := utf8.RuneCountInString(label) - labelWidth; over > 0 { // keep the end: it is more specific
 		mark := c.text("…")
 		label = mark + string([]rune(label)[over+utf8.RuneCountInString(mark):])
 	}
@@ -87,7 +87,7 @@ func (c chart) line(b *strings.Builder, label string, x totals, bar string) {
 	fmt.Fprintln(b, strings.TrimRight(line, " "))
 }
 
-// writeTokens writes a sum to the token.
+// writeTokens writes exact numbers of tokens.
 func writeTokens(b *strings.Builder, x totals) {
 	fmt.Fprintln(b)
 	for _, t := range []struct {
@@ -101,7 +101,7 @@ func writeTokens(b *strings.Builder, x totals) {
 	}
 }
 
-// bar draws n as a part of most. What is more than nothing can be seen.
+// bar draws n relative to most. A value above 0 is always visible.
 func (c chart) bar(n, most int64) string {
 	if n <= 0 || most <= 0 {
 		return ""
@@ -117,7 +117,7 @@ func (c chart) bar(n, most int64) string {
 	return bar
 }
 
-// spark draws a sign a day. What is more than nothing can be seen.
+// spark draws one character for each day. A value above 0 is always visible.
 func (c chart) spark(weights []int64) string {
 	signs := []rune("·▁▂▃▄▅▆▇█")
 	if c.ascii {
@@ -138,8 +138,7 @@ func (c chart) spark(weights []int64) string {
 	return string(line)
 }
 
-// text returns s as it can be shown: names are from outside, and a sign that
-// steers the terminal must not get there.
+// text replaces characters of s that the terminal cannot or must not print. Names are untrusted text.
 func (c chart) text(s string) string {
 	if c.ascii {
 		s = strings.ReplaceAll(s, "…", "...")
@@ -152,7 +151,7 @@ func (c chart) text(s string) string {
 	}, s)
 }
 
-// count is a number of tokens for people: 9999, 12.3k, 1.23M.
+// count formats a number of tokens, such as 9999, 12.3k or 1.23M.
 func count(n int64) string {
 	for _, unit := range []struct {
 		size   int64
@@ -166,7 +165,7 @@ func count(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// thousands is a number to the last digit: 1,234,567.
+// thousands formats a number with separators, such as 1,234,567.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -175,7 +174,7 @@ func thousands(n int64) string {
 	return digits
 }
 
-// cached is the part of what was read that came from the cache.
+// cached formats the share of input tokens that were read from the cache.
 func cached(x totals) string {
 	if x.read() == 0 {
 		return "-"

@@ -1,4 +1,4 @@
-// Package stats has the command 'pawl stats', which charts the usage of models.
+// Package stats implements the command 'pawl stats', which charts the usage of models.
 package stats
 
 import (
@@ -84,7 +84,7 @@ func (f *statsFlags) run(cmd *cobra.Command) error {
 	})
 }
 
-// filter returns what is counted, and in words where.
+// filter returns the filter for the usage to count, and a description of it for the title.
 func (f *statsFlags) filter(ctx context.Context, a *app.App, now time.Time) (filter pawl.UsageFilter, where string, err error) {
 	if f.days > 0 {
 		filter.Since = now.AddDate(0, 0, 1-f.days)
@@ -104,7 +104,7 @@ func (f *statsFlags) filter(ctx context.Context, a *app.App, now time.Time) (fil
 	return filter, "of session " + string(s.ID), err
 }
 
-// nameSessions gives the lines of sessions their names.
+// nameSessions sets the names of groups that are sessions.
 func (s *stats) nameSessions(ctx context.Context, a *app.App) error {
 	if s.By != bySession {
 		return nil
@@ -122,12 +122,12 @@ func (s *stats) nameSessions(ctx context.Context, a *app.App) error {
 	return nil
 }
 
-// asciiOnly reports whether the terminal may not know more signs than ASCII has.
+// asciiOnly reports whether the terminal may not support characters other than ASCII.
 func asciiOnly(getenv func(string) string) bool {
 	if getenv("TERM") == "dumb" {
 		return true
 	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // in order of precedence
 		if locale := strings.ToLower(getenv(name)); locale != "" {
 			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// What a line of statistics stands for.
+// The values of --by.
 const (
 	byDay     = "day"
 	byModel   = "model"
@@ -18,7 +18,7 @@ const (
 	bySession = "session"
 )
 
-// totals is what some replies consumed.
+// totals is the number of replies and their usage.
 type totals struct {
 	Replies int `json:"replies"`
 	pawl.Usage
@@ -29,28 +29,28 @@ func (s *totals) add(replies int, u pawl.Usage) {
 	s.Usage = s.Add(u)
 }
 
-// read is all that the models read, at whatever price.
+// read returns the number of input tokens, cached or not.
 func (s totals) read() int64 { return s.Input + s.CacheRead + s.CacheWrite }
 
-// row is a line of statistics.
+// row is the usage of one day, model, agent or session.
 type row struct {
 	Key    string         `json:"key"` // the day, model, agent or session
 	Parent pawl.SessionID `json:"parent,omitempty"`
 	totals
-	name   string // of a session, for people
-	others bool   // the lines that were too many
+	name   string // of a session, for the chart
+	others bool   // the sum of the groups above the limit
 }
 
-// stats are the sums over rows of usage.
+// stats is the usage in total and by group.
 type stats struct {
-	Since    string          `json:"since,omitempty"` // the first day that counts
-	Until    string          `json:"until"`
-	By       string          `json:"by"`
-	Total    totals          `json:"total"`
-	Children totals          `json:"children"` // their part of the total
-	Groups   []row           `json:"groups"`
-	Rows     []pawl.UsageRow `json:"rows"`
-	now      time.Time
+	Since     string          `json:"since,omitempty"` // first day; "" means no limit
+	Until     string          `json:"until"`
+	By        string          `json:"by"`
+	Total     totals          `json:"total"`
+	Subagents totals          `json:"children"` // share of subagents in Total
+	Groups    []row           `json:"groups"`
+	Rows      []pawl.UsageRow `json:"rows"`
+	now       time.Time
 }
 
 func newStats(rows []pawl.UsageRow, by string, f pawl.UsageFilter, now time.Time) stats {
@@ -62,7 +62,7 @@ func newStats(rows []pawl.UsageRow, by string, f pawl.UsageFilter, now time.Time
 	for _, r := range rows {
 		s.Total.add(r.Replies, r.Usage)
 		if r.Parent != "" && r.Session != f.Session {
-			s.Children.add(r.Replies, r.Usage)
+			s.Subagents.add(r.Replies, r.Usage)
 		}
 		key := map[string]string{byDay: r.Day, byModel: r.Model, byAgent: r.Agent, bySession: string(r.Session)}[by]
 		i, ok := at[key]
@@ -79,8 +79,8 @@ func newStats(rows []pawl.UsageRow, by string, f pawl.UsageFilter, now time.Time
 	return s
 }
 
-// weight is what lines are ordered and drawn by: the cost or, where none is
-// known, the tokens.
+// weight returns the value that orders groups and scales bars: the cost or, if no costs are known,
+// the number of tokens.
 func (s *stats) weight(x totals) int64 {
 	if s.Total.Cost > 0 {
 		return int64(x.Cost)
@@ -88,14 +88,14 @@ func (s *stats) weight(x totals) int64 {
 	return x.read() + x.Output
 }
 
-// sort puts the newest day first, or the heaviest line. Children follow the
-// session that they belong to.
+// sort sorts days by date, newest first, and other groups by weight. Subagents follow the session
+// that started them.
 func (s *stats) sort() {
 	switch s.By {
 	case byDay:
 		slices.SortFunc(s.Groups, func(a, b row) int { return cmp.Compare(b.Key, a.Key) })
 	case bySession:
-		s.sortFamilies()
+		s.sortSessions()
 	default:
 		slices.SortFunc(s.Groups, s.heavierFirst)
 	}
@@ -105,13 +105,13 @@ func (s *stats) heavierFirst(a, b row) int {
 	return cmp.Or(cmp.Compare(s.weight(b.totals), s.weight(a.totals)), cmp.Compare(a.Key, b.Key))
 }
 
-func (s *stats) sortFamilies() {
+func (s *stats) sortSessions() {
 	parents := map[string]string{}
 	for _, g := range s.Groups {
 		parents[g.Key] = string(g.Parent)
 	}
 	root := func(key string) string {
-		for range parents { // a bound: nothing keeps a log from elsewhere from naming parents in a circle
+		for range parents { // bounded, because parents in an imported log may form a cycle
 			if parents[key] == "" {
 				break
 			}
@@ -119,23 +119,23 @@ func (s *stats) sortFamilies() {
 		}
 		return key
 	}
-	families := map[string]*row{}
+	trees := map[string]*row{}
 	for _, g := range s.Groups {
 		key := root(g.Key)
-		if families[key] == nil {
-			families[key] = &row{Key: key}
+		if trees[key] == nil {
+			trees[key] = &row{Key: key}
 		}
-		families[key].add(g.Replies, g.Usage)
+		trees[key].add(g.Replies, g.Usage)
 	}
-	for key := range families {
-		if _, ok := parents[key]; !ok { // it has no usage itself
+	for key := range trees {
+		if _, ok := parents[key]; !ok { // a parent without usage of its own
 			s.Groups = append(s.Groups, row{Key: key})
 		}
 	}
 	slices.SortFunc(s.Groups, func(a, b row) int {
 		rootA, rootB := root(a.Key), root(b.Key)
 		if rootA != rootB {
-			return s.heavierFirst(*families[rootA], *families[rootB])
+			return s.heavierFirst(*trees[rootA], *trees[rootB])
 		}
 		switch rootA {
 		case a.Key:
@@ -148,10 +148,10 @@ func (s *stats) sortFamilies() {
 	})
 }
 
-// maxGroups bounds the lines of a chart.
+// maxGroups is the maximum number of groups in a chart.
 const maxGroups = 31
 
-// bound puts the lines that are too many into one.
+// bound combines the groups above the limit into one.
 func (s *stats) bound() {
 	if len(s.Groups) <= maxGroups {
 		return
@@ -164,7 +164,8 @@ func (s *stats) bound() {
 	s.Groups = append(slices.Clone(s.Groups[:maxGroups-1]), others)
 }
 
-// days returns the weights of the last n days up to Until, or of those since Since.
+// days returns the weights of the last n days, but not of days before Since, and the first of these
+// days.
 func (s *stats) days(n int) (from string, weights []int64) {
 	sums := map[string]*totals{}
 	for _, r := range s.Rows {

@@ -18,12 +18,12 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// maxNames is how many names are tried for an export that has none.
+// maxNames is the maximum number of names to try for an export without a name.
 const maxNames = 100
 
-// exportTo writes a session to a file for the terminal, and returns where it is. A
-// name is taken from the directory on or from ~; the file must not be there yet.
-// Without a name it is Markdown, in the directory.
+// exportTo exports a session to a new file and returns its path. file is relative to dir, or begins
+// with ~/; its extension selects the format. If file is "", exportTo writes Markdown to a new file
+// in dir.
 func exportTo(ctx context.Context, a *app.App, dir string, id pawl.SessionID, file string) (string, error) {
 	s, err := a.Get(ctx, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func exportTo(ctx context.Context, a *app.App, dir string, id pawl.SessionID, fi
 	return "", err
 }
 
-// exportPath is where a file is that a person has named.
+// exportPath returns the absolute path of file, which is relative to dir or begins with ~/.
 func exportPath(dir, file string) (string, error) {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
 		home, err := os.UserHomeDir()
@@ -75,7 +75,7 @@ func exportFile(ctx context.Context, a *app.App, s pawl.Session, path string) er
 	return err
 }
 
-// permissionSource is what the terminal knows of permissions.
+// permissionSource returns the source of rules and grants for the terminal UI.
 func permissionSource(s *policy.Safety) *permissions.Source {
 	return &permissions.Source{
 		List: func(ctx context.Context, dir string) (permissions.List, error) {
@@ -89,9 +89,9 @@ func permissionSource(s *policy.Safety) *permissions.Source {
 			}
 			for _, g := range p.Grants {
 				if g.Dir != p.Dir {
-					continue // of another directory
+					continue
 				}
-				list.Grants = append(list.Grants, permissions.Grant{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
+				list.SavedAnswers = append(list.SavedAnswers, permissions.SavedAnswer{ID: g.ID(), Text: g.Rule.String(), Where: g.Where()})
 			}
 			return list, nil
 		},
@@ -99,7 +99,7 @@ func permissionSource(s *policy.Safety) *permissions.Source {
 	}
 }
 
-// origins say where rules are written.
+// origins maps the origins of rules to descriptions.
 var origins = map[permission.Origin]string{
 	permission.OriginUser:    "your configuration",
 	permission.OriginProject: "this folder's configuration",

@@ -23,13 +23,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
-// TestExportTo: the terminal's export, here and over a server: the name says the
-// format, nothing is replaced, and without a name one is found.
+// TestExportTo checks exports of local and remote sessions: the extension selects the format,
+// existing files are not overwritten, and a missing name is generated.
 func TestExportTo(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("PAWL_DATA", filepath.Join(t.TempDir(), "data"))
 	t.Setenv("HOME", home)
-	near, err := app.Open(t.Context(), app.Options{})
+	local, err := app.Open(t.Context(), app.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestExportTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := httpapi.New(httpapi.Config{
-		Service: func(api.Principal) pawl.Service { return near.Service },
+		Service: func(api.Principal) pawl.Service { return local.Service },
 		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
 		Hosts:   []string{"127.0.0.1"},
 	})
@@ -47,7 +47,7 @@ func TestExportTo(t *testing.T) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
-		if err := errors.Join(srv.Close(ctx), <-done, near.Close()); err != nil {
+		if err := errors.Join(srv.Close(ctx), <-done, local.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -56,12 +56,12 @@ func TestExportTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	far := &app.App{Service: c}
-	session, err := far.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "A title"})
+	remote := &app.App{Service: c}
+	session, err := remote.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "A title"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []*app.App{near, far} {
+	for _, a := range []*app.App{local, remote} {
 		dir := t.TempDir()
 		outside := filepath.Join(t.TempDir(), "a name.htm")
 		auto := "pawl-" + strings.ToLower(string(session.ID))
@@ -94,14 +94,14 @@ func TestExportTo(t *testing.T) {
 			}
 		}
 	}
-	if _, err := exportTo(t.Context(), far, t.TempDir(), "01M7G7HSFDG6SMC9RGHVPG0MWC", ""); !errors.Is(err, pawl.ErrNotFound) {
+	if _, err := exportTo(t.Context(), remote, t.TempDir(), "01M7G7HSFDG6SMC9RGHVPG0MWC", ""); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("a session that is not there: %v", err)
 	}
 }
 
-// TestPermitsOf: the terminal lists the rules with where they are from and the
-// grants of its directory, and revokes one.
-func TestPermitsOf(t *testing.T) {
+// TestPermissionSource checks that the source lists the rules with their origin and the grants of
+// the directory, and revokes grants.
+func TestPermissionSource(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("PAWL_DATA", filepath.Join(root, "data"))
 	t.Setenv("HOME", root)
@@ -137,7 +137,7 @@ func TestPermitsOf(t *testing.T) {
 		return l
 	}
 	var grants []string
-	for _, g := range list().Grants {
+	for _, g := range list().SavedAnswers {
 		grants = append(grants, g.Text+" in "+g.Where)
 	}
 	if diff := cmp.Diff([]string{`allow bash exec "go test *" in ` + dir, `allow bash exec "go vet *" in ` + dir}, grants); diff != "" {
@@ -148,10 +148,10 @@ func TestPermitsOf(t *testing.T) {
 			t.Errorf("%v is not among %v", want, list().Rules)
 		}
 	}
-	if err := source.Revoke(list().Grants[0].ID); err != nil {
+	if err := source.Revoke(list().SavedAnswers[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if left := list().Grants; len(left) != 1 || left[0].Text != `allow bash exec "go vet *"` {
+	if left := list().SavedAnswers; len(left) != 1 || left[0].Text != `allow bash exec "go vet *"` {
 		t.Errorf("left: %v", left)
 	}
 	if err := source.Revoke("nothing"); !errors.Is(err, pawl.ErrNotFound) {

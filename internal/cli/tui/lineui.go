@@ -24,21 +24,21 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 )
 
-// screenReaderVar asks for the conversation of lines, as --screen-reader does.
+// screenReaderVar is the environment variable that selects the line-based UI, like --screen-reader.
 const screenReaderVar = "PAWL_SCREEN_READER"
 
-// screenReader says who wants a conversation of lines in place of a screen.
+// screenReader holds the settings that select the line-based UI.
 type screenReader struct {
 	flag       bool
-	flagGiven  bool   // the flag was, as yes or no: it decides
+	flagGiven  bool   // the flag is set on the command line, to true or false
 	variable   string // PAWL_SCREEN_READER
 	configured bool   // in the user's configuration
 	terminal   string // TERM
 }
 
-// wanted reports whether it is wanted. The flag goes before the variable, and that
-// before the configuration; a terminal that can only add text gets it in any case
-// but a flag that says no.
+// wanted reports whether to use the line-based UI. The flag takes precedence over the environment
+// variable, which takes precedence over the configuration. A dumb terminal always uses the
+// line-based UI, unless the flag is false.
 func (s screenReader) wanted() (bool, error) {
 	if s.flagGiven {
 		return s.flag, nil
@@ -54,7 +54,7 @@ func (s screenReader) wanted() (bool, error) {
 	return on || dumb, nil
 }
 
-// screenReader resolves the flag of a command.
+// screenReader reports whether to use the line-based UI.
 func (f *Flags) screenReader(cmd *cobra.Command, user config.User) (bool, error) {
 	on, err := screenReader{
 		flag: f.lines, flagGiven: cmd.Flags().Changed("screen-reader"),
@@ -66,7 +66,7 @@ func (f *Flags) screenReader(cmd *cobra.Command, user config.User) (bool, error)
 	return on, nil
 }
 
-// runLineUI talks with the person in lines, about what the screen would show.
+// runLineUI runs the line-based UI.
 func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
@@ -100,7 +100,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 	return err
 }
 
-// terminalColumns is how wide standard output is.
+// terminalColumns returns the width of standard output, or cli.DefaultColumns.
 func terminalColumns() int {
 	if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
 		return n
@@ -108,7 +108,7 @@ func terminalColumns() int {
 	return cli.DefaultColumns
 }
 
-// inputPending reports whether a line was typed that nobody has read yet.
+// inputPending reports whether there is unread input.
 func inputPending(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {

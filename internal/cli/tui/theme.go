@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 )
 
-// setAppearance tells the screen how the user wants it. A theme that is named wins over
-// the one of the configuration.
+// setAppearance applies the user's configuration of the terminal UI to c. A theme in named overrides
+// the configured one.
 func setAppearance(c *tui.Config, named string, user config.User) error {
 	themes, err := configcmd.UserThemes()
 	if err != nil {

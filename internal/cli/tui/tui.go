@@ -1,5 +1,5 @@
-// Package tui has the command 'pawl' itself, which starts the terminal UI or, for
-// screen readers, the line-based UI.
+// Package tui implements 'pawl' without a subcommand, which starts the terminal UI or, for screen
+// readers, the line-based UI.
 package tui
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
 )
 
-// Flags are the flags of 'pawl' itself.
+// Flags are the flags of 'pawl' without a subcommand.
 type Flags struct {
 	turn.SettingsFlags
 	session string
 	last    bool
 	server  string
 	theme   string
-	lines   bool // a conversation of lines, no screen
+	lines   bool // use the line-based UI
 }
 
 // Add adds the flags to cmd.
@@ -44,7 +44,8 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 }
 
-// Run shows the terminal.
+// Run runs the terminal UI or the line-based UI. Without a terminal it prints the usage and returns
+// an error.
 func (f *Flags) Run(cmd *cobra.Command) error {
 	settings, err := f.Settings()
 	if err != nil {
@@ -67,7 +68,7 @@ func (f *Flags) Run(cmd *cobra.Command) error {
 		return err
 	}
 	if settings.Model == "" && f.session == "" && !f.last {
-		settings.Model = user.Model // none is no failure: one can be chosen on the screen
+		settings.Model = user.Model // may be "": the user can choose a model in the UI
 	}
 	a, err := app.OpenAt(ctx, f.server)
 	if err != nil {
@@ -85,7 +86,7 @@ func (f *Flags) Run(cmd *cobra.Command) error {
 	c.Export = func(ctx context.Context, id pawl.SessionID, file string) (string, error) {
 		return exportTo(ctx, a, dir, id, file)
 	}
-	if f.server == "" { // of a server's keys and configuration this machine knows nothing
+	if f.server == "" { // the keys and the configuration of a server are not available here
 		c.Onboarding = onboarding.Options{Help: app.ModelHelp, Save: saveChoice}
 		c.Permissions = permissionSource(a.Policy)
 	}
@@ -106,13 +107,13 @@ func (f *Flags) Run(cmd *cobra.Command) error {
 	return tui.Run(ctx, c)
 }
 
-// noTerminal explains pawl to who has started it where it cannot be shown.
+// noTerminal prints the usage and returns the error for a missing terminal.
 func noTerminal(cmd *cobra.Command) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
 	return &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
 }
 
-// saveChoice keeps what the person chose at the first start in their configuration.
+// saveChoice saves the choices of the onboarding in the user's configuration.
 func saveChoice(model, mode string) error {
 	if err := config.Set("model", model, configcmd.Usable); err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 )
 
-// What is chosen at the first start holds at the next one; all else in the
-// configuration stays.
+// TestSaveChoice checks that the choices of the onboarding are saved and that the rest of the
+// configuration is preserved.
 func TestSaveChoice(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.json")
 	t.Setenv("PAWL_CONFIG", file)
@@ -46,7 +46,7 @@ func TestSaveChoice(t *testing.T) {
 	}
 }
 
-// userFiles lays out a user's configuration and themes.
+// userFiles writes the user's configuration and themes, and returns the path of the configuration.
 func userFiles(t *testing.T, conf string, themes map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -65,8 +65,8 @@ func userFiles(t *testing.T, conf string, themes map[string]string) string {
 	return file
 }
 
-// lookOf is what the screen gets of a user's files.
-func lookOf(t *testing.T, named string) (tui.Config, error) {
+// appearance returns the configuration of the terminal UI for the user's files.
+func appearance(t *testing.T, named string) (tui.Config, error) {
 	t.Helper()
 	user, err := app.LoadUser()
 	if err != nil {
@@ -77,11 +77,11 @@ func lookOf(t *testing.T, named string) (tui.Config, error) {
 	return c, err
 }
 
-// TestLook: the screen is as the user's configuration says; a theme that is named
-// wins, and one that is chosen is kept.
-func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestAppearance checks that the terminal UI uses the user's configuration, that a named theme
+// overrides it, and that a chosen theme is saved.
+func TestAppearance(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	userFiles(t, `{"tui":{"theme":"sea","keys":{"send":["ctrl+enter"]},"mouse":false,"notify":"bell"}}`, map[string]string{"sea.json": `{"base":"light"}`})
-	c, err := lookOf(t, "")
+	c, err := appearance(t, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +89,13 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(tui.Config{}, "Themes", "SaveTheme", "Onboarding")); diff != "" || len(c.Themes) != 1 || c.Themes[0].Name != "sea" {
 		t.Error(diff, c.Themes)
 	}
-	if c, err := lookOf(t, "contrast"); err != nil || c.Theme != "contrast" {
+	if c, err := appearance(t, "contrast"); err != nil || c.Theme != "contrast" {
 		t.Errorf("%s, %v", c.Theme, err)
 	}
 	if err := c.SaveTheme("plain"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := lookOf(t, ""); err != nil || c.Theme != "plain" || !c.NoMouse {
+	if c, err := appearance(t, ""); err != nil || c.Theme != "plain" || !c.NoMouse {
 		t.Errorf("after the choice: %s, %v, %v", c.Theme, c.NoMouse, err)
 	}
 	if err := c.SaveTheme("nonsense"); err == nil {
@@ -103,8 +103,8 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	}
 }
 
-// TestLookFaults: what is wrong names the file, and what to do.
-func TestLookFaults(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestAppearanceErrors checks that errors name the file and the key, and suggest a valid value.
+func TestAppearanceErrors(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, c := range []struct {
 		name, conf, themed string
 		says               []string
@@ -121,7 +121,7 @@ func TestLookFaults(t *testing.T) { //nolint:paralleltest // it sets environment
 				themes["own.json"] = c.themed
 			}
 			file := userFiles(t, c.conf, themes)
-			_, err := lookOf(t, "")
+			_, err := appearance(t, "")
 			if !errors.Is(err, pawl.ErrInvalid) {
 				t.Fatalf("got %v", err)
 			}
@@ -138,22 +138,22 @@ func TestLookFaults(t *testing.T) { //nolint:paralleltest // it sets environment
 	}
 }
 
-// TestGuideLook: what the guide shows can be used.
-func TestGuideLook(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	blocks := lookBlocks(t, "look.md", "jsonc")
+// TestAppearanceGuide checks that the examples in the guide are valid.
+func TestAppearanceGuide(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	blocks := guideBlocks(t, "look.md", "jsonc")
 	if len(blocks) == 0 {
 		t.Fatal("the guide has no example")
 	}
 	for _, text := range blocks {
 		userFiles(t, text, nil)
-		if c, err := lookOf(t, ""); err != nil || c.Theme != "light" {
+		if c, err := appearance(t, ""); err != nil || c.Theme != "light" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
 
-// lookBlocks returns what stands in the guide's code blocks of a language.
-func lookBlocks(t *testing.T, name, language string) []string {
+// guideBlocks returns the code blocks of a language in a page of the guide.
+func guideBlocks(t *testing.T, name, language string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", name))
 	if err != nil {

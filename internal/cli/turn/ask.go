@@ -18,19 +18,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// answerDelay is how long a prompt is on the screen before an answer counts: what was typed before it,
-// or just as it appeared, was meant for something else.
+// answerDelay is how long a prompt must be visible before an answer counts. What was typed earlier was meant for
+// something else.
 const answerDelay = 300 * time.Millisecond
 
-// Asker puts what a session and its subagents ask to the person at the terminal,
-// one thing at a time. Without a terminal it says no.
+// Asker shows the permission prompts and questions of a session and its subagents to the user at the terminal, one at a
+// time. Without a terminal it denies them.
 type Asker struct {
 	svc pawl.Service
-	in  io.Reader // nil means that nobody is there
+	in  io.Reader // nil if nobody can answer
 	out io.Writer
 
-	lines func() <-chan line // what the person types; read from the first ask on
-	turn  chan struct{}      // held by the ask that is on the screen
+	lines func() <-chan line // the user's input; reading starts with the first prompt
+	turn  chan struct{}      // held by the prompt on the screen
 
 	mu  sync.Mutex
 	end map[askID]context.CancelFunc
@@ -41,13 +41,13 @@ type askID struct {
 	seq     pawl.Seq
 }
 
-// line is what the person typed, and when.
+// line is a line of input, with the time at which it was read.
 type line struct {
 	text string
 	at   time.Time
 }
 
-// origin is who asks: "" is the session that is followed.
+// origin describes the session that asks; "" means the session that is followed.
 type origin string
 
 // NewAsker returns an Asker that reads answers from in; nil means that nobody can answer.
@@ -61,8 +61,8 @@ func NewAsker(svc pawl.Service, in io.Reader, out io.Writer) *Asker {
 	return a
 }
 
-// Replay takes in the events that a session has had before: what it or its
-// subagents still ask is asked.
+// Replay processes the earlier events of a session, and shows the prompts of the session and its subagents that are
+// still open.
 func (a *Asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
 	var open []pawl.Event
 	for _, e := range events {
@@ -73,7 +73,7 @@ func (a *Asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
 			open = slices.DeleteFunc(open, func(e pawl.Event) bool { return e.Seq == b.Ask })
 		case pawl.TurnFinished:
 			open = nil
-		default: // asks nothing
+		default: // not about prompts
 		}
 	}
 	for _, e := range open {
@@ -81,7 +81,7 @@ func (a *Asker) Replay(ctx context.Context, who origin, events []pawl.Event) {
 	}
 }
 
-// Event begins to ask, or stops once there is an answer.
+// Event shows a new prompt, or cancels one that was answered elsewhere.
 func (a *Asker) Event(ctx context.Context, who origin, e pawl.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,16 +100,16 @@ func (a *Asker) Event(ctx context.Context, who origin, e pawl.Event) {
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := e.Subagent()
-		go a.child(ctx, c)
-	default: // asks nothing
+		go a.followSubagent(ctx, c)
+	default: // not about prompts
 	}
 }
 
-// subagent hears what a subagent asks, as long as its parent is followed.
-func (a *Asker) child(ctx context.Context, c pawl.Spawned) {
+// followSubagent shows the prompts of a subagent while its parent is followed.
+func (a *Asker) followSubagent(ctx context.Context, c pawl.Spawned) {
 	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
 	row, err := a.svc.Get(ctx, c.Subagent)
-	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is made
+	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is created
 		select {
 		case <-ctx.Done():
 			return
@@ -125,7 +125,7 @@ func (a *Asker) child(ctx context.Context, c pawl.Spawned) {
 	}
 }
 
-// followAsks asks what a session has asked before, then what it asks until its turn ends.
+// followAsks shows the open prompts of a session, then new ones until its turn ends.
 func (a *Asker) followAsks(ctx context.Context, who origin, s pawl.Session) error {
 	past, err := cli.SessionEvents(ctx, a.svc, s)
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *Asker) followAsks(ctx context.Context, who origin, s pawl.Session) erro
 	return ctx.Err()
 }
 
-// read hands on what is typed, line by line, as long as the program runs.
+// read sends the input to lines, line by line, until it ends.
 func (a *Asker) read(lines chan<- line) {
 	scanner := bufio.NewScanner(a.in)
 	for scanner.Scan() {
@@ -156,7 +156,8 @@ func (a *Asker) read(lines chan<- line) {
 	close(lines)
 }
 
-// ask puts the questions one after the other, then answers for the person.
+// ask waits until no other prompt is on the screen, shows the prompt and sends the answer. It asks again if the answer
+// is invalid.
 func (a *Asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 	select {
 	case a.turn <- struct{}{}:
@@ -188,7 +189,7 @@ func showAll(text string) string {
 	return sanitize.Marked(text)
 }
 
-// show shows what is asked and returns the answer.
+// show prints the prompt and returns the user's answer.
 func (a *Asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
 	if a.in == nil {
 		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "nobody is there to be asked"}, nil
@@ -225,7 +226,7 @@ func (a *Asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 	return answer, nil
 }
 
-// permission asks whether a call may run.
+// permission asks the user whether to allow a call.
 func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 	choices := "y) once"
 	if len(ask.Offer) > 0 {
@@ -237,7 +238,7 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 			return pawl.Answer{}, err
 		}
 		switch word := strings.ToLower(typed); {
-		case word == "": // too easily typed to mean anything
+		case word == "": // Enter alone is not an answer
 		case word == "y" || word == "yes":
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
 		case (word == "a" || word == "always") && len(ask.Offer) > 0:
@@ -252,7 +253,7 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 	}
 }
 
-// continueTurn asks whether a turn that goes round in circles shall go on.
+// continueTurn asks the user whether to continue a turn that appears to be in a loop.
 func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 	for {
 		typed, err := a.prompt(ctx, "? Go on?   y) yes   n) no, end the turn   or say what to do instead: ")
@@ -260,7 +261,7 @@ func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 			return pawl.Answer{}, err
 		}
 		switch strings.ToLower(typed) {
-		case "": // too easily typed to mean anything
+		case "": // Enter alone is not an answer
 		case "y", "yes":
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
 		case "n", "no":
@@ -271,11 +272,10 @@ func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 	}
 }
 
-var errDeclined = errors.New("declined")
+var errDenied = errors.New("declined")
 
-// prompt shows a hint and returns what is typed after it, "" for Enter alone.
-// What the question is about has been on the screen for a while by then; whatever
-// was typed until then is forgotten, half a line too.
+// prompt prints a hint and returns the line that is typed after it, "" for Enter alone. It discards everything that was
+// typed before, even a partial line.
 func (a *Asker) prompt(ctx context.Context, hint string) (string, error) {
 	from, err := a.discardEarly(ctx)
 	if err != nil {
@@ -286,10 +286,10 @@ func (a *Asker) prompt(ctx context.Context, hint string) (string, error) {
 		select {
 		case l, ok := <-a.lines():
 			if !ok {
-				return "", errDeclined
+				return "", errDenied
 			}
 			if l.at.Before(from) {
-				continue // the reader had it in its hands
+				continue // it was read before the hint was printed
 			}
 			return strings.TrimSpace(l.text), nil
 		case <-ctx.Done():
@@ -299,8 +299,8 @@ func (a *Asker) prompt(ctx context.Context, hint string) (string, error) {
 	}
 }
 
-// discardEarly drops what is typed until nothing has come for as long as the dwell. It
-// returns when that was: what was typed before does not count.
+// discardEarly discards input until none has arrived for answerDelay, and returns the current time: input from before
+// it does not count.
 func (a *Asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 	over := time.NewTimer(answerDelay)
 	defer over.Stop()
@@ -308,13 +308,13 @@ func (a *Asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 		select {
 		case _, ok := <-a.lines():
 			if !ok {
-				return from, errDeclined
+				return from, errDenied
 			}
 			if !early {
 				fmt.Fprintln(a.out, "(what was typed before the question does not count)")
 			}
 			early = true
-			over.Reset(answerDelay) // until nothing has come for as long
+			over.Reset(answerDelay) // start waiting again
 		case <-over.C:
 			cli.DiscardInput(a.in)
 			return time.Now(), nil
@@ -324,7 +324,7 @@ func (a *Asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 	}
 }
 
-// question shows one question and returns what was chosen or typed.
+// question prints a question, and returns the chosen options or the text that was typed.
 func (a *Asker) question(ctx context.Context, q pawl.Question) ([]string, error) {
 	fmt.Fprintf(a.out, "? %s: %s\n", sanitize.Line(q.Header), sanitize.Marked(q.Question))
 	for i, o := range q.Options {
@@ -340,12 +340,12 @@ func (a *Asker) question(ctx context.Context, q pawl.Question) ([]string, error)
 	}
 	typed, err := a.prompt(ctx, "  "+hint+" (Enter alone declines): ")
 	if err != nil || typed == "" {
-		return nil, cmp.Or(err, errDeclined)
+		return nil, cmp.Or(err, errDenied)
 	}
 	return choose(q, typed), nil
 }
 
-// choose reads a line as the numbers of options, or else as an answer in words.
+// choose parses a line as numbers of options. A line that is anything else is itself the answer.
 func choose(q pawl.Question, line string) []string {
 	words := []string{line}
 	if q.Multiple {

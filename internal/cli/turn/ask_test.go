@@ -39,7 +39,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// slow is a terminal that takes its time, as one that was stopped for a moment.
+// slow is a terminal that takes a second to write, like one that was stopped for a moment.
 type slow struct{}
 
 func (slow) Write(p []byte) (int, error) {
@@ -47,29 +47,28 @@ func (slow) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTypedBefore: what lies in wait when a question comes never answers it,
-// however much it is and however long the terminal takes to show that. Row G8.
+// TestTypedBefore checks that input from before a prompt never answers it, however much there is and however slow the
+// terminal is. Row G8.
 func TestTypedBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := NewAsker(nil, strings.NewReader(strings.Repeat("y\n", 50)), slow{})
-		if typed, err := a.prompt(t.Context(), "? "); !errors.Is(err, errDeclined) {
+		if typed, err := a.prompt(t.Context(), "? "); !errors.Is(err, errDenied) {
 			t.Errorf("%q has answered: %v", typed, err)
 		}
-		for range a.lines() { // or its reader would outlive the test
+		for range a.lines() { // let the reading goroutine end
 		}
 	})
 }
 
-// TestAskedInFull: a question says all that it is made of, also what does not
-// show, and nothing of it acts. Row G3.
+// TestAskedInFull checks that a question is printed completely, with invisible and control characters escaped. Row G3.
 func TestAskedInFull(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	a := NewAsker(nil, strings.NewReader(""), &out)
 	hostile := "a\u202eb\u200b\U000e0041\x1b[8mc\rd"
 	q := pawl.Question{Header: hostile, Question: "Run\n" + hostile, Options: []pawl.Option{{Label: hostile, Description: hostile}}}
-	if _, err := a.question(t.Context(), q); !errors.Is(err, errDeclined) {
+	if _, err := a.question(t.Context(), q); !errors.Is(err, errDenied) {
 		t.Errorf("no answer is %v", err)
 	}
 	shown := `a\u{202e}b\u{200b}\u{e0041}\u{1b}[8mc\u{d}d`

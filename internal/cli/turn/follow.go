@@ -90,7 +90,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 	defer HandleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), id) })()
 
 	res, end := newResult(id), pawl.TurnFinished{}
-	if s.TurnOpen { // what it has come to so far is part of it
+	if s.TurnOpen { // the result includes the events so far
 		before, err := cli.SessionEvents(ctx, svc, s)
 		if err != nil {
 			return res, end, err
@@ -120,7 +120,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 		switch b := e.Body.(type) {
 		case pawl.TurnFinished:
 			end = b
-		case pawl.Undone, pawl.Compacted, pawl.ShellRan: // there may have been nothing else to do
+		case pawl.Undone, pawl.Compacted, pawl.ShellRan: // these can happen without a turn
 			if end.Reason == "" {
 				end.Reason = pawl.ReasonEndTurn
 			}
@@ -135,13 +135,13 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 	if cause := context.Cause(ctx); cause != nil {
 		return res, end, InterruptedError(id, cause)
 	}
-	if err := res.addChildren(ctx, svc); err != nil {
+	if err := res.addSubagentDenials(ctx, svc); err != nil {
 		return res, end, err
 	}
 	return res, end, nil
 }
 
-// Asker returns what asks the person at the terminal, or nil if nobody can be asked.
+// Asker returns an Asker for the user at the terminal, or nil if nobody can be asked.
 func (f *OutputFlags) Asker(cmd *cobra.Command, svc pawl.Service) *Asker {
 	if !f.Attended(cmd) {
 		return nil
@@ -163,14 +163,14 @@ func EndOfTurn(prompt pawl.Seq) func(pawl.Event) bool {
 				turn = e.Turn
 			}
 		case pawl.Prompted:
-			if b.Again == prompt { // the turn that took it in was canceled before it came
+			if b.Again == prompt { // queued again: a cancel from before the prompt ended its turn
 				prompt, turn = e.Seq, 0
 			}
 		case pawl.Withdrawn:
 			return b.Prompt == prompt
 		case pawl.TurnFinished:
 			return e.Turn == turn
-		default: // says nothing about turns
+		default: // not about turns
 		}
 		return false
 	}

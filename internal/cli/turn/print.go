@@ -22,19 +22,19 @@ type Result struct {
 	Reason       pawl.Reason     `json:"reason"`
 	Error        string          `json:"error,omitempty"`
 	Text         string          `json:"text"`
-	Output       json.RawMessage `json:"output,omitempty"` // the text as a value, where a schema was given
+	Output       json.RawMessage `json:"output,omitempty"` // the text as a JSON value, if a schema was given
 	Steps        int             `json:"steps"`
 	Usage        pawl.Usage      `json:"usage"`
 	CostUSD      float64         `json:"cost_usd"`
 	Denials      []Denial        `json:"denials"`
 	FilesChanged []string        `json:"files_changed"`
 
-	writes   transcript.Writes
-	tools    map[pawl.CallID]string
-	children []pawl.SessionID
+	writes    transcript.Writes
+	tools     map[pawl.CallID]string
+	subagents []pawl.SessionID
 }
 
-// Denial is a call that was not permitted.
+// Denial is a tool call that was denied.
 type Denial struct {
 	Task   pawl.SessionID `json:"task,omitempty"` // the subagent that made it
 	Tool   string         `json:"tool"`
@@ -60,7 +60,7 @@ func (r *Result) add(e pawl.Event) {
 		}
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := e.Subagent()
-		r.children = append(r.children, c.Subagent)
+		r.subagents = append(r.subagents, c.Subagent)
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {
 			r.Denials = append(r.Denials, Denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
@@ -73,12 +73,12 @@ func (r *Result) add(e pawl.Event) {
 	}
 }
 
-// addChildren adds the denials of the turn's subagents.
-func (r *Result) addChildren(ctx context.Context, svc pawl.Service) error {
-	for _, id := range r.children {
+// addSubagentDenials adds the denials of the turn's subagents.
+func (r *Result) addSubagentDenials(ctx context.Context, svc pawl.Service) error {
+	for _, id := range r.subagents {
 		row, err := svc.Get(ctx, id)
 		if errors.Is(err, pawl.ErrNotFound) {
-			continue // it was announced, and never made
+			continue // it was announced but never created
 		}
 		if err != nil {
 			return err
@@ -87,11 +87,11 @@ func (r *Result) addChildren(ctx context.Context, svc pawl.Service) error {
 		if err != nil {
 			return err
 		}
-		child := newResult(id)
+		subagent := newResult(id)
 		for _, e := range events {
-			child.add(e)
+			subagent.add(e)
 		}
-		for _, d := range child.Denials {
+		for _, d := range subagent.Denials {
 			d.Task = id
 			r.Denials = append(r.Denials, d)
 		}
@@ -113,14 +113,13 @@ func (p *streamPrinter) Event(e pawl.Event) error { return cli.WriteJSON(p.out, 
 
 func (p *streamPrinter) Result(Result) error { return nil }
 
-// TextPrinter prints the final text; to a terminal, all text as it comes, with
-// a line for each call.
+// TextPrinter prints the final text. On a terminal it prints all text as it arrives, and a line for each tool call.
 type TextPrinter struct {
 	out, err io.Writer
 	live     bool // out is a terminal
-	Mission  bool // print the events of missions even if out is no terminal
+	Mission  bool // print the events of missions even if out is not a terminal
 	midLine  bool
-	shown    int // of the reply's text, in bytes
+	shown    int // bytes of the reply that were printed
 	waiting  silenceNotice
 }
 
@@ -133,7 +132,7 @@ func NewTextPrinter(out, err io.Writer) *TextPrinter {
 func (p *TextPrinter) Event(e pawl.Event) error {
 	p.waiting.event(e.Body)
 	if b, ok := e.Body.(pawl.Retried); ok {
-		p.shown = 0 // it begins anew
+		p.shown = 0 // the reply starts over
 		if err := p.endLine(); err != nil {
 			return err
 		}
@@ -161,7 +160,7 @@ func (p *TextPrinter) Event(e pawl.Event) error {
 	case pawl.ReplyStarted:
 		p.shown = 0
 	case pawl.Delta:
-		if b.Channel == pawl.ChannelText && b.Offset == p.shown { // after one that was missed, the reply tells the rest
+		if b.Channel == pawl.ChannelText && b.Offset == p.shown { // after a missed delta, Replied prints the rest
 			return p.say(b.Text)
 		}
 	case pawl.Replied:
@@ -188,12 +187,12 @@ func missionLine(b pawl.Body) (line string, over bool) {
 	switch b.(type) {
 	case pawl.Sealed, pawl.Blocked:
 		over = true
-	default: // it goes on
+	default: // the mission continues
 	}
 	return line, over
 }
 
-// say shows a further piece of the reply.
+// say prints the next part of the reply.
 func (p *TextPrinter) say(text string) error {
 	p.shown += len(text)
 	p.midLine = !strings.HasSuffix(text, "\n")
@@ -210,7 +209,7 @@ func (p *TextPrinter) endLine() error {
 	return err
 }
 
-// Result prints the denials and, unless it was shown as it came, the final text.
+// Result prints the denials and the final text, unless the text was printed as it arrived.
 func (p *TextPrinter) Result(r Result) error {
 	for _, d := range r.Denials {
 		fmt.Fprintf(p.err, "pawl: %s: %s\n", d.Tool, humanize.FirstLine(d.Reason, 200))
@@ -226,7 +225,7 @@ func (p *TextPrinter) Result(r Result) error {
 func describeCall(c pawl.CallStarted) string {
 	targets := make([]string, 0, len(c.Access))
 	for _, a := range c.Access {
-		if !slices.Contains(targets, a.Target) { // one may be read and written
+		if !slices.Contains(targets, a.Target) { // a target that is read and written is listed once
 			targets = append(targets, a.Target)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestPrintMission: at a terminal all of it is told as it comes, elsewhere how it
-// has ended. The text of the reply stays alone on the standard output.
+// TestPrintMission checks that a terminal shows all events of a mission and other outputs only its end, and that
+// nothing of it goes to standard output, which is for the reply.
 func TestPrintMission(t *testing.T) {
 	t.Parallel()
 	end := "pawl: sealed at 1a2b3c4d\n"
@@ -18,15 +18,15 @@ func TestPrintMission(t *testing.T) {
 		true:  "pawl: the goal: make it \\u{1b}[2Jfast\npawl: T1 came back: check: go-test fails …\n" + end,
 		false: end,
 	} {
-		var out, told bytes.Buffer
-		p := NewTextPrinter(&out, &told)
+		var out, errOut bytes.Buffer
+		p := NewTextPrinter(&out, &errOut)
 		p.live = live
 		for _, b := range missionBodies {
 			if err := p.Event(pawl.Event{Body: b}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(want, told.String()); diff != "" || out.Len() > 0 {
+		if diff := cmp.Diff(want, errOut.String()); diff != "" || out.Len() > 0 {
 			t.Errorf("live %v: %q %s", live, out.String(), diff)
 		}
 	}

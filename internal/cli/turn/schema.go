@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	maxAnswers = 3         // turns until a final text must be what it should
-	maxSchema  = 256 << 10 // bytes of a schema
-	maxFault   = 2000      // characters of what is told about a text that does not fit
+	maxAnswers = 3         // turns in which the model may produce a matching text
+	maxSchema  = 256 << 10 // maximum size of a schema, in bytes
+	maxFault   = 2000      // characters of an error that are sent to the model
 )
 
 // Schema is the JSON Schema that a final text must match.
@@ -54,7 +54,7 @@ func ReadSchema(path string) (*Schema, error) {
 	return NewSchema(&s, string(bytes.TrimSpace(text)))
 }
 
-// NewSchema returns the schema s, of which text is the JSON.
+// NewSchema returns a Schema for s. text is s in JSON.
 func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
 	rules, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
@@ -63,7 +63,7 @@ func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
 	return &Schema{text, rules}, nil
 }
 
-// Instructions returns what the model is told at the end of its prompt.
+// Instructions returns the text to append to the prompt, which asks the model for JSON that matches the schema.
 func (s *Schema) Instructions() string {
 	return "\n\nYour last message must be one JSON value that this JSON Schema accepts, and nothing else: no words around it, no code fence.\n\n" + s.text
 }
@@ -95,10 +95,9 @@ func unfenced(text string) string {
 	return text
 }
 
-// Follow follows the turn of a prompt. While its final text is not what it must
-// be, the model is told why and tries again, within the limits of the prompt. The
-// result holds all of these turns, and the last one's text. A turn that ends in
-// another way ends it all.
+// Follow follows the turn of a prompt. If the final text does not match the schema, it sends the error to the model and
+// follows the next turn, for at most maxAnswers turns and within the limits of the prompt. The result covers all turns
+// and has the text of the last one. If a turn ends with an error, Follow returns it.
 func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, after pawl.Seq, show Printer, ask *Asker, prompt pawl.Prompt, seq pawl.Seq) (Result, error) {
 	began, limits, total := time.Now(), prompt.Settings, newResult(session.ID)
 	for try := 1; ; try++ {
@@ -132,7 +131,7 @@ func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, af
 	}
 }
 
-// retryPrompt returns the prompt for a model whose text does not match.
+// retryPrompt returns the prompt that sends the error of a text to the model.
 func retryPrompt(fault error) string {
 	text := []rune(sanitize.Marked(fault.Error()))
 	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
@@ -164,7 +163,7 @@ func remaining(s pawl.Settings, used Result, took time.Duration) (pawl.Settings,
 	return s, nil
 }
 
-// include adds what a further turn came to.
+// include adds the result of another turn.
 func (r *Result) include(turn Result) {
 	before := *r
 	*r = turn

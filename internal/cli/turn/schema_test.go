@@ -9,14 +9,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestRemaining: further tries have what the ones before them left.
+// TestRemaining checks that a further turn gets what is left of the limits.
 func TestRemaining(t *testing.T) {
 	t.Parallel()
 	used := newResult("")
 	used.Steps, used.Usage = 2, pawl.Usage{Input: 6, Output: 4, Cost: 10}
 	for name, test := range map[string]struct {
 		limits pawl.Settings
-		want   pawl.Settings // zero: there is nothing left
+		want   pawl.Settings // zero if a limit is used up
 	}{
 		"no limits": {pawl.Settings{Model: "m"}, pawl.Settings{Model: "m"}},
 		"enough": {
@@ -38,7 +38,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// TestUnfenced: one fence around all of a text is taken off, and nothing else.
+// TestUnfenced checks that a code fence is removed only if it encloses the whole text.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -57,7 +57,7 @@ func TestUnfenced(t *testing.T) {
 	}
 }
 
-// TestInclude: a result holds all turns, and lists are lists in JSON.
+// TestInclude checks that a result covers all turns, and that its lists are not null in JSON.
 func TestInclude(t *testing.T) {
 	t.Parallel()
 	total := newResult("s")

@@ -84,7 +84,7 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	}
 	model := f.model
 	if path, ok := strings.CutPrefix(model, "script:"); ok {
-		abs, err := filepath.Abs(path) // a resumed run may start elsewhere
+		abs, err := filepath.Abs(path) // a resumed run may start in another directory
 		if err != nil {
 			return pawl.Settings{}, err
 		}
@@ -105,7 +105,7 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 // PrintTrustNotice prints which parts of the project configuration are inactive.
 func (f *SettingsFlags) PrintTrustNotice(ctx context.Context, a *app.App, dir string, w io.Writer) {
 	if a.Policy == nil {
-		return // the server knows
+		return // the project is on the server
 	}
 	folder, ignored, err := a.Policy.Project(ctx, dir, f.Trust)
 	for _, i := range ignored {

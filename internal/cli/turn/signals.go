@@ -32,8 +32,8 @@ type SignalError struct{ os.Signal }
 // Error returns the name of the signal.
 func (s SignalError) Error() string { return s.String() }
 
-// HandleSignals cancels on the first interrupt, exits on the second, and stops on SIGTERM or SIGHUP.
-// The returned function ends it.
+// HandleSignals cancels on the first interrupt, exits on the second, and stops on SIGTERM or SIGHUP. The returned
+// function restores the default handling.
 func HandleSignals(ctx context.Context, stop context.CancelCauseFunc, w io.Writer, cancel func() error) func() {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

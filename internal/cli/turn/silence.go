@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// silenceEvery is how often a person is told that the model is silent.
+// silenceEvery is how often silenceNotice reports that the model is silent.
 const silenceEvery = 20 * time.Second
 
-// silenceNotice tells the person when the model has been silent for a while. The clients time out by
-// themselves.
+// silenceNotice prints a message when the model has been silent for a while. It ends nothing: the model clients have
+// timeouts.
 type silenceNotice struct {
 	mu    sync.Mutex
 	out   io.Writer
-	since time.Time // the last word; zero while no reply is awaited
+	since time.Time // time of the last output; zero if no reply is expected
 	timer *time.Timer
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// A person learns when the model is silent, and only then.
+// TestWaiting checks that silence is reported while a reply is expected, and only then.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestWaiting(t *testing.T) {
 		}
 		time.Sleep(45 * time.Second)
 		w.event(pawl.Replied{})
-		time.Sleep(time.Hour) // a tool is at work
+		time.Sleep(time.Hour) // a tool is running
 		w.event(pawl.ReplyStarted{})
 		time.Sleep(25 * time.Second)
 		w.event(pawl.TurnFinished{})

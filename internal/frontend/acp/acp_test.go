@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// newBox is a box whose model reads its replies from lines.
-func newBox(t testing.TB, script ...string) (b *harness.Workdir, model string) {
+// newWorkdir returns a working directory and a model that replies with the lines of script.
+func newWorkdir(t testing.TB, script ...string) (b *harness.Workdir, model string) {
 	t.Helper()
 	b = harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	file := filepath.Join(t.TempDir(), "script.jsonl")
@@ -43,7 +43,7 @@ func replied(t testing.TB, b *harness.Workdir, id sdk.SessionId) string {
 func TestStreamIsTheReply(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Grüße, 世界! ", 400)
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"reasoning":"Let me see. 思考","text":"`+long+`","deltas":300,"delay_ms":1,"calls":[{"name":"list"}]}`,
 		`{"text":"Done.","deltas":3}`)
 	e := start(t, b, "--model", model)
@@ -66,7 +66,7 @@ func TestStreamIsTheReply(t *testing.T) {
 // its output; the editor shows the change as before and after.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"write","input":{"path":"new.txt","content":"one\ntwo\n"}},{"name":"edit","input":{"path":"old.txt","old":"b","new":"B"}},{"name":"bash","input":{"command":"echo out; exit 3"}},{"name":"read","input":{"path":"none.txt"}}]}`,
 		`{"text":"Done."}`)
 	b.Write(t, "old.txt", "a\nb\nc\n")
@@ -119,7 +119,7 @@ func last(list [][]sdk.ToolCallContent) []sdk.ToolCallContent {
 // TestProgress: the output of a command is shown while it runs.
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"bash","input":{"command":"echo early; until [ -e go ]; do sleep 0.05; done; echo late"}}]}`,
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "yolo")
@@ -142,7 +142,7 @@ func TestProgress(t *testing.T) {
 // TestPlan: the model's list is shown as a plan.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"todowrite","input":{"items":[{"content":"look","status":"completed","priority":"high"},{"content":"fix","status":"in_progress"},{"content":"dance","status":"canceled"}]}}]}`,
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model)
@@ -159,7 +159,7 @@ func TestPlan(t *testing.T) {
 func TestKeysAreMasked(t *testing.T) {
 	t.Parallel()
 	const key = "sk-ant-" + "api03-Zq7Xw2Lk9PbVn4Rt6Ym1"
-	b, model := newBox(t, `{"text":"before `+key+` after `+strings.Repeat("more ", 20)+`","deltas":60,"fault":"hang"}`)
+	b, model := newWorkdir(t, `{"text":"before `+key+` after `+strings.Repeat("more ", 20)+`","deltas":60,"fault":"hang"}`)
 	b.Env = append(b.Env, "ANTHROPIC_API_KEY="+key)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
@@ -178,7 +178,7 @@ func TestKeysAreMasked(t *testing.T) {
 // own prompts of the editor are not shown to it again.
 func TestOtherProcess(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
+	b, model := newWorkdir(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	e.prompt(id, sdk.TextBlock("one"))

@@ -114,7 +114,7 @@ func askContent(text string) []content {
 		return nil
 	}
 	text = sanitize.Marked(text)
-	return []content{{text: fence(text)}}
+	return []content{{text: codeBlock(text)}}
 }
 
 // rejectAndContinue is the message to the model for a denied call whose turn

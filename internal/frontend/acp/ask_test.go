@@ -55,12 +55,12 @@ func TestPermissions(t *testing.T) {
 		{"nonsense", []string{"yes please"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, model := newBox(t,
+			b, model := newWorkdir(t,
 				`{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`,
 				`{"calls":[{"name":"write","input":{"path":"a.txt","content":"2"}}]}`,
 				`{"text":"Done."}`)
 			e := start(t, b, "--model", model, "--mode", "ask")
-			e.permit = choose(t, c.chosen...)
+			e.decide = choose(t, c.chosen...)
 			id := e.session(b.Dir)
 			if stop := e.prompt(id, sdk.TextBlock("go")); stop != c.stop {
 				t.Errorf("it ended with %q, want %q", stop, c.stop)
@@ -113,7 +113,7 @@ func TestPermissions(t *testing.T) {
 // TestNobodyToAsk: an editor that cannot ask permits nothing.
 func TestNobodyToAsk(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
+	b, model := newWorkdir(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	id := e.session(b.Dir)
 	e.prompt(id, sdk.TextBlock("go"))
@@ -142,11 +142,11 @@ func TestQuestions(t *testing.T) {
 		{"words", without, nil, "only questions with options"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, model := newBox(t,
+			b, model := newWorkdir(t,
 				`{"calls":[{"name":"question","input":{"questions":[`+c.questions+`]}}]}`,
 				fmt.Sprintf(`{"expect":"%s","text":"Done."}`, c.expect))
 			e := start(t, b, "--model", model)
-			e.permit = choose(t, c.chosen...)
+			e.decide = choose(t, c.chosen...)
 			if stop := e.prompt(e.session(b.Dir), sdk.TextBlock("go")); stop != "end_turn" {
 				t.Errorf("it ended with %q", stop)
 			}
@@ -154,16 +154,16 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestChildAsks: what a task asks is put to the person, and says who asks.
-func TestChildAsks(t *testing.T) {
+// TestSubagentAsks checks that the user sees the asks of a subagent, with its name.
+func TestSubagentAsks(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"write it","description":"the writer"}}]}`,
 		`{"text":"Done."}`,
 		`{"agent":"general","calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`,
 		`{"agent":"general","text":"Written."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.permit = func(r sdk.RequestPermissionRequest) sdk.PermissionOptionId { return r.Options[0].OptionId }
+	e.decide = func(r sdk.RequestPermissionRequest) sdk.PermissionOptionId { return r.Options[0].OptionId }
 	if stop := e.prompt(e.session(b.Dir), sdk.TextBlock("go")); stop != "end_turn" {
 		t.Errorf("it ended with %q", stop)
 	}
@@ -183,11 +183,11 @@ func TestChildAsks(t *testing.T) {
 // the model writes.
 func TestNothingHides(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		"{\"calls\":[{\"name\":\"write\",\"input\":{\"path\":\"a.txt\",\"content\":\"```\\n<!-- hidden -->\\n````\\u202e\\n\"}}]}",
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.permit = choose(t, "Reject, and stop")
+	e.decide = choose(t, "Reject, and stop")
 	e.prompt(e.session(b.Dir), sdk.TextBlock("go"))
 	text := textOf(e.requests()[0].ToolCall.Content[0].Content.Content)
 	if !strings.HasPrefix(text, "`````\n") || strings.Count(text, "\n`````") != 1 {

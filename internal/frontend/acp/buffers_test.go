@@ -15,13 +15,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// project is an editor that hands over files as a test says.
-type desk struct {
+// fakeEditor is an editor whose file contents come from a function of the test.
+type fakeEditor struct {
 	editor
 	hand func(ctx context.Context, path string) (string, error)
 }
 
-func (d desk) read(ctx context.Context, _ pawl.SessionID, path string, lines int) (string, error) {
+func (d fakeEditor) read(ctx context.Context, _ pawl.SessionID, path string, lines int) (string, error) {
 	if lines != 0 {
 		return "", errors.New("not all of the file was asked for")
 	}
@@ -57,7 +57,7 @@ func TestUnsaved(t *testing.T) {
 		"something of nothing":  {"", "a", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &buffers{editor: desk{hand: says(test.editor)}, seen: &diskHistory{}, now: time.Now}
+			b := &buffers{editor: fakeEditor{hand: says(test.editor)}, seen: &diskHistory{}, now: time.Now}
 			got, ok, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: test.disk})
 			switch {
 			case err != nil:
@@ -101,7 +101,7 @@ func TestEditorIsLate(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	shared := &diskHistory{}
-	b := &buffers{editor: desk{hand: says("one\n")}, seen: shared, now: func() time.Time { return begin.Add(time.Second) }}
+	b := &buffers{editor: fakeEditor{hand: says("one\n")}, seen: shared, now: func() time.Time { return begin.Add(time.Second) }}
 	ask := func(text string, changed time.Time) bool {
 		t.Helper()
 		_, ok, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: text, Changed: changed})
@@ -143,7 +143,7 @@ func TestEditorHangs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &buffers{editor: desk{hand: hand}, seen: &diskHistory{}, now: time.Now}
+				b := &buffers{editor: fakeEditor{hand: hand}, seen: &diskHistory{}, now: time.Now}
 				began := time.Now()
 				for range 3 {
 					if _, _, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: "a"}); err == nil || !strings.Contains(err.Error(), "did not answer") {
@@ -168,7 +168,7 @@ func TestEditorHangs(t *testing.T) {
 // TestEditorSaysNo: the words of an editor's error are bounded and on one line.
 func TestEditorSaysNo(t *testing.T) {
 	t.Parallel()
-	b := &buffers{editor: desk{hand: func(context.Context, string) (string, error) {
+	b := &buffers{editor: fakeEditor{hand: func(context.Context, string) (string, error) {
 		return "", errors.New("no\n\x1b[31m" + strings.Repeat("x", 1<<20))
 	}}, seen: &diskHistory{}, now: time.Now}
 	_, _, err := b.Unsaved(t.Context(), toolapi.OnDisk{Path: "/w/a", Text: "a"})

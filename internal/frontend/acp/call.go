@@ -106,12 +106,12 @@ func finishedCall(dir string, b pawl.CallFinished) call {
 		case pawl.Patch:
 			shown.addPatch(dir, p)
 		case pawl.Text:
-			shown.content = append(shown.content, content{text: fence(sanitize.Text(p.Text))})
+			shown.content = append(shown.content, content{text: codeBlock(sanitize.Text(p.Text))})
 		default: // for the model only
 		}
 	}
 	if len(shown.content) == 0 && b.Result.Content != "" {
-		shown.content = []content{{text: fence(sanitize.Text(b.Result.Content))}}
+		shown.content = []content{{text: codeBlock(sanitize.Text(b.Result.Content))}}
 	}
 	for _, f := range b.Result.Files {
 		shown.content = append(shown.content, content{text: fmt.Sprintf("(%s, %d bytes)", line(f.MediaType), len(f.Data))})
@@ -126,13 +126,13 @@ func (c *call) addPatch(dir string, p pawl.Patch) {
 		c.locations = append(c.locations, location{change.path, change.line})
 	}
 	if rest != "" {
-		c.content = append(c.content, content{text: fence(sanitize.Text(rest))})
+		c.content = append(c.content, content{text: codeBlock(sanitize.Text(rest))})
 	}
 }
 
 // output returns the update for the output of a running command.
 func output(id pawl.CallID, tail string) call {
-	return call{id: string(id), content: []content{{text: fence(sanitize.Text(tail))}}}
+	return call{id: string(id), content: []content{{text: codeBlock(sanitize.Text(tail))}}}
 }
 
 // tail appends text and keeps the last maxOutput bytes.
@@ -144,9 +144,9 @@ func tail(before, text string) string {
 	return strings.ToValidUTF8(all[len(all)-maxOutput:], "")
 }
 
-// fence returns text as a Markdown code block. The fence is longer than any in the
-// text, so that the text cannot close it.
-func fence(text string) string {
+// codeBlock returns text as a Markdown code block. Its code fence is longer than any run of backticks in the text,
+// so that the text cannot close the block.
+func codeBlock(text string) string {
 	mark := "```"
 	for strings.Contains(text, mark) {
 		mark += "`"

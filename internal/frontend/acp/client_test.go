@@ -34,7 +34,7 @@ type editor struct {
 	in   io.WriteCloser
 	err  bytes.Buffer // what the program said on standard error; read it after the end
 
-	permit func(sdk.RequestPermissionRequest) sdk.PermissionOptionId // "" means canceled
+	decide func(sdk.RequestPermissionRequest) sdk.PermissionOptionId // "" means canceled
 	files  map[string]string                                         // what it has open and has not saved
 	hand   func(path string) (string, error)                         // hands over a file instead, if it is set
 
@@ -48,7 +48,7 @@ type editor struct {
 
 var _ sdk.Client = (*editor)(nil)
 
-// start starts the program in a box and says hello.
+// start starts the program in a working directory and initializes the connection.
 func start(t testing.TB, b *harness.Workdir, args ...string) *editor {
 	t.Helper()
 	return startAs(t, b, sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, args...)
@@ -291,13 +291,13 @@ func (e *editor) SessionUpdate(_ context.Context, n sdk.SessionNotification) err
 func (e *editor) RequestPermission(_ context.Context, r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	e.mu.Lock()
 	e.asks = append(e.asks, r)
-	permit := e.permit
+	decide := e.decide
 	e.wake()
 	e.mu.Unlock()
-	if permit == nil {
+	if decide == nil {
 		return sdk.RequestPermissionResponse{}, sdk.NewMethodNotFound("session/request_permission")
 	}
-	if id := permit(r); id != "" {
+	if id := decide(r); id != "" {
 		return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeSelected(id)}, nil
 	}
 	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}, nil

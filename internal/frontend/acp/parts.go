@@ -113,5 +113,5 @@ func blockName(b block) string {
 
 // embedded returns the editor's text of a file, with its name.
 func (s *session) embedded(b block, text string) pawl.Text {
-	return pawl.Text{Text: fmt.Sprintf("\n\n%s, as it is in the editor now:\n%s\n", s.mention(b), fence(text))}
+	return pawl.Text{Text: fmt.Sprintf("\n\n%s, as it is in the editor now:\n%s\n", s.mention(b), codeBlock(text))}
 }

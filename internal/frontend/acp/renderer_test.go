@@ -42,22 +42,22 @@ func (p *paper) read(context.Context, pawl.SessionID, string, int) (string, erro
 
 func (p *paper) reads() bool { return false }
 
-func told(t *testing.T, bodies ...pawl.Body) []string {
+func rendered(t *testing.T, bodies ...pawl.Body) []string {
 	t.Helper()
 	p := &paper{}
-	tell := newRenderer(&session{editor: p, mask: unmasked, dir: "/w", waiters: map[pawl.Seq]*waiter{}})
+	r := newRenderer(&session{editor: p, mask: unmasked, dir: "/w", waiters: map[pawl.Seq]*waiter{}})
 	for i, b := range bodies {
 		e := pawl.Event{Seq: pawl.Seq(i + 1), Turn: 1, Body: b}
 		if !pawl.KindOf(b).Durable() {
 			e.Seq = 0
 		}
-		tell.event(t.Context(), e)
+		r.event(t.Context(), e)
 	}
 	return p.lines
 }
 
-// TestTold: what cannot happen at will in the whole program, and what is shown of it.
-func TestTold(t *testing.T) {
+// TestRendered checks how events are shown that a test of the whole program cannot trigger.
+func TestRendered(t *testing.T) {
 	t.Parallel()
 	retry := pawl.Retried{Step: 1, Retry: pawl.Retry{Kind: pawl.ErrorOverloaded, Message: "later", Model: "m"}}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestTold(t *testing.T) {
 		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titleUpdated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, told(t, c.bodies...)); diff != "" {
+			if diff := cmp.Diff(c.want, rendered(t, c.bodies...)); diff != "" {
 				t.Errorf("told (-want):\n%s", diff)
 			}
 		})
@@ -188,13 +188,12 @@ func TestCanceledIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestEditorThatIsGone: what cannot be shown ends the hearing, and is not asked or
-// answered.
-func TestEditorThatIsGone(t *testing.T) {
+// TestClosedEditor checks that a replay stops at the first update that the editor does not accept.
+func TestClosedEditor(t *testing.T) {
 	t.Parallel()
 	p := &paper{fail: errors.New("broken pipe")}
-	tell := newRenderer(&session{editor: p, mask: unmasked, waiters: map[pawl.Seq]*waiter{}})
-	err := tell.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.SessionTitled{Title: "a"}}, {Seq: 2, Body: pawl.SessionTitled{Title: "b"}}})
+	r := newRenderer(&session{editor: p, mask: unmasked, waiters: map[pawl.Seq]*waiter{}})
+	err := r.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.SessionTitled{Title: "a"}}, {Seq: 2, Body: pawl.SessionTitled{Title: "b"}}})
 	if err == nil || len(p.lines) != 1 {
 		t.Errorf("after %v, %d were shown", err, len(p.lines))
 	}

@@ -109,7 +109,7 @@ func sum(server string) []string {
 	}
 }
 
-// isIn reports in which files of a box, its log among them, a text is.
+// isIn returns the files in the store and the data directory that contain text.
 func isIn(t testing.TB, b *harness.Workdir, text string) (files []string) {
 	t.Helper()
 	for _, entry := range b.Env {
@@ -149,7 +149,7 @@ func TestEditorsServers(t *testing.T) {
 			if transport == "stdio" {
 				script = append(script[:2:2], `{"expect":"42","calls":[{"name":"mcp__everything__get-env","input":{}}]}`, `{"expect":"PLAIN_WORD","text":"It is 42."}`)
 			}
-			b, model := newBox(t, script...)
+			b, model := newWorkdir(t, script...)
 			e := start(t, b, "--model", model, "--mode", "yolo")
 			id := e.with(b.Dir, server)
 			if stop := e.prompt(id, sdk.TextBlock("go")); stop != "end_turn" || e.text(id) != "It is 42." {
@@ -181,7 +181,7 @@ func onNetworkOr(t testing.TB, transport, token string) sdk.McpServer {
 func TestServersOfASession(t *testing.T) {
 	t.Parallel()
 	add := `"calls":[{"name":"mcp__everything__get-sum","input":{"a":2,"b":40}}]}`
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{`+add, `{"text":"One."}`,
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"add","description":"the adder"}}]}`, `{"expect":"It is 42","text":"Two."}`,
 		`{"agent":"general",`+add, `{"agent":"general","expect":"42","text":"It is 42."}`)
@@ -208,7 +208,7 @@ func TestServersComeAgain(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	long := `{"calls":[{"name":"bash","input":{"command":"touch begun; until [ -e go ]; do sleep 0.05; done"}}]}`
 	add := `{"calls":[{"name":"mcp__everything__get-sum","input":{"a":2,"b":40}}]}`
-	b, model := newBox(t, long, add, `{"expect":"42","text":"It is 42."}`, add, `{"text":"There is none."}`)
+	b, model := newWorkdir(t, long, add, `{"expect":"42","text":"It is 42."}`, add, `{"text":"There is none."}`)
 	e := start(t, b, "--model", model, "--mode", "yolo")
 	id := e.with(b.Dir, program(t, "everything", pids))
 	e.background(id, "go")
@@ -261,7 +261,7 @@ func awaitEnd(t testing.TB, pid int) {
 // that cannot be used, are left out and named; the others are used.
 func TestServersThatAreNotUsed(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, sum("My-server")...)
+	b, model := newWorkdir(t, sum("My-server")...)
 	config := filepath.Join(t.TempDir(), "pawl.json")
 	if err := os.WriteFile(config, []byte(`{"small_model":"none","mcp":{"taken":{"command":"true","disabled":true}}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -274,15 +274,15 @@ func TestServersThatAreNotUsed(t *testing.T) {
 	if stop := e.prompt(id, sdk.TextBlock("go")); stop != "end_turn" || e.text(id) != "It is 42." {
 		t.Errorf("it ended with %q:\n%s", stop, e.transcript(id))
 	}
-	told := e.thoughts(id)
+	notices := e.thoughts(id)
 	for _, want := range []string{
 		`The editor's MCP server "taken" is not used: pawl's configuration has one of that name (taken).`,
 		`The editor's MCP server "My server" is called My-server here.`,
 		`The editor's MCP server "My/server" is not used: the editor has another that is called My-server here`,
 		`The editor's MCP server "plain" is not used: url: use https`,
 	} {
-		if !strings.Contains(told, want) {
-			t.Errorf("it does not say %q: %q", want, told)
+		if !strings.Contains(notices, want) {
+			t.Errorf("it does not say %q: %q", want, notices)
 		}
 	}
 	if _, err := os.Stat(pids); !errors.Is(err, fs.ErrNotExist) {

@@ -37,12 +37,12 @@ func settings(events []pawl.Event) (list []pawl.Settings) {
 // changes is reported, and yolo is to be had only by the flag.
 func TestModes(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"plan_exit","input":{"plan":"1. write"}}]}`,
 		`{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`,
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.permit = choose(t, "Begin, and ask", "Allow once")
+	e.decide = choose(t, "Begin, and ask", "Allow once")
 	r := e.newSession(b.Dir)
 	var ids []string
 	for _, m := range r.Modes.AvailableModes {
@@ -76,8 +76,8 @@ func TestModes(t *testing.T) {
 // TestModel: a model that is set works on the next prompt.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"One."}`)
-	_, other := newBox(t, `{"text":"Two."}`)
+	b, model := newWorkdir(t, `{"text":"One."}`)
+	_, other := newWorkdir(t, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	r := e.newSession(b.Dir)
 	if r.Models == nil || string(r.Models.CurrentModelId) != model {
@@ -95,7 +95,7 @@ func TestModel(t *testing.T) {
 // TestNoModel: without a model a session is refused, with what to do about it.
 func TestNoModel(t *testing.T) {
 	t.Parallel()
-	b, _ := newBox(t)
+	b, _ := newWorkdir(t)
 	home := t.TempDir()
 	b.Env = append(b.Env, "PAWL_MODEL=", "HOME="+home, "XDG_CONFIG_HOME="+home, "PAWL_CONFIG="+filepath.Join(home, "none.json"))
 	if err := os.WriteFile(filepath.Join(home, "none.json"), []byte("{}"), 0o600); err != nil {
@@ -115,15 +115,15 @@ func TestNoModel(t *testing.T) {
 // prompt, with a file as the editor has it.
 func TestPromptParts(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"Done."}`)
-	unsaved, gone := filepath.Join(b.Dir, "un saved.go"), filepath.Join(b.Dir, "gone.go")
+	b, model := newWorkdir(t, `{"text":"Done."}`)
+	unsaved, missing := filepath.Join(b.Dir, "un saved.go"), filepath.Join(b.Dir, "gone.go")
 	e := start(t, b, "--model", model)
 	e.files = map[string]string{unsaved: "package unsaved\n"}
 	id := e.session(b.Dir)
 	image := []byte("\x89PNG not really")
 	e.prompt(id,
 		sdk.TextBlock("Look at "), sdk.ResourceLinkBlock("un saved.go", "file://"+filepath.Join(b.Dir, "un%20saved.go")),
-		sdk.TextBlock(" and "), sdk.ResourceLinkBlock("gone.go", "file://"+gone),
+		sdk.TextBlock(" and "), sdk.ResourceLinkBlock("gone.go", "file://"+missing),
 		sdk.TextBlock(" and "), sdk.ResourceBlock(sdk.EmbeddedResourceResource{TextResourceContents: &sdk.TextResourceContents{Uri: "file://" + unsaved + "#L1:2", Text: "```"}}),
 		sdk.TextBlock(" and "), sdk.ResourceLinkBlock("page", "https://example.com/x"),
 		sdk.ImageBlock(base64.StdEncoding.EncodeToString(image), "image/png"))
@@ -158,7 +158,7 @@ func TestPromptParts(t *testing.T) {
 // without their past, and closed.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
+	b, model := newWorkdir(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	e.prompt(id, sdk.TextBlock("the first words"))
@@ -202,7 +202,7 @@ func TestSessions(t *testing.T) {
 // the prompt says.
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"expect":"Greet Ada kindly","text":"Done."}`)
+	b, model := newWorkdir(t, `{"expect":"Greet Ada kindly","text":"Done."}`)
 	dir := filepath.Join(b.Dir, ".pawl", "commands")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestCommands(t *testing.T) {
 // connection goes on.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"Done."}`)
+	b, model := newWorkdir(t, `{"text":"Done."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	for line, want := range map[string]string{

@@ -31,7 +31,7 @@ func (e *editor) background(id sdk.SessionId, text string) <-chan string {
 // was shown and is kept, and the session goes on.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"one two three four","deltas":4,"fault":"hang"}`, `{"text":"Again."}`)
+	b, model := newWorkdir(t, `{"text":"one two three four","deltas":4,"fault":"hang"}`, `{"text":"Again."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	ended := e.background(id, "go")
@@ -54,7 +54,7 @@ func TestCancel(t *testing.T) {
 // it, however fast the two are worked on.
 func TestCancelRightBehind(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"never","fault":"hang"}`)
+	b, model := newWorkdir(t, `{"text":"never","fault":"hang"}`)
 	e := start(t, b, "--model", model)
 	for range 5 {
 		id := string(e.session(b.Dir))
@@ -75,10 +75,10 @@ func TestCancelRightBehind(t *testing.T) {
 // canceled; the turn was canceled, not denied.
 func TestCancelWhileAsked(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
+	b, model := newWorkdir(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"1"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	id := e.session(b.Dir)
-	e.permit = func(sdk.RequestPermissionRequest) sdk.PermissionOptionId {
+	e.decide = func(sdk.RequestPermissionRequest) sdk.PermissionOptionId {
 		if err := e.conn.Cancel(context.Background(), sdk.CancelNotification{SessionId: id}); err != nil {
 			t.Error(err)
 		}
@@ -97,7 +97,7 @@ func TestCancelWhileAsked(t *testing.T) {
 // TestTwoSessions: two sessions work at once, and each is shown its own.
 func TestTwoSessions(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.05; done"}}]}`,
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "yolo")
@@ -121,7 +121,7 @@ func TestTwoSessions(t *testing.T) {
 // are answered.
 func TestPromptBehindAnother(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.05; done"}}]}`,
 		`{"text":"First."}`, `{"expect":"second","text":"Second."}`)
 	e := start(t, b, "--model", model, "--mode", "yolo")
@@ -156,7 +156,7 @@ func TestEnds(t *testing.T) {
 		{"misfit", `{"expect":"something else","text":"x"}`, "", "prompt again to go on"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, model := newBox(t, c.script, `{"text":"Wrapped up."}`)
+			b, model := newWorkdir(t, c.script, `{"text":"Wrapped up."}`)
 			args := []string{"--model", model}
 			if c.flag != "" {
 				args = append(args, c.flag)
@@ -173,7 +173,7 @@ func TestEnds(t *testing.T) {
 // and its turn goes on.
 func TestLoadAfterKill(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"reasoning":"Hm.","text":"Look:","calls":[{"name":"write","input":{"path":"a.txt","content":"x\n"}}]}`,
 		`{"text":"First done."}`,
 		`{"text":"half of it and the other half","deltas":2,"fault":"hang"}`)
@@ -219,11 +219,11 @@ agent: All of it.`
 // answer counts.
 func TestLoadAsks(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`, `{"text":"Done."}`)
+	b, model := newWorkdir(t, `{"calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`, `{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
 	hold := make(chan struct{})
 	defer close(hold)
-	e.permit = func(sdk.RequestPermissionRequest) sdk.PermissionOptionId { <-hold; return "" }
+	e.decide = func(sdk.RequestPermissionRequest) sdk.PermissionOptionId { <-hold; return "" }
 	id := e.session(b.Dir)
 	e.background(id, "go")
 	e.await("the question", func() bool { return len(e.requests()) == 1 })
@@ -233,7 +233,7 @@ func TestLoadAsks(t *testing.T) {
 	_ = e.cmd.Wait()
 
 	again := start(t, b)
-	again.permit = choose(t, "Allow once")
+	again.decide = choose(t, "Allow once")
 	r, err := again.conn.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: id, Cwd: b.Dir, McpServers: []sdk.McpServer{}})
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestLoadAsks(t *testing.T) {
 // and the turn can be resumed.
 func TestEditorGoesAway(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"one two","deltas":2,"fault":"hang"}`)
+	b, model := newWorkdir(t, `{"text":"one two","deltas":2,"fault":"hang"}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	e.background(id, "go")
@@ -274,7 +274,7 @@ func TestEditorGoesAway(t *testing.T) {
 // TestLoadWithoutUndone: what a person has undone is not reported.
 func TestLoadWithoutUndone(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"One."}`, `{"text":"Two."}`)
+	b, model := newWorkdir(t, `{"text":"One."}`, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	id := e.session(b.Dir)
 	e.prompt(id, sdk.TextBlock("one"))
@@ -294,7 +294,7 @@ func TestLoadWithoutUndone(t *testing.T) {
 // its turn can be resumed.
 func TestEditorThatDoesNotRead(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"text":"`+strings.Repeat("many words ", 100_000)+`","calls":[{"name":"bash","input":{"command":"touch here; sleep 600"}}]}`)
+	b, model := newWorkdir(t, `{"text":"`+strings.Repeat("many words ", 100_000)+`","calls":[{"name":"bash","input":{"command":"touch here; sleep 600"}}]}`)
 	cmd := b.Command("acp", "--model", model, "--mode", "yolo")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -42,7 +42,7 @@ func (e *editor) unsaved(files map[string]string) {
 func TestUnsavedFiles(t *testing.T) {
 	t.Parallel()
 	edit := `{"calls":[{"name":"edit","input":{"path":"a.txt","old":"from the editor","new":"of both"}}]}`
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"read","input":{"path":"a.txt"}},{"name":"read","input":{"path":"b.txt"}}]}`,
 		`{"expect":"1\tfrom the editor","calls":[{"name":"edit","input":{"path":"a.txt","old":"disk","new":"x"}},{"name":"write","input":{"path":"a.txt","content":"x"}},{"name":"apply_patch","input":{"patch":"*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"}},{"name":"edit","input":{"path":"b.txt","old":"clean","new":"changed"}},{"name":"edit","input":{"path":"b.txt","old":"changed","new":"twice"}}]}`,
 		`{"expect":"ask them to save or to discard","text":"Please save it."}`,
@@ -85,7 +85,7 @@ func TestUnsavedFiles(t *testing.T) {
 // TestTaskReadsUnsaved: a task sees what its session has open.
 func TestTaskReadsUnsaved(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"read it","description":"the reader"}}]}`,
 		`{"expect":"I saw it","text":"Done."}`,
 		`{"agent":"general","calls":[{"name":"read","input":{"path":"a.txt"}}]}`,
@@ -107,7 +107,7 @@ func TestEditorIsAskedForLittle(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, model := newBox(t,
+	b, model := newWorkdir(t,
 		fmt.Sprintf(`{"calls":[{"name":"read","input":{"path":%q}},{"name":"read","input":{"path":"../x"}},{"name":"read","input":{"path":"link.txt"}},{"name":"read","input":{"path":"none.txt"}},{"name":"read","input":{"path":"."}},{"name":"read","input":{"path":"pic.png"}}]}`, outside),
 		`{"calls":[{"name":"edit","input":{"path":"a.txt","old":"on","new":"x"}}]}`)
 	b.Write(t, "a.txt", "on the disk\n")
@@ -116,7 +116,7 @@ func TestEditorIsAskedForLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.permit = choose(t, "Reject, and stop")
+	e.decide = choose(t, "Reject, and stop")
 	e.prompt(e.session(b.Dir), sdk.TextBlock("go"))
 	if len(e.requests()) == 0 {
 		t.Error("nothing was put to the person")
@@ -129,7 +129,7 @@ func TestEditorIsAskedForLittle(t *testing.T) {
 // TestEditorCannotRead: one that cannot hand over files is not asked for any.
 func TestEditorCannotRead(t *testing.T) {
 	t.Parallel()
-	b, model := newBox(t, `{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`, `{"text":"Done."}`)
+	b, model := newWorkdir(t, `{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`, `{"text":"Done."}`)
 	b.Write(t, "a.txt", "on the disk\n")
 	e := startAs(t, b, sdk.FileSystemCapabilities{}, "--model", model)
 	id := e.session(b.Dir)
@@ -170,7 +170,7 @@ func TestEditorAnswersBadly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, model := newBox(t,
+			b, model := newWorkdir(t,
 				`{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`,
 				`{"calls":[{"name":"edit","input":{"path":"a.txt","old":"on","new":"still on"}}]}`,
 				`{"text":"Done."}`)
@@ -203,7 +203,7 @@ func TestEditorAnswersBadly(t *testing.T) {
 func TestEditorDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	read := `{"calls":[{"name":"read","input":{"path":"a.txt"}}]}`
-	b, model := newBox(t, read, read, `{"text":"Done."}`, read, `{"text":"Done."}`)
+	b, model := newWorkdir(t, read, read, `{"text":"Done."}`, read, `{"text":"Done."}`)
 	b.Write(t, "a.txt", "on the disk\n")
 	e := start(t, b, "--model", model)
 	end := make(chan struct{})

@@ -44,8 +44,8 @@ func (u *ui) trackAsks(ctx context.Context, e pawl.Event, asker string) {
 
 // dropAsks removes the asks that match. If the one being shown is among them, it stops
 // waiting for the answer.
-func (u *ui) dropAsks(gone func(pendingAsk) bool) {
-	u.pendingAsks = slices.DeleteFunc(u.pendingAsks, gone)
+func (u *ui) dropAsks(match func(pendingAsk) bool) {
+	u.pendingAsks = slices.DeleteFunc(u.pendingAsks, match)
 	if q := u.question; q != nil && q.ask != (askID{}) && !slices.ContainsFunc(u.pendingAsks, func(a pendingAsk) bool { return a.id == q.ask }) {
 		u.question = nil
 		u.out.printf("answered: no answer is needed any more")

@@ -18,7 +18,7 @@ func (u *ui) start(ctx context.Context) {
 	if err != nil {
 		u.out.printError(err)
 	}
-	u.greet(project)
+	u.printHeader(project)
 	if needsTrust(project) {
 		u.startup = append(u.startup, func(context.Context) { u.present(u.trust(project, "")) })
 	}
@@ -33,8 +33,8 @@ func (u *ui) start(ctx context.Context) {
 	}
 }
 
-// greet prints the working directory, the model and the mode.
-func (u *ui) greet(project pawl.Project) {
+// printHeader prints the working directory, the model and the mode.
+func (u *ui) printHeader(project pawl.Project) {
 	words := []string{"pawl in " + sanitizeLine(u.Dir)}
 	for _, w := range []struct{ what, own, usual string }{{"model", u.Settings.Model, project.Model}, {"mode", u.Settings.Mode, project.Mode}} {
 		if w.own == "" {

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens")
 
-// newBox is a box whose person has nothing configured and nothing granted.
-func newBox(t *testing.T, script ...string) *harness.Workdir {
+// newWorkdir returns a working directory for a user without configuration and saved answers.
+func newWorkdir(t *testing.T, script ...string) *harness.Workdir {
 	t.Helper()
 	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
@@ -118,7 +118,7 @@ func TestConversations(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBox(t, c.script...)
+			b := newWorkdir(t, c.script...)
 			x := ui(t, b, c.mode)
 			for _, s := range c.steps {
 				x.Await(s.await)
@@ -151,7 +151,7 @@ const waits = `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do 
 // to an answer.
 func TestHalfALineIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, waits, writes, done)
+	b := newWorkdir(t, waits, writes, done)
 	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")
@@ -176,7 +176,7 @@ func TestHalfALineIsForgotten(t *testing.T) {
 // A paste is one prompt, and waits for an Enter.
 func TestPaste(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, `{"expect":"^one\n/quit\n\n!touch x$","text":"Read."}`)
+	b := newWorkdir(t, `{"expect":"^one\n/quit\n\n!touch x$","text":"Read."}`)
 	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("one\n/quit\n\n!touch x\n")
@@ -192,7 +192,7 @@ func TestPaste(t *testing.T) {
 // A line that is sent while pawl works is read at the next step.
 func TestSteer(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, waits, `{"expect":"and the tests","text":"Both."}`)
+	b := newWorkdir(t, waits, `{"expect":"and the tests","text":"Both."}`)
 	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("fix it\n")
@@ -210,7 +210,7 @@ func TestSteer(t *testing.T) {
 // Ctrl-C interrupts the work, with what waits for it; the conversation goes on.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, `{"text":"I am at it. And I will be so for long.","fault":"hang"}`, done)
+	b := newWorkdir(t, `{"text":"I am at it. And I will be so for long.","fault":"hang"}`, done)
 	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("go\n")
@@ -228,7 +228,7 @@ func TestInterrupt(t *testing.T) {
 // Twice it ends pawl, and the next one goes on.
 func TestInterruptTwice(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, done)
+	b := newWorkdir(t, done)
 	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("\x03")
@@ -243,7 +243,7 @@ func TestInterruptTwice(t *testing.T) {
 // done before is not done again.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, `{"text":"First this.","calls":[{"name":"bash","input":{"command":"echo x >> log"}}]}`, writes, done)
+	b := newWorkdir(t, `{"text":"First this.","calls":[{"name":"bash","input":{"command":"echo x >> log"}}]}`, writes, done)
 	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")
@@ -275,7 +275,7 @@ func TestKilled(t *testing.T) {
 // The work can be another process's.
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, writes, done)
+	b := newWorkdir(t, writes, done)
 	serve := b.Terminal(t, "serve")
 	serve.Await("unix")
 	x := ui(t, b, "ask", "--attach", "unix")
@@ -309,7 +309,7 @@ func TestWhoGetsLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBox(t, done)
+			b := newWorkdir(t, done)
 			args := append([]string{"--model", "script:" + script(b)}, c.args...)
 			b.Env = append(b.Env, c.env...)
 			x := b.Terminal(t, args...)
@@ -323,7 +323,7 @@ func TestWhoGetsLines(t *testing.T) {
 			quits(t, x)
 		})
 	}
-	b := newBox(t)
+	b := newWorkdir(t)
 	b.Env = append(b.Env, "PAWL_SCREEN_READER=perhaps")
 	x := b.Terminal(t)
 	x.Await(`PAWL_SCREEN_READER="perhaps": it is 1 or 0`)
@@ -338,7 +338,7 @@ func TestWhoGetsLines(t *testing.T) {
 // Who has no model learns how to come by one, and may go on all the same.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
-	b := newBox(t)
+	b := newWorkdir(t)
 	for i, v := range b.Env { // whatever keys the machine of the test has
 		if name, _, _ := strings.Cut(v, "="); strings.Contains(name, "KEY") || strings.Contains(name, "PAWL_MODEL") {
 			b.Env[i] = name + "="
@@ -356,10 +356,10 @@ func TestFirstRun(t *testing.T) {
 	quits(t, x)
 }
 
-// What a directory brings is asked about before all else, and a no changes nothing.
+// TestTrust checks that the UI asks for trust in the project configuration first, and that a denial changes nothing.
 func TestTrust(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, done)
+	b := newWorkdir(t, done)
 	b.Write(t, ".mcp.json", `{"mcpServers":{"evil":{"command":"touch","args":["canary"]}}}`)
 	x := ui(t, b, "yolo")
 	if messages := x.Await("number: "); !strings.Contains(messages, "ask: do you trust this folder?\n") || !strings.Contains(messages, ".mcp.json") {
@@ -386,7 +386,7 @@ func TestTrust(t *testing.T) {
 // Sessions can be listed, opened, renamed and forked, and their subagents are heard.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, done, `{"calls":[{"name":"task","input":{"agent":"general","description":"writes","prompt":"write it"}}]}`, done,
+	b := newWorkdir(t, done, `{"calls":[{"name":"task","input":{"agent":"general","description":"writes","prompt":"write it"}}]}`, done,
 		`{"agent":"general","calls":[{"name":"write","input":{"path":"a.txt","content":"x\n"}}]}`, `{"agent":"general","text":"Written."}`)
 	x := ui(t, b, "ask")
 	x.Await("\n> ")
@@ -442,7 +442,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		return string(text)
 	}
 	call := func(name string, input any) map[string]any { return map[string]any{"name": name, "input": input} }
-	b := newBox(t,
+	b := newWorkdir(t,
 		line(map[string]any{"text": evil, "reasoning": evil, "deltas": 7, "calls": []any{
 			call("bash", map[string]any{"command": "printf '" + strings.ReplaceAll(evil, "\x1b", `\033`) + "'", "description": evil}),
 			call("evil"+evil, map[string]any{evil: evil}),

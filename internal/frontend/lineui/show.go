@@ -44,7 +44,7 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 		}
 	}
 	if out.result.Full != nil {
-		if text, err = u.readSpill(ctx, out); err != nil {
+		if text, err = u.readOutput(ctx, out); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 	return nil
 }
 
-// readSpill reads an output that is stored beside the log.
-func (u *ui) readSpill(ctx context.Context, out output) (text string, err error) {
+// readOutput reads an output that is stored beside the log.
+func (u *ui) readOutput(ctx context.Context, out output) (text string, err error) {
 	err = u.runInterruptible(ctx, func(ctx context.Context) error {
 		r, err := u.Service.Output(ctx, out.session, out.result.Full.ID)
 		if err != nil {

@@ -237,7 +237,7 @@ const pageEvents = 400
 func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 	var s pawl.Session
 	var events []pawl.Event
-	var children []pawl.Session
+	var subagents []pawl.Session
 	err := u.runInterruptible(ctx, func(ctx context.Context) (err error) {
 		if s, err = u.Service.Get(ctx, id); err != nil {
 			return err
@@ -245,7 +245,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 		if events, err = u.lastEvents(ctx, s); err != nil {
 			return err
 		}
-		children, err = u.Service.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
+		subagents, err = u.Service.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
 		return err
 	})
 	if err != nil {
@@ -266,7 +266,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 		}
 	}
 	u.follow(ctx, id, s.Head)
-	for _, c := range children {
+	for _, c := range subagents {
 		u.followSubagent(ctx, c.ID, fmt.Sprintf("the task %q", sanitizeLine(c.Name())))
 	}
 	if s.State() != pawl.StateIdle {

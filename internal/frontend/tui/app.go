@@ -352,7 +352,7 @@ func (a *app) wheel(m tea.MouseWheelMsg) {
 // older reads a page of older events when the view is near the top.
 func (a *app) older() tea.Cmd {
 	first := a.view.Log.First()
-	if a.loading || first <= 1 || !a.view.NearTop() {
+	if a.loading || first <= 1 || !a.view.CloseToTop() {
 		return nil
 	}
 	a.loading = true
@@ -373,9 +373,9 @@ func (a *app) opened(m eventfeed.Opened) tea.Cmd {
 	log.Join(m.Draft)
 	a.view = chat.NewView(log, a.shared.Styles)
 	a.lists.open(m.Session, m.Events)
-	look := a.editor.Switch(m.Session.ID, m.Session.Dir)
+	load := a.editor.Switch(m.Session.ID, m.Session.Dir)
 	a.sessionShown(m.Session.ID)
-	return tea.Batch(look, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
+	return tea.Batch(load, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
 }
 
 // follow subscribes to a session's events.

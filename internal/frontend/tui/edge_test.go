@@ -246,8 +246,7 @@ func TestCramped(t *testing.T) {
 	}
 }
 
-// TestLocale: box drawing and signs are ASCII where the locale says so, and what is
-// copied stays as it was written.
+// TestLocale checks that borders and symbols are ASCII if the locale requires it, and that copied text is unchanged.
 func TestLocale(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -65,13 +65,13 @@ func (a *app) runHelpItem(id string) tea.Cmd {
 }
 
 // conversation returns the lines of the conversation or, if it is empty, hints.
-func (a *app) conversation(room int) []string {
+func (a *app) conversation(height int) []string {
 	lines := a.view.Render()
 	if len(a.view.Log.Entries()) > 0 || a.view.Finding() || a.session.ID != "" {
 		return lines
 	}
 	hints := a.startHints()
-	if over := len(hints) - room; over > 0 {
+	if over := len(hints) - height; over > 0 {
 		hints = hints[over:]
 	}
 	copy(lines[max(0, len(lines)-len(hints)):], hints)

@@ -81,7 +81,7 @@ func TestModes(t *testing.T) {
 		{"out of the planner", pawl.Settings{Agent: "plan"}, pawl.Project{Mode: "guard"}, 1, []string{"ask"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &lookDesk{folder: c.folder}
+			d := &projectService{folder: c.folder}
 			shared := uitest.Shared(t, d, "plain")
 			a := newApp(shared, Config{Settings: c.settings, Env: []string{}})
 			a.Update(a.editor.Switch("", "/work/here")())
@@ -103,18 +103,18 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// lookDesk is a service that knows a directory and models, and nothing else.
-type lookDesk struct {
+// projectService implements the parts of pawl.Service that describe a project.
+type projectService struct {
 	pawl.Service
 	folder pawl.Project
 }
 
-func (d *lookDesk) Look(context.Context, string) (pawl.Project, error) { return d.folder, nil }
+func (d *projectService) Look(context.Context, string) (pawl.Project, error) { return d.folder, nil }
 
 // TestModesWait: the list of modes waits until it is known which of them holds, but not for ever.
 func TestModesWait(t *testing.T) {
 	t.Parallel()
-	d := &lookDesk{folder: pawl.Project{Mode: "guard", Modes: []string{"plan", "guard"}}}
+	d := &projectService{folder: pawl.Project{Mode: "guard", Modes: []string{"plan", "guard"}}}
 	a := newApp(uitest.Shared(t, d, "plain"), Config{Env: []string{}})
 	looked := a.editor.Switch("", "/work/here")
 	tried, ok := a.chooseMode("")().(modesMsg)

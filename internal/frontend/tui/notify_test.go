@@ -48,9 +48,9 @@ func give(a *app, err error, events ...pawl.Event) tea.Cmd {
 	return cmd
 }
 
-// TestMissionTold: who looks elsewhere is informed that a mission is sealed or blocked,
-// and not of each of its steps.
-func TestMissionTold(t *testing.T) {
+// TestMissionNotices checks that a user who has left the terminal is notified when a mission is sealed or blocked,
+// but not of each step.
+func TestMissionNotices(t *testing.T) {
 	t.Parallel()
 	a := drawn(t)
 	a.notifier = notify.New(notify.Bell, nil)
@@ -180,7 +180,7 @@ func TestAsks(t *testing.T) {
 	}
 	give(a, nil, pawl.Event{Seq: 3, Body: pawl.Answered{Ask: 1}})
 	a.says(t, "two")
-	a.Update(dialog.Gone{ID: dialog.ID{Session: "s", Seq: 2}})
+	a.Update(dialog.Resolved{ID: dialog.ID{Session: "s", Seq: 2}})
 	if len(a.dialogs) != 0 {
 		t.Error("what was answered is still asked")
 	}

@@ -38,20 +38,20 @@ type sentMsg struct {
 
 // enqueue queues an item behind those with lower numbers.
 func (a *app) enqueue(number int, o outgoing) tea.Cmd {
-	box := &a.outbox
-	if box.outOfOrder == nil {
-		box.outOfOrder = map[int]outgoing{}
+	out := &a.outbox
+	if out.outOfOrder == nil {
+		out.outOfOrder = map[int]outgoing{}
 	}
-	box.outOfOrder[number] = o
+	out.outOfOrder[number] = o
 	for {
-		next, ok := box.outOfOrder[box.last+1]
+		next, ok := out.outOfOrder[out.last+1]
 		if !ok {
 			return a.sendNext()
 		}
-		box.last++
-		delete(box.outOfOrder, box.last)
+		out.last++
+		delete(out.outOfOrder, out.last)
 		if next.send != nil {
-			box.queue = append(box.queue, next)
+			out.queue = append(out.queue, next)
 		}
 	}
 }

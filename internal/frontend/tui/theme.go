@@ -87,7 +87,7 @@ func (l themeState) current() theme.Theme {
 	if !ok {
 		t = theme.For(l.background)
 	}
-	if l.sixteen && !t.Plain {
+	if l.sixteen && !t.Monochrome {
 		t = t.Sixteen()
 	}
 	return t

@@ -60,7 +60,7 @@ func TestWorn(t *testing.T) {
 		name   string
 		chosen string
 		env    []string
-		told   []tea.Msg
+		msgs   []tea.Msg
 		want   string
 		screen bool // it brings a background
 	}{
@@ -82,7 +82,7 @@ func TestWorn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := dressed(t, Config{Theme: c.chosen, Themes: own, Env: append([]string{}, c.env...)})
-			for _, m := range c.told {
+			for _, m := range c.msgs {
 				a.do(m)
 			}
 			if a.wears() != c.want {

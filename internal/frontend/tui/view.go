@@ -49,23 +49,23 @@ func (a *app) draw(v *tea.View) {
 	above := slices.Concat(a.taskLines(), []string{a.rule()}, a.todoLines())
 	a.editor.SetMaxHeight(a.height - 2 - len(above)) // leaves space for a line of conversation, the lines above the prompt, and the status line
 	below := slices.Concat(above, []string{a.editor.View()})
-	room := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
-	a.view.Resize(a.width, room)
-	a.editor.SetTop(room + len(above))
-	talk := a.conversation(room)
+	height := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
+	a.view.Resize(a.width, height)
+	a.editor.SetTop(height + len(above))
+	talk := a.conversation(height)
 	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // drawn last: the status line depends on the scroll position
 	a.tooSmall = false
 	if n := len(a.dialogs); n > 0 {
-		box := a.dialogs[n-1].View(a.width, a.height)
-		if a.tooSmall = lipgloss.Width(box) > a.width || lipgloss.Height(box) > a.height; a.tooSmall {
+		panel := a.dialogs[n-1].View(a.width, a.height)
+		if a.tooSmall = lipgloss.Width(panel) > a.width || lipgloss.Height(panel) > a.height; a.tooSmall {
 			v.Content = a.fitMessage("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
 			return
 		}
-		v.Content = a.overlay(v.Content, box)
+		v.Content = a.overlay(v.Content, panel)
 		return
 	}
 	if c := a.editor.Cursor(); c != nil && !a.chatFocused && !a.view.Finding() {
-		c.Y += room + len(above)
+		c.Y += height + len(above)
 		v.Cursor = c
 	}
 }
@@ -115,9 +115,9 @@ func fit(content string, height int) string {
 
 // overlay draws a dialog over the screen. The cells beside it are blank, because
 // fragments of text would distract.
-func (a *app) overlay(content, box string) string {
-	lines, above := strings.Split(content, "\n"), strings.Split(box, "\n")
-	x, y := max(0, (a.width-lipgloss.Width(box))/2), max(0, (a.height-len(above))/2)
+func (a *app) overlay(content, panel string) string {
+	lines, above := strings.Split(content, "\n"), strings.Split(panel, "\n")
+	x, y := max(0, (a.width-lipgloss.Width(panel))/2), max(0, (a.height-len(above))/2)
 	for i, line := range above {
 		if y+i < len(lines) {
 			lines[y+i] = strings.Repeat(" ", x) + line

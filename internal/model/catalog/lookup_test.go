@@ -115,7 +115,7 @@ func TestGuide(t *testing.T) {
 	}
 	for _, name := range names {
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("docs/guide/models.md does not mention `%s`", name)
+			t.Errorf("docs/how-to/models.md does not mention `%s`", name)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // The guide's examples are scripts that open, and it describes every fault.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/guide/fake-provider.md")
+	guide, err := os.ReadFile("../../../docs/reference/fake-provider.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package fakeprovider is a fake model provider for tests: an HTTP server that implements the protocols of the
 // real providers, validates requests as they do, and takes its replies from a script.
-// docs/guide/fake-provider.md describes it.
+// docs/reference/fake-provider.md describes it.
 package fakeprovider
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // The guide's examples are scripts that open.
 func TestGuide(t *testing.T) { //nolint:paralleltest // it changes the working directory
-	guide, err := os.ReadFile("../../../docs/guide/scripted-model.md")
+	guide, err := os.ReadFile("../../../docs/reference/scripted-model.md")
 	if err != nil {
 		t.Fatal(err)
 	}

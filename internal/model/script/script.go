@@ -1,5 +1,5 @@
 // Package script is a model that takes its replies from a file (--model script:FILE). It is part of the
-// product, so that agents can be tested without a provider, a key or a network. docs/guide/scripted-model.md
+// product, so that agents can be tested without a provider, a key or a network. docs/reference/scripted-model.md
 // describes the file.
 package script
 

@@ -71,7 +71,7 @@ func quoteCommand(words []word) (string, error) {
 // allows reports whether the pattern, in an allow rule, matches a plain segment. A
 // * does not cover options that make a program run others or write files.
 func (p commandPattern) allows(s Segment) bool {
-	if !s.Plain() || len(s.words) < len(p.words) || len(s.words) > len(p.words) && !p.rest {
+	if !s.Literal() || len(s.words) < len(p.words) || len(s.words) > len(p.words) && !p.rest {
 		return false
 	}
 	for i, w := range p.words {

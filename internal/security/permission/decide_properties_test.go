@@ -92,7 +92,7 @@ func checkLaws(t interface{ Errorf(string, ...any) }, p Policy, c Call) {
 	}
 }
 
-// checkTightening: more rules that refuse, and more accesses, never loosen.
+// checkTightening: more deny rules, and more accesses, never loosen.
 func checkTightening(t interface{ Errorf(string, ...any) }, p Policy, c Call, rule Rule, a pawl.Access) {
 	before := Decide(p, c)
 	for _, decision := range []Decision{Ask, Deny} {

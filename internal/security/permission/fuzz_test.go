@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
-// A command line is read without a fault, its words are in it, and what bash
-// refuses is never plain.
+// FuzzSegments checks that parsing never panics, that the words occur in the command line, and that a command that
+// bash rejects is never literal.
 func FuzzSegments(f *testing.F) {
 	for _, h := range hostiles {
 		f.Add(h.command)
@@ -31,7 +31,7 @@ func FuzzSegments(f *testing.F) {
 		quoted := strings.ContainsAny(command, `\'"$`)
 		plain := len(s.segments) > 0
 		for _, seg := range s.segments {
-			plain = plain && seg.Plain()
+			plain = plain && seg.Literal()
 			for _, w := range seg.words {
 				if w.known && (quoted && !isSubsequence(w.text, command) || !quoted && !strings.Contains(command, w.text)) {
 					t.Errorf("%q is not in %q", w.text, command)

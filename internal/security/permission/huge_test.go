@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// TestHugeCommands: however long and deep, it is read or refused soon.
+// TestHugeCommands checks that long and deeply nested commands are parsed or rejected quickly.
 func TestHugeCommands(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10

@@ -65,7 +65,7 @@ func (j *decider) rule(kind pawl.AccessKind, pattern string) *Rule {
 
 // offerCommand offers a rule for exactly the words of the command.
 func (j *decider) offerCommand(a pawl.Access, s Segment) *Rule {
-	if !s.Plain() {
+	if !s.Literal() {
 		return nil
 	}
 	pattern, err := quoteCommand(s.words)

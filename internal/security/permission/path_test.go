@@ -79,7 +79,7 @@ func TestPathPatterns(t *testing.T) {
 		{"/etc/*", "~//etc/x", false, false},
 		{"/home/*", "~/../x", true, true},
 		{"/etc/passwd", "~/../../etc/passwd", true, true},
-		// Case and Unicode, for refusing only (C8).
+		// Case and Unicode, for deny rules only (C8).
 		{"docs/a", "DOCS/A", false, true},
 		{"caf\u00e9", "cafe\u0301", false, true},
 		{"caf\u00c9/x", "cafe\u0301/X", false, true},

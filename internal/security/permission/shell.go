@@ -25,15 +25,15 @@ type Segment struct {
 	Text   string   `json:"text"`             // as written
 	Dir    string   `json:"dir,omitempty"`    // where it runs, as far as each cd before it can be read; "" is where the line starts, "?" is unknown
 	Writes []string `json:"writes,omitempty"` // the files that it is redirected into
-	Doubts []string `json:"doubts,omitempty"` // why its text does not tell what runs, or changes the meaning of other text; empty if it is plain
+	Doubts []string `json:"doubts,omitempty"` // why its text does not determine what runs, or changes the meaning of other text; empty if it is literal
 
 	words []word
 	stdin []string // texts that it is given to read
 }
 
-// Plain reports whether the text alone tells what will run. Rules can only allow
-// plain segments.
-func (s Segment) Plain() bool {
+// Literal reports whether the text alone determines what will run, without expansion. Rules can only allow literal
+// segments.
+func (s Segment) Literal() bool {
 	return len(s.words) > 0 && len(s.Doubts) == 0
 }
 

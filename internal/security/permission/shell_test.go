@@ -112,7 +112,7 @@ func TestWords(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.command, diff)
 		}
-		if !s.segments[0].Plain() {
+		if !s.segments[0].Literal() {
 			continue
 		}
 		// Bash must see the same words.

@@ -78,7 +78,7 @@ func TestGrantIDs(t *testing.T) {
 	}
 }
 
-func TestRefusedGrants(t *testing.T) {
+func TestInvalidGrants(t *testing.T) {
 	t.Parallel()
 	change := func(f func(*Grant)) Grant {
 		g := grantOf("ls")
@@ -216,7 +216,7 @@ func TestTooManyGrants(t *testing.T) {
 	}
 }
 
-// TestLargeGrants: grants that would make the file too large to be read are refused, and the others go on to hold.
+// TestLargeGrants checks that grants that would make the file too large to read are rejected and the others stay in force.
 func TestLargeGrants(t *testing.T) {
 	t.Parallel()
 	s := Store{filepath.Join(t.TempDir(), "grants.json")}

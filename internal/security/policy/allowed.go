@@ -26,8 +26,8 @@ type allowed struct {
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 
-// Grant stores rules for a directory. Existing ones stay as they are.
-func (s *Safety) Grant(ctx context.Context, dir string, rules []json.RawMessage) error {
+// SaveRules stores rules for a directory. Existing ones stay as they are.
+func (s *Safety) SaveRules(ctx context.Context, dir string, rules []json.RawMessage) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

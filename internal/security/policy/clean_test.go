@@ -12,7 +12,7 @@ import (
 )
 
 func TestClean(t *testing.T) {
-	const alive, idle, gone = "01JD0000000000000000000001", "01JD0000000000000000000002", "01JD0000000000000000000003"
+	const alive, idle, deleted = "01JD0000000000000000000001", "01JD0000000000000000000002", "01JD0000000000000000000003"
 	cache := t.TempDir()
 	t.Setenv("PAWL_CACHE", cache)
 	long := time.Now().Add(-1000 * time.Hour)
@@ -33,14 +33,14 @@ func TestClean(t *testing.T) {
 	}
 	put(false, "tmp", alive, "a")
 	put(true, "tmp", idle, "a")
-	put(false, "tmp", gone, "deep", "a")
+	put(false, "tmp", deleted, "deep", "a")
 	put(false, "tmp", "not a session", "a")
 	put(true, "box", "old", "a")
 	put(false, "box", "new", "a")
-	if err := os.Chmod(filepath.Join(cache, "tmp", gone, "deep"), 0o500); err != nil {
+	if err := os.Chmod(filepath.Join(cache, "tmp", deleted, "deep"), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	c := Cleaning{Alive: func(id pawl.SessionID) bool { return id != gone }, Before: time.Now().Add(-24 * time.Hour), DryRun: true}
+	c := Cleaning{Alive: func(id pawl.SessionID) bool { return id != deleted }, Before: time.Now().Add(-24 * time.Hour), DryRun: true}
 	there := func() []string {
 		paths, err := filepath.Glob(filepath.Join(cache, "*", "*"))
 		if err != nil {

@@ -51,8 +51,8 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-// TestServersInTheirBox: language servers work in the sandbox.
-func TestServersInTheirBox(t *testing.T) {
+// TestServersInTheirSandbox: language servers work in the sandbox.
+func TestServersInTheirSandbox(t *testing.T) {
 	modules := os.Getenv("GOPATH")
 	if modules == "" {
 		home, err := os.UserHomeDir()

@@ -83,7 +83,7 @@ func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if got := decide(policy(t, s, dir, ask), "bash", access); got != permission.Ask {
 		t.Fatalf("got %s", got)
 	}
-	if err := s.Grant(t.Context(), dir, []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"go vet","decision":"allow"}`)}); err != nil {
+	if err := s.SaveRules(t.Context(), dir, []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"go vet","decision":"allow"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := decide(policy(t, s, dir, ask), "bash", access); got != permission.Allow {
@@ -93,7 +93,7 @@ func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Errorf("elsewhere: %s", got)
 	}
 	for _, rule := range []string{`{"tool":"bash","pattern":"bash *","decision":"allow"}`, `{"tool":"bash","patern":"ls","decision":"allow"}`, `{}`, `7`} {
-		if err := s.Grant(t.Context(), dir, []json.RawMessage{json.RawMessage(rule)}); !errors.Is(err, pawl.ErrInvalid) {
+		if err := s.SaveRules(t.Context(), dir, []json.RawMessage{json.RawMessage(rule)}); !errors.Is(err, pawl.ErrInvalid) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}
@@ -227,9 +227,9 @@ func TestPrivateFolders(t *testing.T) {
 	}
 }
 
-// TestNoBox: what was permitted for a sandbox does not run where none exists;
+// TestNoSandbox: what was permitted for a sandbox does not run where none exists;
 // what a person has permitted without one does.
-func TestNoBox(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestNoSandbox(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, _ := open(t)
 	s.detect = func(context.Context) (sandbox.Backend, sandbox.Report) {
 		return sandbox.None{Why: "a test"}, sandbox.Report{}

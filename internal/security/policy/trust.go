@@ -29,7 +29,7 @@ func (t Directory) String() string {
 	said := map[trust.State]string{
 		trust.Trusted: "is trusted", trust.Changed: "has changed since you trusted it", trust.Unknown: "is not trusted",
 	}
-	return fmt.Sprintf("%s %s.\n%s", trust.Plain(t.Path), said[t.State], t.Parts.Show())
+	return fmt.Sprintf("%s %s.\n%s", trust.Quote(t.Path), said[t.State], t.Parts.Show())
 }
 
 // LookAt returns what the project configuration in a directory would enable, and

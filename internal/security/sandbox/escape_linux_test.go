@@ -20,12 +20,12 @@ import (
 // afterwards: in the files outside, in what was printed, at those it could have
 // reached. Each is stopped by the defenses of its group.
 type attack struct {
-	group    string // the defenses that stop it, as Weaken knows them, with a comma between
-	name     string
-	script   string
-	reported []string // what Check reports in the bubblewrap sandbox, where only that can be done
-	tells    []string // and in the landlock sandbox
-	open     string   // why it works in the landlock sandbox
+	group            string // the defenses that stop it, as Weaken knows them, with a comma between
+	name             string
+	script           string
+	reported         []string // what Check reports in the bubblewrap sandbox, where only that can be done
+	reportedLandlock []string // and in the landlock sandbox
+	open             string   // why it works in the landlock sandbox
 }
 
 var attacks = []attack{
@@ -57,11 +57,11 @@ var attacks = []attack{
 	{group: "protected", name: "by moving the folder above", script: `mv .git src/old; mkdir .git .git/hooks; echo bad > .git/config; echo bad > .git/hooks/pre-commit; rm -rf .git`},
 	{group: "above,after", name: "by moving the folder above, below", script: `mv pkg src/old; mkdir -p pkg/.cursor; echo bad > pkg/.cursor/mcp.json; echo bad > pkg/.cursor/rules`},
 	{group: "after", name: "below, where nothing was", script: `mkdir -p src/new/.cursor; echo bad > src/new/.cursor/mcp.json; echo bad > src/.mcp.json; echo bad > src/.MCP.json`,
-		reported: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}, tells: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}},
-	{group: "after", name: "a repository of its own", script: `git init -q src/evil; git -C src/evil config core.fsmonitor 'touch /tmp/x'`, reported: []string{"src/evil/.git"}, tells: []string{"src/evil/.git"}},
+		reported: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}, reportedLandlock: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}},
+	{group: "after", name: "a repository of its own", script: `git init -q src/evil; git -C src/evil config core.fsmonitor 'touch /tmp/x'`, reported: []string{"src/evil/.git"}, reportedLandlock: []string{"src/evil/.git"}},
 	{group: "after", name: "another configuration for git", script: `echo ../../src > .git/commondir; echo bad > .git/config.worktree; sleep 0`, reported: []string{".git/commondir", ".git/config.worktree"}},
 	{group: "protected", name: "with git itself", script: `git config core.fsmonitor bad; git config --file .gitmodules a.b c; git remote add x y; git -C lib config core.hooksPath bad`},
-	{group: "protected", name: "change modes and times", script: `chmod 777 .git/config && echo ESCAPED; touch .mcp.json && echo ESCAPED; true`, tells: []string{".git/config", ".mcp.json"}, open: "landlock knows no modes and times"},
+	{group: "protected", name: "change modes and times", script: `chmod 777 .git/config && echo ESCAPED; touch .mcp.json && echo ESCAPED; true`, reportedLandlock: []string{".git/config", ".mcp.json"}, open: "landlock knows no modes and times"},
 	{group: "protected,seccomp", name: "mount and unmount", script: `umount .git/config; {probe} umount {ws}/.git/config; {probe} mount {ws}/src; {probe} remount {ws}/.git/config; echo bad > .git/config`},
 
 	{group: "masks", name: "cat", script: `cat {home}/.ssh/id_ed25519 {home}/.aws/credentials {home}/.netrc {home}/.git-credentials {home}/.bash_history`},
@@ -127,7 +127,7 @@ func (a attack) try(t *testing.T, backend Backend) {
 	o := w.run(w.profile, a.script)
 	reported := a.reported
 	if backend.Name() == "landlock" {
-		reported = a.tells
+		reported = a.reportedLandlock
 	}
 	if !slices.Equal(o.reported, reported) {
 		t.Errorf("Check tells of %q, want %q\n%s", o.reported, reported, o.output)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestPlaceholders: sandboxes share them, within a process and between processes,
-// and the last one takes them away. In between they are never gone.
+// and the last one removes them. In between they always exist.
 func TestPlaceholders(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
 	path := filepath.Join(t.TempDir(), ".claude")
 	hold := func() {

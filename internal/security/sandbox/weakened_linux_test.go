@@ -56,7 +56,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 				restore()
 				reported := a.reported
 				if backend.Name() == "landlock" {
-					reported = a.tells
+					reported = a.reportedLandlock
 				}
 				_, closed := stillClosed[backend.Name()+"/"+a.group+"/"+a.name]
 				if !closed && len(damage) == 0 && slices.Equal(o.reported, reported) {

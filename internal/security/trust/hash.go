@@ -44,14 +44,13 @@ func (p Parts) Show() string {
 	var b strings.Builder
 	b.WriteString("It would enable:\n")
 	for _, part := range p {
-		fmt.Fprintf(&b, "  %-12s  %s: %s\n", part.Kind, Plain(part.Path), Plain(part.Does))
+		fmt.Fprintf(&b, "  %-12s  %s: %s\n", part.Kind, Quote(part.Path), Quote(part.Does))
 	}
 	return b.String()
 }
 
-// Plain returns a text unchanged if all of its characters are displayed as
-// themselves, otherwise quoted.
-func Plain(s string) string {
+// Quote returns a text unchanged if all of its characters are displayed as themselves, otherwise quoted.
+func Quote(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsPrint(r) || r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}

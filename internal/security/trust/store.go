@@ -129,7 +129,7 @@ func (s Store) Revoke(dir string) error {
 		b.Folders = slices.DeleteFunc(b.Folders, func(f Directory) bool { return f.Path == dir })
 		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
 		if len(b.Folders)+len(b.Approvals) == before {
-			return fmt.Errorf("revoke: %s is not trusted: %w", Plain(dir), pawl.ErrNotFound)
+			return fmt.Errorf("revoke: %s is not trusted: %w", Quote(dir), pawl.ErrNotFound)
 		}
 		return nil
 	})

@@ -155,8 +155,8 @@ func (b *team) attempts() map[string]attempt {
 			return err
 		}},
 		"List": {picks, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
-			children, err := s.List(ctx, pawl.Filter{Parent: id})
-			return none(children, err)
+			subagents, err := s.List(ctx, pawl.Filter{Parent: id})
+			return none(subagents, err)
 		}},
 		"Usage": {picks, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
 			rows, err := s.Usage(ctx, pawl.UsageFilter{Session: id})
@@ -242,25 +242,25 @@ func imported(bodies ...pawl.Body) iter.Seq2[pawl.Event, error] {
 	}
 }
 
-// worked is a session of a user that has a subagent and has been of use.
-func (b *team) worked(u pawl.User) (id, child pawl.SessionID) {
+// worked returns a session of a user that has done some work, and its subagent.
+func (b *team) worked(u pawl.User) (id, subagent pawl.SessionID) {
 	b.Helper()
 	id = b.create(u)
 	b.run(b.as(u), id, b.prompt(
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x"}}],"usage":{"cost":40}}`,
 		`{"text":"Ok."}`, `{"agent":"general","text":"Done.","usage":{"cost":2}}`))
-	children, err := b.all.List(b.Context(), pawl.Filter{Parent: id})
-	if err != nil || len(children) != 1 {
-		b.Fatal(children, err)
+	subagents, err := b.all.List(b.Context(), pawl.Filter{Parent: id})
+	if err != nil || len(subagents) != 1 {
+		b.Fatal(subagents, err)
 	}
-	return id, children[0].ID
+	return id, subagents[0].ID
 }
 
 // Each method of the service keeps another's session from one who knows its id,
 // and does not even say that it is there.
 func TestEveryMethodIsGuarded(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
-	id, child := b.worked("ada")
+	id, subagent := b.worked("ada")
 	b.share(id, "ada", "bob")
 	attempts := b.attempts()
 	for m := range reflect.TypeFor[pawl.Service]().Methods() {
@@ -275,7 +275,7 @@ func TestEveryMethodIsGuarded(t *testing.T) { //nolint:paralleltest // it sets e
 		}
 	}
 	const missing pawl.SessionID = "01JD0000000000000000000000"
-	before := map[pawl.SessionID][]pawl.Event{id: b.log(id), child: b.log(child)}
+	before := map[pawl.SessionID][]pawl.Event{id: b.log(id), subagent: b.log(subagent)}
 	for name, try := range attempts {
 		for target := range before {
 			err := try.do(t.Context(), b.as("mallory"), target)

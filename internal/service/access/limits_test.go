@@ -122,13 +122,13 @@ func (b *team) until(id pawl.SessionID, wanted func(pawl.Event) bool) {
 	}
 }
 
-// meanwhile is a service in which something happens after usage was read first.
-type meanwhile struct {
+// usageHook is a service that calls happens once, after its first Usage.
+type usageHook struct {
 	pawl.Service
 	happens func()
 }
 
-func (m *meanwhile) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
+func (m *usageHook) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	rows, err := m.Service.Usage(ctx, f)
 	if m.happens != nil {
 		m.happens()
@@ -148,7 +148,7 @@ func TestBudgetWhileItIsSpent(t *testing.T) { //nolint:paralleltest // it sets e
 		}
 	}
 	p := api.Principal{User: "ada", Scope: api.ScopeRun, Limits: store.Limits{Budget: 1000}}
-	b.run(b.For(&meanwhile{b.all, spend}, p), id, b.prompt(`{"text":"Ok."}`))
+	b.run(b.For(&usageHook{b.all, spend}, p), id, b.prompt(`{"text":"Ok."}`))
 	sent, ok := b.log(id)[2].Body.(pawl.Prompted)
 	if !ok || sent.MaxCost != 900 || sent.MaxSessionCost > 1000 {
 		t.Errorf("the turn may cost %d, the session %d", sent.MaxCost, sent.MaxSessionCost)
@@ -186,11 +186,11 @@ func TestParallel(t *testing.T) { //nolint:paralleltest // it sets environment v
 	if _, err := b.as("bob", store.Limits{Parallel: 1}).Send(t.Context(), b.create("bob"), p); err != nil {
 		t.Errorf("another's do not count: %v", err)
 	}
-	child, err := ada.Create(t.Context(), pawl.NewSession{Dir: b.dir, Parent: ids[0]})
+	subagent, err := ada.Create(t.Context(), pawl.NewSession{Dir: b.dir, Parent: ids[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ada.Send(t.Context(), child.ID, p); !errors.Is(err, pawl.ErrDenied) {
+	if _, err := ada.Send(t.Context(), subagent.ID, p); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("work was given past the limit: %v", err)
 	}
 	for _, id := range working {

@@ -39,7 +39,7 @@ func (b *team) same(what string, got, want any) {
 func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	ada, bob := pawl.User("ada"), pawl.User("bob")
-	adas, child := b.worked(ada)
+	adas, subagent := b.worked(ada)
 	shown := b.create(ada)
 	bobs := b.create(bob)
 	b.share(shown, ada, bob)
@@ -48,7 +48,7 @@ func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	b.same("bob's own", b.ids(b.as(bob), pawl.Filter{Owner: &bob}), []pawl.SessionID{bobs})
 	b.same("ada's as bob asks", b.ids(b.as(bob), pawl.Filter{Owner: &ada}), []pawl.SessionID(nil))
 	b.same("shared with ada as bob asks", b.ids(b.as(bob), pawl.Filter{Owner: &ada, Shared: true}), []pawl.SessionID(nil))
-	b.same("children", b.ids(b.as(ada), pawl.Filter{Parent: adas}), []pawl.SessionID{child})
+	b.same("children", b.ids(b.as(ada), pawl.Filter{Parent: adas}), []pawl.SessionID{subagent})
 	b.same("ada's children as bob asks", b.ids(b.as(bob), pawl.Filter{Parent: adas}), []pawl.SessionID(nil))
 	b.same("all", len(b.ids(b.as(""), pawl.Filter{})), 3)
 	for user, want := range map[pawl.User]pawl.Money{ada: 42, bob: 0, "": 42} {
@@ -66,24 +66,25 @@ func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	}
 }
 
-// Who may read a session may read its subagents, but not what others put below it.
-func TestChildrenOfWhatIsShared(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestSubagentsOfASharedSession checks that a user who may read a session may read its subagents, but not sessions
+// that other users created below it.
+func TestSubagentsOfASharedSession(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
-	id, child := b.worked("ada")
+	id, subagent := b.worked("ada")
 	b.share(id, "ada", "bob")
 	strange := pawl.SessionID("01JD0000000000000000000007")
 	_, err := b.store.Append(t.Context(), strange, 0, pawl.Event{Body: pawl.SessionCreated{Dir: "/w", Parent: id, Owner: "eve"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.as("bob").Get(t.Context(), child); err != nil {
+	if _, err := b.as("bob").Get(t.Context(), subagent); err != nil {
 		t.Error(err)
 	}
 	if _, err := b.as("bob").Get(t.Context(), strange); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("bob got eve's session: %v", err)
 	}
-	b.same("children", b.ids(b.as("bob"), pawl.Filter{Parent: id}), []pawl.SessionID{child})
-	b.same("the owner's", b.ids(b.as("ada"), pawl.Filter{Parent: id}), []pawl.SessionID{child})
+	b.same("children", b.ids(b.as("bob"), pawl.Filter{Parent: id}), []pawl.SessionID{subagent})
+	b.same("the owner's", b.ids(b.as("ada"), pawl.Filter{Parent: id}), []pawl.SessionID{subagent})
 }
 
 // One who watches sees no more once it is no longer shared.

@@ -21,7 +21,7 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 		if parseErr != nil {
 			return err
 		}
-		if !holder.Gone() {
+		if !holder.Ended() {
 			return &pawl.BusyError{Session: id, Holder: fmt.Sprintf("process %d on %s", holder.PID, holder.Host)}
 		}
 		from, err = r.acquire(ctx, id, store.Owner(busy.Holder))
@@ -29,7 +29,7 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 	if err != nil {
 		return fmt.Errorf("take session %s: %w", id, err)
 	}
-	if before, err := proc.Parse(string(from)); err == nil && before.Gone() {
+	if before, err := proc.Parse(string(from)); err == nil && before.Ended() {
 		proc.Reap(before.Mark)
 	}
 	return nil

@@ -193,14 +193,14 @@ type stumbles struct {
 	release func(release func())
 }
 
-func (s *stumbles) Acquire(ctx context.Context, id pawl.SessionID, o store.Owner, ttl time.Duration, gone store.Owner) (store.Owner, error) {
+func (s *stumbles) Acquire(ctx context.Context, id pawl.SessionID, o store.Owner, ttl time.Duration, ended store.Owner) (store.Owner, error) {
 	if s.acquire != nil {
 		var err error
 		if ctx, err = s.acquire(ctx); err != nil {
 			return "", err
 		}
 	}
-	return s.Store.Acquire(ctx, id, o, ttl, gone)
+	return s.Store.Acquire(ctx, id, o, ttl, ended)
 }
 
 func (s *stumbles) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {

@@ -219,10 +219,10 @@ func TestStoreFails(t *testing.T) {
 				return err
 			}}
 			r := w.runnerOn(st, here, ttl)
-			told := make(chan pawl.Status, 1)
+			statuses := make(chan pawl.Status, 1)
 			ready := make(chan struct{})
 			go func() {
-				defer close(told)
+				defer close(statuses)
 				ctx, cancel := context.WithTimeout(context.Background(), patience)
 				defer cancel()
 				for e := range w.bus.Events(ctx, session, 0) {
@@ -230,14 +230,14 @@ func TestStoreFails(t *testing.T) {
 						close(ready)
 					}
 					if s, ok := e.Body.(pawl.Status); ok {
-						told <- s
+						statuses <- s
 						return
 					}
 				}
 			}()
 			receive(t, ready, "the reader")
 			mustStart(t, r, session)
-			status := receive(t, told, "the news that the work was given up")
+			status := receive(t, statuses, "the news that the work was given up")
 			if status.State != "interrupted" || !strings.Contains(status.Message, errStumble.Error()) {
 				t.Errorf("it says %+v", status)
 			}

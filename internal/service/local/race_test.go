@@ -106,9 +106,9 @@ func (c *crowd) any() *service.Service { return c.services[rand.IntN(len(c.servi
 
 func text(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
 
-// expect fails the test unless the error is nil or one of those that may come.
-func (c *crowd) expect(what string, err error, may ...error) bool {
-	if err != nil && !slices.ContainsFunc(may, func(m error) bool { return errors.Is(err, m) }) {
+// expect fails the test unless the error is nil or one of the allowed ones. It reports whether it is nil.
+func (c *crowd) expect(what string, err error, allowed ...error) bool {
+	if err != nil && !slices.ContainsFunc(allowed, func(m error) bool { return errors.Is(err, m) }) {
 		c.t.Errorf("%s: %v", what, err)
 	}
 	return err == nil

@@ -181,14 +181,14 @@ func TestServersOfALink(t *testing.T) { //nolint:paralleltest // it sets environ
 	}
 }
 
-// What a directory brings is expanded once it is trusted, or the user says so.
+// TestExpandTrusted checks that commands of a project are expanded if the project or the prompt is trusted.
 func TestExpandTrusted(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	for name, told := range map[string]bool{"told": true, "trusted": false} {
+	for name, byPrompt := range map[string]bool{"told": true, "trusted": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			w.put(w.dir, brought)
 			p := says("/fix 7")
-			if p.Trusted = told; !told {
+			if p.Trusted = byPrompt; !byPrompt {
 				w.trust()
 			}
 			got, _, err := w.Expand(t.Context(), w.dir, p)

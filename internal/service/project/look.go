@@ -65,7 +65,7 @@ func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) 
 	}
 	f.Trust.State, f.Trust.Hash = string(seen.State), seen.Hash
 	for _, p := range seen.Parts {
-		f.Trust.Parts = append(f.Trust.Parts, fmt.Sprintf("%s %s: %s", p.Kind, trust.Plain(p.Path), trust.Plain(p.Does)))
+		f.Trust.Parts = append(f.Trust.Parts, fmt.Sprintf("%s %s: %s", p.Kind, trust.Quote(p.Path), trust.Quote(p.Does)))
 	}
 	if d.Safety.Trusted(dir) { // the user may trust it for this run only
 		f.Trust.State = string(trust.Trusted)
@@ -155,7 +155,7 @@ func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if seen.Hash != hash {
-		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Plain(real), pawl.ErrConflict)
+		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Quote(real), pawl.ErrConflict)
 	}
 	return d.Safety.TrustAs(ctx, dir, seen, d.Clock())
 }

@@ -29,9 +29,9 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	w.put(w.dir, brought)
 	w.put(w.home, map[string]string{".pawl/commands/mine.md": "Do it.", ".pawl/commands/empty.md": ""})
 	w.git("init", "-q", "-b", "work")
-	box, _ := sandbox.Detect(t.Context())
+	detected, _ := sandbox.Detect(t.Context())
 	mode := "guard"
-	if box.Name() == "none" {
+	if detected.Name() == "none" {
 		mode = "ask"
 	}
 	own := []pawl.AgentInfo{
@@ -48,7 +48,7 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		"language go.mod: has gopls work here, if it is installed, with what the project is built with",
 	}
 	want := pawl.Project{
-		Dir: w.dir, Top: w.dir, Branch: "work", Mode: mode, Modes: []string{"plan", "ask", "guard", "auto", "yolo"}, Sandbox: box.Name(),
+		Dir: w.dir, Top: w.dir, Branch: "work", Mode: mode, Modes: []string{"plan", "ask", "guard", "auto", "yolo"}, Sandbox: detected.Name(),
 		Trust: pawl.TrustInfo{State: "unknown"}, Agents: own, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{},
 		Commands: []pawl.CommandInfo{{Name: "mine", Origin: "user"}},
 		Notes:    []string{filepath.Join(w.home, ".pawl/commands/empty.md") + ": there is nothing behind its settings: write a prompt there"},

@@ -151,7 +151,7 @@ func testForkWithAnAsk(b *testEnv) {
 	fork := b.fork(id, 0)
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), fork.ID, ask, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 	b.goOn(fork.ID)
-	b.permit(id, 1)
+	b.allow(id, 1)
 	b.idle(id)
 	check(b, true, b.exists("a"))
 }

@@ -157,8 +157,8 @@ func testMissionTeam(b *testEnv) {
 // testMissionBoard checks that the board shows the tasks of the log and, of the team,
 // only sessions that exist below the mission's session, whatever the log names.
 func testMissionBoard(b *testEnv) {
-	const id, worker, stranger, gone = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
-	frozen := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
+	const id, worker, unrelated, missing = "01JD00000000000000000000M0", "01JD00000000000000000000W1", "01JD00000000000000000000W2", "01JD00000000000000000000W3"
+	criteria := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
 	task := func(id string) pawl.Task { return pawl.Task{ID: id, Title: "Do " + id} }
 	start := func(task string, sub pawl.SessionID) pawl.Body {
 		return pawl.TaskStarted{Task: task, Attempt: 1, Worker: sub, Base: "b0", From: "b0"}
@@ -166,10 +166,10 @@ func testMissionBoard(b *testEnv) {
 	row, err := b.Import(b.Context(), events(id,
 		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}, pawl.TurnStarted{Prompt: 3},
-		pawl.CriteriaSet{Criteria: frozen, Hash: frozen.Hash(), Branch: "pawl/x"},
+		pawl.CriteriaSet{Criteria: criteria, Hash: criteria.Hash(), Branch: "pawl/x"},
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{task("one"), task("two"), task("three")}}, By: "commander"},
 		pawl.Delegated{Tasks: []string{"one", "two", "three"}},
-		start("one", worker), start("two", stranger), start("three", gone),
+		start("one", worker), start("two", unrelated), start("three", missing),
 		pawl.TaskMerged{Task: "one", Attempt: 1, Commit: "c1"},
 		pawl.Blocked{Reason: "no more", By: "commander"},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn},
@@ -177,7 +177,7 @@ func testMissionBoard(b *testEnv) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for sub, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, stranger: ""} {
+	for sub, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, unrelated: ""} {
 		_, err := b.Create(b.Context(), pawl.NewSession{ID: sub, Dir: b.dir, Parent: parent})
 		b.ok(err)
 	}

@@ -49,8 +49,8 @@ func (b *testEnv) permission(id pawl.SessionID, n int) (seq pawl.Seq, ask pawl.A
 	return last.Seq, last.Body.(pawl.Asked).Ask
 }
 
-// permit allows the n-th permission prompt.
-func (b *testEnv) permit(id pawl.SessionID, n int) {
+// allow allows the n-th permission prompt.
+func (b *testEnv) allow(id pawl.SessionID, n int) {
 	b.Helper()
 	seq, _ := b.permission(id, n)
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
@@ -112,7 +112,7 @@ func testPermission(b *testEnv) {
 	if !b.exists("a") {
 		b.Error("it was permitted, and did not run")
 	}
-	b.permit(id, 2)
+	b.allow(id, 2)
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
@@ -135,26 +135,26 @@ func testPermissionAlways(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 	check(b, 2, b.count(id)["asked"])
 
-	grants, err := b.authority.Grants.List()
+	saved, err := b.authority.Grants.List()
 	b.ok(err)
 	check(b, []permission.Grant{{
 		Rule: permission.Rule{Tool: "bash", Pattern: "touch a", Decision: permission.Allow}, Scope: permission.ScopeProject, Dir: b.dir,
-	}}, grants, cmpopts.IgnoreFields(permission.Grant{}, "At"))
+	}}, saved, cmpopts.IgnoreFields(permission.Grant{}, "At"))
 
 	other := b.create() // another session in the directory
 	b.send(other, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
 	b.idle(other)
 	check(b, 0, b.count(other)["asked"])
 
-	b.ok(b.authority.Grants.Revoke(grants[0].ID()))
+	b.ok(b.authority.Grants.Revoke(saved[0].ID()))
 	b.send(other, inMode("ask", b.script(`{"text":"x"}`, `{"text":"x"}`, reply(bash("touch a")), `{"text":"Done."}`)))
-	b.permit(other, 1)
+	b.allow(other, 1)
 	b.idle(other)
 }
 
-// testPermissionGrants checks that an answer cannot allow more than the prompt
+// testPermissionSavedRules checks that an answer cannot allow more than the prompt
 // offers.
-func testPermissionGrants(b *testEnv) {
+func testPermissionSavedRules(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch $(echo b)")), `{"text":"Done."}`)))
 	seq, _ := b.permission(id, 1)
@@ -166,8 +166,8 @@ func testPermissionGrants(b *testEnv) {
 		return a
 	}
 	good := `{"tool":"bash","pattern":"touch a","decision":"allow"}`
-	declined := always(good)
-	declined.Outcome = pawl.OutcomeDenied
+	denied := always(good)
+	denied.Outcome = pawl.OutcomeDenied
 	for name, a := range map[string]pawl.Answer{
 		"all commands":         always(`{"tool":"bash","pattern":"*","decision":"allow"}`),
 		"a shell":              always(good, `{"tool":"bash","pattern":"bash *","decision":"allow"}`),
@@ -176,7 +176,7 @@ func testPermissionGrants(b *testEnv) {
 		"a rule that denies":   always(`{"tool":"bash","pattern":"touch a","decision":"deny"}`),
 		"an unknown key":       always(`{"tool":"bash","pattern":"touch a","decision":"allow","scope":"all"}`),
 		"no rule":              always(`"yes"`),
-		"declined, and always": declined,
+		"declined, and always": denied,
 		"answers to nothing":   answer([]string{"yes"}),
 		"yes, with a word":     {Outcome: pawl.OutcomeAnswered, Text: "but only once"},
 		"a timeout":            {Outcome: pawl.OutcomeTimeout},
@@ -194,9 +194,9 @@ func testPermissionGrants(b *testEnv) {
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 	b.idle(id)
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_1_2": pawl.CallDone}, b.statuses(id))
-	grants, err := b.authority.Grants.List()
+	saved, err := b.authority.Grants.List()
 	b.ok(err)
-	check(b, 1, len(grants))
+	check(b, 1, len(saved))
 }
 
 // testPermissionDeniedByUser checks that a denial without a message ends the turn: no
@@ -204,7 +204,7 @@ func testPermissionGrants(b *testEnv) {
 func testPermissionDeniedByUser(b *testEnv) {
 	id := b.create()
 	b.send(id, inMode("ask", b.script(reply(`{"name":"list"}`, bash("touch a"), bash("touch b"), bash("touch c")), `{"text":"went on"}`)))
-	b.permit(id, 1)
+	b.allow(id, 1)
 	seq, _ := b.permission(id, 2)
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied}))
 	b.idle(id)
@@ -227,7 +227,7 @@ func testPermissionWord(b *testEnv) {
 	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "use the other one"}))
-	b.permit(id, 2)
+	b.allow(id, 2)
 	b.idle(id)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDenied, "call_1_2": pawl.CallDone}, b.statuses(id))

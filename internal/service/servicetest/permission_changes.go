@@ -23,9 +23,9 @@ func (b *testEnv) while(id pawl.SessionID, happens func(), calls ...string) {
 	b.Helper()
 	b.send(id, inMode("ask", b.script(reply(append([]string{bash(wait)}, calls...)...), `{"text":"Done."}`)))
 	for i := range calls {
-		b.permit(id, i+1)
+		b.allow(id, i+1)
 	}
-	b.permit(id, len(calls)+1)
+	b.allow(id, len(calls)+1)
 	b.until(id, 0, is[pawl.CallStarted])
 	happens()
 	b.release("go")
@@ -152,9 +152,9 @@ func testPermissionAfterACrash(b *testEnv) {
 		if n := c.count(s.ID); n["asked"] != 1 || n["answered"] != 1 || c.exists("a") != (test.want == pawl.CallDone) {
 			b.Errorf("%s: %v, it ran: %v", test.name, n, c.exists("a"))
 		}
-		grants, err := c.authority.Grants.List()
+		saved, err := c.authority.Grants.List()
 		b.ok(err)
-		check(b, len(test.answer.Always), len(grants))
+		check(b, len(test.answer.Always), len(saved))
 	}
 }
 
@@ -185,11 +185,11 @@ func testPermissionNoAfterACrash(b *testEnv) {
 		"nobody was there":       {[]pawl.Body{answered(pawl.Answer{Outcome: pawl.OutcomeAbsent})}, pawl.ReasonEndTurn, pawl.CallDenied, pawl.CallDone},
 		"an outcome from beyond": {[]pawl.Body{answered(pawl.Answer{Outcome: "maybe"})}, pawl.ReasonPermissionDenied, pawl.CallDenied, pawl.CallCanceled},
 	} {
-		for _, meanwhile := range []permission.Decision{"", permission.Allow, permission.Deny} {
+		for _, decision := range []permission.Decision{"", permission.Allow, permission.Deny} {
 			h := b.open(b.T)
 			c := &testEnv{T: b.T, Service: h.Service, store: h.Store, authority: h.Authority, dir: b.TempDir(), open: b.open}
-			if meanwhile != "" {
-				c.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch a", Decision: meanwhile})
+			if decision != "" {
+				c.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch a", Decision: decision})
 			}
 			log := c.askedBefore(b.script(`{"text":"x"}`, `{"text":"Went on."}`))
 			s := c.importLog(c.events(append(bodies(log), test.more...)...))

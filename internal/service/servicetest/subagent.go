@@ -135,13 +135,13 @@ func testBudgets(b *testEnv) {
 			b.send(id, p)
 			b.idle(id)
 			check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
-			told := 0
+			warnings := 0
 			for _, e := range b.log(id) {
 				if i, ok := e.Body.(pawl.Injected); ok && i.Source == "budget" {
-					told++
+					warnings++
 				}
 			}
-			check(b, 1, told)
+			check(b, 1, warnings)
 		})
 	}
 	id := b.create()

@@ -19,7 +19,7 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 	VALUES (@id, @owner, '', now() + @ttl)
 	ON CONFLICT (session_id) DO UPDATE SET owner = excluded.owner, expires = excluded.expires,
 		taken_from = CASE held.owner WHEN excluded.owner THEN '' ELSE held.owner END
-	WHERE held.owner IN (@owner, @gone) OR held.expires <= now()
+	WHERE held.owner IN (@owner, @ended) OR held.expires <= now()
 	RETURNING taken_from`
 
 // acquireTries is the maximum number of attempts for a lease that was held and then
@@ -27,13 +27,13 @@ const acquire = `INSERT INTO leases AS held (session_id, owner, taken_from, expi
 const acquireTries = 5
 
 // Acquire implements [store.Leases].
-func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (store.Owner, error) {
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (store.Owner, error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
 	var holder store.Owner
 	for range acquireTries {
-		from, err := s.acquire(ctx, id, owner, ttl, removed)
+		from, err := s.acquire(ctx, id, owner, ttl, ended)
 		if err == nil {
 			return from, nil
 		}
@@ -52,9 +52,9 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owne
 }
 
 // acquire returns pgx.ErrNoRows if another owner holds the lease.
-func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (from store.Owner, err error) {
+func (s *Store) acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (from store.Owner, err error) {
 	err = s.pool.QueryRow(ctx, acquire, pgx.StrictNamedArgs{
-		"id": key(id), "owner": string(owner), "ttl": ttl, "gone": string(removed),
+		"id": key(id), "owner": string(owner), "ttl": ttl, "ended": string(ended),
 	}).Scan(&from)
 	return from, err
 }

@@ -58,7 +58,7 @@ func aged(s *postgres.Store) func(t *testing.T, host string, by time.Duration) {
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	storetest.RunRoster(t, func(t *testing.T) storetest.HostRegistry {
+	storetest.RunHostRegistry(t, func(t *testing.T) storetest.HostRegistry {
 		s := open(t, schema(t))
 		s.SetLive(time.Hour) // a slow test must not make a host expire
 		return storetest.HostRegistry{HostRegistry: s, Age: aged(s)}

@@ -13,7 +13,7 @@ import (
 
 // Acquire implements [store.Leases]. It uses the local clock: all processes that use
 // the file run on this machine.
-func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, removed store.Owner) (from store.Owner, err error) {
+func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (from store.Owner, err error) {
 	if owner == "" || ttl <= 0 {
 		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
 	}
@@ -24,7 +24,7 @@ func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owne
 			return err
 		}
 		if held.Owner != owner {
-			if held.Owner != removed && held.Expires.After(now) {
+			if held.Owner != ended && held.Expires.After(now) {
 				return &pawl.BusyError{Session: id, Holder: string(held.Owner)}
 			}
 			from = held.Owner

@@ -17,13 +17,13 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
-// This variable makes the test program write to the file that it names instead of
-// running tests: a second process that can be killed.
-const subagentEnv = "PAWL_TEST_SQLITE_CHILD"
+// writerEnv is an environment variable. If it is set, the test program writes to the
+// file that it names instead of running tests: a second process that can be killed.
+const writerEnv = "PAWL_TEST_SQLITE_WRITER"
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(subagentEnv); path != "" {
-		if err := child(path); err != nil {
+	if path := os.Getenv(writerEnv); path != "" {
+		if err := writeEvents(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,21 +32,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The number of events that the process writes unless it is killed.
-const subagentEvents = 240
+// writerEvents is the number of events that the process writes unless it is killed.
+const writerEvents = 240
 
-// This is the main function of the second process. It appends to a session of its own
+// writeEvents is the main function of the second process. It appends to a session of its own
 // and prints each Seq once it is appended. It reopens the store now and then, as
 // short commands do.
-func child(path string) error {
+func writeEvents(path string) error {
 	id, head := storetest.NewID(), pawl.Seq(0)
 	fmt.Println(id)
-	for head < subagentEvents {
+	for head < writerEvents {
 		s, err := sqlite.Open(context.Background(), path)
 		if err != nil {
 			return err
 		}
-		for range subagentEvents / 8 {
+		for range writerEvents / 8 {
 			if err := appendNext(s, id, &head); err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ type process struct {
 func start(t *testing.T, path string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
-	p.Env = append(os.Environ(), subagentEnv+"="+path)
+	p.Env = append(os.Environ(), writerEnv+"="+path)
 	p.Stderr = &p.errors
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *process) wait(t *testing.T, n int) (id pawl.SessionID, head pawl.Seq) {
 		}
 	}
 	if err := p.Wait(); err != nil && n == 0 {
-		t.Fatalf("child: %v: %s", err, p.errors.Bytes())
+		t.Fatalf("writer: %v: %s", err, p.errors.Bytes())
 	}
 	return id, head
 }
@@ -152,17 +152,17 @@ func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
 func TestProcessesShareAFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pawl.db") // does not exist yet
-	var subagents []*process
+	var writers []*process
 	for range 3 {
-		subagents = append(subagents, start(t, path))
+		writers = append(writers, start(t, path))
 	}
-	for _, p := range subagents {
-		if _, head := p.wait(t, 0); head != subagentEvents {
-			t.Errorf("a child wrote %d events, want %d", head, subagentEvents)
+	for _, p := range writers {
+		if _, head := p.wait(t, 0); head != writerEvents {
+			t.Errorf("a writer wrote %d events, want %d", head, writerEvents)
 		}
 	}
-	if heads := whole(t, path); len(heads) != len(subagents) {
-		t.Errorf("%d sessions, want %d", len(heads), len(subagents))
+	if heads := whole(t, path); len(heads) != len(writers) {
+		t.Errorf("%d sessions, want %d", len(heads), len(writers))
 	}
 }
 

@@ -94,7 +94,7 @@ func (w *writer) runWaiting(ctx context.Context) {
 // commitAll runs the jobs and commits. A job that fails is rolled back alone; an
 // error that commitAll returns applies to all of them.
 func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
-	if err := w.setLasting(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.durable })); err != nil {
+	if err := w.setSynchronous(ctx, slices.ContainsFunc(jobs, func(j *job) bool { return j.durable })); err != nil {
 		return err
 	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
@@ -123,8 +123,8 @@ func (w *writer) commitAll(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// setLasting sets whether the next commits wait for fsync.
-func (w *writer) setLasting(ctx context.Context, durable bool) error {
+// setSynchronous sets whether the next commits wait for fsync.
+func (w *writer) setSynchronous(ctx context.Context, durable bool) error {
 	if w.durable == durable {
 		return nil
 	}

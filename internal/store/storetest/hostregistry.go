@@ -22,9 +22,9 @@ type HostRegistry struct {
 	Age func(t *testing.T, host string, by time.Duration) // moves a host's last heartbeat into the past
 }
 
-// RunRoster checks a host registry. open returns an empty one, which is closed with its
+// RunHostRegistry checks a host registry. open returns an empty one, which is closed with its
 // test.
-func RunRoster(t *testing.T, open func(t *testing.T) HostRegistry) {
+func RunHostRegistry(t *testing.T, open func(t *testing.T) HostRegistry) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, HostRegistry)

@@ -12,9 +12,9 @@ import (
 )
 
 // acquired takes a long lease and checks the owner that it was taken from.
-func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, removed, from store.Owner) {
+func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, ended, from store.Owner) {
 	t.Helper()
-	got, err := s.Acquire(t.Context(), id, owner, time.Hour, removed)
+	got, err := s.Acquire(t.Context(), id, owner, time.Hour, ended)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func leaseLapse(t *testing.T, s store.Store) {
 	busy(t, "renewing a lease that was lost", err, id, "b")
 }
 
-func leaseRemoved(t *testing.T, s store.Store) {
+func leaseEnded(t *testing.T, s store.Store) {
 	id := create(t, s).Session
 	acquired(t, s, id, "a", "", "")
 	_, err := s.Acquire(t.Context(), id, "b", time.Hour, "x")

@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"leases are taken, renewed and released", leaseLife},
 		{"leases are busy", leaseBusy},
 		{"leases lapse", leaseLapse},
-		{"leases of a gone owner", leaseRemoved},
+		{"leases of a gone owner", leaseEnded},
 		{"leases refuse nonsense", leaseRefuses},
 		{"of 50 owners one gets the lease", leaseRace},
 		{"blobs", blobs},

@@ -47,11 +47,12 @@ type try struct {
 	fleet string // why the method applies to all tenants
 }
 
-func said(err error) (any, error) { return nil, err }
+// errorOnly adapts the result of a method that returns only an error.
+func errorOnly(err error) (any, error) { return nil, err }
 
 // forOperator is the reason for methods that only the operator may use; RunAccounts
 // checks them.
-const forOperator = "it is for the one who runs the fleet"
+const forOperator = "only the operator of the fleet may use it"
 
 var storeTries = map[string]try{
 	"Append": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
@@ -87,14 +88,14 @@ var storeTries = map[string]try{
 		return append(one, all...), errors.Join(err, err2)
 	}},
 	"SaveDraft": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.SaveDraft(ctx, x.session, pawl.Draft{Text: "taken"}))
+		return errorOnly(s.SaveDraft(ctx, x.session, pawl.Draft{Text: "taken"}))
 	}},
 	"Draft": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Draft(ctx, x.session) }},
 	"Acquire": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return s.Acquire(ctx, x.session, "thief", time.Hour, "holder")
 	}},
 	"Release": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.Release(ctx, x.session, "holder"))
+		return errorOnly(s.Release(ctx, x.session, "holder"))
 	}},
 	"PutBlob": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		_, err := s.PutBlob(ctx, x.session, strings.NewReader("secret output"))
@@ -105,21 +106,23 @@ var storeTries = map[string]try{
 		_, err := s.OpenBlob(ctx, x.session, x.blob)
 		return nil, err
 	}},
-	"Delete": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Delete(ctx, x.session)) }},
-	"Close":  {fleet: "it is the process's own"},
+	"Delete": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return errorOnly(s.Delete(ctx, x.session))
+	}},
+	"Close": {fleet: "it closes the store for all tenants"},
 
 	"AddToken": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		k := token("thief")
 		k.ID, k.Tenant = x.token.ID, store.TenantOf(ctx)
-		return said(s.AddToken(ctx, k))
+		return errorOnly(s.AddToken(ctx, k))
 	}},
-	"TokenByHash": {fleet: "who has the secret is of that tenant"},
+	"TokenByHash": {fleet: "the secret identifies the tenant"},
 	"Tokens":      {do: func(ctx context.Context, s Tenanted, _ things) (any, error) { return s.Tokens(ctx) }},
 	"RevokeToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.RevokeToken(ctx, x.token.ID, dawn))
+		return errorOnly(s.RevokeToken(ctx, x.token.ID, dawn))
 	}},
 	"UseToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.UseToken(ctx, x.token.ID, dawn.Add(time.Hour)))
+		return errorOnly(s.UseToken(ctx, x.token.ID, dawn.Add(time.Hour)))
 	}},
 
 	"AddTenant":    {fleet: forOperator},
@@ -129,26 +132,30 @@ var storeTries = map[string]try{
 	"SessionsOf":   {fleet: forOperator},
 	"RemoveTenant": {fleet: forOperator},
 
-	"Heartbeat":  {fleet: "a host serves all"},
-	"Hosts":      {fleet: "a host serves all"},
-	"Drain":      {fleet: "a host serves all"},
-	"Loads":      {fleet: "it is for who runs the fleet, and only counts"},
-	"Workspaces": {fleet: "a host serves all"},
+	"Heartbeat":  {fleet: "a host serves all tenants"},
+	"Hosts":      {fleet: "a host serves all tenants"},
+	"Drain":      {fleet: "a host serves all tenants"},
+	"Loads":      {fleet: "it is for the operator of the fleet, and returns only counts"},
+	"Workspaces": {fleet: "a host serves all tenants"},
 	"Place":      {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Place(ctx, x.dir, "") }},
-	"Declare":    {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Declare(ctx, x.dir, "")) }},
-	"Offer":      {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Offer(ctx, x.dir, "c", 1)) }},
-	"Workspace":  {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Workspace(ctx, x.dir) }},
+	"Declare": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return errorOnly(s.Declare(ctx, x.dir, ""))
+	}},
+	"Offer": {taken: true, do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return errorOnly(s.Offer(ctx, x.dir, "c", 1))
+	}},
+	"Workspace": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Workspace(ctx, x.dir) }},
 	"Saved": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.Saved(ctx, x.dir, x.epoch, "c", 1))
+		return errorOnly(s.Saved(ctx, x.dir, x.epoch, "c", 1))
 	}},
 	"Allow": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.Allow(ctx, x.dir, x.epoch, "all"))
+		return errorOnly(s.Allow(ctx, x.dir, x.epoch, "all"))
 	}},
 	"Allowed": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Allowed(ctx, x.dir) }},
 	"Vacate": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
-		return said(s.Vacate(ctx, x.dir, x.epoch))
+		return errorOnly(s.Vacate(ctx, x.dir, x.epoch))
 	}},
-	"Drop": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return said(s.Drop(ctx, x.dir)) }},
+	"Drop": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return errorOnly(s.Drop(ctx, x.dir)) }},
 }
 
 // RunTenants checks that no method gives a tenant access to the data of another one,

@@ -84,17 +84,17 @@ func tokensRefused(t *testing.T, a, b store.Tokens) {
 }
 
 func tokensRevoked(t *testing.T, a, b store.Tokens) {
-	removed, stays := token("gone"), token("stays")
-	added(t, a, removed, stays)
+	revoked, stays := token("gone"), token("stays")
+	added(t, a, revoked, stays)
 	for _, at := range []time.Time{dawn.Add(time.Minute), dawn.Add(time.Hour)} {
-		if err := b.RevokeToken(t.Context(), removed.ID, at); err != nil {
+		if err := b.RevokeToken(t.Context(), revoked.ID, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	removed.Revoked = dawn.Add(time.Minute)
-	found(t, a, removed)
+	revoked.Revoked = dawn.Add(time.Minute)
+	found(t, a, revoked)
 	found(t, a, stays)
-	equal(t, "live", []bool{removed.Live(dawn), stays.Live(dawn), stays.Live(stays.Expires)}, []bool{false, true, false})
+	equal(t, "live", []bool{revoked.Live(dawn), stays.Live(dawn), stays.Live(stays.Expires)}, []bool{false, true, false})
 	for _, id := range []string{"", string(NewID()), "\xff\x00", "%"} {
 		fails(t, id, a.RevokeToken(t.Context(), id, dawn), pawl.ErrNotFound)
 	}

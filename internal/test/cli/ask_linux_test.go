@@ -23,8 +23,8 @@ var updateAsk = flag.Bool("update", false, "write the golden files anew")
 
 const hint = "or say what to do instead: "
 
-// deskBox is a box whose person has nothing configured and nothing granted.
-func deskBox(t *testing.T, tags string, script ...string) *harness.Workdir {
+// newProject returns a work directory whose user has no configuration and no saved grants.
+func newProject(t *testing.T, tags string, script ...string) *harness.Workdir {
 	t.Helper()
 	b := harness.NewWorkdir(t, harness.Binary(t, tags), harness.Stores["sqlite"](t))
 	home := t.TempDir()
@@ -33,7 +33,7 @@ func deskBox(t *testing.T, tags string, script ...string) *harness.Workdir {
 	return b
 }
 
-func atDesk(t *testing.T, b *harness.Workdir) *harness.Terminal {
+func startAsk(t *testing.T, b *harness.Workdir) *harness.Terminal {
 	t.Helper()
 	return b.Terminal(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")
 }
@@ -76,11 +76,11 @@ func TestAskShowsAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := deskBox(t, "", string(text), done)
+			b := newProject(t, "", string(text), done)
 			if err := os.Mkdir(filepath.Join(b.Dir, "sub"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			x := atDesk(t, b)
+			x := startAsk(t, b)
 			wait := hint
 			if tool == "question" {
 				wait = "(Enter alone declines): "
@@ -106,12 +106,12 @@ func TestAskShowsAll(t *testing.T) {
 // The path that is shown is the one that is written to, not the one of a link.
 func TestAskShowsWhereALinkLeads(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(`{"name":"read","input":{"path":"notes"}}`), done)
+	b := newProject(t, "", calls(`{"name":"read","input":{"path":"notes"}}`), done)
 	b.Write(t, ".env", "KEY=x")
 	if err := os.Symlink(".env", filepath.Join(b.Dir, "notes")); err != nil {
 		t.Fatal(err)
 	}
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	shown := x.Await(hint)
 	for _, want := range []string{"allow | read " + b.Dir + "/notes\n", "ask | read " + b.Dir + "/.env\n", `pawl's own rule: ask read "**/.env"`} {
 		if !strings.Contains(strings.ReplaceAll(shown, "\n"+cli.WrapMark, ""), want) {
@@ -122,8 +122,8 @@ func TestAskShowsWhereALinkLeads(t *testing.T) {
 
 func TestAskOnce(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), calls(writesB), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), calls(writesB), done)
+	x := startAsk(t, b)
 	x.Await(hint)
 	if b.Read(t, "a") != "" {
 		t.Error("it was written before it was permitted")
@@ -146,8 +146,8 @@ func TestAskOnce(t *testing.T) {
 
 func TestAskAlways(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), calls(writesA), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), calls(writesA), done)
+	x := startAsk(t, b)
 	shown := x.Await(hint)
 	if !strings.Contains(shown, "always would add\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always, by what is shown above") {
 		t.Errorf("the rule is not shown:\n%s", shown)
@@ -158,7 +158,7 @@ func TestAskAlways(t *testing.T) {
 	if list := b.Must(t, "permissions", "list").Stdout; !strings.Contains(list, b.Dir+"  allow write \"a\"\n") {
 		t.Errorf("the grant is not kept:\n%s", list)
 	}
-	x = atDesk(t, b)
+	x = startAsk(t, b)
 	x.Await("All done.")
 	ended(t, x, 0)
 	if strings.Contains(x.Screen(), "?") {
@@ -168,8 +168,8 @@ func TestAskAlways(t *testing.T) {
 
 func TestAskAlwaysNotOffered(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
+	x := startAsk(t, b)
 	if shown := x.Await(hint); !strings.Contains(shown, "is not offered for this") || strings.Contains(shown, "a) always") {
 		t.Errorf("it is offered:\n%s", shown)
 	}
@@ -180,10 +180,10 @@ func TestAskAlwaysNotOffered(t *testing.T) {
 	ended(t, x, cli.ExitDenied)
 }
 
-func TestAskDeclined(t *testing.T) {
+func TestAskDenied(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA, writesB), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA, writesB), done)
+	x := startAsk(t, b)
 	x.Await(hint)
 	x.Type("n\n")
 	x.Await("pawl: write was declined")
@@ -196,8 +196,8 @@ func TestAskDeclined(t *testing.T) {
 // The end of what is typed is a no.
 func TestAskEndOfInput(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), done)
+	x := startAsk(t, b)
 	x.Await(hint)
 	x.Type("\x04")
 	ended(t, x, cli.ExitDenied)
@@ -205,8 +205,8 @@ func TestAskEndOfInput(t *testing.T) {
 
 func TestAskOwnWords(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), `{"expect":"^the user declined, and says: yes, but call it b","calls":[`+writesB+`]}`, done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), `{"expect":"^the user declined, and says: yes, but call it b","calls":[`+writesB+`]}`, done)
+	x := startAsk(t, b)
 	x.Await(hint)
 	x.Type("yes, but call it b\n")
 	x.Await(hint)
@@ -221,9 +221,9 @@ func TestAskOwnWords(t *testing.T) {
 // typedEarly is a project whose person types while the model still speaks.
 func typedEarly(t *testing.T, tags, keys string, env ...string) (*harness.Workdir, *harness.Terminal) {
 	t.Helper()
-	b := deskBox(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
+	b := newProject(t, tags, `{"text":"Let me see what is there.","deltas":5,"delay_ms":150,"calls":[`+writesA+`]}`, done)
 	b.Env = append(b.Env, env...)
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	x.Await("Let")
 	x.Type(keys)
 	return b, x
@@ -251,8 +251,8 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 // A pawl that is killed while it asks asks the same when it is resumed, and goes on.
 func TestKilledWhileAsking(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), done)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), done)
+	x := startAsk(t, b)
 	first := x.Await(hint)
 	x.Kill()
 	x = b.Terminal(t, "resume")
@@ -283,10 +283,10 @@ const ofChild = `{"agent":"general",`
 // The same for a subagent, which another session asks for.
 func TestKilledWhileAChildAsks(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "",
+	b := newProject(t, "",
 		calls(`{"name":"task","input":{"agent":"general","prompt":"x","description":"the \u001b[2Jwork"}}`), done,
 		ofChild+calls(writesA)[1:], ofChild+`"text":"Back."}`)
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	x.Await(`the task "the \\u{1b}[2Jwork" (general) asks:`)
 	x.Await(hint)
 	x.Kill()
@@ -304,8 +304,8 @@ func TestKilledWhileAChildAsks(t *testing.T) {
 // Resumed where nobody is, what was asked is denied, and the turn goes on.
 func TestResumedWhereNobodyIs(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)
-	x := atDesk(t, b)
+	b := newProject(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)
+	x := startAsk(t, b)
 	x.Await(hint)
 	x.Kill()
 	resume := b.Command("resume")
@@ -322,11 +322,11 @@ func TestResumedWhereNobodyIs(t *testing.T) {
 // Two that ask at once are put one after the other, each whole.
 func TestTwoAskAtOnce(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "",
+	b := newProject(t, "",
 		calls(`{"name":"task","input":{"agent":"general","prompt":"x","description":"work","background":true}}`),
 		calls(writesA), done, done, // the second if the task ends after the first
 		ofChild+calls(writesB)[1:], ofChild+`"text":"Back."}`)
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	seen := map[string]bool{}
 	for range 2 {
 		shown := x.Await(hint)
@@ -351,7 +351,7 @@ func TestTwoAskAtOnce(t *testing.T) {
 // Where nobody is, what would be asked is denied, and said so.
 func TestDeniedWhereNobodyIs(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "",
+	b := newProject(t, "",
 		calls(writesA, `{"name":"task","input":{"agent":"general","prompt":"x","description":"work"}}`), done,
 		ofChild+calls(writesB)[1:], ofChild+`"text":"Back."}`)
 	out := b.Must(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")

@@ -20,11 +20,11 @@ func TestAskLoop(t *testing.T) {
 	lines := strings.Split(strings.Repeat(look+"\n", 6)+done, "\n")
 	const question = "the model repeats itself: the same call (list) 3 times in a row, each time with the same result\n? Go on?"
 	for name, tt := range map[string]struct {
-		typed  string
-		killed bool // while it asks
-		code   int
-		reason pawl.Reason
-		told   string
+		typed   string
+		killed  bool // while it asks
+		code    int
+		reason  pawl.Reason
+		steered string
 	}{
 		"yes":                  {"y", false, 0, pawl.ReasonEndTurn, ""},
 		"no":                   {"N", false, 4, pawl.ReasonLoop, ""},
@@ -33,8 +33,8 @@ func TestAskLoop(t *testing.T) {
 		"no, after a kill":     {"no", true, 4, pawl.ReasonLoop, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := deskBox(t, "", lines...)
-			x := atDesk(t, b)
+			b := newProject(t, "", lines...)
+			x := startAsk(t, b)
 			screen := x.Await(hint)
 			if tt.killed {
 				x.Kill()
@@ -46,12 +46,12 @@ func TestAskLoop(t *testing.T) {
 			}
 			x.Type(tt.typed + "\n")
 			ended(t, x, tt.code)
-			checkLoop(t, b, tt.reason, tt.told)
+			checkLoop(t, b, tt.reason, tt.steered)
 		})
 	}
 }
 
-func checkLoop(t *testing.T, b *harness.Workdir, reason pawl.Reason, told string) {
+func checkLoop(t *testing.T, b *harness.Workdir, reason pawl.Reason, steered string) {
 	t.Helper()
 	var asked int
 	var words []string
@@ -71,10 +71,10 @@ func checkLoop(t *testing.T, b *harness.Workdir, reason pawl.Reason, told string
 		t.Errorf("asked %d times, ended with %s; want once, %s", asked, end, reason)
 	}
 	want := 1 // the word that did not help
-	if told != "" {
+	if steered != "" {
 		want++
 	}
-	if diff := cmp.Diff(want, len(words)); diff != "" || !strings.HasSuffix(words[len(words)-1], told) {
+	if diff := cmp.Diff(want, len(words)); diff != "" || !strings.HasSuffix(words[len(words)-1], steered) {
 		t.Errorf("the model was told %q", words)
 	}
 }

@@ -22,7 +22,7 @@ func TestAskForASkill(t *testing.T) {
 		t.Run(answer, func(t *testing.T) {
 			source := skillSource(t)
 			add := fmt.Sprintf("%s skills add --local file://%s deploy --yes", harness.Binary(t, ""), source)
-			b := deskBox(t, "", calls(fmt.Sprintf(`{"name":"bash","input":{"command":%q,"unsandboxed":true}}`, add)),
+			b := newProject(t, "", calls(fmt.Sprintf(`{"name":"bash","input":{"command":%q,"unsandboxed":true}}`, add)),
 				calls(`{"name":"skill","input":{"name":"deploy"}}`), `{"expect":"Ship it.","text":"It is loaded."}`)
 			x := b.Terminal(t, "run", "--mode", "guard", "--model", "script:s.jsonl", "go")
 			if shown := strings.ReplaceAll(x.Await(hint), "\n"+cli.WrapMark, ""); !strings.Contains(shown, add) || !strings.Contains(shown, "it leaves the box") {

@@ -82,7 +82,7 @@ func recorded(t *testing.T, b *harness.Workdir) []string {
 func TestEveryPoint(t *testing.T) {
 	t.Parallel()
 	const task = `{"name":"task","input":{"agent":"explore","prompt":"look","description":"a look"}}`
-	b := deskBox(t, "",
+	b := newProject(t, "",
 		calls(`{"name":"write","input":{"path":"a","content":"`+strings.Repeat("words ", 300)+`"}}`), `{"text":"All done."}`,
 		calls(task), `{"text":"Looked."}`, `{"agent":"explore","text":"Seen."}`,
 		`{"text":"Compacted."}`, `{"agent":"compaction","text":"Sum."}`)
@@ -94,7 +94,7 @@ func TestEveryPoint(t *testing.T) {
 		want []string
 	}{
 		{"a person is asked", func() {
-			x := atDesk(t, b)
+			x := startAsk(t, b)
 			x.Await(hint)
 			x.Type("y\n")
 			ended(t, x, 0)
@@ -128,9 +128,9 @@ func TestEveryPoint(t *testing.T) {
 // ended; the one that resumes it tells hooks nothing twice that the log shows.
 func TestKilledBetweenPoints(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", calls(writesA), done)
+	b := newProject(t, "", calls(writesA), done)
 	configure(t, b, hooksFor(t, "cat >> told", hookEvents...))
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	x.Await(hint)
 	x.Kill()
 	want := []string{"SessionStart startup", "UserPromptSubmit", "PreToolUse write", "PermissionRequest write", "Notification permission_prompt"}
@@ -152,9 +152,9 @@ func TestKilledBetweenPoints(t *testing.T) {
 // prompt is withdrawn.
 func TestHookCanceled(t *testing.T) {
 	t.Parallel()
-	b := deskBox(t, "", done)
+	b := newProject(t, "", done)
 	configure(t, b, hooksFor(t, "touch looks; sleep 1000", "UserPromptSubmit"))
-	x := atDesk(t, b)
+	x := startAsk(t, b)
 	x.Await("hooks are still at work")
 	x.Type("\x03")
 	ended(t, x, cli.ExitCanceled)
@@ -171,7 +171,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := deskBox(t, "", done)
+	b := newProject(t, "", done)
 	configure(t, b, hooksFor(t, "touch users", "UserPromptSubmit"))
 	run := func(policy string, args ...string) harness.Output {
 		t.Helper()

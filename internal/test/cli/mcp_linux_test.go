@@ -41,8 +41,8 @@ func everything(t *testing.T) string {
 	return path
 }
 
-// mcpBox is a box whose user has these MCP servers, as JSON, and a home of its own.
-func mcpBox(t *testing.T, servers, more string) *harness.Workdir {
+// newMCPProject returns a work directory with its own home whose user has these MCP servers, as JSON.
+func newMCPProject(t *testing.T, servers, more string) *harness.Workdir {
 	t.Helper()
 	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	home := t.TempDir()
@@ -62,7 +62,7 @@ func TestServersOverTransports(t *testing.T) {
 			if transport != "stdio" {
 				entry = fmt.Sprintf(`"everything":{"type":%q,"url":%q,"local":true}`, transport, serveEverything(t, transport))
 			}
-			b := mcpBox(t, entry, "")
+			b := newMCPProject(t, entry, "")
 			b.Write(t, "s.jsonl", `{"calls":[{"name":"mcp_search","input":{"query":"sum"}}]}
 {"expect":"mcp__everything__get-sum","calls":[{"name":"mcp_call","input":{"tool":"mcp__everything__get-sum","input":{"a":2,"b":40}}}]}
 {"expect":"42","text":"done"}
@@ -122,7 +122,7 @@ func TestKilledPawlLeavesNoServer(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pid")
 	entry := strings.Replace(fakeEntry(t, "fake"), `"env":{`, fmt.Sprintf(`"env":{"PID_FILE":%q,`, file), 1)
-	b := mcpBox(t, entry, "")
+	b := newMCPProject(t, entry, "")
 	b.Write(t, "s.jsonl", `{"calls":[{"name":"mcp_search","input":{}}]}
 {"calls":[{"name":"bash","input":{"command":"touch ready; sleep 1000"}}]}
 `)
@@ -208,7 +208,7 @@ func TestFirstRequestWaitsForNoServer(t *testing.T) {
 	defer socket.Close()
 	p := newProvider(t, `{"text":"hello"}`+"\n")
 	never := fmt.Sprintf(`"never":{"command":"sleep","args":["1000"]},"mute":{"url":"http://%s/","local":true}`, socket.Addr())
-	without, with := mcpBox(t, "", p.config()), mcpBox(t, never, p.config())
+	without, with := newMCPProject(t, "", p.config()), newMCPProject(t, never, p.config())
 	const tries, runs = 3, 9
 	for try := range tries {
 		var a, b []time.Duration
@@ -263,14 +263,14 @@ func TestManyExtensionsCostLittle(t *testing.T) {
 		}
 		return len(request.System) + len(request.Tools)
 	}
-	many := mcpBox(t, fakeEntry(t, "hub", "fifty"), p.config())
+	many := newMCPProject(t, fakeEntry(t, "hub", "fifty"), p.config())
 	for i := range 100 {
 		name := fmt.Sprintf("skill-%02d", i)
 		put(t, filepath.Join(homeOf(many), ".config", "pawl", "skills", name, "SKILL.md"),
 			fmt.Sprintf("---\nname: %s\ndescription: Reads documents of the kind %d, fills in their forms and says what is in them. Use it whenever one is at hand.\n---\nRead it.\n", name, i))
 	}
 	many.Must(t, "run", "--mode", "yolo", "--model", wiredModel, "go")
-	few := mcpBox(t, "", q.config())
+	few := newMCPProject(t, "", q.config())
 	few.Dir = many.Dir // the prompt names it
 	few.Must(t, "run", "--mode", "yolo", "--model", wiredModel, "go")
 	if len(p.bodies) != 2 || len(q.bodies) != 1 {

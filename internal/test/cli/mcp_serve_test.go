@@ -36,8 +36,8 @@ type mcpHost struct {
 	progress []string
 }
 
-// hostBox is a directory with scripts for the model, and a host's directory below it.
-func hostBox(t *testing.T) *harness.Workdir {
+// newHostProject returns a work directory with scripts for the model and a subdirectory for the host.
+func newHostProject(t *testing.T) *harness.Workdir {
 	t.Helper()
 	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	b.Env = append(b.Env, "PAWL_CONFIG="+filepath.Join(t.TempDir(), "pawl.json"))
@@ -151,7 +151,7 @@ func (h *mcpHost) call(ctx context.Context, tool string, in map[string]any, out 
 // goes on with the session, lists it and reads it.
 func TestServeRun(t *testing.T) {
 	t.Parallel()
-	b := hostBox(t)
+	b := newHostProject(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo")
 	tools, err := h.ListTools(t.Context(), nil)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestServeAsks(t *testing.T) {
 		{"no_forms", nil, false, 0, pawl.ReasonEndTurn},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := hostBox(t)
+			b := newHostProject(t)
 			h := serve(t, b, c.person, "--model", "script:ask.jsonl", "--mode", "ask")
 			var got ran
 			if failure := h.call(t.Context(), "pawl_run", map[string]any{"prompt": "write it"}, &got); failure != "" {
@@ -274,7 +274,7 @@ func TestServeAsksForChildren(t *testing.T) {
 	t.Parallel()
 	for decision, denials := range map[string]int{"allow once": 0, "decline": 1} {
 		t.Run(decision, func(t *testing.T) {
-			b := hostBox(t)
+			b := newHostProject(t)
 			b.Write(t, "child.jsonl", `{"calls":[{"name":"task","input":{"agent":"general","description":"Greet","prompt":"write it"}}]}
 {"text":"went on"}
 {"agent":"general","calls":[{"name":"write","input":{"path":"hello.txt","content":"hello\n"}}]}
@@ -309,7 +309,7 @@ func TestServeCancel(t *testing.T) {
 		{"input_ends", pawl.StateRunning},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := hostBox(t)
+			b := newHostProject(t)
 			h := serve(t, b, nil, "--model", "script:wait.jsonl", "--mode", "yolo")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -354,7 +354,7 @@ func TestServeCancel(t *testing.T) {
 // the flags permit, and no trust. Nothing is begun.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
-	b := hostBox(t)
+	b := newHostProject(t)
 	b.Must(t, "run", "--model", "script:hello.jsonl", "--mode", "yolo", "a secret of elsewhere")
 	elsewhere := b.Sessions(t)[0].ID
 	for link, to := range map[string]string{"link": b.Dir, "again": "..", "file": "../hello.jsonl"} {
@@ -416,7 +416,7 @@ func TestServeRefuses(t *testing.T) {
 // TestServeAnyModel: with the flag, a request may name another model.
 func TestServeAnyModel(t *testing.T) {
 	t.Parallel()
-	b := hostBox(t)
+	b := newHostProject(t)
 	h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", "yolo", "--any-model")
 	var got ran
 	if failure := h.call(t.Context(), "pawl_run", map[string]any{"prompt": "x", "model": "script:" + filepath.Join(b.Dir, "ask.jsonl")}, &got); failure != "" || got.Text != "went on" {
@@ -436,7 +436,7 @@ func TestServeGarbage(t *testing.T) {
 	call := func(arguments string) string {
 		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":` + arguments + `}`
 	}
-	b := hostBox(t)
+	b := newHostProject(t)
 	for _, c := range []struct {
 		name  string
 		lines []string // each with what is waited for after it; "" is nothing

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/mission"
 )
 
-// TestMissionAtATerminal: a person who may look elsewhere is told that it is over.
+// TestMissionAtATerminal checks that the end of a mission is announced to a user who may look elsewhere.
 func TestMissionAtATerminal(t *testing.T) {
 	t.Parallel()
 	w := mission.New(t, harness.Binary(t, ""), map[string]string{"a.txt": "todo\n"})

@@ -88,8 +88,8 @@ func (c *collector) tree() string {
 	return b.String()
 }
 
-// telemetryBox is a box whose user has a configuration.
-func telemetryBox(t *testing.T, config string, env ...string) *harness.Workdir {
+// newTelemetryProject returns a work directory whose user has this configuration.
+func newTelemetryProject(t *testing.T, config string, env ...string) *harness.Workdir {
 	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["sqlite"](t))
 	path := filepath.Join(t.TempDir(), "pawl.json")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
@@ -125,7 +125,7 @@ func TestTelemetry(t *testing.T) {
 	for _, content := range []bool{false, true} {
 		t.Run(fmt.Sprintf("content_%t", content), func(t *testing.T) {
 			c := newCollector(t)
-			b := telemetryBox(t, fmt.Sprintf(`{"telemetry":{"endpoint":%q,"headers":{"X-Key":"{env:TEAM_KEY}"},"content":%t},
+			b := newTelemetryProject(t, fmt.Sprintf(`{"telemetry":{"endpoint":%q,"headers":{"X-Key":"{env:TEAM_KEY}"},"content":%t},
 				"permissions":{"rules":[{"tool":"bash","decision":"deny"}]}}`, c.URL, content), "TEAM_KEY="+key)
 			b.Write(t, "s.jsonl", telemetryScript)
 			out := b.Must(t, "run", "--mode", "auto", "--model", "script:s.jsonl", "write a.txt; my keys are "+key+" and "+token)
@@ -164,7 +164,7 @@ func TestTelemetryRetry(t *testing.T) {
 	}
 	provider := httptest.NewServer(fakeprovider.Handler(m, fakeprovider.Config{Key: "a-key"}))
 	defer provider.Close()
-	b := telemetryBox(t, fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%q}}}`, provider.URL),
+	b := newTelemetryProject(t, fmt.Sprintf(`{"small_model":"none","providers":{"anthropic":{"base_url":%q}}}`, provider.URL),
 		"ANTHROPIC_API_KEY=a-key", "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
 	b.Must(t, "run", "--model", "anthropic/claude-sonnet-4-5", "hi")
 	want := "invoke_agent build\n  chat claude-sonnet-4-5 (retry)\n"
@@ -178,7 +178,7 @@ func TestTelemetryDead(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	c.Close()
-	b := telemetryBox(t, fmt.Sprintf(`{"telemetry":{"endpoint":%q}}`, c.URL))
+	b := newTelemetryProject(t, fmt.Sprintf(`{"telemetry":{"endpoint":%q}}`, c.URL))
 	b.Write(t, "s.jsonl", `{"text":"hello"}`+"\n")
 	out := b.Must(t, "run", "--model", "script:s.jsonl", "hi")
 	if out.Stdout != "hello\n" || !strings.Contains(out.Stderr, "2 spans were not sent to "+c.URL) {
@@ -193,7 +193,7 @@ func TestTelemetryDead(t *testing.T) {
 // may read.
 func TestServeMetrics(t *testing.T) {
 	t.Parallel()
-	b := telemetryBox(t, `{}`)
+	b := newTelemetryProject(t, `{}`)
 	socket := filepath.Join(envOf(b, "PAWL_DATA"), "pawl.sock")
 	b.Write(t, "s.jsonl", `{"text":"hello","usage":{"input":7,"output":3}}`+"\n")
 	cmd := b.Command("serve", "--log", "none")
@@ -238,7 +238,7 @@ func TestServeMetrics(t *testing.T) {
 	}
 }
 
-// envOf returns a variable of the box.
+// envOf returns a variable of the environment.
 func envOf(b *harness.Workdir, name string) string {
 	for _, entry := range slices.Backward(b.Env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

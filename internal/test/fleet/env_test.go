@@ -115,7 +115,7 @@ func (w *env) coordinators() []string {
 	return slices.Clone(w.gateways)
 }
 
-// local is where the machine's own programs reach something.
+// local is the address at which local programs reach a server.
 func (w *env) local(what string) string {
 	if what == gateway {
 		return w.balancer
@@ -270,11 +270,11 @@ func (w *env) coordinator(name string, flags ...string) *program {
 	return p
 }
 
-// host is a machine of its own: with its own directories, and network if it is asked for.
+// host is a simulated host with its own directories and, on request, its own network.
 type host struct {
 	*program
 	name string
-	link string // the outer end of its network; "" if it is the machine's
+	link string // the outer end of its network; "" if it shares the network of the test
 }
 
 // disk is where the host's part of a directory is, seen from outside.

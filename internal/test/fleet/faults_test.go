@@ -28,7 +28,7 @@ const (
 	jobSteps     = 6
 	jobThinks    = 400 * time.Millisecond // before each piece of a reply: four, with its calls
 	drift        = 50 * time.Millisecond  // so that a fault meets sessions at other steps
-	jobEnds      = 5 * time.Minute        // though the machine is slow
+	jobEnds      = 5 * time.Minute        // also on a slow computer
 	outage       = 20 * time.Second       // a host is lost long before
 )
 

@@ -131,7 +131,7 @@ func (t took) percentile(p int) time.Duration {
 	return t.each[(len(t.each)-1)*p/100].Round(time.Millisecond)
 }
 
-// busy is how long the cores of the machine have worked until now.
+// busy returns the CPU time that all cores have used so far.
 func busy(t testing.TB) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile("/proc/stat")

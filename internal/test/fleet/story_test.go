@@ -18,29 +18,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// teller tells a service a story and waits for the result.
-type renderer struct {
+// scenario sends prompts to a service and waits for the result.
+type scenario struct {
 	*testing.T
 	pawl.Service
 	dir string
 	id  pawl.SessionID
 }
 
-func (s *renderer) ok(err error) {
+func (s *scenario) ok(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *renderer) send(text string, d pawl.Delivery, set pawl.Settings) {
+func (s *scenario) send(text string, d pawl.Delivery, set pawl.Settings) {
 	s.Helper()
 	_, err := s.Send(s.Context(), s.id, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: d, Settings: set})
 	s.ok(err)
 }
 
 // until reads the session's events from a Seq on to the one that is wanted.
-func (s *renderer) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Event {
+func (s *scenario) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Event {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *renderer) until(after pawl.Seq, wanted func(pawl.Event) bool) pawl.Even
 }
 
 // idle waits until nothing is left to do.
-func (s *renderer) idle() {
+func (s *scenario) idle() {
 	s.Helper()
 	s.until(0, func(e pawl.Event) bool {
 		row, err := s.Get(s.Context(), s.id)
@@ -65,7 +65,7 @@ func (s *renderer) idle() {
 }
 
 // answer answers what is asked after a Seq, and returns where that was.
-func (s *renderer) answer(after pawl.Seq, a pawl.Answer) pawl.Seq {
+func (s *scenario) answer(after pawl.Seq, a pawl.Answer) pawl.Seq {
 	s.Helper()
 	e := s.until(after, func(e pawl.Event) bool { _, is := e.Body.(pawl.Asked); return is })
 	s.ok(s.Answer(s.Context(), s.id, e.Seq, a))
@@ -95,7 +95,7 @@ var story = []string{
 // tell tells the story, and returns what is in the log then.
 func report(t *testing.T, h servicetest.Harness) string {
 	t.Helper()
-	s := &renderer{T: t, Service: h.Service, dir: t.TempDir()}
+	s := &scenario{T: t, Service: h.Service, dir: t.TempDir()}
 	s.ok(os.WriteFile(filepath.Join(s.dir, "a.txt"), []byte("one\n"), 0o600))
 	lines := make([]string, len(story))
 	for i, l := range story {
@@ -142,7 +142,7 @@ func report(t *testing.T, h servicetest.Harness) string {
 var differs = regexp.MustCompile(`"duration_ms":"?\d+"?|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{40,64}|\d+(\.\d+)? ?m?s\b`)
 
 // log is the session's log and its children's, but for what differs from run to run.
-func (s *renderer) log(script string) string {
+func (s *scenario) log(script string) string {
 	s.Helper()
 	children, err := s.List(s.Context(), pawl.Filter{Parent: s.id})
 	s.ok(err)

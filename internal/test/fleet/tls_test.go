@@ -68,7 +68,7 @@ func TestTLS(t *testing.T) { //nolint:paralleltest // it sets environment variab
 	}
 }
 
-// selfSigned returns a certificate of this machine that signs itself, and where it
+// selfSigned returns a self-signed certificate for localhost, and where it
 // was written to: .crt and .key.
 func selfSigned(t *testing.T) (tls.Certificate, string) {
 	t.Helper()

@@ -66,7 +66,7 @@ func (c *crew) onVersion(t *testing.T, engine runner.Engine, version string, job
 			t.Fatal(err)
 		}
 		runs[j] = d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
-		c.await("the turn of "+j.name, func(context.Context) error { // before that it is nobody's yet
+		c.await("the turn of "+j.name, func(context.Context) error { // until then no host owns it
 			if kinds(c.events(j.id))["reply.started"] == 0 {
 				return errors.New("its model was not asked yet")
 			}

@@ -77,8 +77,8 @@ func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s p
 	return p, err
 }
 
-// Grant stores rules for a directory.
-func (a *Authority) Grant(_ context.Context, dir string, rules []json.RawMessage) error {
+// SaveRules stores rules for a directory.
+func (a *Authority) SaveRules(_ context.Context, dir string, rules []json.RawMessage) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

@@ -83,12 +83,12 @@ var sessions = []string{
 }
 
 // fleet are the parts of the program that call a computer a host.
-var fleet = []string{"fleet", "docs/guide/fleet", "docs/adr/0025", "internal/test/fleet/", "internal/cli/fleet"}
+var fleet = []string{"fleet", "docs/explanation/fleet", "docs/how-to/fleet", "docs/adr/0025", "internal/test/fleet/", "internal/cli/fleet"}
 
 // permissions are the parts of the program that ask for permission or decide. Elsewhere "refuse" is the common word
 // for rejecting invalid input.
 var permissions = []string{
-	"ask.go", "docs/guide/permissions.md", "internal/agent/authorize", "internal/agent/permit", "internal/security/permission/",
+	"ask.go", "docs/reference/permissions.md", "internal/agent/authorize", "internal/agent/permit", "internal/security/permission/",
 	"internal/security/policy/", "internal/frontend/tui/permission", "internal/frontend/tui/dialog/",
 }
 

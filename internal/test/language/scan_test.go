@@ -187,9 +187,9 @@ func proseFindings(file, text string, line int) []finding {
 const contextBytes = 20
 
 var (
-	fenced   = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```")
-	codeSpan = regexp.MustCompile("`[^`\n]*`")
-	linkURL  = regexp.MustCompile(`\]\([^)\n]*\)`)
+	codeBlock = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```")
+	codeSpan  = regexp.MustCompile("`[^`\n]*`")
+	linkURL   = regexp.MustCompile(`\]\([^)\n]*\)`)
 )
 
 // withoutCode blanks the code and the link targets of a Markdown text, and keeps its line breaks.
@@ -202,7 +202,7 @@ func withoutCode(src []byte) []byte {
 			return -1
 		}, b)
 	}
-	src = fenced.ReplaceAllFunc(src, blank)
+	src = codeBlock.ReplaceAllFunc(src, blank)
 	src = codeSpan.ReplaceAll(src, []byte("`x`"))
 	return linkURL.ReplaceAll(src, []byte("]"))
 }

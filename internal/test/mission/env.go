@@ -22,7 +22,7 @@ type Env struct {
 	script []Line
 }
 
-// Line is a reply of the script; see docs/guide/scripted-model.md.
+// Line is a reply of the script; see docs/reference/scripted-model.md.
 type Line struct {
 	Agent   string `json:"agent,omitempty"`
 	Text    string `json:"text,omitempty"`

@@ -379,7 +379,7 @@ func namesBesideTheProxy(a *attackEnv) {
 	}
 	for _, words := range []string{"no DNS", "DNS is what firewalls around containers often forget"} {
 		if !strings.Contains(string(guide), words) {
-			a.breach("docs/guide/sandbox.md does not say %q", words)
+			a.breach("docs/explanation/sandbox.md does not say %q", words)
 		}
 	}
 }

@@ -55,13 +55,13 @@ func TestTable(t *testing.T) {
 // TestGuideNamesTheTable: people can read which servers there are.
 func TestGuideNamesTheTable(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/guide/diagnostics.md")
+	guide, err := os.ReadFile("../../../docs/reference/diagnostics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range Table() {
 		if !strings.Contains(string(guide), "`"+s.Name+"`") {
-			t.Errorf("docs/guide/diagnostics.md does not name %s", s.Name)
+			t.Errorf("docs/reference/diagnostics.md does not name %s", s.Name)
 		}
 	}
 }

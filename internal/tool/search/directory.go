@@ -44,8 +44,8 @@ func openDirectory(ws *workspace.Workspace, path string, rules *ignore.Rules) (*
 		return nil, err
 	}
 	return &directory{path: path, root: root, rules: rules.In(path, ignore.Files{
-		Git:   readRules(root, ".gitignore"),
-		Plain: readRules(root, ".ignore"),
+		Git:    readRules(root, ".gitignore"),
+		Ignore: readRules(root, ".ignore"),
 	})}, nil
 }
 

@@ -158,8 +158,8 @@ var (
 	summary = regexp.MustCompile(`^<details><summary>([^<>]*)</summary>$`)
 )
 
-// skeletonMarkdown is the lines outside of fences, as CommonMark sees them, with
-// code spans and the lines of folds taken out.
+// skeletonMarkdown returns the lines outside code fences, as CommonMark parses them, with placeholders for code spans
+// and summaries.
 func skeletonMarkdown(t rapid.TB, text string) []string {
 	t.Helper()
 	var list []string

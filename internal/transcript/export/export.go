@@ -41,10 +41,10 @@ type writer interface {
 
 // header is what precedes the conversation.
 type header struct {
-	Title    string
-	Facts    []fact
-	Summary  string
-	Children []string
+	Title     string
+	Facts     []fact
+	Summary   string
+	Subagents []string
 }
 
 // fact is a line about the session.
@@ -137,7 +137,7 @@ func headerOf(d Document) (header, error) {
 			h.Summary = line(b.Summary, 2000)
 		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 			c, _ := e.Subagent()
-			h.Children = append(h.Children, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
+			h.Subagents = append(h.Subagents, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
 		default: // rendered below
 		}
 	}

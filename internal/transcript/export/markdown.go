@@ -30,7 +30,7 @@ func (m *markdown) begin(h header) error {
 	if h.Summary != "" {
 		fmt.Fprintf(m, "- Summary: %s\n", span(h.Summary))
 	}
-	for _, c := range h.Children {
+	for _, c := range h.Subagents {
 		fmt.Fprintf(m, "- Child: %s\n", span(c))
 	}
 	return nil

@@ -37,15 +37,15 @@ type Outputs struct {
 
 // Add adds the outputs that an event references.
 func (o *Outputs) Add(e pawl.Event) {
-	spill := store.FullOutput(e.Body)
-	if spill == nil || o.has[*spill] {
+	blob := store.FullOutput(e.Body)
+	if blob == nil || o.has[*blob] {
 		return
 	}
 	if o.has == nil {
 		o.has = map[pawl.Blob]bool{}
 	}
-	o.has[*spill] = true
-	o.List = append(o.List, *spill)
+	o.has[*blob] = true
+	o.List = append(o.List, *blob)
 }
 
 // Matches reads r to its end and reports whether it is the content of the blob.

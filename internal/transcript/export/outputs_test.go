@@ -22,8 +22,8 @@ func blobOf(content string) pawl.Blob {
 	return pawl.Blob{ID: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 }
 
-// truncated is a log that names the contents.
-func spilled(contents ...string) []pawl.Event {
+// truncatedLog returns a log with truncated results whose full outputs have the given contents.
+func truncatedLog(contents ...string) []pawl.Event {
 	bodies := []pawl.Body{pawl.SessionCreated{Dir: "/d"}}
 	for _, c := range contents {
 		blob := blobOf(c)
@@ -85,7 +85,7 @@ func TestOutputs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			log := spilled(test.named...)
+			log := truncatedLog(test.named...)
 			events, contents, missing, err := read(lines(t, log, test.held...))
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +103,7 @@ func TestOutputs(t *testing.T) {
 func TestOutputsRefused(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 60_000)
-	log := spilled(long, "a")
+	log := truncatedLog(long, "a")
 	whole := strings.SplitAfter(strings.TrimSpace(lines(t, log, long, "a")), "\n")
 	if len(whole) != 7 {
 		t.Fatalf("%d lines", len(whole))

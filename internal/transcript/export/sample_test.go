@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	session pawl.SessionID = "01JD0000000000000000000000"
-	child   pawl.SessionID = "01JD0000000000000000000001"
+	session  pawl.SessionID = "01JD0000000000000000000000"
+	subagent pawl.SessionID = "01JD0000000000000000000001"
 
 	commit = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 )
@@ -57,7 +57,7 @@ func sample() []pawl.Event {
 		pawl.CallFinished{Call: "c3", Status: pawl.CallDone, Result: pawl.Result{Content: "make: failed", IsError: true, Full: &pawl.Blob{ID: "9f86", Size: 70_000}}},
 		pawl.TodosSet{Call: "c4", Todos: []pawl.Todo{{ID: "1", Content: "Fix it", Status: pawl.TodoInProgress}, {ID: "2", Content: "Test it", Status: pawl.TodoPending}}},
 		pawl.ModeChanged{Call: "c4", Mode: "guard"},
-		pawl.Spawned{Call: "c4", Subagent: child, Agent: "explore", Title: "Find the callers"},
+		pawl.Spawned{Call: "c4", Subagent: subagent, Agent: "explore", Title: "Find the callers"},
 		pawl.Prompted{Parts: text("hurry"), Delivery: pawl.DeliverSteer, By: pawl.Actor{User: "ada", Token: "01JD00000000000000000000T0"}},
 		pawl.Reworded{Prompt: 19, Parts: text("hurry, please")},
 		pawl.Injected{Source: "user", Prompt: 19},
@@ -83,12 +83,12 @@ func sample() []pawl.Event {
 		pawl.Planned{By: "planner", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two", After: []string{"T1"}}}}},
 		pawl.CriteriaSet{Criteria: pawl.Criteria{Base: commit, Checks: []pawl.Check{{ID: "go-test", Args: []string{"/usr/bin/go", "test", "./..."}}}}},
 		pawl.Delegated{Tasks: []string{"T1", "T2"}},
-		pawl.TaskStarted{Task: "T1", Attempt: 2, Worker: child},
+		pawl.TaskStarted{Task: "T1", Attempt: 2, Worker: subagent},
 		pawl.TaskMerged{Task: "T1", Attempt: 2, Commit: commit},
 		pawl.TaskReturned{Task: "T2", Attempt: 1, Why: pawl.ReturnConflict, Text: "a.go does not fit\n<<<<<<< ours"},
 		pawl.CheckRan{CheckRun: pawl.CheckRun{Check: "go-test", On: "candidate", Code: 1, Tail: "--- FAIL: TestA\n", Tests: &pawl.TestCount{Passed: 11, Failed: 1}}, Round: 1},
-		pawl.ReviewStarted{Round: 1, Reviewer: child, Model: "openai/gpt-5"},
-		pawl.Reviewed{Round: 1, Reviewer: child, Holds: []pawl.Judgment{{ID: "C1", Holds: true, Why: "it was measured"}}},
+		pawl.ReviewStarted{Round: 1, Reviewer: subagent, Model: "openai/gpt-5"},
+		pawl.Reviewed{Round: 1, Reviewer: subagent, Holds: []pawl.Judgment{{ID: "C1", Holds: true, Why: "it was measured"}}},
 		pawl.GateResult{Round: 1, Candidate: commit, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "go-test", Text: "TestA fails: mend it"}}},
 		pawl.Blocked{Reason: "nobody knows how", By: "commander"},
 		pawl.Sealed{Round: 2, Candidate: commit},

@@ -148,9 +148,9 @@ func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	var rules *Rules
 	rules = rules.In(".", Files{Git: []byte("from-exclude\nboth\n")})
-	rules = rules.In(".", Files{Git: []byte("!both\n*.log\n/top\n"), Plain: []byte("!wanted.log\nplain\n")})
+	rules = rules.In(".", Files{Git: []byte("!both\n*.log\n/top\n"), Ignore: []byte("!wanted.log\nplain\n")})
 	inner := rules.In("a", Files{Git: []byte("!keep.log\n/top\nwanted.log\n!plain\n")})
-	deep := inner.In("a/b", Files{Plain: []byte("deep\n")})
+	deep := inner.In("a/b", Files{Ignore: []byte("deep\n")})
 	if got := deep.In("a/b/c", Files{Git: []byte("# nothing\n")}); got != deep {
 		t.Error("a file without patterns makes new rules")
 	}

@@ -13,28 +13,28 @@ type Rules struct {
 	parent *Rules
 	dir    string // directory of these files: "" or a path that ends with a slash
 	git    []pattern
-	plain  []pattern
+	ignore []pattern
 }
 
 // Files holds the contents of a directory's ignore files; nil means that a file
 // does not exist.
 type Files struct {
-	Git   []byte // .gitignore
-	Plain []byte // .ignore
+	Git    []byte // .gitignore
+	Ignore []byte // .ignore
 }
 
 // In returns the rules for the entries of dir, which has the given ignore files.
 // dir is relative to the top directory, which is ".".
 func (r *Rules) In(dir string, files Files) *Rules {
-	git, plain := parse(files.Git), parse(files.Plain)
-	if len(git) == 0 && len(plain) == 0 {
+	git, ignore := parse(files.Git), parse(files.Ignore)
+	if len(git) == 0 && len(ignore) == 0 {
 		return r
 	}
 	prefix := dir + "/"
 	if dir == "." {
 		prefix = ""
 	}
-	return &Rules{parent: r, dir: prefix, git: git, plain: plain}
+	return &Rules{parent: r, dir: prefix, git: git, ignore: ignore}
 }
 
 // Ignored reports whether an entry is ignored. path is relative to the top
@@ -43,7 +43,7 @@ func (r *Rules) In(dir string, files Files) *Rules {
 func (r *Rules) Ignored(path string, folder bool) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for at := r; at != nil; at = at.parent {
-		if ignored, said := decide(at.plain, path[len(at.dir):], name, folder); said {
+		if ignored, said := decide(at.ignore, path[len(at.dir):], name, folder); said {
 			return ignored
 		}
 	}

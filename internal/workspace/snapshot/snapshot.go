@@ -5,7 +5,7 @@
 // A snapshot is a tree in a bare git repository that pawl owns, one for each
 // directory. A table next to the repository caches the size, times and inode of
 // every file, so that a directory without changes is walked but not read.
-// docs/guide/undo.md says which files are left out of snapshots, and why such files
+// docs/how-to/undo.md says which files are left out of snapshots, and why such files
 // never count as deleted.
 package snapshot
 

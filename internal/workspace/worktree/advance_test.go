@@ -55,7 +55,7 @@ func TestMerged(t *testing.T) {
 	w.write(filepath.Join(w.make("a"), "f"), "two\n")
 	l := label("a")
 	l.Title, l.Text = "a title\nof two lines\x00\x1b[2J", "text\n\n"+label("b").trailers()
-	h, err := w.trees.Harvest(t.Context(), "a", base, l)
+	h, err := w.trees.Collect(t.Context(), "a", base, l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,8 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// BenchmarkHarvest measures a worktree of 10,000 files of which ten have changed.
-func BenchmarkHarvest(b *testing.B) {
+// BenchmarkCollect measures a worktree of 10,000 files of which ten have changed.
+func BenchmarkCollect(b *testing.B) {
 	w := large(b)
 	dir := w.make("w")
 	fastest, n := time.Hour, 0

@@ -65,7 +65,7 @@ func child(ctx context.Context) error {
 			return err
 		}
 	}
-	h, err := t.Harvest(ctx, "a", "main", label("a"))
+	h, err := t.Collect(ctx, "a", "main", label("a"))
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func TestMakeKinds(t *testing.T) {
 		}
 		w.write(filepath.Join(dir, "sub/x"), "x\n")
 		h := w.collect("one", "main")
-		if diff := cmp.Diff(Harvested{Left: []Left{{"sub", outSubmodule}}}, h); diff != "" {
+		if diff := cmp.Diff(Collected{Left: []Left{{"sub", outSubmodule}}}, h); diff != "" {
 			t.Error(diff)
 		}
 		w.sh(dir, "rm -r sub; echo file >sub")

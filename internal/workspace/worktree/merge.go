@@ -40,7 +40,7 @@ type Conflict struct {
 // parent, like a rebase. It needs no worktree and changes no ref. Repeating the
 // call makes the same commit, unless the branch has moved.
 //
-// The commit must be a result of Harvest whose parent is in the branch. Files are
+// The commit must be a result of Collect whose parent is in the branch. Files are
 // merged line by line and only by path: if git detects a rename on one side and
 // would apply the other side's change to the new path, Merge reports a conflict,
 // since git may be wrong. Only gitattributes in the repository's git directory

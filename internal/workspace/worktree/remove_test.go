@@ -110,7 +110,7 @@ func TestCollectUnreadable(t *testing.T) {
 			w.t = t
 			w.sh(w.make("w"), tt.do)
 			asOwner(t, func() {
-				_, err := w.trees.Harvest(t.Context(), "w", "main", label("w"))
+				_, err := w.trees.Collect(t.Context(), "w", "main", label("w"))
 				if (err == nil) != (tt.want == "") || err != nil && !contains(err, tt.want) {
 					t.Error(err)
 				}

@@ -18,7 +18,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 		w := newEnv(t, map[string]string{"f": "one\n", "dir/g": "g\n", ".gitignore": ".env\n"})
 		w.write(filepath.Join(w.root, "outside/g"), "secret\n")
 		w.sh(w.make("a"), do)
-		h, err := w.trees.Harvest(t.Context(), "a", "main", label("a"))
+		h, err := w.trees.Collect(t.Context(), "a", "main", label("a"))
 		if err != nil {
 			return nil, err
 		}

@@ -32,8 +32,8 @@ func (v *View) head(e *Entry) layout.Line {
 	spans := []layout.Span{{Text: mark + " ", SGR: sgr}, {Text: toolName(c), SGR: v.sgr.bold}}
 	tail := v.outcome(c, in)
 	if s := in.subject(c); s != "" {
-		room := v.textWidth() - layout.Width(spans) - 1 - layout.Width(tail)
-		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(room, 10), "…"), SGR: v.sgr.text})
+		available := v.textWidth() - layout.Width(spans) - 1 - layout.Width(tail)
+		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(available, 10), "…"), SGR: v.sgr.text})
 	}
 	return v.line(append(spans, tail...)...)
 }

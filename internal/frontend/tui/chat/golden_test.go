@@ -14,21 +14,21 @@ import (
 // open.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for name, tellOf := range scenes {
-		for _, look := range []string{"dark", "plain"} {
+	for name, build := range samples {
+		for _, themeName := range []string{"dark", "plain"} {
 			for _, width := range []int{80, 120} {
-				tl := tell()
-				tellOf(tl)
-				v := viewOf(t, tl, look, width, 40)
+				tl := newEventBuilder()
+				build(tl)
+				v := viewOf(t, tl, themeName, width, 40)
 				usual := text(all(v))
 				v.ToggleAll()
 				got := usual + strings.Repeat("=", width) + "\n" + text(all(v))
 				for line := range strings.SplitSeq(got, "\n") {
 					if n := ansi.StringWidth(line); n > width {
-						t.Errorf("%s %s %d: a line of %d cells: %q", name, look, width, n, line)
+						t.Errorf("%s %s %d: a line of %d cells: %q", name, themeName, width, n, line)
 					}
 				}
-				compare(t, fmt.Sprintf("testdata/%s-%s-%d.golden", name, look, width), got)
+				compare(t, fmt.Sprintf("testdata/%s-%s-%d.golden", name, themeName, width), got)
 			}
 		}
 	}

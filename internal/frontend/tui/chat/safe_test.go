@@ -140,10 +140,10 @@ func spoilAny(t *rapid.T, in any) any {
 // and no line is wider than the screen.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	names := slices.Sorted(maps.Keys(scenes))
+	names := slices.Sorted(maps.Keys(samples))
 	rapid.Check(t, func(t *rapid.T) {
-		tl := tell()
-		scenes[rapid.SampledFrom(names).Draw(t, "scene")](tl)
+		tl := newEventBuilder()
+		samples[rapid.SampledFrom(names).Draw(t, "scene")](tl)
 		for i := range tl.events {
 			body := reflect.New(reflect.TypeFor[pawl.Body]()).Elem()
 			body.Set(reflect.ValueOf(tl.events[i].Body))

@@ -14,17 +14,17 @@ import (
 
 var began = time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
 
-// teller writes a log of events, a second apart.
-type teller struct {
+// eventBuilder builds a log of events that are one second apart.
+type eventBuilder struct {
 	events []pawl.Event
 	seq    pawl.Seq
 	at     time.Time
 }
 
-func tell() *teller { return &teller{at: began} }
+func newEventBuilder() *eventBuilder { return &eventBuilder{at: began} }
 
 // add appends events; those that are not durable have no number.
-func (t *teller) add(bodies ...pawl.Body) pawl.Seq {
+func (t *eventBuilder) add(bodies ...pawl.Body) pawl.Seq {
 	for _, b := range bodies {
 		t.at = t.at.Add(time.Second)
 		e := pawl.Event{Session: "s", Turn: 1, At: t.at, Body: b}
@@ -38,7 +38,7 @@ func (t *teller) add(bodies ...pawl.Body) pawl.Seq {
 }
 
 // call reports a call of a tool and its end.
-func (t *teller) call(id, tool, input string, status pawl.CallStatus, r pawl.Result) {
+func (t *eventBuilder) call(id, tool, input string, status pawl.CallStatus, r pawl.Result) {
 	t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: pawl.CallID(id), Name: tool, Input: json.RawMessage(input)}}})
 	if status != pawl.CallDenied && status != pawl.CallRefused {
 		t.add(pawl.CallStarted{Call: pawl.CallID(id), Tool: tool})
@@ -48,7 +48,7 @@ func (t *teller) call(id, tool, input string, status pawl.CallStatus, r pawl.Res
 	}
 }
 
-func (t *teller) log() *Log {
+func (t *eventBuilder) log() *Log {
 	l := NewLog()
 	for _, e := range t.events {
 		l.Apply(e)
@@ -65,7 +65,7 @@ func styles(t testing.TB, name string) *theme.Styles {
 }
 
 // viewOf shows a log, at the time of its last event.
-func viewOf(t testing.TB, tl *teller, theme string, width, height int) *View {
+func viewOf(t testing.TB, tl *eventBuilder, theme string, width, height int) *View {
 	v := NewView(tl.log(), styles(t, theme))
 	v.now = tl.at
 	v.Resize(width, height)
@@ -96,9 +96,9 @@ func text(lines []layout.Line) string {
 
 const change = "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n package a\n-var x = 1 // one\n+var x = \"two\"\n \n"
 
-// scenes are what the golden files show.
-var scenes = map[string]func(*teller){
-	"prompts": func(t *teller) {
+// samples build the logs of the golden files.
+var samples = map[string]func(*eventBuilder){
+	"prompts": func(t *eventBuilder) {
 		first := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "Fix the typo in README.md, the one in the second paragraph, and say what it was about."},
 			pawl.File{Name: "shot.png", MediaType: "image/png", Data: make([]byte, 12345)}}})
 		t.add(pawl.TurnStarted{Prompt: first})
@@ -107,7 +107,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "be quick"}}, Delivery: pawl.DeliverSteer})
 		t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "then the docs"}}, Delivery: pawl.DeliverQueue})
 	},
-	"replies": func(t *teller) {
+	"replies": func(t *eventBuilder) {
 		start := t.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 		t.add(pawl.Delta{Reply: start, Channel: pawl.ChannelReasoning, Text: "**Plan**\nFirst look, then think."},
 			pawl.Delta{Reply: start, Channel: pawl.ChannelText, Text: "I"},
@@ -116,7 +116,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Delta{Reply: start, Channel: pawl.ChannelText, Text: "It grows **and gr"})
 		t.add(pawl.Delta{Reply: start, Channel: pawl.ChannelReasoning, Text: "one\ntwo\nthree\nfour\nfive\nsix"})
 	},
-	"bash": func(t *teller) {
+	"bash": func(t *eventBuilder) {
 		t.call("c1", "bash", `{"command":"go test ./...\necho done"}`, pawl.CallDone, pawl.Result{Content: "ok\n(exit code 0)", Meta: map[string]string{"exit_code": "0"}})
 		t.call("c2", "bash", `{"command":"make"}`, pawl.CallDone, pawl.Result{Content: "1\n2\n3\n4\n5\n6\nmake: error\n(exit code 2)", IsError: true, Meta: map[string]string{"exit_code": "2"}})
 		t.call("c3", "bash", `{"command":"rm -rf /"}`, pawl.CallDenied, pawl.Result{Content: "the rule deny rm says no", IsError: true})
@@ -126,7 +126,7 @@ var scenes = map[string]func(*teller){
 		t.call("c7", "bash", `{"command":"watch"}`, "", pawl.Result{})
 		t.add(pawl.Progress{Call: "c7", Text: "a\nb\nc\nd\ne\nf\n"}, pawl.Progress{Call: "c7", Text: "g\n"})
 	},
-	"shell": func(t *teller) {
+	"shell": func(t *eventBuilder) {
 		ran := func(command string, status pawl.CallStatus, r pawl.Result) {
 			asked := t.add(pawl.ShellAsked{Command: command})
 			if status != pawl.CallDenied {
@@ -147,7 +147,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Progress{Call: early.ShellCall(), Text: "compiling\n"})
 		t.add(pawl.ShellAsked{Command: "make late"})
 	},
-	"changes": func(t *teller) {
+	"changes": func(t *eventBuilder) {
 		patch := pawl.Patch{Path: "a.go", Diff: change}
 		t.call("c1", "edit", `{"path":"a.go","old":"1","new":"2"}`, pawl.CallDone, pawl.Result{Content: change + "a.go:2: x is not used\n", Display: pawl.Parts{patch}})
 		t.call("c2", "apply_patch", `{"patch":"*** Begin Patch"}`, pawl.CallDone, pawl.Result{Content: "2 files", Display: pawl.Parts{patch, pawl.Patch{Path: "b.py", Diff: "@@ -0,0 +1,20 @@\n" + strings.Repeat("+x = 1\n", 20)}}})
@@ -155,7 +155,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c4", Name: "write", Input: json.RawMessage(`{"path":"d.go","content":"y"}`)}}})
 		t.add(pawl.Asked{Call: "c4", Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "write d.go"}})
 	},
-	"lookups": func(t *teller) {
+	"lookups": func(t *eventBuilder) {
 		t.call("c1", "read", `{"path":"a.go"}`, pawl.CallDone, pawl.Result{Content: "1: package a\n2: \n3: var x = 1\n"})
 		t.call("c2", "grep", `{"pattern":"x","path":"src"}`, pawl.CallDone, pawl.Result{Content: "a.go\n  3: var x = 1\n  9: x++\n"})
 		t.call("c3", "list", `{}`, pawl.CallDone, pawl.Result{Content: "a/\n  b.go\n"})
@@ -164,7 +164,7 @@ var scenes = map[string]func(*teller){
 		t.call("c6", "mcp__github__create_issue", `{"title":"A bug","labels":["x"]}`, pawl.CallDone, pawl.Result{Content: "made", Meta: map[string]string{"server": "github", "tool": "create_issue"}})
 		t.call("c7", "read", `{"path":"gone.go"}`, pawl.CallDone, toolapi.ErrorResult("read gone.go: no such file"))
 	},
-	"work": func(t *teller) {
+	"work": func(t *eventBuilder) {
 		t.call("c1", "todowrite", `{"items":[{"content":"Fix","status":"completed"},{"content":"Test","status":"in_progress"},{"content":"Ship","status":"pending"},{"content":"Sing","status":"canceled"}]}`, pawl.CallDone, pawl.Result{Content: "ok"})
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c2", Name: "task", Input: json.RawMessage(`{"agent":"explore","description":"Find the callers","prompt":"Who calls it?"}`)}}})
 		t.add(pawl.CallStarted{Call: "c2", Tool: "task"}, pawl.Spawned{Call: "c2", Subagent: "k1", Agent: "explore", Title: "Find the callers"})
@@ -178,14 +178,14 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.Answered{Ask: ask, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"SQLite"}}}})
 		t.add(pawl.CallFinished{Call: "c4", Status: pawl.CallDone, Result: pawl.Result{Content: "SQLite", Meta: map[string]string{"outcome": "answered"}}})
 	},
-	"plan": func(t *teller) {
+	"plan": func(t *eventBuilder) {
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "c1", Name: "plan_exit", Input: json.RawMessage(`{"plan":"# The plan\n\n1. read\n2. write\n"}`)}}})
 		t.add(pawl.CallStarted{Call: "c1", Tool: "plan_exit"})
 		ask := t.add(pawl.Asked{Call: "c1", Ask: pawl.Ask{Kind: pawl.AskPlan}})
 		t.add(pawl.Answered{Ask: ask, Answer: pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Begin"}}, Text: "but quickly"}})
 		t.add(pawl.CallFinished{Call: "c1", Status: pawl.CallDone, Result: pawl.Result{Content: "go", Meta: map[string]string{"outcome": "answered"}}})
 	},
-	"mission": func(t *teller) {
+	"mission": func(t *eventBuilder) {
 		hash := "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
 		t.add(pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "Make it fast.\nAnd \x1b[2Jsmall."}})
 		t.add(pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}})
@@ -198,7 +198,7 @@ var scenes = map[string]func(*teller){
 		t.add(pawl.GateResult{Round: 1, Faults: []pawl.GateFault{{Rule: "check-failed", Item: "lint", Text: "mend it"}}})
 		t.add(pawl.Blocked{Reason: "The linter is not installed.\nInstall it\x07."}, pawl.Sealed{Candidate: hash})
 	},
-	"notes": func(t *teller) {
+	"notes": func(t *eventBuilder) {
 		p := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}})
 		t.add(pawl.TurnStarted{Prompt: p}, pawl.Injected{Source: "budget", Text: "half of it is spent"}, pawl.ModeChanged{Mode: "guard"})
 		t.add(pawl.Compacted{Keep: 3, Before: 120000, After: 8000}, pawl.Compacted{Message: "it is small already"})

@@ -42,13 +42,13 @@ func counts(events []pawl.Event) []string {
 }
 
 // turn reports a prompt and its reply.
-func (t *teller) turn(n int) {
+func (t *eventBuilder) turn(n int) {
 	prompt := t.add(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("prompt ", n)}}})
 	t.add(pawl.TurnStarted{Prompt: prompt}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprint("reply ", n)}}}, pawl.TurnFinished{Reason: pawl.ReasonEndTurn})
 }
 
 // undo reports a step back or forward.
-func (t *teller) undo(r pawl.Undo) {
+func (t *eventBuilder) undo(r pawl.Undo) {
 	asked := t.add(pawl.UndoAsked{Undo: r})
 	t.add(pawl.Undone{Asked: asked})
 }
@@ -58,7 +58,7 @@ func (t *teller) undo(r pawl.Undo) {
 func TestWentBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		tl := tell()
+		tl := newEventBuilder()
 		var undos []pawl.Seq // that can be undone
 		for n := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			var starts []pawl.Seq
@@ -102,7 +102,7 @@ func TestWentBack(t *testing.T) {
 // TestWentBackNote: it is said what happened to files that others have changed.
 func TestWentBackNote(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.turn(1)
 	asked := tl.add(pawl.UndoAsked{Undo: pawl.Undo{To: 2, Conflicts: pawl.ConflictsAside}})
 	tl.add(pawl.Undone{Asked: asked, Changed: []string{"a", "b"}, Aside: map[string]string{"b": "/kept/b"}, Left: []string{"c"}})

@@ -88,15 +88,15 @@ func (v *View) AtTop() bool {
 	return len(v.rows) > 0 && v.rows[0] == row{entries[0], 0} // everything fits
 }
 
-// nearTop is how many entries above the screen trigger the loading of older ones, so
+// prefetchMargin is how many entries above the screen trigger the loading of older ones, so
 // that scrolling does not wait for them.
-const nearTop = 60
+const prefetchMargin = 60
 
-// NearTop reports whether the oldest entry is visible or close.
-func (v *View) NearTop() bool {
+// CloseToTop reports whether the oldest entry is visible or close.
+func (v *View) CloseToTop() bool {
 	entries := v.Log.Entries()
 	if v.scrolledUp {
-		return v.index(entries) < nearTop
+		return v.index(entries) < prefetchMargin
 	}
 	return v.AtTop()
 }
@@ -163,13 +163,13 @@ func (v *View) end(entries []*Entry) []row {
 // endTop returns the first entry that is visible at the end, and how many of its lines
 // are above the screen.
 func (v *View) endTop(entries []*Entry) (first, skipped int) {
-	room := v.height
+	remaining := v.height
 	for i := len(entries) - 1; ; i-- {
 		n := v.entryHeight(entries, i)
-		if n >= room || i == 0 {
-			return i, max(0, n-room)
+		if n >= remaining || i == 0 {
+			return i, max(0, n-remaining)
 		}
-		room -= n
+		remaining -= n
 	}
 }
 

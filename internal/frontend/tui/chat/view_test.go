@@ -19,8 +19,8 @@ import (
 func seen(v *View) string { return ansi.Strip(strings.Join(v.Render(), "\n")) }
 
 // long is a session with so many entries.
-func long(n int) *teller {
-	t := tell()
+func long(n int) *eventBuilder {
+	t := newEventBuilder()
 	for i := 0; t.seq < pawl.Seq(n); i++ {
 		t.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: fmt.Sprintf("Reply **%d**\n\n```go\nx := %d\n```\n", i, i)}}})
 		t.call(fmt.Sprint("c", i), "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: strings.Repeat("line\n", 30), Meta: map[string]string{"exit_code": "0"}})
@@ -38,7 +38,7 @@ func TestScrollAndFollow(t *testing.T) {
 		t.Fatal("it is at the end after scrolling up")
 	}
 	up := seen(v)
-	if v.NearTop() {
+	if v.CloseToTop() {
 		t.Error("far from the top older entries would be read")
 	}
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "more"}}})
@@ -55,7 +55,7 @@ func TestScrollAndFollow(t *testing.T) {
 		t.Errorf("the top is %q", got)
 	}
 	v.Scroll(v.Page())
-	if v.AtTop() || !v.NearTop() {
+	if v.AtTop() || !v.CloseToTop() {
 		t.Error("a page below the top older entries would not be read yet")
 	}
 	v.ToTop()
@@ -75,7 +75,7 @@ func TestScrollAndFollow(t *testing.T) {
 // Who reads what is being written keeps their place when it is complete.
 func TestPlaceIsKept(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	start := tl.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 	words := strings.Repeat("words\n\n", 50)
 	tl.add(pawl.Delta{Reply: start, Channel: pawl.ChannelText, Text: words})
@@ -94,12 +94,12 @@ func TestPlaceIsKept(t *testing.T) {
 // its end.
 func TestPrepend(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.call("c1", "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: "x", Meta: map[string]string{"exit_code": "0"}})
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "end"}}})
 	whole := text(all(viewOf(t, tl, "plain", 60, 20)))
 	for cut := 1; cut < len(tl.events); cut++ {
-		late := &teller{events: tl.events[cut:], at: tl.at}
+		late := &eventBuilder{events: tl.events[cut:], at: tl.at}
 		v := viewOf(t, late, "plain", 60, 20)
 		v.Render()
 		if !v.AtTop() {
@@ -115,14 +115,14 @@ func TestPrepend(t *testing.T) {
 // So is a command of the person, which stands where it began to run.
 func TestPrependShell(t *testing.T) {
 	t.Parallel()
-	tl := tell()
-	scenes["shell"](tl)
+	tl := newEventBuilder()
+	samples["shell"](tl)
 	tl.events = slices.DeleteFunc(tl.events, func(e pawl.Event) bool { return e.Seq == 0 }) // no page has them
 	// How long a turn took, only a page that has its begin and its end can tell.
 	shown := func(v *View) string { return strings.Replace(text(all(v)), "done · 3.0 s", "done", 1) }
 	whole := shown(viewOf(t, tl, "plain", 60, 20))
 	for cut := 1; cut < len(tl.events); cut++ {
-		v := viewOf(t, &teller{events: tl.events[cut:], at: tl.at}, "plain", 60, 20)
+		v := viewOf(t, &eventBuilder{events: tl.events[cut:], at: tl.at}, "plain", 60, 20)
 		v.Log.Prepend(tl.events[:cut])
 		if diff := cmp.Diff(whole, shown(v)); diff != "" || len(v.Log.shells) != 2 || len(v.Log.running) != 1 {
 			t.Errorf("cut at %d, %d open, %d run: %s", cut, len(v.Log.shells), len(v.Log.running), diff)
@@ -132,7 +132,7 @@ func TestPrependShell(t *testing.T) {
 
 func TestFold(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.call("c1", "bash", `{"command":"make"}`, pawl.CallDone, pawl.Result{Content: "1\n2\n3\n4\n5\n6\n7", IsError: true})
 	v := viewOf(t, tl, "plain", 60, 20)
 	v.Select(-1)
@@ -153,7 +153,7 @@ func click(v *View, x, y int) {
 
 func TestMouse(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "one two three four five six seven\n\n```\ncode here\n```\n"}}})
 	tl.call("c1", "bash", `{"command":"ls"}`, pawl.CallDone, pawl.Result{Content: "out", Meta: map[string]string{"exit_code": "0"}})
 	v := viewOf(t, tl, "plain", 20, 10)
@@ -214,10 +214,10 @@ func TestClickedLineStays(t *testing.T) {
 // No screen is too small.
 func TestTinyScreens(t *testing.T) {
 	t.Parallel()
-	for name, scene := range scenes {
+	for name, build := range samples {
 		for width := range 12 {
-			tl := tell()
-			scene(tl)
+			tl := newEventBuilder()
+			build(tl)
 			v := viewOf(t, tl, "dark", width, width/4)
 			v.Render()
 			v.ToggleAll()
@@ -276,7 +276,7 @@ func TestFind(t *testing.T) {
 func TestFindFurtherUp(t *testing.T) {
 	t.Parallel()
 	tl := long(300)
-	v := viewOf(t, &teller{events: tl.events[200:], at: tl.at}, "plain", 60, 12)
+	v := viewOf(t, &eventBuilder{events: tl.events[200:], at: tl.at}, "plain", 60, 12)
 	v.Find()
 	typed(v, "reply 12x")
 	v.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
@@ -296,7 +296,7 @@ func TestFindFurtherUp(t *testing.T) {
 // Clocks go while something runs, and not a second longer.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.call("c1", "bash", `{"command":"sleep 9"}`, "", pawl.Result{})
 	v := viewOf(t, tl, "plain", 60, 5)
 	if v.Clock() == nil || v.Clock() != nil {
@@ -314,7 +314,7 @@ func TestClock(t *testing.T) {
 
 func TestRetryCountsDown(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	start := tl.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 	tl.add(pawl.Retried{Step: 1, Retry: pawl.Retry{Attempt: 1, Wait: 5 * time.Second, Model: "m", Message: "Overloaded"}})
 	v := viewOf(t, tl, "plain", 60, 5)
@@ -390,7 +390,7 @@ func BenchmarkScroll(b *testing.B) {
 
 // Frames while a long reply is written.
 func BenchmarkGrow(b *testing.B) {
-	tl := tell()
+	tl := newEventBuilder()
 	start := tl.add(pawl.ReplyStarted{Step: 1, Model: "m"})
 	v := viewOf(b, tl, "dark", 100, 40)
 	at := 0

@@ -13,7 +13,7 @@ import (
 // were missing.
 func TestWeakenedCopy(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("tui.copy")()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "ls\x1b[201~\rrm -rf x"}}})
 	v := viewOf(t, tl, "plain", 60, 8)
 	if steers(copied(v)) == "" || steers(v.Log.LastReply()) == "" {

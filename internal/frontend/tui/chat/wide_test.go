@@ -37,7 +37,7 @@ func TestMouseWide(t *testing.T) {
 		{"a quote, without the bar", "> one two three four five six seven", "one two three four five six seven"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tl := tell()
+			tl := newEventBuilder()
 			tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: c.text}}})
 			v := viewOf(t, tl, "plain", width, 20)
 			n := len(v.lines(v.Log.Entries()[0]))
@@ -55,7 +55,7 @@ func TestMouseWide(t *testing.T) {
 // the mouse is.
 func TestMouseInWideSigns(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "日本語x👩‍💻y"}}})
 	v := viewOf(t, tl, "plain", 40, 5)
 	for from := 1; from < 11; from++ {
@@ -75,7 +75,7 @@ func TestMouseInWideSigns(t *testing.T) {
 // terminal, into which it may be pasted.
 func TestCopiedIsWritten(t *testing.T) {
 	t.Parallel()
-	tl := tell()
+	tl := newEventBuilder()
 	tl.add(pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "ls\x1b]52;c;cm0=\x07\u202e -l\x1b[201~\rrm -rf x\u200b \U000e0041end"}}})
 	v := viewOf(t, tl, "plain", 60, 8)
 	n := len(v.lines(v.Log.Entries()[0]))

@@ -73,8 +73,8 @@ func Find(name string) (Command, bool) {
 // called matches a slash command and its arguments.
 var called = regexp.MustCompile(`(?s)^/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?$`)
 
-// Parse parses the slash command that a prompt begins with. It returns false if there
-// is none: a path has more slashes.
+// Parse parses the slash command that a prompt begins with. It returns false if the prompt begins with another text,
+// such as a path.
 func Parse(text string) (name, arguments string, ok bool) {
 	m := called.FindStringSubmatch(strings.TrimRight(text, " \n\t"))
 	if m == nil {

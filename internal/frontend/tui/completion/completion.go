@@ -38,7 +38,7 @@ type Complete struct {
 	Pause  time.Duration // before the search for files
 
 	folder pawl.Project
-	looked bool // the project was loaded, or cannot be
+	loaded bool // the project was loaded, or cannot be
 	dir    string
 
 	kind   Kind
@@ -53,8 +53,8 @@ type Complete struct {
 // New returns a closed completion.
 func New(s *ui.Shared) *Complete { return &Complete{shared: s, Pause: pause} }
 
-// lookedMsg is the loaded project.
-type lookedMsg struct {
+// loadedMsg is the loaded project.
+type loadedMsg struct {
 	dir    string
 	folder pawl.Project
 	err    error
@@ -70,21 +70,21 @@ type foundMsg struct {
 	err    error
 }
 
-// Look loads the project of a directory.
-func (c *Complete) Look(dir string) tea.Cmd {
+// Load loads the project of a directory.
+func (c *Complete) Load(dir string) tea.Cmd {
 	if c.dir != dir {
-		c.folder, c.looked = pawl.Project{}, false
+		c.folder, c.loaded = pawl.Project{}, false
 	}
 	c.dir = dir
 	svc, ctx := c.shared.Service, c.shared.Context
 	return func() tea.Msg {
 		f, err := svc.Look(ctx, dir)
-		return lookedMsg{dir, f, err}
+		return loadedMsg{dir, f, err}
 	}
 }
 
-// Folder returns the project; false if it is not loaded yet.
-func (c *Complete) Folder() (pawl.Project, bool) { return c.folder, c.looked }
+// Project returns the project; false if it is not loaded yet.
+func (c *Complete) Project() (pawl.Project, bool) { return c.folder, c.loaded }
 
 // Ask shows the completions for a query, and starts the search for files.
 func (c *Complete) Ask(kind Kind, query string) tea.Cmd {
@@ -172,7 +172,7 @@ func (c *Complete) Close() {
 // Update handles a message.
 func (c *Complete) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
-	case lookedMsg:
+	case loadedMsg:
 		c.learn(m)
 	case searchMsg:
 		if m.number == c.number && c.kind == Mentions {
@@ -189,11 +189,11 @@ func (c *Complete) Update(msg tea.Msg) tea.Cmd {
 }
 
 // learn stores the loaded project. A service without projects is not an error.
-func (c *Complete) learn(m lookedMsg) {
+func (c *Complete) learn(m loadedMsg) {
 	if m.dir != c.dir {
 		return
 	}
-	c.looked = m.err == nil || errors.Is(m.err, pawl.ErrUnavailable)
+	c.loaded = m.err == nil || errors.Is(m.err, pawl.ErrUnavailable)
 	if m.err == nil {
 		c.folder = m.folder
 	}

@@ -24,12 +24,12 @@ func (p *permission) Actions() []keys.Action {
 	if len(p.offer) > 0 {
 		list = append(list, keys.Always, keys.EditRule)
 	}
-	return slices.Concat(list, []keys.Action{keys.Decline, keys.Word}, byLine, moving, ends)
+	return slices.Concat(list, []keys.Action{keys.Deny, keys.Word}, byLine, moving, ends)
 }
 
 // Actions returns the actions of a confirmation.
 func (c *confirm) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Approve, keys.Word, keys.Decline}, byLine, moving, ends)
+	return slices.Concat([]keys.Action{keys.Approve, keys.Word, keys.Deny}, byLine, moving, ends)
 }
 
 // Actions returns the actions of a form.
@@ -39,7 +39,7 @@ func (f *form) Actions() []keys.Action {
 
 // Actions returns the actions of the trust dialog.
 func (t *Trust) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Approve, keys.Decline}, byLine, moving, []keys.Action{keys.Help})
+	return slices.Concat([]keys.Action{keys.Approve, keys.Deny}, byLine, moving, []keys.Action{keys.Help})
 }
 
 // Actions returns the actions of an error dialog.

@@ -59,7 +59,7 @@ func perform(d ui.Dialog, cmd tea.Cmd) (sent []tea.Msg) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	yes, no := pawl.OutcomeAnswered, pawl.OutcomeDenied
-	both := permit(command, testRule, tailRule)
+	both := permissionAsk(command, testRule, tailRule)
 	own := twoQuestions
 	own.Ask.Questions = []pawl.Question{{Header: "Name", Question: "What is it called?"}}
 	for _, c := range []struct {
@@ -99,9 +99,9 @@ func TestAnswers(t *testing.T) {
 		{"a plan, by arrows", planned, []string{"down", "down", "enter"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"Begin, and ask"}}}},
 		{"a plan, with a word", planned, []string{"w", ":no tests", "enter", "3"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"Keep planning"}}, Text: "no tests"}},
 
-		{"go on", circles, []string{"y"}, &pawl.Answer{Outcome: yes}},
-		{"go on, with a word", circles, []string{"w", ":read it first", "enter"}, &pawl.Answer{Outcome: yes, Text: "read it first"}},
-		{"stop", circles, []string{"enter", "n"}, &pawl.Answer{Outcome: no}},
+		{"go on", loopAsk, []string{"y"}, &pawl.Answer{Outcome: yes}},
+		{"go on, with a word", loopAsk, []string{"w", ":read it first", "enter"}, &pawl.Answer{Outcome: yes, Text: "read it first"}},
+		{"stop", loopAsk, []string{"enter", "n"}, &pawl.Answer{Outcome: no}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			svc := &notes{}
@@ -118,7 +118,7 @@ func TestAnswers(t *testing.T) {
 			if diff := cmp.Diff([]pawl.Answer{*c.want}, svc.answers); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if diff := cmp.Diff([]tea.Msg{Gone{ID{"s", 7}}}, sent); diff != "" {
+			if diff := cmp.Diff([]tea.Msg{Resolved{ID{"s", 7}}}, sent); diff != "" {
 				t.Errorf("it does not close (-want +got)\n%s", diff)
 			}
 			if err := c.asking.Ask.Check(*c.want); err != nil {
@@ -145,7 +145,7 @@ func TestEarlyKeys(t *testing.T) {
 		}
 	}
 	for name, open := range map[string]func(pawl.Service) ui.Dialog{
-		"permission": ask(permit(command, testRule)), "question": ask(twoQuestions), "plan": ask(planned), "loop": ask(circles), "trust": trust,
+		"permission": ask(permissionAsk(command, testRule)), "question": ask(twoQuestions), "plan": ask(planned), "loop": ask(loopAsk), "trust": trust,
 	} {
 		t.Run(name, func(t *testing.T) {
 			svc := &notes{}
@@ -202,7 +202,7 @@ func TestEarlyKeys(t *testing.T) {
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	svc := &notes{}
-	d, now := at(t, shared(t, "dark", svc), permit(command), 1)
+	d, now := at(t, shared(t, "dark", svc), permissionAsk(command), 1)
 	l := lockOf(d)
 	d.View(80, 24)
 	for range settleSteps - 1 {
@@ -218,7 +218,7 @@ func TestStuck(t *testing.T) {
 // TestCovered: a dialog that was covered settles again.
 func TestCovered(t *testing.T) {
 	t.Parallel()
-	d, _ := at(t, shared(t, "dark", &notes{}), permit(command), 1)
+	d, _ := at(t, shared(t, "dark", &notes{}), permissionAsk(command), 1)
 	settle(d)
 	d.Shown()
 	if _, cmd := d.Update(key("esc")); cmd != nil {
@@ -230,8 +230,8 @@ func TestCovered(t *testing.T) {
 func TestNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		err  error
-		gone bool
+		err    error
+		closed bool
 	}{
 		{fmt.Errorf("allow bash \"*\" cannot be granted: it is about all commands: %w", pawl.ErrInvalid), false},
 		{fmt.Errorf("dial: %w", pawl.ErrUnavailable), false},
@@ -239,18 +239,18 @@ func TestNotTaken(t *testing.T) {
 		{fmt.Errorf("no ask: %w", pawl.ErrNotFound), true},
 	} {
 		svc := &notes{err: c.err}
-		d, _ := at(t, shared(t, "dark", svc), permit(command, testRule), 1)
+		d, _ := at(t, shared(t, "dark", svc), permissionAsk(command, testRule), 1)
 		settle(d)
 		_, cmd := press(d, "a")
 		sent := perform(d, cmd)
-		if gone := len(sent) > 0; gone != c.gone {
+		if closed := len(sent) > 0; closed != c.closed {
 			t.Errorf("%v: sent %v", c.err, sent)
 		}
-		if shows := strings.Contains(d.View(120, 24), c.err.Error()); shows == c.gone {
+		if shows := strings.Contains(d.View(120, 24), c.err.Error()); shows == c.closed {
 			t.Errorf("%v: shown: %v", c.err, shows)
 		}
 		svc.err = nil
-		if _, cmd := press(d, "n"); !c.gone && len(perform(d, cmd)) != 1 {
+		if _, cmd := press(d, "n"); !c.closed && len(perform(d, cmd)) != 1 {
 			t.Errorf("%v: it cannot be answered again", c.err)
 		}
 	}

@@ -37,8 +37,8 @@ type ID struct {
 	Seq     pawl.Seq
 }
 
-// Gone reports that an ask is no longer pending.
-type Gone struct{ ID ID }
+// Resolved reports that an ask is no longer pending.
+type Resolved struct{ ID ID }
 
 // Asker is the dialog of an ask.
 type Asker interface {
@@ -129,9 +129,9 @@ func (b *base) answered(err error) tea.Cmd {
 	b.sending = false
 	switch {
 	case err == nil:
-		return ui.Send(Gone{b.ID()})
+		return ui.Send(Resolved{b.ID()})
 	case errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrNotFound):
-		return tea.Batch(ui.Send(Gone{b.ID()}), ui.Send(ui.Notice{Text: "that was answered elsewhere already"}))
+		return tea.Batch(ui.Send(Resolved{b.ID()}), ui.Send(ui.Notice{Text: "that was answered elsewhere already"}))
 	default:
 		b.fault = err.Error()
 		return nil

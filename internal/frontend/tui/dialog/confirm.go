@@ -45,7 +45,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 	switch c.shared.Keys.Action(keys.Ask, k.String()) {
 	case keys.Approve:
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
-	case keys.Decline:
+	case keys.Deny:
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
 		c.field = newField(c.shared, "go on, but", "")
@@ -76,5 +76,5 @@ func (c *confirm) foot(inner int) []string {
 		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "go on"}, Hint{k.Key(keys.Close), "back"})...)
 	}
 	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "go on"},
-		Hint{k.Key(keys.Word), "go on, but …"}, Hint{k.Key(keys.Decline), "no, end the turn"})...)
+		Hint{k.Key(keys.Word), "go on, but …"}, Hint{k.Key(keys.Deny), "no, end the turn"})...)
 }

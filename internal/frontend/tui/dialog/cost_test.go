@@ -20,7 +20,7 @@ func BenchmarkLongInput(b *testing.B) {
 	s := shared(b, "dark", nil)
 	text := "write, dangerous: ask\ninput\n" + strings.Repeat("  |   a line of it\n", 1<<20/20)
 	for b.Loop() {
-		d, _ := at(b, s, permit(text), 1)
+		d, _ := at(b, s, permissionAsk(text), 1)
 		d.View(120, 40)
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-func shared(t testing.TB, look string, svc pawl.Service) *ui.Shared {
+func shared(t testing.TB, th string, svc pawl.Service) *ui.Shared {
 	t.Helper()
-	return uitest.Shared(t, svc, look)
+	return uitest.Shared(t, svc, th)
 }
 
 func golden(t *testing.T, name, got string) {
@@ -143,7 +143,7 @@ func rules(texts ...string) (list []json.RawMessage) {
 
 var testRule, tailRule = `{"tool":"bash","pattern":"go test ./...","decision":"allow"}`, `{"tool":"bash","pattern":"tail -5","decision":"allow"}`
 
-func permit(text string, offer ...string) Asking {
+func permissionAsk(text string, offer ...string) Asking {
 	return Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskPermission, Text: text, Offer: rules(offer...)}}
 }
 
@@ -155,7 +155,7 @@ func change(lines int) Asking {
 		fmt.Fprintf(&b, "  | +line %d\n", i+1)
 	}
 	b.WriteString("  ! it holds characters that do not show, the first is \\u{202e}\nwhy\n  write /p/a.txt: the mode ask asks before each change and command\nalways\n  is not offered for this\n")
-	return permit(b.String())
+	return permissionAsk(b.String())
 }
 
 var twoQuestions = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskQuestion, Timeout: 5 * time.Minute, Questions: []pawl.Question{
@@ -168,7 +168,7 @@ var planned = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskPlan, Tex
 	Questions: []pawl.Question{{Header: "Plan", Question: "Begin with this plan?", Options: []pawl.Option{
 		{Label: "Begin", Description: "asks only when something leaves the box"}, {Label: "Begin, and ask", Description: "asks before each change and command"}, {Label: "Keep planning"}}}}}}
 
-var circles = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "The same call was made 8 times, and its result was the same each time:\n  bash {\"command\":\"make\"}"}}
+var loopAsk = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "The same call was made 8 times, and its result was the same each time:\n  bash {\"command\":\"make\"}"}}
 
 var folder = pawl.Project{Dir: "/home/me/project", Trust: pawl.TrustInfo{State: "unknown", Hash: "h1", Parts: []string{
 	"hook PreToolUse: ./hooks/check.sh", "MCP server tickets: npx tickets-mcp", "agent reviewer", "instructions AGENTS.md"}}}
@@ -176,7 +176,7 @@ var folder = pawl.Project{Dir: "/home/me/project", Trust: pawl.TrustInfo{State: 
 // TestScreens shows each dialog in a small and in a large terminal.
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	subagentFeed := permit(command, testRule, tailRule)
+	subagentFeed := permissionAsk(command, testRule, tailRule)
 	subagentFeed.Who = `the task "Run the tests" (general)`
 	subagentFeed.Ask.Timeout = time.Minute
 	for _, c := range []struct {
@@ -185,19 +185,19 @@ func TestScreens(t *testing.T) {
 		waiting int
 		keys    []string
 	}{
-		{"permission", permit(command, testRule, tailRule), 1, nil},
+		{"permission", permissionAsk(command, testRule, tailRule), 1, nil},
 		{"permission_child", subagentFeed, 3, nil},
 		{"permission_long", change(40), 1, nil},
 		{"permission_unread", change(40), 1, []string{"y"}},
-		{"permission_edit", permit(command, testRule, tailRule), 1, []string{"e"}},
-		{"permission_no_rule", permit(command, testRule, tailRule), 1, []string{"e", "backspace", "enter"}},
-		{"permission_word", permit(command, testRule, tailRule), 1, []string{"w", ":use make"}},
+		{"permission_edit", permissionAsk(command, testRule, tailRule), 1, []string{"e"}},
+		{"permission_no_rule", permissionAsk(command, testRule, tailRule), 1, []string{"e", "backspace", "enter"}},
+		{"permission_word", permissionAsk(command, testRule, tailRule), 1, []string{"w", ":use make"}},
 		{"questions", twoQuestions, 1, nil},
 		{"questions_several", twoQuestions, 1, []string{"2", "2", "3", ":a logo", "enter"}},
 		{"questions_all", twoQuestions, 1, []string{"2", "2", "enter"}},
 		{"plan", planned, 1, nil},
 		{"plan_word", planned, 1, []string{"w", ":but no tests", "enter", "down"}},
-		{"loop", circles, 1, nil},
+		{"loop", loopAsk, 1, nil},
 	} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}} {
 			t.Run(fmt.Sprintf("%s_%d", c.name, size[0]), func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// fits checks that a dialog is a box within the screen.
+// fits checks that all lines of a dialog have the same width, and that the dialog fits the screen.
 func fits(t *testing.T, view string, size [2]int) {
 	t.Helper()
 	lines := strings.Split(view, "\n")
@@ -249,10 +249,10 @@ func TestOtherScreens(t *testing.T) {
 // TestColors shows a change as each theme colors it.
 func TestColors(t *testing.T) {
 	t.Parallel()
-	for _, look := range theme.Builtin {
-		d, _ := at(t, shared(t, look.Name, nil), change(2), 1)
+	for _, th := range theme.Builtin {
+		d, _ := at(t, shared(t, th.Name, nil), change(2), 1)
 		settle(d)
-		golden(t, "colors_"+look.Name, strings.ReplaceAll(d.View(80, 24), "\x1b", "␛"))
+		golden(t, "colors_"+th.Name, strings.ReplaceAll(d.View(80, 24), "\x1b", "␛"))
 	}
 }
 
@@ -273,7 +273,7 @@ func TestClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		asking Asking
 		ticks  bool
-	}{"with an end": {twoQuestions, true}, "without": {circles, false}} {
+	}{"with an end": {twoQuestions, true}, "without": {loopAsk, false}} {
 		d, _ := at(t, shared(t, "dark", nil), c.asking, 1)
 		if _, cmd := d.Update(clockMsg{d.ID()}); (cmd != nil) != c.ticks {
 			t.Errorf("%s: it ticks: %v", name, cmd != nil)

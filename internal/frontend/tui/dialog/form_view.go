@@ -38,8 +38,8 @@ func (f *form) View(width, height int) string {
 const minPane = 3
 
 // around returns the lines around the cursor, if there are too many.
-func around(lines []string, room int) []string {
-	if room = max(1, room); len(lines) <= room {
+func around(lines []string, height int) []string {
+	if height = max(1, height); len(lines) <= height {
 		return lines
 	}
 	at := 0
@@ -48,8 +48,8 @@ func around(lines []string, room int) []string {
 			at = i
 		}
 	}
-	top := max(0, min(at-room/2, len(lines)-room))
-	return lines[top : top+room]
+	top := max(0, min(at-height/2, len(lines)-height))
+	return lines[top : top+height]
 }
 
 // cursorMark precedes the option under the cursor.
@@ -101,11 +101,11 @@ func (f *form) option(width, i int, multiple bool, g *answerState, label, about 
 	s := f.shared.Styles
 	mark := fmt.Sprintf("%d ", i+1)
 	if multiple {
-		box := "[ ] "
+		checkbox := "[ ] "
 		if g.chosen[i] || g.own != "" && i == len(f.asking.Ask.Questions[f.at].Options) {
-			box = "[x] "
+			checkbox = "[x] "
 		}
-		mark += box
+		mark += checkbox
 	}
 	style, cursor := s.Text, "  "
 	if g.cursor == i {
@@ -195,9 +195,9 @@ func (f *form) hints() []Hint {
 	if len(f.answers) > 1 {
 		hints = append(hints, Hint{"←", "back"})
 	}
-	decline := "no answer"
+	closeLabel := "no answer"
 	if f.asking.Ask.Kind == pawl.AskPlan {
-		decline = "keep planning"
+		closeLabel = "keep planning"
 	}
-	return append(hints, Hint{k.Key(keys.Word), "add a word"}, Hint{k.Key(keys.Close), decline})
+	return append(hints, Hint{k.Key(keys.Word), "add a word"}, Hint{k.Key(keys.Close), closeLabel})
 }

@@ -15,17 +15,17 @@ type Pane struct {
 	height int
 	seen   int
 	width  int           // of the lines
-	look   *theme.Styles // of the lines
+	styles *theme.Styles // of the lines
 }
 
 // Fit renders the text again if the width or the theme has changed. A text that was
 // seen to the end stays seen.
-func (p *Pane) Fit(width int, look *theme.Styles, text func(width int) []string) {
-	if p.lines != nil && p.width == width && p.look == look {
+func (p *Pane) Fit(width int, styles *theme.Styles, text func(width int) []string) {
+	if p.lines != nil && p.width == width && p.styles == styles {
 		return
 	}
 	all := p.seen > 0 && p.unseen() == 0
-	p.lines, p.width, p.look, p.seen = text(width), width, look, 0
+	p.lines, p.width, p.styles, p.seen = text(width), width, styles, 0
 	if all {
 		p.seen = len(p.lines)
 	}

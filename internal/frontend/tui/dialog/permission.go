@@ -63,7 +63,7 @@ func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
 		if len(p.offer) > 0 {
 			p.rules, p.field = true, newField(p.shared, "the rules, one a line; an empty line adds none", ruleText(p.offer))
 		}
-	case keys.Decline:
+	case keys.Deny:
 		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
 		p.rules, p.field = false, newField(p.shared, "no, but", "")
@@ -122,7 +122,7 @@ func ruleText(rules []json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-// parseRules parses edited rules. The service decides whether they may be granted.
+// parseRules parses edited rules. The service decides whether they can be saved.
 func parseRules(text string) ([]json.RawMessage, error) {
 	var rules []json.RawMessage
 	for line := range strings.SplitSeq(text, "\n") {
@@ -173,6 +173,6 @@ func (p *permission) foot(inner int) []string {
 	if len(p.offer) > 0 {
 		hints = append(hints, Hint{k.Key(keys.Always), "always"}, Hint{k.Key(keys.EditRule), "change the rule"})
 	}
-	hints = append(hints, Hint{k.Key(keys.Decline), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
+	hints = append(hints, Hint{k.Key(keys.Deny), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
 	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
 }

@@ -15,11 +15,11 @@ import (
 // Queue holds the pending asks of a session and its subagents, oldest first. It
 // follows the subagents while they work.
 type Queue struct {
-	shared  *ui.Shared
-	session pawl.SessionID
-	open    []Asking
-	gone    map[ID]bool // answered here; the log will confirm it
-	heard   map[pawl.SessionID]*subagentFeed
+	shared   *ui.Shared
+	session  pawl.SessionID
+	open     []Asking
+	answered map[ID]bool // answered here; the log will confirm it
+	heard    map[pawl.SessionID]*subagentFeed
 
 	ctx    context.Context //nolint:containedctx // of the session that is shown: what its subagents are heard on
 	cancel context.CancelFunc
@@ -38,7 +38,7 @@ func (q *Queue) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 		q.cancel()
 	}
 	q.ctx, q.cancel = context.WithCancel(q.shared.Context)
-	q.session, q.open, q.gone, q.heard = id, nil, map[ID]bool{}, map[pawl.SessionID]*subagentFeed{}
+	q.session, q.open, q.answered, q.heard = id, nil, map[ID]bool{}, map[pawl.SessionID]*subagentFeed{}
 	if id == "" {
 		return nil
 	}
@@ -102,8 +102,8 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 		return tea.Batch(cmds...), true
 	case subagentAsksMsg:
 		return q.take(m), true
-	case Gone:
-		q.gone[m.ID] = true
+	case Resolved:
+		q.answered[m.ID] = true
 		q.drop(m.ID)
 		return nil, true
 	default:
@@ -133,7 +133,7 @@ func (q *Queue) take(m subagentAsksMsg) tea.Cmd {
 }
 
 func (q *Queue) add(a Asking) {
-	if !q.gone[a.ID()] && !q.Has(a.ID()) {
+	if !q.answered[a.ID()] && !q.Has(a.ID()) {
 		q.open = append(q.open, a)
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
-// project is a person at a terminal over a real service: a queue, the dialog of its
-// front, and the loop that carries messages.
-type desk struct {
+// env runs a queue and the dialog of its first ask over a real service, with a message loop.
+type env struct {
 	*testing.T
 	servicetest.Harness
 	shared *ui.Shared
@@ -32,9 +31,9 @@ type desk struct {
 type eventMsg struct{ event pawl.Event }
 
 // sit begins a session with a prompt for the script.
-func sit(t *testing.T, lines ...string) *desk {
+func sit(t *testing.T, lines ...string) *env {
 	h := servicetest.Local(t)
-	d := &desk{T: t, Harness: h, shared: shared(t, "dark", h.Service), msgs: make(chan tea.Msg)}
+	d := &env{T: t, Harness: h, shared: shared(t, "dark", h.Service), msgs: make(chan tea.Msg)}
 	script := filepath.Join(t.TempDir(), "script.jsonl")
 	if err := os.WriteFile(script, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
@@ -52,7 +51,7 @@ func sit(t *testing.T, lines ...string) *desk {
 }
 
 // follow shows the session from an event on.
-func (d *desk) follow(past []pawl.Event, after pawl.Seq) {
+func (d *env) follow(past []pawl.Event, after pawl.Seq) {
 	d.run(d.queue.Open(d.id, past))
 	go func() {
 		for e, err := range d.Service.Events(d.Context(), d.id, after) {
@@ -64,7 +63,7 @@ func (d *desk) follow(past []pawl.Event, after pawl.Seq) {
 	}()
 }
 
-func (d *desk) post(msg tea.Msg) {
+func (d *env) post(msg tea.Msg) {
 	select {
 	case d.msgs <- msg:
 	case <-d.Context().Done():
@@ -72,14 +71,14 @@ func (d *desk) post(msg tea.Msg) {
 }
 
 // run does what a command says, beside the screen.
-func (d *desk) run(cmd tea.Cmd) {
+func (d *env) run(cmd tea.Cmd) {
 	if cmd != nil {
 		go func() { d.post(cmd()) }()
 	}
 }
 
 // until carries messages until something holds.
-func (d *desk) until(what string, holds func() bool) {
+func (d *env) until(what string, holds func() bool) {
 	d.Helper()
 	for !holds() {
 		select {
@@ -91,7 +90,7 @@ func (d *desk) until(what string, holds func() bool) {
 	}
 }
 
-func (d *desk) take(msg tea.Msg) {
+func (d *env) take(msg tea.Msg) {
 	switch m := msg.(type) {
 	case nil:
 	case tea.BatchMsg:
@@ -113,7 +112,7 @@ func (d *desk) take(msg tea.Msg) {
 }
 
 // asked opens the dialog of what waits, and lets it settle.
-func (d *desk) asked(text string) Asking {
+func (d *env) asked(text string) Asking {
 	d.Helper()
 	has := func(a Asking) bool { return strings.Contains(a.Ask.Text, text) }
 	d.until(text, func() bool { return slices.ContainsFunc(d.queue.open, has) })
@@ -125,7 +124,7 @@ func (d *desk) asked(text string) Asking {
 }
 
 // answers presses keys, and waits until the ask no longer exists.
-func (d *desk) answers(a Asking, keys ...string) {
+func (d *env) answers(a Asking, keys ...string) {
 	d.Helper()
 	_, cmd := press(d.dialog, keys...)
 	d.run(cmd)
@@ -133,7 +132,7 @@ func (d *desk) answers(a Asking, keys ...string) {
 }
 
 // log waits until the turn has ended.
-func (d *desk) log() []pawl.Event {
+func (d *env) log() []pawl.Event {
 	d.Helper()
 	var events []pawl.Event
 	for e, err := range d.Service.Events(d.Context(), d.id, 0) {
@@ -181,9 +180,8 @@ func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment
 	}
 }
 
-// TestRefusedRule: a rule that nobody may grant by a key is refused by the service,
-// and the dialog says why.
-func TestRefusedRule(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestRejectedRule checks that the dialog shows why the service rejects a rule that is too broad for a saved answer.
+func TestRejectedRule(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := sit(t, `{"calls":[{"name":"bash","input":{"command":"touch one"}}]}`, `{"text":"Never."}`)
 	d.follow(nil, 0)
 	one := d.asked("touch one")
@@ -197,14 +195,14 @@ func TestRefusedRule(t *testing.T) { //nolint:paralleltest // it sets environmen
 	d.answers(one, "n")
 }
 
-const childScript = `{"agent":"general","calls":[{"name":"bash","input":{"command":"touch made"}}]}`
+const subagentScript = `{"agent":"general","calls":[{"name":"bash","input":{"command":"touch made"}}]}`
 
-// TestChild: what a subagent asks is put to the person, with its name, whether they
-// watched when it began or came later.
-func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestSubagentAsk checks that the ask of a subagent is shown with its name, also if the session is opened after the
+// subagent has started.
+func TestSubagentAsk(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, late := range []bool{false, true} {
 		d := sit(t, `{"calls":[{"name":"task","input":{"agent":"general","prompt":"do it","description":"make the thing"}}]}`,
-			`{"expect":"made it","text":"Done."}`, childScript, `{"agent":"general","text":"made it"}`)
+			`{"expect":"made it","text":"Done."}`, subagentScript, `{"agent":"general","text":"made it"}`)
 		if late {
 			subagentFeed := waitForAsk(d)
 			row, err := d.Service.Get(t.Context(), subagentFeed.Parent)
@@ -237,7 +235,7 @@ func TestChild(t *testing.T) { //nolint:paralleltest // it sets environment vari
 }
 
 // waitForAsk returns a subagent once it asks.
-func waitForAsk(d *desk) pawl.Session {
+func waitForAsk(d *env) pawl.Session {
 	d.Helper()
 	for e, err := range d.Service.Events(d.Context(), d.id, 0) {
 		if err != nil {
@@ -275,7 +273,7 @@ func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if front, _ := q.Front(); front.ID() != (ID{"s", 4}) || q.Len() != 2 {
 		t.Errorf("front %v of %d", front.ID(), q.Len())
 	}
-	q.Update(Gone{ID{"s", 4}})
+	q.Update(Resolved{ID{"s", 4}})
 	q.Apply(ask(4))
 	if front, _ := q.Front(); front.Seq != 6 {
 		t.Errorf("front %v: an answered ask came back", front.ID())

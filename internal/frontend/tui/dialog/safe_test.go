@@ -38,8 +38,7 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-// TestNothingActs: whatever a third party wrote, and in whatever field, is shown as
-// text, in a box that keeps its shape.
+// TestNothingActs checks that untrusted text in any field is shown as text and does not break the frame.
 func TestNothingActs(t *testing.T) {
 	t.Parallel()
 	s := shared(t, "dark", nil)

@@ -64,12 +64,12 @@ func (p *permission) part(part section, width int) []string {
 			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
 			continue
 		}
-		ink := own
+		sgr := own
 		if strings.HasPrefix(line, "  ! ") {
-			ink = warning
+			sgr = warning
 		}
 		for _, piece := range wrapText(line, width) {
-			lines = append(lines, layout.Render(layout.Span{Text: piece, SGR: ink}))
+			lines = append(lines, layout.Render(layout.Span{Text: piece, SGR: sgr}))
 		}
 	}
 	return lines

@@ -46,7 +46,7 @@ func (s *Sure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		switch s.shared.Keys.Action(keys.Ask, m.String()) {
 		case keys.Approve:
 			return nil, s.Do
-		case keys.Decline:
+		case keys.Deny:
 			return nil, nil
 		default:
 		}
@@ -57,10 +57,10 @@ func (s *Sure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 // View draws the dialog.
 func (s *Sure) View(width, height int) string {
 	s.lock.Drawn()
-	look, k := s.shared.Styles, s.shared.Keys
-	f := Frame{Styles: look, Tone: look.Warn, Title: s.Title, Width: width}
-	s.pane.Fit(f.Inner(), look, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
-	foot := Hints(look, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Decline), "no, leave it"})
+	styles, k := s.shared.Styles, s.shared.Keys
+	f := Frame{Styles: styles, Tone: styles.Warn, Title: s.Title, Width: width}
+	s.pane.Fit(f.Inner(), styles, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
+	foot := Hints(styles, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Deny), "no, leave it"})
 	lines := s.pane.View(height - 4 - len(foot))
 	return f.Render(append(append(lines[:len(lines):len(lines)], s.pane.More(s.shared)), foot...))
 }

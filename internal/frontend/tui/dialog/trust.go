@@ -68,7 +68,7 @@ func (t *Trust) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 			t.sending, t.fault = true, ""
 			return t, t.trust()
 		}
-	case keys.Decline:
+	case keys.Deny:
 		return nil, nil
 	default:
 	}
@@ -146,5 +146,5 @@ func (t *Trust) foot(inner int) []string {
 	if t.sending {
 		return append(foot, s.Muted.Render("trusting …"))
 	}
-	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Decline), "not now"})...)
+	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Deny), "not now"})...)
 }

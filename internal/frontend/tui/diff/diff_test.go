@@ -31,7 +31,7 @@ rename to b/store.go
 \ No newline at end of file
 `
 
-func look(name string) *Styles {
+func stylesOf(name string) *Styles {
 	t, _ := theme.Find(name, nil)
 	return NewStyles(theme.New(t))
 }
@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range []string{"dark", "plain"} {
 		for _, width := range []int{60, 80, 120} {
 			var b strings.Builder
-			for _, l := range Render(look(name), width, "store.go", sample) {
+			for _, l := range Render(stylesOf(name), width, "store.go", sample) {
 				if n := ansi.StringWidth(l.Text); n > width {
 					t.Errorf("%s %d: a line of %d cells: %q", name, width, n, l.Text)
 				}
@@ -67,7 +67,7 @@ func TestCount(t *testing.T) {
 // Whatever stands for a diff is shown within its width, and steers nothing.
 func TestAnything(t *testing.T) {
 	t.Parallel()
-	l := look("plain")
+	l := stylesOf("plain")
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"@@ -1 +1 @@", "@@ -5,2 +6 @@ x", "@@ -99999999999999999999 +x @@", "+a\x1b[2J", "-b\r", " c\u202e", "\\ no", "", "garbage", "+\t日本語👩‍💻" + strings.Repeat("x", 90), "--- a", "+++ b", "+\xff\x9b",

@@ -69,15 +69,15 @@ func New(s *ui.Shared, store history.Store) *Editor {
 }
 
 // Init loads the prompt history and the project.
-func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Look(e.shared.Dir)) }
+func (e *Editor) Init() tea.Cmd { return tea.Batch(e.recall.load(), e.complete.Load(e.shared.Dir)) }
 
 // Project returns the project of the working directory, and whether it is loaded.
-func (e *Editor) Project() (pawl.Project, bool) { return e.complete.Folder() }
+func (e *Editor) Project() (pawl.Project, bool) { return e.complete.Project() }
 
 // Switch shows the draft of another session, and keeps that of the current one.
 func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	if id == e.session {
-		return e.complete.Look(dir)
+		return e.complete.Load(dir)
 	}
 	if delete(e.drafts, e.session); !e.draft.empty() {
 		e.drafts[e.session] = e.draft
@@ -89,7 +89,7 @@ func (e *Editor) Switch(id pawl.SessionID, dir string) tea.Cmd {
 	e.session, e.draft, e.lists, e.top = id, next, aboveLists{}, 0
 	e.recall.reset()
 	e.complete.Close()
-	return e.complete.Look(dir)
+	return e.complete.Load(dir)
 }
 
 // SetSession sets the ID of the session that was created for the draft.
@@ -190,7 +190,7 @@ func (e *Editor) picked(m picker.Chosen) tea.Cmd {
 
 // Palette opens the command palette.
 func (e *Editor) Palette() tea.Cmd {
-	folder, _ := e.complete.Folder()
+	folder, _ := e.complete.Project()
 	return ui.Send(ui.Open{Dialog: completion.NewPalette(e.shared, folder)})
 }
 

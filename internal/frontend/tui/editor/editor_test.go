@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// project is a service of which only the project is there.
-type desk struct {
+// service implements the parts of pawl.Service that describe a project and expand prompts.
+type service struct {
 	pawl.Service
 	folder pawl.Project
 	files  []string
@@ -27,11 +27,11 @@ type desk struct {
 	expand func(pawl.Prompt) (pawl.Prompt, []string, error)
 }
 
-func (d *desk) Look(context.Context, string) (pawl.Project, error) { return d.folder, nil }
+func (d *service) Look(context.Context, string) (pawl.Project, error) { return d.folder, nil }
 
-func (d *desk) Files(context.Context, string, string, int) ([]string, error) { return d.files, nil }
+func (d *service) Files(context.Context, string, string, int) ([]string, error) { return d.files, nil }
 
-func (d *desk) Expand(_ context.Context, _ string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+func (d *service) Expand(_ context.Context, _ string, p pawl.Prompt) (pawl.Prompt, []string, error) {
 	d.got = append(d.got, p)
 	if d.expand != nil {
 		return d.expand(p)
@@ -42,10 +42,10 @@ func (d *desk) Expand(_ context.Context, _ string, p pawl.Prompt) (pawl.Prompt, 
 // stage is an editor, and what it has sent.
 type stage struct {
 	*Editor
-	t    testing.TB
-	desk *desk
-	env  map[string]string
-	sent []tea.Msg
+	t       testing.TB
+	service *service
+	env     map[string]string
+	sent    []tea.Msg
 }
 
 func newStage(t testing.TB, store history.Store) *stage {
@@ -54,12 +54,12 @@ func newStage(t testing.TB, store history.Store) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, _ := theme.Find("plain", nil)
-	d := &desk{
+	th, _ := theme.Find("plain", nil)
+	d := &service{
 		folder: pawl.Project{Commands: []pawl.CommandInfo{{Name: "review", Arguments: "<branch>"}, {Name: "check"}}, Agents: []pawl.AgentInfo{{Name: "explore"}}},
 		files:  []string{"app.go", "internal/app_test.go"},
 	}
-	s := &stage{Editor: New(&ui.Shared{Service: d, Context: t.Context(), Dir: "/work", Styles: theme.New(look), Keys: k}, store), t: t, desk: d, env: map[string]string{}}
+	s := &stage{Editor: New(&ui.Shared{Service: d, Context: t.Context(), Dir: "/work", Styles: theme.New(th), Keys: k}, store), t: t, service: d, env: map[string]string{}}
 	s.Editor.env = func(name string) string { return s.env[name] }
 	s.complete.Pause = 0
 	s.SetWidth(80)

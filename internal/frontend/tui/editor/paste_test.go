@@ -30,7 +30,7 @@ func (s *stage) prompt() pawl.Parts {
 	s.t.Helper()
 	for i := len(s.sent) - 1; i >= 0; i-- {
 		if m, ok := s.sent[i].(Submit); ok {
-			p, _, err := m.Prompt(s.t.Context(), s.desk, "/work", pawl.Settings{})
+			p, _, err := m.Prompt(s.t.Context(), s.service, "/work", pawl.Settings{})
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -128,15 +128,15 @@ func TestPastedNames(t *testing.T) {
 	for _, c := range pasteCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, nil)
-			s.desk.expand = hungry
+			s.service.expand = hungry
 			c.write(s)
 			s.complete.Close()
 			s.write("‹enter›")
 			if got := s.expanded(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if strings.Contains(s.desk.got[0].Parts.Text(), "secret") && !defense.Off("tui.paste") {
-				t.Errorf("the desk saw what was pasted: %q", s.desk.got[0].Parts.Text())
+			if strings.Contains(s.service.got[0].Parts.Text(), "secret") && !defense.Off("tui.paste") {
+				t.Errorf("the desk saw what was pasted: %q", s.service.got[0].Parts.Text())
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func TestPastedNames(t *testing.T) {
 func TestPastedNamesComeBack(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
-	s.desk.expand = hungry
+	s.service.expand = hungry
 	s.paste("see @secret x").write("‹enter›")
 	s.write("‹up›‹enter›")
 	if got := s.expanded(); got != "see @secret x" {
@@ -255,7 +255,7 @@ func TestSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := s.sent[len(s.sent)-1].(Submit)
-	if _, _, err := m.Prompt(t.Context(), s.desk, "/work", pawl.Settings{}); err == nil {
+	if _, _, err := m.Prompt(t.Context(), s.service, "/work", pawl.Settings{}); err == nil {
 		t.Error("a link in its place was followed")
 	}
 }

@@ -204,7 +204,7 @@ func TestWaiting(t *testing.T) {
 	s.golden("waiting-edit")
 	s.write(" now @app")
 	s.complete.Close()
-	s.desk.expand = hungry
+	s.service.expand = hungry
 	s.write("‹enter›")
 	m := s.sent[1].(Submit)
 	if m.Reword != 8 {

@@ -106,7 +106,7 @@ func (e *Editor) slash() (tea.Cmd, bool) {
 		arguments := strings.TrimSpace(strings.TrimPrefix(e.draft.text.String(), "/"+name))
 		return tea.Batch(e.sent(), e.run(completion.Run{Name: name, Arguments: arguments})), true
 	}
-	folder, looked := e.complete.Folder()
+	folder, looked := e.complete.Project()
 	if looked && !completion.Known(name, folder) {
 		return ui.Send(ui.Failed{Err: completion.Unknown(name, folder)}), true
 	}

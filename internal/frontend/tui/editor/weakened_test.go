@@ -17,7 +17,7 @@ import (
 func TestWeakenedPaste(t *testing.T) { //nolint:paralleltest // it turns a defense off
 	defer defense.Disable("tui.paste")()
 	s := newStage(t, nil)
-	s.desk.expand = hungry
+	s.service.expand = hungry
 	s.paste("see @secret now").write("‹enter›")
 	if got := s.expanded(); !strings.Contains(got, "<file @secret>") {
 		t.Errorf("got %q", got)

@@ -24,7 +24,7 @@ const maxPending = 4096
 type Feed struct {
 	cancel context.CancelFunc
 	news   chan struct{}
-	room   chan struct{}
+	taken  chan struct{}
 
 	mu      sync.Mutex
 	pending []pawl.Event
@@ -42,7 +42,7 @@ type News struct {
 // Watch starts reading the events after a Seq.
 func Watch(ctx context.Context, svc pawl.Service, id pawl.SessionID, after pawl.Seq) *Feed {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &Feed{cancel: cancel, news: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	f := &Feed{cancel: cancel, news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 	go f.read(ctx, svc, id, after)
 	return f
 }
@@ -58,7 +58,7 @@ func (f *Feed) read(ctx context.Context, svc pawl.Service, id pawl.SessionID, af
 	for e, err := range svc.Events(ctx, id, after) {
 		for !f.add(e, err) {
 			select {
-			case <-f.room:
+			case <-f.taken:
 			case <-ctx.Done():
 				return
 			}
@@ -107,7 +107,7 @@ func (f *Feed) Next(last time.Time) tea.Cmd {
 		defer f.mu.Unlock()
 		msg := News{Feed: f, Events: f.pending}
 		f.pending = nil
-		signal(f.room)
+		signal(f.taken)
 		if f.ended {
 			msg.Err = f.err
 		}

@@ -94,7 +94,7 @@ const (
 	Approve  Action = "approve"
 	Always   Action = "approve_always"
 	EditRule Action = "edit_rule"
-	Decline  Action = "decline"
+	Deny     Action = "decline"
 	Word     Action = "answer_with_words"
 
 	Todos Action = "todos"
@@ -161,7 +161,7 @@ var Default = []Binding{
 	{Approve, Ask, []string{"y"}, "yes"},
 	{Always, Ask, []string{"a"}, "yes, and keep the rule"},
 	{EditRule, Ask, []string{"e"}, "change the rule first"},
-	{Decline, Ask, []string{"n", "esc"}, "no"},
+	{Deny, Ask, []string{"n", "esc"}, "no"},
 	{Word, Ask, []string{"w"}, "with a word to the model"},
 	{SessionNew, InSessions, []string{"ctrl+n"}, "new"},
 	{SessionRename, InSessions, []string{"ctrl+r"}, "rename"},

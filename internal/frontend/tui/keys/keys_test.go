@@ -133,7 +133,7 @@ func TestActive(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the table of the guide anew")
 
-const guide = "../../../../docs/guide/look.md"
+const guide = "../../../../docs/how-to/appearance.md"
 
 // TestGuide: the guide lists every action, with its keys.
 func TestGuide(t *testing.T) {

@@ -43,7 +43,7 @@ func named(b Binding, keys []string) ([]string, error) {
 
 // needed are actions that must keep a key, because the user would be stuck without
 // them.
-var needed = []Action{Send, Close, Decline}
+var needed = []Action{Send, Close, Deny}
 
 // nameOf returns the normalized name of a key, or why it is invalid.
 func nameOf(key string) (name, why string) {

@@ -54,8 +54,8 @@ type Line struct {
 	Joint Joint
 }
 
-// Plain returns the text of the line, without frame and style.
-func (l Line) Plain() string { return ansi.Strip(ansi.TruncateLeft(l.Text, l.Frame, "")) }
+// PlainText returns the text of the line, without frame and style.
+func (l Line) PlainText() string { return ansi.Strip(ansi.TruncateLeft(l.Text, l.Frame, "")) }
 
 // Join restores the text that lines were made of, without frames and trailing spaces.
 func Join(lines []Line) string {
@@ -68,7 +68,7 @@ func Join(lines []Line) string {
 		case l.Joint == Space:
 			b.WriteByte(' ')
 		}
-		text := l.Plain()
+		text := l.PlainText()
 		if i+1 == len(lines) || lines[i+1].Joint != Word {
 			text = strings.TrimRight(text, " ")
 		}
@@ -108,13 +108,13 @@ func Cut(width int, spans ...Span) string {
 
 // Fill returns spans as one line of exactly that width: truncated, or padded in the
 // given style.
-func Fill(width int, ink SGR, spans ...Span) string {
+func Fill(width int, sgr SGR, spans ...Span) string {
 	used := Width(spans)
 	switch {
 	case used > width:
 		return Cut(width, spans...)
 	case used < width:
-		spans = append(spans[:len(spans):len(spans)], Span{Text: strings.Repeat(" ", width-used), SGR: ink})
+		spans = append(spans[:len(spans):len(spans)], Span{Text: strings.Repeat(" ", width-used), SGR: sgr})
 	}
 	return Render(spans...)
 }

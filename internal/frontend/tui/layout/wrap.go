@@ -159,15 +159,15 @@ func (b *lineBuilder) addHard(text string, s Span) {
 }
 
 // fit returns how many bytes of a text fit into that many cells, and their width.
-func fit(text string, room int) (n, cells int) {
-	for n < len(text) && cells < room {
+func fit(text string, limit int) (n, cells int) {
+	for n < len(text) && cells < limit {
 		if text[n] < utf8.RuneSelf && (n+1 == len(text) || text[n+1] < utf8.RuneSelf) {
 			n++
 			cells++
 			continue
 		}
 		size, wide := cluster(text[n:])
-		if cells+wide > room {
+		if cells+wide > limit {
 			return n, cells
 		}
 		n += size

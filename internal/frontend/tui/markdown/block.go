@@ -267,9 +267,9 @@ func (r *renderer) listItem(line string, indent int) bool {
 	} else {
 		mark = strings.TrimRight(mark, " ") + " "
 	}
-	for box, shown := range map[string]string{"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "} {
-		if strings.HasPrefix(text, box) {
-			mark, text = shown, text[len(box):]
+	for checkbox, shown := range map[string]string{"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "} {
+		if strings.HasPrefix(text, checkbox) {
+			mark, text = shown, text[len(checkbox):]
 		}
 	}
 	indent = min(indent, r.width/2)

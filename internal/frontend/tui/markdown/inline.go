@@ -186,12 +186,12 @@ func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDig
 // link parses a link or an image. The URL is shown after the text, so that the user
 // sees where it leads whatever the text says.
 func (in *inlineParser) link(rest string, bang int) bool {
-	near := rest[:min(len(rest), maxLink)]
-	middle := strings.Index(near, "](")
-	if middle < 0 || strings.Contains(near[bang+1:middle], "\n\n") {
+	window := rest[:min(len(rest), maxLink)]
+	middle := strings.Index(window, "](")
+	if middle < 0 || strings.Contains(window[bang+1:middle], "\n\n") {
 		return false
 	}
-	text, target := near[bang+1:middle], near[middle+2:]
+	text, target := window[bang+1:middle], window[middle+2:]
 	end := closing(target)
 	if end < 0 || strings.ContainsAny(text, "[]") && bang == 0 && !strings.HasPrefix(text, "!") {
 		return false

@@ -35,7 +35,7 @@ func NewStyles(s *theme.Styles) *Styles {
 		text: layout.SGROf(s.Text), muted: layout.SGROf(s.Muted), heading: layout.SGROf(s.Accent.Bold(true)), code: layout.SGROf(s.Accent),
 		link: layout.SGROf(s.Accent.Underline(true)), border: layout.SGROf(s.Border), syntax: syntax.NewPalette(s),
 	}
-	if s.Theme.Plain {
+	if s.Theme.Monochrome {
 		l.code, l.link = "", layout.Underline
 	}
 	return l

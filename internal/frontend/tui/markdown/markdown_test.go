@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-func look(t testing.TB, name string) *Styles {
+func stylesOf(t testing.TB, name string) *Styles {
 	th, ok := theme.Find(name, nil)
 	if !ok {
 		t.Fatalf("there is no theme %q", name)
@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, name := range []string{"dark", "plain"} {
 		for _, width := range []int{40, 80, 120} {
-			lines := Render(look(t, name), width, string(source))
+			lines := Render(stylesOf(t, name), width, string(source))
 			for _, l := range lines {
 				if n := ansi.StringWidth(l.Text); n > width {
 					t.Errorf("%s %d: a line of %d cells: %q", name, width, n, l.Text)
@@ -63,7 +63,7 @@ func compare(t *testing.T, path, got string) {
 // However a text comes, it looks as if it had come at once.
 func TestPiecesMakeTheWhole(t *testing.T) {
 	t.Parallel()
-	l := look(t, "dark")
+	l := stylesOf(t, "dark")
 	pieces := []string{
 		"# head\n", "a **b** `c`", "\n\n", "\n", "- item\n", "  - in\n", "```go\n", "func x()\n", "```\n", "> q\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n",
 		" ", "日", "👍", "\x1b[31m", "\xe2\x82", "*", "---\n", "===\n", "1. x\n", "    code\n", "[t](https://a.test)", "\\",
@@ -122,7 +122,7 @@ func stream(l *Styles, shape string, size int) float64 {
 // A reply in many pieces costs as much for each byte when it is long as when it
 // is short. Memory is counted, because it does not depend on the machine's load.
 func TestCostIsLinear(t *testing.T) { //nolint:paralleltest // it measures memory
-	l := look(t, "dark")
+	l := stylesOf(t, "dark")
 	for shape := range shapes {
 		small, large := stream(l, shape, 8<<10), stream(l, shape, 64<<10)
 		if large > 2*small {
@@ -132,7 +132,7 @@ func TestCostIsLinear(t *testing.T) { //nolint:paralleltest // it measures memor
 }
 
 func BenchmarkStream(b *testing.B) {
-	l := look(b, "dark")
+	l := stylesOf(b, "dark")
 	for shape := range shapes {
 		b.Run(strings.ReplaceAll(shape, " ", "-"), func(b *testing.B) {
 			for b.Loop() {
@@ -146,7 +146,7 @@ func TestLogicalText(t *testing.T) {
 	t.Parallel()
 	text := "- one two three four five six seven eight nine ten\n\n```\nx := 1234567890123456789012345678901234567890\n```\n"
 	want := "• one two three four five six seven eight nine ten\n\nx := 1234567890123456789012345678901234567890"
-	if got := layout.Join(Render(look(t, "dark"), 20, text)); got != want {
+	if got := layout.Join(Render(stylesOf(t, "dark"), 20, text)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -85,8 +85,8 @@ func (r *renderer) columnWidths() []int {
 			sizes[i] = max(sizes[i], layout.Width(r.inline(c, "")), 1)
 		}
 	}
-	room := max(r.width-3*(len(sizes)-1), len(sizes))
-	for sum(sizes) > room {
+	available := max(r.width-3*(len(sizes)-1), len(sizes))
+	for sum(sizes) > available {
 		sizes[slices.Index(sizes, slices.Max(sizes))]--
 	}
 	return sizes

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func TestTell(t *testing.T) {
+func TestNotify(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -20,16 +20,16 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-// project is a service that knows a directory and models.
-type desk struct {
+// service implements the parts of pawl.Service that describe a project and list models.
+type service struct {
 	pawl.Service
 	folder pawl.Project
 	models []pawl.ModelInfo
 	err    error
 }
 
-func (d *desk) Look(context.Context, string) (pawl.Project, error) { return d.folder, d.err }
-func (d *desk) Models(context.Context) ([]pawl.ModelInfo, error)   { return d.models, d.err }
+func (d *service) Look(context.Context, string) (pawl.Project, error) { return d.folder, d.err }
+func (d *service) Models(context.Context) ([]pawl.ModelInfo, error)   { return d.models, d.err }
 func help(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }
 }
@@ -89,25 +89,25 @@ func TestBegin(t *testing.T) {
 	trusted := pawl.TrustInfo{State: "trusted", Parts: []string{"agent a"}}
 	unknown := pawl.TrustInfo{State: "unknown", Parts: []string{"agent a"}}
 	for _, c := range []struct {
-		name  string
-		desk  desk
-		model string
-		want  []string
+		name    string
+		service service
+		model   string
+		want    []string
 	}{
-		{"nothing", desk{folder: pawl.Project{Model: "m"}}, "", nil},
-		{"a model by flag", desk{}, "m", nil},
-		{"no model", desk{models: models()}, "", []string{"*onboarding.welcome"}},
-		{"a folder that brings something", desk{folder: pawl.Project{Model: "m", Trust: unknown}}, "", []string{"*dialog.Trust"}},
-		{"one that is trusted", desk{folder: pawl.Project{Model: "m", Trust: trusted}}, "", nil},
-		{"one that has changed", desk{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "changed", Parts: []string{"a"}}}}, "", []string{"*dialog.Trust"}},
-		{"one that brings nothing", desk{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "unknown"}}}, "", nil},
-		{"both: trust is on top", desk{folder: pawl.Project{Trust: unknown}}, "", []string{"*onboarding.welcome", "*dialog.Trust"}},
-		{"no desk", desk{err: pawl.ErrUnavailable}, "m", nil},
-		{"no desk, no model", desk{err: pawl.ErrUnavailable}, "", []string{"*onboarding.welcome"}},
-		{"a failure", desk{err: pawl.ErrInvalid}, "m", []string{"failed"}},
+		{"nothing", service{folder: pawl.Project{Model: "m"}}, "", nil},
+		{"a model by flag", service{}, "m", nil},
+		{"no model", service{models: models()}, "", []string{"*onboarding.welcome"}},
+		{"a folder that brings something", service{folder: pawl.Project{Model: "m", Trust: unknown}}, "", []string{"*dialog.Trust"}},
+		{"one that is trusted", service{folder: pawl.Project{Model: "m", Trust: trusted}}, "", nil},
+		{"one that has changed", service{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "changed", Parts: []string{"a"}}}}, "", []string{"*dialog.Trust"}},
+		{"one that brings nothing", service{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "unknown"}}}, "", nil},
+		{"both: trust is on top", service{folder: pawl.Project{Trust: unknown}}, "", []string{"*onboarding.welcome", "*dialog.Trust"}},
+		{"no desk", service{err: pawl.ErrUnavailable}, "m", nil},
+		{"no desk, no model", service{err: pawl.ErrUnavailable}, "", []string{"*onboarding.welcome"}},
+		{"a failure", service{err: pawl.ErrInvalid}, "m", []string{"failed"}},
 	} {
 		var got []string
-		for _, msg := range sent(t, Begin(shared(t, &c.desk), Options{Chosen: c.model != ""})) {
+		for _, msg := range sent(t, Begin(shared(t, &c.service), Options{Chosen: c.model != ""})) {
 			switch m := msg.(type) {
 			case ui.Open:
 				got = append(got, fmt.Sprintf("%T", m.Dialog))
@@ -124,7 +124,7 @@ func TestBegin(t *testing.T) {
 func TestAskTrust(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{"trusted": "is trusted", "": "brings nothing", "unknown": "open", "changed": "open"} {
-		d := &desk{folder: pawl.Project{Trust: pawl.TrustInfo{State: state}}}
+		d := &service{folder: pawl.Project{Trust: pawl.TrustInfo{State: state}}}
 		if state != "" {
 			d.folder.Trust.Parts = []string{"agent a"}
 		}
@@ -187,24 +187,24 @@ func TestWelcome(t *testing.T) {
 	t.Parallel()
 	boxed := pawl.Project{Sandbox: "bubblewrap", Mode: "ask", Modes: []string{"plan", "ask", "guard"}}
 	for _, c := range []struct {
-		name string
-		desk desk
-		help func(context.Context) (string, error)
-		keys []string
+		name    string
+		service service
+		help    func(context.Context) (string, error)
+		keys    []string
 	}{
-		{"models", desk{folder: boxed, models: models()}, nil, nil},
-		{"list", desk{folder: boxed, models: models()}, nil, []string{"enter"}},
-		{"modes_boxed", desk{folder: boxed, models: models()}, nil, []string{"enter", "enter"}},
-		{"modes_no_box", desk{folder: pawl.Project{Sandbox: "none"}, models: models()}, nil, []string{"enter", "enter"}},
-		{"no_models", desk{folder: boxed}, help("Pawl needs a model.\x1b[2J\n\nFound: ANTHROPIC_API_KEY"), []string{"enter"}},
-		{"long_help", desk{folder: boxed}, help("Pawl needs a model.\n" + strings.Repeat("\nanother way to one", 30) + " at last"), []string{"down"}},
-		{"no_help", desk{folder: boxed}, noHelpAtAll, nil},
-		{"no_desk", desk{err: pawl.ErrUnavailable}, nil, nil},
+		{"models", service{folder: boxed, models: models()}, nil, nil},
+		{"list", service{folder: boxed, models: models()}, nil, []string{"enter"}},
+		{"modes_boxed", service{folder: boxed, models: models()}, nil, []string{"enter", "enter"}},
+		{"modes_no_box", service{folder: pawl.Project{Sandbox: "none"}, models: models()}, nil, []string{"enter", "enter"}},
+		{"no_models", service{folder: boxed}, help("Pawl needs a model.\x1b[2J\n\nFound: ANTHROPIC_API_KEY"), []string{"enter"}},
+		{"long_help", service{folder: boxed}, help("Pawl needs a model.\n" + strings.Repeat("\nanother way to one", 30) + " at last"), []string{"down"}},
+		{"no_help", service{folder: boxed}, noHelpAtAll, nil},
+		{"no_desk", service{err: pawl.ErrUnavailable}, nil, nil},
 	} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}} {
-			s := shared(t, &c.desk)
+			s := shared(t, &c.service)
 			o := Options{Help: c.help}
-			d, _ := walk(t, newWelcome(s, o, find(s, o, c.desk.folder)), c.keys...)
+			d, _ := walk(t, newWelcome(s, o, find(s, o, c.service.folder)), c.keys...)
 			golden(t, fmt.Sprintf("%s_%d", c.name, size[0]), d.View(size[0], size[1]))
 		}
 	}
@@ -218,7 +218,7 @@ func TestChoice(t *testing.T) {
 		kept = append(kept, model+" "+mode)
 		return nil
 	}
-	d := &desk{folder: pawl.Project{Sandbox: "landlock"}, models: models()}
+	d := &service{folder: pawl.Project{Sandbox: "landlock"}, models: models()}
 	s := shared(t, d)
 	o := Options{Save: save}
 	end, out := walk(t, newWelcome(s, o, find(s, o, d.folder)), "enter", "q", "w", "e", "n", "enter", "down", "enter")
@@ -246,7 +246,7 @@ func TestChoice(t *testing.T) {
 // TestTypedAhead: what was typed before the welcome was there chooses nothing.
 func TestTypedAhead(t *testing.T) {
 	t.Parallel()
-	d := &desk{models: models()}
+	d := &service{models: models()}
 	s := shared(t, d)
 	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))
 	w.Shown()
@@ -259,7 +259,7 @@ func TestTypedAhead(t *testing.T) {
 // TestLookAgain: a key that was set meanwhile is found.
 func TestLookAgain(t *testing.T) {
 	t.Parallel()
-	d := &desk{}
+	d := &service{}
 	s := shared(t, d)
 	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))
 	d.models = models()

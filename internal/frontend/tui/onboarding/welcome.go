@@ -243,11 +243,11 @@ func (w *welcome) text() string {
 		}
 		fmt.Fprintf(&b, "  %s: %d\n", sanitize.Line(p), count[p])
 	}
-	box := "There is no sandbox here: what pawl runs can do what you can. 'pawl doctor' says how to get one."
+	sandboxNote := "There is no sandbox here: what pawl runs can do what you can. 'pawl doctor' says how to get one."
 	if w.found.folder.Sandbox != "" && w.found.folder.Sandbox != "none" {
-		box = fmt.Sprintf("Commands run in a sandbox (%s).", sanitize.Line(w.found.folder.Sandbox))
+		sandboxNote = fmt.Sprintf("Commands run in a sandbox (%s).", sanitize.Line(w.found.folder.Sandbox))
 	}
-	b.WriteString("\n" + box)
+	b.WriteString("\n" + sandboxNote)
 	return b.String()
 }
 

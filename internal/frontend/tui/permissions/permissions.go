@@ -18,15 +18,15 @@ import (
 
 // List is what applies in a directory.
 type List struct {
-	Rules  []Rule
-	Grants []Grant
+	Rules        []Rule
+	SavedAnswers []SavedAnswer
 }
 
 // Rule is a configured rule.
 type Rule struct{ Text, Origin string }
 
-// Grant is a saved answer.
-type Grant struct{ ID, Text, Where string }
+// SavedAnswer is what a user always allows, or allows for a session.
+type SavedAnswer struct{ ID, Text, Where string }
 
 // Source provides the permissions of this machine; servers do not expose theirs.
 type Source struct {
@@ -34,7 +34,7 @@ type Source struct {
 	Revoke func(id string) error
 }
 
-// id is the picker's ID; removeKey revokes a grant.
+// id is the picker's ID; removeKey revokes a saved answer.
 const (
 	id        = "permissions"
 	removeKey = "ctrl+x"
@@ -71,7 +71,7 @@ func Open(s *ui.Shared, source *Source, dir string) tea.Cmd {
 func (d *Dialog) show(list List) {
 	d.list = list
 	var items []picker.Item
-	for _, g := range list.Grants {
+	for _, g := range list.SavedAnswers {
 		items = append(items, picker.Item{ID: g.ID, Title: g.Text, Detail: g.Where, Group: "allowed by you"})
 	}
 	for i, r := range list.Rules {
@@ -113,19 +113,19 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 // sure asks for confirmation before a saved answer is revoked. Rules are edited in the
 // configuration.
 func (d *Dialog) sure(chosen string) tea.Cmd {
-	i := slices.IndexFunc(d.list.Grants, func(g Grant) bool { return g.ID == chosen })
+	i := slices.IndexFunc(d.list.SavedAnswers, func(g SavedAnswer) bool { return g.ID == chosen })
 	if i < 0 {
 		return ui.Send(ui.Notice{Text: "rules are written in the configuration: 'pawl config' shows where"})
 	}
-	g := d.list.Grants[i]
+	g := d.list.SavedAnswers[i]
 	text := fmt.Sprintf("%s\nin %s\n\nPawl asks again before it does this.", sanitize.Line(g.Text), sanitize.Line(g.Where))
 	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Take this back?", text, "take it back", d.revoke(g.ID))})
 }
 
-func (d *Dialog) revoke(grant string) tea.Cmd {
+func (d *Dialog) revoke(answerID string) tea.Cmd {
 	source, ctx, dir := d.source, d.shared.Context, d.dir
 	return func() tea.Msg {
-		if err := source.Revoke(grant); err != nil {
+		if err := source.Revoke(answerID); err != nil {
 			return listMsg{err: err}
 		}
 		list, err := source.List(ctx, dir)

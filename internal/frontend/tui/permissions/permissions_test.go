@@ -30,12 +30,12 @@ func (k *kept) source() *Source {
 			if dir != "/work/here" {
 				return List{}, fmt.Errorf("another folder: %s", dir)
 			}
-			return List{k.list.Rules, slices.Clone(k.list.Grants)}, k.err
+			return List{k.list.Rules, slices.Clone(k.list.SavedAnswers)}, k.err
 		},
 		Revoke: func(id string) error {
-			n := len(k.list.Grants)
-			k.list.Grants = slices.DeleteFunc(k.list.Grants, func(g Grant) bool { return g.ID == id })
-			if len(k.list.Grants) == n {
+			n := len(k.list.SavedAnswers)
+			k.list.SavedAnswers = slices.DeleteFunc(k.list.SavedAnswers, func(g SavedAnswer) bool { return g.ID == id })
+			if len(k.list.SavedAnswers) == n {
 				return pawl.ErrNotFound
 			}
 			return nil
@@ -45,8 +45,8 @@ func (k *kept) source() *Source {
 
 func some() *kept {
 	return &kept{list: List{
-		Rules:  []Rule{{`deny bash "rm *"`, "your configuration"}, {`ask read "**/.env"`, "built in"}},
-		Grants: []Grant{{"aaa", `allow bash "go test *"`, "/work/here"}, {"bbb", "allow \x1b[2J", "session 1 in /work/here\u202e"}},
+		Rules:        []Rule{{`deny bash "rm *"`, "your configuration"}, {`ask read "**/.env"`, "built in"}},
+		SavedAnswers: []SavedAnswer{{"aaa", `allow bash "go test *"`, "/work/here"}, {"bbb", "allow \x1b[2J", "session 1 in /work/here\u202e"}},
 	}}
 }
 
@@ -67,36 +67,36 @@ func TestView(t *testing.T) {
 	uitest.Golden(t, "none-80", ansi.Strip(opened(t, &kept{}).View(80, 24)), 80)
 }
 
-// TestTakeBack: a grant goes after a yes, and the list shows it; a rule stays.
-func TestTakeBack(t *testing.T) {
+// TestRevoke checks that a saved answer is removed after a confirmation, and that a rule cannot be removed.
+func TestRevoke(t *testing.T) {
 	t.Parallel()
 	k := some()
 	d, sent := uitest.Press(opened(t, k), removeKey)
 	open, ok := sent[len(sent)-1].(ui.Open)
-	if !ok || len(k.list.Grants) != 2 {
+	if !ok || len(k.list.SavedAnswers) != 2 {
 		t.Fatalf("it is not asked before: %v", sent)
 	}
 	sure := open.Dialog.(*dialog.Sure)
 	uitest.Golden(t, "sure-80", ansi.Strip(sure.View(80, 24)), 80)
 	d, _ = uitest.Run(d, sure.Do)
-	if diff := cmp.Diff([]Grant{some().list.Grants[1]}, k.list.Grants); diff != "" {
+	if diff := cmp.Diff([]SavedAnswer{some().list.SavedAnswers[1]}, k.list.SavedAnswers); diff != "" {
 		t.Error(diff)
 	}
 	if view := d.View(80, 24); strings.Contains(view, "go test") {
 		t.Errorf("it is still listed:\n%s", view)
 	}
 	_, sent = uitest.Press(d, "end", removeKey)
-	if _, said := sent[len(sent)-1].(ui.Notice); !said || len(k.list.Grants) != 1 {
+	if _, said := sent[len(sent)-1].(ui.Notice); !said || len(k.list.SavedAnswers) != 1 {
 		t.Errorf("of a rule: %v", sent)
 	}
 }
 
-// TestGone: a grant that somebody else undid is a failure that is shown.
-func TestGone(t *testing.T) {
+// TestRevokeNotFound checks that revoking an answer that no longer exists shows an error.
+func TestRevokeNotFound(t *testing.T) {
 	t.Parallel()
 	k := some()
 	d := opened(t, k)
-	k.list.Grants = nil
+	k.list.SavedAnswers = nil
 	_, sent := uitest.Press(d, removeKey)
 	_, sent = uitest.Run(d, sent[len(sent)-1].(ui.Open).Dialog.(*dialog.Sure).Do)
 	if failed, ok := sent[len(sent)-1].(ui.Failed); !ok || !errors.Is(failed.Err, pawl.ErrNotFound) {

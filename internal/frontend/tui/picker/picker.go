@@ -140,7 +140,7 @@ func (p *Picker) filter(among []row) {
 	if q.Empty() {
 		p.rows = p.all()
 	} else {
-		p.rows = p.fitting(q, among)
+		p.rows = p.matching(q, among)
 	}
 	for _, r := range p.rows {
 		if r.item >= 0 {
@@ -167,7 +167,7 @@ func (p *Picker) all() []row {
 // match; in details, only whole words.
 const inTitle = 1 << 16
 
-func (p *Picker) fitting(q Query, among []row) []row {
+func (p *Picker) matching(q Query, among []row) []row {
 	var rows []row
 	try := func(i int) {
 		if score, ok := q.Score(p.titles[i]); ok {

@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
 )
 
-func shared(t testing.TB, look string) *ui.Shared {
+func shared(t testing.TB, appearance string) *ui.Shared {
 	t.Helper()
-	return uitest.Shared(t, nil, look)
+	return uitest.Shared(t, nil, appearance)
 }
 
 func golden(t *testing.T, name, got string) {
@@ -71,10 +71,10 @@ func fruit() []Item {
 
 func TestView(t *testing.T) {
 	t.Parallel()
-	look := func(w, h int) string { return fmt.Sprintf("look %dx%d\nmore", w, h) }
+	appearance := func(w, h int) string { return fmt.Sprintf("look %dx%d\nmore", w, h) }
 	with := fruit()
 	for i := range with {
-		with[i].Preview = look
+		with[i].Preview = appearance
 	}
 	for _, c := range []struct {
 		name          string
@@ -107,9 +107,9 @@ func TestView(t *testing.T) {
 // TestColors: what was found is marked, in color and without.
 func TestColors(t *testing.T) {
 	t.Parallel()
-	for _, look := range []string{"dark", "plain"} {
-		d, _ := press(t, New(shared(t, look), "Fruit", fruit()[:3], Options{}), "r")
-		golden(t, "colors-"+look, strings.ReplaceAll(d.View(60, 14), "\x1b", "␛"))
+	for _, appearance := range []string{"dark", "plain"} {
+		d, _ := press(t, New(shared(t, appearance), "Fruit", fruit()[:3], Options{}), "r")
+		golden(t, "colors-"+appearance, strings.ReplaceAll(d.View(60, 14), "\x1b", "␛"))
 	}
 }
 

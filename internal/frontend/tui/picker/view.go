@@ -29,36 +29,36 @@ type area struct{ x, y, width, height int }
 // View draws the picker in at most that many cells.
 func (p *Picker) View(width, height int) string {
 	inner := max(8, min(width-4, maxWidth)-frameWidth)
-	room := max(1, height-2-frameHeight-headHeight-footHeight)
-	body := p.body(inner, room)
+	available := max(1, height-2-frameHeight-headHeight-footHeight)
+	body := p.body(inner, available)
 	lines := append([]string{p.head(inner), ""}, body...)
 	lines = append(lines, "", p.foot(inner))
-	box := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(p.shared.Styles.Accent.GetForeground()).
+	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(p.shared.Styles.Accent.GetForeground()).
 		Padding(0, 1).Width(inner + frameWidth).Render(strings.Join(lines, "\n"))
-	x, y := max(0, (width-lipgloss.Width(box))/2), max(0, (height-lipgloss.Height(box))/2)
+	x, y := max(0, (width-lipgloss.Width(frame))/2), max(0, (height-lipgloss.Height(frame))/2)
 	p.area = area{x + 2, y + 1 + headHeight, p.area.width, p.listed}
-	return box
+	return frame
 }
 
 // body returns the list, and the preview beside or below it.
-func (p *Picker) body(width, room int) []string {
-	look := p.preview()
+func (p *Picker) body(width, available int) []string {
+	preview := p.preview()
 	all := p.height()
 	switch {
-	case look == nil:
+	case preview == nil:
 		p.area.width = width
-		return p.list(width, min(room, all))
+		return p.list(width, min(available, all))
 	case width >= sideBySide:
 		left := width * 2 / 5
 		p.area.width = left
-		rows := min(room, max(all, 12))
-		return beside(p.list(left, rows), cut(look(width-left-3, rows), width-left-3, rows), left, p.shared.Styles.Border.Render(" │ "))
+		rows := min(available, max(all, 12))
+		return beside(p.list(left, rows), cut(preview(width-left-3, rows), width-left-3, rows), left, p.shared.Styles.Border.Render(" │ "))
 	default:
 		p.area.width = width
-		below := min(8, room/3)
-		list := p.list(width, min(room-below-1, all))
+		below := min(8, available/3)
+		list := p.list(width, min(available-below-1, all))
 		list = append(list, p.shared.Styles.Border.Render(strings.Repeat("─", width)))
-		shown := cut(look(width, below), width, below)
+		shown := cut(preview(width, below), width, below)
 		for len(shown) < below {
 			shown = append(shown, "")
 		}
@@ -187,10 +187,10 @@ func (p *Picker) line(q Query, n, width int) string {
 	title := ansi.Truncate(Highlight(p.titles[r.item], q, s.Accent.Underline(true)), width-2, "…")
 	used := 2 + ansi.StringWidth(title)
 	detail := sanitize.Line(it.Detail)
-	if room := width - used - 2; room < 4 {
+	if available := width - used - 2; available < 4 {
 		detail = ""
 	} else {
-		detail = ansi.Truncate(detail, room, "…")
+		detail = ansi.Truncate(detail, available, "…")
 	}
 	gap := strings.Repeat(" ", max(0, width-used-ansi.StringWidth(detail)))
 	if chosen {

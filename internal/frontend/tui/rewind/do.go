@@ -29,7 +29,7 @@ var errChanged = errors.New("it has changed while you looked: this is what would
 
 // do applies the plan, if it is still what was shown.
 func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
-	shown := d.looked()
+	shown := d.selectedPreview()
 	if d.doing || shown == nil || shown.err != nil {
 		return nil
 	}
@@ -105,9 +105,9 @@ func (d *Dialog) fork() tea.Cmd {
 // Fail shows why nothing was done, and makes a new plan.
 func (d *Dialog) Fail(err error) tea.Cmd {
 	d.doing, d.fault = false, err.Error()
-	d.looks = nil
+	d.previews = nil
 	d.pane.Renew()
-	return tea.Batch(d.look(0), d.lock.Shut())
+	return tea.Batch(d.preview(0), d.lock.Shut())
 }
 
 // Notice describes what was done, and how to reverse it.

@@ -61,8 +61,8 @@ func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 	head := fmt.Sprintf("  %-7s", sanitize.Line(f.Kind))
 	counts := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
 	path := sanitize.Line(f.Path)
-	room := max(8, width-ansi.StringWidth(head)-len(counts)-3)
-	if over := ansi.StringWidth(path) - room; over > 0 {
+	available := max(8, width-ansi.StringWidth(head)-len(counts)-3)
+	if over := ansi.StringWidth(path) - available; over > 0 {
 		path = ansi.TruncateLeft(path, over+1, "…")
 	}
 	line := s.Muted.Render(head) + " " + s.Text.Render(path) + "  " + s.Good.Render(fmt.Sprintf("+%d", f.Added)) + " " + s.Bad.Render(fmt.Sprintf("-%d", f.Deleted))
@@ -75,11 +75,11 @@ func fileLine(s *theme.Styles, f pawl.FileChange, width int) string {
 // patch renders the changes of the files.
 func patch(s *theme.Styles, text string, width int) []string {
 	var lines []string
-	look := diff.NewStyles(s)
+	styles := diff.NewStyles(s)
 	for _, part := range split(text) {
 		path, body := part.path, part.text
 		lines = append(lines, "", s.Bold.Render(ansi.Truncate(sanitize.Line(path), width, "…")))
-		for _, l := range diff.Render(look, width, path, body) {
+		for _, l := range diff.Render(styles, width, path, body) {
 			lines = append(lines, l.Text)
 		}
 	}

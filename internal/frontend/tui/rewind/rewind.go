@@ -42,13 +42,13 @@ type Dialog struct {
 	closely  bool      // the plan of one is shown in full
 	scope    pawl.Scope
 
-	looks  map[pawl.Undo]*look
-	round  int                // number of the last plan
-	cancel context.CancelFunc // of the plan that is being made
-	lock   *dialog.Lock
-	pane   dialog.Pane
-	fault  string // why nothing was done
-	doing  bool
+	previews map[pawl.Undo]*preview
+	round    int                // number of the last plan
+	cancel   context.CancelFunc // of the plan that is being made
+	lock     *dialog.Lock
+	pane     dialog.Pane
+	fault    string // why nothing was done
+	doing    bool
 }
 
 var _ ui.Dialog = (*Dialog)(nil)
@@ -63,7 +63,7 @@ func (d *Dialog) Shown() tea.Cmd {
 	if d.messages == nil && !d.closely {
 		return tea.Batch(d.lock.Shut(), d.list())
 	}
-	return tea.Batch(d.lock.Shut(), d.look(0))
+	return tea.Batch(d.lock.Shut(), d.preview(0))
 }
 
 // listedMsg are the messages.
@@ -103,7 +103,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		if m.dialog == d {
 			return d, d.rested(m)
 		}
-	case lookedMsg:
+	case previewMsg:
 		if m.dialog == d {
 			return d.came(m)
 		}
@@ -126,11 +126,11 @@ func (d *Dialog) fill(m listedMsg) (ui.Dialog, tea.Cmd) {
 	if d.messages = m.list; d.kind == Fork {
 		d.messages = append([]Message{{}}, m.list...) // the first one stands for all
 	}
-	return d, d.look(0)
+	return d, d.preview(0)
 }
 
 // came shows a plan, and starts the lock.
-func (d *Dialog) came(m lookedMsg) (ui.Dialog, tea.Cmd) {
+func (d *Dialog) came(m previewMsg) (ui.Dialog, tea.Cmd) {
 	if d.nothing(m) {
 		return nil, ui.Send(ui.Failed{Err: m.err})
 	}
@@ -187,7 +187,7 @@ func (d *Dialog) move(by int) tea.Cmd {
 	}
 	d.at, d.fault = to, ""
 	d.pane = dialog.Pane{}
-	return d.look(pause)
+	return d.preview(pause)
 }
 
 // choose shows the plan in full, or forks.
@@ -202,7 +202,7 @@ func (d *Dialog) choose() tea.Cmd {
 		return nil
 	}
 	d.closely, d.pane = true, dialog.Pane{}
-	return tea.Batch(d.look(0), d.lock.Shut())
+	return tea.Batch(d.preview(0), d.lock.Shut())
 }
 
 // closeKey handles a key while a plan is shown in full.
@@ -242,7 +242,7 @@ func (d *Dialog) back() (ui.Dialog, tea.Cmd) {
 	}
 	d.closely, d.fault, d.scope = false, "", pawl.ScopeBoth
 	d.pane = dialog.Pane{}
-	return d, d.look(0)
+	return d, d.preview(0)
 }
 
 // scopes are the scopes in the order in which they are offered.
@@ -259,19 +259,19 @@ func (d *Dialog) nextScope() tea.Cmd {
 		}
 	}
 	d.fault, d.pane = "", dialog.Pane{}
-	return tea.Batch(d.look(0), d.lock.Shut())
+	return tea.Batch(d.preview(0), d.lock.Shut())
 }
 
 // ready reports whether a plan is shown that changes something.
 func (d *Dialog) ready() bool {
-	l := d.looked()
+	l := d.selectedPreview()
 	return l != nil && l.err == nil && (l.plan.Scope.Conversation() || len(l.plan.Files) > 0)
 }
 
 // conflicts reports whether files conflict: then the user must choose what happens to
 // them.
 func (d *Dialog) conflicts() bool {
-	return d.ready() && len(d.looked().plan.Conflicting()) > 0
+	return d.ready() && len(d.selectedPreview().plan.Conflicting()) > 0
 }
 
 func (d *Dialog) wheel(m tea.MouseWheelMsg) tea.Cmd {

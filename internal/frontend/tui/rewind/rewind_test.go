@@ -28,9 +28,9 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func said(text string) pawl.Parts { return pawl.Parts{pawl.Text{Text: text}} }
 
 // sample is a window over messages and plans that are there already.
-func sample(t *testing.T, look string, k Kind) *Dialog {
+func sample(t *testing.T, themeName string, k Kind) *Dialog {
 	t.Helper()
-	d := New(uitest.Shared(t, nil, look), "s", k)
+	d := New(uitest.Shared(t, nil, themeName), "s", k)
 	d.now = func() time.Time { return noon }
 	d.fill(listedMsg{d, []Message{
 		{Seq: 40, At: noon.Add(-20 * time.Second), Parts: said("and now\tthe tests,\nall \x1b]0;of\a them " + strings.Repeat("please ", 20))},
@@ -78,63 +78,63 @@ func known(d *Dialog, change func(*pawl.UndoPlan), err error) {
 	if change != nil {
 		change(&p)
 	}
-	d.came(lookedMsg{d, order, look{p, err}})
+	d.came(previewMsg{d, order, preview{p, err}})
 }
 
 func conflicting(p *pawl.UndoPlan) { p.Files[0].Conflict = "changed since" }
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	scenes := map[string]func(look string) *Dialog{
-		"list": func(look string) *Dialog {
-			d := sample(t, look, Back)
+	dialogs := map[string]func(themeName string) *Dialog{
+		"list": func(themeName string) *Dialog {
+			d := sample(t, themeName, Back)
 			known(d, nil, nil)
 			return d
 		},
-		"looking": func(look string) *Dialog {
-			d := sample(t, look, Back)
+		"looking": func(themeName string) *Dialog {
+			d := sample(t, themeName, Back)
 			d.move(1)
 			return d
 		},
-		"closely": func(look string) *Dialog {
-			d := sample(t, look, Back)
+		"closely": func(themeName string) *Dialog {
+			d := sample(t, themeName, Back)
 			d.choose()
 			known(d, nil, nil)
 			return d
 		},
-		"conflict": func(look string) *Dialog {
-			d := sample(t, look, Undo)
+		"conflict": func(themeName string) *Dialog {
+			d := sample(t, themeName, Undo)
 			known(d, conflicting, nil)
 			return d
 		},
-		"conversation": func(look string) *Dialog {
-			d := sample(t, look, Undo)
+		"conversation": func(themeName string) *Dialog {
+			d := sample(t, themeName, Undo)
 			d.scope = pawl.ScopeConversation
 			known(d, func(p *pawl.UndoPlan) { p.Files, p.Diff, p.Blind, p.Messages = nil, "", nil, 1 }, nil)
 			return d
 		},
-		"unavailable": func(look string) *Dialog {
-			d := sample(t, look, Undo)
+		"unavailable": func(themeName string) *Dialog {
+			d := sample(t, themeName, Undo)
 			known(d, nil, errors.New("the files cannot be put back: snapshots need git; the conversation can go back alone"))
 			return d
 		},
-		"redo": func(look string) *Dialog {
-			d := sample(t, look, Redo)
+		"redo": func(themeName string) *Dialog {
+			d := sample(t, themeName, Redo)
 			known(d, nil, nil)
 			return d
 		},
-		"fork": func(look string) *Dialog {
-			d := sample(t, look, Fork)
+		"fork": func(themeName string) *Dialog {
+			d := sample(t, themeName, Fork)
 			d.fault = "session s: it is gone"
 			return d
 		},
 	}
-	for name, scene := range scenes {
-		for _, look := range []string{"dark", "plain"} {
-			uitest.Golden(t, fmt.Sprintf("%s-%s-80", name, look), scene(look).View(80, 24), 80)
+	for name, newDialog := range dialogs {
+		for _, themeName := range []string{"dark", "plain"} {
+			uitest.Golden(t, fmt.Sprintf("%s-%s-80", name, themeName), newDialog(themeName).View(80, 24), 80)
 		}
-		uitest.Golden(t, name+"-plain-120", scene("plain").View(120, 40), 120)
-		for line := range strings.SplitSeq(scene("plain").View(20, 8), "\n") {
+		uitest.Golden(t, name+"-plain-120", newDialog("plain").View(120, 40), 120)
+		for line := range strings.SplitSeq(newDialog("plain").View(20, 8), "\n") {
 			if ansi.StringWidth(line) > 20 {
 				t.Errorf("%s: too wide for 20 cells: %q", name, line)
 			}
@@ -153,19 +153,19 @@ func (c *counted) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (
 	return c.Service.Preview(ctx, id, r)
 }
 
-// world is a window over a real session of three turns.
-type world struct {
+// env is a dialog over a real session of three turns.
+type env struct {
 	*testing.T
 	*Dialog
-	svc   *counted
-	dir   string
-	ended []Ended
-	gone  bool
+	svc    *counted
+	dir    string
+	ended  []Ended
+	closed bool
 }
 
-func begin(t *testing.T, k Kind) *world {
+func begin(t *testing.T, k Kind) *env {
 	t.Helper()
-	w := &world{T: t, svc: &counted{Service: servicetest.Local(t).Service}, dir: t.TempDir()}
+	w := &env{T: t, svc: &counted{Service: servicetest.Local(t).Service}, dir: t.TempDir()}
 	script := filepath.Join(t.TempDir(), "s.jsonl")
 	lines := `{"calls":[{"name":"write","input":{"path":"a","content":"one"}}]}
 {"text":"One."}
@@ -199,7 +199,7 @@ func begin(t *testing.T, k Kind) *world {
 }
 
 // run does what commands say, until nothing is left.
-func (w *world) run(cmd tea.Cmd) {
+func (w *env) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -218,22 +218,22 @@ func (w *world) run(cmd tea.Cmd) {
 }
 
 // give gives a message. The person looks at the result for long enough.
-func (w *world) give(msg tea.Msg) tea.Cmd {
+func (w *env) give(msg tea.Msg) tea.Cmd {
 	next, cmd := w.Update(msg)
 	w.lock = dialog.NewLock()
-	w.gone = w.gone || next == nil
+	w.closed = w.closed || next == nil
 	w.View(80, 24)
 	return cmd
 }
 
 // press gives keys, and waits for the result of each.
-func (w *world) press(names ...string) {
+func (w *env) press(names ...string) {
 	for _, name := range names {
 		w.run(w.give(uitest.Key(name)))
 	}
 }
 
-func (w *world) file(name string) string {
+func (w *env) file(name string) string {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join(w.dir, name))
 	if err != nil && !os.IsNotExist(err) {
@@ -242,7 +242,7 @@ func (w *world) file(name string) string {
 	return string(text)
 }
 
-func (w *world) says(parts ...string) {
+func (w *env) says(parts ...string) {
 	w.Helper()
 	for _, p := range parts {
 		if view := ansi.Strip(w.View(80, 24)); !strings.Contains(view, p) {
@@ -251,8 +251,8 @@ func (w *world) says(parts ...string) {
 	}
 }
 
-// TestLooks: only where the bar rests it is looked at what would change, and once.
-func TestLooks(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestPreviews checks that a plan is made once, and only for a message that stays selected.
+func TestPreviews(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Back)
 	w.says("› third", "2 messages are taken back", "no file changes")
 	passed := w.give(uitest.Key("down"))
@@ -268,12 +268,12 @@ func TestLooks(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Errorf("%d looks at two messages", n)
 	}
 	w.press("esc")
-	if !w.gone {
+	if !w.closed {
 		t.Error("it does not close")
 	}
 }
 
-// TestBack: a message is chosen, seen and gone back to; then forward again.
+// TestBack previews a message, rewinds to it, and redoes.
 func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Back)
 	w.press("down", "enter")
@@ -296,7 +296,7 @@ func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	if a, b := w.file("a"), w.file("b"); a != "one" || b != "" {
 		t.Errorf("the files are %q, %q", a, b)
 	}
-	redo := &world{T: t, Dialog: New(w.shared, w.session, Redo), svc: w.svc, dir: w.dir}
+	redo := &env{T: t, Dialog: New(w.shared, w.session, Redo), svc: w.svc, dir: w.dir}
 	redo.run(redo.Shown())
 	redo.says("from second", "5 messages are brought back", "create  b")
 	redo.press("enter")
@@ -399,11 +399,11 @@ func TestNothing(t *testing.T) { //nolint:paralleltest // it sets environment va
 	for _, k := range []Kind{Back, Undo, Redo} {
 		d := New(uitest.Shared(t, svc, "plain"), s.ID, k)
 		for _, cmd := range d.Shown()().(tea.BatchMsg)[1:] {
-			next, told := d.Update(cmd())
-			if next != nil || told == nil {
+			next, nextCmd := d.Update(cmd())
+			if next != nil || nextCmd == nil {
 				t.Fatalf("%d: it stays", k)
 			}
-			switch m := told().(type) {
+			switch m := nextCmd().(type) {
 			case ui.Failed:
 				if !errors.Is(m.Err, pawl.ErrNotFound) {
 					t.Error(m.Err)

@@ -37,15 +37,15 @@ func (d *Dialog) View(width, height int) string {
 // listView returns the messages, the plan of the selected one, and the key hints.
 func (d *Dialog) listView(width, height int) []string {
 	foot := append(d.faults(width), d.listHints(width)...)
-	room := max(3, height-2-len(foot)) // a margin above and below
+	available := max(3, height-2-len(foot)) // a margin above and below
 	if d.messages == nil {
 		return append([]string{d.shared.Styles.Muted.Render("reading …"), ""}, foot...)
 	}
 	var below []string
 	if d.kind == Back {
-		below = append([]string{rule(d.shared.Styles, width)}, d.glance(width, max(4, min(8, room/2-1)))...)
+		below = append([]string{rule(d.shared.Styles, width)}, d.glance(width, max(4, min(8, available/2-1)))...)
 	}
-	lines := d.rows(width, room-1-len(below))
+	lines := d.rows(width, available-1-len(below))
 	lines = append(lines, below...)
 	return append(append(lines, ""), foot...)
 }
@@ -101,7 +101,7 @@ func inWords(parts pawl.Parts) string {
 func (d *Dialog) glance(width, height int) []string {
 	s := d.shared.Styles
 	var lines []string
-	switch l := d.looked(); {
+	switch l := d.selectedPreview(); {
 	case l == nil:
 		lines = []string{s.Muted.Render("looking at what would change …")}
 	case l.err != nil:
@@ -148,7 +148,7 @@ func (d *Dialog) listHints(width int) []string {
 
 // closeView returns the full plan.
 func (d *Dialog) closeView(width, height int) []string {
-	s, l := d.shared.Styles, d.looked()
+	s, l := d.shared.Styles, d.selectedPreview()
 	var head []string
 	if l != nil && l.err == nil && len(l.plan.Prompt) > 0 {
 		head = append(head, s.Muted.Render("from ")+s.User.Render(ansi.Truncate(inWords(l.plan.Prompt), width-5, "…")))
@@ -203,7 +203,7 @@ func (d *Dialog) closeFoot(width int) []string {
 	}
 	switch {
 	case d.conflicts():
-		n := len(d.looked().plan.Conflicting())
+		n := len(d.selectedPreview().plan.Conflicting())
 		foot = append(foot, s.Warn.Render(ansi.Truncate(fmt.Sprintf("changed by somebody else since: %s. What becomes of that?", humanize.Plural(n, "file")), width, "…")))
 		hints = append(hints, dialog.Hint{Key: k.Key(keys.KeepAside), Does: "keep aside, " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "leave it, " + does})
 	case d.ready():

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pageRows = 40 // sessions per page
-	near     = 10 // rows before the end from which on more are read
+	pageRows     = 40 // sessions per page
+	prefetchRows = 10 // rows before the end from which on more are read
 
 	maxLooked  = 10 // working sessions per page that are checked for asks
 	tailEvents = 60 // events at the end that are read for that, and for the preview
@@ -92,7 +92,7 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 	} else if !same {
 		d.at = 0
 	}
-	return tea.Batch(d.asking(m.rows), d.look())
+	return tea.Batch(d.asking(m.rows), d.loadPreview())
 }
 
 // behind appends a page.
@@ -104,7 +104,7 @@ func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
 	rows = slices.DeleteFunc(rows, func(s pawl.Session) bool { return known[s.ID] })
 	d.rows = append(d.rows, rows...)
 	d.more = d.more && len(rows) > 0
-	return tea.Batch(d.asking(rows), d.look())
+	return tea.Batch(d.asking(rows), d.loadPreview())
 }
 
 // askingMsg says which working sessions wait for an answer.

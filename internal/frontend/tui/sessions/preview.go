@@ -22,9 +22,9 @@ type lookedMsg struct {
 	err     error
 }
 
-// look reads the end of the selected session, if there is space for the preview. One
+// loadPreview reads the end of the selected session, if there is space for the preview. One
 // is read at a time.
-func (d *Dialog) look() tea.Cmd {
+func (d *Dialog) loadPreview() tea.Cmd {
 	s, ok := d.session()
 	if !ok || d.narrow || d.preview.loading != "" || d.kept(s) {
 		return nil
@@ -56,7 +56,7 @@ func (d *Dialog) looked(m lookedMsg) tea.Cmd {
 	}
 	d.views[m.session.ID] = chat.NewView(log, d.shared.Styles)
 	if s, ok := d.session(); ok && s.ID != m.session.ID {
-		return d.look()
+		return d.loadPreview()
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d.done(m)
 	case tea.WindowSizeMsg: // there may be space for the preview now; View decides
 		d.narrow = false
-		return d, d.look()
+		return d, d.loadPreview()
 	case tea.PasteMsg:
 		return d, d.paste(m.Content)
 	case tea.MouseWheelMsg:
@@ -206,8 +206,8 @@ func (d *Dialog) session() (pawl.Session, bool) {
 // move moves the selection, and reads more near the end.
 func (d *Dialog) move(by int) tea.Cmd {
 	d.at = max(0, min(d.at+by, len(d.rows)-1))
-	if d.more && !d.loading && d.at >= len(d.rows)-near {
-		return tea.Batch(d.next(), d.look())
+	if d.more && !d.loading && d.at >= len(d.rows)-prefetchRows {
+		return tea.Batch(d.next(), d.loadPreview())
 	}
-	return d.look()
+	return d.loadPreview()
 }

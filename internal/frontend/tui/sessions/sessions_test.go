@@ -25,24 +25,24 @@ var today = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 
 func idOf(n int) pawl.SessionID { return pawl.SessionID(fmt.Sprintf("%026d", n)) }
 
-// world is a list over a real service.
-type world struct {
+// env is a dialog over a real service.
+type env struct {
 	*Dialog
 	t *testing.T
 	h servicetest.Harness
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	h := servicetest.Local(t)
 	d := NewDialog(uitest.Shared(t, h.Service, "plain"), "")
 	d.shared.Dir = "/work/here"
 	d.now = func() time.Time { return today }
-	return &world{d, t, h}
+	return &env{d, t, h}
 }
 
 // keep keeps a session that was used so long ago.
-func (w *world) keep(n int, dir, prompt string, ago time.Duration, more ...pawl.Body) {
+func (w *env) keep(n int, dir, prompt string, ago time.Duration, more ...pawl.Body) {
 	w.t.Helper()
 	bodies := append([]pawl.Body{
 		pawl.SessionCreated{Dir: dir},
@@ -76,7 +76,7 @@ func said(text string, cost float64) []pawl.Body {
 }
 
 // four keeps sessions of all states.
-func (w *world) four() {
+func (w *env) four() {
 	w.keep(1, "/work/here", "fix the parser", time.Minute, said("The parser is *fixed*.", 0.25)...)
 	w.keep(2, "/work/here", "write the documentation of everything there is in this program and more", 3*time.Hour, pawl.TurnStarted{Prompt: 2})
 	w.keep(3, "/work/here", "delete it all\x1b]0;owned\x07", 50*time.Hour, pawl.TurnStarted{Prompt: 2}, pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "go on?"}})
@@ -84,13 +84,13 @@ func (w *world) four() {
 }
 
 // begin opens the list as the program does: it is drawn before the answers come.
-func (w *world) begin(width int) *world {
+func (w *env) begin(width int) *env {
 	w.View(width, 24)
 	uitest.Run(w.Dialog, w.Shown())
 	return w
 }
 
-func (w *world) ids() []pawl.SessionID {
+func (w *env) ids() []pawl.SessionID {
 	var ids []pawl.SessionID
 	for _, s := range w.rows {
 		ids = append(ids, s.ID)
@@ -114,7 +114,7 @@ func TestView(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		{"rename-80", 80, 24, []string{"ctrl+r", " ", "w", "e", "l", "l"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.four()
 			w.shown = idOf(2)
 			d, _ := uitest.Press(w.begin(c.width).Dialog, c.keys...)
@@ -126,7 +126,7 @@ func TestView(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		})
 	}
 	t.Run("empty", func(t *testing.T) {
-		uitest.Golden(t, "empty-80", ansi.Strip(newWorld(t).begin(80).View(80, 24)), 80)
+		uitest.Golden(t, "empty-80", ansi.Strip(newEnv(t).begin(80).View(80, 24)), 80)
 	})
 }
 
@@ -148,7 +148,7 @@ func TestKeys(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		{"a title that is left", []string{"ctrl+r", "x", "esc"}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.four()
 			d, sent := uitest.Press(w.begin(80).Dialog, c.keys...)
 			sent = slices.DeleteFunc(sent, func(m tea.Msg) bool {
@@ -172,7 +172,7 @@ func TestKeys(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // are listed as the bar gets there.
 func TestAll(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	const many = pageRows + 20
-	w := newWorld(t)
+	w := newEnv(t)
 	for i := range many {
 		w.keep(i+1, "/work/here", fmt.Sprintf("work no%d", i), time.Duration(i)*time.Minute)
 	}
@@ -196,7 +196,7 @@ func TestAll(t *testing.T) { //nolint:paralleltest // it sets environment variab
 
 // TestSameAge: sessions of the same age are all listed, wherever a page ends.
 func TestSameAge(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	for i := range pageRows + 5 {
 		w.keep(i+1, "/work/here", "work", time.Duration(min(i, pageRows-3))*time.Minute)
 	}
@@ -210,7 +210,7 @@ func TestSameAge(t *testing.T) { //nolint:paralleltest // it sets environment va
 // TestMouse: a click moves the bar, a second one opens; elsewhere it does nothing.
 func TestMouse(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for _, width := range []int{80, 120} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.four()
 		lines := strings.Split(ansi.Strip(w.begin(width).View(width, 24)), "\n")
 		top := (24 - len(lines)) / 2
@@ -233,7 +233,7 @@ func TestMouse(t *testing.T) { //nolint:paralleltest // it sets environment vari
 
 // TestTyping: one question is under way at a time, and the last one counts.
 func TestTyping(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	w.begin(80)
 	_, first := w.Update(uitest.Key("p"))
@@ -250,7 +250,7 @@ func TestTyping(t *testing.T) { //nolint:paralleltest // it sets environment var
 
 // TestRename: the title is kept, and the list shows it.
 func TestRename(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	uitest.Press(w.begin(80).Dialog, "down", "ctrl+r", "ctrl+u", "D", "o", "c", "s", "enter")
 	s, err := w.h.Service.Get(t.Context(), idOf(2))
@@ -264,7 +264,7 @@ func TestRename(t *testing.T) { //nolint:paralleltest // it sets environment var
 
 // TestFork: a fork is made, and shown.
 func TestFork(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	d, sent := uitest.Press(w.begin(80).Dialog, "ctrl+f")
 	if d != nil {
@@ -296,7 +296,7 @@ func question(t *testing.T, d ui.Dialog) *dialog.Sure {
 
 // TestDelete: nothing goes before a yes, what goes is said, and others learn of it.
 func TestDelete(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	w.shown = idOf(1)
 	w.begin(80)
@@ -320,7 +320,7 @@ func TestDelete(t *testing.T) { //nolint:paralleltest // it sets environment var
 // TestRefused: a session that another process works on stays, and it is said who
 // does.
 func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	if _, err := w.h.Store.Acquire(t.Context(), idOf(2), "another-pawl", time.Hour, ""); err != nil {
 		t.Fatal(err)
@@ -328,7 +328,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 	uitest.Press(w.begin(80).Dialog, "down")
 	_, sent := uitest.Run(w.Dialog, question(t, w.Dialog).Do)
 	for _, m := range sent {
-		if _, told := m.(Deleted); told {
+		if _, ok := m.(Deleted); ok {
 			t.Error("it is said to be deleted")
 		}
 	}
@@ -343,7 +343,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 
 // TestUncovered: an answer that was lost under another dialog is asked for again.
 func TestUncovered(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	w.View(80, 24)
 	w.Shown() // its answer goes to the dialog above
@@ -355,7 +355,7 @@ func TestUncovered(t *testing.T) { //nolint:paralleltest // it sets environment 
 
 // TestSafe: no control gets through but our own styles.
 func TestSafe(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	w := newWorld(t)
+	w := newEnv(t)
 	w.four()
 	d, _ := uitest.Press(w.begin(120).Dialog, "down", "down")
 	d.Update(tea.PasteMsg{Content: "\x1b[31mx\u202e"})

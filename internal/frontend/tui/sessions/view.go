@@ -38,12 +38,12 @@ func (d *Dialog) View(width, height int) string {
 	foot := d.faults(inner)
 	hints := d.hints(inner)
 	foot = append(foot, hints[:min(len(hints), max(1, height-around-minRows-len(foot)))]...)
-	room := max(minRows, height-around-len(foot))
-	lines := append([]string{d.searchLine(inner), ""}, d.body(inner, room)...)
-	box := f.Render(append(append(lines, ""), foot...))
-	x, y := max(0, (width-lipgloss.Width(box))/2), max(0, (height-lipgloss.Height(box))/2)
+	available := max(minRows, height-around-len(foot))
+	lines := append([]string{d.searchLine(inner), ""}, d.body(inner, available)...)
+	frame := f.Render(append(append(lines, ""), foot...))
+	x, y := max(0, (width-lipgloss.Width(frame))/2), max(0, (height-lipgloss.Height(frame))/2)
 	d.area = area{x + 2, y + aboveRows, d.area.width, d.listed}
-	return box
+	return frame
 }
 
 // area is the position of the rows on the screen.
@@ -91,19 +91,19 @@ func (d *Dialog) searchLine(width int) string {
 }
 
 // body returns the list and, if there is space, the preview.
-func (d *Dialog) body(width, room int) []string {
+func (d *Dialog) body(width, available int) []string {
 	d.tallest = max(d.tallest, len(d.rows))
 	if d.narrow {
-		return d.list(width, min(room, max(minRows, d.tallest)))
+		return d.list(width, min(available, max(minRows, d.tallest)))
 	}
 	left := width / 2
-	rows := min(room, max(wideRows, d.tallest))
-	list, look := d.list(left, rows), d.previewLines(width-left-3, rows)
+	rows := min(available, max(wideRows, d.tallest))
+	list, p := d.list(left, rows), d.previewLines(width-left-3, rows)
 	bar := d.shared.Styles.Border.Render(" │ ")
 	for i := range list {
 		list[i] += strings.Repeat(" ", max(0, left-ansi.StringWidth(list[i]))) + bar
-		if i < len(look) {
-			list[i] += look[i]
+		if i < len(p) {
+			list[i] += p[i]
 		}
 	}
 	return list
@@ -153,11 +153,11 @@ func (d *Dialog) row(s pawl.Session, chosen bool, width int) string {
 	muted := d.shared.Styles.Muted
 	cells := []cell{{fmt.Sprintf("%*s", ageCells, humanize.Age(d.now().Sub(s.Updated))), muted}}
 	used := 2 + 1 + ageCells
-	if room := width - used - stateCells - 1; room >= minTitle {
+	if available := width - used - stateCells - 1; available >= minTitle {
 		cells = append([]cell{{fmt.Sprintf("%-*s", stateCells, state), tone}}, cells...)
 		used += stateCells + 1
 	}
-	if room := width - used - costCells - 1; room >= minTitle {
+	if available := width - used - costCells - 1; available >= minTitle {
 		cost := ""
 		if s.Usage.Cost > 0 {
 			cost = humanize.Dollars(s.Usage.Cost)
@@ -208,16 +208,16 @@ func (d *Dialog) renameRow(width int) string {
 
 // state describes what a session does.
 func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
-	look := d.shared.Styles
+	p := d.shared.Styles
 	switch {
 	case d.asks[s.ID] && s.TurnOpen:
-		return "asks", look.Warn
+		return "asks", p.Warn
 	case s.TurnOpen:
-		return "working", look.Accent
+		return "working", p.Accent
 	case s.Queued > 0:
-		return "queued", look.Accent
+		return "queued", p.Accent
 	default:
-		return "", look.Muted
+		return "", p.Muted
 	}
 }
 

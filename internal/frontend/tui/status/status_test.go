@@ -18,26 +18,26 @@ import (
 
 var begun = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// project is a service that has models and nothing else.
-type desk struct {
+// service implements the part of pawl.Service that lists models.
+type service struct {
 	pawl.Service
 	asked int
 	err   error
 }
 
-func (d *desk) Models(context.Context) ([]pawl.ModelInfo, error) {
+func (d *service) Models(context.Context) ([]pawl.ModelInfo, error) {
 	d.asked++
 	return []pawl.ModelInfo{{Ref: "anthropic/claude-x", Context: 200_000}}, d.err
 }
 
-func newLine(t testing.TB, look string, svc pawl.Service) *Line {
-	l := New(uitest.Shared(t, svc, look))
+func newLine(t testing.TB, themeName string, svc pawl.Service) *Line {
+	l := New(uitest.Shared(t, svc, themeName))
 	l.now = func() time.Time { return begun.Add(83 * time.Second) }
 	return l
 }
 
-// told gives a line events, with numbers behind those that it has.
-func told(l *Line, bodies ...pawl.Body) {
+// applyEvents applies events to a line, numbered from its last one on.
+func applyEvents(l *Line, bodies ...pawl.Body) {
 	for _, b := range bodies {
 		l.Apply(pawl.Event{Seq: l.head + 1, At: begun, Body: b})
 	}
@@ -62,16 +62,16 @@ func busy() Now {
 // TestWidths: what matters most is there at every width, and it is one line.
 func TestWidths(t *testing.T) {
 	t.Parallel()
-	scenes := []struct {
+	tests := []struct {
 		name string
 		now  func(*Line) Now
 	}{
 		{"works", func(l *Line) Now {
-			told(l, pawl.TurnStarted{}, pawl.Spawned{Subagent: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
+			applyEvents(l, pawl.TurnStarted{}, pawl.Spawned{Subagent: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
 			return busy()
 		}},
 		{"mission", func(l *Line) Now {
-			told(l, pawl.TurnStarted{})
+			applyEvents(l, pawl.TurnStarted{})
 			n := busy()
 			n.Mission, n.Settings.Agent = "mission 3/6", "commander"
 			return n
@@ -102,18 +102,18 @@ func TestWidths(t *testing.T) {
 			return Now{Settings: pawl.Settings{Model: "x/\x1b[2Jy", Agent: "a\nb", Mode: "\x07"}, Folder: pawl.Project{Dir: "/a\x1b]0;z", Branch: "b\u202ec", Sandbox: "x"}}
 		}},
 	}
-	for _, scene := range scenes {
+	for _, test := range tests {
 		var all strings.Builder
 		for _, width := range []int{20, 40, 60, 80, 120} {
-			l := newLine(t, "plain", &desk{})
+			l := newLine(t, "plain", &service{})
 			know(t, l)
-			line := ansi.Strip(l.View(width, scene.now(l)))
+			line := ansi.Strip(l.View(width, test.now(l)))
 			if n := ansi.StringWidth(line); n > width || strings.Contains(line, "\n") {
-				t.Errorf("%s at %d: %d cells: %q", scene.name, width, n, line)
+				t.Errorf("%s at %d: %d cells: %q", test.name, width, n, line)
 			}
 			fmt.Fprintf(&all, "%d\n%s\n", width, line)
 		}
-		uitest.Golden(t, scene.name, strings.TrimRight(all.String(), "\n"), 120)
+		uitest.Golden(t, test.name, strings.TrimRight(all.String(), "\n"), 120)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestColors(t *testing.T) {
 		{"no sandbox", func(n *Now) { n.Folder.Sandbox = "none" }, "no sandbox"},
 		{"scrolled away", func(n *Now) { n.Away = true }, "↓ more"},
 	} {
-		l := newLine(t, "dark", &desk{})
+		l := newLine(t, "dark", &service{})
 		know(t, l)
 		n := busy()
 		c.change(&n)
@@ -155,7 +155,7 @@ func TestClock(t *testing.T) {
 	if l.Clock() != nil {
 		t.Error("it ticks before there is work")
 	}
-	told(l, pawl.TurnStarted{})
+	applyEvents(l, pawl.TurnStarted{})
 	if l.Clock() == nil || l.Clock() != nil {
 		t.Error("it does not tick once")
 	}
@@ -167,12 +167,12 @@ func TestClock(t *testing.T) {
 		t.Error("it takes the tick of another")
 	}
 	for _, end := range []pawl.Body{pawl.TurnFinished{}, pawl.Status{State: "interrupted"}} {
-		told(l, pawl.TurnStarted{}, end)
+		applyEvents(l, pawl.TurnStarted{}, end)
 		if cmd, _ := l.Update(tickMsg{l}); cmd != nil {
 			t.Errorf("it ticks after %T", end)
 		}
 	}
-	told(l, pawl.TurnStarted{}, pawl.Status{State: "notice"})
+	applyEvents(l, pawl.TurnStarted{}, pawl.Status{State: "notice"})
 	if l.Clock() == nil {
 		t.Error("a notice ends the work")
 	}
@@ -202,11 +202,11 @@ func TestCost(t *testing.T) {
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, "plain", nil)
-	told(l, pawl.Spawned{Subagent: "a", Background: true}, pawl.Spawned{Subagent: "b", Background: true}, pawl.Spawned{Subagent: "c"})
+	applyEvents(l, pawl.Spawned{Subagent: "a", Background: true}, pawl.Spawned{Subagent: "b", Background: true}, pawl.Spawned{Subagent: "c"})
 	if got := l.View(80, Now{}); !strings.Contains(got, "2 tasks") {
 		t.Errorf("%q", got)
 	}
-	told(l, pawl.Injected{Source: "task", Subagent: "a"}, pawl.Injected{Source: "user", Prompt: 1})
+	applyEvents(l, pawl.Injected{Source: "task", Subagent: "a"}, pawl.Injected{Source: "user", Prompt: 1})
 	if got := l.View(80, Now{}); !strings.Contains(got, "1 task ") {
 		t.Errorf("%q", got)
 	}
@@ -215,7 +215,7 @@ func TestTasks(t *testing.T) {
 // TestKnow: the models are asked for once, and not for nothing.
 func TestKnow(t *testing.T) {
 	t.Parallel()
-	d := &desk{err: pawl.ErrUnavailable}
+	d := &service{err: pawl.ErrUnavailable}
 	l := newLine(t, "plain", d)
 	if l.Know("") != nil {
 		t.Error("no model is looked for")
@@ -240,7 +240,7 @@ func TestOneLine(t *testing.T) {
 		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, name)) }
 		l := New(shared)
 		if rapid.Bool().Draw(t, "works") {
-			told(l, pawl.TurnStarted{})
+			applyEvents(l, pawl.TurnStarted{})
 		}
 		n := Now{
 			Settings: pawl.Settings{Model: text("model"), Agent: text("agent"), Mode: text("mode")}, Next: text("next"),
@@ -257,7 +257,7 @@ func TestOneLine(t *testing.T) {
 
 func BenchmarkView(b *testing.B) {
 	l := newLine(b, "dark", nil)
-	told(l, pawl.TurnStarted{})
+	applyEvents(l, pawl.TurnStarted{})
 	n := busy()
 	for b.Loop() {
 		l.View(80, n)

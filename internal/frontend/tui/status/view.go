@@ -163,31 +163,31 @@ func (l *Line) window(n Now, add func(int, lipgloss.Style, ...string)) {
 	if used == 0 {
 		return
 	}
-	room := l.models[n.Settings.Model].Context
-	if room <= 0 {
+	contextWindow := l.models[n.Settings.Model].Context
+	if contextWindow <= 0 {
 		add(55, s.Muted, humanize.Short(used)+" tokens", humanize.Short(used))
 		return
 	}
-	percent := 100 * used / int64(room)
+	percent := 100 * used / int64(contextWindow)
 	tone, weight := s.Muted, 70
 	if percent >= fullAt {
 		tone, weight = s.Warn, 90
 	}
-	add(weight, tone, fmt.Sprintf("%d%% of %s", percent, humanize.Short(int64(room))), fmt.Sprintf("%d%%", percent))
+	add(weight, tone, fmt.Sprintf("%d%% of %s", percent, humanize.Short(int64(contextWindow))), fmt.Sprintf("%d%%", percent))
 }
 
 // safety shows the permission mode and the sandbox.
 func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...string)) {
-	s, tone, box := l.shared.Styles, l.shared.Styles.Muted, n.Folder.Sandbox
+	s, tone, sandbox := l.shared.Styles, l.shared.Styles.Muted, n.Folder.Sandbox
 	if mode == unboxedMode {
-		tone, box = s.Warn, noSandbox
+		tone, sandbox = s.Warn, noSandbox
 	}
 	if n.Next != "" && n.Next != mode {
 		add(85, tone, mode+", then "+n.Next, mode)
 	} else {
 		add(85, tone, mode)
 	}
-	switch box {
+	switch sandbox {
 	case "": // unknown
 	case noSandbox:
 		add(82, s.Warn, "no sandbox")

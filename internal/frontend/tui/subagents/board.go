@@ -25,12 +25,12 @@ type Board struct {
 	ctx   context.Context //nolint:containedctx // of the window: what its feeds hang on
 	close context.CancelFunc
 
-	chosen  string // the selected task; "" means the first
-	top     int
-	listed  int
-	watched *watched      // the worker of that task
-	child   *conversation // nil while the board is shown
-	fault   string
+	chosen       string // the selected task; "" means the first
+	top          int
+	listed       int
+	watched      *watched      // the worker of that task
+	conversation *conversation // nil while the board is shown
+	fault        string
 }
 
 var _ ui.Dialog = (*Board)(nil)
@@ -128,8 +128,8 @@ func (b *Board) unwatch() {
 
 // Update handles a message.
 func (b *Board) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
-	if b.child != nil {
-		if cmd, taken := b.child.update(msg); taken {
+	if b.conversation != nil {
+		if cmd, taken := b.conversation.update(msg); taken {
 			return b, cmd
 		}
 	}
@@ -185,13 +185,13 @@ func (b *Board) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	name := k.String()
 	action := b.shared.Keys.Action(keys.Dialog, name)
 	b.fault = ""
-	if b.child != nil {
+	if b.conversation != nil {
 		if action == keys.Close {
-			b.child.close()
-			b.child = nil
+			b.conversation.close()
+			b.conversation = nil
 			return b, b.watch()
 		}
-		return b, b.child.key(name)
+		return b, b.conversation.key(name)
 	}
 	page := max(1, b.listed-1)
 	switch {
@@ -234,6 +234,6 @@ func (b *Board) open() tea.Cmd {
 		b.fault = "its worker is not made yet, or is deleted"
 		return nil
 	}
-	b.child = newConversation(b.shared, b.ctx, t.Worker, t.Task.ID+" "+t.Task.Title)
-	return b.child.read()
+	b.conversation = newConversation(b.shared, b.ctx, t.Worker, t.Task.ID+" "+t.Task.Title)
+	return b.conversation.read()
 }

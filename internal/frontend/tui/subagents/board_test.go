@@ -50,8 +50,8 @@ func missionOf() pawl.Board {
 }
 
 // boardOf is a window over a mission that was read.
-func boardOf(t *testing.T, look string) *Board {
-	m := NewMission(uitest.Shared(t, nil, look))
+func boardOf(t *testing.T, themeName string) *Board {
+	m := NewMission(uitest.Shared(t, nil, themeName))
 	m.session = "m"
 	board := missionOf()
 	m.board, m.budget = &board, &pawl.Settings{MaxCost: pawl.MoneyOf(5), MaxTokens: 2_000_000}
@@ -64,7 +64,7 @@ func boardOf(t *testing.T, look string) *Board {
 
 func TestBoardGolden(t *testing.T) {
 	t.Parallel()
-	scenes := map[string]func(*Board){
+	changes := map[string]func(*Board){
 		"working":  func(*Board) {},
 		"returned": func(b *Board) { b.chosen = "T4" },
 		"last":     func(b *Board) { b.chosen = "T0" },
@@ -88,14 +88,14 @@ func TestBoardGolden(t *testing.T) {
 			b.mission.board.State, b.mission.board.Ended = pawl.MissionStopped, &pawl.TurnFinished{Reason: pawl.ReasonBudget, Message: "it has cost $5.00"}
 		},
 	}
-	for name, change := range scenes {
+	for name, change := range changes {
 		for _, c := range []struct {
-			look          string
+			themeName     string
 			width, height int
 		}{{"dark", 80, 24}, {"plain", 80, 24}, {"plain", 120, 40}, {"plain", 34, 10}} {
-			b := boardOf(t, c.look)
+			b := boardOf(t, c.themeName)
 			change(b)
-			uitest.Golden(t, fmt.Sprintf("board-%s-%s-%d", name, c.look, c.width), b.View(c.width, c.height), c.width)
+			uitest.Golden(t, fmt.Sprintf("board-%s-%s-%d", name, c.themeName, c.width), b.View(c.width, c.height), c.width)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestBoardMoves(t *testing.T) {
 	if task := b.task(); task == nil || task.Task.ID != "T6" {
 		t.Errorf("the bar is on %v", task)
 	}
-	if d, _ = d.Update(uitest.Key("enter")); b.child != nil || b.fault == "" {
+	if d, _ = d.Update(uitest.Key("enter")); b.conversation != nil || b.fault == "" {
 		t.Error("a task that nobody has worked on is read")
 	}
 	if d, _ = d.Update(uitest.Key("esc")); d != nil || b.ctx.Err() == nil {
@@ -183,7 +183,7 @@ func (c *control) Events(_ context.Context, _ pawl.SessionID, after pawl.Seq) it
 // meanwhile, and not for each piece of a reply.
 func TestMissionRead(t *testing.T) {
 	t.Parallel()
-	c := &control{board: missionOf(), log: told(pawl.SessionCreated{}, pawl.MissionStarted{}, pawl.Prompted{Settings: pawl.Settings{MaxCost: 7}})}
+	c := &control{board: missionOf(), log: eventsOf(pawl.SessionCreated{}, pawl.MissionStarted{}, pawl.Prompted{Settings: pawl.Settings{MaxCost: 7}})}
 	m := NewMission(uitest.Shared(t, c, "plain"))
 	if m.Open(pawl.Session{ID: "s"}, nil) != nil || m.On() || m.Short() != "" || m.Apply(pawl.Event{Body: pawl.TurnStarted{}}) != nil {
 		t.Error("a session that is no mission's is one")
@@ -248,14 +248,14 @@ func TestMissionRead(t *testing.T) {
 // TestBoardWatches: what the chosen worker did last is shown, and the result.
 func TestBoardWatches(t *testing.T) {
 	t.Parallel()
-	c := &control{board: missionOf(), log: told(pawl.TurnStarted{}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "I begin."}}})}
+	c := &control{board: missionOf(), log: eventsOf(pawl.TurnStarted{}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "I begin."}}})}
 	b := boardOf(t, "plain")
 	b.shared.Service, b.watched = c, nil
 	cmd := b.Shown()
 	if cmd == nil {
 		t.Fatal("nobody is watched")
 	}
-	c.log = append(c.log, told(pawl.CallStarted{Tool: "later"})...)
+	c.log = append(c.log, eventsOf(pawl.CallStarted{Tool: "later"})...)
 	c.log[2].Seq = 3
 	msg := cmd()
 	if m, ok := msg.(watchedMsg); !ok || len(m.events) != 3 {
@@ -288,7 +288,7 @@ func TestBoardWatches(t *testing.T) {
 func TestMissionTasks(t *testing.T) {
 	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
-	for _, e := range told(
+	for _, e := range eventsOf(
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}},
 		pawl.TaskStarted{Task: "T1", Attempt: 1, Worker: "a"}, pawl.TaskStarted{Task: "T2", Attempt: 1, Worker: "b"}, pawl.TaskStarted{Task: "T3", Attempt: 1, Worker: "c"},
 		pawl.TaskReturned{Task: "T2", Attempt: 1}, pawl.TaskMerged{Task: "T3", Attempt: 1}, pawl.ReviewStarted{Round: 1, Reviewer: "d"}, pawl.ReviewStarted{Round: 1, Reviewer: "e"}, pawl.Reviewed{Round: 1, Reviewer: "e"},

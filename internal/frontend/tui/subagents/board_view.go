@@ -21,8 +21,8 @@ const roomy = 14
 // View draws the board, or the conversation of a worker.
 func (b *Board) View(width, height int) string {
 	s, m := b.shared.Styles, b.mission
-	if b.child != nil {
-		return b.child.draw(width, height, strings.Join(dialog.Hints(s, width, true, dialog.Hint{Key: b.shared.Keys.Key(keys.Close), Does: "back"}), " "))
+	if b.conversation != nil {
+		return b.conversation.draw(width, height, strings.Join(dialog.Hints(s, width, true, dialog.Hint{Key: b.shared.Keys.Key(keys.Close), Does: "back"}), " "))
 	}
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Mission", Width: width}
 	inner := f.Inner()
@@ -36,15 +36,15 @@ func (b *Board) View(width, height int) string {
 	f.Tone = b.stateTone()
 	done, all := m.count()
 	f.Right = fmt.Sprintf("%s · %d of %d merged", m.board.State, done, all)
-	room := max(1, height-2-len(foot))
+	available := max(1, height-2-len(foot))
 	head := b.head(inner)
-	head = head[:max(0, min(len(head), room-3))]
+	head = head[:max(0, min(len(head), available-3))]
 	proof := b.evidence(inner)
-	proof = proof[:max(0, min(len(proof), (room-len(head))*2/5))]
+	proof = proof[:max(0, min(len(proof), (available-len(head))*2/5))]
 	if len(proof) > 0 {
 		proof = append([]string{""}, proof...)
 	}
-	list := b.list(inner, room-len(head)-len(proof))
+	list := b.list(inner, available-len(head)-len(proof))
 	return f.Render(slices.Concat(head, list, proof, foot))
 }
 

@@ -64,13 +64,13 @@ type Dialog struct {
 	ctx    context.Context //nolint:containedctx // of the window: what its feeds hang on
 	close  context.CancelFunc
 
-	rows    map[pawl.SessionID]*row
-	asked   bool // rows are being read
-	at, top int
-	listed  int
-	armed   pawl.SessionID // the subagent that another key press cancels
-	fault   string
-	child   *conversation // nil while the list is shown
+	rows         map[pawl.SessionID]*row
+	asked        bool // rows are being read
+	at, top      int
+	listed       int
+	armed        pawl.SessionID // the subagent that another key press cancels
+	fault        string
+	conversation *conversation // nil while the list is shown
 }
 
 var _ ui.Dialog = (*Dialog)(nil)
@@ -119,8 +119,8 @@ func (d *Dialog) read() tea.Cmd {
 
 // Update handles a message.
 func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
-	if d.child != nil {
-		if cmd, taken := d.child.update(msg); taken {
+	if d.conversation != nil {
+		if cmd, taken := d.conversation.update(msg); taken {
 			return d, cmd
 		}
 	}
@@ -247,16 +247,16 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 	action := d.shared.Keys.Either(name, keys.InTasks, keys.Dialog)
 	armed := d.armed
 	d.armed, d.fault = "", ""
-	if action == keys.Close && d.child != nil {
-		d.child.close()
-		d.child = nil
+	if action == keys.Close && d.conversation != nil {
+		d.conversation.close()
+		d.conversation = nil
 		return d, nil
 	}
 	if action == keys.EndTask {
 		return d, d.stop(armed)
 	}
-	if d.child != nil {
-		return d, d.child.key(name)
+	if d.conversation != nil {
+		return d, d.conversation.key(name)
 	}
 	switch action {
 	case keys.Close:
@@ -306,8 +306,8 @@ func (d *Dialog) wheel(m tea.MouseWheelMsg) {
 
 // chosen returns the selected entry.
 func (d *Dialog) chosen() (line, bool) {
-	if d.child != nil {
-		return line{id: d.child.id}, true
+	if d.conversation != nil {
+		return line{id: d.conversation.id}, true
 	}
 	list := d.lines()
 	if d.at >= len(list) {
@@ -326,8 +326,8 @@ func (d *Dialog) open() tea.Cmd {
 		d.fault = "it is not made yet"
 		return nil
 	}
-	d.child = newConversation(d.shared, d.ctx, l.id, d.title(l.id))
-	return d.child.read()
+	d.conversation = newConversation(d.shared, d.ctx, l.id, d.title(l.id))
+	return d.conversation.read()
 }
 
 var errJob = errors.New("a command in the background ends with pawl; to end it now, tell pawl to")

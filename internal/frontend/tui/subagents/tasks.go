@@ -78,12 +78,12 @@ func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	return tea.Batch(t.look(), t.clock())
+	return tea.Batch(t.loadSubagents(), t.clock())
 }
 
-// look reads the state of the subagents: the parent's log reports late that a
+// loadSubagents reads the state of the subagents: the parent's log reports late that a
 // background subagent has finished, and does not mention it if it started long ago.
-func (t *Tasks) look() tea.Cmd {
+func (t *Tasks) loadSubagents() tea.Cmd {
 	ctx, svc, id := t.ctx, t.shared.Service, t.session
 	return func() tea.Msg {
 		rows, err := svc.List(ctx, pawl.Filter{Parent: id})
@@ -200,7 +200,7 @@ func (t *Tasks) Update(msg tea.Msg) (tea.Cmd, bool) {
 // lookAgain polls while a background subagent works.
 func (t *Tasks) lookAgain() tea.Cmd {
 	if slices.ContainsFunc(t.list, func(k *Task) bool { return k.Background && !k.Over }) {
-		return t.look()
+		return t.loadSubagents()
 	}
 	return nil
 }
@@ -247,8 +247,8 @@ func (t *Tasks) Line(width int) string {
 	if key := t.shared.Keys.Key(keys.Tasks); key != "" {
 		tail = " · " + key
 	}
-	room := max(0, width-1-len(head)-ansi.StringWidth(tail))
-	return ansi.Truncate(" "+s.Accent.Render(head)+s.Muted.Render(ansi.Truncate(strings.Join(names, ", "), room, "…")+tail), width, "…")
+	available := max(0, width-1-len(head)-ansi.StringWidth(tail))
+	return ansi.Truncate(" "+s.Accent.Render(head)+s.Muted.Render(ansi.Truncate(strings.Join(names, ", "), available, "…")+tail), width, "…")
 }
 
 // elapsed formats a duration in whole seconds.

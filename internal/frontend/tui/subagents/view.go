@@ -18,8 +18,8 @@ import (
 
 // View draws the list, or the conversation of a subagent.
 func (d *Dialog) View(width, height int) string {
-	if d.child != nil {
-		return d.child.draw(width, height, strings.Join(append(d.faults(width), d.hints(width)...), " "))
+	if d.conversation != nil {
+		return d.conversation.draw(width, height, strings.Join(append(d.faults(width), d.hints(width)...), " "))
 	}
 	s := d.shared.Styles
 	list := d.lines()
@@ -157,7 +157,7 @@ func (d *Dialog) hints(width int) []string {
 	}
 	var hints []dialog.Hint
 	if ok && l.job == nil {
-		if d.child == nil {
+		if d.conversation == nil {
 			hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read it"})
 		}
 		r := d.row(l.id)
@@ -171,7 +171,7 @@ func (d *Dialog) hints(width int) []string {
 		}
 	}
 	leave := "close"
-	if d.child != nil {
+	if d.conversation != nil {
 		leave = "back"
 	}
 	return dialog.Hints(s, width, true, append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: leave})...)

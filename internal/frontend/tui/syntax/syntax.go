@@ -28,13 +28,13 @@ type Palette [kinds]layout.SGR
 
 // NewPalette returns the styles of a theme.
 func NewPalette(s *theme.Styles) *Palette {
-	remarks := s.Muted
-	if s.Theme.Plain {
+	comments := s.Muted
+	if s.Theme.Monochrome {
 		return &Palette{keyword: layout.Bold}
 	}
 	return &Palette{
 		other: layout.SGROf(s.Text), keyword: layout.SGROf(s.Accent), str: layout.SGROf(s.Good), number: layout.SGROf(s.Warn),
-		comment: layout.SGROf(remarks.Italic(true)), name: layout.SGROf(s.User),
+		comment: layout.SGROf(comments.Italic(true)), name: layout.SGROf(s.User),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 )
 
-// letters stand for inks, so that tests can be read.
+// letters is a palette of readable prefixes instead of SGR sequences.
 var letters = &Palette{"", "k:", "s:", "n:", "r:", "f:"}
 
 func marked(l *Lexer, line string) string {

@@ -43,8 +43,8 @@ func TestContrastByTheStandard(t *testing.T) {
 	}
 }
 
-// grounds are backgrounds of terminals that a theme must do on, beside its own.
-var grounds = map[Background][]string{
+// backgrounds are terminal backgrounds on which a theme must be readable, besides its own.
+var backgrounds = map[Background][]string{
 	Dark:  {"#000000", "#1e1e1e", "#282c34"},
 	Light: {"#ffffff", "#fafafa", "#fdf6e3"},
 }
@@ -57,25 +57,25 @@ func TestContrast(t *testing.T) {
 		"all colors": func(c color.Color) color.Color { return c },
 		"256 colors": func(c color.Color) color.Color { return ansi.Convert256(c) },
 	}
-	for _, look := range Builtin {
-		c, least := look.Colors, 4.5
-		if look.Name == NameContrast {
+	for _, theme := range Builtin {
+		c, least := theme.Colors, 4.5
+		if theme.Name == NameContrast {
 			least = 7
 		}
-		behind := append([]string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}, grounds[look.Background]...)
-		if look.Name == NameContrast {
+		behind := append([]string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}, backgrounds[theme.Background]...)
+		if theme.Name == NameContrast {
 			behind = []string{c.Screen, c.Panel, c.Selected, c.Added, c.Removed}
 		}
-		if look.Background == Unknown {
+		if theme.Background == Unknown {
 			continue // it has the terminal's own colors, or none
 		}
 		for depth, as := range depths {
-			for _, ground := range behind {
-				for name, ink := range map[string]string{
+			for _, background := range behind {
+				for name, foreground := range map[string]string{
 					"text": c.Text, "muted": c.Muted, "accent": c.Accent, "user": c.User, "good": c.Good, "warn": c.Warn, "bad": c.Bad,
 				} {
-					if got := contrast(as(lipgloss.Color(ink)), as(lipgloss.Color(ground))); got < least {
-						t.Errorf("%s, %s: %s (%s) on %s has %.2f, less than %.1f", look.Name, depth, name, ink, ground, got, least)
+					if got := contrast(as(lipgloss.Color(foreground)), as(lipgloss.Color(background))); got < least {
+						t.Errorf("%s, %s: %s (%s) on %s has %.2f, less than %.1f", theme.Name, depth, name, foreground, background, got, least)
 					}
 				}
 			}
@@ -87,17 +87,17 @@ func TestContrast(t *testing.T) {
 // terminal's own: no theme can know what the others look like.
 func TestSixteen(t *testing.T) {
 	t.Parallel()
-	for _, look := range Builtin {
-		c := look.Sixteen().Colors
+	for _, theme := range Builtin {
+		c := theme.Sixteen().Colors
 		for name, behind := range map[string]string{"screen": c.Screen, "panel": c.Panel, "selected": c.Selected, "added": c.Added, "removed": c.Removed, "text": c.Text, "muted": c.Muted} {
 			if behind != "" {
-				t.Errorf("%s: %s is %s", look.Name, name, behind)
+				t.Errorf("%s: %s is %s", theme.Name, name, behind)
 			}
 		}
-		if s := New(look.Sixteen()); !s.Selected.GetReverse() {
-			t.Errorf("%s: what is chosen does not show", look.Name)
-		} else if !look.Plain && (s.Added.GetForeground() == s.Text.GetForeground() || s.Removed.GetForeground() == s.Added.GetForeground()) {
-			t.Errorf("%s: what is added and removed looks alike", look.Name)
+		if s := New(theme.Sixteen()); !s.Selected.GetReverse() {
+			t.Errorf("%s: what is chosen does not show", theme.Name)
+		} else if !theme.Monochrome && (s.Added.GetForeground() == s.Text.GetForeground() || s.Removed.GetForeground() == s.Added.GetForeground()) {
+			t.Errorf("%s: what is added and removed looks alike", theme.Name)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 	t, err := derive(files, base, append(above, name))
 	t.Name, t.Colors = name, f.Colors.withDefaults(t.Colors)
 	if f.Colors != (Colors{}) {
-		t.Plain = false
+		t.Monochrome = false
 	}
 	return t, err
 }

@@ -33,7 +33,7 @@ type Colors struct {
 type Theme struct {
 	Name       string
 	Colors     Colors
-	Plain      bool       // no colors, only bold, underline and reverse
+	Monochrome bool       // no colors, only bold, underline and reverse
 	Background Background // the background that it is made for
 }
 
@@ -73,7 +73,7 @@ var Builtin = []Theme{
 		Text: "#ffffff", Muted: "#e0e0e0", Accent: "#00ffff", User: "#ffff00", Good: "#00ff00", Warn: "#ffd700", Bad: "#ffb8b8",
 		Border: "#ffffff", Selected: "#0000af", Panel: "#000000", Added: "#002b00", Removed: "#5f0000", Screen: "#000000",
 	}},
-	{Name: NamePlain, Plain: true},
+	{Name: NamePlain, Monochrome: true},
 	{Name: NameTerminal, Colors: Colors{Accent: "6", User: "5", Good: "2", Warn: "3", Bad: "1"}},
 }
 
@@ -148,7 +148,7 @@ func New(t Theme) *Styles {
 	if none(t.Colors.Added) && none(t.Colors.Removed) { // the text is colored instead
 		s.Added, s.Removed = s.Good, s.Bad
 	}
-	if t.Plain {
+	if t.Monochrome {
 		bare := lipgloss.NewStyle()
 		*s = Styles{
 			Theme: t, Text: bare, Muted: bare, Accent: bare.Bold(true), User: bare.Bold(true), Good: bare, Warn: bare.Bold(true), Bad: bare.Bold(true),

@@ -249,11 +249,11 @@ func TestASCIIKeepsWidths(t *testing.T) {
 // other kind, and nowhere else.
 func TestScreenOn(t *testing.T) {
 	t.Parallel()
-	for _, look := range Builtin {
+	for _, theme := range Builtin {
 		for _, g := range []Background{Unknown, Dark, Light} {
-			want := look.Background != Unknown && g != Unknown && g != look.Background
-			if got := look.ScreenOn(g) != nil; got != want {
-				t.Errorf("%s on %d: %v", look.Name, g, got)
+			want := theme.Background != Unknown && g != Unknown && g != theme.Background
+			if got := theme.ScreenOn(g) != nil; got != want {
+				t.Errorf("%s on %d: %v", theme.Name, g, got)
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func TestScreenOn(t *testing.T) {
 // TestGuide: the theme that the guide shows is one.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/guide/look.md")
+	text, err := os.ReadFile("../../../../docs/how-to/appearance.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,14 +71,14 @@ func top(list []pawl.Todo, rows int) int {
 }
 
 func (s *Strip) folded(head string, list []pawl.Todo, width int) string {
-	look := s.shared.Styles
+	styles := s.shared.Styles
 	text := "done"
 	if i := current(list); i >= 0 {
 		text = sanitize.Line(list[i].Content)
 	}
-	line := look.Bold.Render(head) + " " + text
+	line := styles.Bold.Render(head) + " " + text
 	if hint := s.hint("shows all"); ansi.StringWidth(line+hint)+2 <= width {
-		line += look.Muted.Render(hint)
+		line += styles.Muted.Render(hint)
 	}
 	return s.line(line, width)
 }
@@ -93,15 +93,15 @@ func (s *Strip) hint(does string) string {
 
 // item draws one item; left is how many more are below.
 func (s *Strip) item(t pawl.Todo, left, width int) string {
-	look := s.shared.Styles
-	mark, tone := "☐", look.Text
+	styles := s.shared.Styles
+	mark, tone := "☐", styles.Text
 	switch t.Status {
 	case pawl.TodoCompleted:
-		mark, tone = "☑", look.Muted
+		mark, tone = "☑", styles.Muted
 	case pawl.TodoCanceled:
-		mark, tone = "☒", look.Muted
+		mark, tone = "☒", styles.Muted
 	case pawl.TodoInProgress:
-		mark, tone = "▸", look.Accent
+		mark, tone = "▸", styles.Accent
 	case pawl.TodoPending:
 	}
 	more := ""
@@ -109,7 +109,7 @@ func (s *Strip) item(t pawl.Todo, left, width int) string {
 		more = fmt.Sprintf("  … %d more", left)
 	}
 	text := ansi.Truncate(mark+" "+sanitize.Line(t.Content), max(1, width-1-len(more)), "…")
-	return s.line(tone.Render(text)+look.Muted.Render(more), width)
+	return s.line(tone.Render(text)+styles.Muted.Render(more), width)
 }
 
 func (s *Strip) line(text string, width int) string {

@@ -56,8 +56,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestRoom: it keeps to its space, and what is worked on is seen.
-func TestRoom(t *testing.T) {
+// TestFits checks that the list keeps to its size and shows the current item.
+func TestFits(t *testing.T) {
 	t.Parallel()
 	shared := uitest.Shared(t, nil, "plain")
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,15 +23,15 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // Shared returns a ui.Shared with the default keys and the named theme.
-func Shared(t testing.TB, svc pawl.Service, look string) *ui.Shared {
+func Shared(t testing.TB, svc pawl.Service, themeName string) *ui.Shared {
 	t.Helper()
 	k, err := keys.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	th, ok := theme.Find(look, nil)
+	th, ok := theme.Find(themeName, nil)
 	if !ok {
-		t.Fatalf("there is no theme %q", look)
+		t.Fatalf("there is no theme %q", themeName)
 	}
 	return &ui.Shared{Service: svc, Context: t.Context(), Dir: t.TempDir(), Styles: theme.New(th), Keys: k}
 }

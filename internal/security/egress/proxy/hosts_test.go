@@ -151,7 +151,7 @@ func TestE15Vendors(t *testing.T) {
 // answers everybody, and what goes on inside of TLS.
 func TestE16Guide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/guide/sandbox.md")
+	text, err := os.ReadFile("../../../../docs/explanation/sandbox.md")
 	if err != nil {
 		t.Fatal(err)
 	}

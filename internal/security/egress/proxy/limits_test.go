@@ -35,9 +35,9 @@ type piped struct {
 func newPiped(t *testing.T, ctx context.Context) *piped { //nolint:revive // a test comes first
 	t.Helper()
 	c := &piped{reported: make(chan Decision, 1), ended: make(chan struct{})}
-	far, near := net.Pipe()
-	c.server = far
-	guard := &egress.Guard{Resolver: one{}, Dial: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+	serverEnd, clientEnd := net.Pipe()
+	c.server = serverEnd
+	guard := &egress.Guard{Resolver: one{}, Dial: func(context.Context, string, string) (net.Conn, error) { return clientEnd, nil }}
 	p, err := newProxy(Config{Guard: guard, Hosts: []string{"ok.test", "ok.test:80"}, Decided: func(d Decision) { c.reported <- d }})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func newPiped(t *testing.T, ctx context.Context) *piped { //nolint:revive // a t
 		defer close(c.ended)
 		p.handle(ctx, inner)
 	}()
-	t.Cleanup(func() { _, _, _ = c.client.Close(), c.server.Close(), near.Close() })
+	t.Cleanup(func() { _, _, _ = c.client.Close(), c.server.Close(), clientEnd.Close() })
 	return c
 }
 
@@ -97,9 +97,9 @@ func TestSlowClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := newPiped(t, t.Context()), time.Now()
-		gone := make(chan struct{})
+		closed := make(chan struct{})
 		go func() {
-			defer close(gone)
+			defer close(closed)
 			for err := error(nil); err == nil; _, err = c.client.Write([]byte("G")) {
 				time.Sleep(time.Second)
 			}
@@ -110,7 +110,7 @@ func TestSlowClient(t *testing.T) {
 		if <-c.ended; since(start) != headWait {
 			t.Error(since(start))
 		}
-		<-gone
+		<-closed
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 // else, by no way.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
-	box, report := sandbox.Detect(t.Context())
-	if box.Name() != "bubblewrap" {
+	backend, report := sandbox.Detect(t.Context())
+	if backend.Name() != "bubblewrap" {
 		t.Fatalf("there is no sandbox with a network here: %+v", report)
 	}
 	t.Cleanup(sandbox.Release)
@@ -43,7 +43,7 @@ func TestSandbox(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newTestEnv(t, "ok.test", "x.test:80")
-			output := w.boxed(box, test.script)
+			output := w.runSandboxed(backend, test.script)
 			if !strings.Contains(output, test.want) {
 				t.Errorf("got %q, want %q", output, test.want)
 			}
@@ -58,8 +58,8 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// boxed runs a script in the sandbox, with the proxy, and returns its output.
-func (w *testEnv) boxed(box sandbox.Backend, script string) string {
+// runSandboxed runs a script in the sandbox, with the proxy, and returns its output.
+func (w *testEnv) runSandboxed(backend sandbox.Backend, script string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "ws")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -69,7 +69,7 @@ func (w *testEnv) boxed(box sandbox.Backend, script string) string {
 	if err := os.WriteFile(ca, w.net.Authority(), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
-	wrapped, err := box.Wrap([]string{"bash", "-c", script}, sandbox.Profile{Dir: dir, ProxySocket: w.proxy.Socket(), Env: []string{"CURL_CA_BUNDLE=" + ca}})
+	wrapped, err := backend.Wrap([]string{"bash", "-c", script}, sandbox.Profile{Dir: dir, ProxySocket: w.proxy.Socket(), Env: []string{"CURL_CA_BUNDLE=" + ca}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ const switchedOn = "package defense\n\nconst weakened = true\n"
 
 // Overlay writes the edited files and an overlay for the go command to
 // bin/test/_weakened below root, the root of the module, and returns the path of
-// the overlay. The underscore hides the folder from ./... patterns. Files are
+// the overlay. The underscore hides the directory from ./... patterns. Files are
 // named by their content, so that several processes can
 // do this at the same time and unchanged files keep their names.
 func Overlay(root string) (string, error) {
@@ -32,7 +32,7 @@ func Overlay(root string) (string, error) {
 	}
 	edited[defensePackage+"/weakened.go"] = switchedOn
 	dir := filepath.Join(root, "bin", "test", "_weakened")
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // like the other folders in bin
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // like the other directories in bin
 		return "", err
 	}
 	var overlay struct{ Replace map[string]string }

@@ -143,13 +143,13 @@ func Apply(root string) (map[string]string, error) {
 			faults = append(faults, fmt.Sprintf("%s: %v", byFile[file][0].At, err))
 			continue
 		}
-		weak, wrong := apply(string(text), byFile[file])
+		weakened, wrong := apply(string(text), byFile[file])
 		if len(wrong) == 0 {
-			if _, err := parser.ParseFile(token.NewFileSet(), file, weak, parser.SkipObjectResolution); err != nil {
+			if _, err := parser.ParseFile(token.NewFileSet(), file, weakened, parser.SkipObjectResolution); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: the edited file does not parse: %v", byFile[file][0].At, err))
 			}
 		}
-		edited[file] = weak
+		edited[file] = weakened
 		faults = append(faults, wrong...)
 	}
 	if len(faults) > 0 {
@@ -159,7 +159,7 @@ func Apply(root string) (map[string]string, error) {
 }
 
 // apply edits one file. All edits are found in the text as it was.
-func apply(text string, edits []Edit) (weak string, faults []string) {
+func apply(text string, edits []Edit) (weakened string, faults []string) {
 	type place struct {
 		from, to int
 		Edit

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// sizes are the units of sizes, the longest suffix first.
+var sizes = []struct {
+	unit  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"", 1}}
+
+// parseSize parses a number of bytes such as 512MiB.
+func parseSize(text string) (int64, error) {
+	for _, s := range sizes {
+		if number, ok := strings.CutSuffix(text, s.unit); ok {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if err != nil || n < 0 {
+				break
+			}
+			return n * s.bytes, nil
+		}
+	}
+	return 0, fmt.Errorf("%.40q is no size: write 512MiB or 2GiB: %w", text, pawl.ErrInvalid)
+}
+
+// sizeText formats a number of bytes in the largest unit that fits.
+func sizeText(n int64) string {
+	for _, s := range sizes[:3] {
+		if n >= s.bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(s.bytes), s.unit)
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}
