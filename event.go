@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -63,7 +64,7 @@ func (k Kind) Decode(version int, data []byte) (Body, error) {
 	case version > known.version:
 		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the one this pawl knows: upgrade to read it", k, version, known.version)
 	case version < 1:
-		return nil, fmt.Errorf("decode %s: version %d: %w", k, version, ErrInvalid)
+		return nil, fault.New(ErrInvalid, "decode %s: version %d", k, version)
 	}
 	for v := version; v < known.version; v++ {
 		var err error

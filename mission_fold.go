@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Mission is the state of a mission, folded from the log of its Commander
@@ -128,7 +130,7 @@ func (m *Mission) Try(bodies ...Body) error {
 	trial := m.Clone()
 	for _, b := range bodies {
 		if err := trial.apply(Event{Body: b}); err != nil {
-			return fmt.Errorf("%s: %w: %w", KindOf(b), err, ErrInvalid)
+			return fault.New(ErrInvalid, "%s: %w", KindOf(b), err)
 		}
 	}
 	return nil

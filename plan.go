@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Plan is the list of tasks of a mission.
@@ -38,14 +40,14 @@ var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,31}$`)
 // Check returns all errors in a plan.
 func (p Plan) Check() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	addf := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if len(p.Tasks) == 0 || len(p.Tasks) > maxTasks {
-		fault("a plan has 1 to %d tasks, and this has %d", maxTasks, len(p.Tasks))
+		addf("a plan has 1 to %d tasks, and this has %d", maxTasks, len(p.Tasks))
 	}
 	known := map[string]bool{}
 	for _, t := range p.Tasks {
 		if known[t.ID] {
-			fault("there are two tasks %q", t.ID)
+			addf("there are two tasks %q", t.ID)
 		}
 		known[t.ID] = true
 		faults = append(faults, t.check()...)
@@ -53,36 +55,36 @@ func (p Plan) Check() error {
 	for _, t := range p.Tasks {
 		for _, before := range t.After {
 			if !known[before] {
-				fault("the task %s is to come after %q, and there is no such task", t.ID, before)
+				addf("the task %s is to come after %q, and there is no such task", t.ID, before)
 			}
 		}
 	}
 	if circle := p.circle(); len(circle) > 0 {
-		fault("tasks wait for each other: %s", strings.Join(circle, ", "))
+		addf("tasks wait for each other: %s", strings.Join(circle, ", "))
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("the plan: %w: %w", errors.Join(faults...), ErrInvalid)
+		return fault.New(ErrInvalid, "the plan: %w", errors.Join(faults...))
 	}
 	return nil
 }
 
 func (t Task) check() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	addf := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if !taskID.MatchString(t.ID) {
-		fault("%q cannot be a task's id: use letters, digits, dots and dashes, 32 at most", t.ID)
+		addf("%q cannot be a task's id: use letters, digits, dots and dashes, 32 at most", t.ID)
 	}
 	if title := strings.TrimSpace(t.Title); title == "" || len(title) > maxTaskTitle || strings.ContainsAny(title, "\n\r") {
-		fault("the task %s needs a title of one line, of at most %d bytes", t.ID, maxTaskTitle)
+		addf("the task %s needs a title of one line, of at most %d bytes", t.ID, maxTaskTitle)
 	}
 	if len(t.Detail) > maxTaskText || len(t.Files) > maxTaskList || len(t.After) > maxTaskList || len(t.Accept) > maxTaskList {
-		fault("the task %s is too long: at most %d bytes of detail, and %d files, tasks before it and points to accept it by", t.ID, maxTaskText, maxTaskList)
+		addf("the task %s is too long: at most %d bytes of detail, and %d files, tasks before it and points to accept it by", t.ID, maxTaskText, maxTaskList)
 	}
 	if !slices.Contains([]string{"", "S", "M", "L"}, t.Size) {
-		fault("the task %s has the size %q: use S, M or L", t.ID, t.Size)
+		addf("the task %s has the size %q: use S, M or L", t.ID, t.Size)
 	}
 	for _, f := range t.Files {
 		if clean := strings.TrimSuffix(f, "/"); clean == "" || path.IsAbs(f) || path.Clean(clean) != clean || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(f, "\n\r\x00") {
-			fault("the task %s cannot own %q: name a path from the top of the project, a folder with a slash behind it, or a pattern", t.ID, f)
+			addf("the task %s cannot own %q: name a path from the top of the project, a folder with a slash behind it, or a pattern", t.ID, f)
 		}
 	}
 	return faults

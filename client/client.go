@@ -32,6 +32,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Config configures a [Client].
@@ -83,7 +84,7 @@ func New(c Config) (*Client, error) {
 func newPlace(text string, given *http.Client) (place, error) {
 	base, err := url.Parse(text)
 	if err != nil {
-		return place{}, fmt.Errorf("connect to %q: %w: %w", text, err, pawl.ErrInvalid)
+		return place{}, fault.New(pawl.ErrInvalid, "connect to %q: %w", text, err)
 	}
 	p := place{base: base, http: &http.Client{}}
 	switch {
@@ -96,7 +97,7 @@ func newPlace(text string, given *http.Client) (place, error) {
 	case (base.Scheme == "http" || base.Scheme == "https") && base.Host != "" && base.User == nil:
 		p.http.Transport = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // DefaultTransport is one
 	default:
-		return place{}, fmt.Errorf("connect to %q: write http://host:port, https://host:port or unix:///path: %w", text, pawl.ErrInvalid)
+		return place{}, fault.New(pawl.ErrInvalid, "connect to %q: write http://host:port, https://host:port or unix:///path", text)
 	}
 	if given != nil {
 		*p.http = *given
@@ -125,7 +126,7 @@ func path(id pawl.SessionID, rest string, seq ...pawl.Seq) string {
 // request returns a request without a host, which place.send adds.
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, form api.Form, body io.Reader) (*http.Request, error) {
 	if strings.HasPrefix(path, noSession) {
-		return nil, fmt.Errorf("there is no such session: %w", pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "there is no such session")
 	}
 	r, err := http.NewRequestWithContext(ctx, method, path, body)
 	if err != nil {
@@ -192,7 +193,7 @@ func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, un
 		}
 		var op *net.OpError
 		untouched = errors.As(err, &op) && op.Op == "dial"
-		return nil, untouched, fmt.Errorf("ask the server at %s: %w: is 'pawl serve' running? %w", p.base.Host, err, pawl.ErrUnavailable)
+		return nil, untouched, fault.New(pawl.ErrUnavailable, "ask the server at %s: %w: is 'pawl serve' running?", p.base.Host, err)
 	}
 	if resp.StatusCode < 300 {
 		return resp, false, nil
@@ -247,7 +248,7 @@ func read(resp *http.Response, out any) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("read the server's answer: %w: %w", err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "read the server's answer: %w", err)
 	}
 	if err := json.Unmarshal(text, out); err != nil { // not strictly: a newer server may send more
 		return fmt.Errorf("read the server's answer: %w", err)
@@ -269,8 +270,7 @@ func isPawl(resp *http.Response, form api.Form) error {
 }
 
 func notPawl(resp *http.Response) error {
-	return fmt.Errorf("the server answered %s, %q, and is no pawl that this one understands: check the address: %w",
-		resp.Status, resp.Header.Get("Content-Type"), pawl.ErrUnavailable)
+	return fault.New(pawl.ErrUnavailable, "the server answered %s, %q, and is no pawl that this one understands: check the address", resp.Status, resp.Header.Get("Content-Type"))
 }
 
 // accepted sends a request that the server records as an event, and returns the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxEvent limits a line of the stream, in bytes.
@@ -121,14 +122,14 @@ func (f *follower) follow(ctx context.Context) error {
 	defer alive.Stop()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
-	fault := false
+	failed := false
 	for lines.Scan() {
 		alive.Reset(f.client.silence)
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 		switch {
 		case string(name) == "event":
-			fault = string(value) == "error"
-		case string(name) == "data" && fault:
+			failed = string(value) == "error"
+		case string(name) == "data" && failed:
 			return f.streamError(value)
 		case string(name) == "data":
 			if err := f.take(value); err != nil {
@@ -137,7 +138,7 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("an event of session %s has more than %d bytes: %w", f.id, maxEvent, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "an event of session %s has more than %d bytes", f.id, maxEvent)
 	}
 	return errCut
 }

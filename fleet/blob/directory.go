@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -126,7 +127,7 @@ func (s directory) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(s.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blob %s: %w", key, pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "blob %s", key)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get blob %s: %w", key, err)

@@ -2,13 +2,13 @@ package blob
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Bounds of a key in bytes, which both directories and S3 support.
@@ -28,28 +28,28 @@ const (
 func Open(_ context.Context, ref string) (Store, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
-		return nil, fmt.Errorf("blob store: not a URL; write file:///path or s3://bucket: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "blob store: not a URL; write file:///path or s3://bucket")
 	}
 	switch {
 	case u.User != nil:
-		return nil, fmt.Errorf("blob store: take the keys out of its URL and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "blob store: take the keys out of its URL and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	case u.Scheme == "file" && u.Host == "" && u.RawQuery == "" && strings.HasPrefix(u.Path, "/"):
 		return openDirectory(u.Path)
 	case u.Scheme == "s3" && u.Host != "":
 		return openS3(u)
 	default:
-		return nil, fmt.Errorf("blob store %q: write file:///path or s3://bucket/prefix?endpoint=host:port&region=name: %w", ref, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "blob store %q: write file:///path or s3://bucket/prefix?endpoint=host:port&region=name", ref)
 	}
 }
 
 // checkKey rejects keys that a directory could not hold, or that lead outside of it.
 func checkKey(key string) error {
 	if len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsRune(key, '\\') || strings.ContainsFunc(key, unicode.IsControl) {
-		return fmt.Errorf("blob %q: a key is at most %d bytes of text: %w", key, maxKey, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "blob %q: a key is at most %d bytes of text", key, maxKey)
 	}
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || part[0] == '.' || len(part) > maxPart {
-			return fmt.Errorf("blob %q: a part of a key has 1 to %d bytes and does not begin with a dot: %w", key, maxPart, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "blob %q: a part of a key has 1 to %d bytes and does not begin with a dot", key, maxPart)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -44,12 +45,12 @@ func openS3(u *url.URL) (Store, error) {
 	query := u.Query()
 	for name := range query {
 		if name != "endpoint" && name != "region" && name != "insecure" {
-			return nil, fmt.Errorf("blob store: its URL has an unknown setting %q; there are endpoint, region and insecure: %w", name, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "blob store: its URL has an unknown setting %q; there are endpoint, region and insecure", name)
 		}
 	}
 	insecure := query.Get("insecure")
 	if insecure != "" && insecure != "1" {
-		return nil, fmt.Errorf("blob store: insecure=%s; write insecure=1, or leave it out: %w", insecure, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "blob store: insecure=%s; write insecure=1, or leave it out", insecure)
 	}
 	endpoint := query.Get("endpoint")
 	if endpoint == "" {
@@ -159,9 +160,9 @@ func (s *bucket) explain(verb, key string, err error) error {
 	answer := minio.ToErrorResponse(err)
 	switch {
 	case answer.Code == minio.NoSuchKey:
-		return fmt.Errorf("blob %s: %w", key, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "blob %s", key)
 	case answer.Code == minio.NoSuchBucket:
-		return fmt.Errorf("%s blob %s: there is no bucket %s; make it, or correct the URL of the blob store: %w", verb, key, s.name, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s blob %s: there is no bucket %s; make it, or correct the URL of the blob store", verb, key, s.name)
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("%s blob %s: the store refuses; look at AWS_ACCESS_KEY_ID and what its owner may do with bucket %s: %w: %w", verb, key, s.name, pawl.ErrDenied, err)
 	default:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet/blob"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Store saves and restores workspaces. It is safe for concurrent use, but only by one goroutine at a time for
@@ -107,17 +108,17 @@ func (k *Store) check(key string, roots []Root) error {
 		return err
 	}
 	if len(roots) == 0 {
-		return fmt.Errorf("checkpoint: no folder is named: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "checkpoint: no folder is named")
 	}
 	paths := []string{k.Dir}
 	seen := map[string]bool{}
 	for _, r := range roots {
 		if !goodName.MatchString(r.Name) || seen[r.Name] || !filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || r.Path == "/" {
-			return fmt.Errorf("checkpoint: folder %q at %q: each needs a name of its own (small letters, digits, -) and an absolute path: %w", r.Name, r.Path, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "checkpoint: folder %q at %q: each needs a name of its own (small letters, digits, -) and an absolute path", r.Name, r.Path)
 		}
 		for _, other := range paths {
 			if within(r.Path, other) || within(other, r.Path) {
-				return fmt.Errorf("checkpoint: %s and %s are within each other: %w", r.Path, other, pawl.ErrInvalid)
+				return fault.New(pawl.ErrInvalid, "checkpoint: %s and %s are within each other", r.Path, other)
 			}
 		}
 		seen[r.Name], paths = true, append(paths, r.Path)
@@ -127,7 +128,7 @@ func (k *Store) check(key string, roots []Root) error {
 
 func checkKey(key string) error {
 	if !goodKey.MatchString(key) || reserved.MatchString(key) {
-		return fmt.Errorf("checkpoint: key %q: up to four parts of letters, digits, -, _ and dots, with slashes between: %w", key, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "checkpoint: key %q: up to four parts of letters, digits, -, _ and dots, with slashes between", key)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -180,7 +181,7 @@ var (
 // readManifest reads a manifest and verifies it against its id.
 func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
 	if !goodID.MatchString(id) {
-		return m, fmt.Errorf("checkpoint %q: that is no id of one: %w", id, pawl.ErrInvalid)
+		return m, fault.New(pawl.ErrInvalid, "checkpoint %q: that is no id of one", id)
 	}
 	r, err := k.Blobs.Get(ctx, manifestKey(key, id))
 	if err != nil {
@@ -207,13 +208,13 @@ func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, e
 		return m, damaged(id, err.Error())
 	}
 	if m.Version != version {
-		return m, fmt.Errorf("checkpoint %s is of version %d, and this pawl knows %d: use a newer one: %w", id, m.Version, version, pawl.ErrInvalid)
+		return m, fault.New(pawl.ErrInvalid, "checkpoint %s is of version %d, and this pawl knows %d: use a newer one", id, m.Version, version)
 	}
 	return m, nil
 }
 
 func damaged(id, why string) error {
-	return fmt.Errorf("checkpoint %s is damaged: %s: restore an earlier one: %w", id, why, pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "checkpoint %s is damaged: %s: restore an earlier one", id, why)
 }
 
 // load reads a complete checkpoint, and returns it with the ids of its manifests.

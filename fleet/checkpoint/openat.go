@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Everything below a root is accessed relative to an open directory, name by name, and never through a link:
@@ -134,7 +134,7 @@ func removeAt(dir *os.File, name string, dev uint64) error {
 	case fileType(&st) != unix.S_IFDIR:
 		return unlinkAt(dir, name, 0)
 	case number(st.Dev) != dev:
-		return fmt.Errorf("%s/%s is mounted there: unmount it first: %w", dir.Name(), name, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s/%s is mounted there: unmount it first", dir.Name(), name)
 	}
 	inner, err := openDir(dir, name)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Restore makes each root equal to a checkpoint: it removes everything else, and leaves files alone that match.
@@ -32,7 +33,7 @@ func (k *Store) Restore(ctx context.Context, key, id string, roots []Root) error
 	r := &restorer{Store: k, key: key, state: s, roots: roots, inside: s.children(), wanted: map[string]map[content][]raw{}, stamps: map[raw]stamp{}}
 	for path := range s.Entries {
 		if _, _, below := cutLast(path); !below && !slices.ContainsFunc(roots, func(root Root) bool { return root.Name == string(path) }) {
-			return fmt.Errorf("restore: the checkpoint has a folder %q and nobody says where it is to be: %w", path, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "restore: the checkpoint has a folder %q and nobody says where it is to be", path)
 		}
 	}
 	path := k.indexPath(key, roots)
@@ -306,7 +307,7 @@ func (r *restorer) finish(dir *os.File, path raw) error {
 				return err
 			}
 			if fileType(&st) != unix.S_IFREG || st.Size != e.Size {
-				return fmt.Errorf("%s/%s was changed meanwhile: stop what works in it, and restore again: %w", dir.Name(), name, pawl.ErrBusy)
+				return fault.New(pawl.ErrBusy, "%s/%s was changed meanwhile: stop what works in it, and restore again", dir.Name(), name)
 			}
 			r.stamps[below] = stampOf(&st)
 		case kindDir:

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -167,7 +168,7 @@ func (s *saver) saveName(ctx context.Context, dir *os.File, path raw, name strin
 			return err
 		}
 	}
-	return fmt.Errorf("%s/%s: %w: %w", dir.Name(), name, errMoved, pawl.ErrBusy)
+	return fault.New(pawl.ErrBusy, "%s/%s: %w", dir.Name(), name, errMoved)
 }
 
 func (s *saver) saveEntry(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
@@ -223,7 +224,7 @@ func (s *saver) open(dir *os.File, name string, flags int) (*os.File, error) {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENXIO), errors.Is(err, unix.EMLINK):
 		return nil, errMoved
 	case errors.Is(err, unix.EACCES):
-		return nil, fmt.Errorf("%w: make it readable with chmod, or delete it: %w", err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%w: make it readable with chmod, or delete it", err)
 	}
 	return f, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/doctor"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 func checkCommand() *cobra.Command {
@@ -212,7 +213,7 @@ func tryBlobs(ctx context.Context, ref string) error {
 		return err
 	}
 	if string(got) != text {
-		return fmt.Errorf("what was written is not what is read, which is %q: %w", got, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "what was written is not what is read, which is %q", got)
 	}
 	return blobs.Delete(ctx, key)
 }

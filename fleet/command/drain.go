@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/fleet/node"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 func drainCommand() *cobra.Command {
@@ -65,7 +66,7 @@ func awaitEmpty(ctx context.Context, i *node.Inspector, host string, wait time.D
 		return err != nil || h.Busy == 0 || !h.Live
 	})
 	if late != nil {
-		return h, fmt.Errorf("%d workspaces of %s are still worked in after %s: it goes on draining, wait longer with --wait: %w", h.Busy, host, wait, pawl.ErrUnavailable)
+		return h, fault.New(pawl.ErrUnavailable, "%d workspaces of %s are still worked in after %s: it goes on draining, wait longer with --wait", h.Busy, host, wait)
 	}
 	return h, err
 }
@@ -77,7 +78,7 @@ func findHost(ctx context.Context, i *node.Inspector, name string) (fleet.Host, 
 	}
 	at := slices.IndexFunc(hosts, func(h fleet.Host) bool { return h.Name == name })
 	if at < 0 {
-		return fleet.Host{}, fmt.Errorf("host %s was not seen for a day: %w", name, pawl.ErrNotFound)
+		return fleet.Host{}, fault.New(pawl.ErrNotFound, "host %s was not seen for a day", name)
 	}
 	return hosts[at], nil
 }

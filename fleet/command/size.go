@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // sizes are the units of sizes, the longest suffix first.
@@ -25,7 +26,7 @@ func parseSize(text string) (int64, error) {
 			return n * s.bytes, nil
 		}
 	}
-	return 0, fmt.Errorf("%.40q is no size: write 512MiB or 2GiB: %w", text, pawl.ErrInvalid)
+	return 0, fault.New(pawl.ErrInvalid, "%.40q is no size: write 512MiB or 2GiB", text)
 }
 
 // sizeText formats a number of bytes in the largest unit that fits.

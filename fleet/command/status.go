@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/node"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
@@ -81,7 +82,7 @@ func withInspector(cmd *cobra.Command, do func(ctx context.Context, i *node.Insp
 	}
 	defer i.Close()
 	if i.Hosts == nil || i.Engine.Client == nil {
-		return fmt.Errorf("%s: 'pawl-fleet check' says what to do: %w", strings.Join(i.Faults, "; "), pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "%s: 'pawl-fleet check' says what to do", strings.Join(i.Faults, "; "))
 	}
 	return do(cmd.Context(), i)
 }

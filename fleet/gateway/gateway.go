@@ -7,12 +7,12 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
@@ -113,7 +113,7 @@ func named(find func(ref string) (string, error)) func(context.Context, string) 
 
 func (g *gateway) models(ctx context.Context, _ string) ([]pawl.ModelInfo, error) {
 	if g.Models == nil {
-		return nil, fmt.Errorf("this gateway does not list its models: name one: %w", pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "this gateway does not list its models: name one")
 	}
 	return g.Models(ctx)
 }

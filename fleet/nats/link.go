@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Config configures the connection to NATS. All fields but URL may be empty.
@@ -93,11 +94,11 @@ func check(c Config) error {
 	for i, one := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" {
-			return fmt.Errorf("%w: NATS URL %d: want nats://host:4222 or tls://host:4222, with user:password@ or token@ before the host if need be", pawl.ErrInvalid, i+1)
+			return fault.New(pawl.ErrInvalid, "NATS URL %d: want nats://host:4222 or tls://host:4222, with user:password@ or token@ before the host if need be", i+1)
 		}
 	}
 	if (c.Cert == "") != (c.Key == "") {
-		return fmt.Errorf("%w: a certificate for NATS needs its key, and a key its certificate: give both or none", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "a certificate for NATS needs its key, and a key its certificate: give both or none")
 	}
 	return nil
 }

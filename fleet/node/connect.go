@@ -6,7 +6,6 @@ package node
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 )
 
@@ -51,7 +51,7 @@ func LoadConnections() (c *Connections, store string, err error) {
 		return nil, "", err
 	}
 	if !strings.HasPrefix(store, "postgres") {
-		return nil, "", fmt.Errorf("a fleet keeps its log in PostgreSQL: set PAWL_STORE=postgres://…: %w", pawl.ErrInvalid)
+		return nil, "", fault.New(pawl.ErrInvalid, "a fleet keeps its log in PostgreSQL: set PAWL_STORE=postgres://…")
 	}
 	c = &Connections{Fleet: user.Fleet, GatewayToken: os.Getenv("PAWL_GATEWAY_TOKEN")}
 	app.Secrets.Add("the gateway's token", c.GatewayToken)
@@ -94,7 +94,7 @@ func (c *Connections) models() (app.Models, error) {
 		return app.NewModels()
 	}
 	if c.GatewayToken == "" {
-		return nil, fmt.Errorf("the gateway at %s wants a token: set PAWL_GATEWAY_TOKEN: %w", c.Gateway, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the gateway at %s wants a token: set PAWL_GATEWAY_TOKEN", c.Gateway)
 	}
 	return &gateway.Client{URL: c.Gateway, Token: c.GatewayToken}, nil
 }
@@ -112,7 +112,7 @@ type HostRegistry interface {
 func hostRegistry(ctx context.Context, st backend.Store, timeout time.Duration) (HostRegistry, error) {
 	r, ok := st.(HostRegistry)
 	if !ok {
-		return nil, fmt.Errorf("the store of a fleet must be PostgreSQL: set PAWL_STORE=postgres://…: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the store of a fleet must be PostgreSQL: set PAWL_STORE=postgres://…")
 	}
 	if err := r.CheckTenancy(ctx); err != nil {
 		return nil, err

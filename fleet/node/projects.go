@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // The queries about a directory that its host answers.
@@ -110,7 +110,7 @@ func handler[Q, A any](do func(ctx context.Context, dir string, q Q) (A, error))
 	return func(ctx context.Context, dir string, text []byte) ([]byte, error) {
 		var q Q
 		if err := json.Unmarshal(text, &q); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%w", err)
 		}
 		answer, err := do(ctx, dir, q)
 		if err != nil {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
@@ -36,7 +36,7 @@ func parseSource(source string) (git.Remote, error) {
 	}
 	u, err := git.CheckURL(address)
 	if err == nil && u.Scheme != "https" {
-		err = fmt.Errorf("a workspace begins as a repository at an https address, not at %.100q: %w", address, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "a workspace begins as a repository at an https address, not at %.100q", address)
 	}
 	return from, err
 }
@@ -64,9 +64,9 @@ func (s *sources) find(ctx context.Context, source string) (git.Remote, error) {
 	var no *egress.Refused
 	switch {
 	case errors.As(err, &no):
-		return from, fmt.Errorf("%w: name the host in fleet.sources of the configuration if workspaces may begin there: %w", err, pawl.ErrInvalid)
+		return from, fault.New(pawl.ErrInvalid, "%w: name the host in fleet.sources of the configuration if workspaces may begin there", err)
 	case err != nil:
-		return from, fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+		return from, fault.New(pawl.ErrUnavailable, "%w", err)
 	}
 	var at []string
 	for _, a := range addrs {

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet/gateway"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // serveGateway answers the model requests of hosts that have no API keys.
@@ -20,7 +21,7 @@ func (w *worker) serveGateway(models app.Models) error {
 		return nil
 	}
 	if w.connections.GatewayToken == "" {
-		return fmt.Errorf("--gateway-listen wants a token: set PAWL_GATEWAY_TOKEN: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "--gateway-listen wants a token: set PAWL_GATEWAY_TOKEN")
 	}
 	l, err := net.Listen("tcp", w.GatewayListen)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -13,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -59,12 +59,12 @@ func (h *Executor) Answer(ctx context.Context, q FolderQuestion) (json.RawMessag
 	defer end()
 	do := h.FolderQueries[q.Name]
 	if do == nil {
-		return nil, encodeAnswerError(fmt.Errorf("this host knows no %q: is it of an older version?: %w", q.Name, pawl.ErrInvalid))
+		return nil, encodeAnswerError(fault.New(pawl.ErrInvalid, "this host knows no %q: is it of an older version?", q.Name))
 	}
 	leave, err := h.Workspaces.Enter(ctx, q.Place)
 	if err != nil {
 		if !final(encodeError(err)) && !errors.Is(err, pawl.ErrUnavailable) {
-			err = fmt.Errorf("%w: %w", err, pawl.ErrUnavailable) // it may be available later, or on another host
+			err = fault.New(pawl.ErrUnavailable, "%w", err) // it may be available later, or on another host
 		}
 		return nil, encodeAnswerError(err)
 	}
@@ -91,7 +91,7 @@ func (r *Runner) QueryFolder(ctx context.Context, dir, name string, ask, answer 
 		ID: "folder-query-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: folderQueryTime, WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
 	}, folderQueryFlow, q)
 	if err != nil {
-		return fmt.Errorf("ask for %s: %w: %w", dir, err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "ask for %s: %w", dir, err)
 	}
 	var out json.RawMessage
 	if err := run.Get(ctx, &out); err != nil {
@@ -104,7 +104,7 @@ func (r *Runner) QueryFolder(ctx context.Context, dir, name string, ask, answer 
 func decodeAnswerError(err error) error {
 	var failed *temporal.ApplicationError
 	if !errors.As(err, &failed) || failed.Type() != answerType {
-		return fmt.Errorf("no host has answered: %w: %w", err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "no host has answered: %w", err)
 	}
 	var code pawl.Code
 	if err := failed.Details(&code); err != nil {

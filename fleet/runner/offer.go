@@ -3,11 +3,11 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -25,7 +25,7 @@ func (s *Workspaces) Offer(ctx context.Context, dir string) error {
 		err = s.Registry.Offer(ctx, dir, id, size)
 	}
 	if err != nil && !errors.Is(err, pawl.ErrConflict) {
-		return fmt.Errorf("offer %s: %w: %w", dir, err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "offer %s: %w", dir, err)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (s *Workspaces) Recall(ctx context.Context, dir string) error {
 		err = s.recall(ctx, row)
 	}
 	if err != nil {
-		return fmt.Errorf("recall %s: %w: %w", dir, err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "recall %s: %w", dir, err)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (s *Workspaces) Drop(ctx context.Context, dir string) error {
 		err = s.Registry.Drop(ctx, dir)
 	}
 	if err != nil {
-		return fmt.Errorf("drop %s: %w: %w", dir, err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "drop %s: %w", dir, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Queue is the state of a Temporal task queue.
@@ -48,7 +48,7 @@ func (e Engine) describe(ctx context.Context, name string, kind enums.TaskQueueT
 		Namespace: e.Namespace, TaskQueue: &taskqueue.TaskQueue{Name: name}, TaskQueueType: kind, ReportStats: true,
 	})
 	if err != nil {
-		return Queue{}, fmt.Errorf("ask the engine for the queue %s: %w: %w", name, err, pawl.ErrUnavailable)
+		return Queue{}, fault.New(pawl.ErrUnavailable, "ask the engine for the queue %s: %w", name, err)
 	}
 	q := Queue{Name: name, Backlog: d.GetStats().GetApproximateBacklogCount(), Oldest: d.GetStats().GetApproximateBacklogAge().AsDuration()}
 	for _, p := range d.GetPollers() {

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -30,7 +31,7 @@ func WaitForVersion(ctx context.Context, engine Engine, version string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no worker of version %s has come up: start one with 'pawl-fleet worker --build-id %s': %w", version, version, pawl.ErrNotFound)
+			return fault.New(pawl.ErrNotFound, "no worker of version %s has come up: start one with 'pawl-fleet worker --build-id %s'", version, version)
 		case <-time.After(minBackoff):
 		}
 	}
@@ -64,7 +65,7 @@ func Rescue(ctx context.Context, engine Engine, version string) (rescued int, er
 	for {
 		page, err := engine.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: next})
 		if err != nil {
-			return rescued, fmt.Errorf("look for the workflows of version %s: %w: %w", version, err, pawl.ErrUnavailable)
+			return rescued, fault.New(pawl.ErrUnavailable, "look for the workflows of version %s: %w", version, err)
 		}
 		for _, w := range page.GetExecutions() {
 			if err := engine.rescue(ctx, w); err != nil {

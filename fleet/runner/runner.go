@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -46,7 +47,7 @@ func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, val
 	err = fmt.Errorf("tell the fleet of session %s: %w", id, err)
 	var unavailable *serviceerror.Unavailable
 	if errors.As(err, &unavailable) || ctx.Err() == nil {
-		err = fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+		err = fault.New(pawl.ErrUnavailable, "%w", err)
 	}
 	return err
 }
@@ -60,7 +61,7 @@ func (r *Runner) Ended(ctx context.Context, store store.Store, id pawl.SessionID
 	err = r.Engine.SignalWorkflow(ctx, r.Engine.workflow(row.Parent), "", signalWake, nil)
 	var none *serviceerror.NotFound
 	if err != nil && !errors.As(err, &none) {
-		return fmt.Errorf("tell session %s that %s has ended: %w: %w", row.Parent, id, err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "tell session %s that %s has ended: %w", row.Parent, id, err)
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (r *Runner) HasWorkflow(ctx context.Context, id pawl.SessionID) (bool, erro
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("ask the engine for session %s: %w: %w", id, err, pawl.ErrUnavailable)
+		return false, fault.New(pawl.ErrUnavailable, "ask the engine for session %s: %w", id, err)
 	}
 	return d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }

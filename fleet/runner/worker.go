@@ -18,6 +18,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Dial connects to Temporal. TLS settings and the API key come from the environment variables of the Temporal tools:
@@ -25,18 +26,18 @@ import (
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
 	var profile envconfig.ClientConfigProfile
 	if err := profile.ApplyEnvVars(nil); err != nil {
-		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
+		return Engine{}, fault.New(pawl.ErrInvalid, "how to reach Temporal: %w", err)
 	}
 	profile.Address, profile.Namespace = address, namespace // address and namespace come from the fleet's configuration, not the environment
 	options, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	if err != nil {
-		return Engine{}, fmt.Errorf("how to reach Temporal: %w: %w", err, pawl.ErrInvalid)
+		return Engine{}, fault.New(pawl.ErrInvalid, "how to reach Temporal: %w", err)
 	}
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // payloads are ids only
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
-		return Engine{}, fmt.Errorf("reach Temporal at %s: %w: %w", address, err, pawl.ErrUnavailable)
+		return Engine{}, fault.New(pawl.ErrUnavailable, "reach Temporal at %s: %w", address, err)
 	}
 	return Engine{Client: c, Namespace: namespace}, nil
 }
@@ -161,7 +162,7 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for the versions of the workers: %w: %w", err, pawl.ErrUnavailable)
+		return nil, fault.New(pawl.ErrUnavailable, "ask for the versions of the workers: %w", err)
 	}
 	var list []Version
 	current := ""

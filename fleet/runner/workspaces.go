@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -95,10 +96,10 @@ func (s *Workspaces) check(t store.Tenant, dir string) error {
 	above := filepath.Join(s.Root, folder(t))
 	own := s.Own != "" && filepath.Dir(filepath.Dir(dir)) == s.Own
 	if filepath.Clean(dir) != dir || filepath.Dir(dir) != above && !own {
-		return fmt.Errorf("it is no workspace: those are the folders in %s: %w", above, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "it is no workspace: those are the folders in %s", above)
 	}
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("it is no workspace: there is something that is no folder: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "it is no workspace: there is something that is no folder")
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ func (s *Workspaces) Enter(ctx context.Context, p Place) (leave func(), err erro
 		return nil, fmt.Errorf("workspace %s: %w", p.Dir, err)
 	}
 	if full, err := s.Full(); err != nil || full {
-		return nil, errors.Join(err, fmt.Errorf("%w: %w", errFull, pawl.ErrUnavailable))
+		return nil, errors.Join(err, fault.New(pawl.ErrUnavailable, "%w", errFull))
 	}
 	w := s.acquire(p.Dir)
 	leave = func() { s.release(w) }

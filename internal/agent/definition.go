@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	_ "embed" // for the prompts
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/permission"
@@ -116,7 +116,7 @@ func Find(name string, f *extension.Found) (Definition, error) {
 		name = Default
 	}
 	if _, ok := hidden[name]; ok {
-		return Definition{}, fmt.Errorf("the agent %q is pawl's own and takes no prompts: choose another: %w", name, pawl.ErrInvalid)
+		return Definition{}, fault.New(pawl.ErrInvalid, "the agent %q is pawl's own and takes no prompts: choose another", name)
 	}
 	if d, ok := union(builtin, team)[name]; ok {
 		return d, nil
@@ -130,7 +130,7 @@ func Find(name string, f *extension.Found) (Definition, error) {
 	}
 	all := agentNames(f, false)
 	meant := cmp.Or(suggest.Ask("", name, all), ";")
-	return Definition{}, fmt.Errorf("no agent is called %q%s there are: %s: %w", name, meant, strings.Join(all, ", "), pawl.ErrNotFound)
+	return Definition{}, fault.New(pawl.ErrNotFound, "no agent is called %q%s there are: %s", name, meant, strings.Join(all, ", "))
 }
 
 // ModeOf returns the permission mode for a prompt with these settings: the chosen one or,
@@ -144,7 +144,7 @@ func ModeOf(s pawl.Settings) (string, error) {
 	case s.Mode == "":
 		return mode, nil
 	}
-	return "", fmt.Errorf("the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent: %w", s.Agent, mode, s.Mode, pawl.ErrInvalid)
+	return "", fault.New(pawl.ErrInvalid, "the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent", s.Agent, mode, s.Mode)
 }
 
 // Reserved returns the names of all built-in agents, which user-defined ones cannot have.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent/loops"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -185,7 +186,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 			return nil, err
 		}
 		if len(between) == 0 {
-			return nil, fmt.Errorf("append %s: there is nothing new in the log: %w", pawl.KindOf(bodies[0]), pawl.ErrConflict)
+			return nil, fault.New(pawl.ErrConflict, "append %s: there is nothing new in the log", pawl.KindOf(bodies[0]))
 		}
 		for _, e := range between {
 			switch e.Body.(type) {

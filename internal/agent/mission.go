@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
@@ -178,7 +179,7 @@ func (b missionJournal) Keep(ctx context.Context) error {
 		return nil
 	}
 	if err := b.s.Checkpoint(ctx, b.j.id, b.Dir()); err != nil {
-		return fmt.Errorf("%w: %w", err, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "%w", err)
 	}
 	return nil
 }

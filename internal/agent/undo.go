@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -55,8 +56,8 @@ var changeKinds = map[snapshot.Kind]string{
 // planFiles plans how the files are restored.
 func (s *Stepper) planFiles(ctx context.Context, target undoTarget) (snapshot.Plan, error) {
 	if s.Snapshots == nil {
-		return snapshot.Plan{}, fmt.Errorf("the files cannot be put back: snapshots need git, and 'pawl doctor' says what is wrong with it; "+
-			"the conversation can go back alone: %w", pawl.ErrUnavailable)
+		return snapshot.Plan{}, fault.New(pawl.ErrUnavailable, "files cannot be restored: checkpoints need git").
+			Hint("Run `pawl doctor`, or undo only the conversation.")
 	}
 	plan, err := s.Snapshots.Plan(ctx, target.dir, target.spans, target.plan.Redo != 0)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Stepper) planFiles(ctx context.Context, target undoTarget) (snapshot.Pl
 
 // snapshotError adds to an error of the snapshots what the user can do instead.
 func snapshotError(err error) error {
-	return fmt.Errorf("the files cannot be put back: %w; the conversation can go back alone: %w", err, pawl.ErrUnavailable)
+	return fault.New(pawl.ErrUnavailable, "the files cannot be put back: %w; the conversation can go back alone", err)
 }
 
 // undo carries out an undo or redo and logs the outcome. An attempt that was cut short is
@@ -173,7 +174,7 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 	}
 	created := h.Created()
 	if created.Parent != "" {
-		return undoTarget{}, fmt.Errorf("the session %s works for %s: what it did is taken back there: %w", id, created.Parent, pawl.ErrInvalid)
+		return undoTarget{}, fault.New(pawl.ErrInvalid, "the session %s works for %s: what it did is taken back there", id, created.Parent)
 	}
 	to := r.To
 	if r.Redo != 0 {
@@ -186,7 +187,7 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 		r.Redo, r.Scope, to = at, undone.Scope, undone.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
-			return undoTarget{}, fmt.Errorf("there is nothing to undo: %w", pawl.ErrNotFound)
+			return undoTarget{}, fault.New(pawl.ErrNotFound, "there is nothing to undo")
 		}
 		r.To = to
 	}
@@ -225,10 +226,10 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.Seq, pawl.Undo, error) {
 	newest, undo, ok := h.Redo()
 	if !ok {
-		return 0, pawl.Undo{}, fmt.Errorf("there is nothing to redo: nothing was taken back, or the session went on since: %w", pawl.ErrNotFound)
+		return 0, pawl.Undo{}, fault.New(pawl.ErrNotFound, "there is nothing to redo: nothing was taken back, or the session went on since")
 	}
 	if redo != pawl.LastUndo && redo != newest {
-		return 0, pawl.Undo{}, fmt.Errorf("%d is not what was taken back last, which is %d: redo that first: %w", redo, newest, pawl.ErrConflict)
+		return 0, pawl.Undo{}, fault.New(pawl.ErrConflict, "%d is not what was taken back last, which is %d: redo that first", redo, newest)
 	}
 	return newest, undo, nil
 }
@@ -288,7 +289,7 @@ func (u *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("there is no message %d in the conversation: %w", to, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "there is no message %d in the conversation", to)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -115,7 +116,7 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 		return pawl.Session{}, err
 	}
 	if len(list) == 0 {
-		return pawl.Session{}, fmt.Errorf("there is no session in %s yet: %w", dir, pawl.ErrNotFound)
+		return pawl.Session{}, fault.New(pawl.ErrNotFound, "there is no session in %s yet", dir)
 	}
 	return list[0], nil
 }
@@ -125,7 +126,7 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 func (a *App) Tenants() (store.Tenants, error) {
 	t, ok := a.RawStore.(store.Tenants)
 	if !ok {
-		return nil, fmt.Errorf("an SQLite file has no tenants, use PostgreSQL (PAWL_STORE=postgres://…): %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "an SQLite file has no tenants, use PostgreSQL (PAWL_STORE=postgres://…)")
 	}
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -85,7 +86,7 @@ func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, e
 		}
 		names = append(names, "/"+p.Command())
 	}
-	return mcpclient.Prompt{}, fmt.Errorf("the MCP server %s has no prompt %s; it has: %s: %w", server, sanitize.Line(wanted), strings.Join(names, ", "), pawl.ErrNotFound)
+	return mcpclient.Prompt{}, fault.New(pawl.ErrNotFound, "the MCP server %s has no prompt %s; it has: %s", server, sanitize.Line(wanted), strings.Join(names, ", "))
 }
 
 // attach adds the documents that words refers to as @server:uri to p. It returns a note for each
@@ -112,7 +113,7 @@ func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool
 // document returns the text for the model of the nth document of a prompt.
 func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
 	if n > maxDocuments {
-		return "", fmt.Errorf("there are %d documents already: %w", maxDocuments, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "there are %d documents already", maxDocuments)
 	}
 	if err := s.Await(ctx, dir, server); err != nil {
 		return "", err
@@ -122,7 +123,7 @@ func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n in
 		return "", err
 	}
 	if len(r.Content) > documentBytes {
-		return "", fmt.Errorf("it has %d bytes, the most is %d: %w", len(r.Content), documentBytes, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "it has %d bytes, the most is %d", len(r.Content), documentBytes)
 	}
 	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", sanitize.Line(uri), server, r.Content), nil
 }

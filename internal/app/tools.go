@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
@@ -50,7 +50,7 @@ func checkSettings(ctx context.Context, models Models, loop *agent.Config, dir s
 	}
 	for _, name := range s.Tools {
 		if _, ok := loop.Tools.Tool(name); !ok && !definition.OfServers(name) { // a server may not be up yet
-			return fmt.Errorf("there is no tool %q; there are: %s: %w", name, strings.Join(loop.Tools.Names(), ", "), pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "there is no tool %q; there are: %s", name, strings.Join(loop.Tools.Names(), ", "))
 		}
 	}
 	return models.Check(ctx, s.Model)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Set sets a value in the user's file, and leaves everything else unchanged, including
@@ -31,7 +32,7 @@ func Set(name, value string, check func(User) error) error {
 		err = fits(path, v)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: %w", name, err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s: %w", name, err)
 	}
 	return editUser(check, func(d *document) error { return d.set(path, v.Value) })
 }
@@ -42,7 +43,7 @@ func Unset(name string, check func(User) error) error {
 	path := splitKey(name)
 	return editUser(check, func(d *document) error {
 		if d.root.Find(pointer(path)) == nil {
-			return fmt.Errorf("%s is not in your configuration: %w", name, pawl.ErrNotFound)
+			return fault.New(pawl.ErrNotFound, "%s is not in your configuration", name)
 		}
 		return d.remove(path)
 	})
@@ -80,9 +81,9 @@ func settable(path []string) (reflect.Type, error) {
 	case ok:
 		return t, nil
 	case closest != "":
-		return nil, fmt.Errorf("there is no key %q: did you mean %q: %w", strings.Join(path, "."), closest, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "there is no key %q: did you mean %q", strings.Join(path, "."), closest)
 	default:
-		return nil, fmt.Errorf("there is no key %q: 'pawl config schema' shows all: %w", strings.Join(path, "."), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "there is no key %q: 'pawl config schema' shows all", strings.Join(path, "."))
 	}
 }
 
@@ -157,7 +158,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	}
 	d, err := parseDocument(text)
 	if err != nil {
-		return fmt.Errorf("change %s: %w: correct it first: %w", path, err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "change %s: %w: correct it first", path, err)
 	}
 	if err := change(&d); err != nil {
 		return err
@@ -168,7 +169,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 		err = check(u)
 	}
 	if err != nil {
-		return fmt.Errorf("change %s: it would not load: %w: %w", path, err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "change %s: it would not load: %w", path, err)
 	}
 	return userfile.ReplaceText(path, text)
 }
@@ -179,7 +180,7 @@ func (d *document) set(path []string, value hujson.ValueTrimmed) error {
 	for i, part := range path {
 		o, ok := at.Value.(*hujson.Object)
 		if !ok {
-			return fmt.Errorf("%s is not an object: %w", name(path[:i]), pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%s is not an object", name(path[:i]))
 		}
 		if len(o.Members) > 0 {
 			lines = hasLines(o)

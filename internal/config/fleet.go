@@ -1,10 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Fleet configures the services of a fleet. This package does not validate it.
@@ -31,7 +31,7 @@ func (f Fleet) SilentFor() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(f.HostTimeout)
 	if err != nil || d < minHostTimeout {
-		return 0, fmt.Errorf("fleet.host_timeout is %.40q: use a duration of at least %s, such as 10s: %w", f.HostTimeout, minHostTimeout, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "fleet.host_timeout is %.40q: use a duration of at least %s, such as 10s", f.HostTimeout, minHostTimeout)
 	}
 	return d, nil
 }

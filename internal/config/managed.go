@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -58,7 +59,7 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 		return Managed{}, nil
 	}
 	if errors.Is(err, syscall.ELOOP) {
-		err = fmt.Errorf("%s is a link: have the administrator put a file there: %w", path, pawl.ErrDenied)
+		err = fault.New(pawl.ErrDenied, "%s is a link: have the administrator put a file there", path)
 	}
 	if err != nil {
 		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
@@ -77,7 +78,7 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 	}
 	m, err := decodeManaged(text)
 	if err != nil {
-		return Managed{}, fmt.Errorf("read the policy of this machine: %s: %w: %w", path, err, pawl.ErrInvalid)
+		return Managed{}, fault.New(pawl.ErrInvalid, "read the policy of this machine: %s: %w", path, err)
 	}
 	return m, nil
 }
@@ -87,11 +88,11 @@ func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) erro
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode().Type() != kind:
-		return fmt.Errorf("%s is a link, or not what it should be (%s): %w", path, info.Mode(), pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s is a link, or not what it should be (%s)", path, info.Mode())
 	case !ok || s.Uid != owner:
-		return fmt.Errorf("%s does not belong to root: have the administrator 'chown root' it: %w", path, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s does not belong to root: have the administrator 'chown root' it", path)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s can be written by others than root (%s): have the administrator 'chmod go-w' it: %w", path, info.Mode(), pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s can be written by others than root (%s): have the administrator 'chmod go-w' it", path, info.Mode())
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Mission has the defaults of missions, which flags override.
@@ -22,7 +22,7 @@ func (m Mission) StuckAfter() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(m.Stuck)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("mission.stuck is %.40q: write a time, such as 10m: %w", m.Stuck, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "mission.stuck is %.40q: write a time, such as 10m", m.Stuck)
 	}
 	return d, nil
 }

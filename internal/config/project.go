@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -54,7 +55,7 @@ func LoadProject(read func(name string) ([]byte, error)) (Project, []Ignored, er
 	}
 	p, ignored, err := decodeProject(text)
 	if err != nil {
-		return Project{}, nil, fmt.Errorf("read %s: %w: %w", ProjectFile, err, pawl.ErrInvalid)
+		return Project{}, nil, fault.New(pawl.ErrInvalid, "read %s: %w", ProjectFile, err)
 	}
 	return p, ignored, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Layer is the source of a setting.
@@ -67,7 +68,7 @@ func UserSettings() ([]Setting, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	if _, _, err := decodeUser(text); err != nil {
-		return nil, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read %s: %w", path, err)
 	}
 	doc, err := parseDocument(text)
 	if err != nil {

@@ -2,9 +2,9 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // SetText sets the value at a path of keys in the text of any JSON file, and leaves
@@ -12,11 +12,11 @@ import (
 func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: correct it first: %w", err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%w: correct it first", err)
 	}
 	v, err := parseDocument(value)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	if err := d.set(path, v.root.Value); err != nil {
 		return nil, err
@@ -29,10 +29,10 @@ func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) 
 func UnsetText(text []byte, path []string) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: correct it first: %w", err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%w: correct it first", err)
 	}
 	if d.root.Find(pointer(path)) == nil {
-		return nil, fmt.Errorf("%s is not there: %w", name(path), pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "%s is not there", name(path))
 	}
 	if err := d.remove(path); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -98,7 +99,7 @@ func ReadUser() (User, []Finding, error) {
 		err = u.replace(filepath.Dir(path))
 	}
 	if err != nil {
-		return User{}, nil, fmt.Errorf("read %s: %w: %w", path, err, pawl.ErrInvalid)
+		return User{}, nil, fault.New(pawl.ErrInvalid, "read %s: %w", path, err)
 	}
 	for i := range findings {
 		findings[i].File = path

@@ -2,13 +2,13 @@ package git
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -26,7 +26,7 @@ func (r *Repo) Borrow(dir, branch, commit string) error {
 	}
 	objects := filepath.Join(r.Common, "objects")
 	if strings.ContainsAny(objects, "\n\r") {
-		return fmt.Errorf("%q has a line break in its path, so no repository can borrow from it: rename the folder: %w", objects, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q has a line break in its path, so no repository can borrow from it: rename the folder", objects)
 	}
 	shallow, err := bytesOf(filepath.Join(r.Common, "shallow"), maxShallow)
 	if err != nil {
@@ -67,7 +67,7 @@ func bytesOf(path string, limit int64) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return "", fmt.Errorf("%s is no file, or has more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%s is no file, or has more than %d bytes", path, limit)
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

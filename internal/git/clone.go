@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -77,7 +78,7 @@ func (g *Git) bring(ctx context.Context, from Remote, dir string) (*Repo, string
 		return nil, "", cause
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w: %w", address, err, pawl.ErrUnavailable)
+		return nil, "", fault.New(pawl.ErrUnavailable, "%s: %w", address, err)
 	}
 	commit, err := repo.Commit(ctx, "FETCH_HEAD")
 	return repo, commit, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -90,7 +91,7 @@ func (r Remote) check() (address, protocol string, err error) {
 	}
 	if path, ok := strings.CutPrefix(r.Address, "file://"); ok && r.Local {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-			return "", "", fmt.Errorf("%.100q is no plain path of a repository: %w", path, pawl.ErrInvalid)
+			return "", "", fault.New(pawl.ErrInvalid, "%.100q is no plain path of a repository", path)
 		}
 		return r.Address, "file", nil
 	}
@@ -151,7 +152,7 @@ func (f *Fetched) list(ctx context.Context) error {
 		about, path, ok := strings.Cut(entry, "\t")
 		fields := strings.Fields(about) // mode, type, id, size
 		if !ok || len(fields) != 4 {
-			return fmt.Errorf("a file of %s cannot be read: %w", f.commit, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "a file of %s cannot be read", f.commit)
 		}
 		b := blob{path: path, mode: modeOf(fields[0])}
 		if fields[3] != "-" { // "-" means a submodule
@@ -196,7 +197,7 @@ func (f *Fetched) Commit() string { return f.commit }
 func (f *Fetched) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	id, ok := f.ids[path]
 	if !ok {
-		return nil, fmt.Errorf("%s has no %q: %w", f.commit, path, pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "%s has no %q", f.commit, path)
 	}
 	return f.repo.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: []string{id}, Limit: MaxShow})
 }
@@ -240,7 +241,7 @@ func fits(dir string, limit int64) error {
 		return nil
 	})
 	if total > limit {
-		return fmt.Errorf("the repository has more than %d bytes: %w", limit, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "the repository has more than %d bytes", limit)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // minMajor and minMinor are the oldest version of git that supports all options in
@@ -48,7 +49,7 @@ func Find(ctx context.Context, workspace string) (*Git, error) {
 		}
 		return g, nil
 	}
-	return nil, fmt.Errorf("find git: there is none in the PATH outside of %s: install it: %w", workspace, pawl.ErrNotFound)
+	return nil, fault.New(pawl.ErrNotFound, "find git: there is none in the PATH outside of %s: install it", workspace)
 }
 
 // Version returns git's version, such as 2.39.5.
@@ -73,7 +74,7 @@ func (g *Git) AtLeast(major, minor int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is version %.20q, needed is %d.%d or later: upgrade it: %w", g.bin, g.version, major, minor, pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "%s is version %.20q, needed is %d.%d or later: upgrade it", g.bin, g.version, major, minor)
 }
 
 // AtLeast returns an error if git is older than this version.

@@ -1,10 +1,10 @@
 package git
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxKeys bounds the keys of a repository's configuration.
@@ -149,11 +149,11 @@ func mute(list string, network bool) ([]setting, error) {
 	var settings []setting
 	keys := strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
 	if len(keys) > maxKeys {
-		return nil, fmt.Errorf("the repository's configuration has more than %d keys: %w", maxKeys, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "the repository's configuration has more than %d keys", maxKeys)
 	}
 	for _, key := range keys {
 		if network && online(key) {
-			return nil, fmt.Errorf("the repository's configuration has the key %q, which bends how the network is reached: take it out: %w", key, pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "the repository's configuration has the key %q, which bends how the network is reached: take it out", key)
 		}
 		settings = append(settings, muted(key)...)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxOwnTime bounds one git command in a repository of pawl. It may have to store
@@ -65,11 +66,11 @@ var errEnough = errors.New("enough")
 // is no error.
 func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	if len(c.Args) == 0 {
-		return fmt.Errorf("git: no command: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "git: no command")
 	}
 	options, ok := ownCommands[c.Args[0]]
 	if !ok {
-		return fmt.Errorf("git: pawl does not run the command %q in its own repositories: %w", c.Args[0], pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "git: pawl does not run the command %q in its own repositories", c.Args[0])
 	}
 	args := slices.Concat(c.Args[:1], options, c.Args[1:])
 	if len(c.Paths) > 0 {

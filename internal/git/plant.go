@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxEntries bounds the list of a tree's files, in bytes.
@@ -123,7 +124,7 @@ func (r *Repo) fill(ctx context.Context, entries []Entry) (tree string, err erro
 	var info bytes.Buffer
 	for _, e := range entries {
 		if strings.ContainsRune(e.Path, 0) || !filepath.IsLocal(e.Path) {
-			return "", fmt.Errorf("%q is no path in a repository: %w", e.Path, pawl.ErrInvalid)
+			return "", fault.New(pawl.ErrInvalid, "%q is no path in a repository", e.Path)
 		}
 		info.WriteString(e.Mode + " " + e.ID + "\t" + e.Path + "\x00")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Head returns the id of the checked-out commit, or pawl.ErrNotFound before the
@@ -23,7 +24,7 @@ func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	out, err := r.run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet"}, Refs: []string{ref + "^{commit}"}, Limit: 1 << 10})
 	var failed *Failed
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("there is no commit %q in %s: %w", ref, r.Top, pawl.ErrNotFound)
+		return "", fault.New(pawl.ErrNotFound, "there is no commit %q in %s", ref, r.Top)
 	}
 	return strings.TrimSpace(string(out)), err
 }
@@ -86,11 +87,11 @@ func readStatus(text string) (Status, error) {
 		case kind == "?":
 			s.Files = append(s.Files, File{State: "??", Path: rest})
 		case fields == 0:
-			return s, fmt.Errorf("an entry of the unknown kind %q: %w", kind, pawl.ErrInvalid)
+			return s, fault.New(pawl.ErrInvalid, "an entry of the unknown kind %q", kind)
 		default:
 			parts := strings.SplitN(rest, " ", fields)
 			if len(parts) < fields || kind == "2" && i+1 == len(entries) {
-				return s, fmt.Errorf("an entry is cut off: %w", pawl.ErrInvalid)
+				return s, fault.New(pawl.ErrInvalid, "an entry is cut off")
 			}
 			f := File{State: parts[0], Path: parts[fields-1]}
 			if kind == "2" {
@@ -111,7 +112,7 @@ const MaxShow = 4 << 20
 // pawl.ErrInvalid if it is not a regular file.
 func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	if name != path.Clean(name) || path.IsAbs(name) || name == "." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
-		return nil, fmt.Errorf("%q is no path in a repository: %w", name, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%q is no path in a repository", name)
 	}
 	commit, err := r.Commit(ctx, ref)
 	if err != nil {
@@ -125,12 +126,12 @@ func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	fields := strings.Fields(entry) // mode, type, id, size
 	switch {
 	case len(fields) == 0:
-		return nil, fmt.Errorf("%s has no %q: %w", commit, name, pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "%s has no %q", commit, name)
 	case found != name || len(fields) != 4 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100"):
-		return nil, fmt.Errorf("%q is no file in %s: %w", name, commit, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%q is no file in %s", name, commit)
 	}
 	if size, err := strconv.Atoi(fields[3]); err != nil || size > MaxShow {
-		return nil, fmt.Errorf("%q has more than %d bytes in %s: %w", name, MaxShow, commit, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%q has more than %d bytes in %s", name, MaxShow, commit)
 	}
 	return r.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: fields[2:3], Limit: MaxShow})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxRef bounds the length of a ref name in bytes.
@@ -15,7 +16,7 @@ const maxRef = 255
 // git could take for an option.
 func CheckRef(name string) error {
 	if why := refFault(name); why != "" {
-		return fmt.Errorf("%.100q is not the name of a branch, tag or commit: %s: %w", name, why, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.100q is not the name of a branch, tag or commit: %s", name, why)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxLine bounds the one-line files in which git stores the path of another
@@ -45,12 +46,12 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 		}
 		if r != nil {
 			if within(g.bin, r.Top) {
-				return nil, fmt.Errorf("find repository: git itself, %s, is inside of %s: %w", g.bin, r.Top, pawl.ErrDenied)
+				return nil, fault.New(pawl.ErrDenied, "find repository: git itself, %s, is inside of %s", g.bin, r.Top)
 			}
 			return r, nil
 		}
 		if top == filepath.Dir(top) {
-			return nil, fmt.Errorf("find repository: %s is in none: %w", dir, pawl.ErrNotFound)
+			return nil, fault.New(pawl.ErrNotFound, "find repository: %s is in none", dir)
 		}
 	}
 }
@@ -73,14 +74,14 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 			return nil, nil //nolint:nilnil // git ignores it too
 		}
 		if _, err := os.Lstat(filepath.Join(dotgit, "commondir")); err == nil {
-			return nil, fmt.Errorf("%s leads to another repository by a file commondir: %w", dotgit, pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "%s leads to another repository by a file commondir", dotgit)
 		}
 	case info.Mode().IsRegular():
 		if err := r.follow(ctx, dotgit); err != nil {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("%s is neither a folder nor a file: %w", dotgit, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "%s is neither a folder nor a file", dotgit)
 	}
 	for _, path := range []string{r.Top, dotgit, r.Dir, r.Common} {
 		if err := owned(path); err != nil {
@@ -96,11 +97,11 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	target, ok := strings.CutPrefix(line(dotgit), "gitdir: ")
 	if !ok {
-		return fmt.Errorf("%s does not say where the repository is: %w", dotgit, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s does not say where the repository is", dotgit)
 	}
 	dir := resolved(from(r.Top, target))
 	if dir == "" || !isFolder(dir) {
-		return fmt.Errorf("%s points to %q, which is not there: %w", dotgit, target, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s points to %q, which is not there", dotgit, target)
 	}
 	r.Dir, r.Common = dir, dir
 	if common := line(filepath.Join(dir, "commondir")); common != "" {
@@ -112,7 +113,7 @@ func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	} else if isRepository(dir) && r.git.worktreeOf(ctx, dir) == r.Top { // a submodule
 		return nil
 	}
-	return fmt.Errorf("%s points to %s, which does not know this folder: if it was moved, run 'git worktree repair' there: %w", dotgit, dir, pawl.ErrDenied)
+	return fault.New(pawl.ErrDenied, "%s points to %s, which does not know this folder: if it was moved, run 'git worktree repair' there", dotgit, dir)
 }
 
 // worktreeOf returns the real path of core.worktree in the repository's
@@ -134,7 +135,7 @@ func owned(path string) error {
 		return err
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to another user (%d): git is not run there; 'chown' it if it is yours: %w", path, s.Uid, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%s belongs to another user (%d): git is not run there; 'chown' it if it is yours", path, s.Uid)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -98,12 +99,12 @@ func (r *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	for _, path := range c.Paths {
 		if !filepath.IsLocal(path) || strings.ContainsRune(path, 0) {
-			return nil, fmt.Errorf("%q is no path in the repository: %w", path, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%q is no path in the repository", path)
 		}
 	}
 	for _, p := range c.Protocols {
 		if p != "https" && p != "ssh" {
-			return nil, fmt.Errorf("git does not reach the network by %q: use https or ssh: %w", p, pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "git does not reach the network by %q: use https or ssh", p)
 		}
 	}
 	return r.run(ctx, c)
@@ -143,11 +144,11 @@ func (r *Repo) run(ctx context.Context, c Call) ([]byte, error) {
 // line returns the arguments of git.
 func (c Call) line() ([]string, error) {
 	if len(c.Args) == 0 {
-		return nil, fmt.Errorf("git: no command: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "git: no command")
 	}
 	known, ok := commands[c.Args[0]]
 	if !ok {
-		return nil, fmt.Errorf("git: pawl does not run the command %q: %w", c.Args[0], pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "git: pawl does not run the command %q", c.Args[0])
 	}
 	args := slices.Concat(c.Args[:1], known.options, c.Args[1:])
 	if len(c.Refs) > 0 {
@@ -217,7 +218,7 @@ func (g *Git) pipe(ctx context.Context, dir string, env, args []string, c Call, 
 	err := cmd.Run()
 	switch {
 	case out.passed:
-		return nil, fmt.Errorf("git %s: more than %d bytes of output: %w", args[0], limit, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "git %s: more than %d bytes of output", args[0], limit)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	case err != nil:

@@ -2,12 +2,12 @@ package git
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxURL bounds the length of an address in bytes.
@@ -31,7 +31,7 @@ type URL struct {
 func CheckURL(raw string) (URL, error) {
 	u, err := readURL(raw)
 	if err != nil {
-		return URL{}, fmt.Errorf("%.100q is no address of a repository: %w: %w", raw, err, pawl.ErrInvalid)
+		return URL{}, fault.New(pawl.ErrInvalid, "%.100q is no address of a repository: %w", raw, err)
 	}
 	return u, nil
 }

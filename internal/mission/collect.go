@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
@@ -200,7 +201,7 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources,
 			return err
 		}
 	}
-	return fmt.Errorf("the branch %s moves all the time: does somebody else work on it? %w", m.Branch, pawl.ErrConflict)
+	return fault.New(pawl.ErrConflict, "the branch %s moves all the time: does somebody else work on it?", m.Branch)
 }
 
 // check runs the checks on a merged commit.

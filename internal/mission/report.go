@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
@@ -194,7 +195,7 @@ func (r Report) HTML() string {
 // Statement returns the evidence as an in-toto statement; see [gate.Outcome.Statement].
 func (r Report) Statement() ([]byte, error) {
 	if r.Evidence.Outcome == nil || r.Checks == nil {
-		return nil, fmt.Errorf("the gate has not judged the mission yet, so there is nothing to state: 'pawl mission status' says how far it is: %w", pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "the gate has not judged the mission yet, so there is nothing to state: 'pawl mission status' says how far it is")
 	}
 	return r.Evidence.Outcome.Statement(*r.Checks)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
@@ -91,7 +92,7 @@ func (f *resources) checkTip(ctx context.Context, m *pawl.Mission) error {
 		return err
 	}
 	if at != m.Tip {
-		return fmt.Errorf("the branch %s is at %.12s, and the mission has left it at %.12s: put it back with 'git branch -f %s %s': %w", m.Branch, at, m.Tip, m.Branch, m.Tip, pawl.ErrConflict)
+		return fault.New(pawl.ErrConflict, "the branch %s is at %.12s, and the mission has left it at %.12s: put it back with 'git branch -f %s %s'", m.Branch, at, m.Tip, m.Branch, m.Tip)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // State is the state of a task in TODO.md.
@@ -82,7 +83,7 @@ func Read(text string) (pawl.Plan, error) {
 			continue
 		}
 		if len(p.Tasks) == 0 || !extend(&p.Tasks[len(p.Tasks)-1], line) {
-			return p, fmt.Errorf("line %d of the plan is neither a task (- [ ] **id**: title) nor about one (  > detail, or   - after|owns|accept|size: …): %q: %w", i+1, line, pawl.ErrInvalid)
+			return p, fault.New(pawl.ErrInvalid, "line %d of the plan is neither a task (- [ ] **id**: title) nor about one (  > detail, or   - after|owns|accept|size: …): %q", i+1, line)
 		}
 	}
 	return p, p.Check()

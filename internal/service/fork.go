@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
@@ -30,7 +31,7 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 		at = row.Head + 1
 	}
 	if at < 2 || at > row.Head+1 {
-		return pawl.Session{}, fmt.Errorf("fork: session %s has no event %d: %w", id, at, pawl.ErrNotFound)
+		return pawl.Session{}, fault.New(pawl.ErrNotFound, "fork: session %s has no event %d", id, at)
 	}
 	fork := pawl.SessionID(ulid.Make().String())
 	events, err := s.copyLog(ctx, pawl.Origin{Session: id, At: at}, fork)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
@@ -34,7 +35,7 @@ func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Ses
 // mission returns the id and the first events of a mission.
 func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionID, []pawl.Event, error) {
 	if !filepath.IsAbs(n.Dir) {
-		return "", nil, fmt.Errorf("the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
+		return "", nil, fault.New(pawl.ErrInvalid, "the folder %q is not absolute", n.Dir)
 	}
 	id, err := newID(n.ID)
 	if err != nil {
@@ -96,14 +97,14 @@ func (s *Service) commanderSettings(ctx context.Context, n pawl.NewMission) (paw
 func teamSettings(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
 	switch mission := row.Mission != ""; {
 	case mission && s.Agent != "" && s.Agent != missionapi.AgentCommander:
-		return s, fmt.Errorf("a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it: %w", s.Agent, pawl.ErrInvalid)
+		return s, fault.New(pawl.ErrInvalid, "a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it", s.Agent)
 	case mission:
 		s.Agent = missionapi.AgentCommander
 		if s.MaxTime == 0 {
 			s.MaxTime = pawl.MissionTime
 		}
 	case s.Agent == missionapi.AgentCommander, row.Parent == "" && (s.Agent == missionapi.AgentPlanner || s.Agent == missionapi.AgentWorker || s.Agent == missionapi.AgentReviewer):
-		return s, fmt.Errorf("the agent %s works for missions only: begin one, or name another agent: %w", s.Agent, pawl.ErrInvalid)
+		return s, fault.New(pawl.ErrInvalid, "the agent %s works for missions only: begin one, or name another agent", s.Agent)
 	}
 	return s, nil
 }
@@ -114,7 +115,7 @@ func rejectMission(row pawl.Session) error {
 	if row.Mission == "" {
 		return nil
 	}
-	return fmt.Errorf("session %s commands a mission: what its workers have merged would not follow, and what is proven would not be true any more; give it a prompt instead: %w", row.ID, pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "session %s commands a mission: what its workers have merged would not follow, and what is proven would not be true any more; give it a prompt instead", row.ID)
 }
 
 // Mission returns everything about a mission. The session row and the log are read as of the same
@@ -141,7 +142,7 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	}
 	mission := h.Mission()
 	if mission == nil {
-		return pawl.Board{}, fmt.Errorf("session %s commands no mission: 'pawl mission list' shows those that do: %w", id, pawl.ErrInvalid)
+		return pawl.Board{}, fault.New(pawl.ErrInvalid, "session %s commands no mission: 'pawl mission list' shows those that do", id)
 	}
 	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended}
 	if board.Team, err = s.team(ctx, id, mission); err != nil {

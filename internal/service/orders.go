@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
@@ -15,7 +16,7 @@ import (
 func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if row.Turns == 0 {
-			return nil, fmt.Errorf("compact: nothing was said yet in session %s: %w", id, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "compact: nothing was said yet in session %s", id)
 		}
 		return pawl.CompactionAsked{Instructions: instructions}, nil
 	}
@@ -29,11 +30,11 @@ const maxCommand = 128 << 10
 func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
 	switch {
 	case strings.TrimSpace(command) == "":
-		return 0, fmt.Errorf("shell: the command is empty: %w", pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "shell: the command is empty")
 	case len(command) > maxCommand:
-		return 0, fmt.Errorf("shell: the command has %d bytes, more than the %d that a program can be given: put it into a file: %w", len(command), maxCommand, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "shell: the command has %d bytes, more than the %d that a program can be given: put it into a file", len(command), maxCommand)
 	case strings.ContainsRune(command, 0) || !utf8.ValidString(command):
-		return 0, fmt.Errorf("shell: the command is no text: %w", pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "shell: the command is no text")
 	}
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if err := rejectMission(row); err != nil {
@@ -58,7 +59,7 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 			return nil, err
 		}
 		if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
-			return nil, fmt.Errorf("undo: files were changed by somebody else since (%s): keep them aside or leave them: %w", strings.Join(way, ", "), pawl.ErrConflict)
+			return nil, fault.New(pawl.ErrConflict, "undo: files were changed by somebody else since (%s): keep them aside or leave them", strings.Join(way, ", "))
 		}
 		return pawl.UndoAsked{Undo: plan.Undo, By: access.ActorOf(ctx)}, nil
 	}
@@ -69,11 +70,11 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	switch {
 	case r.Scope != pawl.ScopeBoth && r.Scope != pawl.ScopeFiles && r.Scope != pawl.ScopeConversation:
-		return pawl.UndoPlan{}, fmt.Errorf("undo: unknown scope %q: %w", r.Scope, pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: unknown scope %q", r.Scope)
 	case r.Conflicts != pawl.ConflictsRefuse && r.Conflicts != pawl.ConflictsAside && r.Conflicts != pawl.ConflictsLeave:
-		return pawl.UndoPlan{}, fmt.Errorf("undo: unknown way with conflicts %q: %w", r.Conflicts, pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: unknown way with conflicts %q", r.Conflicts)
 	case r.To != 0 && r.Redo != 0:
-		return pawl.UndoPlan{}, fmt.Errorf("undo: either to a message or forward again: %w", pawl.ErrInvalid)
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: either to a message or forward again")
 	}
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (
 // Rename changes the title of the session.
 func (s *Service) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	if title = strings.TrimSpace(title); title == "" {
-		return fmt.Errorf("rename: the title is empty: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "rename: the title is empty")
 	}
 	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) { return pawl.SessionTitled{Title: title}, nil })
 	return err

@@ -3,10 +3,10 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
@@ -14,7 +14,7 @@ import (
 // creates it.
 func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, error) {
 	if n.Owner != "" && !n.Owner.Valid() {
-		return "", fmt.Errorf("%.100q cannot be a user: %w", n.Owner, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%.100q cannot be a user", n.Owner)
 	}
 	if n.Parent == "" {
 		return n.Owner, nil
@@ -30,11 +30,11 @@ func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, er
 func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	with = slices.Compact(slices.Sorted(slices.Values(with)))
 	if len(with) > MaxShared {
-		return fmt.Errorf("share: with %d users, of %d that are possible: %w", len(with), MaxShared, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "share: with %d users, of %d that are possible", len(with), MaxShared)
 	}
 	for _, u := range with {
 		if !u.Valid() {
-			return fmt.Errorf("share: %.100q cannot be a user: %w", u, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "share: %.100q cannot be a user", u)
 		}
 	}
 	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) {

@@ -2,13 +2,13 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
-var errNoProjects = fmt.Errorf("this pawl knows nothing of folders: %w", pawl.ErrUnavailable)
+var errNoProjects = fault.New(pawl.ErrUnavailable, "this pawl knows nothing of folders")
 
 // noProjects is the pawl.Projects of a service without one.
 type noProjects struct{}

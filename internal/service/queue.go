@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Waiting returns the waiting prompts, the oldest first.
@@ -22,7 +23,7 @@ func (s *Service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 // Reword replaces the parts of a waiting prompt.
 func (s *Service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
 	if err := checkParts(parts); err != nil {
-		return fmt.Errorf("reword: %w: %w", err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "reword: %w", err)
 	}
 	return s.changePrompt(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts})
 }
@@ -60,11 +61,11 @@ func (s *Service) notWaiting(ctx context.Context, id pawl.SessionID, prompt pawl
 			return err
 		}
 		if _, ok := e.Body.(pawl.Prompted); ok && e.Seq == prompt {
-			return fmt.Errorf("the prompt %d does not wait any more: %w", prompt, pawl.ErrConflict)
+			return fault.New(pawl.ErrConflict, "the prompt %d does not wait any more", prompt)
 		}
 		break
 	}
-	return fmt.Errorf("session %s has no prompt %d: %w", id, prompt, pawl.ErrNotFound)
+	return fault.New(pawl.ErrNotFound, "session %s has no prompt %d", id, prompt)
 }
 
 // history returns the session as its log describes it now.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -87,13 +88,13 @@ func New(c Config) *Service {
 // Create creates an empty session.
 func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
 	if n.Workspace != "" {
-		return pawl.Session{}, fmt.Errorf("create session: only the server of a fleet knows workspaces by their names: name a folder: %w", pawl.ErrInvalid)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: only the server of a fleet knows workspaces by their names: name a folder")
 	}
 	if !filepath.IsAbs(n.Dir) {
-		return pawl.Session{}, fmt.Errorf("create session: the folder %q is not absolute: %w", n.Dir, pawl.ErrInvalid)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: the folder %q is not absolute", n.Dir)
 	}
 	if n.Source != "" && s.DeclareSource == nil {
-		return pawl.Session{}, fmt.Errorf("create session: only a fleet fetches the repository of a workspace: clone it, and name its folder: %w", pawl.ErrInvalid)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: only a fleet fetches the repository of a workspace: clone it, and name its folder")
 	}
 	id, err := newID(n.ID)
 	if err != nil {
@@ -124,7 +125,7 @@ func newID(given pawl.SessionID) (pawl.SessionID, error) {
 		return pawl.SessionID(ulid.Make().String()), nil
 	}
 	if !given.Valid() {
-		return "", fmt.Errorf("%q is no session id: %w", given, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%q is no session id", given)
 	}
 	return given, nil
 }
@@ -161,7 +162,7 @@ func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (p
 func (s *Service) check(ctx context.Context, dir string, settings pawl.Settings) error {
 	err := s.Check(ctx, dir, settings)
 	if err != nil && ctx.Err() == nil && pawl.CodeOf(err) == pawl.CodeInternal {
-		err = fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	return err
 }
@@ -178,12 +179,12 @@ func (s *Service) model(names ...string) (string, error) {
 // log has grown in the meantime, accept checks again.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	if err := checkParts(p.Parts); err != nil {
-		return 0, fmt.Errorf("send: %w: %w", err, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "send: %w", err)
 	}
 	switch p.Delivery {
 	case pawl.DeliverNow, pawl.DeliverQueue, pawl.DeliverSteer:
 	default:
-		return 0, fmt.Errorf("send: unknown delivery %q: %w", p.Delivery, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "send: unknown delivery %q", p.Delivery)
 	}
 	var err error
 	if p.Mode, err = agent.ModeOf(p.Settings); err != nil {
@@ -248,7 +249,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 			_, err = permission.ParseOffer(a.Always)
 		}
 		if err != nil {
-			return fmt.Errorf("answer: %w: %w", err, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "answer: %w", err)
 		}
 		answered := s.event(pawl.Answered{Ask: ask, By: access.ActorOf(ctx), Answer: a})
 		answered.Turn = asked.Turn
@@ -268,7 +269,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 // openAsk returns an open ask, and the Seq of the end of the log.
 func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) (asked pawl.Event, head pawl.Seq, err error) {
 	if ask < 1 {
-		return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
 	}
 	for e, err := range s.Store.Events(ctx, id, ask-1) {
 		if err != nil {
@@ -291,13 +292,13 @@ func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) 
 		}
 		switch {
 		case asked.Body == nil:
-			return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+			return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
 		case ended:
-			return asked, 0, fmt.Errorf("what session %s asked at %d needs no answer any more: %w", id, ask, pawl.ErrConflict)
+			return asked, 0, fault.New(pawl.ErrConflict, "what session %s asked at %d needs no answer any more", id, ask)
 		}
 	}
 	if asked.Body == nil {
-		return asked, 0, fmt.Errorf("session %s has not asked anything at %d: %w", id, ask, pawl.ErrNotFound)
+		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
 	}
 	return asked, head, nil
 }
@@ -339,7 +340,7 @@ func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 		}
 		switch e.Body.(type) {
 		case pawl.Replied, pawl.TurnFinished:
-			return pawl.Draft{}, fmt.Errorf("draft of %s: its reply has ended: %w", id, pawl.ErrNotFound)
+			return pawl.Draft{}, fault.New(pawl.ErrNotFound, "draft of %s: its reply has ended", id)
 		default:
 		}
 	}
@@ -355,14 +356,14 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 		}
 		all = append(all, e)
 		if e.Session != all[0].Session {
-			return pawl.Session{}, fmt.Errorf("import: event %d is of another session: %w", e.Seq, pawl.ErrInvalid)
+			return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: event %d is of another session", e.Seq)
 		}
 	}
 	if len(all) == 0 || !all[0].Session.Valid() {
-		return pawl.Session{}, fmt.Errorf("import: there is no session in it: %w", pawl.ErrInvalid)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: there is no session in it")
 	}
 	if _, err := pawl.Fold(pawl.SliceLog(all)); err != nil {
-		return pawl.Session{}, fmt.Errorf("import: %w: %w", err, pawl.ErrInvalid)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: %w", err)
 	}
 	id := all[0].Session
 	if _, err := s.Bus.Append(ctx, id, 0, all...); err != nil {

@@ -2,11 +2,11 @@ package telemetry
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Settings says where to send telemetry. The zero value sends nothing.
@@ -42,11 +42,11 @@ func (s Settings) With(getenv func(string) string) (Settings, error) {
 	}
 	if endpoint := getenv(envEndpoint); endpoint != "" {
 		if p := getenv(envProtocol); p != "" && p != protocolHTTP {
-			return Settings{}, fmt.Errorf("%s is %q: pawl sends %s only: set it so for pawl, or %s=true: %w", envProtocol, p, protocolHTTP, envDisabled, pawl.ErrInvalid)
+			return Settings{}, fault.New(pawl.ErrInvalid, "%s is %q: pawl sends %s only: set it so for pawl, or %s=true", envProtocol, p, protocolHTTP, envDisabled)
 		}
 		headers, err := parseHeaders(getenv(envHeaders))
 		if err != nil {
-			return Settings{}, fmt.Errorf("%s: %w: %w", envHeaders, err, pawl.ErrInvalid)
+			return Settings{}, fault.New(pawl.ErrInvalid, "%s: %w", envHeaders, err)
 		}
 		s.Endpoint, s.Headers = endpoint, headers
 	}
@@ -54,7 +54,7 @@ func (s Settings) With(getenv func(string) string) (Settings, error) {
 		return s, nil
 	}
 	if err := checkEndpoint(s.Endpoint); err != nil {
-		return Settings{}, fmt.Errorf("the endpoint of telemetry: %w: %w", err, pawl.ErrInvalid)
+		return Settings{}, fault.New(pawl.ErrInvalid, "the endpoint of telemetry: %w", err)
 	}
 	return s, nil
 }

@@ -124,12 +124,12 @@ func texts(t *testing.T, r lsp.Report) []string {
 	return []string{got.Content, NewDiagnoser(checked{report: r}).After(t.Context(), "/project", []string{"x"})}
 }
 
-func fault(line int, text string) lsp.Fault {
+func problem(line int, text string) lsp.Fault {
 	return lsp.Fault{Line: line, Column: 5, Error: !strings.HasPrefix(text, "w"), Message: text, Source: "compiler"}
 }
 
 func newFault(line int, text string) lsp.Fault {
-	f := fault(line, text)
+	f := problem(line, text)
 	f.New = true
 	return f
 }
@@ -137,10 +137,10 @@ func newFault(line int, text string) lsp.Fault {
 func TestDiagnostics(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.go": "", "sub/b.go": "", "sub/c.go": "", "sub/deep/d.go": ""})
-	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{newFault(3, "e1"), fault(1, "w1")}}
-	other := lsp.File{Path: "sub/b.go", Errors: 1, Warnings: 1, Faults: []lsp.Fault{fault(3, "e2"), fault(1, "w2")}}
+	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{newFault(3, "e1"), problem(1, "w1")}}
+	other := lsp.File{Path: "sub/b.go", Errors: 1, Warnings: 1, Faults: []lsp.Fault{problem(3, "e2"), problem(1, "w2")}}
 	odd := lsp.File{Path: "o\n.go", Warnings: 1, Faults: []lsp.Fault{{Line: 1, Column: 2, Message: "w3"}}}
-	deep := lsp.File{Path: "sub/deep/d.go", Errors: 1, Faults: []lsp.Fault{fault(1, "e4")}}
+	deep := lsp.File{Path: "sub/deep/d.go", Errors: 1, Faults: []lsp.Fault{problem(1, "e4")}}
 	outside := edited
 	outside.Asked = false
 	note := []lsp.Note{{Kind: lsp.Unserved, Text: "no language server is known for x"}}
@@ -202,12 +202,12 @@ func TestDiagnostics(t *testing.T) {
 
 func TestDiagnosticsAfterAnEdit(t *testing.T) {
 	t.Parallel()
-	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{fault(3, "e1"), fault(1, "w1")}}
+	edited := lsp.File{Path: "a.go", Asked: true, Errors: 1, Warnings: 1, Faults: []lsp.Fault{problem(3, "e1"), problem(1, "w1")}}
 	broken := lsp.File{Path: "b.go", Errors: 12, Warnings: 1, Faults: []lsp.Fault{
-		fault(1, "e0"), newFault(2, "e1"), newFault(3, "e2"), newFault(4, "e3"), newFault(5, "e4"), fault(1, "w2"),
+		problem(1, "e0"), newFault(2, "e1"), newFault(3, "e2"), newFault(4, "e3"), newFault(5, "e4"), problem(1, "w2"),
 	}}
-	before := lsp.File{Path: "c.go", Errors: 1, Faults: []lsp.Fault{fault(1, "e0")}}
-	warned := lsp.File{Path: "d.go", Warnings: 1, Faults: []lsp.Fault{fault(1, "w4")}}
+	before := lsp.File{Path: "c.go", Errors: 1, Faults: []lsp.Fault{problem(1, "e0")}}
+	warned := lsp.File{Path: "d.go", Warnings: 1, Faults: []lsp.Fault{problem(1, "w4")}}
 	wait := lsp.Note{Kind: lsp.Waiting, Text: "gopls is still loading"}
 	tests := []struct {
 		name   string

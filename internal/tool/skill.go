@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
@@ -131,7 +132,7 @@ func checkReadable(call toolapi.Call, k skill.Skill, file string) error {
 	if err != nil || !filepath.IsLocal(rel) || call.Reads == nil || call.Reads(rel) {
 		return nil //nolint:nilerr // it is not in the workspace
 	}
-	return fmt.Errorf("%s may not be read: %w", sanitize.Line(rel), pawl.ErrDenied)
+	return fault.New(pawl.ErrDenied, "%s may not be read", sanitize.Line(rel))
 }
 
 // noSkill returns the message for an unknown skill, with the names that may

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
@@ -109,7 +110,7 @@ func makeConfig(path string) error {
 func openEditor(path string) error {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
 	if len(words) == 0 {
-		return fmt.Errorf("no editor is known: set EDITOR, or change %s yourself: %w", path, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "no editor is known: set EDITOR, or change %s yourself", path)
 	}
 	c := exec.Command(words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor is the job
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -170,7 +171,7 @@ func agentNewCommand() *cobra.Command {
 // overwrite an existing file.
 func newAgentFile(name string, project bool) (string, error) {
 	if !agentName.MatchString(name) || slices.Contains(agent.Reserved(), name) {
-		return "", fmt.Errorf("%.80q cannot be an agent's name: use lower case letters, digits and hyphens, and no name of pawl's own: %w", name, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%.80q cannot be an agent's name: use lower case letters, digits and hyphens, and no name of pawl's own", name)
 	}
 	dir, err := ownFolder(project, filepath.Join(".pawl", "agents"), "agents")
 	if err != nil {

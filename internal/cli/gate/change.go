@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/review"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -92,7 +93,7 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 	out, err := repo.Run(ctx, git.Call{Args: []string{"merge-base"}, Refs: []string{from, tip}, Limit: 1 << 10})
 	var failed *git.Failed
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%s and the change have no commit in common: fetch the history too, e.g. with 'git fetch --unshallow' or, in a workflow, fetch-depth: 0: %w", base, pawl.ErrNotFound)
+		return "", fault.New(pawl.ErrNotFound, "%s and the change have no commit in common: fetch the history too, e.g. with 'git fetch --unshallow' or, in a workflow, fetch-depth: 0", base)
 	}
 	c.base = string(bytes.TrimSpace(out))
 	return tip, err

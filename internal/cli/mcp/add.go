@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
@@ -216,7 +217,7 @@ func checkServer(name string, s config.Server, project bool) error {
 	}
 	_, faults, err := mcpclient.ParseFile(text, origin)
 	if err == nil && len(faults) > 0 {
-		err = fmt.Errorf("%s: %w", strings.Replace(faults[0].String(), "it is left out: ", "", 1), pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "%s", strings.Replace(faults[0].String(), "it is left out: ", "", 1))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -66,7 +67,7 @@ func (p serverFile) entries() (map[string]config.Server, error) {
 		err = json.Unmarshal(file[p.key()], &servers)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: correct it first: %w", where, err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read %s: %w: correct it first", where, err)
 	}
 	all := map[string]config.Server{}
 	for name, raw := range servers {
@@ -85,7 +86,7 @@ func (p serverFile) put(name string, s config.Server, force bool) error {
 	}
 	if _, taken := all[name]; taken && !force {
 		where, err := p.file()
-		return errors.Join(err, fmt.Errorf("%s has a server %s already: --force replaces it, or take another name: %w", where, name, pawl.ErrConflict))
+		return errors.Join(err, fault.New(pawl.ErrConflict, "%s has a server %s already: --force replaces it, or take another name", where, name))
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -225,7 +226,7 @@ func (p serverFile) existing(name string) (config.Server, error) {
 		}
 	}
 	where, err := p.file()
-	return config.Server{}, errors.Join(err, fmt.Errorf("%s has no server %.40q: %s: %w", where, name, next, pawl.ErrNotFound))
+	return config.Server{}, errors.Join(err, fault.New(pawl.ErrNotFound, "%s has no server %.40q: %s", where, name, next))
 }
 
 func mcpRemoveCommand() *cobra.Command {

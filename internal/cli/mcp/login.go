@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
@@ -94,7 +95,7 @@ func mcpLogoutCommand() *cobra.Command {
 			}
 			err = h.Logout(e.Server)
 			if errors.Is(err, pawl.ErrNotFound) {
-				return fmt.Errorf("no login to %s is kept: 'pawl mcp list' shows those that are: %w", e.Name, pawl.ErrNotFound)
+				return fault.New(pawl.ErrNotFound, "no login to %s is kept: 'pawl mcp list' shows those that are", e.Name)
 			}
 			return err
 		},

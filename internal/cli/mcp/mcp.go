@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -115,7 +116,7 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	if h.untrusted > 0 {
 		next += "; " + h.hint()
 	}
-	return app.MCPServer{}, fmt.Errorf("there is no MCP server %.40q here: %s: %w", name, next, pawl.ErrNotFound)
+	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "there is no MCP server %.40q here: %s", name, next)
 }
 
 // selected returns the named servers, or all enabled ones if names is empty.

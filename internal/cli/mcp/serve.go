@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpserver"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 )
@@ -109,7 +110,7 @@ func (f *serveFlags) root() (string, error) {
 		return "", fmt.Errorf("--dir: %w: name a folder that is there", err)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("--dir %s is no folder: %w", f.dir, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "--dir %s is no folder", f.dir)
 	}
 	return real, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
@@ -45,7 +46,7 @@ func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, er
 		case errors.Is(err, pawl.ErrNotFound):
 			return s, fmt.Errorf("there is no mission %q: 'pawl mission list --all' shows them: %w", args[0], err)
 		case err == nil && s.Mission == "":
-			return s, fmt.Errorf("session %s commands no mission: 'pawl mission list' shows those that do: %w", s.ID, pawl.ErrInvalid)
+			return s, fault.New(pawl.ErrInvalid, "session %s commands no mission: 'pawl mission list' shows those that do", s.ID)
 		}
 		return s, err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/stats"
 	"github.com/pawl-dev/pawl/internal/cli/tui"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Main runs pawl and returns its exit code.
@@ -55,7 +56,7 @@ func report(w io.Writer, err error) int {
 		exit = &cli.ExitError{Code: cli.ExitFailed, Err: err}
 	}
 	if exit.Err != nil {
-		fmt.Fprintf(w, "pawl: %s\n", app.Secrets.Redact(exit.Err.Error()))
+		fmt.Fprintf(w, "pawl: %s\n", app.Secrets.Redact(fault.Text(exit.Err)))
 	}
 	return exit.Code
 }

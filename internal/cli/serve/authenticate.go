@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -37,7 +38,7 @@ func serverToken(p listenAddress, users bool) (token, file string, err error) {
 	case !p.loopback() && users:
 		return "", "", nil
 	case !p.loopback():
-		return "", "", fmt.Errorf("others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1: %w", p.address, pawl.ErrDenied)
+		return "", "", fault.New(pawl.ErrDenied, "others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1", p.address)
 	}
 	data, err := config.Data()
 	if err != nil {
@@ -159,12 +160,12 @@ func (g authenticator) allow(p api.Principal, dir string) error {
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
-		return fmt.Errorf("there is no folder %q on the server: %w", dir, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "there is no folder %q on the server", dir)
 	}
 	for _, root := range g.roots {
 		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
 			return nil
 		}
 	}
-	return fmt.Errorf("sessions may work below %s only: 'pawl serve --dir' adds a folder: %w", strings.Join(g.roots, ", "), pawl.ErrDenied)
+	return fault.New(pawl.ErrDenied, "sessions may work below %s only: 'pawl serve --dir' adds a folder", strings.Join(g.roots, ", "))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // listenAddress is where a server listens: the path of a Unix socket, or host:port.
@@ -88,7 +89,7 @@ func (p listenAddress) listen() (net.Listener, error) {
 	}
 	if conn, err := net.Dial("unix", p.socket); err == nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("another pawl serves on %s: use it, end it, or choose another place with --listen: %w", p.socket, pawl.ErrBusy)
+		return nil, fault.New(pawl.ErrBusy, "another pawl serves on %s: use it, end it, or choose another place with --listen", p.socket)
 	}
 	if info, err := os.Lstat(p.socket); err == nil && info.Mode()&fs.ModeSocket != 0 {
 		if err := os.Remove(p.socket); err != nil { // left by a process that was killed

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -63,7 +64,7 @@ func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Ten
 // noTenant adds a hint to the error for a tenant that does not exist.
 func noTenant(err error, name string) error {
 	if errors.Is(err, pawl.ErrNotFound) {
-		return fmt.Errorf("there is no tenant %q: 'pawl tenant list' shows them: %w", name, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "there is no tenant %q: 'pawl tenant list' shows them", name)
 	}
 	return err
 }

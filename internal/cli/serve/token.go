@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -115,7 +116,7 @@ func tenantFlag(cmd *cobra.Command, tenant *string) {
 func forTenant(ctx context.Context, tenant string) (context.Context, error) {
 	t := store.Tenant(tenant)
 	if t != "" && !t.Valid() {
-		return ctx, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50: %w", tenant, pawl.ErrInvalid)
+		return ctx, fault.New(pawl.ErrInvalid, "--tenant %q: use small letters, digits and -, at most 50", tenant)
 	}
 	return store.WithTenant(ctx, t), nil
 }
@@ -178,14 +179,14 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens store.Token
 	}
 	for _, other := range all {
 		if other.Name == t.Name && other.Live(t.Created) {
-			return fmt.Errorf("there is a token %s already: 'pawl token revoke %[1]s' ends it, or choose another name: %w", t.Name, pawl.ErrConflict)
+			return fault.New(pawl.ErrConflict, "there is a token %s already: 'pawl token revoke %[1]s' ends it, or choose another name", t.Name)
 		}
 	}
 	secret := access.NewSecret()
 	t.Hash = access.Hash(secret)
 	switch err := tokens.AddToken(ctx, t); {
 	case errors.Is(err, pawl.ErrNotFound):
-		return fmt.Errorf("there is no tenant %s: 'pawl tenant create %[1]s' makes it: %w", t.Tenant, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "there is no tenant %s: 'pawl tenant create %[1]s' makes it", t.Tenant)
 	case err != nil:
 		return err
 	}
@@ -303,5 +304,5 @@ func revoke(ctx context.Context, tokens store.Tokens, name string, now time.Time
 			return tokens.RevokeToken(ctx, t.ID, now)
 		}
 	}
-	return fmt.Errorf("there is no live token %q: 'pawl token list' shows them: %w", name, pawl.ErrNotFound)
+	return fault.New(pawl.ErrNotFound, "there is no live token %q: 'pawl token list' shows them", name)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli/session"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/permissions"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -66,7 +67,7 @@ func exportPath(dir, file string) (string, error) {
 func exportFile(ctx context.Context, a *app.App, s pawl.Session, path string) error {
 	f := session.ExportFlags{File: path}
 	if f.Check(io.Discard) != nil {
-		return fmt.Errorf("%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads): %w", sanitize.Line(path), pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads)", sanitize.Line(path))
 	}
 	err := f.Output(io.Discard, func(w io.Writer) error { return f.Write(ctx, w, io.Discard, a, s) })
 	if errors.Is(err, os.ErrExist) {

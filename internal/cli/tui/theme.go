@@ -1,11 +1,10 @@
 package tui
 
 import (
-	"fmt"
-
 	"github.com/pawl-dev/pawl"
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 )
 
@@ -22,12 +21,12 @@ func setAppearance(c *tui.Config, named string, user config.User) error {
 	}
 	for _, f := range configcmd.CheckTUI(user, themes) {
 		if f.Key != "tui.theme" || named == "" {
-			return fmt.Errorf("read %s: %s: %w", path, f.Message, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "read %s: %s", path, f.Message)
 		}
 	}
 	t := user.TUI
 	if _, ok := configcmd.NotifyModes[t.Notify]; !ok {
-		return fmt.Errorf("read %s: tui.notify is %q: use desktop, bell or off: %w", path, t.Notify, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "read %s: tui.notify is %q: use desktop, bell or off", path, t.Notify)
 	}
 	c.Theme, c.Themes, c.Keys, c.NoMouse, c.Notify = t.Theme, themes, t.Keys, t.Mouse != nil && !*t.Mouse, configcmd.NotifyModes[t.Notify]
 	if named != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // checkWait bounds the test of a key.
@@ -54,14 +55,14 @@ func Check(ctx context.Context, t Target, key Secret) (Outcome, error) {
 		path = "/key" // it lists its models to everybody
 	}
 	if !ok {
-		return Outcome{}, fmt.Errorf("the %s protocol has no request for it: %w", t.Protocol, pawl.ErrInvalid)
+		return Outcome{}, fault.New(pawl.ErrInvalid, "the %s protocol has no request for it", t.Protocol)
 	}
 	if t.BaseURL == "" {
-		return Outcome{}, fmt.Errorf("its address depends on your account: name it with --base-url: %w", pawl.ErrInvalid)
+		return Outcome{}, fault.New(pawl.ErrInvalid, "its address depends on your account: name it with --base-url")
 	}
 	address, err := url.Parse(t.BaseURL + path)
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return Outcome{}, fmt.Errorf("base URL %q: it must be like https://api.example.org/v1: %w", t.BaseURL, pawl.ErrInvalid)
+		return Outcome{}, fault.New(pawl.ErrInvalid, "base URL %q: it must be like https://api.example.org/v1", t.BaseURL)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()

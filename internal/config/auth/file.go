@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -33,10 +34,10 @@ func readFile(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read keys: %s is no file: %w", path, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "read keys: %s is no file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("read keys: others may use %s (mode %o): renew its keys if others have accounts here, then 'chmod 600' it: %w", path, mode, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "read keys: others may use %s (mode %o): renew its keys if others have accounts here, then 'chmod 600' it", path, mode)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -45,7 +46,7 @@ func readFile(path string) (map[string]string, error) {
 	keys := map[string]string{}
 	// The decoder's error may quote a key, so it is not returned.
 	if len(text) > maxFile || strictjson.Decode(text, &keys) != nil || keys == nil {
-		return nil, fmt.Errorf("read keys: %s is not an object of strings, a key for each provider: %w", path, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read keys: %s is not an object of strings, a key for each provider", path)
 	}
 	return keys, nil
 }

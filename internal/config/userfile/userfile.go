@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Read returns the content of a file; nil if it does not exist. A link, a file that
@@ -24,7 +25,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, syscall.ELOOP):
-		return nil, fmt.Errorf("%s is a link: %w", path, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "%s is a link", path)
 	case err != nil:
 		return nil, err
 	}
@@ -34,14 +35,14 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it: %w", path, info.Mode(), pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "%s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it", path, info.Mode())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s has more than %d bytes", path, limit)
 	}
 	if text == nil {
 		text = []byte{} // not nil: it exists
@@ -74,7 +75,7 @@ func Replace(path string, v any, limit int64) error {
 		return err
 	}
 	if int64(len(text)) >= limit {
-		return fmt.Errorf("%s would have more than %d bytes: %w", path, limit, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s would have more than %d bytes", path, limit)
 	}
 	return ReplaceText(path, append(text, '\n'))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -163,7 +164,7 @@ func checkName(name string) error {
 			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
 		}
 		if part == "" || len(part) > maxName || strings.ContainsFunc(part, odd) || strings.ContainsAny(part[:1], "-.") {
-			return fmt.Errorf("its name is no word of up to %d letters, digits, hyphens, dots and underscores: rename it: %w", maxName, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "its name is no word of up to %d letters, digits, hyphens, dots and underscores: rename it", maxName)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -64,7 +65,7 @@ func (c Command) Expand(args string, files Files) (Expansion, error) {
 			b.WriteString(part(3) + x.file(part(4)))
 		}
 		if at = m[1]; b.Len() > MaxExpanded {
-			return Expansion{}, fmt.Errorf("the command %s becomes more than %d bytes: %w", sanitize.Line(c.Name), MaxExpanded, pawl.ErrInvalid)
+			return Expansion{}, fault.New(pawl.ErrInvalid, "the command %s becomes more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
 		}
 	}
 	b.WriteString(c.Body[at:])
@@ -75,7 +76,7 @@ func (c Command) Expand(args string, files Files) (Expansion, error) {
 		b.WriteString(section)
 	}
 	if b.Len() > MaxExpanded {
-		return Expansion{}, fmt.Errorf("the command %s becomes more than %d bytes: %w", sanitize.Line(c.Name), MaxExpanded, pawl.ErrInvalid)
+		return Expansion{}, fault.New(pawl.ErrInvalid, "the command %s becomes more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
 	}
 	return Expansion{Text: b.String(), Files: x.named, Faults: x.faults}, nil
 }
@@ -137,7 +138,7 @@ func (x *expander) file(spelled string) string {
 
 func (x *expander) quote(name string) (string, error) {
 	if len(x.named) == MaxNamed {
-		return "", fmt.Errorf("there are %d files already: %w", MaxNamed, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "there are %d files already", MaxNamed)
 	}
 	return Quote(name, x.files)
 }
@@ -148,20 +149,20 @@ func Quote(name string, files Files) (string, error) {
 	path := filepath.Clean(filepath.FromSlash(name))
 	switch {
 	case name == "" || !filepath.IsLocal(path) || strings.HasPrefix(name, "~"):
-		return "", fmt.Errorf("it is not in the workspace: %w", pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "it is not in the workspace")
 	case files == nil:
-		return "", fmt.Errorf("no file can be read here: %w", pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "no file can be read here")
 	}
 	data, err := files(path, maxFileText)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is none: %w", pawl.ErrNotFound)
+		return "", fault.New(pawl.ErrNotFound, "there is none")
 	}
 	if err != nil {
 		return "", err
 	}
 	text, replaced := frontmatter.Clean(data)
 	if replaced {
-		return "", fmt.Errorf("it is no text: %w", pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "it is no text")
 	}
 	return quoted(path, sanitize.Unhidden(text)), nil
 }

@@ -2,7 +2,6 @@ package frontmatter
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxEntries is the maximum number of entries of a directory.
@@ -143,11 +143,11 @@ func Read(t Tree, path string, limit int64) ([]byte, error) {
 // ReadFrom is Read for an open file.
 func ReadFrom(f *os.File, limit int64) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("it is no regular file: %w", pawl.ErrInvalid))
+		return nil, errors.Join(err, fault.New(pawl.ErrInvalid, "it is no regular file"))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("it has more than %d bytes: %w", limit, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "it has more than %d bytes", limit)
 	}
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func Entries(t Tree, path string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	if len(entries) > maxEntries {
-		return nil, fmt.Errorf("it has more than %d entries: %w", maxEntries, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "it has more than %d entries", maxEntries)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil

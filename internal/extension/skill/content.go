@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // content is the content of a skill's directory.
@@ -33,7 +34,7 @@ func look(t frontmatter.Tree, at string) (content, error) {
 
 func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
 	if depth > MaxDepth {
-		return fmt.Errorf("%q is more than %d folders deep: %w", rel, MaxDepth, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q is more than %d folders deep", rel, MaxDepth)
 	}
 	entries, err := frontmatter.Entries(t, filepath.Join(at, rel))
 	if err != nil {
@@ -57,7 +58,7 @@ func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
 			c.odd = append(c.odd, filepath.ToSlash(name))
 		}
 		if len(c.files)+len(c.odd) > MaxFiles {
-			return fmt.Errorf("it has more than %d files: %w", MaxFiles, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "it has more than %d files", MaxFiles)
 		}
 	}
 	return nil
@@ -94,10 +95,10 @@ func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error
 		return "", nil, err
 	}
 	if len(c.odd) > 0 {
-		return "", nil, fmt.Errorf("%q is no regular file: %w", c.odd[0], pawl.ErrInvalid)
+		return "", nil, fault.New(pawl.ErrInvalid, "%q is no regular file", c.odd[0])
 	}
 	if len(c.files) == 0 {
-		return "", nil, fmt.Errorf("it is not there: %w", pawl.ErrNotFound)
+		return "", nil, fault.New(pawl.ErrNotFound, "it is not there")
 	}
 	d, each, total := newDigest(), map[string]string{}, 0
 	for _, name := range c.files {
@@ -106,7 +107,7 @@ func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error
 			return "", nil, fmt.Errorf("%q: %w", name, err)
 		}
 		if total += len(data); total > MaxBytes {
-			return "", nil, fmt.Errorf("it has more than %d bytes: %w", MaxBytes, pawl.ErrInvalid)
+			return "", nil, fault.New(pawl.ErrInvalid, "it has more than %d bytes", MaxBytes)
 		}
 		d.add(name, c.runs[name], data)
 		each[name] = hashFile(c.runs[name], data)

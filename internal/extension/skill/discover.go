@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -113,7 +114,7 @@ func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
 	file := filepath.Join(level.Path, at, File)
 	s, _, err := read(level.Tree, at)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("there is no such file: %w", pawl.ErrNotFound)
+		err = fault.New(pawl.ErrNotFound, "there is no such file")
 	}
 	if err != nil {
 		f.fault(file, err.Error())
@@ -149,7 +150,7 @@ func (s Skill) verify() error {
 	if err != nil {
 		why = ": " + err.Error()
 	}
-	return fmt.Errorf("%w%s: look at what is in it, then install it again or remove it: %w", ErrChanged, why, pawl.ErrDenied)
+	return fault.New(pawl.ErrDenied, "%w%s: look at what is in it, then install it again or remove it", ErrChanged, why)
 }
 
 // reportLinks reports links that were ignored. Links to a skill that was found

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Tree is a frontmatter.Tree that must be closed.
@@ -92,11 +93,11 @@ func (in *Installer) Add(ctx context.Context, source string, only ...string) (*P
 		}
 		for _, name := range only {
 			if !slices.Contains(found, name) {
-				return fmt.Errorf("add skills: %s has no skill %.80q, but %.500q: %w", from, name, found, pawl.ErrNotFound)
+				return fault.New(pawl.ErrNotFound, "add skills: %s has no skill %.80q, but %.500q", from, name, found)
 			}
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("add skills: %s has no %s: %w", from, File, pawl.ErrNotFound)
+			return fault.New(pawl.ErrNotFound, "add skills: %s has no %s", from, File)
 		}
 		return nil
 	})
@@ -109,7 +110,7 @@ func (in *Installer) Update(ctx context.Context, only ...string) (*Plan, error) 
 	return in.plan(func(p *Plan, lock Lock) error {
 		for _, name := range only {
 			if _, ok := lock.Skills[name]; !ok {
-				return fmt.Errorf("update skills: %.80q was not installed: %w", name, pawl.ErrNotFound)
+				return fault.New(pawl.ErrNotFound, "update skills: %.80q was not installed", name)
 			}
 		}
 		bySource := map[string][]string{}
@@ -218,7 +219,7 @@ func hold(dir string) (*os.File, error) {
 func (in *Installer) ready() error {
 	for _, dir := range []string{filepath.Dir(in.Dir), in.Dir} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link: name the folder that it leads to: %w", dir, pawl.ErrDenied)
+			return fault.New(pawl.ErrDenied, "%s is a link: name the folder that it leads to", dir)
 		}
 	}
 	return os.MkdirAll(in.Dir, 0o755)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -97,7 +98,7 @@ func (s *Set) ReadFile(name, file string) ([]byte, error) {
 	}
 	rel := filepath.FromSlash(file)
 	if !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%.200q is no path in the skill %s: name a file by its path from the skill's folder: %w", file, name, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "%.200q is no path in the skill %s: name a file by its path from the skill's folder", file, name)
 	}
 	text, err := frontmatter.Read(k.tree, filepath.Join(k.at, rel), MaxText)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Set) fresh(name string) (Skill, error) {
 		for _, k := range s.Skills {
 			names = append(names, k.Name)
 		}
-		return Skill{}, fmt.Errorf("no skill is called %.80q%s: %w", name, suggest.Ask("", name, names), pawl.ErrNotFound)
+		return Skill{}, fault.New(pawl.ErrNotFound, "no skill is called %.80q%s", name, suggest.Ask("", name, names))
 	}
 	if err := k.verify(); err != nil {
 		return Skill{}, fmt.Errorf("the skill %s: %w", name, err)

@@ -2,13 +2,13 @@ package skill
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -49,14 +49,14 @@ func readLock(t frontmatter.Tree, at string) (Lock, error) {
 	}
 	var read Lock
 	if err := strictjson.Decode(text, &read); err != nil {
-		return Lock{}, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		return Lock{}, fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	if read.Version != lockVersion || len(read.Skills) > maxLocked {
-		return Lock{}, fmt.Errorf("it is of version %d, with %d skills: this pawl reads version %d, with up to %d: %w", read.Version, len(read.Skills), lockVersion, maxLocked, pawl.ErrInvalid)
+		return Lock{}, fault.New(pawl.ErrInvalid, "it is of version %d, with %d skills: this pawl reads version %d, with up to %d", read.Version, len(read.Skills), lockVersion, maxLocked)
 	}
 	for name, e := range read.Skills {
 		if err := CheckName(name); err != nil || len(e.SHA256) != 64 {
-			return Lock{}, fmt.Errorf("its entry %.80q has no good name or no hash: %w", name, pawl.ErrInvalid)
+			return Lock{}, fault.New(pawl.ErrInvalid, "its entry %.80q has no good name or no hash", name)
 		}
 		lock.Skills[name] = e
 	}

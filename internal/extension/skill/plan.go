@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -175,7 +176,7 @@ func (p *Plan) unchanged(c Change, lock Lock) error {
 		had = "" // damaged, as before
 	}
 	if had != c.had || lock.Skills[c.Name].Commit != c.Was {
-		return fmt.Errorf("the skill %s has changed since this was planned: plan it again: %w", c.Name, pawl.ErrConflict)
+		return fault.New(pawl.ErrConflict, "the skill %s has changed since this was planned: plan it again", c.Name)
 	}
 	return nil
 }

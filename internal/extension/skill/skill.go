@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -76,7 +77,7 @@ func parse(text []byte, dirName string) (Skill, string, error) {
 		return Skill{}, "", err
 	}
 	if s.Description == "" {
-		return Skill{}, "", fmt.Errorf("it has no description: without one nobody knows when to use it: %w", pawl.ErrInvalid)
+		return Skill{}, "", fault.New(pawl.ErrInvalid, "it has no description: without one nobody knows when to use it")
 	}
 	if runes := []rune(s.Description); len(runes) > MaxDescription {
 		s.Description = string(runes[:MaxDescription-1]) + "…"
@@ -94,7 +95,7 @@ func (s *Skill) setName(dirName string) error {
 	}
 	switch {
 	case !isWord(s.Name):
-		return fmt.Errorf("its name, %.80q, is no word of up to %d letters, digits and hyphens: %w", s.Name, MaxName, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "its name, %.80q, is no word of up to %d letters, digits and hyphens", s.Name, MaxName)
 	case CheckName(s.Name) != nil:
 		s.Faults = append(s.Faults, CheckName(s.Name).Error())
 	}

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -39,17 +39,17 @@ var (
 func ParseSource(text string, local bool) (Source, error) {
 	var s Source
 	if len(text) > maxSource || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return s, fmt.Errorf("%.100q is no source of skills: it is too long, or has blanks in it: %w", text, pawl.ErrInvalid)
+		return s, fault.New(pawl.ErrInvalid, "%.100q is no source of skills: it is too long, or has blanks in it", text)
 	}
 	rest, inside, named := strings.Cut(text, "#")
 	if named {
 		if s.Path = strings.TrimSuffix(inside, "/"); checkPath(s.Path) != nil {
-			return s, fmt.Errorf("%.100q is no folder of a repository: %w", inside, pawl.ErrInvalid)
+			return s, fault.New(pawl.ErrInvalid, "%.100q is no folder of a repository", inside)
 		}
 	}
 	rest, ref, named := strings.Cut(rest, "@")
 	if s.Ref = ref; named && ref == "" {
-		return s, fmt.Errorf("%.100q names no ref behind its @: %w", text, pawl.ErrInvalid)
+		return s, fault.New(pawl.ErrInvalid, "%.100q names no ref behind its @", text)
 	}
 	switch {
 	case shorthand.MatchString(rest) && !strings.Contains(rest, ".."):
@@ -59,9 +59,9 @@ func ParseSource(text string, local bool) (Source, error) {
 	case strings.HasPrefix(rest, "file://") && local:
 		s.Address, s.Local = rest, true
 	case strings.HasPrefix(rest, "file://"):
-		return s, fmt.Errorf("%.100q is on this machine: skills are installed from there only where that is asked for: %w", text, pawl.ErrDenied)
+		return s, fault.New(pawl.ErrDenied, "%.100q is on this machine: skills are installed from there only where that is asked for", text)
 	default:
-		return s, fmt.Errorf("%.100q is no source of skills: use owner/repo or https://host/path, with @ref and #path behind it: %w", text, pawl.ErrInvalid)
+		return s, fault.New(pawl.ErrInvalid, "%.100q is no source of skills: use owner/repo or https://host/path, with @ref and #path behind it", text)
 	}
 	return s, nil
 }
@@ -93,7 +93,7 @@ func checkPath(name string) error {
 		bad = bad || part == ".." || part == "." || strings.EqualFold(part, ".git") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ")
 	}
 	if bad {
-		return fmt.Errorf("the path %.100q cannot be kept safely: %w", name, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "the path %.100q cannot be kept safely", name)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (n names) add(file string) error {
 		}
 		key := norm.NFC.String(strings.ToLower(norm.NFC.String(at)))
 		if other, taken := n[key]; taken && (other != kind+at || kind == "file ") {
-			return fmt.Errorf("%.100q and %.100q are the same to some systems: %w", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "), pawl.ErrDenied)
+			return fault.New(pawl.ErrDenied, "%.100q and %.100q are the same to some systems", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "))
 		}
 		n[key] = kind + at
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxFound is the maximum number of skills of a repository, maxListed that of
@@ -43,7 +44,7 @@ func list(r Repository, under string) ([]item, error) {
 	var items []item
 	err := r.Walk(func(path string, mode fs.FileMode, size int64) error {
 		if len(items) == maxListed {
-			return fmt.Errorf("the repository has more than %d files: name a folder of it, by #path: %w", maxListed, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "the repository has more than %d files: name a folder of it, by #path", maxListed)
 		}
 		if within(path, under) {
 			items = append(items, item{path, mode, size})
@@ -72,7 +73,7 @@ func roots(items []item) ([]string, error) {
 		}
 	}
 	if len(tops) > maxFound {
-		return nil, fmt.Errorf("the repository has more than %d skills: name a folder of it, by #path: %w", maxFound, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the repository has more than %d skills: name a folder of it, by #path", maxFound)
 	}
 	return tops, nil
 }
@@ -99,7 +100,7 @@ func check(items []item, root string) (map[string]item, error) {
 			rel = strings.TrimPrefix(i.path, root+"/")
 		}
 		if !i.mode.IsRegular() {
-			return nil, fmt.Errorf("%.100q is a link or a submodule, and a skill has regular files only: %w", i.path, pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "%.100q is a link or a submodule, and a skill has regular files only", i.path)
 		}
 		if err := checkPath(rel); err != nil {
 			return nil, err
@@ -108,7 +109,7 @@ func check(items []item, root string) (map[string]item, error) {
 			return nil, err
 		}
 		if total += i.size; i.size > MaxFile || total > MaxBytes || len(files) == MaxFiles || strings.Count(rel, "/") > MaxDepth {
-			return nil, fmt.Errorf("a skill has up to %d files of %d bytes, %d bytes in all, %d folders deep; %.100q is beyond that: %w", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "a skill has up to %d files of %d bytes, %d bytes in all, %d folders deep; %.100q is beyond that", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path)
 		}
 		files[rel] = i
 	}
@@ -131,7 +132,7 @@ func (in *Installer) stage(ctx context.Context, r Repository, items []item, root
 		return staged{}, err
 	}
 	if err := CheckName(s.Name); err != nil {
-		return staged{}, fmt.Errorf("its name is %.80q: %w: %w", s.Name, err, pawl.ErrInvalid)
+		return staged{}, fault.New(pawl.ErrInvalid, "its name is %.80q: %w", s.Name, err)
 	}
 	want, err := write(ctx, r, files, filepath.Join(staging, s.Name))
 	if err != nil {
@@ -204,7 +205,7 @@ func (in *Installer) restage(staging, name, root, want string) (staged, error) {
 		return staged{}, err
 	}
 	if hash != want || s.Name != name {
-		return staged{}, fmt.Errorf("the skill %s was changed while it was installed: %w", name, pawl.ErrConflict)
+		return staged{}, fault.New(pawl.ErrConflict, "the skill %s was changed while it was installed", name)
 	}
 	return staged{skill: s, path: root, hash: hash, files: files}, nil
 }

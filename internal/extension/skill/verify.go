@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // State is the state of a skill in an installer's directory.
@@ -77,7 +78,7 @@ func (in *Installer) Verify() ([]Status, error) {
 func (in *Installer) Remove(name string) error {
 	lockPath := filepath.Join(in.Dir, LockFile)
 	if _, err := os.Lstat(in.Dir); err != nil {
-		return fmt.Errorf("remove the skill %.80q: none was installed: %w", name, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "remove the skill %.80q: none was installed", name)
 	}
 	unlock, err := userfile.Lock(lockPath)
 	if err != nil {
@@ -89,7 +90,7 @@ func (in *Installer) Remove(name string) error {
 		return fmt.Errorf("remove the skill: %w", err)
 	}
 	if _, ok := lock.Skills[name]; !ok {
-		return fmt.Errorf("remove the skill %.80q: it was not installed by pawl: if it is yours, remove its folder: %w", name, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "remove the skill %.80q: it was not installed by pawl: if it is yours, remove its folder", name)
 	}
 	trash, err := os.MkdirTemp(in.Dir, ".staging-")
 	if err != nil {

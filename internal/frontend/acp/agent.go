@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -104,13 +105,13 @@ type sessionSettings struct {
 // checkDir checks the working directory of a session.
 func checkDir(dir string, more []string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the folder %q is not absolute: open a folder in the editor: %w", dir, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "the folder %q is not absolute: open a folder in the editor", dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s is no folder: open one that is there: %w", dir, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%s is no folder: open one that is there", dir)
 	}
 	if len(more) > 0 {
-		return "", fmt.Errorf("a session has one folder, and %d more were named: open one alone: %w", len(more), pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "a session has one folder, and %d more were named: open one alone", len(more))
 	}
 	return filepath.Clean(dir), nil
 }
@@ -222,7 +223,7 @@ func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, 
 		return sessionSettings{}, fmt.Errorf("there is no session %q here: begin a new one: %w", id, err)
 	}
 	if !sameDir(row.Dir, dir) {
-		return sessionSettings{}, fmt.Errorf("session %s is at work in %s: open that folder, or begin a new session: %w", id, row.Dir, pawl.ErrInvalid)
+		return sessionSettings{}, fault.New(pawl.ErrInvalid, "session %s is at work in %s: open that folder, or begin a new session", id, row.Dir)
 	}
 	events, err := history(ctx, a.Service, row)
 	if err != nil {
@@ -321,7 +322,7 @@ func (a *agent) setMode(id pawl.SessionID, mode string) error {
 		if mode == "yolo" {
 			hint = "; for yolo, start 'pawl acp --mode yolo'"
 		}
-		return fmt.Errorf("there is no mode %q here: choose %s%s: %w", mode, strings.Join(a.modes(), ", "), hint, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "there is no mode %q here: choose %s%s", mode, strings.Join(a.modes(), ", "), hint)
 	}
 	return a.set(id, func(s *pawl.Settings) { s.Mode = mode })
 }
@@ -350,7 +351,7 @@ func (a *agent) session(id pawl.SessionID) (*session, error) {
 	if s := a.sessions[id]; s != nil {
 		return s, nil
 	}
-	return nil, fmt.Errorf("session %q is not open here: load it, or begin a new one: %w", id, pawl.ErrNotFound)
+	return nil, fault.New(pawl.ErrNotFound, "session %q is not open here: load it, or begin a new one", id)
 }
 
 // closeSession cancels the session's work and closes it; its log stays.
@@ -376,7 +377,7 @@ func (a *agent) listSessions(ctx context.Context, dir, cursor string) (page []pa
 	f := pawl.Filter{Dir: dir, Limit: listedPage}
 	if cursor != "" {
 		if f.Before, err = time.Parse(time.RFC3339Nano, cursor); err != nil {
-			return nil, "", fmt.Errorf("the cursor %q is none of pawl's: list from the beginning: %w", cursor, pawl.ErrInvalid)
+			return nil, "", fault.New(pawl.ErrInvalid, "the cursor %q is none of pawl's: list from the beginning", cursor)
 		}
 	}
 	if page, err = a.Service.List(ctx, f); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -78,10 +79,10 @@ func filePath(uri string) (path, fragment string) {
 func (s *session) attachment(ctx context.Context, b block) (pawl.Part, error) {
 	switch {
 	case b.data != nil && len(b.data) == 0 && !strings.HasPrefix(b.media, "audio/"):
-		return nil, fmt.Errorf("%s is empty, or no base64: attach it again: %w", blockName(b), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s is empty, or no base64: attach it again", blockName(b))
 	case b.data != nil:
 		if !strings.HasPrefix(b.media, "image/") && b.media != "application/pdf" {
-			return nil, fmt.Errorf("%s is %q: attach images, PDFs and text: %w", blockName(b), b.media, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s is %q: attach images, PDFs and text", blockName(b), b.media)
 		}
 		return pawl.File{Name: blockName(b), MediaType: b.media, Data: b.data}, nil
 	case b.inner:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // authenticate returns the principal of a request if it has the needed scope.
@@ -18,7 +19,7 @@ func (s *Server) authenticate(r *http.Request, needed api.Scope) (api.Principal,
 	case err != nil:
 		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)
 	case !p.Scope.Covers(needed):
-		return p, fmt.Errorf("the token may not do this: it needs the scope %q: %w", needed, pawl.ErrDenied)
+		return p, fault.New(pawl.ErrDenied, "the token may not do this: it needs the scope %q", needed)
 	}
 	return p, nil
 }

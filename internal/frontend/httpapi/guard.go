@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"mime"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // ServeHTTP handles a request: first the checks that apply to every client.
@@ -34,7 +34,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.writeError(w, r, err)
 	case pattern == "":
-		s.writeError(w, r, fmt.Errorf("there is no %s %s: see /v1/openapi.json: %w", r.Method, r.URL.Path, pawl.ErrNotFound))
+		s.writeError(w, r, fault.New(pawl.ErrNotFound, "there is no %s %s: see /v1/openapi.json", r.Method, r.URL.Path))
 	default:
 		s.mux.ServeHTTP(w, r)
 	}
@@ -64,14 +64,14 @@ func (s *Server) logRequest(r *http.Request, w *response, pattern string, took t
 // rebinding attacks send, and cross-origin requests of web pages.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) {
-		return fmt.Errorf("the server is not called by this name: --host adds one: %w", pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "the server is not called by this name: --host adds one")
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(s.Origins, origins[0]) {
-		return fmt.Errorf("pages of this origin may not ask: --origin lists those that may: %w", pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "pages of this origin may not ask: --origin lists those that may")
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site != "" && site != "same-origin" && site != "none" {
-		return fmt.Errorf("pages of other sites may not ask: %w", pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "pages of other sites may not ask")
 	}
 	return nil
 }
@@ -94,21 +94,21 @@ func sameHost(name, asked string) bool {
 func checkBody(route api.Route, r *http.Request) error {
 	if route.InForm == api.FormNone {
 		if r.ContentLength != 0 {
-			return fmt.Errorf("%s takes no body: %w", route.Name, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%s takes no body", route.Name)
 		}
 		return nil
 	}
 	kinds := r.Header.Values("Content-Type")
 	if len(kinds) != 1 {
-		return fmt.Errorf("send it as %s: %w", route.InForm, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "send it as %s", route.InForm)
 	}
 	kind, params, err := mime.ParseMediaType(kinds[0])
 	charset := strings.ToLower(params["charset"])
 	if err != nil || kind != string(route.InForm) || charset != "" && charset != "utf-8" {
-		return fmt.Errorf("send it as %s: %w", route.InForm, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "send it as %s", route.InForm)
 	}
 	if r.Header.Get("Content-Encoding") != "" {
-		return fmt.Errorf("send it without Content-Encoding: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "send it without Content-Encoding")
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -75,7 +75,7 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 	}
 	id := pawl.SessionID(r.PathValue("id"))
 	if id != "" && !id.Valid() {
-		return nil, fmt.Errorf("there is no session of this id: %w", pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "there is no session of this id")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
 	in := &request{Request: r, server: s, route: route, principal: principal, service: s.Service(principal), id: id, query: query}
@@ -90,12 +90,12 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, fmt.Errorf("the query cannot be read: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the query cannot be read")
 	}
 	for name, all := range values {
 		known := slices.ContainsFunc(route.Query, func(p api.Param) bool { return p.Name == name })
 		if !known || len(all) != 1 {
-			return nil, fmt.Errorf("%s does not take %q, or not so often: %w", route.Name, name, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s does not take %q, or not so often", route.Name, name)
 		}
 	}
 	return values, nil
@@ -110,7 +110,7 @@ func decode[T any](w *response, r *request) (T, error) {
 	}
 	setReadTimeout(w, 0)
 	if err := strictjson.Decode(text, &v); err != nil {
-		return v, fmt.Errorf("the body is wrong: %w: %w", err, pawl.ErrInvalid)
+		return v, fault.New(pawl.ErrInvalid, "the body is wrong: %w", err)
 	}
 	return v, nil
 }
@@ -129,9 +129,9 @@ func setReadTimeout(w *response, limit time.Duration) {
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return fmt.Errorf("the body has more than %d bytes: %w", large.Limit, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "the body has more than %d bytes", large.Limit)
 	}
-	return fmt.Errorf("the body did not come whole: %w: %w", err, pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "the body did not come whole: %w", err)
 }
 
 // pathSeq parses the event number in the path.
@@ -140,7 +140,7 @@ func (r *request) pathSeq() (pawl.Seq, error) { return parseSeq(r.PathValue("seq
 func parseSeq(text string) (pawl.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%.40q is no number of an event: %w", text, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "%.40q is no number of an event", text)
 	}
 	return pawl.Seq(n), nil
 }
@@ -164,7 +164,7 @@ func (r *request) time(name string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("%s is no time like 2006-01-02T15:04:05Z: %w", name, pawl.ErrInvalid)
+		return at, fault.New(pawl.ErrInvalid, "%s is no time like 2006-01-02T15:04:05Z", name)
 	}
 	return at, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Config configures a Server. Defaults are closed: without Auth every request is
@@ -141,10 +142,10 @@ func (s *Server) ready(rw http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, errDraining)
 	case err != nil:
 		s.Log.Error("not ready", "id", w.id, "error", err)
-		s.writeError(w, r, fmt.Errorf("not ready: the server's log says why, by the request id: %w", pawl.ErrUnavailable))
+		s.writeError(w, r, fault.New(pawl.ErrUnavailable, "not ready: the server's log says why, by the request id"))
 	default:
 		_, _ = w.Write([]byte("ok\n"))
 	}
 }
 
-var errDraining = fmt.Errorf("the server is about to end and takes no new work: %w", pawl.ErrUnavailable)
+var errDraining = fault.New(pawl.ErrUnavailable, "the server is about to end and takes no new work")

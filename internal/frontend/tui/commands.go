@@ -1,12 +1,12 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
@@ -62,15 +62,15 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 
 // Reasons why a command fails.
 var (
-	errNoSession = fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)
-	errNoExport  = fmt.Errorf("sessions cannot be written to files here: 'pawl session export' does it: %w", pawl.ErrUnavailable)
+	errNoSession = fault.New(pawl.ErrInvalid, "there is no session yet: send a prompt first")
+	errNoExport  = fault.New(pawl.ErrUnavailable, "sessions cannot be written to files here: 'pawl session export' does it")
 )
 
 // run runs a slash command.
 func (a *app) run(m completion.Run) tea.Cmd {
 	do, ok := commands[m.Name]
 	if !ok {
-		return ui.Send(ui.Failed{Err: fmt.Errorf("/%s cannot be done here yet: %w", m.Name, pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "/%s cannot be done here yet", m.Name)})
 	}
 	return do(a, strings.TrimSpace(m.Arguments))
 }

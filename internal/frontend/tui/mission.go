@@ -1,19 +1,18 @@
 package tui
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
 // Reasons why there is no mission.
 var (
-	errNoGoal    = fmt.Errorf("a mission needs a goal: write /mission and what is to be true in the end, such as /mission all tests pass on Windows: %w", pawl.ErrInvalid)
-	errNoMission = fmt.Errorf("this session is no mission: /mission and a goal begins one: %w", pawl.ErrInvalid)
+	errNoGoal    = fault.New(pawl.ErrInvalid, "a mission needs a goal: write /mission and what is to be true in the end, such as /mission all tests pass on Windows")
+	errNoMission = fault.New(pawl.ErrInvalid, "this session is no mission: /mission and a goal begins one")
 )
 
 // startMission starts a mission and opens its session.

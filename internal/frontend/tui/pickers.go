@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/help"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -208,7 +209,7 @@ func (a *app) chooseMode(name string) tea.Cmd {
 		for _, m := range items {
 			names = append(names, m.ID)
 		}
-		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no mode %q to choose here, but %s: %w", name, strings.Join(names, ", "), pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "there is no mode %q to choose here, but %s", name, strings.Join(names, ", "))})
 	}
 	a.settings.Mode = name
 	if a.settings.Agent == planAgent && name != "plan" {

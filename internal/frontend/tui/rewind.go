@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -72,7 +73,7 @@ func (a *app) disarm(m disarmMsg) {
 func (a *app) rewind(k rewind.Kind) tea.Cmd {
 	switch {
 	case a.session.ID == "":
-		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no session yet: send a prompt first: %w", pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "there is no session yet: send a prompt first")})
 	case a.view.Log.Working() && k != rewind.Fork:
 		return ui.Send(ui.Failed{Err: &pawl.BusyError{Session: a.session.ID}})
 	}

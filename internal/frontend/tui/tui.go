@@ -8,12 +8,12 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
@@ -50,7 +50,7 @@ type Config struct {
 func Run(ctx context.Context, c Config) error {
 	k, err := keys.New(c.Keys)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	if c.Theme != "" && c.Theme != theme.Auto {
 		if _, err := theme.Lookup(c.Theme, c.Themes); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // link manages one server of a directory across its connections.
@@ -182,7 +183,7 @@ func (l *link) ready() (*session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.session == nil {
-		return nil, fmt.Errorf("the MCP server %s is not ready (%s)%s: %w", l.server.Name, l.state, because(l.why), pawl.ErrUnavailable)
+		return nil, fault.New(pawl.ErrUnavailable, "the MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why))
 	}
 	return l.session, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
@@ -28,11 +29,11 @@ func (s *Servers) Login(ctx context.Context, server Server) error {
 	a, err := server.address()
 	switch {
 	case server.Transport == Stdio:
-		return fmt.Errorf("log in to %s: it is a program, which has no login: set what it needs in its env: %w", server.Name, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "log in to %s: it is a program, which has no login: set what it needs in its env", server.Name)
 	case err != nil:
 		return fmt.Errorf("log in to %s: %w", server.Name, err)
 	case c.Tokens == nil:
-		return fmt.Errorf("log in to %s: there is nowhere to keep a login: %w", server.Name, pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "log in to %s: there is nowhere to keep a login", server.Name)
 	}
 	f := &flow{config: c, server: server, resource: a.url.String(), client: c.client(ctx, server, a, &meter{})}
 	kept, err := f.run(ctx)
@@ -77,7 +78,7 @@ func (s *Servers) LoggedIn(server Server) (bool, error) {
 func (s *Servers) Logout(server Server) error {
 	a, err := server.address()
 	if err != nil || s.config.Tokens == nil {
-		return fmt.Errorf("log out of %s: there is no login: %w", server.Name, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "log out of %s: there is no login", server.Name)
 	}
 	err = s.config.Tokens.Delete(tokenName(a.url.String()))
 	if errors.Is(err, auth.ErrNoKey) {
@@ -111,7 +112,7 @@ func (f *flow) run(ctx context.Context) (*credentials, error) {
 		return nil, err
 	}
 	if kept != nil && kept.Issuer != issuer {
-		return nil, fmt.Errorf("its logins come from %.100q now, and the one that is kept came from %.100q: nothing was sent to either. If that is right, run 'pawl mcp logout %s' first: %w", issuer, kept.Issuer, f.server.Name, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "its logins come from %.100q now, and the one that is kept came from %.100q: nothing was sent to either. If that is right, run 'pawl mcp logout %s' first", issuer, kept.Issuer, f.server.Name)
 	}
 	meta, err := f.metadata(ctx, issuer)
 	if err != nil {

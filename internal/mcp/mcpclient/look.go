@@ -2,10 +2,10 @@ package mcpclient
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -25,7 +25,7 @@ func (s *Servers) Test(ctx context.Context, dir string, server Server) (Status, 
 // Look is Test, and also returns what the server offers.
 func (s *Servers) Look(ctx context.Context, dir string, server Server) (Status, Offer, error) {
 	if err := server.Check(); err != nil {
-		return Status{}, Offer{}, fmt.Errorf("test MCP server %q: %w: %w", short(server.Name, nameBytes), err, pawl.ErrInvalid)
+		return Status{}, Offer{}, fault.New(pawl.ErrInvalid, "test MCP server %q: %w", short(server.Name, nameBytes), err)
 	}
 	l := newLink(s.config, dir, server)
 	l.once = true

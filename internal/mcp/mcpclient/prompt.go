@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -40,11 +41,11 @@ func (p Prompt) Fill(words []string) (map[string]string, error) {
 		case i < len(words):
 			filled[a.Name] = words[i]
 		case a.Required:
-			return nil, fmt.Errorf("the prompt %s needs %s: %w", p.Name, a.Name, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "the prompt %s needs %s", p.Name, a.Name)
 		}
 	}
 	if len(p.Arguments) == 0 && len(words) > 0 {
-		return nil, fmt.Errorf("the prompt %s takes no words: %w", p.Name, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the prompt %s takes no words", p.Name)
 	}
 	return filled, nil
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
@@ -104,19 +105,19 @@ func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
 		Own     map[string]json.RawMessage `json:"mcp"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, nil, fmt.Errorf("read MCP servers: %w: %w", err, pawl.ErrInvalid)
+		return nil, nil, fault.New(pawl.ErrInvalid, "read MCP servers: %w", err)
 	}
 	entries := file.Servers
 	switch {
 	case file.Servers != nil && file.Own != nil:
-		return nil, nil, fmt.Errorf(`read MCP servers: there is "mcpServers" and "mcp": keep one: %w`, pawl.ErrInvalid)
+		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: there is "mcpServers" and "mcp": keep one`)
 	case file.Servers == nil && file.Own == nil:
-		return nil, nil, fmt.Errorf(`read MCP servers: there is no "mcpServers": %w`, pawl.ErrInvalid)
+		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: there is no "mcpServers"`)
 	case entries == nil:
 		entries = file.Own
 	}
 	if len(entries) > maxEntries {
-		return nil, nil, fmt.Errorf("read MCP servers: %d are more than %d: %w", len(entries), maxEntries, pawl.ErrInvalid)
+		return nil, nil, fault.New(pawl.ErrInvalid, "read MCP servers: %d are more than %d", len(entries), maxEntries)
 	}
 	var servers []Server
 	var faults []Fault

@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
@@ -72,15 +72,15 @@ func (s *Servers) Extend() *Servers {
 // error means that the list is invalid and nothing was changed.
 func (s *Servers) Start(dir string, servers []Server) error {
 	if len(servers) > maxServers {
-		return fmt.Errorf("start MCP servers: %d are more than %d: %w", len(servers), maxServers, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "start MCP servers: %d are more than %d", len(servers), maxServers)
 	}
 	names := map[string]bool{}
 	for _, server := range servers {
 		if err := server.Check(); err != nil {
-			return fmt.Errorf("start MCP server %q: %w: %w", short(server.Name, nameBytes), err, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "start MCP server %q: %w", short(server.Name, nameBytes), err)
 		}
 		if names[server.Name] {
-			return fmt.Errorf("start MCP server %s: there are two of that name: %w", server.Name, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "start MCP server %s: there are two of that name", server.Name)
 		}
 		names[server.Name] = true
 	}
@@ -160,7 +160,7 @@ func (s *Servers) find(dir, name string) (*link, error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no MCP server %q here: %w", short(name, nameBytes), pawl.ErrNotFound)
+	return nil, fault.New(pawl.ErrNotFound, "there is no MCP server %q here", short(name, nameBytes))
 }
 
 // Restart retries a server that was given up, or that the user has logged in

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Config defines what a host may use.
@@ -48,7 +49,7 @@ func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) 
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if reach(c.Settings.Mode) == nil {
-		return fmt.Errorf("serve MCP: the mode %q is unknown: %w", c.Settings.Mode, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "serve MCP: the mode %q is unknown", c.Settings.Mode)
 	}
 	s := &server{Config: c, turns: make(chan struct{}, maxTurns), stop: ctx.Done()}
 	err := s.sdk().Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: messageBytes})

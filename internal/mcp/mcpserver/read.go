@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 type sessionsInput struct {
@@ -44,7 +44,7 @@ func (s *server) sessions(ctx context.Context, _ *sdk.CallToolRequest, in sessio
 		limit = listed
 	}
 	if limit < 0 || limit > maxListed {
-		return nil, out, fmt.Errorf("limit must be between 1 and %d: %w", maxListed, pawl.ErrInvalid)
+		return nil, out, fault.New(pawl.ErrInvalid, "limit must be between 1 and %d", maxListed)
 	}
 	page := pawl.Filter{Query: in.Query, Limit: pageSessions}
 	for range maxPages {

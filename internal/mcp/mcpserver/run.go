@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // runInput is the input of pawl_run. It has no key for trust: a request with
@@ -48,13 +49,13 @@ type denial struct {
 func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, runOutput, error) {
 	var none runOutput
 	if strings.TrimSpace(in.Prompt) == "" {
-		return nil, none, fmt.Errorf("there is no prompt: say what is to be done: %w", pawl.ErrInvalid)
+		return nil, none, fault.New(pawl.ErrInvalid, "there is no prompt: say what is to be done")
 	}
 	select {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
 	default:
-		return nil, none, fmt.Errorf("%d turns run already: wait until one has ended: %w", maxTurns, pawl.ErrBusy)
+		return nil, none, fault.New(pawl.ErrBusy, "%d turns run already: wait until one has ended", maxTurns)
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -121,7 +122,7 @@ func (s *server) resumed(ctx context.Context, in runInput) (pawl.Session, error)
 	}
 	dir, err := s.directory(in.Dir)
 	if err == nil && dir != row.Dir {
-		err = fmt.Errorf("the session %s is in %s: leave the folder out, or begin a new session: %w", row.ID, row.Dir, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "the session %s is in %s: leave the folder out, or begin a new session", row.ID, row.Dir)
 	}
 	return row, err
 }

@@ -3,13 +3,13 @@ package mcpserver
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // reach returns the modes that a request may choose if the user has chosen
@@ -39,11 +39,10 @@ func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
 	set.Trusted = false // the user trusts projects one by one
 	if modes := reach(set.Mode); in.Mode != "" && !slices.Contains(modes, in.Mode) {
-		return set, fmt.Errorf("mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode': %w",
-			in.Mode, strings.Join(modes, ", "), pawl.ErrDenied)
+		return set, fault.New(pawl.ErrDenied, "mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode'", in.Mode, strings.Join(modes, ", "))
 	}
 	if in.Model != "" && in.Model != set.Model && !s.AnyModel {
-		return set, fmt.Errorf("model %.80q is not for a request to choose: leave it out; others are permitted by 'pawl mcp serve --any-model': %w", in.Model, pawl.ErrDenied)
+		return set, fault.New(pawl.ErrDenied, "model %.80q is not for a request to choose: leave it out; others are permitted by 'pawl mcp serve --any-model'", in.Model)
 	}
 	set.Mode = cmp.Or(in.Mode, set.Mode)
 	set.Model = cmp.Or(in.Model, set.Model)
@@ -64,12 +63,12 @@ func (s *server) directory(name string) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the folder cannot be used: %w: name one that is there: %w", err, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "the folder cannot be used: %w: name one that is there", err)
 	case !s.within(real):
-		return "", fmt.Errorf("the folder %.200q is not below %s: name one that is, or have the server started with another --dir: %w", name, s.Root, pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "the folder %.200q is not below %s: name one that is, or have the server started with another --dir", name, s.Root)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%.200q is no folder: name one: %w", name, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%.200q is no folder: name one", name)
 	}
 	return real, nil
 }
@@ -83,7 +82,7 @@ func (s *server) within(real string) bool {
 // open returns a session below the root. For others it returns the same error
 // as for sessions that do not exist.
 func (s *server) open(ctx context.Context, id string) (pawl.Session, error) {
-	none := fmt.Errorf("there is no session %.40q in %s: pawl_sessions lists them: %w", id, s.Root, pawl.ErrNotFound)
+	none := fault.New(pawl.ErrNotFound, "there is no session %.40q in %s: pawl_sessions lists them", id, s.Root)
 	if !pawl.SessionID(id).Valid() {
 		return pawl.Session{}, none
 	}

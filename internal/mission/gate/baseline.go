@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
@@ -37,7 +37,7 @@ func (g *Gate) baseline(ctx context.Context, f pawl.Criteria) (*baseline, error)
 		return g.base, nil
 	}
 	if changed := changedTools(f); len(changed) > 0 {
-		return nil, fmt.Errorf("the program %s is not what it was when the checks were frozen: bring it back, or freeze the checks anew: %w", changed[0], pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "the program %s is not what it was when the checks were frozen: bring it back, or freeze the checks anew", changed[0])
 	}
 	if g.base != nil {
 		old := g.base

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -38,7 +38,7 @@ func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl
 		checks = Discover(files)
 	}
 	if len(checks) == 0 {
-		return f, fmt.Errorf("no check is known for this project, so nothing can be proven: name one, as in 'pawl gate -- make test': %w", pawl.ErrInvalid)
+		return f, fault.New(pawl.ErrInvalid, "no check is known for this project, so nothing can be proven: name one, as in 'pawl gate -- make test'")
 	}
 	f.Tools = map[string]string{}
 	for _, c := range checks {
@@ -84,20 +84,20 @@ func scriptsOf(ctx context.Context, repo *git.Repo, f pawl.Criteria) (paths []st
 // findProgram returns the check with the absolute path of its program.
 func findProgram(f pawl.Criteria, c pawl.Check, top string) (pawl.Check, error) {
 	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
-		return c, fmt.Errorf("a check needs an id of its own and a command, and this has not: %q: %w", c.ID, pawl.ErrInvalid)
+		return c, fault.New(pawl.ErrInvalid, "a check needs an id of its own and a command, and this has not: %q", c.ID)
 	}
 	if c.Dir != "" && !filepath.IsLocal(c.Dir) || c.Report != "" && !filepath.IsLocal(c.Report) {
-		return c, fmt.Errorf("the check %s names a path outside of the project: %w", c.ID, pawl.ErrInvalid)
+		return c, fault.New(pawl.ErrInvalid, "the check %s names a path outside of the project", c.ID)
 	}
 	program, err := exec.LookPath(c.Args[0])
 	if err != nil {
-		return c, fmt.Errorf("the check %s needs %s, which is not on this machine: install it, or leave the check out: %w", c.ID, c.Args[0], pawl.ErrUnavailable)
+		return c, fault.New(pawl.ErrUnavailable, "the check %s needs %s, which is not on this machine: install it, or leave the check out", c.ID, c.Args[0])
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return c, err
 	}
 	if within(program, top) {
-		return c, fmt.Errorf("the check %s would run %s, which is in the project itself and can be changed by the work: name a program outside of it: %w", c.ID, program, pawl.ErrDenied)
+		return c, fault.New(pawl.ErrDenied, "the check %s would run %s, which is in the project itself and can be changed by the work: name a program outside of it", c.ID, program)
 	}
 	c.Args = append([]string{program}, c.Args[1:]...)
 	f.Tools[program], err = fileHash(program)

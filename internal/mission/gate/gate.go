@@ -6,11 +6,11 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
@@ -182,7 +182,7 @@ func (g *Gate) all(ctx context.Context, p *checkout, checks []pawl.Check, o *Out
 			return nil, err
 		}
 		if c.Kind == pawl.CheckSetup && !ran.OK() {
-			return nil, fmt.Errorf("%s could not prepare the tree (%s), so nothing can be checked: %s: %w", c.ID, ended(ran), ran.Tail, pawl.ErrUnavailable)
+			return nil, fault.New(pawl.ErrUnavailable, "%s could not prepare the tree (%s), so nothing can be checked: %s", c.ID, ended(ran), ran.Tail)
 		}
 		runs[c.ID] = ran
 	}

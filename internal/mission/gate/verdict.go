@@ -1,10 +1,10 @@
 package gate
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -25,14 +25,14 @@ type Judgment = pawl.Judgment
 func ReadVerdict(data []byte) (Verdict, error) {
 	var v Verdict
 	if len(data) > maxVerdict {
-		return v, fmt.Errorf("read the verdict: it has %d bytes, at most %d are read: say it in fewer words: %w", len(data), maxVerdict, pawl.ErrInvalid)
+		return v, fault.New(pawl.ErrInvalid, "read the verdict: it has %d bytes, at most %d are read: say it in fewer words", len(data), maxVerdict)
 	}
 	if err := strictjson.Decode(data, &v); err != nil {
-		return Verdict{}, fmt.Errorf("read the verdict: %w: it must be an object with criteria, suspicions and problems: %w", err, pawl.ErrInvalid)
+		return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: %w: it must be an object with criteria, suspicions and problems", err)
 	}
 	for key, missing := range map[string]bool{"criteria": v.Criteria == nil, "suspicions": v.Suspicions == nil, "problems": v.Problems == nil} {
 		if missing {
-			return Verdict{}, fmt.Errorf("read the verdict: it has no %s: write an empty list if there are none: %w", key, pawl.ErrInvalid)
+			return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: it has no %s: write an empty list if there are none", key)
 		}
 	}
 	return v, nil

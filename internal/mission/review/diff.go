@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -80,7 +81,7 @@ func Parse(patch []byte) ([]File, error) {
 	for number := 1; len(patch) > 0; number++ {
 		text, rest, _ := bytes.Cut(patch, []byte("\n"))
 		if err := p.add(string(text)); err != nil {
-			return nil, fmt.Errorf("line %d of the patch: %w: %w", number, err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "line %d of the patch: %w", number, err)
 		}
 		if len(p.files) > 0 {
 			p.files[len(p.files)-1].Size += len(text) + 1
@@ -88,11 +89,11 @@ func Parse(patch []byte) ([]File, error) {
 		patch = rest
 	}
 	if p.old > 0 || p.new > 0 {
-		return nil, fmt.Errorf("the patch is cut off: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the patch is cut off")
 	}
 	for i, f := range p.files {
 		if f.Path == "" {
-			return nil, fmt.Errorf("file %d of the patch has no path: %w", i+1, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "file %d of the patch has no path", i+1)
 		}
 	}
 	return p.files, nil

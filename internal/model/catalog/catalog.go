@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 //go:generate go run -C ../../../dev/catalog . ../../internal/model/catalog/data.json
@@ -96,7 +97,7 @@ func Open(file string) (*Catalog, error) {
 		return nil, fmt.Errorf("read models: %w", err)
 	default:
 		if err := c.merge(text); err != nil {
-			return nil, fmt.Errorf("read %s: %w: %w", file, err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "read %s: %w", file, err)
 		}
 	}
 	c.byName = make(map[string]int, 2*len(c.Models))
@@ -132,7 +133,7 @@ func (c *Catalog) Provider(id string) (Provider, error) {
 	for _, p := range c.Providers {
 		names = append(names, p.ID)
 	}
-	return Provider{}, fmt.Errorf("unknown provider %q: use %s: %w", id, strings.Join(names, ", "), pawl.ErrInvalid)
+	return Provider{}, fault.New(pawl.ErrInvalid, "unknown provider %q: use %s", id, strings.Join(names, ", "))
 }
 
 func (c *Catalog) provider(id string) int {

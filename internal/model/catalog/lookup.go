@@ -2,13 +2,13 @@ package catalog
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -63,7 +63,7 @@ func (c *Catalog) Lookup(name string) (Model, error) {
 	case 1:
 		return found[0], nil
 	default:
-		return Model{}, fmt.Errorf("model %q is served by several providers: use %s: %w", name, orList(refs(found)), pawl.ErrInvalid)
+		return Model{}, fault.New(pawl.ErrInvalid, "model %q is served by several providers: use %s", name, orList(refs(found)))
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *Catalog) unknown(name string) error {
 	if similar := c.suggest(name); len(similar) > 0 {
 		hint = "did you mean " + orList(similar) + "?"
 	}
-	return fmt.Errorf("unknown model %q: %s: %w", name, hint, pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "unknown model %q: %s", name, hint)
 }
 
 // suggest returns the most similar refs, best first.

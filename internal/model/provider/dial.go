@@ -2,12 +2,12 @@ package provider
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/bedrock"
@@ -88,7 +88,7 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Mo
 	case catalog.ProtocolGemini:
 		return geminiClient(&gemini.Client{Endpoint: at, Model: m.ID}, m), nil
 	default:
-		return nil, fmt.Errorf("provider %s has the unknown protocol %q: %w", p.Name, p.Protocol, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "provider %s has the unknown protocol %q", p.Name, p.Protocol)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
@@ -65,7 +66,7 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	if path, ok := strings.CutPrefix(ref, "script:"); ok {
 		m, err := script.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%w", err)
 		}
 		if o.RateLimit != nil && o.RateLimit.Bounded(scripted) {
 			return o.RateLimit.Model(scripted, path, m), nil
@@ -74,9 +75,9 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	}
 	switch {
 	case ref == "":
-		return nil, fmt.Errorf("no model is chosen: name one with --model, e.g. --model sonnet or --model script:demo.jsonl: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "no model is chosen: name one with --model, e.g. --model sonnet or --model script:demo.jsonl")
 	case o.Catalog == nil:
-		return nil, fmt.Errorf("unknown model %q: %w", ref, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "unknown model %q", ref)
 	}
 	known, err := o.Catalog()
 	if err != nil {
@@ -141,7 +142,7 @@ func (o *Opener) endpoint(p catalog.Provider) (base string, header http.Header, 
 		if p.BaseURLEnv != "" {
 			hint = "set " + p.BaseURLEnv
 		}
-		return "", nil, fmt.Errorf("where %s is depends on your account: %s: %w", p.Name, hint, pawl.ErrInvalid)
+		return "", nil, fault.New(pawl.ErrInvalid, "where %s is depends on your account: %s", p.Name, hint)
 	}
 	header = http.Header{}
 	for name, value := range own.Headers {

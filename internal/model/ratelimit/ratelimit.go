@@ -5,13 +5,13 @@
 package ratelimit
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
@@ -55,7 +55,7 @@ func New(bounds map[string]Bounds) (*Limiter, error) {
 // check validates the bounds. Error messages use the names of the configuration.
 func (b Bounds) check(id string) error {
 	bad := func(key string, value, most int) error {
-		return fmt.Errorf("providers.%s.calls.%s is %d: use 1 to %d, or leave it out: %w", id, key, value, most, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "providers.%s.calls.%s is %d: use 1 to %d, or leave it out", id, key, value, most)
 	}
 	if b.Calls < 0 || b.Calls > mostCalls {
 		return bad("max", b.Calls, mostCalls)

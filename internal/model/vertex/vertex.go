@@ -12,6 +12,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/anthropic"
 	"github.com/pawl-dev/pawl/internal/model/gemini"
@@ -46,7 +47,7 @@ func Default(ctx context.Context, project, location string) (Account, error) {
 		project = creds.ProjectID
 	}
 	if project == "" {
-		return Account{}, fmt.Errorf("no Google Cloud project is named: %w", pawl.ErrInvalid)
+		return Account{}, fault.New(pawl.ErrInvalid, "no Google Cloud project is named")
 	}
 	return Account{Project: project, Location: location, Tokens: creds.TokenSource}, nil
 }

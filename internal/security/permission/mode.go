@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Mode is the permission mode: how much an agent may do without asking.
@@ -28,7 +29,7 @@ func ParseMode(name string) (Mode, error) {
 	case ModePlan, ModeAsk, ModeGuard, ModeAuto, ModeYolo:
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown mode %q: use plan, ask, guard, auto or yolo: %w", name, pawl.ErrInvalid)
+	return "", fault.New(pawl.ErrInvalid, "unknown mode %q: use plan, ask, guard, auto or yolo", name)
 }
 
 // Decision tells whether a call may run. The zero value counts as Deny.

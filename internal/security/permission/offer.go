@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
@@ -173,10 +174,10 @@ func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
 	for _, text := range texts {
 		var r Rule
 		if err := strictjson.Decode(text, &r); err != nil {
-			return nil, fmt.Errorf("read a rule: %w: %w", err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "read a rule: %w", err)
 		}
 		if err := Offerable(r); err != nil {
-			return nil, fmt.Errorf("%s cannot be granted: %w: %w", r, err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s cannot be granted: %w", r, err)
 		}
 		rules = append(rules, r)
 	}

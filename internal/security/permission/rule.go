@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
@@ -60,15 +61,15 @@ func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
 		return nil, nil
 	}
 	if err := strictjson.Decode(text, &rules); err != nil {
-		return nil, fmt.Errorf("read rules: %w: %w", err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read rules: %w", err)
 	}
 	if len(rules) > maxRules {
-		return nil, fmt.Errorf("read rules: %d are more than %d: %w", len(rules), maxRules, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read rules: %d are more than %d", len(rules), maxRules)
 	}
 	for i := range rules {
 		rules[i].Origin = origin
 		if err := rules[i].Check(); err != nil {
-			return nil, fmt.Errorf("rule %d, %s: %w: %w", i+1, rules[i], err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "rule %d, %s: %w", i+1, rules[i], err)
 		}
 	}
 	return rules, nil

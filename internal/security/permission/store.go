@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -32,11 +33,11 @@ func (s Store) List() ([]Grant, error) {
 	}
 	var grants []Grant
 	if err := strictjson.Decode(text, &grants); err != nil {
-		return nil, fmt.Errorf("read grants: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read grants: %s: %w", s.Path, err)
 	}
 	for i, g := range grants {
 		if err := g.check(); err != nil {
-			return nil, fmt.Errorf("read grants: %s, grant %d: %w: %w", s.Path, i+1, err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "read grants: %s, grant %d: %w", s.Path, i+1, err)
 		}
 	}
 	return grants, nil
@@ -46,7 +47,7 @@ func (s Store) List() ([]Grant, error) {
 func (s Store) Add(grants ...Grant) error {
 	for _, g := range grants {
 		if err := g.check(); err != nil {
-			return fmt.Errorf("add grant: %w: %w", err, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "add grant: %w", err)
 		}
 	}
 	return s.change(func(kept []Grant) ([]Grant, error) {
@@ -56,7 +57,7 @@ func (s Store) Add(grants ...Grant) error {
 			}
 		}
 		if len(kept) > maxGrants {
-			return nil, fmt.Errorf("add grant: there are %d already: revoke some: %w", maxGrants, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "add grant: there are %d already: revoke some", maxGrants)
 		}
 		return kept, nil
 	})
@@ -73,7 +74,7 @@ func (s Store) Revoke(ids ...string) error {
 			}
 		}
 		if len(missing) > 0 {
-			return nil, fmt.Errorf("revoke: there is no grant %s: %w", strings.Join(missing, ", "), pawl.ErrNotFound)
+			return nil, fault.New(pawl.ErrNotFound, "revoke: there is no grant %s", strings.Join(missing, ", "))
 		}
 		return slices.DeleteFunc(kept, func(g Grant) bool { return slices.Contains(ids, g.ID()) }), nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -72,7 +73,7 @@ func (a Allotment) check(top string) error {
 	}
 	for _, path := range a.Objects {
 		if holds(data, path) || holds(path, data) {
-			return fmt.Errorf("the repository borrows objects from %s, which is pawl's own: take it out of objects/info/alternates: %w", path, pawl.ErrDenied)
+			return fault.New(pawl.ErrDenied, "the repository borrows objects from %s, which is pawl's own: take it out of objects/info/alternates", path)
 		}
 	}
 	return nil
@@ -93,7 +94,7 @@ func objectsOf(dir string) ([]string, error) {
 			continue
 		}
 		if all = append(all, real); len(all) > maxLenders {
-			return nil, fmt.Errorf("%s borrows from more than %d folders: run 'git repack -ad' there, and remove objects/info/alternates: %w", dir, maxLenders, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s borrows from more than %d folders: run 'git repack -ad' there, and remove objects/info/alternates", dir, maxLenders)
 		}
 		more, err := lenders(real)
 		if err != nil {
@@ -122,7 +123,7 @@ func lenders(dir string) ([]string, error) {
 			continue
 		}
 		if path[0] == '"' {
-			return nil, fmt.Errorf("%s has a path in quotes, which pawl does not read: write it without: %w", f.Name(), pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s has a path in quotes, which pawl does not read: write it without", f.Name())
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)

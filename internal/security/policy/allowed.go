@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 	"github.com/pawl-dev/pawl/internal/strictjson"
@@ -133,7 +134,7 @@ func (s *Safety) Adopt(dir, text string) error {
 func (s *Safety) adopt(real, text string) error {
 	var a allowed
 	if err := strictjson.Decode([]byte(text), &a); err != nil {
-		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	for i := range a.Grants {
 		a.Grants[i].Dir = real // the same directory, by another path

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/permission"
@@ -31,7 +32,7 @@ type hookList struct {
 func (l *hookList) add(text json.RawMessage, origin hook.Origin) error {
 	commands, faults, err := hook.ParseConfig(text, origin)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	l.commands, l.faults = append(l.commands, commands...), append(l.faults, faults...)
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
@@ -45,7 +46,7 @@ func ManagedHooks(m config.Managed) ([]hook.External, error) {
 		return nil, fmt.Errorf("read the policy of this machine: %w", err)
 	}
 	for _, f := range list.faults {
-		return nil, fmt.Errorf("read the policy of this machine: %s: have the administrator correct it: %w", f, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "read the policy of this machine: %s: have the administrator correct it", f)
 	}
 	return list.commands, nil
 }
@@ -63,7 +64,7 @@ func (s *Safety) manage(p *permission.Policy) error {
 			return fmt.Errorf("read the policy of this machine: %w", err)
 		}
 		if slices.Index(modes, p.Mode) > slices.Index(modes, most) {
-			return fmt.Errorf("the policy of this machine (%s) permits no mode looser than %s: use --mode %s: %w", config.ManagedFile, most, most, pawl.ErrDenied)
+			return fault.New(pawl.ErrDenied, "the policy of this machine (%s) permits no mode looser than %s: use --mode %s", config.ManagedFile, most, most)
 		}
 	}
 	rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
@@ -72,7 +73,7 @@ func (s *Safety) manage(p *permission.Policy) error {
 	}
 	if m.SandboxRequired {
 		if p.Mode == permission.ModeYolo {
-			return fmt.Errorf("the policy of this machine (%s) permits commands in a sandbox only, and the mode yolo has none: %w", config.ManagedFile, pawl.ErrDenied)
+			return fault.New(pawl.ErrDenied, "the policy of this machine (%s) permits commands in a sandbox only, and the mode yolo has none", config.ManagedFile)
 		}
 		denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginUser}
 		if rules = append(rules, denied); !p.Sandboxed {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // privateDirs manages the directories that sandboxes write to besides the workspace.
@@ -65,7 +66,7 @@ func (f privateDirs) private(names ...string) (string, error) {
 		return "", fmt.Errorf("make a private folder: %w", err)
 	}
 	if !ours(info, 0o022) {
-		return "", fmt.Errorf("%s can be written to by others (%s): 'chmod 700' it if it is yours: %w", f.cache, info.Mode(), pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "%s can be written to by others (%s): 'chmod 700' it if it is yours", f.cache, info.Mode())
 	}
 	path := f.cache
 	for _, name := range names {
@@ -78,7 +79,7 @@ func (f privateDirs) private(names ...string) (string, error) {
 			return "", fmt.Errorf("make a private folder: %w", err)
 		}
 		if !ours(info, 0o077) {
-			return "", fmt.Errorf("%s is not a folder of yours alone (%s): look who made it, and remove it: %w", path, info.Mode(), pawl.ErrDenied)
+			return "", fault.New(pawl.ErrDenied, "%s is not a folder of yours alone (%s): look who made it, and remove it", path, info.Mode())
 		}
 	}
 	return path, nil

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -78,7 +79,7 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	commit, err := repo.Commit(ctx, ref)
 	if err != nil {
 		// Not pawl.ErrNotFound, which means a project without a configuration.
-		return nil, fmt.Errorf("the configuration is to come from %s: %s: fetch it first, e.g. with 'git fetch origin': %w", ref, err.Error(), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "the configuration is to come from %s: %s: fetch it first, e.g. with 'git fetch origin'", ref, err.Error())
 	}
 	return func(name string) ([]byte, error) {
 		return repo.Show(ctx, commit, path.Join(filepath.ToSlash(prefix), name))
@@ -102,7 +103,7 @@ func readBelow(dir, name string) ([]byte, error) {
 			return nil, err
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a link: %w", part, pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "%s is a link", part)
 		}
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -116,7 +117,7 @@ func readBelow(dir, name string) ([]byte, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder: %w", name, fs.ErrNotExist)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file: %w", name, pawl.ErrDenied)
+		return nil, fault.New(pawl.ErrDenied, "%s is no file", name)
 	}
 	return io.ReadAll(io.LimitReader(f, git.MaxShow))
 }

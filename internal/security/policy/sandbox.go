@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 	"github.com/pawl-dev/pawl/internal/security/permission"
@@ -48,7 +49,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	}
 	if r.Escape || r.Mode == string(permission.ModeYolo) {
 		if worker {
-			return sandbox.Wrapped{}, fmt.Errorf("a worker's commands run in a sandbox, and this one is to run without: %w", pawl.ErrDenied)
+			return sandbox.Wrapped{}, fault.New(pawl.ErrDenied, "a worker's commands run in a sandbox, and this one is to run without")
 		}
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(r.Args, env), err

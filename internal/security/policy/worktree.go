@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/strictjson"
@@ -39,7 +40,7 @@ func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
 	if len(parts) < 2 || strings.HasPrefix(parts[1], ".") {
-		return Worktree{}, false, fmt.Errorf("%s is pawl's own: work in another folder: %w", dir, pawl.ErrDenied)
+		return Worktree{}, false, fault.New(pawl.ErrDenied, "%s is pawl's own: work in another folder", dir)
 	}
 	w := Worktree{Dir: filepath.Join(top, parts[0], parts[1])}
 	text, err := userfile.Read(filepath.Join(top, parts[0]+".json"), maxAllotment)
@@ -47,7 +48,7 @@ func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
 		err = strictjson.Decode(text, &w.Allotment)
 	}
 	if err != nil {
-		return Worktree{}, false, fmt.Errorf("%s has no objects allotted to it: make the worktree anew: %w: %w", w.Dir, err, pawl.ErrDenied)
+		return Worktree{}, false, fault.New(pawl.ErrDenied, "%s has no objects allotted to it: make the worktree anew: %w", w.Dir, err)
 	}
 	return w, true, nil
 }
@@ -110,7 +111,7 @@ func forbidsTrust(dir string) bool {
 // whatever a person would approve, because only the sandbox separates workers.
 func (w Worktree) confine(p *permission.Policy) error {
 	if p.Mode == permission.ModeYolo {
-		return fmt.Errorf("a worker's commands run in a sandbox, and the mode yolo has none: use --mode auto: %w", pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "a worker's commands run in a sandbox, and the mode yolo has none: use --mode auto")
 	}
 	denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginPawl}
 	if p.Rules = append(p.Rules, denied); !p.Sandboxed {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -61,7 +62,7 @@ func (s *Store) mask(events []pawl.Event) ([]pawl.Event, error) {
 	for i, e := range events {
 		var err error
 		if masked[i], err = all.event(e); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%w", err)
 		}
 	}
 	return masked, nil

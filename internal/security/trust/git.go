@@ -2,7 +2,6 @@ package trust
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxHelpers bounds the settings of one repository that run programs.
@@ -80,18 +80,18 @@ func (s *surveyor) gitConfig(root *os.Root, file, shown string) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is no file: %w", shown, pawl.ErrInvalid))
+		return errors.Join(err, fault.New(pawl.ErrInvalid, "%s is no file", shown))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return err
 	}
 	if len(text) > maxFile {
-		return fmt.Errorf("%s is too large: %w", shown, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s is too large", shown)
 	}
 	helpers := gitHelpers(string(text))
 	if len(helpers) > maxHelpers {
-		return fmt.Errorf("%s has more than %d settings that run programs: %w", shown, maxHelpers, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s has more than %d settings that run programs", shown, maxHelpers)
 	}
 	for _, h := range helpers {
 		err := s.add(Part{Kind: KindGit, Path: shown, Does: h.does + ": " + h.key + " = " + cut(h.value), Executable: true, Hash: HashOf(h.key, h.value)})

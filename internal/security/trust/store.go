@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -129,7 +130,7 @@ func (s Store) Revoke(dir string) error {
 		b.Folders = slices.DeleteFunc(b.Folders, func(f Directory) bool { return f.Path == dir })
 		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
 		if len(b.Folders)+len(b.Approvals) == before {
-			return fmt.Errorf("revoke: %s is not trusted: %w", Quote(dir), pawl.ErrNotFound)
+			return fault.New(pawl.ErrNotFound, "revoke: %s is not trusted", Quote(dir))
 		}
 		return nil
 	})
@@ -163,10 +164,10 @@ func (s Store) read() (book, error) {
 		return b, nil
 	}
 	if err := strictjson.Decode(text, &b); err != nil {
-		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
+		return book{}, fault.New(pawl.ErrInvalid, "read trust: %s: %w", s.Path, err)
 	}
 	if err := b.check(); err != nil {
-		return book{}, fmt.Errorf("read trust: %s: %w: %w", s.Path, err, pawl.ErrInvalid)
+		return book{}, fault.New(pawl.ErrInvalid, "read trust: %s: %w", s.Path, err)
 	}
 	return b, nil
 }
@@ -207,7 +208,7 @@ func (s Store) change(f func(*book) error) error {
 		return err
 	}
 	if err := b.check(); err != nil {
-		return fmt.Errorf("write trust: %w: %w", err, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "write trust: %w", err)
 	}
 	if err := userfile.Replace(s.Path, b, maxStore); err != nil {
 		return fmt.Errorf("write trust: %w", err)

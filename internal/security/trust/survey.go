@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 const (
@@ -197,7 +198,7 @@ type surveyor struct {
 
 func (s *surveyor) add(p Part) error {
 	if len(s.parts) == maxParts {
-		return fmt.Errorf("it has more than %d parts: %w", maxParts, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "it has more than %d parts", maxParts)
 	}
 	if p.Does == "" {
 		p.Does = does[p.Kind]
@@ -242,7 +243,7 @@ func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth i
 		}
 	}
 	if depth == maxDepth {
-		return fmt.Errorf("%q is too deep: %w", name, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q is too deep", name)
 	}
 	names, err := entries(root, name)
 	if err != nil {
@@ -304,7 +305,7 @@ func (s *surveyor) hash(root *os.Root, name string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, fmt.Errorf("%q has changed while it was read: %w", name, pawl.ErrConflict))
+		return "", errors.Join(err, fault.New(pawl.ErrConflict, "%q has changed while it was read", name))
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(f, maxFile+1))
@@ -312,7 +313,7 @@ func (s *surveyor) hash(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	if s.bytes += n; n > maxFile || s.bytes > maxBytes {
-		return "", fmt.Errorf("%q is too large: %w", name, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%q is too large", name)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -377,7 +378,7 @@ func entries(root *os.Root, name string) ([]string, error) {
 		return nil, err
 	}
 	if len(names) > maxEntries {
-		return nil, fmt.Errorf("%q has more than %d entries: %w", name, maxEntries, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%q has more than %d entries", name, maxEntries)
 	}
 	slices.Sort(names)
 	return names, nil

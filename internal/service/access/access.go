@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -60,7 +61,7 @@ func (s *service) by(ctx context.Context) context.Context {
 }
 
 func notFound(id pawl.SessionID) error {
-	return fmt.Errorf("there is no session %.40q: %w", id, pawl.ErrNotFound)
+	return fault.New(pawl.ErrNotFound, "there is no session %.40q", id)
 }
 
 // own returns an error unless the session belongs to the principal.
@@ -133,7 +134,7 @@ func (s *service) owner(u pawl.User) (pawl.User, error) {
 	case s.all():
 		return u, nil
 	case u != "" && u != s.who.User:
-		return "", fmt.Errorf("it cannot be made for somebody else: %w", pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "it cannot be made for somebody else")
 	}
 	return s.who.User, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -99,7 +100,7 @@ func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) 
 	case l.Parallel == 0:
 		return nil
 	case row.Parent != "": // subagents are not counted
-		return fmt.Errorf("session %s works for another: give that one the work: %w", row.ID, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "session %s works for another: give that one the work", row.ID)
 	}
 	busy, err := s.next.List(ctx, pawl.Filter{Owner: l.owner, Unfinished: true, Limit: l.Parallel + 1})
 	if err != nil {

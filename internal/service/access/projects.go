@@ -2,10 +2,10 @@ package access
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // The configuration of a project is the same for everyone who may work there. The server decides who
@@ -19,7 +19,7 @@ func (s *service) Look(ctx context.Context, dir string) (pawl.Project, error) {
 // Trust trusts the configuration of a project, for everybody, so only the user who runs the server may.
 func (s *service) Trust(ctx context.Context, dir, hash string) error {
 	if !s.all() || s.who.Tenant != "" {
-		return fmt.Errorf("to trust a folder is for the one who runs the server: %w", pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "to trust a folder is for the one who runs the server")
 	}
 	return s.next.Trust(ctx, dir, hash)
 }

@@ -1,11 +1,11 @@
 package access
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -28,12 +28,12 @@ func CheckDir(workspaces string, t store.Tenant, dir string) error {
 	own := TenantDir(workspaces, t)
 	switch {
 	case t != "" && !t.Valid():
-		return fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.100q is no tenant", t)
 	case !path.IsAbs(dir) || path.Clean(dir) != dir || strings.ContainsRune(dir, 0):
-		return fmt.Errorf("%.200q is no plain absolute path: %w", dir, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.200q is no plain absolute path", dir)
 	case !strings.HasPrefix(dir, own+"/"):
-		return fmt.Errorf("sessions may work below %s only: leave the folder out to get one, or name a workspace "+
-			"('pawl run --attach URL --workspace NAME', with --source a repository that it begins as): %w", own, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "sessions of this tenant must be in %s", own).
+			Hint("Omit the directory, or pass --workspace NAME (and --source REPOSITORY for a new one).")
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func Workspace(workspaces string, t store.Tenant, name string) (string, error) {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
 	})
 	if name == "" || len(name) > maxName || odd >= 0 || name[0] == '.' || name[0] == '-' {
-		return "", fmt.Errorf("%.100q is no name for a workspace: use letters, digits and . _ -, at most %d: %w", name, maxName, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "%.100q is no name for a workspace: use letters, digits and . _ -, at most %d", name, maxName)
 	}
 	dir := path.Join(TenantDir(workspaces, t), name)
 	return dir, CheckDir(workspaces, t, dir)

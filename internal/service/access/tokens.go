@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -82,7 +83,7 @@ func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 		return lookup{}, fmt.Errorf("the token has expired or was revoked: %w", api.ErrUnauthorized)
 	}
 	if !found.tenant.Suspended.IsZero() {
-		return lookup{}, fmt.Errorf("tenant %s is suspended: ask who runs the server: %w", found.token.Tenant, pawl.ErrDenied)
+		return lookup{}, fault.New(pawl.ErrDenied, "tenant %s is suspended: ask who runs the server", found.token.Tenant)
 	}
 	return found, nil
 }
@@ -120,8 +121,8 @@ func (a *Access) account(ctx context.Context, t store.Tenant) (store.Account, er
 	case t == "":
 		return store.Account{}, nil
 	case a.Tenants == nil:
-		return store.Account{}, fmt.Errorf("the token is of tenant %s, and this server works for none: "+
-			"tenants need a fleet, ask a server that runs with --fleet: %w", t, pawl.ErrDenied)
+		return store.Account{}, fault.New(pawl.ErrDenied, "the token belongs to tenant %s, but this server has no tenants", t).
+			Hint("Tenants need a fleet: use the address of `pawl-fleet serve`.")
 	}
 	found, err := a.Tenants.Tenant(store.WithTenant(ctx, ""), t)
 	if errors.Is(err, pawl.ErrNotFound) {

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/suggest"
@@ -139,11 +140,11 @@ func unknownCommand(found *extension.Found, name string) error {
 	said := fmt.Sprintf("there is no command /%s", sanitize.Line(name))
 	switch ask := suggest.Ask("/", name, names); {
 	case ask != "":
-		return fmt.Errorf("%s%s ('pawl commands list' shows all): %w", said, ask, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s%s ('pawl commands list' shows all)", said, ask)
 	case len(names) == 0:
-		return fmt.Errorf("%s, nor any other here; to begin a prompt with a slash, put a blank before it: %w", said, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%s, nor any other here; to begin a prompt with a slash, put a blank before it", said)
 	}
-	return fmt.Errorf("%s; there are: /%s: %w", said, strings.Join(names, ", /"), pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "%s; there are: /%s", said, strings.Join(names, ", /"))
 }
 
 // readable returns a function that reads the files of the directory that may be read without asking: a
@@ -161,7 +162,7 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
 		call := permission.Call{Tool: "read", Risk: toolapi.RiskSafe, Access: accesses}
 		if permission.Decide(policy, call).Decision != permission.Allow {
-			return nil, fmt.Errorf("it may not be read without asking: %w", pawl.ErrDenied)
+			return nil, fault.New(pawl.ErrDenied, "it may not be read without asking")
 		}
 		w, err := workspace.Open(policy.Dir)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool/search"
 	"github.com/pawl-dev/pawl/internal/workspace"
@@ -84,7 +85,7 @@ func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	select {
 	case <-busy:
 	case <-late.C:
-		return nil, fmt.Errorf("the files of this folder are still being listed: try again in a moment: %w", pawl.ErrUnavailable)
+		return nil, fault.New(pawl.ErrUnavailable, "the files of this folder are still being listed: try again in a moment")
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -6,7 +6,6 @@ package project
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -78,18 +78,18 @@ func (d *Local) Close() {
 // realDir returns the real path of a directory.
 func realDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the folder %.200q is not absolute: %w", dir, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "the folder %.200q is not absolute", dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no folder %.200q: %w", dir, pawl.ErrNotFound)
+		return "", fault.New(pawl.ErrNotFound, "there is no folder %.200q", dir)
 	}
 	if err != nil {
 		return "", err
 	}
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%.200q is no folder: %w", dir, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "%.200q is no folder", dir)
 	}
 	return real, err
 }

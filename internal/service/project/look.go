@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -148,14 +149,14 @@ func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if hash == "" {
-		return fmt.Errorf("trust: it is not said of what: look at the folder first: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "trust: it is not said of what: look at the folder first")
 	}
 	seen, err := d.Safety.LookAt(ctx, real)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if seen.Hash != hash {
-		return fmt.Errorf("what %s brings has changed since it was shown: look at it again: %w", trust.Quote(real), pawl.ErrConflict)
+		return fault.New(pawl.ErrConflict, "what %s brings has changed since it was shown: look at it again", trust.Quote(real))
 	}
 	return d.Safety.TrustAs(ctx, dir, seen, d.Clock())
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 )
 
@@ -56,7 +57,7 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.at.IsZero() {
-		return nil, fmt.Errorf("the models are still being looked for, which waits for a keyring perhaps: try again: %w", pawl.ErrUnavailable)
+		return nil, fault.New(pawl.ErrUnavailable, "the models are still being looked for, which waits for a keyring perhaps: try again")
 	}
 	return slices.Clone(m.list), m.err
 }

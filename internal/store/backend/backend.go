@@ -3,10 +3,10 @@ package backend
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
@@ -28,9 +28,9 @@ func Open(ctx context.Context, ref string) (Store, error) {
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return opened(postgres.Open(ctx, ref))
 	case isURL && !strings.Contains(scheme, "/"):
-		return nil, fmt.Errorf("open store %s://…: neither postgres:// nor a path: %w", scheme, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "open store %s://…: neither postgres:// nor a path", scheme)
 	case path == "":
-		return nil, fmt.Errorf("open store: no path: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "open store: no path")
 	default:
 		return opened(sqlite.Open(ctx, path))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -19,7 +20,7 @@ const knownFor = 24 * time.Hour
 func (s *Store) Heartbeat(ctx context.Context, m fleet.Host) (drain bool, err error) {
 	err = validTexts(m.Name, m.Version)
 	if m.Name == "" {
-		err = fmt.Errorf("the host has no name: %w", pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "the host has no name")
 	}
 	if err == nil {
 		err = s.pool.QueryRow(ctx, `INSERT INTO hosts (name, version, capacity, busy, kept, disk_free, is_full, draining, seen)
@@ -42,7 +43,7 @@ func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 		var changed int64
 		changed, err = s.changed(ctx, `UPDATE hosts SET drain = $2 WHERE name = $1`, host, on)
 		if err == nil && changed == 0 {
-			err = fmt.Errorf("no host has this name: %w", pawl.ErrNotFound)
+			err = fault.New(pawl.ErrNotFound, "no host has this name")
 		}
 	}
 	if err != nil {

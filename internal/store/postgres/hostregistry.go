@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -93,7 +94,7 @@ func (s *Store) place(ctx context.Context, dir, lost string) (fleet.Workspace, e
 			return fleet.Workspace{}, err
 		}
 	}
-	return fleet.Workspace{}, fmt.Errorf("the hosts come and go: %w", pawl.ErrUnavailable)
+	return fleet.Workspace{}, fault.New(pawl.ErrUnavailable, "the hosts come and go")
 }
 
 // placeable returns why a directory could not be placed, or nil if the hosts changed
@@ -108,19 +109,19 @@ func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	case others > 0:
 		return errOthers
 	case hosts == 0:
-		return fmt.Errorf("no host is live and has capacity, start a worker or look at the fleet's hosts: %w", pawl.ErrUnavailable)
+		return fault.New(pawl.ErrUnavailable, "no host is live and has capacity, start a worker or look at the fleet's hosts")
 	}
 	return nil
 }
 
 // errOthers reports that the directory belongs to another tenant.
-var errOthers = fmt.Errorf("the folder is not this tenant's: %w", pawl.ErrConflict)
+var errOthers = fault.New(pawl.ErrConflict, "the folder is not this tenant's")
 
 // validRow returns ErrInvalid for a directory that is not a clean absolute path, and
 // for texts that PostgreSQL cannot store.
 func validRow(dir string, texts ...string) error {
 	if !path.IsAbs(dir) || path.Clean(dir) != dir {
-		return fmt.Errorf("%.200q is no absolute path: %w", dir, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.200q is no absolute path", dir)
 	}
 	return validTexts(append(texts, dir)...)
 }
@@ -128,7 +129,7 @@ func validRow(dir string, texts ...string) error {
 func validTexts(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("%.200q is not valid text: %w", text, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%.200q is not valid text", text)
 		}
 	}
 	return nil
@@ -197,7 +198,7 @@ func (s *Store) change(ctx context.Context, verb, statement, conflict, dir strin
 		var changed int64
 		changed, err = s.changed(ctx, statement, append([]any{dir, string(store.TenantOf(ctx))}, args...)...)
 		if err == nil && changed == 0 && conflict != "" {
-			err = fmt.Errorf("%s: %w", conflict, pawl.ErrConflict)
+			err = fault.New(pawl.ErrConflict, "%s", conflict)
 		}
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -29,7 +30,7 @@ const acquireTries = 5
 // Acquire implements [store.Leases].
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (store.Owner, error) {
 	if owner == "" || ttl <= 0 {
-		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "acquire %s for %q, %s", id, owner, ttl)
 	}
 	var holder store.Owner
 	for range acquireTries {

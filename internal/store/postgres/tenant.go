@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -40,7 +41,7 @@ func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		return true, nil
 	}
 	if t := store.TenantOf(ctx); t != "" && !t.Valid() {
-		return true, fmt.Errorf("%.100q is no tenant: %w", t, pawl.ErrInvalid)
+		return true, fault.New(pawl.ErrInvalid, "%.100q is no tenant", t)
 	}
 	delete(known, settingKey)
 	if _, err := conn.Exec(ctx, `SELECT set_config('pawl.tenant', $1, false)`, want); err != nil {
@@ -64,11 +65,10 @@ func (s *Store) CheckTenancy(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("check tenancy: %w", classify(err))
 	case bypasses:
-		return fmt.Errorf("the database role %s is a superuser or has BYPASSRLS and would see the rows of all tenants: "+
-			"connect as one that is neither (CREATE ROLE pawl LOGIN; it must own pawl's tables): %w", role, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "the database role %s is a superuser or has BYPASSRLS and would see the rows of all tenants", role).
+			Hint("Connect as a role that is neither and owns the tables: CREATE ROLE pawl LOGIN.")
 	case len(open) > 0:
-		return fmt.Errorf("row-level security is not forced on %s: ALTER TABLE … ENABLE, and FORCE, ROW LEVEL SECURITY: %w",
-			strings.Join(open, ", "), pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "row-level security is not forced on %s: ALTER TABLE … ENABLE, and FORCE, ROW LEVEL SECURITY", strings.Join(open, ", "))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
@@ -65,7 +66,7 @@ func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 // which tenant the caller belongs to.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	if !record.ValidBlob(hash) { // it may not be valid text for the server
-		return store.Token{}, fmt.Errorf("find token: %w", pawl.ErrNotFound)
+		return store.Token{}, fault.New(pawl.ErrNotFound, "find token")
 	}
 	rows, _ := s.pool.Query(forAll(ctx), selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
 	t, err := pgx.CollectExactlyOneRow(rows, scanToken)

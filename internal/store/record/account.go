@@ -1,16 +1,15 @@
 package record
 
 import (
-	"fmt"
-
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Account returns a tenant's account in the form that stores keep, or ErrInvalid.
 func Account(a store.Account) (store.Account, error) {
 	if !a.Tenant.Valid() {
-		return a, fmt.Errorf("%.100q is no name for a tenant: small letters, digits and -, at most 50: %w", a.Tenant, pawl.ErrInvalid)
+		return a, fault.New(pawl.ErrInvalid, "%.100q is no name for a tenant: small letters, digits and -, at most 50", a.Tenant)
 	}
 	if err := limits(a.Limits); err != nil {
 		return a, err
@@ -21,7 +20,7 @@ func Account(a store.Account) (store.Account, error) {
 
 func limits(l store.Limits) error {
 	if min(int64(l.Rate), int64(l.Budget), int64(l.Parallel), int64(l.Streams)) < 0 {
-		return fmt.Errorf("a limit is below zero: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "a limit is below zero")
 	}
 	return nil
 }

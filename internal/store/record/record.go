@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -39,11 +40,11 @@ type Batch struct {
 func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, error) {
 	switch {
 	case !id.Valid():
-		return Batch{}, fmt.Errorf("session id %q: %w", id, pawl.ErrInvalid)
+		return Batch{}, fault.New(pawl.ErrInvalid, "session id %q", id)
 	case after < 0:
-		return Batch{}, fmt.Errorf("seq %d: %w", after, pawl.ErrInvalid)
+		return Batch{}, fault.New(pawl.ErrInvalid, "seq %d", after)
 	case len(events) == 0:
-		return Batch{}, fmt.Errorf("no events: %w", pawl.ErrInvalid)
+		return Batch{}, fault.New(pawl.ErrInvalid, "no events")
 	}
 	b := Batch{Rows: make([]Row, len(events)), Events: make([]pawl.Event, len(events))}
 	for i, e := range events {
@@ -64,17 +65,17 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 
 func encode(e pawl.Event) (Row, error) {
 	if e.Body == nil {
-		return Row{}, fmt.Errorf("event without a body: %w", pawl.ErrInvalid)
+		return Row{}, fault.New(pawl.ErrInvalid, "event without a body")
 	}
 	kind, version, data, err := e.EncodeBody()
 	if err != nil {
 		return Row{}, fmt.Errorf("%w: %w", pawl.ErrInvalid, err)
 	}
 	if !kind.Durable() {
-		return Row{}, fmt.Errorf("%s is not for the log: %w", kind, pawl.ErrInvalid)
+		return Row{}, fault.New(pawl.ErrInvalid, "%s is not for the log", kind)
 	}
 	if _, creates := e.Body.(pawl.SessionCreated); creates != (e.Seq == 1) {
-		return Row{}, fmt.Errorf("%s at %d: a session begins with session.created, once: %w", kind, e.Seq, pawl.ErrInvalid)
+		return Row{}, fault.New(pawl.ErrInvalid, "%s at %d: a session begins with session.created, once", kind, e.Seq)
 	}
 	if !utf8.Valid(data) {
 		// The encoder passes raw JSON, such as a tool call's input, through

@@ -1,9 +1,8 @@
 package record
 
 import (
-	"fmt"
-
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -12,15 +11,15 @@ import (
 func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	switch {
 	case t.Tenant != of:
-		return t, fmt.Errorf("the token is of tenant %.100q, not of %q: %w", t.Tenant, of, pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "the token is of tenant %.100q, not of %q", t.Tenant, of)
 	case !pawl.SessionID(t.ID).Valid():
-		return t, fmt.Errorf("%.50q is no id: %w", t.ID, pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "%.50q is no id", t.ID)
 	case !ValidBlob(t.Hash):
-		return t, fmt.Errorf("the token has no hash: %w", pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "the token has no hash")
 	case t.User != "" && !t.User.Valid():
-		return t, fmt.Errorf("%.100q cannot be a user: %w", t.User, pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "%.100q cannot be a user", t.User)
 	case !pawl.User(t.Name).Valid():
-		return t, fmt.Errorf("%.100q is no name for a token: letters, digits and . _ - + @, at most 100: %w", t.Name, pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "%.100q is no name for a token: letters, digits and . _ - + @, at most 100", t.Name)
 	}
 	if err := limits(t.Limits); err != nil {
 		return t, err

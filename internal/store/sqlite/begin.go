@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Begin implements [store.Store]. It writes the files first: a crash may leave files
@@ -24,7 +25,7 @@ func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io
 
 func (s *Store) begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events []pawl.Event) (stored []pawl.Event, err error) {
 	if !id.Valid() {
-		return nil, fmt.Errorf("%.50q is no session id: %w", string(id), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%.50q is no session id", string(id))
 	}
 	if err := s.exist(ctx, id); !errors.Is(err, sql.ErrNoRows) {
 		return nil, errors.Join(err, pawl.ErrConflict)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
@@ -97,7 +98,7 @@ func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (i
 		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, err)
 	}
 	if !id.Valid() || !record.ValidBlob(blob) {
-		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, pawl.ErrNotFound)
+		return nil, fault.New(pawl.ErrNotFound, "open blob %s of %s", blob, id)
 	}
 	f, err := os.Open(filepath.Join(s.blobFolder(id), blob))
 	if errors.Is(err, fs.ErrNotExist) {

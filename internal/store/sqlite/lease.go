@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -15,7 +16,7 @@ import (
 // the file run on this machine.
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (from store.Owner, err error) {
 	if owner == "" || ttl <= 0 {
-		return "", fmt.Errorf("acquire %s for %q, %s: %w", id, owner, ttl, pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "acquire %s for %q, %s", id, owner, ttl)
 	}
 	err = s.write.passing(ctx, func(ctx context.Context) error {
 		now := time.Now()

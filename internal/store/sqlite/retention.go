@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Delete implements [store.Store]. Only this file may delete events; a test checks
 // the sources for it.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	if !id.Valid() {
-		return fmt.Errorf("delete %s: %w", id, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "delete %s", id)
 	}
 	err := s.write.transaction(ctx, func(ctx context.Context) error { return s.write.delete(ctx, id) })
 	if err == nil || errors.Is(err, pawl.ErrNotFound) {

@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -12,7 +12,7 @@ import (
 // tenants.
 func single(ctx context.Context) error {
 	if t := store.TenantOf(ctx); t != "" {
-		return fmt.Errorf("an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL: %w", t, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL", t)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -39,7 +40,7 @@ func Configure(table []Spec, entries map[string]Entry) ([]Spec, error) {
 			spec = table[i]
 		}
 		if err := e.check(spec); err != nil {
-			return nil, fmt.Errorf("lsp.%.80s: %w%s: %w", name, err, ask(i < 0, name, known), pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "lsp.%.80s: %w%s", name, err, ask(i < 0, name, known))
 		}
 		switch spec = e.apply(spec, table); {
 		case i < 0 && !e.Disabled:

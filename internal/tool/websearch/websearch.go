@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 )
 
@@ -62,19 +63,19 @@ func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
 	k, ok := choose(kinds, c.Service, getenv)
 	switch {
 	case !ok && c.Service != "":
-		return nil, fmt.Errorf("%s: there is no service %q, but %s: %w", tool, c.Service, ids(kinds), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s: there is no service %q, but %s", tool, c.Service, ids(kinds))
 	case !ok && c.URL != "":
-		return nil, fmt.Errorf("%s: name the service that the URL is of: %s: %w", tool, ids(kinds), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s: name the service that the URL is of: %s", tool, ids(kinds))
 	case !ok:
 		return unconfigured(tool, kinds), nil
 	}
 	own := cmp.Or(c.URL, fromEnv(getenv, k.urlVars))
 	if cmp.Or(own, k.url) == "" {
-		return nil, fmt.Errorf("%s: %s has no address of its own: give its URL: %w", tool, k.id, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s: %s has no address of its own: give its URL", tool, k.id)
 	}
 	base, err := egress.ParseURL(cmp.Or(own, k.url))
 	if err != nil {
-		return nil, fmt.Errorf("%s: the URL of %s: %w: %w", tool, k.id, err, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s: the URL of %s: %w", tool, k.id, err)
 	}
 	guard := *o.Guard
 	if own != "" { // the user has configured it, so any address is allowed

@@ -10,6 +10,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
@@ -121,7 +122,7 @@ func (l *Log) event() (e pawl.Event, err error) {
 		return e, fmt.Errorf("decode output: %w", err)
 	}
 	if o.Blob == nil {
-		return e, fmt.Errorf("decode output: there is none: %w", pawl.ErrInvalid)
+		return e, fault.New(pawl.ErrInvalid, "decode output: there is none")
 	}
 	l.next = o.Blob
 	return e, nil
@@ -134,7 +135,7 @@ func (l *Log) Outputs(put func(io.Reader) (pawl.Blob, error)) (missing []pawl.Bl
 	for l.next != nil {
 		blob := l.next.Blob
 		if !l.outputs.has[blob] {
-			return nil, fmt.Errorf("output %q: the log names no such output of %d bytes, or it came before: %w", blob.ID, blob.Size, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "output %q: the log names no such output of %d bytes, or it came before", blob.ID, blob.Size)
 		}
 		delete(l.outputs.has, blob)
 		stored, err := put(&pieces{log: l, blob: blob})
@@ -142,7 +143,7 @@ func (l *Log) Outputs(put func(io.Reader) (pawl.Blob, error)) (missing []pawl.Bl
 			return nil, fmt.Errorf("output %s: %w", blob.ID, err)
 		}
 		if stored != blob {
-			return nil, fmt.Errorf("output %s: its content is another one, %s: %w", blob.ID, stored.ID, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "output %s: its content is another one, %s", blob.ID, stored.ID)
 		}
 	}
 	for _, blob := range l.outputs.List {
@@ -181,9 +182,9 @@ func (p *pieces) take() error {
 	next := p.log.next
 	switch {
 	case next == nil || next.Blob != p.blob:
-		return fmt.Errorf("it breaks off after %d of %d bytes: %w", p.at, p.blob.Size, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "it breaks off after %d of %d bytes", p.at, p.blob.Size)
 	case next.At != p.at || len(next.Data) > maxPiece || p.at+int64(len(next.Data)) > p.blob.Size || len(next.Data) == 0 && p.blob.Size > 0:
-		return fmt.Errorf("the piece at %d is not the next one: %w", next.At, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "the piece at %d is not the next one", next.At)
 	}
 	p.data = next.Data
 	p.at += int64(len(next.Data))
@@ -192,7 +193,7 @@ func (p *pieces) take() error {
 	if _, err := p.log.event(); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	} else if err == nil && p.log.next == nil {
-		return fmt.Errorf("an event stands among the outputs: %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "an event stands among the outputs")
 	}
 	return nil
 }

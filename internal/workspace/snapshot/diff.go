@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -105,7 +106,7 @@ func (f *folder) read(ctx context.Context, c git.OwnCall) (out []byte, err error
 	c.Hold = f.file
 	c.Out = func(r io.Reader) (err error) {
 		if out, err = io.ReadAll(io.LimitReader(r, maxDiff+1)); err == nil && len(out) > maxDiff {
-			err = fmt.Errorf("git %s: more than %d bytes: %w", c.Args[0], maxDiff, pawl.ErrInvalid)
+			err = fault.New(pawl.ErrInvalid, "git %s: more than %d bytes", c.Args[0], maxDiff)
 		}
 		return err
 	}

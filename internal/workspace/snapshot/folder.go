@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -117,7 +117,7 @@ func (f *folder) lockFile(ctx context.Context, m making) error {
 			if m == create {
 				continue // removed just now
 			}
-			return fmt.Errorf("there are no snapshots: %w", pawl.ErrNotFound)
+			return fault.New(pawl.ErrNotFound, "there are no snapshots")
 		}
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (f *folder) prepare(ctx context.Context, m making) error {
 		return nil
 	}
 	if m != create {
-		return fmt.Errorf("there are no snapshots of %s: %w", f.dir, pawl.ErrNotFound)
+		return fault.New(pawl.ErrNotFound, "there are no snapshots of %s", f.dir)
 	}
 	f.reach("init")
 	if err := f.repo.Init(ctx); err != nil {

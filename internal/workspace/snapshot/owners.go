@@ -10,13 +10,14 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Adopt makes the session to keep all snapshots of dir that the session from keeps.
 // It is used when to is a fork of from.
 func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) error {
 	if !from.Valid() || !to.Valid() {
-		return fmt.Errorf("adopt snapshots: %.50q or %.50q is no session: %w", string(from), string(to), pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "adopt snapshots: %.50q or %.50q is no session", string(from), string(to))
 	}
 	f, err := s.lock(ctx, dir, exists)
 	if errors.Is(err, pawl.ErrNotFound) {
@@ -61,7 +62,7 @@ func (f *folder) drop(owner pawl.SessionID) error {
 // space.
 func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
 	if !owner.Valid() {
-		return fmt.Errorf("forget snapshots: %.50q is no session: %w", string(owner), pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "forget snapshots: %.50q is no session", string(owner))
 	}
 	err := s.each(ctx, func(f *folder) error { return f.drop(owner) })
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -39,7 +40,7 @@ type ID string
 // valid returns an error if id is not a well-formed tree id.
 func (id ID) valid() error {
 	if len(id) != 2*len(oid{}) || strings.Trim(string(id), "0123456789abcdef") != "" {
-		return fmt.Errorf("%.50q is not the id of a snapshot: %w", string(id), pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.50q is not the id of a snapshot", string(id))
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ func (s *Store) reach(point string) {
 // Open returns a store. It creates no files.
 func Open(c Config) (*Store, error) {
 	if c.Git == nil || !filepath.IsAbs(c.Dir) {
-		return nil, fmt.Errorf("open snapshots: git and an absolute folder are needed: %w", pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "open snapshots: git and an absolute folder are needed")
 	}
 	c.MaxFile = cmp.Or(c.MaxFile, defaultMaxFile)
 	c.MaxFiles = cmp.Or(c.MaxFiles, defaultMaxFiles)
@@ -124,7 +125,7 @@ func (e *Broken) Unwrap() error { return e.Err }
 // changed, Take walks it but does not run git.
 func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID, error) {
 	if !owner.Valid() {
-		return "", fmt.Errorf("take snapshot: %.50q is no session: %w", string(owner), pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "take snapshot: %.50q is no session", string(owner))
 	}
 	f, err := s.lock(ctx, dir, create)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -17,7 +18,7 @@ func refOf(branch string) (string, error) {
 		return "", err
 	}
 	if !strings.HasPrefix(branch, Prefix) {
-		return "", fmt.Errorf("%q is a branch of the user's: pawl merges into branches below %s alone: %w", branch, Prefix, pawl.ErrDenied)
+		return "", fault.New(pawl.ErrDenied, "%q is a branch of the user's: pawl merges into branches below %s alone", branch, Prefix)
 	}
 	return "refs/heads/" + branch, nil
 }
@@ -61,7 +62,7 @@ func (t *Trees) advance(ctx context.Context, branch, old, commit string) error {
 		case err != nil && !errors.Is(err, pawl.ErrNotFound):
 			return err
 		}
-		return fmt.Errorf("it is at %s, not at %s: merge again (%w): %w", orNothing(now), old, failed, pawl.ErrConflict)
+		return fault.New(pawl.ErrConflict, "it is at %s, not at %s: merge again (%w)", orNothing(now), old, failed)
 	}
 	if err == nil {
 		t.reach("advanced")
@@ -89,7 +90,7 @@ func (t *Trees) free(ctx context.Context, ref string) error {
 			where = dir
 		}
 		if line == "branch "+ref {
-			return fmt.Errorf("it is checked out in %s: switch to another branch there ('git switch --detach'): %w", where, pawl.ErrBusy)
+			return fault.New(pawl.ErrBusy, "it is checked out in %s: switch to another branch there ('git switch --detach')", where)
 		}
 	}
 	return nil
@@ -131,7 +132,7 @@ func (t *Trees) merged(ctx context.Context, branch, base string, label Label) (s
 	seen := 0
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if seen++; seen > maxPast {
-			return "", fmt.Errorf("the branch has more than %d commits on top of %s: %w", maxPast, base, pawl.ErrInvalid)
+			return "", fault.New(pawl.ErrInvalid, "the branch has more than %d commits on top of %s", maxPast, base)
 		}
 		id, message, _ := strings.Cut(entry, "\n")
 		if label.of(message) {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -220,7 +221,7 @@ func (s *store) keep(ctx context.Context, repo *git.Repo) error {
 		return err
 	}
 	if got := strings.Fields(string(out)); !slices.Equal(got, s.ids) {
-		return fmt.Errorf("git has stored other contents than it was given: is the disk damaged? %w", pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "git has stored other contents than it was given: is the disk damaged?")
 	}
 	return nil
 }
@@ -262,12 +263,12 @@ func (w *walker) verify(ctx context.Context, commit string) error {
 			want = w.base[e.Path]
 		}
 		if !missing[e.Path] || want != e {
-			return fmt.Errorf("git has stored another %q than it was given: %w", e.Path, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "git has stored another %q than it was given", e.Path)
 		}
 		delete(missing, e.Path)
 	}
 	for p := range missing {
-		return fmt.Errorf("git refuses the path %q: rename it: %w", p, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "git refuses the path %q: rename it", p)
 	}
 	return nil
 }

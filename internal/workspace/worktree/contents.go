@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -99,7 +100,7 @@ func (c *contents) one(r *bufio.Reader, w io.Writer, id string, limit int64) err
 		return err
 	}
 	if c.size+size > limit {
-		return fmt.Errorf("the commit's files have more than %d bytes: work in a smaller repository: %w", limit, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "the commit's files have more than %d bytes: work in a smaller repository", limit)
 	}
 	if _, err := io.CopyN(w, r, size); err != nil {
 		return err
@@ -120,11 +121,11 @@ func readHead(r *bufio.Reader, id string) (size int64, err error) {
 	}
 	head = strings.TrimSuffix(head, "\n")
 	if head == id+" missing" {
-		return 0, fmt.Errorf("the repository lacks the content %s: if it is a partial clone, fetch all of it ('git fetch --refetch --no-filter'): %w", id, pawl.ErrNotFound)
+		return 0, fault.New(pawl.ErrNotFound, "the repository lacks the content %s: if it is a partial clone, fetch all of it ('git fetch --refetch --no-filter')", id)
 	}
 	text, ok := strings.CutPrefix(head, id+" blob ")
 	if size, err = strconv.ParseInt(text, 10, 64); !ok || err != nil {
-		return 0, fmt.Errorf("git says %.100q of the content %s: %w", head, id, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "git says %.100q of the content %s", head, id)
 	}
 	return size, nil
 }

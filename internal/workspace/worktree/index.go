@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -33,7 +34,7 @@ func newHash(length int) (hash.Hash, error) {
 	case 2 * sha256.Size:
 		return sha256.New(), nil
 	}
-	return nil, fmt.Errorf("git has ids of %d letters, which pawl does not know: upgrade it: %w", length, pawl.ErrInvalid)
+	return nil, fault.New(pawl.ErrInvalid, "git has ids of %d letters, which pawl does not know: upgrade it", length)
 }
 
 // blobHead returns the header that is hashed before a blob's content to get its id.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -48,7 +49,7 @@ func (t *Trees) Make(ctx context.Context, commit string, names ...string) error 
 			return err
 		}
 		if _, err := os.Lstat(t.Path(name)); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("make workplace %s: it is there already: remove it first: %w", t.Path(name), pawl.ErrConflict)
+			return fault.New(pawl.ErrConflict, "make workplace %s: it is there already: remove it first", t.Path(name))
 		}
 	}
 	p, err := t.plan(ctx, commit)
@@ -94,7 +95,7 @@ func (t *Trees) plan(ctx context.Context, commit string) (*plan, error) {
 		return nil, err
 	}
 	if len(p.entries) > t.maxFiles() {
-		return nil, fmt.Errorf("it has more than %d files: work in a smaller repository: %w", t.maxFiles(), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "it has more than %d files: work in a smaller repository", t.maxFiles())
 	}
 	if err := p.arrange(); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (p *plan) arrange() error {
 		case modeFile, modeExec:
 			at[dir].files = append(at[dir].files, i)
 		default:
-			return fmt.Errorf("%q has the mode %s, which pawl does not know: %w", e.Path, e.Mode, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%q has the mode %s, which pawl does not know", e.Path, e.Mode)
 		}
 	}
 	for _, f := range at {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -111,12 +112,12 @@ func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error)
 	}
 	words := strings.Fields(out)
 	if len(words) != 2 {
-		return "", fmt.Errorf("it has %d parents, and a harvest has one: %w", max(len(words)-1, 0), pawl.ErrInvalid)
+		return "", fault.New(pawl.ErrInvalid, "it has %d parents, and a harvest has one", max(len(words)-1, 0))
 	}
 	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor"}, Refs: []string{words[1], onto}})
 	var failed *git.Failed
 	if errors.As(err, &failed) && failed.Code == 1 {
-		return "", fmt.Errorf("it was made from %s, which the branch does not have: harvest the workplace again, from a commit of the branch: %w", words[1], pawl.ErrConflict)
+		return "", fault.New(pawl.ErrConflict, "it was made from %s, which the branch does not have: harvest the workplace again, from a commit of the branch", words[1])
 	}
 	return words[1], err
 }
@@ -142,7 +143,7 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 		err = errors.New("it does not say whether there are conflicts")
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("git merge-tree: %w: %w", err, pawl.ErrInvalid)
+		return "", nil, fault.New(pawl.ErrInvalid, "git merge-tree: %w", err)
 	}
 	return tree, conflicts, nil
 }
@@ -152,7 +153,7 @@ type limited struct{ bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > maxMerge {
-		return 0, fmt.Errorf("a merge with more than %d bytes of conflicts: %w", maxMerge, pawl.ErrInvalid)
+		return 0, fault.New(pawl.ErrInvalid, "a merge with more than %d bytes of conflicts", maxMerge)
 	}
 	return l.Buffer.Write(p)
 }

@@ -1,24 +1,24 @@
 package worktree
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // checkPath returns an error for a path that is not local to a repository, or that
 // git would treat as .git on any operating system.
 func checkPath(p string) error {
 	if !filepath.IsLocal(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
-		return fmt.Errorf("%q is no path in a repository: %w", p, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q is no path in a repository", p)
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
 		if isGit(part) {
-			return fmt.Errorf("%q is a name of git's own on some systems: rename it: %w", p, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%q is a name of git's own on some systems: rename it", p)
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ func checkCase(before, after map[string]bool) error {
 		}
 		if !known()[p] || !known()[other] {
 			a, b := min(p, other), max(p, other)
-			return fmt.Errorf("%q and %q differ in case only, so they cannot both be there on some systems: rename one: %w", a, b, pawl.ErrInvalid)
+			return fault.New(pawl.ErrInvalid, "%q and %q differ in case only, so they cannot both be there on some systems: rename one", a, b)
 		}
 	}
 	return nil

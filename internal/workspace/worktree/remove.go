@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Name prefixes of pawl's own entries in Trees.Dir.
@@ -46,7 +47,7 @@ func (t *Trees) hold(prefix string) (*held, error) {
 			return h, nil
 		}
 	}
-	return nil, fmt.Errorf("folders in %s are removed as soon as they are made: does another program clean up there? %w", t.Dir, pawl.ErrUnavailable)
+	return nil, fault.New(pawl.ErrUnavailable, "folders in %s are removed as soon as they are made: does another program clean up there?", t.Dir)
 }
 
 // lock locks a directory. It returns nil if another process has locked it, or if it

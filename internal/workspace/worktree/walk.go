@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/workspace/ignore"
 )
@@ -106,7 +107,7 @@ func (w *walker) names(dir *os.File) (names []string, err error) {
 		some, err := dir.Readdirnames(chunk)
 		names = append(names, some...)
 		if w.count += len(some); w.count > w.maxFiles() {
-			return nil, fmt.Errorf("it has more than %d files and folders: have git ignore what is generated, or remove it: %w", w.maxFiles(), pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "it has more than %d files and folders: have git ignore what is generated, or remove it", w.maxFiles())
 		}
 		if errors.Is(err, io.EOF) {
 			slices.Sort(names)
@@ -246,7 +247,7 @@ func (w *walker) keepSubmodule(at spot, name, path string) error {
 // readBelow reads a subdirectory of an open directory recursively.
 func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidden bool) error {
 	if at.depth == maxDepth {
-		return fmt.Errorf("%q is more than %d folders deep: remove it: %w", path, maxDepth, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q is more than %d folders deep: remove it", path, maxDepth)
 	}
 	fd, err := w.open(at, name, unix.O_DIRECTORY)
 	if err != nil {
@@ -263,7 +264,7 @@ func (w *walker) open(at spot, name string, flags int) (int, error) {
 // readLink includes a symbolic link; its content is the target.
 func (w *walker) readLink(at spot, name, path string, was git.Entry) error {
 	if strings.EqualFold(name, ".gitmodules") {
-		return fmt.Errorf("%q is a link, which git refuses: make it a file: %w", path, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%q is a link, which git refuses: make it a file", path)
 	}
 	target := make([]byte, unix.PathMax+1)
 	n, err := unix.Readlinkat(int(at.dir.Fd()), name, target)
@@ -294,7 +295,7 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 		mode = modeExec
 	}
 	if w.bytes += st.Size; w.bytes > w.maxBytes() {
-		return fmt.Errorf("its files have more than %d bytes: have git ignore what is generated, or remove it: %w", w.maxBytes(), pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "its files have more than %d bytes: have git ignore what is generated, or remove it", w.maxBytes())
 	}
 	if st.Size > w.maxFile() {
 		return w.readLarge(f, path, mode, st.Size, was)
@@ -308,7 +309,7 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 		return err
 	}
 	if len(w.fresh) > before && number(st.Nlink) > 1 {
-		return fmt.Errorf("%q is also known by another name, perhaps outside of the workplace: replace it by a copy: %w", path, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%q is also known by another name, perhaps outside of the workplace: replace it by a copy", path)
 	}
 	return nil
 }
@@ -351,7 +352,7 @@ func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.E
 			return nil
 		}
 	}
-	return fmt.Errorf("%q has more than %d bytes: have git ignore it, or remove it: %w", path, w.maxFile(), pawl.ErrInvalid)
+	return fault.New(pawl.ErrInvalid, "%q has more than %d bytes: have git ignore it, or remove it", path, w.maxFile())
 }
 
 // take includes a file with this content, and stores the content if it differs from
@@ -376,9 +377,9 @@ func (w *walker) take(path, mode string, data []byte, was git.Entry) error {
 func moving(path string, err error) error {
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return fmt.Errorf("%q cannot be read: make it readable, or remove it: %w: %w", path, err, pawl.ErrDenied)
+		return fault.New(pawl.ErrDenied, "%q cannot be read: make it readable, or remove it: %w", path, err)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EFBIG):
-		return fmt.Errorf("%q changes while it is read: end what runs in the workplace, and try again: %w: %w", path, err, pawl.ErrConflict)
+		return fault.New(pawl.ErrConflict, "%q changes while it is read: end what runs in the workplace, and try again: %w", path, err)
 	}
 	return &os.PathError{Op: "read", Path: path, Err: err}
 }

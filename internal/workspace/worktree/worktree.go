@@ -11,7 +11,6 @@ package worktree
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 )
 
@@ -74,7 +74,7 @@ func (t *Trees) Path(name string) string { return filepath.Join(t.Dir, name) }
 // start with a dot are reserved for pawl.
 func checkName(name string) error {
 	if !isWord(name) {
-		return fmt.Errorf("%.100q cannot name a workplace: letters, digits, dots, hyphens and underscores can: %w", name, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "%.100q cannot name a workplace: letters, digits, dots, hyphens and underscores can", name)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ const (
 // malformed.
 func (l Label) check() error {
 	if !isWord(l.Mission) || !isWord(l.Task) || l.Attempt < 1 || l.At.IsZero() {
-		return fmt.Errorf("a commit needs a mission, a task, an attempt and a time: %.100q, %.100q, %d, %s: %w", l.Mission, l.Task, l.Attempt, l.At, pawl.ErrInvalid)
+		return fault.New(pawl.ErrInvalid, "a commit needs a mission, a task, an attempt and a time: %.100q, %.100q, %d, %s", l.Mission, l.Task, l.Attempt, l.At)
 	}
 	return nil
 }

@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxBytes bounds what is read.
@@ -53,8 +53,7 @@ func Read(ctx context.Context, env func(string) string) (Content, error) {
 			return c, nil
 		}
 	}
-	return Content{}, fmt.Errorf(
-		"the clipboard cannot be read here: install wl-paste (Wayland), xclip (X11) or pngpaste (macOS), use your terminal's paste for text, or paste the path of a picture: %w", pawl.ErrUnavailable)
+	return Content{}, fault.New(pawl.ErrUnavailable, "the clipboard cannot be read here: install wl-paste (Wayland), xclip (X11) or pngpaste (macOS), use your terminal's paste for text, or paste the path of a picture")
 }
 
 func (r reader) read(ctx context.Context) (Content, bool) {

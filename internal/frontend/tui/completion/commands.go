@@ -2,12 +2,12 @@
 package completion
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/suggest"
@@ -98,7 +98,7 @@ func Unknown(name string, folder pawl.Project) error {
 	for _, c := range folder.Commands {
 		names = append(names, sanitize.Line(c.Name))
 	}
-	return fmt.Errorf("there is no command /%s%s (a blank before the slash makes it text): %w", sanitize.Line(name), suggest.Ask("/", name, names), pawl.ErrNotFound)
+	return fault.New(pawl.ErrNotFound, "there is no command /%s%s (a blank before the slash makes it text)", sanitize.Line(name), suggest.Ask("/", name, names))
 }
 
 // Known reports whether the project defines a command.

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
@@ -43,7 +44,7 @@ func (e *Editor) attach(a *Attachment) tea.Cmd {
 		}
 	}
 	if len(e.draft.files) >= maxAttached {
-		return ui.Send(ui.Failed{Err: fmt.Errorf("no more than %d files go with a prompt: send it first: %w", maxAttached, pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "no more than %d files go with a prompt: send it first", maxAttached)})
 	}
 	e.draft.files = append(e.draft.files, a)
 	return nil
@@ -60,9 +61,9 @@ func statFile(path string) (*Attachment, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file: %w", path, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s is no file", path)
 	case info.Size() > maxBytes:
-		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, maxBytes, pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "%s has more than %d bytes", path, maxBytes)
 	}
 	return &Attachment{Name: filepath.Base(real), Path: real, Size: info.Size(), Kind: mime.TypeByExtension(filepath.Ext(real))}, nil
 }
@@ -95,7 +96,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err == nil && len(data) > maxBytes {
-		err = fmt.Errorf("%s has more than %d bytes: %w", path, maxBytes, pawl.ErrInvalid)
+		err = fault.New(pawl.ErrInvalid, "%s has more than %d bytes", path, maxBytes)
 	}
 	return data, err
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -39,7 +40,7 @@ func (e *Editor) openExternal() tea.Cmd {
 	}
 	args, ok := shellWords(name)
 	if !ok || len(args) == 0 {
-		return ui.Send(ui.Failed{Err: fmt.Errorf("there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim': %w", pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim'")})
 	}
 	pieces, text := e.draft.text.Pieces(), e.draft.text.String()
 	e.complete.Close()

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
@@ -86,7 +87,7 @@ func (e *Editor) shell() tea.Cmd {
 	command := strings.TrimSpace(b.String()[1:])
 	switch {
 	case len(b.Folds()) > 0:
-		return ui.Send(ui.Failed{Err: fmt.Errorf("a command must be seen whole: tab behind [pasted …] opens it: %w", pawl.ErrInvalid)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "a command must be seen whole: tab behind [pasted …] opens it")})
 	case command == "":
 		return nil
 	}

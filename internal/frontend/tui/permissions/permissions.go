@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -54,7 +55,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 // Open reads the permissions and shows them.
 func Open(s *ui.Shared, source *Source, dir string) tea.Cmd {
 	if source == nil {
-		return ui.Send(ui.Failed{Err: fmt.Errorf("the permissions are those of the server's machine: 'pawl permissions list' shows them there: %w", pawl.ErrUnavailable)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "the permissions are those of the server's machine: 'pawl permissions list' shows them there")})
 	}
 	return func() tea.Msg {
 		list, err := source.List(s.Context, dir)

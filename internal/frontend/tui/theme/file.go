@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
@@ -51,11 +52,11 @@ func Read(fsys fs.FS) ([]Theme, error) {
 			continue
 		}
 		if len(names) == maxFiles {
-			return nil, fmt.Errorf("there are more than %d themes: take some out: %w", maxFiles, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "there are more than %d themes: take some out", maxFiles)
 		}
 		f, err := readFile(fsys, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", e.Name(), err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s: %w", e.Name(), err)
 		}
 		files[name], names = f, append(names, name)
 	}
@@ -95,7 +96,7 @@ func inherit(files map[string]File, names []string) ([]Theme, error) {
 	for _, name := range names {
 		t, err := derive(files, name, nil)
 		if err != nil {
-			return nil, fmt.Errorf("%s.json: %w: %w", name, err, pawl.ErrInvalid)
+			return nil, fault.New(pawl.ErrInvalid, "%s.json: %w", name, err)
 		}
 		themes = append(themes, t)
 	}

@@ -2,13 +2,13 @@
 package theme
 
 import (
-	"fmt"
 	"image/color"
 	"slices"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -93,7 +93,7 @@ func Find(name string, more []Theme) (Theme, bool) {
 func Lookup(name string, more []Theme) (Theme, error) {
 	t, ok := Find(name, more)
 	if !ok {
-		return t, fmt.Errorf("there is no theme %q%s: %w", name, suggest.Ask("", name, append(Names(more), Auto)), pawl.ErrInvalid)
+		return t, fault.New(pawl.ErrInvalid, "there is no theme %q%s", name, suggest.Ask("", name, append(Names(more), Auto)))
 	}
 	return t, nil
 }

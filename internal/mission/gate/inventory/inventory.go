@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Status is the result of a test.
@@ -46,8 +47,7 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 func Parse(format string, text []byte, root string) (*Inventory, error) {
 	read, ok := Formats[format]
 	if !ok {
-		return nil, fmt.Errorf("no test runner tells of its tests as %q; known are %s: %w",
-			format, strings.Join(slices.Sorted(maps.Keys(Formats)), ", "), pawl.ErrInvalid)
+		return nil, fault.New(pawl.ErrInvalid, "no test runner tells of its tests as %q; known are %s", format, strings.Join(slices.Sorted(maps.Keys(Formats)), ", "))
 	}
 	inv, err := read(text, strings.TrimSuffix(root, "/")+"/")
 	if err != nil {
