@@ -64,7 +64,7 @@ func (k Kind) Decode(version int, data []byte) (Body, error) {
 	case version > known.version:
 		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the one this pawl knows: upgrade to read it", k, version, known.version)
 	case version < 1:
-		return nil, fault.New(ErrInvalid, "decode %s: version %d", k, version)
+		return nil, fault.New(ErrInvalid, "decode %s: invalid version %d", k, version)
 	}
 	for v := version; v < known.version; v++ {
 		var err error

@@ -82,7 +82,7 @@ func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 		{"the new shape under an old version", 1, `{"title":"a"}`, `decode session.titled: bring version 1 to 2: unknown key "title"`},
 		{"an old shape under the new version", 3, `{"names":["a"]}`, `decode session.titled: unknown key "names"`},
 		{"a version from the future", 4, `{}`, "decode session.titled: version 4 is newer than 3, the one this pawl knows: upgrade to read it"},
-		{"a version from before the first", 0, `{}`, "decode session.titled: version 0: invalid"},
+		{"a version from before the first", 0, `{}`, "decode session.titled: invalid version 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,5 +1,5 @@
 // Command pawl-fakeprovider serves scripted replies over the protocols of real model providers, for tests and
-// experiments. docs/guide/fake-provider.md describes it.
+// experiments. docs/reference/fake-provider.md describes it.
 package main
 
 import (

@@ -140,7 +140,7 @@ func TestAppearanceErrors(t *testing.T) { //nolint:paralleltest // it sets envir
 
 // TestAppearanceGuide checks that the examples in the guide are valid.
 func TestAppearanceGuide(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	blocks := guideBlocks(t, "look.md", "jsonc")
+	blocks := guideBlocks(t, "appearance.md", "jsonc")
 	if len(blocks) == 0 {
 		t.Fatal("the guide has no example")
 	}
@@ -155,7 +155,7 @@ func TestAppearanceGuide(t *testing.T) { //nolint:paralleltest // it sets enviro
 // guideBlocks returns the code blocks of a language in a page of the guide.
 func guideBlocks(t *testing.T, name, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", name))
 	if err != nil {
 		t.Fatal(err)
 	}

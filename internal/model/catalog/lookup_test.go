@@ -104,7 +104,7 @@ func TestLookupRefuses(t *testing.T) {
 // TestGuide: people read of every alias and provider there is.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", "models.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", "models.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

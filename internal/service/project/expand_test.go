@@ -81,14 +81,14 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 		"lines of a file":            {says("@a.txt:3-4 and @sub/b.go:1"), says("@a.txt:3-4 and @sub/b.go:1", file("a.txt", "text a"), file("sub/b.go", "package b")), nil},
 		"a file with a fence":        {says("@fenced.md"), says("@fenced.md", "The file fenced.md:\n````\n```\nx\n```\n````"), nil},
 		"no file":                    {says("@dataclass, me@a.txt, @sub @ @."), says("@dataclass, me@a.txt, @sub @ @."), nil},
-		"not without asking":         {says("@.env"), says("@.env"), []string{"@.env was not attached: it may not be read without asking: denied"}},
-		"outside":                    {says("@/etc/passwd @../x @~/x"), says("@/etc/passwd @../x @~/x"), []string{"@/etc/passwd was not attached: it is not in the workspace: denied", "@../x was not attached: it is not in the workspace: denied", "@~/x was not attached: it is not in the workspace: denied"}},
-		"no text":                    {says("@pic.png"), says("@pic.png"), []string{"@pic.png was not attached: it is no text: invalid"}},
-		"too large":                  {says("@large.txt"), says("@large.txt"), []string{"@large.txt was not attached: it has more than 65536 bytes: invalid"}},
+		"not without asking":         {says("@.env"), says("@.env"), []string{"@.env was not attached: it may not be read without asking"}},
+		"outside":                    {says("@/etc/passwd @../x @~/x"), says("@/etc/passwd @../x @~/x"), []string{"@/etc/passwd was not attached: it is not in the workspace", "@../x was not attached: it is not in the workspace", "@~/x was not attached: it is not in the workspace"}},
+		"no text":                    {says("@pic.png"), says("@pic.png"), []string{"@pic.png was not attached: it is no text"}},
+		"too large":                  {says("@large.txt"), says("@large.txt"), []string{"@large.txt was not attached: it has more than 65536 bytes"}},
 		"only of the first part":     {says("hello", "@a.txt", "/mine"), says("hello", "@a.txt", "/mine"), nil},
 		"a command":                  {says("/plain", "@a.txt"), says("As it is.", "@a.txt"), nil},
-		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: the file .env was not read: it may not be read without asking: denied"}},
-		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: the file .env was not read: it may not be read without asking: denied"}},
+		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: the file .env was not read: it may not be read without asking"}},
+		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: the file .env was not read: it may not be read without asking"}},
 		"a path":                     {says("/tmp is full"), says("/tmp is full"), nil},
 		"a blank before it":          {says(" /mine"), says(" /mine"), nil},
 		"an agent's model":           {with(says("x"), pawl.Settings{Agent: "mine"}), with(says("x"), pawl.Settings{Agent: "mine", Model: "openai/y"}), nil},
@@ -125,8 +125,8 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	w := newEnv(t, func(c *project.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	for _, test := range []struct{ words, want string }{
-		{"/fix 7", "there is no command /fix, nor any other here; to begin a prompt with a slash, put a blank before it: invalid"},
-		{"/mcp__docs__broken", "it is broken: unavailable"},
+		{"/fix 7", "there is no command /fix, nor any other here; to begin a prompt with a slash, put a blank before it"},
+		{"/mcp__docs__broken", "it is broken"},
 	} {
 		p := says(test.words)
 		if _, _, err := w.Expand(t.Context(), w.dir, p); err == nil || err.Error() != test.want {
@@ -138,8 +138,8 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	}
 	w.trust()
 	for words, want := range map[string]string{
-		"/fixx":  "there is no command /fixx: did you mean /fix? ('pawl commands list' shows all): invalid",
-		"/other": "there is no command /other; there are: /fix: invalid",
+		"/fixx":  "there is no command /fixx: did you mean /fix? ('pawl commands list' shows all)",
+		"/other": "there is no command /other; there are: /fix",
 	} {
 		if _, _, err := w.Expand(t.Context(), w.dir, says(words)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", words, err)

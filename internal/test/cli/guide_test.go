@@ -16,7 +16,7 @@ import (
 // guideBlocks returns what stands in the guide's code blocks of a language.
 func guideBlocks(t *testing.T, name, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -373,7 +373,7 @@ func namesBesideTheProxy(a *attackEnv) {
 	}
 	r.leaked(a, "a command with a proxy")
 	n.leaks("secret")
-	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", "sandbox.md"))
+	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "explanation", "sandbox.md"))
 	if err != nil {
 		a.Fatal(err)
 	}
