@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/cli/extension"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/tool"
 )
@@ -34,7 +33,21 @@ What may be secret is not shown.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(configGetCommand(), configSetCommand(), configUnsetCommand(), configEditCommand(), configPathCommand(),
-		configSchemaCommand(), configCheckCommand(), limitsCommand(), managedCommand(), extension.RulesCommand())
+		configSchemaCommand(), configCheckCommand(), limitsCommand(), managedCommand(), configShowCommand())
+	return cmd
+}
+
+// configShowCommand returns 'pawl config show', which is the same as 'pawl config'.
+func configShowCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Show every value and where it comes from",
+		Example: "  pawl config show\n  pawl config show --json",
+		Args:    cli.Args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/cli/extension"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -57,7 +57,7 @@ func managedCommand() *cobra.Command {
 				fmt.Fprintln(w, "no hooks of users and projects are run")
 			}
 			for _, x := range hooks {
-				fmt.Fprintf(w, "hook %s: %s\n", sanitize.Line(x.Event), sanitize.Line(extension.HookLine(x.Command, x.Args)))
+				fmt.Fprintf(w, "hook %s: %s\n", sanitize.Line(x.Event), sanitize.Line(inventory.HookLine(x.Command, x.Args)))
 			}
 			return nil
 		},

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -115,22 +116,14 @@ func checkFolder() Finding {
 	return f
 }
 
-// checkExtensions reports how many extensions were found and how many are in effect.
-func checkExtensions(groups []itemGroup, err error) Finding {
+// checkExtensions reports how many extensions are active.
+func checkExtensions(v *inventory.Inventory, err error) Finding {
 	f := Finding{Name: "extensions", Status: OK}
 	if err != nil {
 		f.Status, f.Detail = Warn, err.Error()
 		return f
 	}
-	used, all := 0, 0
-	for _, g := range groups {
-		for _, i := range g.Items {
-			if all++; i.InEffect {
-				used++
-			}
-		}
-	}
-	f.Detail = fmt.Sprintf("%d picked up, %d in effect", all, used)
+	f.Detail = v.WithoutInternal().Summary()
 	return f
 }
 
@@ -148,16 +141,15 @@ func checkPolicy() Finding {
 }
 
 // checkTrust reports whether the project configuration of the working directory is trusted.
-func checkTrust(ctx context.Context) Finding {
+func checkTrust(ctx context.Context, v *inventory.Inventory) Finding {
 	f := Finding{Name: "trust", Status: OK}
-	s, err := policy.Open()
-	var folder policy.Directory
-	if err == nil {
-		folder, err = s.LookAt(ctx, ".")
-	}
+	folder, err := v.Project, v.ProjectErr
 	var unread error // reading the project configuration, as if it were trusted
 	if err == nil {
-		_, _, unread = s.Project(ctx, ".", true)
+		var s *policy.Safety
+		if s, err = policy.Open(); err == nil {
+			_, _, unread = s.Project(ctx, ".", true)
+		}
 	}
 	switch {
 	case err != nil:

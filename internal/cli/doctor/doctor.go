@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -45,12 +46,12 @@ effect. None of them is run by this.
 Exit codes: 0 pawl works, perhaps with less than it could have; 1 it does not.`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings, groups := diagnose(cmd.Context())
+			findings, extensions := diagnose(cmd.Context())
 			var err error
 			if asJSON {
-				err = cli.WriteJSON(cmd.OutOrStdout(), report{findings, groups})
-			} else if err = PrintFindings(cmd.OutOrStdout(), findings); err == nil {
-				err = printGroups(cmd.OutOrStdout(), groups)
+				err = cli.WriteJSON(cmd.OutOrStdout(), report{findings, extensions.Items})
+			} else {
+				err = PrintFindings(cmd.OutOrStdout(), findings)
 			}
 			if err != nil {
 				return err
@@ -69,21 +70,21 @@ Exit codes: 0 pawl works, perhaps with less than it could have; 1 it does not.`,
 
 // report is the output of 'pawl doctor --json'.
 type report struct {
-	Checks []Finding   `json:"checks"` // the worst first
-	Found  []itemGroup `json:"found"`
+	Checks     []Finding        `json:"checks"` // the worst first
+	Extensions []inventory.Item `json:"extensions"`
 }
 
 // diagnose runs all checks and takes an inventory of the extensions. It returns the findings with
 // the most severe first.
-func diagnose(ctx context.Context) ([]Finding, []itemGroup) {
-	groups, err := takeInventory(ctx)
+func diagnose(ctx context.Context) ([]Finding, *inventory.Inventory) {
+	extensions, err := inventory.TakeHere(ctx)
 	if err != nil {
-		groups = []itemGroup{}
+		extensions = &inventory.Inventory{ProjectErr: err, Items: []inventory.Item{}}
 	}
 	findings := slices.Concat(
 		checkSandbox(ctx),
-		[]Finding{checkConfig(), checkFolder(), checkPolicy(), checkTrust(ctx), checkExtensions(groups, err)},
-		faultFindings(groups),
+		[]Finding{checkConfig(), checkFolder(), checkPolicy(), checkTrust(ctx, extensions), checkExtensions(extensions, err)},
+		faultFindings(extensions),
 		[]Finding{
 			checkStore(ctx), checkKeys(),
 			checkProgram(ctx, "bash", Fail, "commands cannot be run without it", "--version"),
@@ -94,7 +95,7 @@ func diagnose(ctx context.Context) ([]Finding, []itemGroup) {
 		})
 	rank := map[string]int{Fail: 0, Warn: 1, OK: 2}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return rank[a.Status] - rank[b.Status] })
-	return findings, groups
+	return findings, extensions
 }
 
 // PrintFindings prints findings as a table, each fix below its finding.

@@ -1,11 +1,8 @@
-// Package extension implements the commands for agents, commands, skills, hooks, rules and
-// prompts.
 package extension
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/config"
-	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -27,74 +24,32 @@ import (
 
 // AgentsCommand returns 'pawl agents' with its subcommands.
 func AgentsCommand() *cobra.Command {
+	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "Look at the agents that you and this folder bring",
-		Args:  cli.Args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "List, show and create agents",
+		Long: `List the agents of this directory, as ` + "`pawl extensions list agents`" + ` does. The built-in
+agents are build, plan, explore and general. Agents of a project are active only if you
+trust the project.`,
+		Example: `  pawl agents
+  pawl agents show reviewer
+  pawl agents new reviewer --project`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd, inventory.Agents) },
 	}
-	list := listCommand("agents", func(f *extension.Found) (any, string) {
-		checkAgents(f.Agents.Agents)
-		return f.Agents, f.Agents.Show()
-	})
-	list.Long = `List the agents of yours and of this folder, where each comes from, and what of it is
-ignored. Those of the folder are there only if you trust it. Pawl's own are build, plan,
-explore and general.`
-	cmd.AddCommand(list, agentShowCommand(), agentNewCommand())
-	return cmd
-}
-
-// CommandsCommand returns 'pawl commands' with its subcommands.
-func CommandsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "commands",
-		Short: "Look at the commands that you and this folder bring",
-		Args:  cli.Args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	list := listCommand("commands", func(f *extension.Found) (any, string) { return f.Commands, f.Commands.Show() })
-	list.Long = `List the commands of yours and of this folder. Those of the folder are there only if
-you trust it. To use one, begin a prompt with its name: pawl run "/name arguments".`
-	cmd.AddCommand(list)
-	return cmd
-}
-
-// listCommand returns the command that lists one kind of extension.
-func listCommand(kind string, of func(*extension.Found) (set any, text string)) *cobra.Command {
-	var asJSON, trusted bool
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List them, with where they come from",
-		Example: fmt.Sprintf("  pawl %s list\n  pawl %s list --trust --json", kind, kind),
-		Args:    cli.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := app.ExtensionsHere(cmd.Context(), trusted)
-			if err != nil {
-				return err
-			}
-			set, text := of(found)
-			switch {
-			case asJSON:
-				return cli.WriteJSON(cmd.OutOrStdout(), set)
-			case text == "":
-				text = "there are none; those of a folder count only if you trust it: see 'pawl trust'\n"
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
+	f.addJSON(cmd)
+	cmd.AddCommand(agentShowCommand(), agentNewCommand(), agentPromptCommand())
 	return cmd
 }
 
 func agentShowCommand() *cobra.Command {
 	var trusted, asJSON bool
 	cmd := &cobra.Command{
-		Use:     "show name",
-		Short:   "Show what an agent is told, and what it may use",
-		Example: "  pawl agents show reviewer\n  pawl agents show reviewer --json",
-		Args:    cli.Args(cobra.ExactArgs(1)),
+		Use:               "show name",
+		Short:             "Show an agent's prompt and tools",
+		Example:           "  pawl agents show reviewer\n  pawl agents show reviewer --json",
+		Args:              cli.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.CompleteOne(cli.AgentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
@@ -105,7 +60,7 @@ func agentShowCommand() *cobra.Command {
 				return err
 			}
 			i := slices.IndexFunc(found.Agents.Agents, func(a definition.Agent) bool { return a.Name == def.Name })
-			one := definition.AgentSet{Agents: []definition.Agent{{Name: def.Name, Mode: "pawl's own", Tools: def.Tools, Steps: def.Steps}}}
+			one := definition.AgentSet{Agents: []definition.Agent{{Name: def.Name, Mode: inventory.BuiltIn, Tools: def.Tools, Steps: def.Steps}}}
 			if i >= 0 {
 				one.Agents[0] = found.Agents.Agents[i]
 				checkAgents(one.Agents)
@@ -122,7 +77,7 @@ func agentShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "include project configuration that is not trusted")
 	return cmd
 }
 
@@ -139,7 +94,7 @@ func checkAgents(agents []definition.Agent) {
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 const agentTemplate = `---
-description: Says in a line what it is for.
+description: Describe in one line when to use this agent.
 mode: all
 tools: read, grep, glob, list
 ---
@@ -150,9 +105,11 @@ func agentNewCommand() *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
 		Use:   "new name",
-		Short: "Write the beginning of an agent, for you to go on with",
-		Example: `  pawl agents new reviewer             # in your configuration folder
-  pawl agents new reviewer --project   # in .pawl/agents here`,
+		Short: "Create an agent from a template",
+		Long: `Create the file of an agent from a template, and print its path. Existing files are not
+overwritten.`,
+		Example: `  pawl agents new reviewer             # in your configuration directory
+  pawl agents new reviewer --project   # in .pawl/agents of this directory`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := newAgentFile(args[0], project)
@@ -163,7 +120,7 @@ func agentNewCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "for this folder")
+	cmd.Flags().BoolVar(&project, "project", false, "create it in this directory's .pawl/agents")
 	return cmd
 }
 
@@ -171,9 +128,9 @@ func agentNewCommand() *cobra.Command {
 // overwrite an existing file.
 func newAgentFile(name string, project bool) (string, error) {
 	if !agentName.MatchString(name) || slices.Contains(agent.Reserved(), name) {
-		return "", fault.New(pawl.ErrInvalid, "%.80q cannot be an agent's name: use lower case letters, digits and hyphens, and no name of pawl's own", name)
+		return "", fault.New(pawl.ErrInvalid, "invalid agent name %.80q: use lower-case letters, digits and hyphens, and not the name of a built-in agent", name)
 	}
-	dir, err := ownFolder(project, filepath.Join(".pawl", "agents"), "agents")
+	dir, err := ownDir(project, filepath.Join(".pawl", "agents"), "agents")
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +140,7 @@ func newAgentFile(name string, project bool) (string, error) {
 	path := filepath.Join(dir, name+".md")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("%s is there already: edit it", path)
+		return "", fault.New(pawl.ErrConflict, "%s already exists", path).Hint("Edit the file, or choose another name.")
 	}
 	if err != nil {
 		return "", err
@@ -192,9 +149,9 @@ func newAgentFile(name string, project bool) (string, error) {
 	return path, errors.Join(err, f.Close())
 }
 
-// ownFolder returns the directory here in the working directory if project is set, otherwise the
+// ownDir returns the directory here in the working directory if project is set, otherwise the
 // directory own in the user's configuration directory.
-func ownFolder(project bool, here, own string) (string, error) {
+func ownDir(project bool, here, own string) (string, error) {
 	if project {
 		dir, err := app.WorkingDir()
 		return filepath.Join(dir, here), err

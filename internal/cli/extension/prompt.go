@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,38 +14,27 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
-// PromptCommand returns 'pawl prompt' with its subcommands.
-func PromptCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "prompt",
-		Short: "Look at what a model is told",
-		Args:  cli.Args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(promptShowCommand())
-	return cmd
-}
-
-func promptShowCommand() *cobra.Command {
-	var name, ref string
+func agentPromptCommand() *cobra.Command {
+	var ref string
 	var trusted bool
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Print what a model is told before the conversation",
-		Long: `Print what a model would be told before the conversation of a session that begins
-here now: the agent's own words, what helps the model's family, where it works, rules,
-agents and skills. What this folder brings is in it only if you trust the folder.`,
-		Example: `  pawl prompt show
-  pawl prompt show --agent explore
-  pawl prompt show --agent plan --model gpt
-  pawl prompt show --trust | less`,
-		Args: cli.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "prompt [name]",
+		Short: "Print the system prompt of an agent",
+		Long: `Print the system prompt that a new session in this directory would have: the agent's
+prompt, instructions for the model's family, the environment, rules, agents and skills.
+Project configuration is included only if you trust the project.
+
+The default agent is build.`,
+		Example: `  pawl agents prompt
+  pawl agents prompt plan --model gpt
+  pawl agents prompt --trust | less`,
+		Args: cli.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {
 				return err
 			}
-			def, err := agent.Find(name, found)
+			def, err := agent.Find(strings.Join(args, ""), found)
 			if err != nil {
 				return err
 			}
@@ -56,10 +46,10 @@ agents and skills. What this folder brings is in it only if you trust the folder
 			_, err = cmd.OutOrStdout().Write([]byte(agent.SystemPrompt(def, agent.PromptContext{Model: model, Found: found, Day: time.Now(), Has: has})))
 			return err
 		},
+		ValidArgsFunction: cli.CompleteOne(cli.AgentNames),
 	}
-	cmd.Flags().StringVar(&name, "agent", "", "of this `agent` (default: build)")
-	cmd.Flags().StringVarP(&ref, "model", "m", os.Getenv("PAWL_MODEL"), "to this `model` (default: PAWL_MODEL, the agent's, or the configured one)")
-	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
+	cmd.Flags().StringVarP(&ref, "model", "m", os.Getenv("PAWL_MODEL"), "`model` to write the prompt for (default: PAWL_MODEL, the agent's or the configured one)")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "include project configuration that is not trusted")
 	return cmd
 }
 

@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/workspace"
@@ -22,15 +24,20 @@ import (
 
 // SkillsCommand returns 'pawl skills' with its subcommands.
 func SkillsCommand() *cobra.Command {
+	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "skills",
-		Short: "Look at skills, install and remove them",
-		Args:  cli.Args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "List, install, update and remove skills",
+		Long: `List the skills of this directory, as ` + "`pawl extensions list skills`" + ` does. Skills of a
+project are active only if you trust the project.`,
+		Example: `  pawl skills
+  pawl skills add owner/repo
+  pawl skills show deploy`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd, inventory.Skills) },
 	}
-	list := listCommand("skills", func(f *extension.Found) (any, string) { return f.Skills, f.Skills.Show() })
-	list.Long = "List the skills of yours and of this folder. Those of the folder are there only if\nyou trust it."
-	cmd.AddCommand(list, skillShowCommand(), skillAddCommand(), skillUpdateCommand(), skillRemoveCommand(), skillVerifyCommand())
+	f.addJSON(cmd)
+	cmd.AddCommand(skillShowCommand(), skillAddCommand(), skillUpdateCommand(), skillRemoveCommand(), skillVerifyCommand())
 	return cmd
 }
 
@@ -38,8 +45,8 @@ func skillShowCommand() *cobra.Command {
 	var trusted, asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show name",
-		Short:   "Show what a skill says",
-		Example: "  pawl skills show deploy",
+		Short:   "Show a skill's instructions",
+		Example: "  pawl skills show deploy\n  pawl skills show deploy --json",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := app.ExtensionsHere(cmd.Context(), trusted)
@@ -63,7 +70,7 @@ func skillShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&trusted, "trust", false, "as if you trusted this folder")
+	cmd.Flags().BoolVar(&trusted, "trust", false, "include project configuration that is not trusted")
 	return cmd
 }
 
@@ -71,11 +78,11 @@ func skillShowCommand() *cobra.Command {
 type installFlags struct{ project, yes, dry, asJSON, local bool }
 
 func (f *installFlags) add(cmd *cobra.Command, changes bool) {
-	cmd.Flags().BoolVar(&f.project, "project", false, "in .agents/skills of this folder, not of your home folder")
+	cmd.Flags().BoolVar(&f.project, "project", false, "use .agents/skills of this directory, not of your home directory")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	if changes {
-		cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-		cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only show what would be done")
+		cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask for confirmation")
+		cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print what would be done, and do nothing")
 	}
 }
 
@@ -129,9 +136,9 @@ func skillAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add source [name…]",
 		Short: "Install skills from a repository",
-		Long: `Fetch a repository, show which skills it has and what is in them, and install them
-if you say so: those of the given names, or all. A source is owner/repo, of GitHub, or
-an https:// address, with @ref and #folder behind it. Nothing of it is run.`,
+		Long: `Fetch a repository, show its skills and their files, and install them after you confirm:
+the named ones, or all. A source is owner/repo on GitHub or an https:// URL, optionally
+followed by @ref and #directory. Installing runs no code of the repository.`,
 		Example: `  pawl skills add owner/repo
   pawl skills add owner/repo@v1.2#skills deploy
   pawl skills add owner/repo --dry-run --json`,
@@ -141,7 +148,7 @@ an https:// address, with @ref and #folder behind it. Nothing of it is run.`,
 		},
 	}
 	f.add(cmd, true)
-	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
+	cmd.Flags().BoolVar(&f.local, "local", false, "allow file:// URLs")
 	return cmd
 }
 
@@ -149,14 +156,14 @@ func skillUpdateCommand() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:     "update [name…]",
-		Short:   "Install what the sources of skills have now",
+		Short:   "Update installed skills from their sources",
 		Example: "  pawl skills update\n  pawl skills update deploy --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.change(cmd, func(in *skill.Installer) (*skill.Plan, error) { return in.Update(cmd.Context(), args...) })
 		},
 	}
 	f.add(cmd, true)
-	cmd.Flags().BoolVar(&f.local, "local", false, "permit file:// addresses of this machine")
+	cmd.Flags().BoolVar(&f.local, "local", false, "allow file:// URLs")
 	return cmd
 }
 
@@ -181,7 +188,7 @@ func (f *installFlags) change(cmd *cobra.Command, plan func(*skill.Installer) (*
 		return err
 	}
 	if !f.yes {
-		if ok, err := cli.Confirm(cmd, "Install this?"); err != nil || !ok {
+		if ok, err := cli.Confirm(cmd, "Install?"); err != nil || !ok {
 			return err
 		}
 	}
@@ -192,8 +199,8 @@ func skillRemoveCommand() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:     "remove name",
-		Short:   "Remove a skill that was installed",
-		Example: "  pawl skills remove deploy",
+		Short:   "Remove an installed skill",
+		Example: "  pawl skills remove deploy\n  pawl skills remove deploy --project --yes",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := f.installer()
@@ -205,7 +212,7 @@ func skillRemoveCommand() *cobra.Command {
 				return f.printRemoved(cmd, removed)
 			}
 			if !f.yes {
-				if ok, err := cli.Confirm(cmd, fmt.Sprintf("Remove the skill %s?", sanitize.Line(args[0]))); err != nil || !ok {
+				if ok, err := cli.Confirm(cmd, fmt.Sprintf("Remove skill %s?", sanitize.Line(args[0]))); err != nil || !ok {
 					return err
 				}
 			}
@@ -243,10 +250,11 @@ func skillVerifyCommand() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Compare the installed skills with what was installed",
-		Long: `Compare the installed skills with what was installed. One that has changed is not used.
+		Short: "Verify that installed skills are unchanged",
+		Long: `Compare the files of installed skills with the hashes recorded at installation. A changed
+skill is not used.
 
-Exit codes: 0 all are what was installed, 1 if not.`,
+Exit codes: 0 all are unchanged, 1 a skill was changed or is missing.`,
 		Example: "  pawl skills verify\n  pawl skills verify --project --json",
 		Args:    cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -280,7 +288,7 @@ func (f *installFlags) report(cmd *cobra.Command, list []skill.Status) error {
 		}
 	}
 	if err == nil && wrong {
-		err = &cli.ExitError{Code: cli.ExitFailed, Err: errors.New("some are not what was installed: look at what is in them, then install them again or remove them")}
+		err = &cli.ExitError{Code: cli.ExitFailed, Err: fault.New(pawl.ErrConflict, "installed skills were changed or are missing").Hint("Review them, then run `pawl skills add` or `pawl skills remove`.")}
 	}
 	return err
 }

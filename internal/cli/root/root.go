@@ -75,6 +75,6 @@ func Command() *cobra.Command {
 	var f tui.Flags
 	f.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.Run(cmd) }
-	cmd.AddCommand(run.Command(), gate.ReviewCommand(), gate.Command(), mission.Command(), run.ResumeCommand(), serve.Command(nil), serve.TokenCommand(), serve.TenantCommand(), acp.Command(), session.Command(), stats.Command(), gc.Command(), auth.ModelsCommand(), auth.Command(), security.PermissionsCommand(), config.Command(), extension.HooksCommand(), mcp.Command(), security.TrustCommand(), security.SandboxCommand(), doctor.Command(), extension.PromptCommand(), extension.AgentsCommand(), extension.CommandsCommand(), extension.SkillsCommand(), VersionCommand())
+	cmd.AddCommand(run.Command(), gate.ReviewCommand(), gate.Command(), mission.Command(), run.ResumeCommand(), serve.Command(nil), serve.TokenCommand(), serve.TenantCommand(), acp.Command(), session.Command(), stats.Command(), gc.Command(), auth.ModelsCommand(), auth.Command(), security.PermissionsCommand(), config.Command(), mcp.Command(), security.TrustCommand(), security.SandboxCommand(), doctor.Command(), extension.Command(), extension.AgentsCommand(), extension.SkillsCommand(), VersionCommand())
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
@@ -81,14 +82,15 @@ func (f trustFlags) run(cmd *cobra.Command, dir string) error {
 	case f.revoke:
 		return f.revokeTrust(cmd, store, dir)
 	}
-	t, err := guard.LookAt(cmd.Context(), dir)
+	v, err := f.inventory(cmd, dir)
 	if err != nil {
 		return err
 	}
+	t := v.Project
 	if f.asJSON {
 		err = cli.WriteJSON(cmd.OutOrStdout(), t)
 	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+		_, err = io.WriteString(cmd.OutOrStdout(), t.String()+v.ProjectLine())
 	}
 	if err != nil {
 		return err
@@ -105,6 +107,19 @@ func (f trustFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	// The hash is of the configuration that was shown: if it has changed since, pawl asks again.
 	return store.Trust(t.Path, t.Hash, time.Now())
+}
+
+// inventory returns the project configuration in dir and the extensions that it defines.
+func (f trustFlags) inventory(cmd *cobra.Command, dir string) (*inventory.Inventory, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	v, err := inventory.Take(cmd.Context(), dir)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.ProjectErr
 }
 
 func (f trustFlags) revokeTrust(cmd *cobra.Command, store trust.Store, dir string) error {

@@ -33,7 +33,7 @@ func TestAskForASkill(t *testing.T) {
 				x.Await(test.says)
 			}
 			ended(t, x, test.code)
-			if installed := strings.Contains(b.Must(t, "skills", "list").Stdout, "deploy"); installed != (answer == "y") {
+			if installed := strings.Contains(b.Must(t, "skills").Stdout, "deploy"); installed != (answer == "y") {
 				t.Errorf("it is installed: %t", installed)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -190,11 +191,11 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 		code                 int
 		users                bool
 	}{
-		{"{" + guard + "}", "hello", "user     UserPromptSubmit  *  touch users\nmanaged  UserPromptSubmit", 0, true},
+		{"{" + guard + "}", "hello", `"source":"user","file":"[^"]*","active":true.*"source":"managed","file":"[^"]*","active":true`, 0, true},
 		{"{" + guard + "}", "a secret", "", cli.ExitDenied, true},
-		{"{" + guard + `,"allow_only_managed_hooks":true}`, "hello", "managed  UserPromptSubmit", 0, false},
+		{"{" + guard + `,"allow_only_managed_hooks":true}`, "hello", `^[^}]*"source":"managed","file":"[^"]*","active":true`, 0, false},
 	} {
-		if out := run(test.policy, "hooks", "list"); !strings.HasPrefix(out.Stdout, test.list) {
+		if out := run(test.policy, "extensions", "list", "hooks", "--json"); !regexp.MustCompile(test.list).MatchString(out.Stdout) {
 			t.Errorf("%s: listed:\n%s%s", test.policy, out.Stdout, out.Stderr)
 		}
 		out := run(test.policy, "run", "--mode", "yolo", "--model", "script:s.jsonl", test.prompt)

@@ -27,12 +27,11 @@ type jsonRun struct {
 // jsonRuns are runs of every command that has the flag, in an order in which each
 // finds what it needs.
 var jsonRuns = []jsonRun{
-	{"agents list", 0}, {"agents show build", 0}, {"commands list", 0},
+	{"agents", 0}, {"agents show build", 0}, {"extensions list", 0}, {"extensions list hooks --all", 0},
 	{"auth list", 0},
-	{"config", 0}, {"config get permissions.mode", 0}, {"config check", 0}, {"config limits", 0}, {"config managed", 0}, {"config rules", 0},
+	{"config", 0}, {"config get permissions.mode", 0}, {"config check", 0}, {"config limits", 0}, {"config managed", 0}, {"config show", 0},
 	{"doctor", 0},
 	{"gc --dry-run", 0}, {"gc", 0},
-	{"hooks list", 0},
 	{"mcp list", 0}, {"mcp test", 0}, {"mcp tools", 0}, {"mcp prompts", 0}, {"mcp resources", 0},
 	{"mission list", 0}, {"mission status", 0},
 	{"models", 0}, {"models no-such-model", 0},
@@ -42,8 +41,8 @@ var jsonRuns = []jsonRun{
 	{"stats", 0},
 	{"token create ci --user ada --scope run", 0}, {"token list", 0},
 	{"trust --status", cli.ExitDenied}, {"trust --list", 0}, {"trust --yes", 0}, {"trust --status", 0}, {"trust --list", 0}, {"trust --revoke", 0},
-	{"skills list", 0}, {"skills verify", 0}, {"skills add --local --dry-run SOURCE", 0}, {"skills add --local --yes SOURCE", 0},
-	{"skills list", 0}, {"skills show deploy", 0}, {"skills update --local --yes", 0}, {"skills verify", 0},
+	{"skills", 0}, {"skills verify", 0}, {"skills add --local --dry-run SOURCE", 0}, {"skills add --local --yes SOURCE", 0},
+	{"skills", 0}, {"skills show deploy", 0}, {"skills update --local --yes", 0}, {"skills verify", 0},
 	{"skills remove --dry-run deploy", 0}, {"skills remove --yes deploy", 0},
 }
 

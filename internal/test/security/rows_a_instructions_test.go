@@ -83,7 +83,7 @@ func agentRaisesItsMode(a *attackEnv) {
 			}
 		}
 	}
-	if shown := a.must("prompt", "show", "--trust"); !strings.HasPrefix(shown, "You are pawl") {
+	if shown := a.must("agents", "prompt", "--trust"); !strings.HasPrefix(shown, "You are pawl") {
 		a.breach("the project takes the place of an agent of pawl's own: %s", firstLine(shown))
 	}
 	a.canaries()

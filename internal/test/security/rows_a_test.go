@@ -41,7 +41,7 @@ var rowsA = []row{
 // everyCommand are the commands of pawl that a person uses before anything else.
 var everyCommand = [][]string{
 	{"trust", "--status"}, {"trust"}, {"trust", "--list"}, {"version"}, {"session", "list"}, {"permissions", "list"}, {"config", "managed"},
-	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"hooks", "list"}, {"mcp", "list"}, {"doctor"}, {"resume"},
+	{"config"}, {"config", "check"}, {"config", "get", "model"}, {"config", "limits"}, {"stats"}, {"models"}, {"auth", "list"}, {"extensions", "list", "--all"}, {"mcp", "list"}, {"doctor"}, {"resume"},
 }
 
 // codeBeforeTrust: the user starts pawl in a repository with every trick that
