@@ -126,7 +126,7 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	w.put(w.dir, brought)
 	for _, test := range []struct{ words, want string }{
 		{"/fix 7", "there is no command /fix, nor any other here; to begin a prompt with a slash, put a blank before it"},
-		{"/mcp__docs__broken", "it is broken"},
+		{"/mcp__docs__broken", "it is broken: unavailable"},
 	} {
 		p := says(test.words)
 		if _, _, err := w.Expand(t.Context(), w.dir, p); err == nil || err.Error() != test.want {
