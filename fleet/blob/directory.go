@@ -127,7 +127,7 @@ func (s directory) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(s.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(pawl.ErrNotFound, "blob %s", key)
+		return nil, fault.New(pawl.ErrNotFound, "blob %s not found", key)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get blob %s: %w", key, err)

@@ -160,7 +160,7 @@ func (s *bucket) explain(verb, key string, err error) error {
 	answer := minio.ToErrorResponse(err)
 	switch {
 	case answer.Code == minio.NoSuchKey:
-		return fault.New(pawl.ErrNotFound, "blob %s", key)
+		return fault.New(pawl.ErrNotFound, "blob %s not found", key)
 	case answer.Code == minio.NoSuchBucket:
 		return fault.New(pawl.ErrInvalid, "%s blob %s: there is no bucket %s; make it, or correct the URL of the blob store", verb, key, s.name)
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:

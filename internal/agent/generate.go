@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
@@ -75,7 +76,7 @@ func modelStop(err error) error {
 	if errors.Is(err, pawl.ErrUnavailable) {
 		return err
 	}
-	return &Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: err.Error()}
+	return &Stop{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: fault.Text(err)}
 }
 
 // reply is a model's reply while it is being read.

@@ -81,7 +81,7 @@ func TestOrderOfAPrompt(t *testing.T) {
 	found := &extension.Found{Dir: "/work/project", Agents: &definition.AgentSet{}, Rules: &rules.Set{}, Skills: &skill.Set{}}
 	for family, model := range modelOfFamily {
 		text := SystemPrompt(builtin[Default], PromptContext{Model: model, Found: found})
-		notes, where := strings.Index(text, strings.TrimSpace(familyNotes[family])), strings.Index(text, "# Where you work")
+		notes, where := strings.Index(text, strings.TrimSpace(familyNotes[family])), strings.Index(text, "# Environment")
 		if !strings.HasPrefix(text, strings.TrimSpace(buildPrompt)) || notes < 0 || where < notes {
 			t.Errorf("%s: the notes are at %d, the folder at %d:\n%s", family, notes, where, text)
 		}

@@ -259,7 +259,7 @@ func TestUndoWithoutSnapshots(t *testing.T) {
 		lose func(w *testEnv)
 		want string
 	}{
-		{"git is gone", func(w *testEnv) { w.Snapshots = nil }, "'pawl doctor'"},
+		{"git is gone", func(w *testEnv) { w.Snapshots = nil }, "checkpoints need git"},
 		{"they were cleaned up", func(w *testEnv) {
 			if err := os.RemoveAll(w.Snapshots.(*snapshot.Store).Dir); err != nil {
 				w.t.Fatal(err)
@@ -277,7 +277,7 @@ func TestUndoWithoutSnapshots(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			w.append(pawl.UndoAsked{Undo: pawl.Undo{To: w.newest(pawl.TurnStarted{})}})
-			if done := w.carriedOut(); !strings.Contains(done.Refused, tt.want) || !strings.Contains(done.Refused, "the conversation can go back alone") {
+			if done := w.carriedOut(); !strings.Contains(done.Refused, tt.want) {
 				t.Errorf("got %+v", done)
 			}
 			check(t, talk, w.talk())

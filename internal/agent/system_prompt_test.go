@@ -128,7 +128,7 @@ func TestSkillOfThisTurn(t *testing.T) {
 	w.prompt("go on")
 	w.mustTurn(pawl.ReasonEndTurn)
 	results := w.results()
-	if got := results[0].Result.Content; got != "No skill is called pdf: there are none." {
+	if got := results[0].Result.Content; got != "Unknown skill pdf: no skills are installed." {
 		t.Errorf("at first: %s", got)
 	}
 	if got := results[2].Result.Content; !strings.Contains(got, "Read slowly.") {

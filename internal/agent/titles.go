@@ -266,7 +266,7 @@ func (s *Stepper) replyCount(ctx context.Context, id pawl.SessionID, agent strin
 // cleanTitle returns the first line of a model's reply as a title, without quotes and Markdown.
 func cleanTitle(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(sanitize.Text(text)), "\n")
-	line := strings.TrimRight(cleanLine(first), ".")
+	line := strings.TrimRight(cleanLine(first), ". ")
 	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(label, "title") {
 		line = cleanLine(rest)
 	}

@@ -79,14 +79,14 @@ func (s *Stepper) undo(ctx context.Context, j *journal, order pawl.Seq, r pawl.U
 	if err == nil && len(target.spans) > 0 {
 		err = s.restoreFiles(ctx, target, &done)
 	}
-	var fault *internalError
+	var internal *internalError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx) // the order stays open, for whoever resumes the session
-	case errors.As(err, &fault):
-		return fault.err
+	case errors.As(err, &internal):
+		return internal.err
 	case err != nil:
-		done = pawl.Undone{Asked: order, Refused: err.Error()}
+		done = pawl.Undone{Asked: order, Refused: fault.Text(err)}
 	}
 	// The files are restored: that must be logged even if the process is shutting down.
 	_, err = j.append(context.WithoutCancel(ctx), done)

@@ -20,7 +20,7 @@ var bashDescription string
 type bashInput struct {
 	Command    string `json:"command" jsonschema:"the command line"`
 	Timeout    int    `json:"timeout,omitempty" jsonschema:"seconds, 120 if left out, at most 600"`
-	Workdir    string `json:"workdir,omitempty" jsonschema:"folder to run in"`
+	Workdir    string `json:"workdir,omitempty" jsonschema:"directory to run in"`
 	Background bool   `json:"background,omitempty" jsonschema:"start a job: a server, a watcher"`
 
 	Network     []string `json:"network,omitempty" jsonschema:"hosts it must reach"`

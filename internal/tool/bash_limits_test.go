@@ -126,7 +126,7 @@ func testBashEndedJobs(t *testing.T) {
 		t.Error("what it printed is still held")
 	}
 	_, err := w.try("bash_output", fields{"id": "job_2"})
-	checkError(t, err, `there is no job "job_2"; running: job_1. Jobs end with pawl and with their session`)
+	checkError(t, err, `job "job_2" not found; running: job_1. Jobs end with Pawl and with their session`)
 	for _, id := range []string{"job_1", "job_4", "job_67"} { // job_3 may no longer exist, if the last had ended when it came in
 		w.must("bash_output", fields{"id": id})
 	}

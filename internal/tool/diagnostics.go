@@ -19,7 +19,7 @@ import (
 var diagnosticsDescription string
 
 type diagnosticsInput struct {
-	Path string `json:"path,omitempty" jsonschema:"file or folder in the workspace"`
+	Path string `json:"path,omitempty" jsonschema:"file or directory in the workspace"`
 }
 
 func (in diagnosticsInput) path() string {

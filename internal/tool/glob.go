@@ -18,8 +18,8 @@ import (
 var globDescription string
 
 type globInput struct {
-	Pattern string `json:"pattern" jsonschema:"*.go (in any folder), src/**/*.{ts,tsx}"`
-	Path    string `json:"path,omitempty" jsonschema:"folder"`
+	Pattern string `json:"pattern" jsonschema:"*.go (in any directory), src/**/*.{ts,tsx}"`
+	Path    string `json:"path,omitempty" jsonschema:"directory"`
 }
 
 // start validates the input and returns the directory to search and the name

@@ -17,7 +17,7 @@ var grepDescription string
 
 type grepInput struct {
 	Pattern    string `json:"pattern" jsonschema:"RE2 pattern"`
-	Path       string `json:"path,omitempty" jsonschema:"file or folder"`
+	Path       string `json:"path,omitempty" jsonschema:"file or directory"`
 	Include    string `json:"include,omitempty" jsonschema:"like *.{ts,tsx}"`
 	Mode       string `json:"mode,omitempty" jsonschema:"content, files or count"`
 	Context    int    `json:"context,omitempty" jsonschema:"lines around each"`

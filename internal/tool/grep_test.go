@@ -125,7 +125,7 @@ func TestGlob(t *testing.T) {
 		{"leads out", fields{"pattern": "../*"}, "", ".. is outside of the workspace"},
 		{"is outside", fields{"pattern": "/etc/*"}, "", "/etc is outside of the workspace"},
 		{"leads out by a link", fields{"pattern": "out/*"}, "", "path escapes from parent"},
-		{"in a file", fields{"pattern": "*", "path": "a.go"}, "", "glob: a.go is not a folder"},
+		{"in a file", fields{"pattern": "*", "path": "a.go"}, "", "glob: a.go is not a directory"},
 		{"in a missing folder", fields{"pattern": "nope/*.go"}, "", "no such file"},
 	}
 	for _, test := range tests {

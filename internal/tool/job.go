@@ -56,7 +56,7 @@ func (j *job) attend() {
 	defer j.boxed.Close()
 	var err error
 	if j.news, err = j.boxed.Check(); err != nil {
-		j.news = append(j.news, "(the workspace could not be looked at: "+err.Error()+")")
+		j.news = append(j.news, "(the workspace could not be read: "+err.Error()+")")
 	}
 }
 

@@ -185,7 +185,7 @@ func (js *Jobs) find(session pawl.SessionID, id string) (*job, error) {
 	if len(running) == 0 {
 		running = append(running, "none")
 	}
-	return nil, fmt.Errorf("there is no job %q; running: %s. Jobs end with pawl and with their session", id, strings.Join(running, ", "))
+	return nil, fmt.Errorf("job %q not found; running: %s. Jobs end with Pawl and with their session", id, strings.Join(running, ", "))
 }
 
 // End kills the session's commands and all processes they have left behind,

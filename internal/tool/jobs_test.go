@@ -106,19 +106,19 @@ func TestUnknownJobs(t *testing.T) {
 	w := newJobEnv(t)
 	for _, tool := range []string{"bash_output", "bash_kill"} {
 		_, err := w.try(tool, fields{"id": "job_1"})
-		checkError(t, err, `there is no job "job_1"; running: none. Jobs end with pawl and with their session`)
+		checkError(t, err, `job "job_1" not found; running: none. Jobs end with Pawl and with their session`)
 	}
 	w.startMany(2, "exec sleep 1000")
 	w.must("bash", fields{"command": "true", "background": true}) // job_3
 	for _, tool := range []string{"bash_output", "bash_kill"} {
 		_, err := w.try(tool, fields{"id": "job_4"})
-		checkError(t, err, `there is no job "job_4"; running: job_1, job_2. Jobs end with pawl and with their session`)
+		checkError(t, err, `job "job_4" not found; running: job_1, job_2. Jobs end with Pawl and with their session`)
 	}
 	other := w.call(fields{"id": "job_1"})
 	other.Session = "01JD0000000000000000000001"
 	for _, tool := range []string{"bash_output", "bash_kill"} {
 		_, err := try(t.Context(), w.tools[tool], other)
-		checkError(t, err, `there is no job "job_1"; running: none`)
+		checkError(t, err, `job "job_1" not found; running: none`)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestWhatIsLeftBehindEndsWithTheSession(t *testing.T) { //nolint:paralleltes
 				t.Errorf("processes %v are left, want %d", left, spared)
 			}
 			_, err := w.try("bash_output", fields{"id": "job_1"})
-			checkError(t, err, `there is no job "job_1"`)
+			checkError(t, err, `job "job_1" not found`)
 			_, err = w.try("bash", fields{"command": "exec sleep 1000", "background": true})
 			if name == "End" {
 				checkError(t, err, "")

@@ -17,7 +17,7 @@ var Limits = []Limit{
 	{"ReadFileBytes", sizeText(ReadFileBytes), "the largest image or PDF that read hands to a model"},
 	{"EditBytes", sizeText(EditBytes), "the largest file that edit, write and apply_patch take"},
 	{"DiffBytes", sizeText(DiffBytes), "bytes of a diff that the model and people are shown"},
-	{"BufferTime", BufferTime.String(), "that an editor is given to say what is not saved of the files that a call changes"},
+	{"BufferTime", BufferTime.String(), "to wait for an editor to report unsaved changes to the files of a call"},
 	{"PatchBytes", sizeText(PatchBytes), "the largest patch that apply_patch takes"},
 	{"PatchFiles", strconv.Itoa(PatchFiles), "files that one patch may touch"},
 	{"BashTimeout", BashTimeout.String(), "when bash is given none"},
@@ -50,7 +50,7 @@ var Limits = []Limit{
 	{"Questions", strconv.Itoa(Questions), "of one question call"},
 	{"QuestionHeader", strconv.Itoa(QuestionHeader), "characters"},
 	{"QuestionChoice", strconv.Itoa(QuestionChoice), "options of a question"},
-	{"QuestionTimeout", QuestionTimeout.String(), "then nobody has answered"},
+	{"QuestionTimeout", QuestionTimeout.String(), "to wait for an answer to a question"},
 	{"Todos", strconv.Itoa(Todos), "items of a list"},
 	{"ResultBytes", sizeText(ResultBytes), "bytes of a result that the model is given"},
 }

@@ -27,7 +27,7 @@ var limits = map[string]func(*testing.T){
 				dir := folder(t, map[string]string{"f": strings.Repeat("x\n", test.lines)})
 				got, err := try(t.Context(), Read(nil), call(dir, in))
 				checkError(t, err, "")
-				if more := strings.HasSuffix(got.Content, fmt.Sprintf("(more follows: go on with offset %d)\n", ReadLines+1)); more != test.more {
+				if more := strings.HasSuffix(got.Content, fmt.Sprintf("(more lines follow: continue with offset %d)\n", ReadLines+1)); more != test.more {
 					t.Errorf("%d lines: …%q", test.lines, got.Content[len(got.Content)-60:])
 				}
 			}
@@ -37,7 +37,7 @@ var limits = map[string]func(*testing.T){
 		dir := folder(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 999)+"\n", 200)})
 		got, err := try(t.Context(), Read(nil), call(dir, `{"path":"f"}`))
 		checkError(t, err, "")
-		text, note, ok := strings.Cut(got.Content, "(more follows: go on with offset 51)\n")
+		text, note, ok := strings.Cut(got.Content, "(more lines follow: continue with offset 51)\n")
 		if len(text) != 50*1007 || note != "" || !ok {
 			t.Errorf("%d bytes, …%q", len(text), got.Content[len(got.Content)-60:])
 		}
@@ -62,7 +62,7 @@ var limits = map[string]func(*testing.T){
 			got, err := try(t.Context(), Read(nil), call(dir, `{"path":"f"}`))
 			checkError(t, err, "")
 			first, rest, _ := strings.Cut(strings.TrimPrefix(got.Content, "     1\t"), "\n")
-			shown, note, cut := strings.Cut(first, "… (line cut: go on with column 2001)")
+			shown, note, cut := strings.Cut(first, "… (line truncated: continue with column 2001)")
 			if cut != test.cut || note != "" || rest != "     2\tnext\n" || cut && utf8.RuneCountInString(shown) != ReadLineChars {
 				t.Errorf("%.10q…: cut %v, %d shown, then %q", test.line, cut, utf8.RuneCountInString(shown), rest)
 			}
@@ -104,7 +104,7 @@ var limits = map[string]func(*testing.T){
 			c.Caller = d
 			got, err := try(t.Context(), test.tool, c)
 			checkError(t, err, "")
-			if d.asked.Timeout != test.wait || !strings.Contains(got.Content, "null (nobody answered in time") {
+			if d.asked.Timeout != test.wait || !strings.Contains(got.Content, "null (no answer in time") {
 				t.Errorf("%s: asked %+v, answers %q", test.name, d.asked, got.Content)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 var listDescription string
 
 type listInput struct {
-	Path  string `json:"path,omitempty" jsonschema:"folder"`
+	Path  string `json:"path,omitempty" jsonschema:"directory"`
 	Depth int    `json:"depth,omitempty" jsonschema:"levels, default 2"`
 }
 
@@ -68,7 +68,7 @@ func showTree(tree search.Tree) string {
 	var out page
 	showNodes(&out, tree.Root, "")
 	if out.Len() == 0 && tree.Ignored == 0 && !tree.TimeUp {
-		out.note("the folder is empty")
+		out.note("the directory is empty")
 	}
 	if tree.Root.Hidden > 0 {
 		out.note("%d more", tree.Root.Hidden)

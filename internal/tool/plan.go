@@ -23,7 +23,7 @@ var planAnswers = []struct {
 	mode string
 	pawl.Option
 }{
-	{"guard", pawl.Option{Label: "Begin", Description: "asks only when something leaves the box"}},
+	{"guard", pawl.Option{Label: "Begin", Description: "asks only when a command leaves the sandbox"}},
 	{"ask", pawl.Option{Label: "Begin, and ask", Description: "asks before each change and command"}},
 	{"plan", pawl.Option{Label: "Keep planning"}},
 }

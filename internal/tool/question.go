@@ -89,8 +89,8 @@ func (in questionInput) questions() []pawl.Question {
 // continue.
 var noAnswer = map[pawl.Outcome]string{
 	pawl.OutcomeDenied:   "null (the user does not want to answer)",
-	pawl.OutcomeTimeout:  "null (nobody answered in time: decide yourself, and say what you assumed)",
-	pawl.OutcomeAbsent:   "null (nobody is there to be asked: decide yourself, and say what you assumed)",
+	pawl.OutcomeTimeout:  "null (no answer in time: decide yourself, and say what you assumed)",
+	pawl.OutcomeAbsent:   "null (no user is present: decide yourself, and say what you assumed)",
 	pawl.OutcomeCanceled: "null (canceled)",
 }
 

@@ -23,7 +23,7 @@ import (
 var readDescription string
 
 type readInput struct {
-	Path   string `json:"path" jsonschema:"file or folder in the workspace, or blob:ID from a result that was cut"`
+	Path   string `json:"path" jsonschema:"file or directory in the workspace, or blob:ID from a result that was cut"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"how many lines"`
 	Column int    `json:"column,omitempty" jsonschema:"first character of each line, from 1"`

@@ -59,7 +59,7 @@ func readLines(ctx context.Context, r io.Reader, in readInput) (pawl.Result, err
 		}
 		line = fmt.Sprintf("%6d\t%s\n", n, line)
 		if n >= first+limit || out.Len()+len(line) > ReadBytes {
-			fmt.Fprintf(&out, "(more follows: go on with offset %d)\n", n)
+			fmt.Fprintf(&out, "(more lines follow: continue with offset %d)\n", n)
 			return pawl.Result{Content: out.String()}, nil
 		}
 		out.WriteString(line)
@@ -104,7 +104,7 @@ func readLine(r *bufio.Reader, column int) (string, error) {
 		}
 		text := strings.TrimSuffix(strings.TrimSuffix(strings.ToValidUTF8(string(line), "\uFFFD"), "\n"), "\r")
 		if utf8.RuneCountInString(text) > ReadLineChars {
-			text = fmt.Sprintf("%s… (line cut: go on with column %d)", string([]rune(text)[:ReadLineChars]), column+ReadLineChars)
+			text = fmt.Sprintf("%s… (line truncated: continue with column %d)", string([]rune(text)[:ReadLineChars]), column+ReadLineChars)
 		}
 		return text, nil
 	}

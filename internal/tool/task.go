@@ -16,7 +16,7 @@ import (
 var taskDescription string
 
 type taskInput struct {
-	Agent       string `json:"agent" jsonschema:"explore (only looks), general, or another that you were told of"`
+	Agent       string `json:"agent" jsonschema:"explore (read-only), general, or another listed agent"`
 	Prompt      string `json:"prompt" jsonschema:"all that it needs to know: it sees nothing else"`
 	Description string `json:"description" jsonschema:"a few words, for people"`
 	Background  bool   `json:"background,omitempty" jsonschema:"do not wait: the result comes later"`
@@ -43,7 +43,7 @@ func Task() toolapi.Tool {
 			}
 			result := pawl.Result{Meta: map[string]string{"session": string(child.Session)}}
 			if !child.Done {
-				result.Content = fmt.Sprintf("The task works in the background as %s. Go on; its result comes when it is done.", child.Session)
+				result.Content = fmt.Sprintf("The task runs in the background as %s. Continue; its result arrives when it is done.", child.Session)
 				return result, nil
 			}
 			result.Content = Report(child)

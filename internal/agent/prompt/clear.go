@@ -122,7 +122,7 @@ func clearedNote(tool string, r pawl.ToolResult) string {
 	if id := blobIn(r.Content); id != "" {
 		how = "read blob:" + id + ", or " + how
 	}
-	return fmt.Sprintf("[What %.60s returned is cleared to save room: %d bytes in %d lines%s. What it did stands. Get the text again if you need it: %s.]",
+	return fmt.Sprintf("[The result of %.60s was cleared to save space: %d bytes in %d lines%s. Its effects remain. To read it again: %s.]",
 		tool, len(r.Content), lines(r.Content), files, how)
 }
 

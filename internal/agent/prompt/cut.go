@@ -37,7 +37,7 @@ func cutResults(messages []pawl.Message, limit int, files bool) []pawl.Message {
 			r.Content = cutText(r.Content, limit)
 			if n := len(r.Files); n > 0 && files {
 				r.Files = nil
-				r.Content += fmt.Sprintf("\n[%d files are left out, as there is no room for them]", n)
+				r.Content += fmt.Sprintf("\n[%d files omitted to save space]", n)
 			}
 			out[i].Parts[j] = r
 		}
@@ -62,7 +62,7 @@ func cutText(text string, limit int) string {
 	if id := blobIn(text); id != "" {
 		where = ": read blob:" + id + " to see all"
 	}
-	note := fmt.Sprintf("\n… %d bytes are left out, as there is no room for them%s …\n", tail-head, where)
+	note := fmt.Sprintf("\n… %d bytes omitted to save space%s …\n", tail-head, where)
 	if tail-head <= len(note) {
 		return text
 	}

@@ -122,7 +122,7 @@ func (d Digest) Text() string {
 	}
 	section("The task, in the user's words", d.Task)
 	section("What the user asked for last, in their words", d.Prompt)
-	section("What was done and found", d.Summary)
+	section("Progress and findings", d.Summary)
 	section("Open todos", lineEach(d.Todos, func(t pawl.Todo) string {
 		return fmt.Sprintf("[%s] %.*q", t.Status, todoBytes, t.Content)
 	}))

@@ -187,12 +187,12 @@ func (t middleDrop) note(missing []pawl.Message) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%d messages are left out here, as there is no room for them", len(missing))
+	fmt.Fprintf(&b, "[%d messages omitted here to save space", len(missing))
 	if calls > 0 {
 		for i, name := range tools {
 			tools[i] = fmt.Sprintf("%.*s %d", namedBytes, name, counts[name])
 		}
-		fmt.Fprintf(&b, ". They had %d calls (%s), and what these did stands", calls, list(tools, namedTools))
+		fmt.Fprintf(&b, ". They had %d tool calls (%s), whose effects remain", calls, list(tools, namedTools))
 	}
 	if len(files) > 0 {
 		for i, name := range files {

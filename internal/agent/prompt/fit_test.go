@@ -198,10 +198,10 @@ func TestClear(t *testing.T) {
 	}
 	got := prompt.Clear(messages, 45_000)
 	want := []string{
-		"[What read returned is cleared to save room: 32000 bytes in 2000 lines. What it did stands. Get the text again if you need it: by the same call if it only reads.]",
-		"[What read returned is cleared to save room: 64113 bytes in 4002 lines. What it did stands. Get the text again if you need it: read blob:" + blob + ", or by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 32000 bytes in 2000 lines. Its effects remain. To read it again: by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 64113 bytes in 4002 lines. Its effects remain. To read it again: read blob:" + blob + ", or by the same call if it only reads.]",
 		"little",
-		"[What read returned is cleared to save room: 9 bytes in 1 lines and 1 files. What it did stands. Get the text again if you need it: by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 9 bytes in 1 lines and 1 files. Its effects remain. To read it again: by the same call if it only reads.]",
 		big, big, big, big,
 	}
 	for i, text := range want {
@@ -233,7 +233,7 @@ func TestTruncateSaysWhatIsMissing(t *testing.T) {
 	messages := long(t, 4, 10)
 	touched := func(id pawl.CallID) []string { return []string{"/p/" + string(id[:6]), "a\nb"} }
 	out := prompt.DropMiddle(messages, 20_000, touched)
-	const want = `[54 messages are left out here, as there is no room for them. They had 25 calls (read 25), and what these did stands. Files that they touched: "/p/call_0", "a\nb", "/p/call_1", "/p/call_2". Look again at what you need to know of them.]`
+	const want = `[54 messages omitted here to save space. They had 25 tool calls (read 25), whose effects remain. Files that they touched: "/p/call_0", "a\nb", "/p/call_1", "/p/call_2". Look again at what you need to know of them.]`
 	if diff := cmp.Diff(want, out[1].Text()); diff != "" || out[1].Role != pawl.RoleUser {
 		t.Error(diff)
 	}
@@ -255,7 +255,7 @@ func TestTruncateCutsTheLastTurn(t *testing.T) {
 	if got := prompt.Estimate(out); got > 5000 || got < 2000 {
 		t.Errorf("it takes %d tokens", got)
 	}
-	if !strings.HasPrefix(cut, "head head") || !strings.HasSuffix(cut, "tail tail ") || !strings.Contains(cut, "bytes are left out, as there is no room for them: read blob:"+blob+" to see all …") {
+	if !strings.HasPrefix(cut, "head head") || !strings.HasSuffix(cut, "tail tail ") || !strings.Contains(cut, "bytes omitted to save space: read blob:"+blob+" to see all …") {
 		t.Errorf("it was cut to %s", cut)
 	}
 	if got := out[2].Parts[1].(pawl.ToolResult).Content; got != "little" || len(out) != 3 {

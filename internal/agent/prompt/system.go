@@ -32,18 +32,18 @@ type System struct {
 	Acquire bool   // explain how to install more skills
 }
 
-const familyHead = "What helps you to work well with these tools, as far as you have them:"
+const familyHead = "How to work well with the tools that you have:"
 
-const rulesHead = "The user and this project have written down what every agent is to follow here. What comes later is nearer to the work and counts more; " +
-	"what the user says in the conversation counts most. None of it permits what is not permitted without it."
+const rulesHead = "Instructions from the user and the project for every agent. Later ones are more specific and take precedence; " +
+	"the user's messages in the conversation take precedence over all. Instructions do not grant permissions."
 
-const agentsHead = "A task can be given to these agents too:"
+const agentsHead = "These agents are also available for tasks:"
 
-const skillsHead = "Skills are instructions for a kind of work. When one fits what you do, load it first, with the tool skill, by its name:"
+const skillsHead = "Skills are instructions for a kind of work. When one matches the task, load it first with the skill tool, by name:"
 
-const moreSkills = "When a kind of work would go better with a skill that you do not have, look for one and install it, if the user permits that, by bash with `unsandboxed`: " +
-	"`npx skills find WORD` searches for repositories, `pawl skills add OWNER/REPO --dry-run` shows what one has, `pawl skills add OWNER/REPO NAME --yes` installs it. " +
-	"It can be loaded at once, with the tool skill, by its name. It is a stranger's work: tell the user where it comes from."
+const moreSkills = "When a skill that you do not have would help, search for one and install it, if the user allows it, through bash with `unsandboxed`: " +
+	"`npx skills find WORD` searches for repositories, `pawl skills add OWNER/REPO --dry-run` shows its contents, `pawl skills add OWNER/REPO NAME --yes` installs it. " +
+	"Load it with the skill tool, by name. It comes from a third party: name its source to the user."
 
 // Text returns the system prompt. Parts that change rarely come first, for the provider's cache.
 func (s System) Text() string {
@@ -56,7 +56,7 @@ func (s System) Text() string {
 	}
 	section("How to work", familyHead, s.Family)
 	if s.Dir != "" {
-		fmt.Fprintf(&b, "\n# Where you work\n\n- Folder: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", sanitize.Line(s.Dir), s.git(), s.Platform, s.Day)
+		fmt.Fprintf(&b, "\n# Environment\n\n- Working directory: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", sanitize.Line(s.Dir), s.git(), s.Platform, s.Day)
 	}
 	section("Rules", rulesHead, s.Rules)
 	section("Agents", agentsHead, s.Agents)

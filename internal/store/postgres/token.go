@@ -66,7 +66,7 @@ func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 // which tenant the caller belongs to.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	if !record.ValidBlob(hash) { // it may not be valid text for the server
-		return store.Token{}, fault.New(pawl.ErrNotFound, "find token")
+		return store.Token{}, fault.New(pawl.ErrNotFound, "token not found")
 	}
 	rows, _ := s.pool.Query(forAll(ctx), selectToken+"WHERE hash = $1", hash) // CollectExactlyOneRow returns its error
 	t, err := pgx.CollectExactlyOneRow(rows, scanToken)

@@ -98,7 +98,7 @@ func (s *Store) OpenBlob(ctx context.Context, id pawl.SessionID, blob string) (i
 		return nil, fmt.Errorf("open blob %s of %s: %w", blob, id, err)
 	}
 	if !id.Valid() || !record.ValidBlob(blob) {
-		return nil, fault.New(pawl.ErrNotFound, "open blob %s of %s", blob, id)
+		return nil, fault.New(pawl.ErrNotFound, "blob %s of session %s not found", blob, id)
 	}
 	f, err := os.Open(filepath.Join(s.blobFolder(id), blob))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 // the sources for it.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	if !id.Valid() {
-		return fault.New(pawl.ErrNotFound, "delete %s", id)
+		return fault.New(pawl.ErrNotFound, "session %s not found", id)
 	}
 	err := s.write.transaction(ctx, func(ctx context.Context) error { return s.write.delete(ctx, id) })
 	if err == nil || errors.Is(err, pawl.ErrNotFound) {

@@ -6,7 +6,7 @@ import (
 )
 
 // errIndent means that the indentation of New in the file is ambiguous.
-var errIndent = errors.New("old is not in the file exactly, and the indentation for new cannot be told")
+var errIndent = errors.New("old is not in the file exactly, and the indentation for new cannot be determined")
 
 // shift converts the indentation of Old to that of the file. nil changes
 // nothing.

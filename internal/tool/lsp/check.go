@@ -39,7 +39,7 @@ func (m *Servers) Check(ctx context.Context, dir string, paths []string) (Report
 	}
 	defer w.Close()
 	if m.Enabled != nil && !m.Enabled(dir) {
-		return Report{Notes: []Note{{Off, "language servers are not started in this folder: it is not trusted"}}}, nil
+		return Report{Notes: []Note{{Off, "language servers are not started: the project is not trusted"}}}, nil
 	}
 	var report Report
 	jobs := m.known(real)
@@ -93,7 +93,7 @@ func (m *Servers) plan(w *workspace.Workspace, dir, real string, paths []string)
 			return nil, nil, err
 		}
 		if info, err := w.Stat(rel); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() > textBytes) {
-			notes = append(notes, Note{Left, rel + " cannot be checked: it is no regular file, or too large"})
+			notes = append(notes, Note{Left, rel + " cannot be checked: it is not a regular file, or too large"})
 			continue
 		}
 		spec, note := m.serve(real, rel)

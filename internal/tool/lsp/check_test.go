@@ -175,9 +175,9 @@ func TestNoServer(t *testing.T) {
 		{"the first of two", "a.txt", "fake-lsp or other is not installed: make it", &Servers{Path: some, Table: []Spec{fakeSpec("good"), {Name: "other", Files: map[string]string{".txt": "x"}}}}},
 		{"in the workspace", "a.txt", "fake-lsp was found only inside the workspace, from where it is not started: make it", &Servers{Path: dir + "/bin:" + some}},
 		{"unknown", "b.xyz", "no language server is known for b.xyz", &Servers{Path: some}},
-		{"too large", "big.txt", "big.txt cannot be checked: it is no regular file, or too large", &Servers{Path: some}},
-		{"a folder", "bin", "bin cannot be checked: it is no regular file, or too large", &Servers{Path: some}},
-		{"not trusted", "a.txt", "language servers are not started in this folder: it is not trusted", &Servers{Path: some, Enabled: func(d string) bool { return d != dir }}},
+		{"too large", "big.txt", "big.txt cannot be checked: it is not a regular file, or too large", &Servers{Path: some}},
+		{"a folder", "bin", "bin cannot be checked: it is not a regular file, or too large", &Servers{Path: some}},
+		{"not trusted", "a.txt", "language servers are not started: the project is not trusted", &Servers{Path: some, Enabled: func(d string) bool { return d != dir }}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

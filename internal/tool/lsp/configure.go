@@ -78,16 +78,16 @@ func (e Entry) check(s Spec) error {
 		return fmt.Errorf("command is %.80q: use the name of a program, or its absolute path", e.Command)
 	}
 	if strings.ContainsRune(s.Name+e.Command, 0) || strings.ContainsRune(s.Name, filepath.Separator) && e.Command == "" {
-		return errors.New("command: there is none, and the name is not that of a program")
+		return errors.New("command: missing, and the name is not a program in PATH")
 	}
 	for _, end := range e.Extensions {
 		if strings.Trim(end, ".") == "" || strings.ContainsRune(end, filepath.Separator) || end[0] == '.' && filepath.Ext(end) != end {
-			return fmt.Errorf("extensions: %.40q is no end of a name such as .x, nor a name such as Makefile", end)
+			return fmt.Errorf("extensions: %.40q is neither an extension such as .x nor a file name such as Makefile", end)
 		}
 	}
 	for name, value := range e.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return fmt.Errorf("env: %.40q is no name of a variable, or its value has a zero byte", name)
+			return fmt.Errorf("env: %.40q is not a valid variable name, or its value contains a zero byte", name)
 		}
 	}
 	if _, ok := e.Env["PATH"]; ok {

@@ -110,12 +110,12 @@ func (c *conn) readAll(r io.Reader) {
 			return
 		}
 		if c.unasked.Add(int64(len(body))) > c.flood {
-			c.fail(fmt.Errorf("it sent more than %d bytes that nobody asked for", c.flood))
+			c.fail(fmt.Errorf("it sent more than %d bytes without a request", c.flood))
 			return
 		}
 		var m message
 		if err := json.Unmarshal(body, &m); err != nil {
-			c.fail(fmt.Errorf("it sent what is not JSON-RPC: %w", err))
+			c.fail(fmt.Errorf("it sent invalid JSON-RPC: %w", err))
 			return
 		}
 		c.receive(m)

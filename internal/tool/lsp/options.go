@@ -45,7 +45,7 @@ func typeScript(program string) (string, error) {
 	}
 	lib := filepath.Join(modules, "typescript", "lib")
 	if _, err := os.Stat(filepath.Join(lib, "tsserver.js")); err != nil {
-		return "", errors.New("there is no TypeScript 5 beside it: npm install -g typescript@5")
+		return "", errors.New("TypeScript 5 not found: run npm install -g typescript@5")
 	}
 	return lib, nil
 }

@@ -62,7 +62,7 @@ func (f *finder) missing(i int, before []place, start int) error {
 		last := spots[len(spots)-1]
 		if last >= start {
 			if h.AtEnd && len(f.atEnd(spots, len(old))) == 0 {
-				return fmt.Errorf("its lines stand at line %d, but the file goes on after them to line %d: leave out %q", last+1, f.text.len(), eofMark)
+				return fmt.Errorf("its lines are at line %d, but the file continues to line %d: omit %q", last+1, f.text.len(), eofMark)
 			}
 			return fmt.Errorf("its lines stand at line %d, before its header %s: write a header that stands above them, or @@ alone", last+1, quote(h.Headers[len(h.Headers)-1]))
 		}

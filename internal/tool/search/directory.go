@@ -32,7 +32,7 @@ type directory struct {
 func checkDirectory(ws *workspace.Workspace, path string) error {
 	info, err := ws.Stat(path)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a folder", path)
+		err = fmt.Errorf("%s is not a directory", path)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func Grep(ctx context.Context, ws *workspace.Workspace, dir string, engine Engin
 	case err != nil:
 		return Matches{}, err
 	case !info.IsDir() && !info.Mode().IsRegular():
-		return Matches{}, fmt.Errorf("%s is neither a file nor a folder", q.Path)
+		return Matches{}, fmt.Errorf("%s is neither a file nor a directory", q.Path)
 	}
 	whole, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()

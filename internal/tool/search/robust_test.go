@@ -41,7 +41,7 @@ func TestSpecialFiles(t *testing.T) { //nolint:paralleltest // it changes the wo
 	}
 	for _, path := range []string{"pipe", "socket", "sub/b"} {
 		for _, err := range []error{second(Glob(t.Context(), open(t, dir), path, Names{}, wide)), second(List(t.Context(), open(t, dir), path, 2, wide))} {
-			if err == nil || !strings.Contains(err.Error(), path+" is not a folder") {
+			if err == nil || !strings.Contains(err.Error(), path+" is not a directory") {
 				t.Errorf("%s: %v", path, err)
 			}
 		}

@@ -63,7 +63,7 @@ func (o Opener) open(tool string, kinds []kind, c Config) (*Service, error) {
 	k, ok := choose(kinds, c.Service, getenv)
 	switch {
 	case !ok && c.Service != "":
-		return nil, fault.New(pawl.ErrInvalid, "%s: there is no service %q, but %s", tool, c.Service, ids(kinds))
+		return nil, fault.New(pawl.ErrInvalid, "%s: unknown service %q: use %s", tool, c.Service, ids(kinds))
 	case !ok && c.URL != "":
 		return nil, fault.New(pawl.ErrInvalid, "%s: name the service that the URL is of: %s", tool, ids(kinds))
 	case !ok:

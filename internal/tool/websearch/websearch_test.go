@@ -276,7 +276,7 @@ func TestChoice(t *testing.T) {
 		{name: "code", code: true, vars: map[string]string{"EXA_API_KEY": "k"}, host: "api.exa.ai"},
 		{name: "code elsewhere", code: true, vars: map[string]string{"EXA_API_KEY": "k", "SRC_ENDPOINT": "https://src.internal"}, host: "src.internal"},
 		{name: "code with a token", code: true, vars: map[string]string{"SRC_ACCESS_TOKEN": "k"}, host: "sourcegraph.com"},
-		{name: "unknown", c: Config{Service: "altavista"}, error: `websearch: there is no service "altavista", but exa, brave, tavily, searxng`},
+		{name: "unknown", c: Config{Service: "altavista"}, error: `websearch: unknown service "altavista": use exa, brave, tavily, searxng`},
 		{name: "for the other tool", c: Config{Service: "sourcegraph"}, error: "there is no service"},
 		{name: "no address", c: Config{Service: "searxng"}, error: "searxng has no address of its own"},
 		{name: "an address of nothing", c: Config{URL: "https://a.test"}, error: "name the service"},

@@ -166,7 +166,7 @@ var twoQuestions = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskQues
 
 var planned = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskPlan, Text: "# The plan\n\n" + strings.Repeat("- a step of the plan that is to be done, with all that it takes\n", 30),
 	Questions: []pawl.Question{{Header: "Plan", Question: "Begin with this plan?", Options: []pawl.Option{
-		{Label: "Begin", Description: "asks only when something leaves the box"}, {Label: "Begin, and ask", Description: "asks before each change and command"}, {Label: "Keep planning"}}}}}}
+		{Label: "Begin", Description: "asks only when a command leaves the sandbox"}, {Label: "Begin, and ask", Description: "asks before each change and command"}, {Label: "Keep planning"}}}}}}
 
 var loopAsk = Asking{Session: "s", Seq: 7, Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "The same call was made 8 times, and its result was the same each time:\n  bash {\"command\":\"make\"}"}}
 
