@@ -85,7 +85,7 @@ func (s *server) rest(q question, now time.Time) time.Duration {
 	left := time.Duration(0)
 	for path, version := range q.docs {
 		if v := s.verdicts[path]; v != nil && v.version >= version {
-			left = max(left, settleTime-now.Sub(s.newsAt))
+			left = max(left, s.spec.settleTime()-now.Sub(s.newsAt))
 		} else {
 			left = max(left, s.guess(q, path, now))
 		}

@@ -65,7 +65,7 @@ func (s *server) settled(ctx context.Context, q question, revision int) (hold, q
 		case s.revision != revision:
 			return 0
 		}
-		return settleTime - now.Sub(latest(answered, s.newsAt)) // the server may be about to start working
+		return s.spec.settleTime() - now.Sub(latest(answered, s.newsAt)) // the server may be about to start working
 	}, func() { hold = s.revision == revision })
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Spec describes a language server: how to start it and for which files.
@@ -31,7 +32,11 @@ type Spec struct {
 	Always bool
 	// TSServer means that diagnostics are requested with tsserver commands.
 	TSServer bool
+
+	settle time.Duration // replaces settleTime in tests, if it is set
 }
+
+func (s Spec) settleTime() time.Duration { return cmp.Or(s.settle, settleTime) }
 
 // program returns the program to start.
 func (s Spec) program() string { return cmp.Or(s.Program, s.Name) }
