@@ -218,7 +218,7 @@ func TestTheOutputIsNotWaitedFor(t *testing.T) { //nolint:paralleltest // it kil
 	for _, script := range []string{
 		"sleep 1000 & echo $!",
 		"setsid sleep 1000 & echo $!",
-		"(setsid bash -c 'echo $$; exec sleep 1000' &); read -t 0.1 < <(sleep 1000)", // a daemon
+		`f=$(mktemp -u) && mkfifo $f && (setsid bash -c "echo \$\$; echo >$f; exec sleep 1000" &); read <$f; rm $f`, // a daemon
 	} {
 		out := newText()
 		began := time.Now()
