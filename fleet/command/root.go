@@ -29,8 +29,8 @@ of checkpoints: the section fleet of the configuration says where these are, and
 PAWL_STORE where PostgreSQL is. See docs/explanation/fleet.md.`
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(serveCommand(), workerCommand(), statusCommand(), checkCommand(), promoteCommand(), drainCommand(),
-		serve.TokenCommand(), serve.TenantCommand(), config.Command(), doctor.Command(), root.VersionCommand())
-	return cmd
+		serve.TokenCommand(), serve.TenantCommand(), config.Command(), doctor.Command())
+	return root.Finish(cmd)
 }
 
 // flags are the flags of the commands that operate a fleet.

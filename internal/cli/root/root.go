@@ -25,7 +25,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/serve"
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/stats"
-	"github.com/pawl-dev/pawl/internal/cli/tui"
 	"github.com/pawl-dev/pawl/internal/fault"
 )
 
@@ -39,7 +38,11 @@ func Run(cmd *cobra.Command) int {
 	stdout, stderr := cli.NewScreen(os.Stdout), cli.NewScreen(os.Stderr)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	code := report(stderr, cmd.Execute())
+	ran, err := cmd.ExecuteC()
+	if err != nil {
+		err = flagGroupError(ran, err)
+	}
+	code := report(stderr, err)
 	if err := errors.Join(stdout.Flush(), stderr.Flush()); err != nil && code == 0 {
 		code = cli.ExitFailed
 	}
@@ -61,20 +64,40 @@ func report(w io.Writer, err error) int {
 	return exit.Code
 }
 
-// New returns a root command without subcommands.
+// New returns a root command without subcommands, except the one for the version.
 func New(name, short string) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Short: short, SilenceUsage: true, SilenceErrors: true, Args: cli.Args(cobra.NoArgs)}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.UsageError(cmd, err) })
+	cmd := &cobra.Command{
+		Use: name, Short: short, Version: version(),
+		SilenceUsage: true, SilenceErrors: true,
+		Args: cli.Args(cobra.NoArgs),
+	}
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetUsageTemplate(usageTemplate)
+	cmd.SetHelpTemplate(helpTemplate)
+	cmd.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	cmd.AddCommand(versionCommand())
+	return cmd
+}
+
+// Finish completes a root command after all its subcommands were added.
+func Finish(cmd *cobra.Command) *cobra.Command {
+	cmd.InitDefaultCompletionCmd()
+	describeCompletion(cmd)
+	suggestSubcommands(cmd)
 	return cmd
 }
 
 // Command returns the root command of pawl with all its subcommands. Without a subcommand it starts
 // the terminal UI.
 func Command() *cobra.Command {
-	cmd := New("pawl", "A coding agent that only moves forward")
-	var f tui.Flags
-	f.Add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.Run(cmd) }
-	cmd.AddCommand(run.Command(), gate.ReviewCommand(), gate.Command(), mission.Command(), run.ResumeCommand(), serve.Command(nil), serve.TokenCommand(), serve.TenantCommand(), acp.Command(), session.Command(), stats.Command(), gc.Command(), auth.ModelsCommand(), auth.Command(), security.PermissionsCommand(), config.Command(), mcp.Command(), security.TrustCommand(), security.SandboxCommand(), doctor.Command(), extension.Command(), extension.AgentsCommand(), extension.SkillsCommand(), VersionCommand())
-	return cmd
+	cmd := newPrompt()
+	addGroup(cmd, "Work", run.Command(), run.ResumeCommand(), gate.ReviewCommand())
+	addGroup(cmd, "Sessions", session.Command(), stats.Command())
+	addGroup(cmd, "Missions and verification", mission.Command(), gate.Command())
+	addGroup(cmd, "Extensions", extension.Command(), extension.AgentsCommand(), extension.SkillsCommand(), mcp.Command())
+	addGroup(cmd, "Configuration", auth.Command(), auth.ModelsCommand(), config.Command(), security.PermissionsCommand(), security.TrustCommand(),
+		security.SandboxCommand(), doctor.Command(), gc.Command())
+	addGroup(cmd, "Server and fleet", serve.Command(nil), serve.TokenCommand(), serve.TenantCommand(), acp.Command())
+	cmd.SetHelpCommand(helpCommand(topics))
+	return Finish(cmd)
 }

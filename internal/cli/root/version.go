@@ -11,22 +11,29 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 )
 
-// VersionCommand returns the command that prints the version of the program.
-func VersionCommand() *cobra.Command {
+// versionCommand returns the hidden command that prints the same as --version.
+func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cli.Args(cobra.NoArgs),
-		Run: func(cmd *cobra.Command, _ []string) {
-			revision := ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = " " + s.Value[:min(12, len(s.Value))]
-					}
-				}
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s %s%s %s/%s %s\n", cmd.Root().Name(), app.Version, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
+		Use:    "version",
+		Short:  "Print the version",
+		Hidden: true,
+		Args:   cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), cmd.Root().Name(), version())
+			return err
 		},
 	}
+}
+
+// version returns the version of the program, its commit, the platform and the version of Go.
+func version() string {
+	revision := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = " " + s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	return fmt.Sprintf("%s%s %s/%s %s", app.Version, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// runFlags are the flags of 'pawl run'.
-type runFlags struct {
+// Flags are the flags of 'pawl run', which 'pawl --print' accepts too.
+type Flags struct {
 	turn.SettingsFlags
 	turn.OutputFlags
 	session  string
@@ -39,7 +39,7 @@ type runFlags struct {
 
 // Command returns 'pawl run'.
 func Command() *cobra.Command {
-	var f runFlags
+	var f Flags
 	cmd := &cobra.Command{
 		Use:   "run [flags] [prompt…]",
 		Short: "Work on a prompt and exit: for scripts and CI",
@@ -58,8 +58,14 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
   pawl run --output-schema owners.json -o out.json "who owns which folder?"
   pawl run --attach https://pawl.example.com --source https://example.com/shop.git#main "fix the build"
   pawl run --attach https://pawl.example.com --workspace shop "and now the tests"`,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.Run(cmd, args) },
 	}
+	f.Add(cmd)
+	return cmd
+}
+
+// Add adds the flags to cmd.
+func (f *Flags) Add(cmd *cobra.Command) {
 	f.SettingsFlags.Add(cmd)
 	f.OutputFlags.Add(cmd)
 	flags := cmd.Flags()
@@ -75,10 +81,13 @@ Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached
 		cmd.MarkFlagsMutuallyExclusive(own, "session", "continue")
 	}
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
-	return cmd
+	cli.GroupFlags(cmd, cli.FlagsSession, "session", "continue", "if-busy", "attach-file")
+	cli.GroupFlags(cmd, cli.FlagsOutput, "output-schema")
+	cli.GroupFlags(cmd, cli.FlagsServer, "attach", "source", "workspace")
 }
 
-func (f *runFlags) run(cmd *cobra.Command, args []string) error {
+// Run works on the prompt in args.
+func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	prompt, err := f.prompt(cmd, args)
 	if err != nil {
 		return cli.UsageError(cmd, err)
@@ -155,7 +164,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 
 // expand expands commands and references in the arguments, and prepends the result to p. A command
 // may set the agent and the model of p.
-func (f *runFlags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Prompt) error {
+func (f *Flags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Prompt) error {
 	x, notes, err := a.Expand(cmd.Context(), dir, pawl.Prompt{Parts: f.words, Settings: p.Settings})
 	switch {
 	case errors.Is(err, pawl.ErrInvalid):
@@ -171,20 +180,20 @@ func (f *runFlags) expand(cmd *cobra.Command, a *app.App, dir string, p *pawl.Pr
 }
 
 // inFleet reports whether the session runs in a workspace of a fleet.
-func (f *runFlags) inFleet() bool { return f.source != "" || f.workspace != "" }
+func (f *Flags) inFleet() bool { return f.source != "" || f.workspace != "" }
 
 // discard deletes a session in which no turn was started, if s is one.
-func (f *runFlags) discard(ctx context.Context, a *app.App, s pawl.Session) error {
+func (f *Flags) discard(ctx context.Context, a *app.App, s pawl.Session) error {
 	if s.ID == "" {
 		return nil
 	}
 	return a.Delete(ctx, s.ID)
 }
 
-func (f *runFlags) newSession() bool { return f.session == "" && !f.last }
+func (f *Flags) newSession() bool { return f.session == "" && !f.last }
 
 // target returns the session for the prompt: the selected one or a new one.
-func (f *runFlags) target(ctx context.Context, a *app.App, dir string) (pawl.Session, error) {
+func (f *Flags) target(ctx context.Context, a *app.App, dir string) (pawl.Session, error) {
 	switch {
 	case f.session != "":
 		return a.FindSession(ctx, f.session, dir)
@@ -195,7 +204,7 @@ func (f *runFlags) target(ctx context.Context, a *app.App, dir string) (pawl.Ses
 	}
 }
 
-func (f *runFlags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
+func (f *Flags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
 	p := pawl.Prompt{}
 	deliveries := map[string]pawl.Delivery{"reject": pawl.DeliverNow, "queue": pawl.DeliverQueue, "steer": pawl.DeliverSteer}
 	delivery, ok := deliveries[f.ifBusy]
@@ -253,7 +262,7 @@ func readAttachment(path string) (pawl.File, error) {
 }
 
 // useSchema reads the schema of --output-schema. It returns nil without the flag.
-func (f *runFlags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
+func (f *Flags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
 	if f.schema == "" {
 		return nil, nil //nolint:nilnil // any text will do
 	}
@@ -268,7 +277,7 @@ func (f *runFlags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
 }
 
 // finish prints the result of schema.Follow, which failed if err is not nil.
-func (f *runFlags) finish(p turn.Printer, res turn.Result, err error) error {
+func (f *Flags) finish(p turn.Printer, res turn.Result, err error) error {
 	var exit *cli.ExitError
 	if err != nil && (!errors.As(err, &exit) || errors.Is(err, turn.ErrInterrupted)) {
 		return err // there is no result

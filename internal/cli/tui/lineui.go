@@ -84,7 +84,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 	}()
 	in := cmd.InOrStdin()
 	err := lineui.Run(ctx, lineui.Config{
-		Service: c.Service, Dir: c.Dir, Session: c.Session, Settings: c.Settings,
+		Service: c.Service, Dir: c.Dir, Session: c.Session, Prompt: c.Prompt, Settings: c.Settings,
 		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
 		Pending: func() bool { return inputPending(in) }, Forget: func() { cli.DiscardInput(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },

@@ -42,11 +42,13 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.theme, "theme", "", "the colors, this time: dark, light, contrast, plain, terminal, auto, or one of your own by its `name`")
 	flags.BoolVar(&f.lines, "screen-reader", false, "talk in lines, without a screen: for screen readers and simple terminals; also PAWL_SCREEN_READER=1")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+	cli.GroupFlags(cmd, cli.FlagsSession, "session", "continue")
+	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
 }
 
-// Run runs the terminal UI or the line-based UI. Without a terminal it prints the usage and returns
+// Run runs the terminal UI or the line-based UI, and sends a prompt unless it is "". Without a terminal it prints the usage and returns
 // an error.
-func (f *Flags) Run(cmd *cobra.Command) error {
+func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 	settings, err := f.Settings()
 	if err != nil {
 		return cli.UsageError(cmd, err)
@@ -79,7 +81,7 @@ func (f *Flags) Run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	c := tui.Config{Service: a.Service, Dir: dir, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
+	c := tui.Config{Service: a.Service, Dir: dir, Prompt: prompt, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
 	if err := setAppearance(&c, f.theme, user); err != nil {
 		return err
 	}

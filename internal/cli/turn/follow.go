@@ -23,6 +23,7 @@ type OutputFlags struct {
 func (f *OutputFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Format, "format", "text", "what to print: text, json (one object at the end) or stream-json (every event)")
 	cmd.Flags().StringVarP(&f.File, "output", "o", "", "also write the final text to `file`")
+	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
 }
 
 // Check returns an error if the format is unknown.

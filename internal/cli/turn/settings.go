@@ -62,6 +62,9 @@ func (f *SettingsFlags) Add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
 	flags.BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
+	cli.GroupFlags(cmd, cli.FlagsModel, "agent", "tools")
+	cli.GroupFlags(cmd, cli.FlagsPermissions, "mode", "ask-timeout", "trust")
+	cli.GroupFlags(cmd, cli.FlagsLimits, "max-session-cost")
 }
 
 // AddModel adds the flags for the model and the limits only.
@@ -72,6 +75,8 @@ func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
 	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
 	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
+	cli.GroupFlags(cmd, cli.FlagsModel, "model")
+	cli.GroupFlags(cmd, cli.FlagsLimits, "max-steps", "max-cost", "max-tokens", "max-time")
 }
 
 // Settings checks the flags and returns the settings of a prompt.

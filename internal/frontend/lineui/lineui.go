@@ -20,6 +20,7 @@ type Config struct {
 	Service  pawl.Service
 	Dir      string
 	Session  pawl.SessionID // "" starts a new session with the first prompt
+	Prompt   string         // sent at the start; "" means none
 	Settings pawl.Settings  // of the next prompts, until the user changes them
 
 	In         io.Reader

@@ -25,11 +25,16 @@ func (u *ui) start(ctx context.Context) {
 	if u.Session != "" {
 		if err := u.openSession(ctx, u.Session); err != nil {
 			u.out.printError(err)
+			return
 		}
-		return
-	}
-	if u.Settings.Model == "" && project.Model == "" {
+	} else if u.Settings.Model == "" && project.Model == "" {
 		u.startup = append(u.startup, func(ctx context.Context) { u.welcome(ctx, project) })
+	}
+	if u.Prompt != "" {
+		u.startup = append(u.startup, func(ctx context.Context) {
+			u.out.printf("prompt: %s", sanitizeLine(u.Prompt))
+			u.submitPrompt(ctx, u.Prompt)
+		})
 	}
 }
 

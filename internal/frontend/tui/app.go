@@ -47,6 +47,7 @@ type app struct {
 	lists   lists
 	escape  escapeState
 	restore restoredPrompt // for a session that is being opened
+	first   firstPrompt
 
 	onboarding   onboarding.Options
 	notifier     *notify.Notifier
@@ -67,6 +68,7 @@ func newApp(s *ui.Shared, c Config) *app {
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: subagents.New(s), mission: subagents.NewMission(s), lists: newLists(s, c),
 	}
+	a.first.text = c.Prompt
 	a.editor.SetSession(c.Session)
 	return a
 }
@@ -79,10 +81,11 @@ type olderMsg struct {
 
 // Init opens the configured session, if any.
 func (a *app) Init() tea.Cmd {
+	begin := a.afterOnboarding(onboarding.Begin(a.shared, a.onboarding))
 	if a.session.ID == "" {
-		return tea.Batch(a.editor.Init(), a.theme.requestBackground(), onboarding.Begin(a.shared, a.onboarding))
+		return tea.Batch(a.editor.Init(), a.theme.requestBackground(), begin)
 	}
-	return tea.Batch(a.editor.Init(), a.theme.requestBackground(), a.open(a.session.ID), onboarding.Begin(a.shared, a.onboarding))
+	return tea.Batch(a.editor.Init(), a.theme.requestBackground(), a.open(a.session.ID), begin)
 }
 
 // open reads the end of a session.
@@ -108,7 +111,12 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case eventfeed.News:
 		return a, a.news(m)
 	case eventfeed.Opened:
-		return a, a.opened(m)
+		return a, a.beforeFirstPrompt(a.opened(m))
+	case onboardedMsg:
+		a.first.onboarded = true
+		return a, a.sendFirstPrompt()
+	case firstPromptMsg:
+		return a, a.sendFirstPrompt()
 	case olderMsg:
 		a.loading = false
 		if m.session == a.session.ID && len(m.events) > 0 {
@@ -188,7 +196,7 @@ func (a *app) forward(msg tea.Msg) tea.Cmd {
 		next, cmd := a.dialogs[n-1].Update(msg)
 		if next == nil {
 			a.dialogs = a.dialogs[:n-1]
-			return tea.Batch(cmd, a.topChanged())
+			return a.beforeFirstPrompt(tea.Batch(cmd, a.topChanged()))
 		}
 		a.dialogs[n-1] = next
 		switch msg.(type) {

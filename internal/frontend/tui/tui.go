@@ -28,6 +28,7 @@ type Config struct {
 	Service     pawl.Service
 	Dir         string
 	Session     pawl.SessionID // "" starts a new session with the first prompt
+	Prompt      string         // sent at the start; "" means none
 	Settings    pawl.Settings  // of the next prompts, until the user changes them
 	Theme       string         // "" chooses by the terminal's background
 	Themes      []theme.Theme  // the user's own

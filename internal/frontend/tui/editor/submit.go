@@ -40,6 +40,9 @@ type SendFailed struct {
 	Err    error
 }
 
+// Submit sends the text as Enter does.
+func (e *Editor) Submit() tea.Cmd { return e.submit(pawl.DeliverSteer) }
+
 // submit sends the prompt, or runs it if it is a command.
 func (e *Editor) submit(d pawl.Delivery) tea.Cmd {
 	b := e.draft.text
