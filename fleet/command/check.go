@@ -21,19 +21,20 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/doctor"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 func checkCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check that all parts of a fleet can be reached from here",
-		Long: `Check that all parts of a fleet can be reached from here, and that they are as a
-fleet needs them: the database role that keeps tenants apart, the clocks, workers that
-ask for work, a store of checkpoints that can be written to. What is wrong comes first,
-with how to fix it. It writes and removes one small blob, and changes nothing else.
+		Short: "Check the services and hosts of a fleet",
+		Long: `Check that the services of a fleet are reachable from this machine and configured
+correctly: the database role that isolates tenants, the clocks, polling workers, and a
+writable checkpoint store. Problems come first, each with a fix. The command writes and
+deletes one small blob, and changes nothing else.
 
-Exit codes: 0 the fleet works, perhaps with less than it could have; 1 it does not.`,
+Exit codes: 0 the fleet works, perhaps with limitations; 1 it does not.`,
 		Example: `  pawl-fleet check
   pawl-fleet check --json | jq -r '.[] | select(.status != "ok") | .fix'`,
 		Args: cli.Args(cobra.NoArgs),
@@ -88,13 +89,13 @@ func (c *checker) checkAll(ctx context.Context, ref string) []doctor.Finding {
 
 func (c *checker) checkStore(ctx context.Context, ref string) []doctor.Finding {
 	if err := c.OpenStore(ctx, ref); err != nil {
-		fix := "start PostgreSQL, or look at PAWL_STORE"
+		fix := "Start PostgreSQL, or check PAWL_STORE."
 		if pawl.CodeOf(err) == pawl.CodeDenied {
-			fix = "connect as a role that owns pawl's tables and is neither a superuser nor has BYPASSRLS"
+			fix = "Connect as a role that owns Pawl's tables, is not a superuser and does not have BYPASSRLS."
 		}
 		return []doctor.Finding{finding("store", doctor.Fail, err.Error(), fix)}
 	}
-	return []doctor.Finding{finding("store", doctor.OK, "PostgreSQL keeps tenants apart", ""), c.checkClock(ctx), c.checkHosts(ctx)}
+	return []doctor.Finding{finding("store", doctor.OK, "PostgreSQL, tenants are isolated", ""), c.checkClock(ctx), c.checkHosts(ctx)}
 }
 
 func (c *checker) checkClock(ctx context.Context) doctor.Finding {
@@ -103,13 +104,13 @@ func (c *checker) checkClock(ctx context.Context) doctor.Finding {
 	before := time.Now()
 	there, err := c.Hosts.Clock(ctx)
 	if err != nil {
-		return finding("clock", doctor.Fail, err.Error(), "look at PostgreSQL's log")
+		return finding("clock", doctor.Fail, err.Error(), "Check the log of PostgreSQL.")
 	}
 	skew := before.Add(time.Since(before) / 2).Sub(there).Round(time.Millisecond)
 	if skew.Abs() > maxSkew {
-		return finding("clock", doctor.Warn, fmt.Sprintf("this machine's clock is %s from the store's", skew), "keep the clocks of all machines together with NTP")
+		return finding("clock", doctor.Warn, fmt.Sprintf("this machine's clock differs from the store's by %s", skew), "Synchronize the clocks of all machines with NTP.")
 	}
-	return finding("clock", doctor.OK, fmt.Sprintf("%s from the store's", skew), "")
+	return finding("clock", doctor.OK, fmt.Sprintf("differs from the store's by %s", skew), "")
 }
 
 func (c *checker) checkHosts(ctx context.Context) doctor.Finding {
@@ -117,7 +118,7 @@ func (c *checker) checkHosts(ctx context.Context) doctor.Finding {
 	defer cancel()
 	hosts, err := c.Hosts.Hosts(ctx)
 	if err != nil {
-		return finding("hosts", doctor.Fail, err.Error(), "look at PostgreSQL's log")
+		return finding("hosts", doctor.Fail, err.Error(), "Check the log of PostgreSQL.")
 	}
 	usable, others := 0, []string{}
 	for _, h := range hosts {
@@ -127,31 +128,31 @@ func (c *checker) checkHosts(ctx context.Context) doctor.Finding {
 			usable++
 		}
 	}
-	detail := strings.Join(append([]string{fmt.Sprintf("%d can take work", usable)}, others...), ", ")
+	detail := strings.Join(append([]string{fmt.Sprintf("%d available", usable)}, others...), ", ")
 	switch {
 	case usable == 0:
-		return finding("hosts", doctor.Fail, detail, "start 'pawl-fleet worker' on a host, or end its draining with 'pawl-fleet drain HOST --undo'")
+		return finding("hosts", doctor.Fail, detail, "Start `pawl-fleet worker` on a host, or run `pawl-fleet drain HOST --undo`.")
 	case len(others) > 0:
-		return finding("hosts", doctor.Warn, detail, "see docs/how-to/fleet-runbook.md; a host that is gone for good is forgotten after a day")
+		return finding("hosts", doctor.Warn, detail, "See docs/how-to/fleet-runbook.md. A removed host disappears from the list after a day.")
 	}
 	return finding("hosts", doctor.OK, detail, "")
 }
 
 func (c *checker) checkEngine(ctx context.Context) []doctor.Finding {
 	if err := c.OpenEngine(ctx); err != nil {
-		return []doctor.Finding{finding("temporal", doctor.Fail, err.Error(), "start Temporal, or set fleet.temporal to its host:port")}
+		return []doctor.Finding{finding("temporal", doctor.Fail, err.Error(), "Start Temporal, or set fleet.temporal to its host:port.")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, node.QueryTimeout)
 	defer cancel()
 	queues, err := runner.Queues(ctx, c.Engine)
 	if err != nil {
-		return []doctor.Finding{finding("temporal", doctor.Fail, err.Error(), fmt.Sprintf("make the namespace: temporal operator namespace create --namespace %s", c.Namespace))}
+		return []doctor.Finding{finding("temporal", doctor.Fail, err.Error(), fmt.Sprintf("Create the namespace: `temporal operator namespace create --namespace %s`.", c.Namespace))}
 	}
 	findings := []doctor.Finding{finding("temporal", doctor.OK, fmt.Sprintf("%s, namespace %s", c.Temporal, c.Namespace), "")}
 	if queues[0].Pollers == 0 {
-		findings = append(findings, finding("coordinators", doctor.Fail, "no worker asks for workflows", "start 'pawl-fleet worker --role coordinator'"))
+		findings = append(findings, finding("coordinators", doctor.Fail, "no worker polls for workflows", "Start `pawl-fleet worker --role coordinator`."))
 	} else {
-		findings = append(findings, finding("coordinators", doctor.OK, fmt.Sprintf("%d pollers", queues[0].Pollers), ""))
+		findings = append(findings, finding("coordinators", doctor.OK, humanize.Plural(queues[0].Pollers, "poller"), ""))
 	}
 	return append(findings, c.checkVersions(ctx, queues[0]))
 }
@@ -159,23 +160,23 @@ func (c *checker) checkEngine(ctx context.Context) []doctor.Finding {
 func (c *checker) checkVersions(ctx context.Context, coordinators runner.Queue) doctor.Finding {
 	versions, err := runner.Versions(ctx, c.Engine)
 	if err != nil {
-		return finding("versions", doctor.Fail, err.Error(), "look at Temporal's log")
+		return finding("versions", doctor.Fail, err.Error(), "Check the log of Temporal.")
 	}
 	current := runner.Current(versions)
 	switch {
 	case current != "" && coordinators.Pollers > 0 && !slices.Contains(coordinators.Versions, current):
-		return finding("versions", doctor.Fail, fmt.Sprintf("new work goes to version %s, which no worker has", current), "promote one that a worker has: 'pawl-fleet promote VERSION'")
+		return finding("versions", doctor.Fail, fmt.Sprintf("the current version %s has no workers", current), "Run `pawl-fleet promote VERSION` with a version that has workers.")
 	case current == "" && len(coordinators.Versions) > 0:
-		return finding("versions", doctor.Fail, "no version is promoted, so the workers get no work", "'pawl-fleet promote "+coordinators.Versions[0]+"'")
+		return finding("versions", doctor.Fail, "no version is current, so the workers get no work", "Run `pawl-fleet promote "+coordinators.Versions[0]+"`.")
 	case current == "":
-		return finding("versions", doctor.Warn, "the workers have no versions", "start them with --build-id, so that an upgrade leaves the work of the old ones alone")
+		return finding("versions", doctor.Warn, "the workers have no versions", "Start them with --build-id, so that upgrades do not affect running work.")
 	}
 	return finding("versions", doctor.OK, current+" is current", "")
 }
 
 func (c *checker) checkLink(ctx context.Context) doctor.Finding {
 	if err := c.OpenLink(ctx); err != nil {
-		return finding("nats", doctor.Warn, err.Error(), "start NATS, or set fleet.nats; until then events are seen late, and none is lost")
+		return finding("nats", doctor.Warn, err.Error(), "Start NATS, or set fleet.nats. Without it events are delayed, but not lost.")
 	}
 	return finding("nats", doctor.OK, "connected", "")
 }
@@ -183,14 +184,14 @@ func (c *checker) checkLink(ctx context.Context) doctor.Finding {
 // checkBlobs writes a blob, reads it and deletes it.
 func (c *checker) checkBlobs(ctx context.Context) doctor.Finding {
 	if c.Blobs == "" {
-		return finding("checkpoints", doctor.Warn, "there is no store for them: a host that is lost takes its workspaces with it", "set fleet.blobs to s3://… or to a folder that all hosts share")
+		return finding("checkpoints", doctor.Warn, "no checkpoint store: if a host fails, its workspaces are lost", "Set fleet.blobs to s3://… or to a directory that all hosts share.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, node.QueryTimeout)
 	defer cancel()
 	if err := tryBlobs(ctx, c.Blobs); err != nil {
-		return finding("checkpoints", doctor.Fail, err.Error(), "look at fleet.blobs, its keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and what they may do: put, get, list and delete")
+		return finding("checkpoints", doctor.Fail, err.Error(), "Check fleet.blobs, its keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and their permissions: put, get, list and delete.")
 	}
-	return finding("checkpoints", doctor.OK, "can be written, read and removed", "")
+	return finding("checkpoints", doctor.OK, "writable", "")
 }
 
 func tryBlobs(ctx context.Context, ref string) error {
@@ -213,14 +214,14 @@ func tryBlobs(ctx context.Context, ref string) error {
 		return err
 	}
 	if string(got) != text {
-		return fault.New(pawl.ErrUnavailable, "what was written is not what is read, which is %q", got)
+		return fault.New(pawl.ErrUnavailable, "the checkpoint store returned different data than was written: %q", got)
 	}
 	return blobs.Delete(ctx, key)
 }
 
 // checkFolder checks that the directory of the workspaces is writable. Only hosts need it.
 func (c *checker) checkFolder() doctor.Finding {
-	const fix = "on a host: make the folder, on a disk of its own; elsewhere it is not needed"
+	const fix = "On a host, create the directory, preferably on a separate disk. Other machines do not need it."
 	f, err := os.CreateTemp(c.Workspaces, ".check-*")
 	if err != nil {
 		return finding("workspaces", doctor.Warn, err.Error(), fix)
@@ -238,16 +239,16 @@ func (c *checker) checkFolder() doctor.Finding {
 
 func (c *checker) checkGateway(ctx context.Context) doctor.Finding {
 	if c.Gateway == "" {
-		return finding("gateway", doctor.Warn, "there is none: hosts ask the models themselves and need the keys", "have coordinators answer with --gateway-listen, and set fleet.gateway where the executors run")
+		return finding("gateway", doctor.Warn, "none: the hosts call the models directly and need API keys", "Start coordinators with --gateway-listen, and set fleet.gateway for the executors.")
 	}
 	if c.GatewayToken == "" {
-		return finding("gateway", doctor.Fail, "it wants a token", "set PAWL_GATEWAY_TOKEN to the one that the coordinators have")
+		return finding("gateway", doctor.Fail, "no token configured", "Set PAWL_GATEWAY_TOKEN to the token of the coordinators.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, node.QueryTimeout)
 	defer cancel()
 	models, err := (&gateway.Client{URL: c.Gateway, Token: c.GatewayToken}).Models(ctx)
 	if err != nil {
-		return finding("gateway", doctor.Fail, err.Error(), "start a coordinator with --gateway-listen, and look at fleet.gateway and PAWL_GATEWAY_TOKEN")
+		return finding("gateway", doctor.Fail, err.Error(), "Start a coordinator with --gateway-listen, and check fleet.gateway and PAWL_GATEWAY_TOKEN.")
 	}
-	return finding("gateway", doctor.OK, fmt.Sprintf("%s, %d models", c.Gateway, len(models)), "")
+	return finding("gateway", doctor.OK, fmt.Sprintf("%s, %s", c.Gateway, humanize.Plural(len(models), "model")), "")
 }

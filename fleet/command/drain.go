@@ -13,18 +13,19 @@ import (
 	"github.com/pawl-dev/pawl/fleet/node"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 func drainCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "drain host",
-		Short: "Have a host let go of its workspaces",
-		Long: `Have a host let go of its workspaces, and wait until nobody works there any more.
+		Short: "Move all work away from a host",
+		Long: `Move all work away from a host, and wait until it is idle.
 
-It takes nothing new. What runs comes to the end of its step and goes on at another host,
-which gets the workspace from its checkpoint. The host stays so, also if it is started
-anew, until --undo.`,
+The host accepts no new workspaces. Running sessions finish their step and continue on
+another host, which restores the workspace from its checkpoint. The host keeps draining,
+even after a restart, until --undo.`,
 		Example: `  pawl-fleet drain h1
   pawl-fleet drain h1 --wait 0
   pawl-fleet drain h1 --undo`,
@@ -32,15 +33,15 @@ anew, until --undo.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.drain(cmd, args[0]) },
 	}
 	f.addJSON(cmd)
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "let it take workspaces again")
-	cmd.Flags().DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait until nobody works there; 0 does not wait")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "let the host accept workspaces again")
+	cmd.Flags().DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait until the host is idle (0 = do not wait)")
 	return cmd
 }
 
 func (f *flags) drain(cmd *cobra.Command, host string) error {
 	return withInspector(cmd, func(ctx context.Context, i *node.Inspector) error {
 		if err := i.Hosts.Drain(ctx, host, !f.undo); err != nil {
-			return fmt.Errorf("%w: 'pawl-fleet status' lists the hosts", err)
+			return fault.New(pawl.ErrNotFound, "%w", err).Hint("Run `pawl-fleet status` to see all hosts.")
 		}
 		m, err := findHost(ctx, i, host)
 		if err == nil && !f.undo && f.wait > 0 {
@@ -52,7 +53,7 @@ func (f *flags) drain(cmd *cobra.Command, host string) error {
 		if f.json {
 			return cli.WriteJSON(cmd.OutOrStdout(), m)
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s, %d workspaces are worked in\n", host, node.HostState(m), m.Busy)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s, %s in use\n", host, node.HostState(m), humanize.Plural(m.Busy, "workspace"))
 		return err
 	})
 }
@@ -66,7 +67,7 @@ func awaitEmpty(ctx context.Context, i *node.Inspector, host string, wait time.D
 		return err != nil || h.Busy == 0 || !h.Live
 	})
 	if late != nil {
-		return h, fault.New(pawl.ErrUnavailable, "%d workspaces of %s are still worked in after %s: it goes on draining, wait longer with --wait", h.Busy, host, wait)
+		return h, fault.New(pawl.ErrUnavailable, "%s of %s still in use after %s", humanize.Plural(h.Busy, "workspace"), host, wait).Hint("The host keeps draining. Run the command again with a longer --wait.")
 	}
 	return h, err
 }
@@ -78,7 +79,7 @@ func findHost(ctx context.Context, i *node.Inspector, name string) (fleet.Host, 
 	}
 	at := slices.IndexFunc(hosts, func(h fleet.Host) bool { return h.Name == name })
 	if at < 0 {
-		return fleet.Host{}, fault.New(pawl.ErrNotFound, "host %s was not seen for a day", name)
+		return fleet.Host{}, fault.New(pawl.ErrNotFound, "host %s not found, or not seen for a day", name)
 	}
 	return hosts[at], nil
 }

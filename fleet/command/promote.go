@@ -10,19 +10,20 @@ import (
 	"github.com/pawl-dev/pawl/fleet/node"
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 func promoteCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "promote version",
-		Short: "Have new work begin with a version of the workers",
-		Long: `Have new work begin with a version of the workers: what they gave as --build-id.
+		Short: "Make a version of the workers current",
+		Long: `Make a version of the workers (their --build-id) current. New work starts with it.
 
-Work that has begun stays with the workers of its version as long as there are any. What
-is pinned to a version that no worker has any more is begun anew with this one; the log
-knows how far it has come, so nothing is lost or done twice. Run it again after the last
-worker of the old version has ended.`,
+Running work stays with the workers of its version as long as there are any. Workflows of
+versions without workers are restarted with the new version. They continue from the log,
+so nothing is lost or done twice. Run the command again after the last worker of the old
+version has stopped.`,
 		Example: `  pawl-fleet promote v2
   pawl-fleet promote v2 --wait 10m`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -65,7 +66,7 @@ func (f *flags) promote(cmd *cobra.Command, version string) error {
 		if f.json {
 			return cli.WriteJSON(cmd.OutOrStdout(), p)
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "new work begins with %s; %d workflows of versions without workers were begun anew\n", version, p.Rescued)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is current. Restarted %s of versions without workers.\n", version, humanize.Plural(p.Rescued, "workflow"))
 		return err
 	})
 }

@@ -20,13 +20,16 @@ func Main() int { return root.Run(command()) }
 
 // command returns the root command.
 func command() *cobra.Command {
-	cmd := root.New("pawl-fleet", "Run sessions on many hosts")
-	cmd.Long = `Run a fleet, and operate it.
+	cmd := root.New("pawl-fleet", "Run and operate a fleet of Pawl servers")
+	cmd.Long = `Run and operate a fleet, which runs sessions on many hosts.
 
-A fleet is 'pawl-fleet serve' on some machines, which accepts sessions, and 'pawl-fleet
-worker' on others, which run them. They meet at Temporal, PostgreSQL, NATS and a store
-of checkpoints: the section fleet of the configuration says where these are, and
-PAWL_STORE where PostgreSQL is. See docs/explanation/fleet.md.`
+A fleet consists of API nodes ('pawl-fleet serve'), which accept sessions, and workers
+('pawl-fleet worker'), which run them. They share Temporal, PostgreSQL, NATS and a
+checkpoint store. Configure these in the section fleet of the configuration, and
+PostgreSQL in PAWL_STORE. See docs/explanation/fleet.md.`
+	cmd.Example = `  pawl-fleet serve --listen 0.0.0.0:4747
+  pawl-fleet worker
+  pawl-fleet status`
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(serveCommand(), workerCommand(), statusCommand(), checkCommand(), promoteCommand(), drainCommand(),
 		serve.TokenCommand(), serve.TenantCommand(), config.Command(), doctor.Command())

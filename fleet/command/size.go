@@ -26,7 +26,7 @@ func parseSize(text string) (int64, error) {
 			return n * s.bytes, nil
 		}
 	}
-	return 0, fault.New(pawl.ErrInvalid, "%.40q is no size: write 512MiB or 2GiB", text)
+	return 0, fault.New(pawl.ErrInvalid, "invalid size %.40q: use a size such as 512MiB or 2GiB", text)
 }
 
 // sizeText formats a number of bytes in the largest unit that fits.

@@ -28,14 +28,14 @@ func statusCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "status [flags]",
-		Short: "Show the hosts, the work and the queues",
-		Long: `Show the hosts, the work and the queues of a fleet.
+		Short: "Show hosts, sessions and queues",
+		Long: `Show the hosts, sessions and queues of a fleet.
 
-A host is live if it was heard of within the last seconds, else late. One that drains or
-is full takes no new workspaces. A queue without pollers is one that nobody works on;
-the lag is how long the first task of all queues has waited.
+A host is live if it sent a heartbeat within the last seconds, otherwise late. A host that
+is draining or full accepts no new workspaces. A queue without pollers has no workers.
+The lag is the waiting time of the oldest task in all queues.
 
-Exit codes: 0 all parts have answered; 1 one has not, and what the others know is shown.`,
+Exit codes: 0 all services answered; 1 a service did not answer, the output is partial.`,
 		Example: `  pawl-fleet status
   pawl-fleet status --watch
   pawl-fleet status --json | jq '.hosts[] | select(.live | not) | .name'`,
@@ -43,7 +43,7 @@ Exit codes: 0 all parts have answered; 1 one has not, and what the others know i
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.status(cmd) },
 	}
 	f.addJSON(cmd)
-	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "show it again every few seconds, until Ctrl-C")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "refresh every few seconds, until Ctrl-C")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func withInspector(cmd *cobra.Command, do func(ctx context.Context, i *node.Insp
 	}
 	defer i.Close()
 	if i.Hosts == nil || i.Engine.Client == nil {
-		return fault.New(pawl.ErrUnavailable, "%s: 'pawl-fleet check' says what to do", strings.Join(i.Faults, "; "))
+		return fault.New(pawl.ErrUnavailable, "%s", strings.Join(i.Faults, "; ")).Hint("Run `pawl-fleet check`.")
 	}
 	return do(cmd.Context(), i)
 }
@@ -90,19 +90,19 @@ func withInspector(cmd *cobra.Command, do func(ctx context.Context, i *node.Insp
 // printStatus prints a status as tables.
 func printStatus(w io.Writer, s *node.Status) error {
 	for _, fault := range s.Faults {
-		fmt.Fprintf(w, "fault: %s\n", sanitize.Line(fault))
+		fmt.Fprintf(w, "problem: %s\n", sanitize.Line(fault))
 	}
-	connected := "no"
+	connected := "disconnected"
 	if s.NATS {
-		connected = "yes"
+		connected = "connected"
 	}
 	fmt.Fprintf(w, "%s  lag %s  NATS %s\n\n", s.At.Format(time.DateTime), s.Lag.Round(time.Millisecond), connected)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tCAPACITY\tKEPT\tFREE\tSEEN")
+	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tCAPACITY\tKEPT\tDISK FREE\tLAST SEEN")
 	for _, h := range s.Hosts {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), node.HostState(h), h.Busy, h.Capacity, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
 	}
-	fmt.Fprintln(t, "\nTENANT\tWORKING\tQUEUED\tWAITING")
+	fmt.Fprintln(t, "\nTENANT\tRUNNING\tQUEUED\tWAITING")
 	for _, l := range s.Sessions {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\n", tenantText(l.Tenant), l.Working, l.Queued, l.Waiting)
 	}

@@ -44,15 +44,15 @@ it is not run twice.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.Roles, "role", []string{node.RoleCoordinator, node.RoleExecutor}, "roles of this worker: coordinator, executor")
-	flags.StringVar(&f.Host, "host", "", "the `name` of this host, unique in the fleet (default PAWL_HOST, or the machine's)")
-	flags.IntVar(&f.Capacity, "capacity", 50, "how many workspaces may be in use at once on this host")
-	flags.StringVar(&f.reserve, "reserve", "1GiB", "`bytes` of the disk that are to stay free: with less the host is full")
-	flags.StringVar(&f.size, "workspace-size", "16GiB", "`bytes` that a workspace may have: a turn that makes it larger ends")
-	flags.StringVar(&f.GatewayListen, "gateway-listen", "", "where a coordinator is asked for models: `HOST:PORT` (its token is in PAWL_GATEWAY_TOKEN)")
-	flags.StringVar(&f.HealthListen, "health", "", "where to answer /healthz, /readyz and /metrics: `HOST:PORT`")
-	flags.StringVar(&f.BuildID, "build-id", "", "the `version` of the code, to pin workflows to: 'pawl-fleet promote' lets new work begin with it")
-	flags.DurationVar(&f.Drain, "drain", 5*time.Minute, "how long what runs may take to come to its end")
-	flags.StringVar(&f.log, "log", "text", "how to write the log to standard error: text, json or none")
+	flags.StringVar(&f.Host, "host", "", "`name` of this host, unique in the fleet (default: PAWL_HOST, or the host name)")
+	flags.IntVar(&f.Capacity, "capacity", 50, "maximum number of workspaces in use on this host")
+	flags.StringVar(&f.reserve, "reserve", "1GiB", "disk `space` to keep free: with less, the host is full")
+	flags.StringVar(&f.size, "workspace-size", "16GiB", "maximum `size` of a workspace: a turn that exceeds it is stopped")
+	flags.StringVar(&f.GatewayListen, "gateway-listen", "", "`address` of the model gateway of a coordinator, as HOST:PORT (its token is in PAWL_GATEWAY_TOKEN)")
+	flags.StringVar(&f.HealthListen, "health", "", "`address` for /healthz, /readyz and /metrics, as HOST:PORT")
+	flags.StringVar(&f.BuildID, "build-id", "", "`version` to pin workflows to (see 'pawl-fleet promote')")
+	flags.DurationVar(&f.Drain, "drain", 5*time.Minute, "how long to wait for running calls at shutdown")
+	flags.StringVar(&f.log, "log", "text", "log `format` on standard error: text, json or none")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 	}
 	for _, r := range f.Roles {
 		if r != node.RoleCoordinator && r != node.RoleExecutor {
-			return cli.UsageError(cmd, fmt.Errorf("--role %q: use coordinator or executor", r))
+			return cli.UsageError(cmd, fmt.Errorf("invalid --role %q: use coordinator or executor", r))
 		}
 	}
 	if f.Reserve, err = parseSize(f.reserve); err != nil {

@@ -107,7 +107,7 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 	if name != "last" {
 		s, err := a.Get(ctx, pawl.SessionID(name))
 		if errors.Is(err, pawl.ErrNotFound) {
-			return s, fmt.Errorf("there is no session %q: 'pawl session list' shows them: %w", name, err)
+			return s, fault.New(pawl.ErrNotFound, "session %q not found", name).Hint("Run `pawl session list` to see all sessions.")
 		}
 		return s, err
 	}
@@ -116,7 +116,7 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 		return pawl.Session{}, err
 	}
 	if len(list) == 0 {
-		return pawl.Session{}, fault.New(pawl.ErrNotFound, "there is no session in %s yet", dir)
+		return pawl.Session{}, fault.New(pawl.ErrNotFound, "no sessions in %s", dir).Hint("Run `pawl session list --all` to see those of other directories.")
 	}
 	return list[0], nil
 }
@@ -126,7 +126,7 @@ func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, 
 func (a *App) Tenants() (store.Tenants, error) {
 	t, ok := a.RawStore.(store.Tenants)
 	if !ok {
-		return nil, fault.New(pawl.ErrInvalid, "an SQLite file has no tenants, use PostgreSQL (PAWL_STORE=postgres://…)")
+		return nil, fault.New(pawl.ErrInvalid, "tenants need PostgreSQL, but the store is SQLite").Hint("Set PAWL_STORE to a postgres:// URL.")
 	}
 	return t, nil
 }

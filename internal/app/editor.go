@@ -75,16 +75,16 @@ func (s *MCPServers) editorServers(ctx context.Context, dir string, trusted bool
 		same := func(name string) bool { return name == server.Name }
 		switch err := server.Check(); {
 		case slices.ContainsFunc(configured, func(e MCPServer) bool { return same(e.Name) }):
-			notes = append(notes, fmt.Sprintf("%s is not used: pawl's configuration has one of that name (%s).", shown, server.Name))
+			notes = append(notes, fmt.Sprintf("%s is not used: Pawl's configuration has a server with the same name (%s).", shown, server.Name))
 			continue
 		case slices.ContainsFunc(servers, func(o mcpclient.Server) bool { return same(o.Name) }):
-			notes = append(notes, fmt.Sprintf("%s is not used: the editor has another that is called %s here: rename it there.", shown, server.Name))
+			notes = append(notes, fmt.Sprintf("%s is not used: the editor has another server that Pawl calls %s. Rename one of them in the editor.", shown, server.Name))
 			continue
 		case err != nil:
 			notes = append(notes, fmt.Sprintf("%s is not used: %s.", shown, sanitize.Line(err.Error())))
 			continue
 		case server.Name != l.Name:
-			notes = append(notes, fmt.Sprintf("%s is called %s here.", shown, server.Name))
+			notes = append(notes, fmt.Sprintf("%s is called %s in Pawl.", shown, server.Name))
 		}
 		servers = append(servers, server)
 	}

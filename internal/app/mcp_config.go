@@ -39,7 +39,7 @@ func MCPServersOf(ctx context.Context, guard *policy.Safety, dir string, trusted
 		for _, s := range servers {
 			same := func(e MCPServer) bool { return e.Name == s.Name }
 			if i := slices.IndexFunc(entries, same); i >= 0 {
-				faults = append(faults, fmt.Sprintf("%s: %s: it is left out: %s has one of that name", f.File, s.Name, entries[i].File))
+				faults = append(faults, fmt.Sprintf("%s: %s is ignored: %s has a server with the same name", f.File, s.Name, entries[i].File))
 				continue
 			}
 			entries = append(entries, MCPServer{s, f.File, f.Project})

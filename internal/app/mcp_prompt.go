@@ -86,7 +86,7 @@ func (s *MCPServers) findPrompt(dir, server, wanted string) (mcpclient.Prompt, e
 		}
 		names = append(names, "/"+p.Command())
 	}
-	return mcpclient.Prompt{}, fault.New(pawl.ErrNotFound, "the MCP server %s has no prompt %s; it has: %s", server, sanitize.Line(wanted), strings.Join(names, ", "))
+	return mcpclient.Prompt{}, fault.New(pawl.ErrNotFound, "unknown prompt %[2]s of the MCP server %[1]s: use one of %[3]s", server, sanitize.Line(wanted), strings.Join(names, ", "))
 }
 
 // attach adds the documents that words refers to as @server:uri to p. It returns a note for each
@@ -102,7 +102,7 @@ func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool
 		seen[name] = true
 		text, err := s.document(ctx, dir, server, uri, len(seen))
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("@%s was not read: %s", name, humanize.FirstLine(err.Error(), 300)))
+			notes = append(notes, fmt.Sprintf("cannot read @%s: %s", name, humanize.FirstLine(err.Error(), 300)))
 			continue
 		}
 		p.Parts = append(p.Parts, pawl.Text{Text: text})
@@ -113,7 +113,7 @@ func (s *MCPServers) attach(ctx context.Context, dir, words string, trusted bool
 // document returns the text for the model of the nth document of a prompt.
 func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n int) (string, error) {
 	if n > maxDocuments {
-		return "", fault.New(pawl.ErrInvalid, "there are %d documents already", maxDocuments)
+		return "", fault.New(pawl.ErrInvalid, "a prompt can have at most %d documents", maxDocuments)
 	}
 	if err := s.Await(ctx, dir, server); err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func (s *MCPServers) document(ctx context.Context, dir, server, uri string, n in
 		return "", err
 	}
 	if len(r.Content) > documentBytes {
-		return "", fault.New(pawl.ErrInvalid, "it has %d bytes, the most is %d", len(r.Content), documentBytes)
+		return "", fault.New(pawl.ErrInvalid, "the document has %d bytes, at most %d are allowed", len(r.Content), documentBytes)
 	}
 	return fmt.Sprintf("The document %s of the MCP server %s:\n%s", sanitize.Line(uri), server, r.Content), nil
 }

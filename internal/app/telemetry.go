@@ -17,7 +17,7 @@ func openTelemetry() (*telemetry.Telemetry, error) {
 	u := user.Telemetry
 	s, err := telemetry.Settings{Endpoint: u.Endpoint, Headers: u.Headers, Content: u.Content, Service: u.ServiceName}.With(os.Getenv)
 	if err != nil { // not fatal: the environment variables may be meant for other programs
-		warn("no telemetry: " + err.Error())
+		warn("telemetry is off: " + err.Error())
 	}
 	for name, value := range s.Headers { // any header may hold a credential
 		Secrets.Add("telemetry "+name, value)

@@ -50,7 +50,7 @@ func checkSettings(ctx context.Context, models Models, loop *agent.Config, dir s
 	}
 	for _, name := range s.Tools {
 		if _, ok := loop.Tools.Tool(name); !ok && !definition.OfServers(name) { // a server may not be up yet
-			return fault.New(pawl.ErrInvalid, "there is no tool %q; there are: %s", name, strings.Join(loop.Tools.Names(), ", "))
+			return fault.New(pawl.ErrInvalid, "unknown tool %q: use one of %s", name, strings.Join(loop.Tools.Names(), ", "))
 		}
 	}
 	return models.Check(ctx, s.Model)

@@ -66,9 +66,9 @@ func checkValues(settings []Setting) (findings []Finding) {
 		k, _ := keyOf(strings.Split(s.Key, "."))
 		switch {
 		case k.values != nil && !slices.Contains(k.values, s.Text()):
-			findings = append(findings, Finding{Level: LevelError, Key: s.Key, Message: fmt.Sprintf("%s is %q: use %s", s.Key, s.Text(), strings.Join(k.values, ", "))})
+			findings = append(findings, Finding{Level: LevelError, Key: s.Key, Message: fmt.Sprintf("%s is %q: use %s", s.Key, s.Text(), alternatives(k.values))})
 		case !k.replaced && placeholder.MatchString(s.Text()):
-			findings = append(findings, Finding{Level: LevelWarning, Key: s.Key, Message: s.Key + " has {env:…} or {file:…} in it, which is not replaced there"})
+			findings = append(findings, Finding{Level: LevelWarning, Key: s.Key, Message: s.Key + " contains {env:…} or {file:…}, which is not expanded in this key"})
 		}
 	}
 	return findings
@@ -93,7 +93,7 @@ func checkMode(path string, settings []Setting) []Finding {
 	if i < 0 {
 		return nil
 	}
-	return []Finding{{Level: LevelWarning, Key: settings[i].Key, Message: fmt.Sprintf("%s may be secret, and others can read the file (%s): 'chmod 600' it, or use {env:NAME}", settings[i].Key, info.Mode())}}
+	return []Finding{{Level: LevelWarning, Key: settings[i].Key, Message: fmt.Sprintf("%s may be secret, and other users can read the file (%s): run `chmod 600 %s`, or use {env:NAME}", settings[i].Key, info.Mode(), path)}}
 }
 
 // CheckProject returns all findings about a project's configuration file. more adds
@@ -111,7 +111,7 @@ func CheckProject(read func(name string) ([]byte, error), more func(Project) []F
 		return []Finding{{Level: LevelError, File: ProjectFile, Message: err.Error()}}
 	}
 	for _, i := range ignored {
-		findings = append(findings, Finding{Level: LevelWarning, Key: i.Key, Message: i.Key + " counts for nothing: " + i.Why})
+		findings = append(findings, Finding{Level: LevelWarning, Key: i.Key, Message: i.Key + " is ignored: " + i.Why})
 	}
 	return locate(append(findings, more(p)...), ProjectFile, doc)
 }

@@ -22,19 +22,19 @@ func TestCheckUser(t *testing.T) {
 	}{
 		{"good", `{"model":"m"}`, 0o644, none, nil},
 		{"no JSON", "{\n  \"model\" \"m\"}", 0o600, none, []string{`FILE: error: line 2, column 11: invalid character '"' after object name`}},
-		{"no host", `{"sandbox":{"network":["*"]}}`, 0o600, none, []string{`FILE: error: sandbox.network: "*": it is not a name in lower case, nor *.domain`}},
-		{"a value", "{\"permissions\":\n{\"mode\":\"all\"}}", 0o600, none, []string{`FILE:2:9: error: permissions.mode is "all": use plan, ask, guard, auto, yolo`}},
-		{"a placeholder where none is replaced", `{"fallback":["{env:SET}"]}`, 0o600, none, []string{`FILE:1:13: warning: fallback has {env:…} or {file:…} in it, which is not replaced there`}},
+		{"no host", `{"sandbox":{"network":["*"]}}`, 0o600, none, []string{`FILE: error: sandbox.network: "*": use a host name in lower case, or *.domain`}},
+		{"a value", "{\"permissions\":\n{\"mode\":\"all\"}}", 0o600, none, []string{`FILE:2:9: error: permissions.mode is "all": use plan, ask, guard, auto or yolo`}},
+		{"a placeholder where none is replaced", `{"fallback":["{env:SET}"]}`, 0o600, none, []string{`FILE:1:13: warning: fallback contains {env:…} or {file:…}, which is not expanded in this key`}},
 		{"placeholders for nothing", `{"providers":{"a":{"base_url":"{env:NOT_SET}","headers":{"B":"{env:SET}"}}}}`, 0o644, none, []string{
-			`FILE:1:31: error: providers.a.base_url: {env:NOT_SET}: the variable NOT_SET is not set: set it, or take it out of the configuration`,
+			`FILE:1:31: error: providers.a.base_url: {env:NOT_SET}: environment variable NOT_SET is not set`,
 		}},
 		{"a secret that others can read", `{"providers":{"a":{"headers":{"B":"x"}}}}`, 0o640, none, []string{
-			`FILE:1:35: warning: providers.a.headers.B may be secret, and others can read the file (-rw-r-----): 'chmod 600' it, or use {env:NAME}`,
+			"FILE:1:35: warning: providers.a.headers.B may be secret, and other users can read the file (-rw-r-----): run `chmod 600 FILE`, or use {env:NAME}",
 		}},
 		{"a secret of its user alone", `{"providers":{"a":{"headers":{"B":"x"}}}}`, 0o600, none, nil},
 		{"what others know", "{\"zzzz\":1,\n\"fallback\":[\"a\",\"b\"]}", 0o600, func(User) []Finding {
 			return []Finding{{Level: LevelWarning, Key: "fallback.1", Message: "b is not known"}}
-		}, []string{`FILE:1:2: warning: unknown key "zzzz"; it counts for nothing`, `FILE:2:17: warning: b is not known`}},
+		}, []string{`FILE:1:2: warning: unknown key "zzzz" is ignored`, `FILE:2:17: warning: b is not known`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := layUser(t, tt.text)
@@ -43,7 +43,7 @@ func TestCheckUser(t *testing.T) {
 			}
 			var got []string
 			for _, f := range CheckUser(path, tt.more) {
-				got = append(got, strings.Replace(f.String(), path, "FILE", 1))
+				got = append(got, strings.ReplaceAll(f.String(), path, "FILE"))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)

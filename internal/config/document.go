@@ -24,10 +24,10 @@ type document struct {
 
 func parseDocument(text []byte) (document, error) {
 	if len(text) > maxText {
-		return document{}, fmt.Errorf("it has more than %d bytes", maxText)
+		return document{}, fmt.Errorf("the file has more than %d bytes", maxText)
 	}
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
-		return document{}, fmt.Errorf("it has more than %d brackets", maxBrackets)
+		return document{}, fmt.Errorf("the file has more than %d brackets", maxBrackets)
 	}
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {

@@ -43,7 +43,7 @@ func Unset(name string, check func(User) error) error {
 	path := splitKey(name)
 	return editUser(check, func(d *document) error {
 		if d.root.Find(pointer(path)) == nil {
-			return fault.New(pawl.ErrNotFound, "%s is not in your configuration", name)
+			return fault.New(pawl.ErrNotFound, "%s is not set in your configuration file", name)
 		}
 		return d.remove(path)
 	})
@@ -81,9 +81,9 @@ func settable(path []string) (reflect.Type, error) {
 	case ok:
 		return t, nil
 	case closest != "":
-		return nil, fault.New(pawl.ErrInvalid, "there is no key %q: did you mean %q", strings.Join(path, "."), closest)
+		return nil, fault.New(pawl.ErrInvalid, "unknown key %q", strings.Join(path, ".")).Hint("Did you mean %q?", closest)
 	default:
-		return nil, fault.New(pawl.ErrInvalid, "there is no key %q: 'pawl config schema' shows all", strings.Join(path, "."))
+		return nil, fault.New(pawl.ErrInvalid, "unknown key %q", strings.Join(path, ".")).Hint("Run `pawl config schema` to see all keys.")
 	}
 }
 
@@ -98,7 +98,7 @@ func literal(t reflect.Type, value string) (hujson.Value, error) {
 	}
 	d, err := parseDocument([]byte(value))
 	if err != nil {
-		return hujson.Value{}, fmt.Errorf("it must be written as JSON: %w", err)
+		return hujson.Value{}, fmt.Errorf("the value is not valid JSON: %w", err)
 	}
 	return d.root, nil
 }
@@ -107,7 +107,7 @@ func literal(t reflect.Type, value string) (hujson.Value, error) {
 func fits(path []string, value hujson.Value) error {
 	if k, ok := keyOf(path); ok && k.values != nil {
 		if text, ok := value.Value.(hujson.Literal); ok && !slices.Contains(k.values, text.String()) {
-			return fmt.Errorf("it cannot be %q: use %s", text.String(), strings.Join(k.values, ", "))
+			return fmt.Errorf("invalid value %q: use %s", text.String(), alternatives(k.values))
 		}
 	}
 	s, err := Schema()
@@ -158,7 +158,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	}
 	d, err := parseDocument(text)
 	if err != nil {
-		return fault.New(pawl.ErrInvalid, "change %s: %w: correct it first", path, err)
+		return fault.New(pawl.ErrInvalid, "change %s: %w", path, err).Hint("Run `pawl config edit` to correct the file first.")
 	}
 	if err := change(&d); err != nil {
 		return err
@@ -169,7 +169,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 		err = check(u)
 	}
 	if err != nil {
-		return fault.New(pawl.ErrInvalid, "change %s: it would not load: %w", path, err)
+		return fault.New(pawl.ErrInvalid, "change %s: the file would be invalid: %w", path, err)
 	}
 	return userfile.ReplaceText(path, text)
 }

@@ -80,11 +80,11 @@ func (in *inspector) value(v *hujson.Value, t reflect.Type, path []string) {
 	got := kindName(v.Value.Kind())
 	raw := t == reflect.TypeFor[json.RawMessage]()
 	if got == "null" {
-		in.add(LevelError, v, path, "%s is null: leave the key out", name(path))
+		in.add(LevelError, v, path, "%s is null: remove the key instead", name(path))
 		return
 	}
 	if want := typeName(t); got != want && !raw {
-		in.add(LevelError, v, path, "%s is %s, and must be %s", name(path), article(got), article(want))
+		in.add(LevelError, v, path, "%s is %s, but must be %s", name(path), article(got), article(want))
 		return
 	}
 	switch x := v.Value.(type) {
@@ -133,17 +133,17 @@ func (in *inspector) object(o *hujson.Object, t reflect.Type, path []string) {
 func (in *inspector) unknown(v *hujson.Value, t reflect.Type, at []string) {
 	key := at[len(at)-1]
 	meant := suggest.Name(key, fieldNames(t))
-	text := fmt.Sprintf("unknown key %q", strings.Join(at, "."))
+	unknown, hint := fmt.Sprintf("unknown key %q", strings.Join(at, ".")), ""
 	if meant != "" {
-		text += fmt.Sprintf(": did you mean %q?", meant)
+		hint = fmt.Sprintf(": did you mean %q?", meant)
 	}
 	switch {
 	case slices.Contains(safetyKeys, at[0]), len(at) == 1 && slices.Contains(safetyKeys, meant):
-		in.add(LevelError, v, at, "%s It would say what is allowed, so pawl does not go on without it", strings.TrimSuffix(text, "?")+".")
+		in.add(LevelError, v, at, "unknown security setting %q%s", strings.Join(at, "."), hint)
 	case strings.EqualFold(key, meant):
-		in.add(LevelError, v, at, "%s", text)
+		in.add(LevelError, v, at, "%s%s", unknown, hint)
 	default:
-		in.add(LevelWarning, v, at, "%s; it counts for nothing", strings.TrimSuffix(text, "?"))
+		in.add(LevelWarning, v, at, "%s is ignored%s", unknown, hint)
 	}
 }
 
@@ -168,7 +168,7 @@ func fieldNames(t reflect.Type) (names []string) {
 
 func name(path []string) string {
 	if len(path) == 0 {
-		return "it"
+		return "the file"
 	}
 	return strings.Join(path, ".")
 }

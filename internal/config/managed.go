@@ -51,7 +51,7 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 			err = guarded(folder, info, fs.ModeDir, owner)
 		}
 		if err != nil {
-			return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+			return Managed{}, fmt.Errorf("read the managed policy: %w", err)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -59,10 +59,10 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 		return Managed{}, nil
 	}
 	if errors.Is(err, syscall.ELOOP) {
-		err = fault.New(pawl.ErrDenied, "%s is a link: have the administrator put a file there", path)
+		err = fault.New(pawl.ErrDenied, "%s is a symbolic link", path).Hint("Ask your administrator to replace it with a file.")
 	}
 	if err != nil {
-		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+		return Managed{}, fmt.Errorf("read the managed policy: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -70,15 +70,15 @@ func loadManaged(path string, owner uint32) (Managed, error) {
 		err = guarded(path, info, 0, owner)
 	}
 	if err != nil {
-		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+		return Managed{}, fmt.Errorf("read the managed policy: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxManaged+1))
 	if err != nil {
-		return Managed{}, fmt.Errorf("read the policy of this machine: %w", err)
+		return Managed{}, fmt.Errorf("read the managed policy: %w", err)
 	}
 	m, err := decodeManaged(text)
 	if err != nil {
-		return Managed{}, fault.New(pawl.ErrInvalid, "read the policy of this machine: %s: %w", path, err)
+		return Managed{}, fault.New(pawl.ErrInvalid, "read the managed policy: %s: %w", path, err)
 	}
 	return m, nil
 }
@@ -88,11 +88,12 @@ func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) erro
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode().Type() != kind:
-		return fault.New(pawl.ErrDenied, "%s is a link, or not what it should be (%s)", path, info.Mode())
+		return fault.New(pawl.ErrDenied, "%s has the wrong file type (%s)", path, info.Mode())
 	case !ok || s.Uid != owner:
-		return fault.New(pawl.ErrDenied, "%s does not belong to root: have the administrator 'chown root' it", path)
+		return fault.New(pawl.ErrDenied, "%s is not owned by root", path).Hint("Ask your administrator to run `chown root %s`.", path)
 	case info.Mode().Perm()&0o022 != 0:
-		return fault.New(pawl.ErrDenied, "%s can be written by others than root (%s): have the administrator 'chmod go-w' it", path, info.Mode())
+		return fault.New(pawl.ErrDenied, "users other than root can write to %s (%s)", path, info.Mode()).
+			Hint("Ask your administrator to run `chmod go-w %s`.", path)
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) erro
 func decodeManaged(text []byte) (Managed, error) {
 	var m Managed
 	if len(text) > maxManaged {
-		return m, fmt.Errorf("it has more than %d bytes", maxManaged)
+		return m, fmt.Errorf("the file has more than %d bytes", maxManaged)
 	}
 	text, err := standard(text)
 	if err != nil {

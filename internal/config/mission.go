@@ -22,7 +22,7 @@ func (m Mission) StuckAfter() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(m.Stuck)
 	if err != nil || d <= 0 {
-		return 0, fault.New(pawl.ErrInvalid, "mission.stuck is %.40q: write a time, such as 10m", m.Stuck)
+		return 0, fault.New(pawl.ErrInvalid, "mission.stuck is %.40q: use a duration, such as 10m", m.Stuck)
 	}
 	return d, nil
 }

@@ -5,9 +5,11 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Store returns the location of the log: PAWL_STORE (a postgres:// URL or a path), or a
@@ -33,7 +35,7 @@ func Data() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find data folder: %w: set PAWL_DATA", err)
+		return "", fault.New(pawl.ErrInvalid, "find the data directory: %w", err).Hint("Set HOME or PAWL_DATA.")
 	}
 	return filepath.Join(home, ".local", "share", "pawl"), nil
 }
@@ -59,7 +61,7 @@ func Cache() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w: set PAWL_CACHE", err)
+		return "", fault.New(pawl.ErrInvalid, "find the cache directory: %w", err).Hint("Set HOME or PAWL_CACHE.")
 	}
 	return filepath.Join(home, ".cache", "pawl"), nil
 }

@@ -33,7 +33,7 @@ type Ignored struct {
 	Why string `json:"why"`
 }
 
-const onlyYours = "only your own configuration can set it"
+const onlyYours = "it can be set only in your own configuration"
 
 // userKeys are keys that a project cannot set: they determine providers, API keys,
 // network access and permissions. They are ignored; any other unknown key is an error.
@@ -62,7 +62,7 @@ func LoadProject(read func(name string) ([]byte, error)) (Project, []Ignored, er
 
 func decodeProject(text []byte) (Project, []Ignored, error) {
 	if len(text) > maxProject {
-		return Project{}, nil, fmt.Errorf("it has more than %d bytes", maxProject)
+		return Project{}, nil, fmt.Errorf("the file has more than %d bytes", maxProject)
 	}
 	text, err := standard(text)
 	if err != nil {
@@ -122,7 +122,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	if keys == nil {
-		return nil, errors.New("it is null, and not an object")
+		return nil, errors.New("the value is null, not an object")
 	}
 	return keys, nil
 }

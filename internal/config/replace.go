@@ -74,7 +74,7 @@ func (r *replacer) put(key string, value *string) {
 		parts := placeholder.FindStringSubmatch(found)
 		text, err := r.look(parts[1], parts[2], parts[3] != "")
 		if err == nil && strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			err = errors.New("what it stands for has more than one line, or control characters in it")
+			err = errors.New("its value contains line breaks or control characters")
 		}
 		if err != nil {
 			r.err = errors.Join(r.err, fmt.Errorf("%s: %s: %w", key, found, err))
@@ -98,7 +98,7 @@ func (r *replacer) look(kind, name string, ended bool) (string, error) {
 	}
 	value := os.Getenv(name)
 	if value == "" {
-		return "", fmt.Errorf("the variable %s is not set: set it, or take it out of the configuration", name)
+		return "", fmt.Errorf("environment variable %s is not set", name)
 	}
 	return value, nil
 }
@@ -121,7 +121,7 @@ func (r *replacer) read(path string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, fmt.Errorf("%s is not a file", path))
+		return "", errors.Join(err, fmt.Errorf("%s is not a regular file", path))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxReplacement+1))
 	switch {

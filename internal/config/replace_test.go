@@ -50,16 +50,16 @@ func TestReplace(t *testing.T) {
 		t.Error(diff)
 	}
 	for value, fault := range map[string]string{
-		"{env:NONE}":      "the variable NONE is not set",
-		"{env:EMPTY}":     "the variable EMPTY is not set",
+		"{env:NONE}":      "environment variable NONE is not set",
+		"{env:EMPTY}":     "environment variable EMPTY is not set",
 		"{env:}":          "write {env:NAME}",
 		"{env:A_TOKEN":    "write {env:NAME}",
 		"{env:TWO_LINES}": "more than one line",
 		"{file:none}":     "no such file",
 		"{file:empty}":    "is empty",
 		"{file:large}":    "more than 65536 bytes",
-		"{file:home}":     "is not a file",
-		"{file:pipe}":     "is not a file",
+		"{file:home}":     "is not a regular file",
+		"{file:pipe}":     "is not a regular file",
 		"{file:~root/x}":  "no such file",
 	} {
 		u, err := load(`{"providers":{"a":{"headers":{"K":"` + value + `"}}}}`)

@@ -36,19 +36,19 @@ func (s *Sandbox) expand(home string) error {
 			return fmt.Errorf("sandbox.writable: %q: %w", path, err)
 		}
 		if full == "/" || full == filepath.Clean(home) {
-			return fmt.Errorf("sandbox.writable: %q: it is too much: name the folders that commands write to", path)
+			return fmt.Errorf("sandbox.writable: %q: too broad: name the directories that commands write to", path)
 		}
 		s.Writable[i] = full
 	}
 	for _, name := range s.Env {
 		if !isVariable(name) {
-			return fmt.Errorf("sandbox.env: %q: it is not the name of a variable", name)
+			return fmt.Errorf("sandbox.env: %q: not a valid variable name", name)
 		}
 	}
 	for i, path := range s.Hidden {
 		if path != "" && path[0] != '/' && path[0] != '~' {
 			if _, err := filepath.Match(path, "x"); err != nil || strings.Contains(path, "/") {
-				return fmt.Errorf("sandbox.hidden: %q: it is neither a path nor a pattern for names", path)
+				return fmt.Errorf("sandbox.hidden: %q: not a path or a file name pattern", path)
 			}
 			continue
 		}
@@ -68,22 +68,22 @@ func expandPath(path, home string) (string, error) {
 	rest, tilde := strings.CutPrefix(plain, "~")
 	switch {
 	case tilde && !filepath.IsAbs(home):
-		return "", errors.New("your home folder is not known: set HOME")
+		return "", errors.New("the home directory is unknown: set HOME")
 	case strings.ContainsRune(path, 0):
-		return "", errors.New("it has a zero byte in it")
+		return "", errors.New("the path contains a zero byte")
 	case path == "/":
 		return path, nil
 	case tilde && rest == "":
 		return filepath.Clean(home), nil
 	case tilde && rest[0] != '/':
-		return "", errors.New("other people's homes cannot be meant: write the path in full")
+		return "", errors.New("the home directories of other users are not supported: use an absolute path")
 	case tilde:
 		plain = rest
 	case !filepath.IsAbs(plain):
-		return "", errors.New("it is neither absolute nor begins with ~/")
+		return "", errors.New("the path is not absolute and does not begin with ~/")
 	}
 	if filepath.Clean(plain) != plain || plain == "/" {
-		return "", errors.New("it has //, /./ or /../ in it: write it plainly")
+		return "", errors.New("the path contains //, /./ or /../")
 	}
 	if tilde {
 		plain = filepath.Join(home, plain)
@@ -98,23 +98,23 @@ func checkHostPattern(pattern string) error {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		port := host[i+1:]
 		if port == "" || len(port) > 5 || port[0] == '0' || strings.Trim(port, "0123456789") != "" {
-			return errors.New("there is no such port")
+			return errors.New("invalid port")
 		}
 		host = host[:i]
 	}
 	name := strings.TrimPrefix(host, "*.")
 	if name == "" || len(name) > 253 {
-		return errors.New("it names no host")
+		return errors.New("invalid host name")
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" || label[0] == '-' || strings.HasSuffix(label, "-") || strings.ContainsFunc(label, func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
 		}) {
-			return errors.New("it is not a name in lower case, nor *.domain")
+			return errors.New("use a host name in lower case, or *.domain")
 		}
 	}
 	if host != name && !strings.Contains(name, ".") {
-		return errors.New("it is too much: name a domain")
+		return errors.New("too broad: name a domain")
 	}
 	return nil
 }

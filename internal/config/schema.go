@@ -23,7 +23,7 @@ func Schema() (*jsonschema.Schema, error) {
 	}
 	neverNull(s)
 	s.Schema, s.ID = "https://json-schema.org/draft/2020-12/schema", SchemaURL
-	s.Title, s.Description = "pawl.json", "The user's configuration of pawl. Comments and trailing commas are read."
+	s.Title, s.Description = "pawl.json", "The user's configuration of Pawl. Comments and trailing commas are allowed."
 	for _, k := range keys {
 		if at := schemaAt(s, strings.Split(k.path, ".")); at != nil {
 			at.Description = k.what
@@ -38,7 +38,7 @@ func Schema() (*jsonschema.Schema, error) {
 	if options := schemaAt(s, []string{"lsp", "*", "initialization"}); options != nil {
 		options.Type = "object"
 	}
-	s.Properties[schemaKey] = &jsonschema.Schema{Type: "string", Description: "Where the schema of this file is, for editors."}
+	s.Properties[schemaKey] = &jsonschema.Schema{Type: "string", Description: "The schema of this file, for editors."}
 	return s, nil
 }
 
@@ -68,12 +68,12 @@ func ruleSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object",
 		Properties: map[string]*jsonschema.Schema{
-			"tool":      text("The tool whose calls it is about."),
-			"kind":      text("What its pattern is about; may be left out where the tool tells it.", "read", "write", "exec", "escape", "net"),
-			"pattern":   text("A glob on paths, words of a command with * for any rest, or a host."),
-			"decision":  text("What becomes of what it matches.", "allow", "ask", "deny"),
-			"match":     list("Examples that it must match."),
-			"not_match": list("Examples that it must not match."),
+			"tool":      text("The tool that the rule is for."),
+			"kind":      text("The kind of access that the pattern matches. Optional if the tool has only one.", "read", "write", "exec", "escape", "net"),
+			"pattern":   text("A glob for paths, the words of a command with a trailing * for any arguments, or a host."),
+			"decision":  text("The decision for matching calls.", "allow", "ask", "deny"),
+			"match":     list("Examples that the rule must match."),
+			"not_match": list("Examples that the rule must not match."),
 		},
 		PropertyOrder:        []string{"tool", "kind", "pattern", "decision", "match", "not_match"},
 		Required:             []string{"decision"},

@@ -12,7 +12,7 @@ import (
 func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "%w: correct it first", err)
+		return nil, fault.New(pawl.ErrInvalid, "%w", err).Hint("Correct the file first.")
 	}
 	v, err := parseDocument(value)
 	if err != nil {
@@ -29,10 +29,10 @@ func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) 
 func UnsetText(text []byte, path []string) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "%w: correct it first", err)
+		return nil, fault.New(pawl.ErrInvalid, "%w", err).Hint("Correct the file first.")
 	}
 	if d.root.Find(pointer(path)) == nil {
-		return nil, fault.New(pawl.ErrNotFound, "%s is not there", name(path))
+		return nil, fault.New(pawl.ErrNotFound, "%s not found", name(path))
 	}
 	if err := d.remove(path); err != nil {
 		return nil, err

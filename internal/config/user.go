@@ -153,7 +153,7 @@ func UserFile() (string, error) {
 	}
 	dir, err := UserFolder()
 	if err != nil {
-		return "", fmt.Errorf("%w: set PAWL_CONFIG", err)
+		return "", err
 	}
 	return filepath.Join(dir, "pawl.json"), nil
 }
@@ -166,7 +166,7 @@ func UserFolder() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find configuration folder: %w", err)
+		return "", fault.New(pawl.ErrInvalid, "find the configuration directory: %w", err).Hint("Set HOME or XDG_CONFIG_HOME.")
 	}
 	return filepath.Join(home, ".config", "pawl"), nil
 }

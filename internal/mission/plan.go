@@ -21,8 +21,8 @@ type planInput struct {
 	Tasks      []taskInput      `json:"tasks" jsonschema:"all tasks, also those that are done"`
 	Criteria   []criterionInput `json:"criteria,omitempty" jsonschema:"what must hold in the end; only with the first plan"`
 	Checks     []checkInput     `json:"checks,omitempty" jsonschema:"commands that must pass, beside the project's own; only with the first plan"`
-	AgreeFiles []string         `json:"agree_files,omitempty" jsonschema:"protected files that must change: the user is asked"`
-	AgreeTests []string         `json:"agree_tests,omitempty" jsonschema:"tests that must go or change: the user is asked"`
+	AllowFiles []string         `json:"allow_files,omitempty" jsonschema:"protected files that must change: the user is asked"`
+	AllowTests []string         `json:"allow_tests,omitempty" jsonschema:"tests that must go or change: the user is asked"`
 }
 
 type taskInput struct {
@@ -132,7 +132,7 @@ func hasCriteria(f pawl.Criteria, in planInput) bool {
 			return false
 		}
 	}
-	return within(in.AgreeFiles, f.Approval.Files) && within(in.AgreeTests, f.Approval.Tests)
+	return within(in.AllowFiles, f.Approval.Files) && within(in.AllowTests, f.Approval.Tests)
 }
 
 // runs reports whether a command is that of a fixed check, whose program is an absolute path.
@@ -221,11 +221,11 @@ const yes = "Yes, it may"
 // askApproval asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
 // error.
 func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval pawl.Approval, in planInput) (pawl.Approval, error) {
-	if len(in.AgreeFiles)+len(in.AgreeTests) == 0 {
+	if len(in.AllowFiles)+len(in.AllowTests) == 0 {
 		return approval, nil
 	}
 	question := fmt.Sprintf("The plan wants to change what is protected. Files: %s. Tests: %s. May it?",
-		strings.Join(in.AgreeFiles, ", "), strings.Join(in.AgreeTests, ", "))
+		strings.Join(in.AllowFiles, ", "), strings.Join(in.AllowTests, ", "))
 	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
 		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "No"}},
 	}}})
@@ -233,8 +233,8 @@ func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval p
 		return approval, err
 	}
 	if answer.Outcome != pawl.OutcomeAnswered || len(answer.Answers) != 1 || !slices.Equal(answer.Answers[0], []string{yes}) {
-		return approval, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AgreeFiles, in.AgreeTests), ", "))
+		return approval, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AllowFiles, in.AllowTests), ", "))
 	}
-	approval.Files, approval.Tests = append(approval.Files, in.AgreeFiles...), append(approval.Tests, in.AgreeTests...)
+	approval.Files, approval.Tests = append(approval.Files, in.AllowFiles...), append(approval.Tests, in.AllowTests...)
 	return approval, nil
 }

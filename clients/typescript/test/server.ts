@@ -35,7 +35,7 @@ export class Server {
     this.process = child;
     for await (const line of createInterface(child.stderr)) {
       this.log += `${line}\n`;
-      const found = /^pawl serves on (\S+)$/.exec(line);
+      const found = /^pawl: listening on (\S+)$/.exec(line);
       if (!found) continue;
       if (this.way === "address") this.url = found[1]!;
       child.stderr.resume(); // nobody reads the rest

@@ -32,12 +32,12 @@ func Command() *cobra.Command {
 	var f acpFlags
 	cmd := &cobra.Command{
 		Use:   "acp",
-		Short: "Work in an editor, over the Agent Client Protocol",
-		Long: `Speak the Agent Client Protocol on standard input and output, for editors such as
-Zed. The editor starts it; nobody types here. The flags hold for all its prompts.
+		Short: "Run Pawl in an editor (Agent Client Protocol)",
+		Long: `Run Pawl as an agent for editors such as Zed, with the Agent Client Protocol on standard
+input and output. The editor starts this command. The flags apply to all its prompts.
 
-When the editor goes away, turns that are open stay open: the editor goes on with
-them when it loads the session again, and so does 'pawl resume'.`,
+If the editor exits, unfinished turns are interrupted. They continue when the editor
+loads the session again, or with 'pawl resume'.`,
 		Example: `  pawl acp
   pawl acp --model sonnet --mode ask`,
 		Args: cli.Args(cobra.NoArgs),
@@ -62,7 +62,7 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 	defer a.Close()
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); ok && cli.IsTerminal(file) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: an editor is to start this and to speak with it; see docs/how-to/editors.md. Ctrl-C ends it.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: this command is meant to be started by an editor (see docs/how-to/editors.md). Press Ctrl-C to exit.")
 	}
 	return acp.Serve(ctx, acp.Config{
 		Service: a, Version: app.Version, Settings: settings, Log: cmd.ErrOrStderr(),

@@ -26,12 +26,15 @@ import (
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth",
-		Short: "Keep and test the keys of model providers and search services",
-		Long: `Keep and test the keys of model providers and search services. Alone, it shows
-which keys and local model servers are here, and what to do to get one.
+		Short: "Manage API keys",
+		Long: `Manage the API keys of model providers and search services. Without a subcommand,
+show which keys and local model servers were found, and how to set one up.
 
-A key is looked for in the environment, then in the system's keyring, then in
-keys.json in pawl's data folder, which is used where there is no keyring.`,
+Pawl looks for a key in the environment, then in the system keyring, then in
+keys.json in its data directory, which is used on systems without a keyring.`,
+		Example: `  pawl auth
+  pawl auth login anthropic
+  pawl auth test anthropic`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := app.ModelHelp(cmd.Context())
@@ -62,7 +65,7 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 		return cli.UsageError(cmd, err)
 	}
 	if p.Protocol == catalog.ProtocolVertex {
-		return cli.UsageError(cmd, fmt.Errorf("%s takes no key: it signs in with Google's application default credentials", p.ID))
+		return cli.UsageError(cmd, fmt.Errorf("%s uses no API key: it authenticates with Google Application Default Credentials", p.ID))
 	}
 	return f(p, keys)
 }
@@ -80,10 +83,12 @@ func authLoginCommand() *cobra.Command {
 	var inFile bool
 	cmd := &cobra.Command{
 		Use:   "login provider",
-		Short: "Keep a provider's key",
-		Long: `Keep a provider's key: in the system's keyring, or where there is none in keys.json
-in pawl's data folder, readable by you alone. The key is asked for, or read from
-standard input when that is piped; it is never an argument, which others could see.`,
+		Short: "Save a provider's API key",
+		Long: `Save a provider's API key in the system keyring or, on systems without one, in
+keys.json in Pawl's data directory, readable only by you.
+
+Pawl prompts for the key, or reads it from standard input if that is a pipe. The key
+is never an argument, because other users of the machine could see it.`,
 		Example: `  pawl auth login anthropic
   pass show anthropic | pawl auth login anthropic`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -105,7 +110,7 @@ standard input when that is piped; it is never an argument, which others could s
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in keys.json, not in the keyring")
+	cmd.Flags().BoolVar(&inFile, "file", false, "save the key in keys.json instead of the keyring")
 	return cmd
 }
 
@@ -116,15 +121,15 @@ func reportLogin(w io.Writer, p catalog.Provider, keys *auth.Keys, saved auth.Sa
 		where = keys.File
 	}
 	if saved.Reason != nil {
-		where += ", readable by you alone (" + saved.Reason.Error() + ")"
+		where += ", readable only by you (" + saved.Reason.Error() + ")"
 	}
-	fmt.Fprintf(w, "pawl: the key of %s is kept in %s\n", p.ID, where)
+	fmt.Fprintf(w, "pawl: saved the %s key in %s\n", p.ID, where)
 	_, origin, err := keys.Key(app.AuthProvider(p))
 	if err != nil {
 		return err
 	}
 	if origin != saved.Origin {
-		fmt.Fprintf(w, "pawl: note: %s is set, and is used instead\n", origin)
+		fmt.Fprintf(w, "pawl: note: %s takes precedence over the saved key\n", origin)
 	}
 	return nil
 }
@@ -134,7 +139,7 @@ func readKey(cmd *cobra.Command, p catalog.Provider) (auth.Secret, error) {
 	var text string
 	var err error
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "Key of %s (it is not shown): ", p.Name)
+		fmt.Fprintf(cmd.ErrOrStderr(), "API key for %s (not shown): ", p.Name)
 		text, err = readHidden(int(in.Fd()))
 		fmt.Fprintln(cmd.ErrOrStderr())
 	} else {
@@ -184,8 +189,11 @@ func authListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the keys that were found, and where; never the keys themselves",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "List the API keys that were found and their sources",
+		Long:  "List the API keys that were found and their sources. The keys themselves are never shown.",
+		Example: `  pawl auth list
+  pawl auth list --json | jq -r '.[].provider'`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, keys, err := app.CatalogAndKeys()
 			if err != nil {
@@ -207,11 +215,11 @@ func authListCommand() *cobra.Command {
 
 func printKeys(w io.Writer, found []app.FoundKey) error {
 	if len(found) == 0 {
-		_, err := fmt.Fprintln(w, "no keys: 'pawl auth' says how to get one")
+		_, err := fmt.Fprintln(w, "No API keys found. Run `pawl auth` to see how to add one.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "PROVIDER\tFROM\tKEY")
+	fmt.Fprintln(t, "PROVIDER\tSOURCE\tKEY")
 	for _, k := range found {
 		fmt.Fprintf(t, "%s\t%s\t%d characters\n", k.Provider, k.Origin, k.Length)
 	}
@@ -221,19 +229,22 @@ func printKeys(w io.Writer, found []app.FoundKey) error {
 func authLogoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout provider",
-		Short: "Delete a provider's key from keyring and file",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Short: "Delete a provider's saved API key",
+		Long:  "Delete a provider's API key from the system keyring and from keys.json. Environment variables stay set.",
+		Example: `  pawl auth logout openai
+  pawl auth logout brave`,
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
 				origins, err := keys.Delete(p.ID)
 				for _, origin := range origins {
-					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: the key of %s is deleted from %s\n", p.ID, origin)
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: deleted the %s key from %s\n", p.ID, origin)
 				}
 				if err != nil {
 					return err
 				}
 				if _, origin, err := keys.Key(app.AuthProvider(p)); err == nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s is set, and is used\n", origin)
+					fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s is still set and provides a key\n", origin)
 				}
 				return nil
 			})
@@ -259,11 +270,11 @@ func authTestCommand() *cobra.Command {
 	var baseURL string
 	cmd := &cobra.Command{
 		Use:   "test provider",
-		Short: "Test a provider's key by asking for its models, which costs nothing",
-		Long: `Test a provider's key by asking for its models, which costs nothing.
+		Short: "Test a provider's API key",
+		Long: `Test a provider's API key with a request that lists its models. The request is free.
 
-Exit codes: 0 it works, 1 there is no key or no way to test it, 5 it is refused, the
-provider cannot be reached, or its answer proves nothing.`,
+Exit codes: 0 the key works, 1 there is no key or no way to test it, 5 the key was
+rejected, the provider is unreachable, or the answer is inconclusive.`,
 		Example: `  pawl auth test openai
   pawl auth test openai --base-url https://proxy.example.org/v1`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -279,7 +290,7 @@ provider cannot be reached, or its answer proves nothing.`,
 				}
 				o, err := auth.Check(cmd.Context(), auth.Target{Protocol: string(p.Protocol), Dialect: p.Dialect, BaseURL: base}, key)
 				if err != nil {
-					return fmt.Errorf("test key of %s: %w", p.ID, err)
+					return fmt.Errorf("test the %s key: %w", p.ID, err)
 				}
 				line := fmt.Sprintf("%s: %s (key from %s", p.ID, o.Verdict, origin)
 				if o.Detail != "" {
@@ -293,6 +304,6 @@ provider cannot be reached, or its answer proves nothing.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&baseURL, "base-url", "", "ask at this `url` instead of the provider's own")
+	cmd.Flags().StringVar(&baseURL, "base-url", "", "send the request to this `url` instead of the provider's")
 	return cmd
 }

@@ -29,22 +29,22 @@ type modelsFlags struct {
 func ModelsCommand() *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{
-		Use:   "models [words…]",
-		Short: "List the models, their limits and prices",
-		Long: `List the models that pawl knows, with their context window, the longest reply, and
-their prices in dollars for a million tokens: read, written, read from the cache.
+		Use:   "models [word…]",
+		Short: "List models with their limits and prices",
+		Long: `List the models that Pawl knows, with their context window, their output limit, and
+their prices in USD per million tokens: input, output and cached input.
 
-With words, those models whose ref or name has all of them. The list is part of pawl
-and works offline; models.json in pawl's data folder adds to it.`,
+With words, list only the models whose ref or name contains all of them. The list is
+built in and works offline; models.json in Pawl's data directory extends it.`,
 		Example: `  pawl models sonnet
-  pawl models --available                # those that you have a key for
-  pawl models --local                    # what runs on this machine
+  pawl models --available                # models that you have a key for
+  pawl models --local                    # models on this machine
   pawl models --provider openai --json | jq -r '.[].ref'`,
 		RunE: func(cmd *cobra.Command, words []string) error { return f.run(cmd, words) },
 	}
-	cmd.Flags().StringVar(&f.provider, "provider", "", "only the models of this `provider`")
-	cmd.Flags().BoolVar(&f.local, "local", false, "ask this machine's model servers what they have")
-	cmd.Flags().BoolVar(&f.available, "available", false, "only the models whose provider's key is found")
+	cmd.Flags().StringVar(&f.provider, "provider", "", "list only the models of this `provider`")
+	cmd.Flags().BoolVar(&f.local, "local", false, "list the models of local model servers")
+	cmd.Flags().BoolVar(&f.available, "available", false, "list only the models that you have an API key for")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("local", "available")
 	return cmd
@@ -72,7 +72,7 @@ func (f *modelsFlags) run(cmd *cobra.Command, words []string) error {
 	}
 	if f.local && len(models) == 0 {
 		for _, p := range c.Locals() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s was looked for at %s\n", p.Name, p.BaseURL)
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: no models found at %s (%s)\n", p.BaseURL, p.Name)
 		}
 	}
 	return printModels(cmd.OutOrStdout(), models)
@@ -122,11 +122,11 @@ func hasWords(m catalog.Model, words []string) bool {
 
 func printModels(w io.Writer, models []catalog.Model) error {
 	if len(models) == 0 {
-		_, err := fmt.Fprintln(w, "no models")
+		_, err := fmt.Fprintln(w, "No models found.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "REF\tCONTEXT\tOUTPUT\tIN $/M\tOUT $/M\tCACHED $/M\tTAKES")
+	fmt.Fprintln(t, "MODEL\tCONTEXT\tOUTPUT\tIN $/M\tOUT $/M\tCACHED $/M\tCAPABILITIES")
 	for _, m := range models {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 			m.Ref, tokens(m.Context), tokens(m.Output), m.Prices.Input, m.Prices.Output, m.Prices.CacheRead, strings.Join(takes(m), ","))

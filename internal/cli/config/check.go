@@ -35,13 +35,16 @@ func configCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [file]",
-		Short: "Find what is wrong in your configuration, or counts for nothing",
-		Long: `Find what is wrong in your configuration and in this folder's, or counts for nothing:
-unknown keys, wrong types, rules that do not do what their examples say, unknown models,
-secrets that others can read. With a file, look at that one: as at a folder's if it is
-.pawl/config.json, else as if it were yours.
+		Short: "Check the configuration for errors",
+		Long: `Check your configuration, the project configuration and the managed policy: unknown
+keys, wrong types, permission rules that contradict their examples, unknown models,
+secrets that other users can read. With a file, check only that file: as a project
+configuration if its path ends with .pawl/config.json, otherwise as your own.
 
-Exit codes: 0 it can be used, perhaps with warnings; 1 it cannot.`,
+Exit codes: 0 no errors (there may be warnings), 1 errors.`,
+		Example: `  pawl config check
+  pawl config check .pawl/config.json
+  pawl config check --json`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			findings, err := checkFiles(args)
@@ -135,7 +138,7 @@ func checkRules(text json.RawMessage, origin permission.Origin) (findings []conf
 			text := strings.TrimPrefix(strings.TrimPrefix(cli.ErrorText(err), "rule 1, "), "read rules: ")
 			findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: fmt.Sprintf("rule %d, %s", i+1, text)})
 		case origin == permission.OriginProject && parsed[0].Decision == permission.Allow:
-			findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: fmt.Sprintf("rule %d, %s counts for nothing: a project may only ask or deny", i+1, parsed[0])})
+			findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: fmt.Sprintf("rule %d, %s is ignored: a project may only ask or deny", i+1, parsed[0])})
 		}
 	}
 	if _, err := permission.ParseRules(text, origin); err != nil && len(findings) == 0 {
@@ -205,10 +208,10 @@ func checkMission(u config.User) (findings []config.Finding) {
 		bad("mission.stuck", err)
 	}
 	if n := u.Mission.Workers; n < 0 || n > pawl.MissionMaxWorkers {
-		bad("mission.workers", fmt.Errorf("mission.workers is %d: use 1 to %d", n, pawl.MissionMaxWorkers))
+		bad("mission.workers", fmt.Errorf("mission.workers is %d: use a number from 1 to %d", n, pawl.MissionMaxWorkers))
 	}
 	if n := len(u.Mission.Reviewers); n > pawl.MaxReviewers {
-		bad("mission.reviewers", fmt.Errorf("mission.reviewers names %d models: name %d at most", n, pawl.MaxReviewers))
+		bad("mission.reviewers", fmt.Errorf("mission.reviewers has %d models: use at most %d", n, pawl.MaxReviewers))
 	}
 	return findings
 }
@@ -241,7 +244,7 @@ func checkProject(dir string) []config.Finding {
 		defer root.Close()
 		info, err := root.Lstat(filepath.FromSlash(name))
 		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is not a file")
+			err = errors.New("not a regular file")
 		}
 		if err != nil {
 			return nil, err

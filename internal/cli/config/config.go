@@ -18,12 +18,13 @@ func Command() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Look at what pawl is configured with, and change it",
-		Long: `Show every value that takes effect here, and where it comes from: what is built in,
-the policy of this machine, your file, this folder's if you trust it, variables. The
-flags of a command win over them, and what the policy locks holds over all.
+		Short: "Show and change the configuration",
+		Long: `Show every setting that is in effect in this directory and where it comes from: the
+built-in defaults, the managed policy of this machine, your configuration file, the
+project configuration if you trust it, and environment variables. Flags override all
+of them, except for what the managed policy enforces.
 
-What may be secret is not shown.`,
+Values that may be secret are masked.`,
 		Example: `  pawl config
   pawl config --json | jq '.[] | select(.layer == "user")'
   pawl config set permissions.mode guard
@@ -54,8 +55,10 @@ func configShowCommand() *cobra.Command {
 func configPathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "path",
-		Short: "Print where your configuration is",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "Print the path of your configuration file",
+		Example: `  pawl config path
+  cat "$(pawl config path)"`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := config.UserFile()
 			if err == nil {
@@ -68,10 +71,11 @@ func configPathCommand() *cobra.Command {
 
 func configSchemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "schema",
-		Short:   "Print the JSON Schema of your configuration, for editors",
-		Example: `  pawl config schema >pawl.schema.json`,
-		Args:    cli.Args(cobra.NoArgs),
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration file",
+		Example: `  pawl config schema
+  pawl config schema >pawl.schema.json   # for your editor`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := config.SchemaText()
 			if err == nil {
@@ -89,7 +93,7 @@ func PrintNotice(w io.Writer) {
 		if n := len(findings) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		fmt.Fprintf(w, "pawl: note: %s%s; 'pawl config check' shows all\n", findings[0], more)
+		fmt.Fprintf(w, "pawl: note: %s%s (run `pawl config check` to see all problems)\n", findings[0], more)
 	}
 }
 
@@ -97,7 +101,7 @@ func limitsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "limits",
-		Short: "Show the bounds of the tools",
+		Short: "Show the limits of the tools",
 		Example: `  pawl config limits
   pawl config limits --json | jq '.[] | select(.name == "BashTimeout")'`,
 		Args: cli.Args(cobra.NoArgs),

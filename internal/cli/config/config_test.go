@@ -87,7 +87,7 @@ func TestCheckRules(t *testing.T) {
 			`error: rule 2, unknown key "patern"`, `error: rule 3, maybe bash "ls": its decision is "maybe": use allow, ask or deny`,
 		}},
 		{`[{"tool":"bash","pattern":"ls","decision":"deny","not_match":["ls"]}]`, permission.OriginUser, []string{`error: rule 1, deny bash "ls": it matches "ls", which its examples say it must not`}},
-		{`[{"tool":"bash","pattern":"ls","decision":"allow"}]`, permission.OriginProject, []string{`warning: rule 1, allow bash "ls" counts for nothing: a project may only ask or deny`}},
+		{`[{"tool":"bash","pattern":"ls","decision":"allow"}]`, permission.OriginProject, []string{`warning: rule 1, allow bash "ls" is ignored: a project may only ask or deny`}},
 		{"[" + strings.TrimSuffix(strings.Repeat(`{"kind":"net","decision":"deny"},`, 1001), ",") + "]", permission.OriginUser, []string{"error: read rules: 1001 are more than 1000"}},
 	} {
 		var got []string

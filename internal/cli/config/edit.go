@@ -46,12 +46,12 @@ func checkPermissions(u config.User) []config.Finding {
 func configSetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set key value",
-		Short: "Set a value in your configuration",
-		Long: `Set a value in your configuration. All else in the file stays as it is, comments
-included; without a file, one is made. A string is written as it is, all else as JSON.
-What would not load is refused.
+		Short: "Set a value in your configuration file",
+		Long: `Set a value in your configuration file. The rest of the file, including comments, does
+not change. The file is created if it does not exist. Strings are written as they are,
+all other values as JSON. A change that would make the file invalid is rejected.
 
-A key is written with dots; where a name has one in it, with slashes: /a/b.`,
+Separate the parts of a key with dots or, if a part contains a dot, with slashes: /a/b.`,
 		Example: `  pawl config set model sonnet
   pawl config set fallback '["openai/gpt-5"]'
   pawl config set providers.openai.headers.X-Team '{env:TEAM}'`,
@@ -63,19 +63,23 @@ A key is written with dots; where a name has one in it, with slashes: /a/b.`,
 func configUnsetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "unset key",
-		Short: "Take a key out of your configuration",
-		Args:  cli.Args(cobra.ExactArgs(1)),
-		RunE:  func(cmd *cobra.Command, args []string) error { return config.Unset(args[0], Usable) },
+		Short: "Remove a key from your configuration file",
+		Example: `  pawl config unset model
+  pawl config unset providers.openai.base_url`,
+		Args: cli.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return config.Unset(args[0], Usable) },
 	}
 }
 
 func configEditCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit",
-		Short: "Open your configuration in your editor, and check it after",
-		Long: `Open your configuration in the editor that VISUAL or EDITOR names, and check it after.
+		Short: "Edit your configuration file and check it",
+		Long: `Open your configuration file in the editor that VISUAL or EDITOR names, then check it.
 
-Exit codes: 0 it can be used, 1 it cannot, or the editor failed.`,
+Exit codes: 0 the file is valid, 1 it is invalid or the editor failed.`,
+		Example: `  pawl config edit
+  EDITOR="code --wait" pawl config edit`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := config.UserFile()
@@ -110,7 +114,7 @@ func makeConfig(path string) error {
 func openEditor(path string) error {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
 	if len(words) == 0 {
-		return fault.New(pawl.ErrInvalid, "no editor is known: set EDITOR, or change %s yourself", path)
+		return fault.New(pawl.ErrInvalid, "no editor configured").Hint("Set EDITOR, or edit %s directly.", path)
 	}
 	c := exec.Command(words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor is the job
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -17,8 +17,11 @@ func managedCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "managed",
-		Short: "Show the policy of this machine, which its administrator has set",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "Show the managed policy of this machine",
+		Long:  "Show the policy that an administrator has set for this machine in " + config.ManagedFile + ".",
+		Example: `  pawl config managed
+  pawl config managed --json | jq -r .max_mode`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := config.LoadManaged()
 			if err != nil {
@@ -29,12 +32,12 @@ func managedCommand() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired && m.Hooks == nil && !m.OnlyManaged {
-				_, err := fmt.Fprintln(w, "there is no policy:", config.ManagedFile, "is not there, or says nothing")
+				_, err := fmt.Fprintf(w, "No managed policy: %s does not exist or is empty.\n", config.ManagedFile)
 				return err
 			}
 			rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
 			if err != nil {
-				return fmt.Errorf("read the policy of this machine: %w", err)
+				return fmt.Errorf("read the managed policy: %w", err)
 			}
 			hooks, err := policy.ManagedHooks(m)
 			if err != nil {
@@ -43,21 +46,21 @@ func managedCommand() *cobra.Command {
 			if m.MaxMode != "" {
 				mode, err := permission.ParseMode(m.MaxMode)
 				if err != nil {
-					return fmt.Errorf("read the policy of this machine: %w", err)
+					return fmt.Errorf("read the managed policy: %w", err)
 				}
-				fmt.Fprintf(w, "no mode looser than %s\n", mode)
+				fmt.Fprintf(w, "maximum mode: %s\n", mode)
 			}
 			if m.SandboxRequired {
-				fmt.Fprintln(w, "commands are run in a sandbox or not at all")
+				fmt.Fprintln(w, "sandbox: required")
 			}
 			for _, r := range rules {
-				fmt.Fprintf(w, "rule %s\n", r)
+				fmt.Fprintf(w, "rule: %s\n", r)
 			}
 			if m.OnlyManaged {
-				fmt.Fprintln(w, "no hooks of users and projects are run")
+				fmt.Fprintln(w, "hooks of users and projects: disabled")
 			}
 			for _, x := range hooks {
-				fmt.Fprintf(w, "hook %s: %s\n", sanitize.Line(x.Event), sanitize.Line(inventory.HookLine(x.Command, x.Args)))
+				fmt.Fprintf(w, "hook: %s: %s\n", sanitize.Line(x.Event), sanitize.Line(inventory.HookLine(x.Command, x.Args)))
 			}
 			return nil
 		},

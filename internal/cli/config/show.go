@@ -109,10 +109,11 @@ func configGetCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "get key",
-		Short: "Print a value that takes effect, or those below a key",
-		Long: `Print a value that takes effect, or those below a key. What may be secret is masked.
+		Short: "Print the value of a setting",
+		Long: `Print the value of a setting that is in effect, or of all settings below a key. Values
+that may be secret are masked.
 
-Exit codes: 0 it is set, 1 it is not.`,
+Exit codes: 0 the setting is set, 1 it is not.`,
 		Example: `  pawl config get permissions.mode
   pawl config get providers`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -131,7 +132,7 @@ Exit codes: 0 it is set, 1 it is not.`,
 			return fmt.Errorf("%s is not set", args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with where it comes from")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, including the source")
 	return cmd
 }
 

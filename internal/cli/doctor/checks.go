@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -31,15 +34,15 @@ func checkSandbox(ctx context.Context) []Finding {
 	head := Finding{Name: "sandbox", Status: OK, Detail: backend.Name()}
 	switch backend.Name() {
 	case "none":
-		head.Status, head.Detail = Warn, "off: every command is asked about"
+		head.Status, head.Detail = Warn, "not available: Pawl asks before every command"
 	case "landlock":
-		head.Status, head.Detail = Warn, "landlock, which can do less than bubblewrap; docs/explanation/sandbox.md says what"
+		head.Status, head.Detail = Warn, "Landlock, which protects less than bubblewrap (see docs/explanation/sandbox.md)"
 	}
 	findings := []Finding{head}
 	for _, f := range report.Findings {
 		line := Finding{Name: f.Name, Status: OK, Detail: f.Detail}
 		if !f.OK {
-			line.Status, line.Fix = Warn, f.Fix
+			line.Status, line.Fix = Warn, sentence(f.Fix)
 		}
 		findings = append(findings, line)
 	}
@@ -47,6 +50,14 @@ func checkSandbox(ctx context.Context) []Finding {
 		findings = append(findings, checkWorkspace(ctx, backend))
 	}
 	return findings
+}
+
+// sentence returns the fix of a sandbox finding, which may be a command, as a sentence.
+func sentence(fix string) string {
+	if fix == "" || fix[0] >= 'A' && fix[0] <= 'Z' {
+		return fix
+	}
+	return "To fix it: " + fix + "."
 }
 
 func checkWorkspace(ctx context.Context, backend sandbox.Backend) Finding {
@@ -58,7 +69,7 @@ func checkWorkspace(ctx context.Context, backend sandbox.Backend) Finding {
 	}
 	if err != nil {
 		f.Status, f.Detail = Warn, err.Error()
-		f.Fix = "start pawl in the folder of a project"
+		f.Fix = "Start Pawl in the directory of a project."
 	}
 	return f
 }
@@ -86,19 +97,19 @@ func checkConfig() Finding {
 	if err == nil {
 		f.Detail = path
 		if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
-			f.Detail = "none: " + path
+			f.Detail = "none (" + path + ")"
 		}
 		var user config.User
 		var warnings []config.Finding
 		if user, warnings, err = config.ReadUser(); len(warnings) > 0 {
-			f.Status, f.Detail, f.Fix = Warn, warnings[0].String(), "'pawl config check' shows all that counts for nothing"
+			f.Status, f.Detail, f.Fix = Warn, warnings[0].String(), "Run `pawl config check` to see all problems."
 		}
 		if err == nil {
 			_, err = app.LanguageServers(user)
 		}
 	}
 	if err != nil {
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "correct the file, or move it away"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), cmp.Or(fault.HintOf(err), "Correct the file with `pawl config edit`, or delete it.")
 	}
 	return f
 }
@@ -109,9 +120,9 @@ func checkFolder() Finding {
 	dir, err := config.UserFolder()
 	switch f.Detail = dir; {
 	case err != nil:
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "set HOME or XDG_CONFIG_HOME"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), "Set HOME or XDG_CONFIG_HOME."
 	case os.Getenv("PAWL_CONFIG") != "":
-		f.Detail += ": PAWL_CONFIG moves the file alone"
+		f.Detail += " (PAWL_CONFIG changes only the path of the file)"
 	}
 	return f
 }
@@ -129,13 +140,13 @@ func checkExtensions(v *inventory.Inventory, err error) Finding {
 
 // checkPolicy reports whether this machine has a managed policy.
 func checkPolicy() Finding {
-	f := Finding{Name: "policy", Status: OK, Detail: "none: " + config.ManagedFile}
+	f := Finding{Name: "policy", Status: OK, Detail: "none (" + config.ManagedFile + ")"}
 	m, err := config.LoadManaged()
 	switch {
 	case err != nil:
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "ask the administrator of this machine"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), cmp.Or(fault.HintOf(err), "Ask your administrator.")
 	case m.MaxMode != "" || m.Rules != nil || m.SandboxRequired:
-		f.Detail = config.ManagedFile + "; 'pawl config managed' shows it"
+		f.Detail = config.ManagedFile + " (see `pawl config managed`)"
 	}
 	return f
 }
@@ -155,15 +166,15 @@ func checkTrust(ctx context.Context, v *inventory.Inventory) Finding {
 	case err != nil:
 		f.Status, f.Detail = Warn, err.Error()
 	case len(folder.Parts) == 0:
-		f.Detail = "this folder brings nothing that needs it"
+		f.Detail = "this project has no configuration that needs it"
 	case folder.State == trust.Trusted && unread != nil:
-		f.Status, f.Detail, f.Fix = Fail, unread.Error(), "correct the file, or trust the folder no longer: 'pawl trust --revoke'"
+		f.Status, f.Detail, f.Fix = Fail, unread.Error(), "Correct the file, or run `pawl trust --revoke`."
 	case folder.State == trust.Trusted:
-		f.Detail = "this folder is trusted"
+		f.Detail = "this project is trusted"
 	case unread != nil:
-		f.Status, f.Detail = Warn, "this folder is not trusted, and if it were, pawl would not work here: "+unread.Error()
+		f.Status, f.Detail = Warn, "this project is not trusted, and its configuration is invalid: "+unread.Error()
 	default:
-		f.Detail = fmt.Sprintf("this folder brings %d things that take no effect; 'pawl trust' shows them", len(folder.Parts))
+		f.Detail = fmt.Sprintf("not trusted, %s of the project configuration inactive (see `pawl trust`)", humanize.Plural(len(folder.Parts), "part"))
 	}
 	return f
 }
@@ -183,7 +194,7 @@ func checkStore(ctx context.Context) Finding {
 		}
 	}
 	if err != nil {
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "see PAWL_STORE and PAWL_DATA in docs/reference/config.md"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), cmp.Or(fault.HintOf(err), "Check PAWL_STORE and PAWL_DATA (see docs/reference/config.md).")
 	}
 	return f
 }
@@ -201,9 +212,9 @@ func checkKeys() Finding {
 	}
 	switch f.Detail = strings.Join(names, ", "); {
 	case err != nil:
-		f.Status, f.Detail, f.Fix = Fail, err.Error(), "'pawl auth list' says more"
+		f.Status, f.Detail, f.Fix = Fail, err.Error(), cmp.Or(fault.HintOf(err), "Run `pawl auth list`.")
 	case len(names) == 0:
-		f.Status, f.Detail, f.Fix = Warn, "none: only models of this machine can be used", "'pawl auth' says how to get one"
+		f.Status, f.Detail, f.Fix = Warn, "none found", "Run `pawl auth login anthropic`, or start Ollama to use a local model."
 	}
 	return f
 }
@@ -219,16 +230,16 @@ func checkProgram(ctx context.Context, name, missing, without string, args ...st
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		f.Status, f.Detail, f.Fix = missing, "not found: "+without, "install "+f.Name
+		f.Status, f.Detail, f.Fix = missing, "not found: "+without, "Install "+f.Name+"."
 		return f
 	}
 	if inside(path) {
-		f.Status, f.Detail, f.Fix = Warn, path+" is in this folder: it is not run to ask which it is", "put one that you have installed before it in PATH"
+		f.Status, f.Detail, f.Fix = Warn, path+" is in the working directory, so Pawl does not run it", "Change PATH so that an installed "+f.Name+" comes first."
 		return f
 	}
 	out, err := exec.CommandContext(ctx, path, args...).Output() //nolint:gosec // a fixed name
 	if err != nil {
-		f.Status, f.Detail, f.Fix = missing, fmt.Sprintf("%s does not run: %v", path, err), "reinstall it"
+		f.Status, f.Detail, f.Fix = missing, fmt.Sprintf("%s does not run: %v", path, err), "Reinstall "+f.Name+"."
 		return f
 	}
 	f.Detail, _, _ = strings.Cut(string(out), "\n")
@@ -253,14 +264,14 @@ func inside(program string) bool {
 }
 
 func checkTerminal() Finding {
-	f := Finding{Name: "terminal", Status: OK, Detail: "none: output is plain text"}
+	f := Finding{Name: "terminal", Status: OK, Detail: "none, output is plain text"}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		f.Detail = "TERM=" + os.Getenv("TERM")
 		if width, height, err := term.GetSize(fd); err == nil {
 			f.Detail += fmt.Sprintf(", %dx%d", width, height)
 		}
 		if t := os.Getenv("TERM"); t == "" || t == "dumb" {
-			f.Status, f.Fix = Warn, "set TERM to what your terminal is, e.g. xterm-256color"
+			f.Status, f.Fix = Warn, "Set TERM to the type of your terminal, e.g. xterm-256color."
 		}
 	}
 	return f
@@ -280,14 +291,14 @@ func checkMissions(ctx context.Context) Finding {
 		err = g.AtLeast(app.MissionGitMajor, app.MissionGitMinor)
 	}
 	if err != nil {
-		f.Status, f.Detail, f.Fix = Warn, "none: "+err.Error(), "install git 2.38 or newer"
+		f.Status, f.Detail, f.Fix = Warn, "not available: "+err.Error(), fmt.Sprintf("Install git %d.%d or newer.", app.MissionGitMajor, app.MissionGitMinor)
 		return f
 	}
 	if backend, _ := sandbox.Detect(ctx); backend.Name() == "none" {
-		f.Status, f.Detail, f.Fix = Warn, "none: workers and checks run in the sandbox only", "see sandbox"
+		f.Status, f.Detail, f.Fix = Warn, "not available: workers and checks need the sandbox", "Fix the sandbox first."
 		return f
 	}
-	f.Detail = "git " + g.Version() + " and the sandbox are there"
+	f.Detail = "available (git " + g.Version() + ", sandbox)"
 	return f
 }
 
@@ -298,7 +309,7 @@ func checkSnapshots(ctx context.Context) Finding {
 	f := Finding{Name: "snapshots", Status: OK}
 	s, err := app.OpenSnapshots(ctx)
 	if err != nil {
-		f.Status, f.Detail, f.Fix = Warn, "none, so changes to files cannot be undone: "+err.Error(), "install git 2.32 or newer"
+		f.Status, f.Detail, f.Fix = Warn, "not available, file changes cannot be undone: "+err.Error(), "Install git 2.32 or newer."
 		return f
 	}
 	f.Detail = s.Dir

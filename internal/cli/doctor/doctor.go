@@ -3,11 +3,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,14 +37,14 @@ func Command() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what pawl needs, and list what it has picked up here",
-		Long: `Check what pawl needs on this machine and in this folder: the sandbox, which is
-really started, the store, keys, programs, the configuration. What is wrong comes first,
-with how to fix it. Then all that pawl has picked up: agents, commands, rules, skills,
-MCP servers, language servers and hooks, with where each comes from and whether it takes
-effect. None of them is run by this.
+		Short: "Check the installation",
+		Long: `Check that Pawl works on this machine and in this directory: the sandbox (by starting
+it), the store, API keys, programs, the configuration and extensions. Problems come first,
+each with a fix. 'pawl extensions list' lists the extensions.
 
-Exit codes: 0 pawl works, perhaps with less than it could have; 1 it does not.`,
+Exit codes: 0 Pawl works, perhaps with limitations; 1 it does not.`,
+		Example: `  pawl doctor
+  pawl doctor --json | jq '.checks[] | select(.status != "ok")'`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, extensions := diagnose(cmd.Context())
@@ -87,10 +88,10 @@ func diagnose(ctx context.Context) ([]Finding, *inventory.Inventory) {
 		faultFindings(extensions),
 		[]Finding{
 			checkStore(ctx), checkKeys(),
-			checkProgram(ctx, "bash", Fail, "commands cannot be run without it", "--version"),
-			checkProgram(ctx, "git", Warn, "there are no diffs and no history without it", "--version"),
+			checkProgram(ctx, "bash", Fail, "Pawl cannot run commands without it", "--version"),
+			checkProgram(ctx, "git", Warn, "no diffs and no history without it", "--version"),
 			checkSnapshots(ctx), checkMissions(ctx),
-			checkProgram(ctx, "rg", Warn, "searching is slower without it", "--version"),
+			checkProgram(ctx, "rg", Warn, "searches are slower without it", "--version"),
 			checkTerminal(),
 		})
 	rank := map[string]int{Fail: 0, Warn: 1, OK: 2}
@@ -98,14 +99,16 @@ func diagnose(ctx context.Context) ([]Finding, *inventory.Inventory) {
 	return findings, extensions
 }
 
-// PrintFindings prints findings as a table, each fix below its finding.
+// PrintFindings prints each finding on a line, followed by its fix.
 func PrintFindings(w io.Writer, findings []Finding) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	var b strings.Builder
 	for _, f := range findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Status, f.Name, sanitize.Line(f.Detail))
+		fmt.Fprintf(&b, "%-4s  %s: %s", f.Status, cmp.Or(titles[f.Name], f.Name), sanitize.Line(f.Detail))
 		if f.Fix != "" {
-			fmt.Fprintf(t, "\t\tfix: %s\n", sanitize.Line(f.Fix))
+			fmt.Fprintf(&b, ". %s", sanitize.Line(f.Fix))
 		}
+		b.WriteByte('\n')
 	}
-	return t.Flush()
+	_, err := io.WriteString(w, b.String())
+	return err
 }

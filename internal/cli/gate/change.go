@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission/review"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 )
@@ -71,11 +72,11 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 		base = policy.Base()
 	}
 	if base == "" {
-		return "", &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("what is the change compared with? name the branch with --base, e.g. --base main")}
+		return "", &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("no base to compare with: pass a branch with --base, e.g. --base main")}
 	}
 	from, err := repo.Commit(ctx, base)
 	if err != nil {
-		return "", fmt.Errorf("--base: %w\nfetch it first, e.g. with 'git fetch origin', and name it as git does here, e.g. origin/main", err)
+		return "", fault.New(pawl.ErrNotFound, "--base: %w", err).Hint("Fetch it with `git fetch origin`, and pass its local name, e.g. origin/main.")
 	}
 	if tip, err = repo.Head(ctx); err != nil {
 		return "", err
@@ -87,13 +88,14 @@ func (c *change) resolve(ctx context.Context, repo *git.Repo, base, head string)
 		}
 		c.head = tip
 		if tip != at {
-			c.caveat = "The folder has another commit checked out: its files may differ from the change. Go by the change."
+			c.caveat = "The working directory has another commit checked out: its files may differ from the change. Go by the change."
 		}
 	}
 	out, err := repo.Run(ctx, git.Call{Args: []string{"merge-base"}, Refs: []string{from, tip}, Limit: 1 << 10})
 	var failed *git.Failed
 	if errors.As(err, &failed) {
-		return "", fault.New(pawl.ErrNotFound, "%s and the change have no commit in common: fetch the history too, e.g. with 'git fetch --unshallow' or, in a workflow, fetch-depth: 0", base)
+		return "", fault.New(pawl.ErrNotFound, "%s and the change have no common commit", base).
+			Hint("Fetch the history with `git fetch --unshallow` or, in a GitHub workflow, with fetch-depth: 0.")
 	}
 	c.base = string(bytes.TrimSpace(out))
 	return tip, err
@@ -106,10 +108,10 @@ func (c *change) addNotes(ctx context.Context, repo *git.Repo) error {
 	}
 	out, err := repo.Run(ctx, git.Call{Args: []string{"ls-files", "--others", "--exclude-standard", "-z"}})
 	if n := bytes.Count(out, []byte{0}); n > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%d files are unknown to git and not reviewed; 'git add' makes them part of the change", n))
+		c.notes = append(c.notes, fmt.Sprintf("%s not reviewed. Run `git add` to include them.", humanize.Plural(n, "untracked file")))
 	}
 	if len(c.shown) == 0 && len(c.leftOut) == 0 {
-		c.notes = append(c.notes, "nothing has changed")
+		c.notes = append(c.notes, "no changes to review")
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -37,42 +38,42 @@ type gateFlags struct {
 func Command() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
-		Use:   "gate [flags] [-- command [arguments]]",
-		Short: "Find out whether a change is really done: run its checks, and see that none was evaded",
-		Long: `Find out whether a committed change is really done. Pawl runs the project's checks
-itself: on the commit that the change began at and on the one that it ends with, each in
-a fresh tree that holds nothing else, in the sandbox, without network. Then it compares:
+		Use:   "gate [flags] [-- command [argument…]]",
+		Short: "Verify a change: run its checks and detect weakened tests",
+		Long: `Verify a committed change. Pawl runs the project's checks on the commit that the change
+is based on and on its last commit, each in a clean checkout, in the sandbox, without
+network access. Then it compares the results:
 
-  - checks and tests that passed must still pass; what failed before may fail
-  - no test may be gone or skipped; a test that only got another name counts as the same
-  - the tests as they were must pass on the new code, so none was made to ask less
-  - new tests must fail on the old code, and must not pass at times only
-  - files that say how the project is checked (CI, linters, test runners) must be the same
-  - nothing may silence a check, or behave differently when it is tested
+  - checks and tests that passed on the base must still pass
+  - no test may be removed or skipped (renamed tests are recognized)
+  - the tests of the base must pass on the new code, so that none is weakened
+  - new tests must fail on the old code, and must not be flaky
+  - files that define the checks (CI, linters, test runners) must not change
+  - nothing may silence a check or detect that it is being tested
 
-Without a command the checks are those that the project brings: go, npm (jest, vitest,
-node --test), pytest, cargo, or make. What is not committed is not looked at.
+Without a command, Pawl runs the checks that it finds in the project: go, npm (jest,
+vitest, node --test), pytest, cargo or make. Uncommitted changes are ignored.
 
 Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
-		Example: `  pawl gate --base main                      # this branch
+		Example: `  pawl gate --base main                      # verify the current branch
   pawl gate --base main -- make check        # with your own check
   pawl gate --base main --tests junit --report out.xml -- ./gradlew test
-  pawl gate --base main --agree-test 'example.org/m::TestOld*'
-  pawl gate --format json -o gate.json       # in a CI; the text goes to its log`,
+  pawl gate --base main --allow-test 'example.org/m::TestOld*'
+  pawl gate --format json -o gate.json       # in CI; the log gets the text`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.base, "base", "", "the change began where this `ref` was left (default: in a CI, what it is to be merged into)")
-	flags.StringVar(&f.head, "head", "HEAD", "the change ends with this `ref`")
-	flags.StringVar(&f.format, "format", "text", "what to print: text, json, markdown or intoto")
-	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print it as text")
-	flags.StringVar(&f.tests, "tests", "", "how the command tells of its tests: "+strings.Join(gate.TestFormats(), ", "))
-	flags.StringVar(&f.report, "report", "", "the `file` that it tells of them in (default: what it prints)")
-	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command may reach")
-	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "end a check after this `time`")
-	flags.StringArrayVar(&f.approval.Tests, "agree-test", nil, "tests that may go, change, or pass without the change: a `pattern` with *")
-	flags.StringArrayVar(&f.approval.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
-	flags.BoolVar(&f.reviewed, "reviewed", false, "somebody has looked at what is suspicious: it does not count")
+	flags.StringVar(&f.base, "base", "", "verify the changes since the merge base with this `ref` (default in CI: the target branch)")
+	flags.StringVar(&f.head, "head", "HEAD", "verify the changes up to this `ref`")
+	flags.StringVar(&f.format, "format", "text", "output format: text, json, markdown or intoto")
+	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
+	flags.StringVar(&f.tests, "tests", "", "test report `format` of the command: "+strings.Join(gate.TestFormats(), ", "))
+	flags.StringVar(&f.report, "report", "", "test report `file` of the command (default: its output)")
+	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command can reach, separated by commas")
+	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "stop a check after this `duration`")
+	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow removing or changing the tests that match this `pattern` (repeatable)")
+	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
+	flags.BoolVar(&f.reviewed, "reviewed", false, "ignore suspicious changes, because somebody has reviewed them")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }
@@ -81,16 +82,16 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 // command.
 func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
 	if !slices.Contains([]string{"text", "json", "markdown", "intoto"}, f.format) {
-		return nil, fmt.Errorf("--format %q: use text, json, markdown or intoto", f.format)
+		return nil, fmt.Errorf("invalid --format %q: use text, json, markdown or intoto", f.format)
 	}
 	if len(args) == 0 {
 		if f.tests != "" || f.report != "" || len(f.network) > 0 {
-			return nil, errors.New("--tests, --report and --network are about a command of your own: put it behind --")
+			return nil, errors.New("--tests, --report and --network need a command: add it after --")
 		}
 		return nil, nil
 	}
 	if f.tests != "" && !slices.Contains(gate.TestFormats(), f.tests) {
-		return nil, fmt.Errorf("--tests %q: use one of %s", f.tests, strings.Join(gate.TestFormats(), ", "))
+		return nil, fmt.Errorf("invalid --tests %q: use one of %s", f.tests, strings.Join(gate.TestFormats(), ", "))
 	}
 	c := pawl.Check{ID: "command", Kind: pawl.CheckTest, Args: args, Tests: f.tests, Report: f.report, Network: f.network, Timeout: f.timeout}
 	return []pawl.Check{c}, nil
@@ -115,7 +116,7 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !o.Passed() {
-		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the gate is not passed: %d reasons", len(o.Faults))}
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("gate not passed: %s", humanize.Plural(len(o.Faults), "problem"))}
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 		return nil, pawl.Criteria{}, "", err
 	}
 	if len(status.Files) > 0 {
-		fmt.Fprintf(notes, "pawl: note: %d files differ from what is committed: they are not looked at\n", len(status.Files))
+		fmt.Fprintf(notes, "pawl: note: %s not committed, ignored by the gate\n", humanize.Plural(len(status.Files), "changed file"))
 	}
 	criteria, err := gate.NewCriteria(ctx, repo, c.base, checks, pawl.Criteria{Approval: f.approval})
 	if err != nil {
@@ -212,19 +213,39 @@ type gateReport struct {
 	Checks pawl.Criteria `json:"checks"`
 }
 
+// summary counts the checks and tests that ran on the candidate.
+func summary(runs []pawl.CheckRun) string {
+	latest := map[string]pawl.CheckRun{} // a flaky check runs more than once
+	for _, r := range runs {
+		if r.On == "candidate" {
+			latest[r.Check] = r
+		}
+	}
+	text, tests := humanize.Plural(len(latest), "check"), 0
+	for _, r := range latest {
+		if t := r.Tests; t != nil {
+			tests += t.Passed + t.Failed + t.Skipped
+		}
+	}
+	if tests > 0 {
+		text += ", " + humanize.Plural(tests, "test") + ", none weakened"
+	}
+	return text
+}
+
 func writeGateText(w io.Writer, o gate.Outcome) error {
 	var b strings.Builder
 	for _, f := range o.Faults {
 		fmt.Fprintf(&b, "%s: %s\n", f.Rule, sanitize.Text(f.Text))
 	}
 	if o.Passed() {
-		fmt.Fprintf(&b, "passed: nothing speaks against %.12s\n", o.Candidate)
+		fmt.Fprintf(&b, "Passed: %s (%.12s)\n", summary(o.Runs), o.Candidate)
 	}
 	for _, name := range o.Before {
-		fmt.Fprintf(&b, "note: %s failed before as well\n", sanitize.Line(name))
+		fmt.Fprintf(&b, "note: %s also fails on the base\n", sanitize.Line(name))
 	}
 	for _, name := range o.Flaky {
-		fmt.Fprintf(&b, "note: %s fails at times, on the base too\n", sanitize.Line(name))
+		fmt.Fprintf(&b, "note: %s is flaky, also on the base\n", sanitize.Line(name))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

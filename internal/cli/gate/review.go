@@ -39,46 +39,46 @@ func ReviewCommand() *cobra.Command {
 	var f reviewFlags
 	cmd := &cobra.Command{
 		Use:   "review [flags]",
-		Short: "Have a change reviewed, and fail if something bad is found",
-		Long: `Have a model review what has changed since a branch was left: by default all of this
-folder that git knows, committed or not. The model can read the project and change
-nothing, nobody is asked, and what a proposed change brings along does not configure
-pawl. Findings about no place of the change are dropped, and counted.
+		Short: "Review a change and fail on serious findings",
+		Long: `Have a model review the changes since the merge base with a branch: by default all
+tracked files of the project, committed or not. The model can only read. Pawl never
+prompts, and ignores project configuration that comes with a proposed change. Findings
+outside the change are dropped and counted.
 
-In a CI that works on a proposed change the base is the branch that it is to be
-merged into; git must have fetched it, with its history. Elsewhere --base names it.
+In CI for a pull request, the default base is the target branch, which must be fetched
+with its history. Otherwise pass --base.
 
-Files are left out that are no text, whose change has more than 64 KiB, or that do not
-fit into the 384 KiB that are shown in all. Each is a finding of the rule not-reviewed.
+Binary files, files with more than 64 KiB of changes, and files that exceed the total
+of 384 KiB are not reviewed. Each of them is a finding of the rule not-reviewed.
 
-Exit codes: 0 nothing at or above --fail-on, 1 error, 2 usage, 4 a limit was reached,
-5 the model failed, 6 something at or above --fail-on, 130 canceled.`,
-		Example: `  pawl review --base main                           # this folder as it is
+Exit codes: 0 no findings at or above --fail-on, 1 error, 2 usage, 4 a limit was
+reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
+		Example: `  pawl review --base main                           # the project as it is
   pawl review --base main --head feature --format json
-  pawl review --format sarif -o review.sarif        # in a CI; the text goes to its log
+  pawl review --format sarif -o review.sarif        # in CI; the log gets the text
   pawl review --base main --fail-on warning --max-cost 0.50`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.AddModel(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.base, "base", "", "compare with where this `ref` was left (default: in a CI, what the change is to be merged into)")
-	flags.StringVar(&f.head, "head", "", "review this `ref` (default: the folder as it is)")
-	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or markdown")
-	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print it as text")
-	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 6 if something is found at or above this `level`: none, note, warning or error")
-	flags.IntVar(&f.most, "max-findings", 50, "report at most `n` findings, the worst first")
+	flags.StringVar(&f.base, "base", "", "review the changes since the merge base with this `ref` (default in CI: the target branch)")
+	flags.StringVar(&f.head, "head", "", "review the changes up to this `ref` (default: the files in the working directory)")
+	flags.StringVar(&f.format, "format", "text", "output format: text, json, sarif or markdown")
+	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
+	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 6 for findings at or above this `level`: none, note, warning or error")
+	flags.IntVar(&f.most, "max-findings", 50, "report at most `n` findings, the most severe first")
 	return cmd
 }
 
 func (f *reviewFlags) check() error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "sarif", "markdown"}, f.format):
-		return fmt.Errorf("--format %q: use text, json, sarif or markdown", f.format)
+		return fmt.Errorf("invalid --format %q: use text, json, sarif or markdown", f.format)
 	case f.failOn != "none" && !slices.Contains(review.Severities, review.Severity(f.failOn)):
-		return fmt.Errorf("--fail-on %q: use none, note, warning or error", f.failOn)
+		return fmt.Errorf("invalid --fail-on %q: use none, note, warning or error", f.failOn)
 	case f.most < 1 || f.most > review.MaxFindings:
-		return fmt.Errorf("--max-findings %d: it must be 1 to %d", f.most, review.MaxFindings)
+		return fmt.Errorf("invalid --max-findings %d: use a number from 1 to %d", f.most, review.MaxFindings)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if n := out.At(review.Severity(f.failOn)); f.failOn != "none" && n > 0 {
-		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the gate is not passed: findings at or above %s: %d", f.failOn, n)}
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("review not passed: %s at or above %s", humanize.Plural(n, "finding"), f.failOn)}
 	}
 	return nil
 }

@@ -34,15 +34,16 @@ func mcpAddCommand() *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
 		Use:   "add name [flags] [-- command [argument…]]",
-		Short: "Add an MCP server to your configuration",
-		Long: `Add an MCP server to your configuration: a program on this machine, or with --url a
-server on the network. All else in the file stays as it is, comments included. The
-server is not started: 'pawl mcp test' tries it.
+		Short: "Add an MCP server",
+		Long: `Add an MCP server to your configuration: a local program or, with --url, a remote server.
+The rest of the file, including comments, does not change. The server is not started;
+run 'pawl mcp test' to try it.
 
-With --project it is added to .mcp.json of this folder, for all who work on it.
+With --project, add it to .mcp.json in this directory, for everyone who works on the
+project.
 
-Keys do not belong in a file in clear: write {env:NAME} for a variable, {file:path} for
-a file, in your own configuration.`,
+Do not write keys in plain text. In your own configuration, use {env:NAME} for an
+environment variable and {file:path} for the content of a file.`,
 		Example: `  pawl mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs
   pawl mcp add db --env 'PGPASSWORD={env:PGPASSWORD}' -- db-server --read-only
   pawl mcp add tracker --url https://mcp.example.com/mcp
@@ -58,19 +59,19 @@ a file, in your own configuration.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.url, "url", "", "the `address` of a server on the network")
-	flags.StringVar(&f.transport, "transport", "", "how it is spoken to: http or sse (default: http)")
-	flags.StringArrayVar(&f.headers, "header", nil, "send this `'name: value'` with each request (repeatable)")
-	flags.StringArrayVar(&f.env, "env", nil, "give the program this variable, `NAME=value` (repeatable)")
-	flags.BoolVar(&f.local, "local", false, "the server is on this machine or its network, and may do without TLS")
-	flags.IntVar(&f.timeout, "timeout", 0, "the `seconds` that a call may take (default: 60)")
+	flags.StringVar(&f.url, "url", "", "`url` of a remote server")
+	flags.StringVar(&f.transport, "transport", "", "transport of a remote server: http or sse (default http)")
+	flags.StringArrayVar(&f.headers, "header", nil, "add the header `'name: value'` to each request (repeatable)")
+	flags.StringArrayVar(&f.env, "env", nil, "set the environment variable `NAME=value` for the program (repeatable)")
+	flags.BoolVar(&f.local, "local", false, "the server is on this machine or in the local network: TLS is optional")
+	flags.IntVar(&f.timeout, "timeout", 0, "timeout of a call in `seconds` (default 60)")
 	f.where(cmd)
 	return cmd
 }
 
 func (f *addFlags) where(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.project, "project", false, "in .mcp.json of this folder, not in your configuration")
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace a server of the same name")
+	cmd.Flags().BoolVar(&f.project, "project", false, "write to .mcp.json in this directory instead of your configuration")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace an existing server of the same name")
 }
 
 // entry returns the server that the flags and the command describe.
@@ -78,13 +79,13 @@ func (f *addFlags) entry(command []string) (config.Server, error) {
 	s := config.Server{Type: f.transport, URL: f.url, Local: f.local, Timeout: f.timeout}
 	switch {
 	case f.url == "" && len(command) == 0:
-		return s, errors.New("there is no server: give a command behind --, or an address with --url")
+		return s, errors.New("no server given: add a command after --, or pass --url")
 	case f.url != "" && len(command) > 0:
-		return s, errors.New("a server is a command or has an address: leave out one of them")
+		return s, errors.New("use either a command or --url, not both")
 	case f.url != "" && len(f.env) > 0:
-		return s, errors.New("--env is for programs: for a server on the network, use --header")
+		return s, errors.New("--env is for local programs: use --header with --url")
 	case f.url == "" && (len(f.headers) > 0 || f.transport != "" || f.local):
-		return s, errors.New("--header, --transport and --local are for servers with --url")
+		return s, errors.New("--header, --transport and --local need --url")
 	case f.url != "" && f.transport == "":
 		s.Type = mcpclient.HTTP
 	}
@@ -111,7 +112,7 @@ func pairs(list []string, between, flag, form string) (map[string]string, error)
 			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		}
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%s has no name and value: write %s", flag, form) // not quoted: it may contain a key
+			return nil, fmt.Errorf("invalid %s: use %s", flag, form) // not quoted: it may contain a key
 		}
 		read[name] = value
 	}
@@ -122,10 +123,10 @@ func mcpAddJSONCommand() *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
 		Use:   "add-json name json",
-		Short: "Add an MCP server as another agent's documentation writes it",
-		Long: `Add an MCP server that is written as JSON, as in an .mcp.json: what stands behind the
-server's name, or an "mcpServers" with one server in it. Keys that mean nothing here,
-such as what another agent need not ask for, are told and left out.`,
+		Short: "Add an MCP server from JSON",
+		Long: `Add an MCP server from JSON, as in the documentation of many servers: the value of an
+entry in .mcp.json, or an "mcpServers" object with one entry. Keys that Pawl does not
+support are reported and ignored.`,
 		Example: `  pawl mcp add-json files '{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/srv/docs"]}'
   pawl mcp add-json tracker '{"type":"http","url":"https://mcp.example.com/mcp"}'`,
 		Args: cli.Args(cobra.ExactArgs(2)),
@@ -135,7 +136,7 @@ such as what another agent need not ask for, are told and left out.`,
 				return cli.UsageError(cmd, err)
 			}
 			for _, key := range left {
-				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s means nothing here, and is left out\n", sanitize.Line(key))
+				fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: ignored unknown key %s\n", sanitize.Line(key))
 			}
 			return f.add(cmd, args[0], entry)
 		},
@@ -148,7 +149,7 @@ such as what another agent need not ask for, are told and left out.`,
 // that it ignored, sorted.
 func readEntry(text string) (entry config.Server, left []string, err error) {
 	wrong := func(err error) error {
-		return fmt.Errorf(`it is no server: %w: write it as {"command":…} or {"url":…}`, err)
+		return fmt.Errorf(`invalid server: %w: use {"command":…} or {"url":…}`, err)
 	}
 	var wrap struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
@@ -157,7 +158,7 @@ func readEntry(text string) (entry config.Server, left []string, err error) {
 		return entry, nil, wrong(err)
 	}
 	if len(wrap.Servers) > 1 {
-		return entry, nil, errors.New("there is more than one server in it: add them one by one")
+		return entry, nil, errors.New("the JSON has more than one server: add them one at a time")
 	}
 	for _, inner := range wrap.Servers {
 		text = string(inner)
@@ -197,7 +198,7 @@ func (f *addFlags) add(cmd *cobra.Command, name string, s config.Server) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s; 'pawl mcp test %s' tries it\n", name, sanitize.Line(where), name)
+	fmt.Fprintf(cmd.OutOrStdout(), "Added %s to %s. Run `pawl mcp test %s` to try it.\n", name, sanitize.Line(where), name)
 	place.printTrustHint(cmd.Context(), cmd.ErrOrStderr())
 	return nil
 }
@@ -232,11 +233,11 @@ func warnOfKeys(w io.Writer, s config.Server, project bool) {
 			if !looksSecret(name, list.values[name]) {
 				continue
 			}
-			next := "write {env:NAME} in its place, and set that variable"
+			next := "use {env:NAME} instead, and set that variable"
 			if project {
-				next = "all who see this folder can read it: keep the server in your own configuration, with {env:NAME}"
+				next = "everyone who has the project can read it; add the server to your own configuration with {env:NAME} instead"
 			}
-			fmt.Fprintf(w, "pawl: warning: the %s %s looks like a key in clear: %s\n", list.what, sanitize.Line(name), next)
+			fmt.Fprintf(w, "pawl: warning: the %s %s looks like a key in plain text: %s\n", list.what, sanitize.Line(name), next)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (p serverFile) entries() (map[string]config.Server, error) {
 		err = json.Unmarshal(file[p.key()], &servers)
 	}
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "read %s: %w: correct it first", where, err)
+		return nil, fault.New(pawl.ErrInvalid, "read %s: %w", where, err).Hint("Correct the file first.")
 	}
 	all := map[string]config.Server{}
 	for name, raw := range servers {
@@ -86,7 +86,7 @@ func (p serverFile) put(name string, s config.Server, force bool) error {
 	}
 	if _, taken := all[name]; taken && !force {
 		where, err := p.file()
-		return errors.Join(err, fault.New(pawl.ErrConflict, "%s has a server %s already: --force replaces it, or take another name", where, name))
+		return errors.Join(err, fault.New(pawl.ErrConflict, "MCP server %s already exists in %s", name, where).Hint("Use another name, or replace it with --force."))
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -185,7 +185,7 @@ func (p serverFile) change(edit func([]byte) ([]byte, error)) error {
 		return fmt.Errorf("change %s: %w", sharedFile, err)
 	}
 	if _, _, err := mcpclient.ParseFile(text, mcpclient.Project); err != nil {
-		return fmt.Errorf("change %s: it could not be read then: %w", sharedFile, err)
+		return fmt.Errorf("change %s: the file would be invalid: %w", sharedFile, err)
 	}
 	return p.folder(func(w *workspace.Workspace) error { return w.WriteFile(sharedFile, text) })
 }
@@ -204,7 +204,7 @@ func (p serverFile) printTrustHint(ctx context.Context, w io.Writer) {
 		return
 	}
 	if folder, _, err := guard.Project(ctx, dir, false); err == nil && folder.State != trust.Trusted {
-		fmt.Fprintln(w, "pawl: what this folder brings counts once you trust it as it is now: 'pawl trust'")
+		fmt.Fprintln(w, "pawl: note: the project configuration has changed and is inactive. Run `pawl trust` to trust it.")
 	}
 }
 
@@ -217,25 +217,25 @@ func (p serverFile) existing(name string) (config.Server, error) {
 	if s, ok := all[name]; ok {
 		return s, nil
 	}
-	next := "'pawl mcp list' shows those that there are"
+	next := "Run `pawl mcp list` to see all servers."
 	if others, err := (serverFile{project: !p.project}).entries(); err == nil {
 		if _, ok := others[name]; ok && p.project {
-			next = "it is in your own configuration: leave out --project"
+			next = "It is in your own configuration: omit --project."
 		} else if ok {
-			next = "it is in " + sharedFile + " of this folder: use --project"
+			next = "It is in " + sharedFile + " of this directory: use --project."
 		}
 	}
 	where, err := p.file()
-	return config.Server{}, errors.Join(err, fault.New(pawl.ErrNotFound, "%s has no server %.40q: %s", where, name, next))
+	return config.Server{}, errors.Join(err, fault.New(pawl.ErrNotFound, "MCP server %.40q not found in %s", name, where).Hint("%s", next))
 }
 
 func mcpRemoveCommand() *cobra.Command {
 	var p serverFile
 	cmd := &cobra.Command{
 		Use:   "remove name",
-		Short: "Take an MCP server out of your configuration, and forget its login",
-		Long: `Take an MCP server out of your configuration, or with --project out of .mcp.json of
-this folder. All else in the file stays as it is. A login that is kept is forgotten.`,
+		Short: "Remove an MCP server and its login",
+		Long: `Remove an MCP server from your configuration or, with --project, from .mcp.json in this
+directory. The rest of the file does not change. A saved login is deleted.`,
 		Example: "  pawl mcp remove files\n  pawl mcp remove files --project",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -252,12 +252,12 @@ this folder. All else in the file stays as it is. A login that is kept is forgot
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", sanitize.Line(args[0]), sanitize.Line(where))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %s from %s.\n", sanitize.Line(args[0]), sanitize.Line(where))
 			p.printTrustHint(cmd.Context(), cmd.ErrOrStderr())
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&p.project, "project", false, "from .mcp.json of this folder, not from your configuration")
+	cmd.Flags().BoolVar(&p.project, "project", false, "remove it from .mcp.json in this directory instead of your configuration")
 	return cmd
 }
 
@@ -266,7 +266,7 @@ this folder. All else in the file stays as it is. A login that is kept is forgot
 func forgetLogin(cmd *cobra.Command, name string) error {
 	h, err := openServers(cmd.Context())
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: whether a login to it is kept cannot be told: %v\n", err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: cannot check for a saved login: %v\n", err)
 		return nil
 	}
 	e, err := h.find(name)
@@ -277,12 +277,12 @@ func forgetLogin(cmd *cobra.Command, name string) error {
 	if err != nil || !in {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: the login to %s is forgotten\n", e.Name)
+	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: deleted the login to %s\n", e.Name)
 	return h.Logout(e.Server)
 }
 
 func mcpEnableCommand() *cobra.Command {
-	return mcpSwitchCommand("enable", "Have an MCP server started again", func(p serverFile, name string, s config.Server) error {
+	return mcpSwitchCommand("enable", "Enable an MCP server", func(p serverFile, name string, s config.Server) error {
 		if !s.Disabled {
 			return nil
 		}
@@ -291,7 +291,7 @@ func mcpEnableCommand() *cobra.Command {
 }
 
 func mcpDisableCommand() *cobra.Command {
-	return mcpSwitchCommand("disable", "Keep an MCP server in the configuration, and do not start it", func(p serverFile, name string, s config.Server) error {
+	return mcpSwitchCommand("disable", "Disable an MCP server without removing it", func(p serverFile, name string, s config.Server) error {
 		if s.Disabled {
 			return nil
 		}
@@ -318,6 +318,6 @@ func mcpSwitchCommand(verb, short string, change func(p serverFile, name string,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&p.project, "project", false, "in .mcp.json of this folder, not in your configuration")
+	cmd.Flags().BoolVar(&p.project, "project", false, "change .mcp.json in this directory instead of your configuration")
 	return cmd
 }

@@ -38,12 +38,12 @@ func mcpListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the MCP servers of yours and of this folder, and start none",
-		Long: `List the MCP servers of your configuration and, if you trust this folder, its own: how
-each is spoken to, where it is configured, whether a login is kept. What is wrong with
-a configuration is told too.
+		Short: "List MCP servers",
+		Long: `List the MCP servers of your configuration and, if you trust the project, of the project:
+their transport, their configuration file, and whether a login is saved. Problems of the
+configuration are reported too.
 
-No server is started and none is asked: 'pawl mcp test' does that.`,
+No server is started; 'pawl mcp test' starts them.`,
 		Example: "  pawl mcp list\n  pawl mcp list --json | jq -r '.servers[].name'",
 		Args:    cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -105,11 +105,11 @@ func (h *localServers) printFaults(w io.Writer) {
 
 func (l serverListing) print(w io.Writer) error {
 	if len(l.Servers) == 0 {
-		_, err := fmt.Fprintln(w, "no MCP servers: 'pawl mcp add --help' says how to add one")
+		_, err := fmt.Fprintln(w, "No MCP servers configured. Run `pawl mcp add --help` to see how to add one.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tTRANSPORT\tORIGIN\tSTATE\tFILE\tRUNS")
+	fmt.Fprintln(t, "NAME\tTRANSPORT\tORIGIN\tSTATE\tFILE\tTARGET")
 	for _, s := range l.Servers {
 		state := "enabled"
 		if s.Disabled {
@@ -127,6 +127,6 @@ func (l serverListing) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "none was started: 'pawl mcp test' tries them")
+	_, err := fmt.Fprintln(w, "No server was started. Run `pawl mcp test` to test them.")
 	return err
 }

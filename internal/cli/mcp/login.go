@@ -24,13 +24,13 @@ func mcpLoginCommand() *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "login name",
-		Short: "Log in to an MCP server on the network, in your browser",
-		Long: `Log in to an MCP server on the network. Your browser is opened at the issuer that the
-server names; the address is printed too, for where there is no browser. What comes
-back is kept in your system's keyring, or where there is none in keys.json in pawl's
-data folder, and sent to that server alone.
+		Short: "Log in to a remote MCP server in your browser",
+		Long: `Log in to a remote MCP server with OAuth. Pawl opens your browser at the login page of the
+server, and prints its URL as well. The token is saved in the system keyring or, on
+systems without one, in keys.json in Pawl's data directory. It is sent only to that
+server.
 
-The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
+The browser must run on this machine, because it is redirected to Pawl at 127.0.0.1.`,
 		Example: "  pawl mcp login tracker\n  pawl mcp login tracker --no-browser",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), loginWait, fmt.Errorf("nobody has logged in within %s: try again", loginWait))
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), loginWait, fmt.Errorf("login timed out after %s", loginWait))
 			defer cancel()
 			servers, err := loginServers(cmd.ErrOrStderr(), noBrowser)
 			if err != nil {
@@ -51,11 +51,11 @@ The browser must run on this machine: it comes back to pawl at 127.0.0.1.`,
 			if err := servers.Login(ctx, e.Server); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s\n", e.Name)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", e.Name)
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the URL without opening a browser")
 	return cmd
 }
 
@@ -67,12 +67,12 @@ func loginServers(w io.Writer, noBrowser bool) (*mcpclient.Servers, error) {
 		return nil, err
 	}
 	return mcpclient.New(mcpclient.Config{Tokens: app.MCPTokens(keys), Open: func(ctx context.Context, address string) error {
-		fmt.Fprintf(w, "Log in at this address:\n  %s\n", sanitize.Line(address))
+		fmt.Fprintf(w, "Open this URL to log in:\n  %s\n", sanitize.Line(address))
 		if noBrowser {
 			return nil
 		}
 		if err := mcpclient.OpenBrowser(ctx, address); err != nil {
-			fmt.Fprintln(w, "No browser could be opened here: open it yourself, on this machine.")
+			fmt.Fprintln(w, "Cannot open a browser. Open the URL yourself, on this machine.")
 		}
 		return nil
 	}}), nil
@@ -81,8 +81,8 @@ func loginServers(w io.Writer, noBrowser bool) (*mcpclient.Servers, error) {
 func mcpLogoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout name",
-		Short:   "Forget the login to an MCP server",
-		Example: "  pawl mcp logout tracker",
+		Short:   "Delete the login to an MCP server",
+		Example: "  pawl mcp logout tracker\n  pawl mcp logout hub",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := openServers(cmd.Context())
@@ -95,7 +95,7 @@ func mcpLogoutCommand() *cobra.Command {
 			}
 			err = h.Logout(e.Server)
 			if errors.Is(err, pawl.ErrNotFound) {
-				return fault.New(pawl.ErrNotFound, "no login to %s is kept: 'pawl mcp list' shows those that are", e.Name)
+				return fault.New(pawl.ErrNotFound, "no saved login to %s", e.Name).Hint("Run `pawl mcp list` to see the saved logins.")
 			}
 			return err
 		},

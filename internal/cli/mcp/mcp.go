@@ -3,7 +3,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
@@ -22,9 +22,12 @@ import (
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Look at MCP servers, add and test them, and be one",
-		Long: `Look at the MCP servers whose tools the model can use, add and test them, log in to
-them. 'pawl mcp serve' is the other way round: it offers pawl to other agents.`,
+		Short: "Manage MCP servers, or run Pawl as one",
+		Long: `Manage the MCP servers whose tools the agent can use: list, add, test and log in.
+'pawl mcp serve' does the opposite: it runs Pawl as an MCP server for other agents.`,
+		Example: `  pawl mcp list
+  pawl mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs
+  pawl mcp test files`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -89,7 +92,7 @@ func (h *localServers) countUntrusted(ctx context.Context) error {
 	}
 	entries, _, err := app.MCPServersOf(ctx, guard, h.dir, true)
 	if err != nil {
-		h.faults = append(h.faults, fmt.Sprintf("what this folder brings cannot be read: %v", err))
+		h.faults = append(h.faults, fmt.Sprintf("cannot read the project configuration: %v", err))
 	}
 	for _, e := range entries {
 		if e.Project {
@@ -104,7 +107,7 @@ func (h *localServers) hint() string {
 	if h.untrusted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("MCP servers of this folder that count for nothing until you trust it: %d ('pawl trust' shows what it brings)", h.untrusted)
+	return fmt.Sprintf("%s of this project inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
 }
 
 // find returns the server with the given name.
@@ -112,11 +115,11 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	if i := slices.IndexFunc(h.entries, func(e app.MCPServer) bool { return e.Name == name }); i >= 0 {
 		return h.entries[i], nil
 	}
-	next := "'pawl mcp list' shows those that there are"
+	next := "Run `pawl mcp list` to see all servers."
 	if h.untrusted > 0 {
-		next += "; " + h.hint()
+		next = h.hint()
 	}
-	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "there is no MCP server %.40q here: %s", name, next)
+	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", next)
 }
 
 // selected returns the named servers, or all enabled ones if names is empty.
@@ -142,5 +145,5 @@ func notReadyError(n int) error {
 	if n == 0 {
 		return nil
 	}
-	return &cli.ExitError{Code: cli.ExitFailed, Err: errors.New("not all servers are ready: 'pawl mcp test NAME' says more")}
+	return &cli.ExitError{Code: cli.ExitFailed, Err: fault.New(pawl.ErrUnavailable, "%s not ready", humanize.Plural(n, "MCP server")).Hint("Run `pawl mcp test NAME` to see why.")}
 }

@@ -56,12 +56,12 @@ func mcpTestCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "test [name…]",
-		Short: "Start MCP servers for this once, and say what came of it",
-		Long: `Start the named MCP servers for this once, or all that are not disabled, and say what
-they offer, what of it is left out and why, and the end of their logs. Those of a
-folder that you do not trust are not started.
+		Short: "Start MCP servers and show what they offer",
+		Long: `Start the named MCP servers, or all enabled ones, and show what they offer, what Pawl
+ignores and why, and the end of their logs. Then stop them. Servers of a project that
+you do not trust are not started.
 
-Exit codes: 0 all are ready, 1 if not.`,
+Exit codes: 0 all servers are ready, 1 at least one is not.`,
 		Example: "  pawl mcp test files\n  pawl mcp test --json | jq '.[] | select(.state != \"ready\")'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			looked, err := probeServers(cmd, args)
@@ -84,7 +84,7 @@ Exit codes: 0 all are ready, 1 if not.`,
 				return err
 			}
 			if failed > 0 {
-				return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %d MCP servers are not ready", failed, len(tested))}
+				return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s not ready", failed, humanize.Plural(len(tested), "MCP server"))}
 			}
 			return nil
 		},
@@ -131,7 +131,7 @@ func (l probeResult) tested() testedServer {
 func printTested(w io.Writer, list []testedServer) error {
 	var out strings.Builder
 	if len(list) == 0 {
-		out.WriteString("no MCP servers: 'pawl mcp list' says more\n")
+		out.WriteString("No MCP servers to test. Run `pawl mcp list` to see all servers.\n")
 	}
 	for _, s := range list {
 		fmt.Fprintf(&out, "%s: %s", s.Name, s.State)
@@ -142,7 +142,7 @@ func printTested(w io.Writer, list []testedServer) error {
 		for _, part := range []struct {
 			name string
 			list []string
-		}{{"tool", s.Tools}, {"prompt", s.Prompts}, {"resource", s.Resources}, {"left out:", s.LeftOut}} {
+		}{{"tool", s.Tools}, {"prompt", s.Prompts}, {"resource", s.Resources}, {"ignored:", s.LeftOut}} {
 			for _, text := range part.list {
 				fmt.Fprintf(&out, "  %s %s\n", part.name, sanitize.Line(text))
 			}
@@ -166,7 +166,7 @@ type offer struct {
 }
 
 func mcpToolsCommand() *cobra.Command {
-	return mcpOfferCommand("tools", "List the tools of MCP servers, by the names that the model knows", func(l probeResult) (list []offer) {
+	return mcpOfferCommand("tools", "List the tools of MCP servers", func(l probeResult) (list []offer) {
 		for _, t := range l.Offer.Tools {
 			list = append(list, offer{Server: l.Name, Name: t.Name, Description: t.Description})
 		}
@@ -175,7 +175,7 @@ func mcpToolsCommand() *cobra.Command {
 }
 
 func mcpPromptsCommand() *cobra.Command {
-	return mcpOfferCommand("prompts", "List the prompts that MCP servers keep for people", func(l probeResult) (list []offer) {
+	return mcpOfferCommand("prompts", "List the prompts of MCP servers", func(l probeResult) (list []offer) {
 		for _, p := range l.Offer.Prompts {
 			thing := offer{Server: l.Name, Name: p.Name, Description: p.Description}
 			for _, a := range p.Arguments {
@@ -192,7 +192,7 @@ func mcpPromptsCommand() *cobra.Command {
 }
 
 func mcpResourcesCommand() *cobra.Command {
-	return mcpOfferCommand("resources", "List the documents of MCP servers", func(l probeResult) (list []offer) {
+	return mcpOfferCommand("resources", "List the resources of MCP servers", func(l probeResult) (list []offer) {
 		for _, r := range l.Offer.Resources {
 			list = append(list, offer{Server: l.Name, Name: r.Name, URI: r.URI, Description: r.Description, MediaType: r.MediaType})
 		}
@@ -208,10 +208,10 @@ func mcpOfferCommand(kind, short string, of func(probeResult) []offer) *cobra.Co
 		Short: short,
 		Long: short + `.
 
-The named servers are started for this once, or all that are not disabled; those of
-a folder that you do not trust are not.
+Pawl starts the named servers, or all enabled ones, and stops them afterwards. Servers of
+a project that you do not trust are not started.
 
-Exit codes: 0 all are ready, 1 if not.`,
+Exit codes: 0 all servers are ready, 1 at least one is not.`,
 		Example: fmt.Sprintf("  pawl mcp %s\n  pawl mcp %s files --json", kind, kind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			looked, err := probeServers(cmd, args)
@@ -244,7 +244,7 @@ Exit codes: 0 all are ready, 1 if not.`,
 func printOffers(w io.Writer, kind string, things []offer) error {
 	var out strings.Builder
 	if len(things) == 0 {
-		fmt.Fprintf(&out, "no %s\n", kind)
+		fmt.Fprintf(&out, "No %s found.\n", kind)
 	}
 	for _, t := range things {
 		words := []string{t.Name, t.URI}

@@ -34,18 +34,18 @@ func mcpServeCommand() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Be an MCP server: other agents and editors can give pawl tasks",
-		Long: `Speak the Model Context Protocol on standard input and output, for a host that starts
-pawl as one of its servers. It offers pawl_run, pawl_sessions and pawl_session.
+		Short: "Run Pawl as an MCP server for other agents",
+		Long: `Run Pawl as an MCP server on standard input and output, for a host application that
+starts it. It offers the tools pawl_run, pawl_sessions and pawl_session.
 
-A host gets what the flags say, and no more: it works in --dir and below, in the mode
-of --mode or a stricter one, with the model of --model. What pawl would ask is put to
-the person at the host, who can permit it once; a host that cannot ask is refused.
-What a folder brings takes effect if you have trusted it with 'pawl trust'.
+The flags limit what a host can do: sessions work in --dir and below, in the permission
+mode of --mode or a stricter one, with the model of --model. Permission prompts go to
+the user of the host, who can allow a call once. If the host cannot ask, the call is
+denied. Project configuration is active if you have trusted it with 'pawl trust'.
 
-It ends with its input. Turns that run then can be resumed.`,
+The server stops at the end of its input. Unfinished turns can be resumed.`,
 		Example: `  pawl mcp serve --dir ~/src/project
-  pawl mcp serve --mode plan                # it can look, and change nothing
+  pawl mcp serve --mode plan                # read-only
   pawl mcp serve --model sonnet --max-cost 2
 
   # for a host that reads .mcp.json
@@ -55,9 +55,9 @@ It ends with its input. Turns that run then can be resumed.`,
 	}
 	f.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.dir, "dir", ".", "work in this `folder` and those below it")
-	flags.BoolVar(&f.anyModel, "any-model", false, "a request may name any model")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is going on")
+	flags.StringVar(&f.dir, "dir", ".", "limit sessions to this `directory` and below")
+	flags.BoolVar(&f.anyModel, "any-model", false, "let requests choose any model")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "log requests to standard error")
 	_ = flags.MarkHidden("trust") // run rejects it
 	return cmd
 }
@@ -65,7 +65,7 @@ It ends with its input. Turns that run then can be resumed.`,
 func (f *serveFlags) run(cmd *cobra.Command) error {
 	settings, err := f.Settings()
 	if err == nil && settings.Trusted {
-		err = errors.New("--trust is not for all folders below --dir: trust them one by one with 'pawl trust'")
+		err = errors.New("--trust is not supported: trust each project with `pawl trust`")
 	}
 	if err != nil {
 		return cli.UsageError(cmd, err)
@@ -107,10 +107,10 @@ func (f *serveFlags) root() (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", fmt.Errorf("--dir: %w: name a folder that is there", err)
+		return "", fmt.Errorf("--dir: %w", err)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", fault.New(pawl.ErrInvalid, "--dir %s is no folder", f.dir)
+		return "", fault.New(pawl.ErrInvalid, "--dir %s is not a directory", f.dir)
 	}
 	return real, nil
 }

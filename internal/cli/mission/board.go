@@ -39,11 +39,11 @@ func (b board) text() string {
 	if m.Branch != "" {
 		fmt.Fprintf(&out, "branch: %s at %s\n", sanitize.Line(m.Branch), humanize.Commit(m.Tip))
 	}
-	fmt.Fprintf(&out, "spent: %s\n", b.spent())
+	fmt.Fprintf(&out, "cost: %s\n", b.spent())
 	b.checks(&out)
 	b.faults(&out)
 	if m.Sealed != nil {
-		fmt.Fprintf(&out, "sealed: %s, in round %d\n", humanize.Commit(m.Sealed.Candidate), m.Sealed.Round)
+		fmt.Fprintf(&out, "sealed: %s in round %d\n", humanize.Commit(m.Sealed.Candidate), m.Sealed.Round)
 	}
 	return out.String()
 }
@@ -58,7 +58,7 @@ func (b board) elapsed() time.Duration {
 
 func (b board) tasks(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "TASK\tSTATE\tTRY\tFOR\tWHO\tWHAT")
+	fmt.Fprintln(t, "TASK\tSTATE\tATTEMPT\tTIME\tWORKER\tTITLE")
 	for _, s := range b.Mission.Tasks {
 		try, who, long := "-", "-", "-"
 		if s.Attempt > 0 {
@@ -75,14 +75,14 @@ func (b board) tasks(w io.Writer) {
 	_ = t.Flush() // writing to memory does not fail
 	for _, s := range b.Mission.Tasks {
 		if s.Why != "" && s.Phase != pawl.PhaseDropped {
-			fmt.Fprintf(w, "%s came back: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, humanize.FirstLine(s.Text, 200))
+			fmt.Fprintf(w, "%s returned: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, humanize.FirstLine(s.Text, 200))
 		}
 	}
 }
 
 // spent describes what the whole team has used, and the limits of a turn.
 func (b board) spent() string {
-	text := fmt.Sprintf("%s, %s tokens, by %s", humanize.Dollars(b.Usage.Cost), humanize.Short(b.Usage.Tokens()), humanize.Plural(1+len(b.Team), "session"))
+	text := fmt.Sprintf("%s, %s tokens, %s", humanize.Dollars(b.Usage.Cost), humanize.Short(b.Usage.Tokens()), humanize.Plural(1+len(b.Team), "session"))
 	var limits []string
 	if c := b.limits.MaxCost; c > 0 {
 		limits = append(limits, humanize.Dollars(c))
@@ -96,7 +96,7 @@ func (b board) spent() string {
 	if len(limits) == 0 {
 		return text
 	}
-	return text + "; a turn may take " + strings.Join(limits, ", ")
+	return text + " (limits per turn: " + strings.Join(limits, ", ") + ")"
 }
 
 // checks prints the newest check runs. Runs on the base are shown only before the first round of the gate.
@@ -117,9 +117,9 @@ func (b board) faults(w io.Writer) {
 	}
 	for i, f := range j.Faults {
 		if i == maxBoardLines {
-			fmt.Fprintf(w, "fault: and %d more\n", len(j.Faults)-i)
+			fmt.Fprintf(w, "problem: and %d more\n", len(j.Faults)-i)
 			break
 		}
-		fmt.Fprintf(w, "fault: %s: %s\n", sanitize.Line(f.Rule), humanize.FirstLine(f.Text, 300))
+		fmt.Fprintf(w, "problem: %s: %s\n", sanitize.Line(f.Rule), humanize.FirstLine(f.Text, 300))
 	}
 }

@@ -37,16 +37,16 @@ func TestBoard(t *testing.T) {
 	want := `M  working  1h 30m
 make it \u{1b}[2Jfast
 
-TASK  STATE    TRY  FOR      WHO  WHAT
-T1    merged   1    5m 00s   W1   one
-T2    running  2    10m 00s  W2   two\u{1b}[2J
-T3    planned  -    -        -    three
-T2 came back: check: it fails …
+TASK  STATE    ATTEMPT  TIME     WORKER  TITLE
+T1    merged   1        5m 00s   W1      one
+T2    running  2        10m 00s  W2      two\u{1b}[2J
+T3    planned  -        -        -       three
+T2 returned: check: it fails …
 
 branch: pawl/mission-m at 1a2b3c4d
-spent: $1.50, 12.3k tokens, by 3 sessions; a turn may take $20.00, 12h 00m
+cost: $1.50, 12.3k tokens, 3 sessions (limits per turn: $20.00, 12h 00m)
 check: go-test on the candidate: failed, exit code 1
-fault: test-deleted: TestA is gone: …
+problem: test-deleted: TestA is gone: …
 `
 	if diff := cmp.Diff(want, b.text()); diff != "" {
 		t.Error(diff)
@@ -98,7 +98,7 @@ func TestWatchPiped(t *testing.T) {
 		json bool
 		want []string
 	}{
-		{false, []string{"  working  0s", "make it fast", "", "spent: $0.0000, 0 tokens, by 1 session", "12:30:01  T1 came back: check: it fails", "12:30:01  sealed at 1a2b3c4d", ""}},
+		{false, []string{"  working  0s", "make it fast", "", "cost: $0.0000, 0 tokens, 1 session", "12:30:01  T1 came back: check: it fails", "12:30:01  sealed at 1a2b3c4d", ""}},
 		{true, []string{"working", "working", "working", ""}},
 	} {
 		var out bytes.Buffer

@@ -52,7 +52,7 @@ func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.
 		notifyEnd(board)
 	}
 	if board.Mission.Sealed != nil && out.Format == "text" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: sealed: 'git merge %s' brings it to your branch; 'pawl mission report %s' has the evidence\n", board.Mission.Branch, s.ID)
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission sealed. Run `git merge %s` to merge it, or `pawl mission report %s` to see the evidence.\n", board.Mission.Branch, s.ID)
 	}
 	return endError(board)
 }
@@ -109,7 +109,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 // notifyEnd sends a terminal notification when a mission is sealed or blocked. It sends none if the user stopped the
 // mission.
 func notifyEnd(b pawl.Board) {
-	text := map[pawl.MissionState]string{pawl.MissionSealed: "the mission is sealed", pawl.MissionBlocked: "the mission is blocked"}[b.State]
+	text := map[pawl.MissionState]string{pawl.MissionSealed: "Mission sealed", pawl.MissionBlocked: "Mission blocked"}[b.State]
 	user, err := app.LoadUser()
 	if text == "" || err != nil { // the error was reported when the mission was started
 		return

@@ -30,17 +30,17 @@ func missionListCommand() *cobra.Command {
 	var f missionListFlags
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List this folder's missions, the latest first",
+		Short: "List the missions of this directory, newest first",
 		Example: `  pawl mission list
   pawl mission list --all --json | jq -r '.[] | select(.state == "blocked") | .id'`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.all, "all", false, "the missions of all folders")
+	flags.BoolVar(&f.all, "all", false, "list the missions of all directories")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.IntVar(&f.limit, "limit", 20, "at most `n` missions")
-	flags.StringVar(&f.server, "attach", "", "the missions of a server: its `url`, or unix for the one on this machine's socket")
+	flags.IntVar(&f.limit, "limit", 20, "list at most `n` missions")
+	flags.StringVar(&f.server, "attach", "", "list the missions of the server at this `url`, or unix for the local socket")
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (f *missionListFlags) run(cmd *cobra.Command) error {
 
 func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "no missions")
+		_, err := fmt.Fprintln(w, "No missions found.")
 		return err
 	}
 	folder := func(text string) string {
@@ -89,7 +89,7 @@ func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
 		return sanitize.Line(text) + "\t"
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("FOLDER"))
+	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("DIRECTORY"))
 	for _, s := range list {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.MissionState(), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
 	}
@@ -100,10 +100,12 @@ func missionShowCommand() *cobra.Command {
 	var t missionTarget
 	cmd := &cobra.Command{
 		Use:   "show [id]",
-		Short: "Show the whole story of a mission",
-		Long: `Show the whole story of a mission: what the Commander said and did, the plan, who began
-what, what was merged, what came back and why, each check, each judgment. What a worker
-did is in its own session: 'pawl mission status' names it, 'pawl session show' shows it.`,
+		Short: "Show the transcript of a mission",
+		Long: `Show the transcript of a mission: the messages and tool calls of the Commander, the plan,
+started, merged and returned tasks, checks, reviews and gate results. Each worker has its
+own session: 'pawl mission status' lists them, 'pawl session show' shows one.`,
+		Example: `  pawl mission show
+  pawl mission show 7f3a`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -33,18 +34,18 @@ func Command() *cobra.Command {
 	var f missionFlags
 	cmd := &cobra.Command{
 		Use:   "mission [flags] goal…",
-		Short: "Have a team work on a goal until it is proven to be reached",
-		Long: `Have a team work on a goal in this git repository until it is proven to be reached.
+		Short: "Run a team of agents until a goal is verified",
+		Long: `Run a team of agents on a goal in this git repository until the goal is verified.
 
-A Commander plans and leads, workers change copies of the project side by side, each in
-a sandbox, and pawl merges what they leave, one task at a time, after it has run the
-checks. The mission is sealed only when pawl's own gate finds nothing against what is
-merged: see 'pawl gate'. Otherwise it ends when the Commander says what it needs a person
-for, or when a limit is reached. Your files and branches stay as they are; the work is on
-a branch of its own, to be merged by you.
+A Commander plans and coordinates. Workers change their own worktrees in parallel, each
+in a sandbox. Pawl runs the checks and merges the results, one task at a time. The
+mission is sealed only when the result passes the gate (see 'pawl gate --help').
+Otherwise it ends when the Commander needs a decision from you, or when it reaches a
+limit. Your files and branches do not change: the result is on a separate branch for you
+to merge.
 
-The plan is in .pawl/missions/<id>/TODO.md while it runs: edits are taken in.
-Should pawl be killed, 'pawl mission resume' goes on from there.
+While the mission runs, you can edit its plan in .pawl/missions/<id>/TODO.md. If Pawl is
+interrupted, 'pawl mission resume' continues the mission.
 
 Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
 5 the model failed, 6 not sealed, 130 canceled.`,
@@ -59,16 +60,16 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 	f.SettingsFlags.Add(cmd)
 	f.OutputFlags.Add(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.order.Workers, "workers", 0, fmt.Sprintf("how many work at once (default %d)", pawl.MissionWorkers))
-	flags.StringVar(&f.order.Model, "worker-model", "", "the workers' `model` (default: the Commander's)")
-	flags.StringArrayVar(&f.order.Reviewers, "reviewer", nil, "a reviewer's `model` (repeatable; default: one with the Commander's)")
-	flags.StringArrayVar(&f.criteria, "criterion", nil, "what must hold in the end, in your `words` (repeatable)")
-	flags.StringArrayVar(&f.checks, "check", nil, "a `command` that must pass, in place of the project's own checks (repeatable)")
-	flags.StringArrayVar(&f.order.Protected, "protect", nil, "files that must stay as they are: a `pattern` with * (repeatable)")
-	flags.StringArrayVar(&f.order.Approval.Files, "agree-file", nil, "protected files that may change: a `pattern` with *")
-	flags.StringArrayVar(&f.order.Approval.Tests, "agree-test", nil, "tests that may go or change: a `pattern` with *")
-	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("a worker that gives no sign for this `time` is asked, and then ended (default %s)", pawl.MissionStuck))
-	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket")
+	flags.IntVar(&f.order.Workers, "workers", 0, fmt.Sprintf("number of concurrent workers (default %d)", pawl.MissionWorkers))
+	flags.StringVar(&f.order.Model, "worker-model", "", "`model` of the workers (default: the Commander's model)")
+	flags.StringArrayVar(&f.order.Reviewers, "reviewer", nil, "`model` of a reviewer (repeatable; default: one reviewer with the Commander's model)")
+	flags.StringArrayVar(&f.criteria, "criterion", nil, "a `criterion` that the result must meet (repeatable)")
+	flags.StringArrayVar(&f.checks, "check", nil, "a `command` that must pass, instead of the project's checks (repeatable)")
+	flags.StringArrayVar(&f.order.Protected, "protect", nil, "protect the files that match this `pattern` from changes (repeatable)")
+	flags.StringArrayVar(&f.order.Approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
+	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow removing or changing the tests that match this `pattern` (repeatable)")
+	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
+	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
 	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionVerifyCommand())
 	return cmd
 }
@@ -107,13 +108,13 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 func checkRepo(ctx context.Context, dir string) error {
 	repo, err := app.RepoOf(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("a mission needs a git repository: go to one, or make one with 'git init' and a commit: %w", err)
+		return fault.New(pawl.ErrInvalid, "a mission needs a git repository: %w", err).Hint("Run it in a repository, or create one with `git init` and a commit.")
 	}
 	if err := repo.AtLeast(app.MissionGitMajor, app.MissionGitMinor); err != nil {
 		return err
 	}
 	if _, err := repo.Commit(ctx, "HEAD"); err != nil {
-		return fmt.Errorf("a mission begins at a commit: make one with 'git commit': %w", err)
+		return fault.New(pawl.ErrInvalid, "a mission needs a repository with at least one commit: %w", err).Hint("Run `git commit`.")
 	}
 	return nil
 }
@@ -126,10 +127,10 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	}
 	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))
 	if n.Order.Goal == "" {
-		return n, errors.New("say what the goal is, in quotes")
+		return n, errors.New("no goal given: pass it in quotes")
 	}
 	if meant := suggestCommand(cmd, args); meant != "" {
-		return n, fmt.Errorf("%q is no command: did you mean 'pawl mission %s'? A goal has more than one word", args[0], meant)
+		return n, fmt.Errorf("unknown command %q: did you mean `pawl mission %s`? A goal needs more than one word", args[0], meant)
 	}
 	for i, text := range f.criteria {
 		n.Order.Criteria = append(n.Order.Criteria, pawl.Criterion{ID: fmt.Sprintf("U%d", i+1), Text: text})
@@ -137,7 +138,7 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	for i, line := range f.checks {
 		c := pawl.Check{ID: fmt.Sprintf("check-%d", i+1), Kind: pawl.CheckOther, Args: strings.Fields(line), Timeout: 20 * time.Minute}
 		if len(c.Args) == 0 {
-			return n, errors.New("--check: name a command")
+			return n, errors.New("--check needs a command")
 		}
 		n.Order.Checks = append(n.Order.Checks, c)
 	}

@@ -27,18 +27,17 @@ func missionReportCommand() *cobra.Command {
 	var f missionReportFlags
 	cmd := &cobra.Command{
 		Use:   "report [id]",
-		Short: "Print what came of a mission, with the evidence",
-		Long: `Print what came of a mission, with the evidence, all of it read from the log: the goal,
-the tasks with their commits, what reviewers judged, the checks that pawl ran, what the
-gate found, whether the chain of evidence holds, and what was spent. 'pawl mission verify'
-has it judged again.`,
+		Short: "Print the report of a mission, with the evidence",
+		Long: `Print the report of a mission: the goal, the tasks with their commits, the reviews, the
+checks and the gate results, the state of the evidence chain, and the cost. Everything
+comes from the log. 'pawl mission verify' runs the gate again.`,
 		Example: `  pawl mission report
   pawl mission report --format html -o report.html
   pawl mission report --format intoto | cosign attest-blob …`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(reportFormats, f.format) {
-				return cli.UsageError(cmd, fmt.Errorf("--format %q: use %s", f.format, strings.Join(reportFormats, ", ")))
+				return cli.UsageError(cmd, fmt.Errorf("invalid --format %q: use one of %s", f.format, strings.Join(reportFormats, ", ")))
 			}
 			return f.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {
 				return f.run(ctx, cmd.OutOrStdout(), a, s)
@@ -46,8 +45,8 @@ has it judged again.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.format, "format", "markdown", "what to print: markdown, json, html or intoto")
-	cmd.Flags().StringVarP(&f.file, "output", "o", "", "write it to `file` instead")
+	cmd.Flags().StringVar(&f.format, "format", "markdown", "output format: markdown, json, html or intoto")
+	cmd.Flags().StringVarP(&f.file, "output", "o", "", "write the report to `file`")
 	return cmd
 }
 

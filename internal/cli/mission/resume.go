@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // missionResumeFlags are the flags of 'pawl mission resume'.
@@ -24,16 +25,15 @@ type missionResumeFlags struct {
 func missionResumeCommand() *cobra.Command {
 	var f missionResumeFlags
 	cmd := &cobra.Command{
-		Use:   "resume [id [words…]]",
-		Short: "Go on with a mission that was stopped, blocked or killed",
-		Long: `Go on with a mission. One that a crash or kill left in the middle goes on from its last
-event, with the limits that it has. One that has ended, because it was stopped, blocked
-or out of budget, gets a new turn with the limits that the flags say, and the words that
-you give, or "Go on.". Nothing is merged twice, and what must hold in the end stays what
-it was. Without an id, this folder's newest mission.`,
+		Use:   "resume [id [prompt…]]",
+		Short: "Resume a stopped, blocked or interrupted mission",
+		Long: `Resume a mission. An interrupted mission continues after its last event, with its own
+limits. A mission that was stopped, blocked or out of budget gets a new turn with the
+limits of the flags and your prompt (default: "Go on."). Nothing is merged twice, and the
+criteria do not change. Without an id, resume the newest mission of this directory.`,
 		Example: `  pawl mission resume
   pawl mission resume --max-cost 20
-  pawl mission resume 01JD3V5M8Q0000000000000000 "the key is in place now"`,
+  pawl mission resume 7f3a "the key is in place now"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := f.Settings()
 			if err = errors.Join(err, f.Check()); err != nil {
@@ -47,8 +47,8 @@ it was. Without an id, this folder's newest mission.`,
 	}
 	f.add(cmd)
 	f.AddModel(cmd)
-	cmd.Flags().StringVar(&f.Mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo (default: as before)")
-	cmd.Flags().BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
+	cmd.Flags().StringVar(&f.Mode, "mode", "", "permission mode: plan, ask, guard, auto or yolo (default: the mission's)")
+	cmd.Flags().BoolVar(&f.Trust, "trust", false, "trust the project configuration")
 	f.OutputFlags.Add(cmd)
 	return cmd
 }
@@ -56,14 +56,14 @@ it was. Without an id, this folder's newest mission.`,
 func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, settings pawl.Settings, args []string) error {
 	if s.State() != pawl.StateIdle {
 		if err := a.Resume(ctx, s.ID); errors.Is(err, pawl.ErrBusy) {
-			return fmt.Errorf("%w: it needs no resuming, 'pawl mission status --watch' shows it", err)
+			return fault.New(pawl.ErrBusy, "mission %s is already running", s.ID).Hint("Run `pawl mission status --watch` to follow it.")
 		} else if err != nil {
 			return err
 		}
 		return followMission(cmd, a, f.OutputFlags, s, s.Head)
 	}
 	if s.MissionState() == pawl.MissionSealed {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is sealed: there is nothing left to do; 'pawl mission report %s' has the evidence\n", s.ID, s.ID)
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is already sealed. Run `pawl mission report %s` to see the evidence.\n", s.ID, s.ID)
 		return nil
 	}
 	b, err := boardOf(ctx, a, s.ID)

@@ -23,15 +23,15 @@ func missionStatusCommand() *cobra.Command {
 	var f missionStatusFlags
 	cmd := &cobra.Command{
 		Use:   "status [id]",
-		Short: "Show how far a mission has come",
-		Long: `Show how far a mission has come: its tasks with who is at them and why some came back,
-what was spent, the newest checks, and what the gate found. Without an id, this folder's
-newest mission.
+		Short: "Show the progress of a mission",
+		Long: `Show the progress of a mission: its tasks with their workers, returned tasks, the cost,
+the latest checks and gate results. Without an id, show the newest mission of this
+directory.
 
-With --watch it stays until the mission is over: in a terminal the board is kept as it is,
-elsewhere each change is a line; with --json each change is the whole board in a line.
-The exit code is then that of the mission: 0 sealed, 4 a limit was reached, 5 the model
-failed, 6 blocked or not sealed, 130 canceled.`,
+With --watch, follow the mission until it ends. A terminal shows a live board; otherwise
+each change is a line, or with --json the whole board on a line. The exit code is then
+that of the mission: 0 sealed, 4 a limit was reached, 5 the model failed, 6 blocked or
+not sealed, 130 canceled.`,
 		Example: `  pawl mission status
   pawl mission status --watch
   pawl mission status --json | jq -r '.mission.tasks[] | "\(.task.id) \(.phase)"'`,
@@ -44,7 +44,7 @@ failed, 6 blocked or not sealed, 130 canceled.`,
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the board as JSON")
-	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "stay until the mission is over")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "follow the mission until it ends")
 	return cmd
 }
 

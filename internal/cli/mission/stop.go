@@ -17,9 +17,11 @@ func missionStopCommand() *cobra.Command {
 	var t missionTarget
 	cmd := &cobra.Command{
 		Use:   "stop [id]",
-		Short: "Stop a mission, and wait until nobody works on it",
-		Long: `Stop a mission, as Ctrl-C does where it runs, and wait until nobody works on it. What is
-merged stays merged, and what workers have left is kept: 'pawl mission resume' goes on.`,
+		Short: "Stop a mission",
+		Long: `Stop a mission, like Ctrl-C in the terminal that runs it, and wait until it has stopped.
+Merged tasks stay merged and worktrees are kept. 'pawl mission resume' continues it.`,
+		Example: `  pawl mission stop
+  pawl mission stop 7f3a`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -33,7 +35,7 @@ merged stays merged, and what workers have left is kept: 'pawl mission resume' g
 
 func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) error {
 	if s.State() == pawl.StateIdle {
-		_, err := fmt.Fprintf(w, "pawl: nobody works on mission %s: it is %s\n", s.ID, s.MissionState())
+		_, err := fmt.Fprintf(w, "pawl: mission %s is not running: %s\n", s.ID, s.MissionState())
 		return err
 	}
 	err := a.Cancel(ctx, s.ID)
@@ -50,11 +52,11 @@ func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) e
 	if err != nil {
 		return err
 	}
-	how := "'pawl mission resume " + string(s.ID) + "' goes on"
+	next := fmt.Sprintf("Run `pawl mission resume %s` to continue.", s.ID)
 	if b.State == pawl.MissionSealed { // it was sealed before it could be stopped
-		how = "'git merge " + b.Mission.Branch + "' brings it to your branch"
+		next = fmt.Sprintf("Run `git merge %s` to merge it.", b.Mission.Branch)
 	}
-	_, err = fmt.Fprintf(w, "pawl: mission %s is %s: %s\n", s.ID, b.State, how)
+	_, err = fmt.Fprintf(w, "pawl: mission %s is %s. %s\n", s.ID, b.State, next)
 	return err
 }
 

@@ -21,7 +21,7 @@ type missionTarget struct {
 }
 
 func (t *missionTarget) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.server, "attach", "", "the mission is a server's: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
+	cmd.Flags().StringVar(&t.server, "attach", "", "use the server at this `url`, or unix for the local socket; PAWL_TOKEN is the token")
 }
 
 // with calls f with the mission that args names, or with the newest one of the working directory.
@@ -44,9 +44,9 @@ func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, er
 		s, err := a.Get(ctx, pawl.SessionID(args[0]))
 		switch {
 		case errors.Is(err, pawl.ErrNotFound):
-			return s, fmt.Errorf("there is no mission %q: 'pawl mission list --all' shows them: %w", args[0], err)
+			return s, fault.New(pawl.ErrNotFound, "mission %q not found", args[0]).Hint("Run `pawl mission list --all` to see all missions.")
 		case err == nil && s.Mission == "":
-			return s, fault.New(pawl.ErrInvalid, "session %s commands no mission: 'pawl mission list' shows those that do", s.ID)
+			return s, fault.New(pawl.ErrInvalid, "session %s is not a mission", s.ID).Hint("Run `pawl mission list` to see the missions.")
 		}
 		return s, err
 	}
@@ -59,7 +59,7 @@ func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, er
 	case err != nil:
 		return pawl.Session{}, err
 	case len(list) == 0:
-		return pawl.Session{}, errors.New("there is no mission in this folder: 'pawl mission \"goal\"' begins one, 'pawl mission list --all' shows those of other folders")
+		return pawl.Session{}, fault.New(pawl.ErrNotFound, "no missions in this directory").Hint("Start one with `pawl mission \"goal\"`, or run `pawl mission list --all` to see those of other directories.")
 	}
 	return list[0], nil
 }
@@ -71,12 +71,12 @@ func endError(b pawl.Board) error {
 	case b.State == pawl.MissionSealed:
 		return nil
 	case b.State == pawl.MissionBlocked && b.Mission.Blocked != nil:
-		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the mission is blocked: %s\n'pawl mission resume %s' goes on once that is settled", humanize.FirstLine(b.Mission.Blocked.Reason, 500), id)}
+		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission blocked: %s", humanize.FirstLine(b.Mission.Blocked.Reason, 500)).Hint("Run `pawl mission resume %s` when that is resolved.", id)}
 	case b.Ended != nil && b.Ended.Reason != pawl.ReasonEndTurn:
 		var exit *cli.ExitError
 		if errors.As(cli.TurnError(*b.Ended), &exit) {
-			return &cli.ExitError{Code: exit.Code, Err: fmt.Errorf("the mission was stopped: %w\n'pawl mission resume %s' goes on", exit.Err, id)}
+			return &cli.ExitError{Code: exit.Code, Err: fault.New(pawl.ErrInvalid, "mission stopped: %w", exit.Err).Hint("Run `pawl mission resume %s` to continue.", id)}
 		}
 	}
-	return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("the mission is not sealed: 'pawl mission resume %s' goes on", id)}
+	return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission not sealed").Hint("Run `pawl mission resume %s` to continue.", id)}
 }

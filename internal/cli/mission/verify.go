@@ -11,7 +11,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -20,14 +22,16 @@ import (
 func missionVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [id]",
-		Short: "Have a mission judged again: run the gate anew, and verify the evidence",
-		Long: `Have a mission judged again, without a model. The gate runs anew on the sealed commit, or
-on the tip of the mission's branch if it is not sealed, with the checks that were frozen
-when it began. The chain of evidence in the log is verified, and that the branch is where
-the mission has left it. What is suspicious counts as judged if reviewers have judged it.
-All that differs is told.
+		Short: "Verify a mission: check the evidence and rerun the gate",
+		Long: `Verify a mission, without a model. Pawl runs the gate again on the sealed commit, or on
+the tip of the mission's branch if it is not sealed, with the checks that were fixed at
+the start. It verifies the evidence chain in the log, and that the branch has not moved.
+Suspicious changes pass if the mission's reviewers have approved them. All differences
+are printed.
 
-Exit codes: 0 it holds, 1 error, 2 usage, 6 something differs, 130 canceled.`,
+Exit codes: 0 verified, 1 error, 2 usage, 6 not verified, 130 canceled.`,
+		Example: `  pawl mission verify
+  pawl mission verify 7f3a`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var here missionTarget
@@ -50,7 +54,7 @@ Exit codes: 0 it holds, 1 error, 2 usage, 6 something differs, 130 canceled.`,
 func verifyMission(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.Board, e mission.Evidence) error {
 	m := b.Mission
 	if m.Criteria == nil {
-		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("nothing is frozen yet, so there is nothing to verify: 'pawl mission status' says how far it is")}
+		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "nothing to verify: the mission has no criteria yet").Hint("Run `pawl mission status` to see its progress.")}
 	}
 	repo, err := app.RepoOf(ctx, b.Session.Dir)
 	if err != nil {
@@ -66,9 +70,9 @@ func verifyMission(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.B
 		return err
 	}
 	if v.wrong > 0 {
-		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("mission %s does not hold: %d reasons", b.Session.ID, v.wrong)}
+		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("mission %s not verified: %s", b.Session.ID, humanize.Plural(v.wrong, "problem"))}
 	}
-	_, err = fmt.Fprintf(v.out, "holds: nothing speaks against %.12s; the chain of evidence is %s\n", candidate, e.Chain)
+	_, err = fmt.Fprintf(v.out, "Verified: %.12s passes the gate; evidence chain %s\n", candidate, e.Chain)
 	return err
 }
 
@@ -92,7 +96,7 @@ func (v *verification) log() {
 		v.differs("chain-broken", "%s", v.evidence.Chain.Fault)
 	}
 	if m.Criteria.Hash() != m.Hash || m.Sealed != nil && m.Sealed.Criteria != m.Hash {
-		v.differs("frozen-changed", "what had to hold is not what its hash says")
+		v.differs("frozen-changed", "the criteria do not match their hash")
 	}
 }
 
@@ -102,11 +106,11 @@ func (v *verification) branch(ctx context.Context, repo *git.Repo) (candidate st
 	tip, err := repo.Commit(ctx, "refs/heads/"+m.Branch)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound) && m.Sealed != nil:
-		fmt.Fprintf(v.notes, "pawl: note: there is no branch %s any more: the sealed commit is looked at\n", sanitize.Line(m.Branch))
+		fmt.Fprintf(v.notes, "pawl: note: branch %s not found, verifying the sealed commit\n", sanitize.Line(m.Branch))
 	case err != nil:
 		return "", err
 	case tip != m.Tip:
-		v.differs("branch-moved", "%s is at %.12s, and the mission has left it at %.12s: 'git diff %.12s %.12s' shows what came; 'git branch -f %s %.12s' puts it back", m.Branch, tip, m.Tip, m.Tip, tip, m.Branch, m.Tip)
+		v.differs("branch-moved", "%s is at %.12s, but the mission left it at %.12s. Run `git diff %.12s %.12s` to see the difference, or `git branch -f %s %.12s` to restore it.", m.Branch, tip, m.Tip, m.Tip, tip, m.Branch, m.Tip)
 	}
 	if m.Sealed != nil {
 		return m.Sealed.Candidate, nil
@@ -134,7 +138,7 @@ func (v *verification) runGate(ctx context.Context, a *app.App, repo *git.Repo, 
 		v.differs(f.Rule, "%s", f.Text)
 	}
 	if m := v.mission; m.Sealed != nil && o.Tree != "" && o.Tree != m.Sealed.Tree {
-		v.differs("tree-changed", "the commit %.12s has the tree %.12s, and %.12s was sealed", candidate, o.Tree, m.Sealed.Tree)
+		v.differs("tree-changed", "commit %.12s has tree %.12s, but tree %.12s was sealed", candidate, o.Tree, m.Sealed.Tree)
 	}
 	return nil
 }

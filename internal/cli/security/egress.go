@@ -22,9 +22,9 @@ type refusals struct {
 
 // decided records a decision of the proxy. It must not be called concurrently.
 func (r *refusals) decided(d proxy.Decision) {
-	line := "refused: " + d.Why
+	line := "denied: " + d.Why
 	if d.Host != "" {
-		line = fmt.Sprintf("%s was refused: %s", net.JoinHostPort(d.Host, fmt.Sprint(d.Port)), d.Why)
+		line = fmt.Sprintf("denied %s: %s", net.JoinHostPort(d.Host, fmt.Sprint(d.Port)), d.Why)
 	}
 	switch {
 	case d.Allowed || slices.Contains(r.lines, line):
@@ -40,7 +40,7 @@ func (r *refusals) print(w io.Writer) {
 		fmt.Fprintf(w, "pawl: note: %s\n", line)
 	}
 	if r.more > 0 {
-		fmt.Fprintf(w, "pawl: note: %d more requests were refused\n", r.more)
+		fmt.Fprintf(w, "pawl: note: denied %d more requests\n", r.more)
 	}
 }
 

@@ -25,11 +25,11 @@ func TestRefusals(t *testing.T) {
 	var b strings.Builder
 	r.print(&b)
 	lines := strings.Split(b.String(), "\n")
-	want := []string{"pawl: note: refused: malformed", "pawl: note: [::1]:443 was refused: no", "pawl: note: 0.test:443 was refused: no"}
+	want := []string{"pawl: note: denied: malformed", "pawl: note: denied [::1]:443: no", "pawl: note: denied 0.test:443: no"}
 	if diff := cmp.Diff(want, lines[:3]); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"pawl: note: 2 more requests were refused", ""}, lines[maxRefusals:]); diff != "" {
+	if diff := cmp.Diff([]string{"pawl: note: denied 2 more requests", ""}, lines[maxRefusals:]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -21,11 +21,13 @@ import (
 func PermissionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",
-		Short: "Look at what pawl may do, try it out, take it back",
-		Long: `Look at what pawl may do, try it out, take it back.
+		Short: "Show, test and revoke permissions",
+		Long: `Show, test and revoke permissions.
 
-Rules are in your configuration. Grants are what you have allowed for good when you
-were asked; they are kept in pawl's data folder.`,
+Rules are part of your configuration. Saved answers are what you chose to always allow
+in permission prompts; they are stored in Pawl's data directory.`,
+		Example: `  pawl permissions list
+  pawl permissions test git push`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -49,8 +51,10 @@ func permissionsListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List your rules, and what you have allowed when you were asked",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "List permission rules and saved answers",
+		Example: `  pawl permissions list
+  pawl permissions list --json | jq -r '.grants[].id'`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := app.LoadPolicy(cmd.Context(), "")
 			if err != nil {
@@ -76,13 +80,13 @@ func permissionsListCommand() *cobra.Command {
 }
 
 func (l permissionList) print(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s\n", l.Mode)
+	fmt.Fprintf(w, "mode: %s\n", l.Mode)
 	if len(l.Rules)+len(l.Grants) == 0 {
-		_, err := fmt.Fprintln(w, "no rules and no grants")
+		_, err := fmt.Fprintln(w, "No rules and no saved answers.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tWHERE\tRULE")
+	fmt.Fprintln(t, "ID\tSCOPE\tRULE")
 	for _, r := range l.Rules {
 		fmt.Fprintf(t, "rule\teverywhere\t%s\n", r)
 	}
@@ -95,8 +99,10 @@ func (l permissionList) print(w io.Writer) error {
 func permissionsRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke id…",
-		Short: "Take back what you have allowed: pawl asks again",
-		Args:  cli.Args(cobra.MinimumNArgs(1)),
+		Short: "Revoke saved answers, so that Pawl asks again",
+		Example: `  pawl permissions revoke 3f9a1c
+  pawl permissions revoke 3f9a1c 77d02e`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			s, err := policy.Open()
 			if err != nil {
@@ -112,12 +118,14 @@ func permissionsTestCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "test [flags] command…",
-		Short: "Say what would become of a command; it is not run",
-		Long: `Say whether a command would be allowed, asked for or denied in this folder, why, part
-by part, and what "always" would add. It is not run.
+		Short: "Show whether a command would be allowed",
+		Long: `Show whether a command would be allowed, asked about or denied in this directory, and
+why, for each of its parts. Also show the rule that "always allow" would save. The
+command does not run.
 
-The words are joined by blanks: put the line in quotes if your shell would read it.
-Exit codes: 0 if it is allowed, 3 if not.`,
+The arguments are joined with spaces. Quote a command that contains shell syntax.
+
+Exit codes: 0 allowed, 3 not allowed.`,
 		Example: `  pawl permissions test go test ./...
   pawl permissions test --mode guard 'cd docs && make > out'
   pawl permissions test --json git push | jq -r .decision`,
@@ -146,7 +154,7 @@ Exit codes: 0 if it is allowed, 3 if not.`,
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // flags after the command belong to the command
-	cmd.Flags().StringVar(&mode, "mode", "", "in this `mode`: plan, ask, guard, auto or yolo")
+	cmd.Flags().StringVar(&mode, "mode", "", "permission `mode`: plan, ask, guard, auto or yolo")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

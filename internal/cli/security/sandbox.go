@@ -27,23 +27,24 @@ type sandboxFlags struct {
 func SandboxCommand() *cobra.Command {
 	var f sandboxFlags
 	cmd := &cobra.Command{
-		Use:   "sandbox [flags] -- command [arguments]",
+		Use:   "sandbox [flags] -- command [argument…]",
 		Short: "Run a command in the sandbox",
-		Long: `Run a command in the sandbox, exactly as the agent would: this folder can be written to,
-the rest of the machine is read-only and without its secrets, and there is no network but for the hosts that you name.
+		Long: `Run a command in the sandbox, exactly as the agent does: this directory is writable, the
+rest of the machine is read-only with secrets hidden, and there is no network access
+except for the hosts of --network.
 
-Its exit code is the command's; 128 and the signal's number if one has ended it.
-'pawl doctor' says whether there is a sandbox here, and what to do if there is none.`,
+The exit code is that of the command, or 128 plus the signal number if a signal ended it.
+'pawl doctor' shows whether the sandbox works on this machine.`,
 		Example: `  pawl sandbox -- go test ./...
   pawl sandbox --read-only -- bash -c 'touch x'
   pawl sandbox --network proxy.golang.org,sum.golang.org -- go mod download
   pawl sandbox --network '*.example.org,example.org:8443' -- make fetch
-  pawl sandbox -- env                    # what a command gets to know`,
+  pawl sandbox -- env                    # what a command can see`,
 		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	cmd.Flags().StringSliceVar(&f.network, "network", nil, "the `hosts` that may be reached by https: names, *.domain, host:port; with commas between them")
-	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "let nothing be written but temporary files")
+	cmd.Flags().StringSliceVar(&f.network, "network", nil, "`hosts` that the command can reach: names, *.domain or host:port, separated by commas")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "make everything read-only except for temporary files")
 	cmd.Flags().SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }
@@ -83,7 +84,7 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	news, err := w.Check()
 	if len(news) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: other programs may act upon what came up here: %s\n", strings.Join(news, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: the command created files that other programs may run or load: %s\n", strings.Join(news, ", "))
 	}
 	if err == nil && code != 0 {
 		err = &cli.ExitError{Code: code}
@@ -130,7 +131,7 @@ func sandboxFixes(r sandbox.Report) error {
 	var lines []error
 	for _, f := range r.Findings {
 		if !f.OK && f.Fix != "" {
-			lines = append(lines, fmt.Errorf("%s: %s; to fix it: %s", f.Name, f.Detail, f.Fix))
+			lines = append(lines, fmt.Errorf("%s: %s (fix: %s)", f.Name, f.Detail, f.Fix))
 		}
 	}
 	return errors.Join(lines...)

@@ -19,7 +19,7 @@ func TestSandboxFixes(t *testing.T) {
 	if err := sandboxFixes(sandbox.Report{Backend: "landlock", Findings: findings}); err != nil {
 		t.Error(err)
 	}
-	want := "bubblewrap: bwrap is not installed; to fix it: apt install bubblewrap\nlandlock: ABI 1, needed is 6; to fix it: use Linux 6.12 or later"
+	want := "bubblewrap: bwrap is not installed (fix: apt install bubblewrap)\nlandlock: ABI 1, needed is 6 (fix: use Linux 6.12 or later)"
 	if diff := cmp.Diff(want, sandboxFixes(sandbox.Report{Backend: "none", Findings: findings}).Error()); diff != "" {
 		t.Error(diff)
 	}

@@ -26,17 +26,17 @@ type trustFlags struct{ yes, list, revoke, status, asJSON bool }
 func TrustCommand() *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
-		Use:   "trust [folder]",
-		Short: "Say whether what a folder brings may take effect",
-		Long: `Show what a folder would enable (hooks, servers, agents, instructions, …) and ask
-whether you trust it. Until you do, pawl works there without any of it.
+		Use:   "trust [directory]",
+		Short: "Trust or distrust a project's configuration",
+		Long: `Show the configuration of a project (hooks, MCP servers, agents, instructions, …) and ask
+whether you trust it. Until you do, Pawl ignores it.
 
-Trust is for this very folder, and for what is there now: if something changes that
-could get a program run, pawl asks again.
+Trust applies to this directory and its current configuration only. If a part changes
+that could run programs, Pawl asks again.
 
-Exit codes: 0 if the folder is trusted, 3 if not.`,
+Exit codes: 0 trusted, 3 not trusted.`,
 		Example: `  pawl trust
-  pawl trust --yes .          # without a question, for scripts
+  pawl trust --yes .          # without a prompt, for scripts
   pawl trust --status --json
   pawl trust --list
   pawl trust --revoke ~/old`,
@@ -52,10 +52,10 @@ Exit codes: 0 if the folder is trusted, 3 if not.`,
 			return f.run(cmd, dir)
 		},
 	}
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "trust the folder, do not ask")
-	cmd.Flags().BoolVar(&f.list, "list", false, "list the folders that you trust")
-	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "trust the folder no longer")
-	cmd.Flags().BoolVar(&f.status, "status", false, "say whether the folder is trusted")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "trust the project without asking")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list trusted projects")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "stop trusting the project")
+	cmd.Flags().BoolVar(&f.status, "status", false, "show whether the project is trusted")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -139,9 +139,9 @@ func (f trustFlags) revokeTrust(cmd *cobra.Command, store trust.Store, dir strin
 func (f trustFlags) ask(cmd *cobra.Command) error {
 	in, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !cli.IsTerminal(in) {
-		return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("nobody is here to be asked: if you trust the folder, use --yes")}
+		return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("cannot ask without a terminal: use --yes to trust the project")}
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), "Do you trust it? [y/N] ")
+	fmt.Fprint(cmd.ErrOrStderr(), "Trust this project? [y/N] ")
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -150,7 +150,7 @@ func (f trustFlags) ask(cmd *cobra.Command) error {
 	case "y", "yes":
 		return nil
 	}
-	return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("the folder is not trusted")}
+	return &cli.ExitError{Code: cli.ExitDenied, Err: errors.New("project not trusted")}
 }
 
 func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
@@ -165,7 +165,7 @@ func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
 		}{append([]trust.Directory{}, folders...), append([]trust.Approval{}, approvals...)})
 	}
 	if len(folders)+len(approvals) == 0 {
-		_, err := fmt.Fprintln(w, "no folder is trusted")
+		_, err := fmt.Fprintln(w, "No trusted projects.")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

@@ -32,13 +32,14 @@ func serverToken(p listenAddress, users bool) (token, file string, err error) {
 	token = strings.TrimSpace(os.Getenv("PAWL_SERVER_TOKEN"))
 	switch {
 	case token != "" && len(token) < minToken:
-		return "", "", fmt.Errorf("PAWL_SERVER_TOKEN has less than %d characters: make one with 'openssl rand -hex 32'", minToken)
+		return "", "", fault.New(pawl.ErrInvalid, "PAWL_SERVER_TOKEN has fewer than %d characters", minToken).Hint("Generate one with `openssl rand -hex 32`.")
 	case token != "":
 		return token, "", nil
 	case !p.loopback() && users:
 		return "", "", nil
 	case !p.loopback():
-		return "", "", fault.New(pawl.ErrDenied, "others can reach %s: make a token with 'pawl token create', or set PAWL_SERVER_TOKEN to a secret, e.g. from 'openssl rand -hex 32', or listen on 127.0.0.1", p.address)
+		return "", "", fault.New(pawl.ErrDenied, "%s is reachable by others, and no token is configured", p.address).
+			Hint("Run `pawl token create`, set PAWL_SERVER_TOKEN to a secret such as the output of `openssl rand -hex 32`, or listen on 127.0.0.1.")
 	}
 	data, err := config.Data()
 	if err != nil {
@@ -56,7 +57,7 @@ func serverToken(p listenAddress, users bool) (token, file string, err error) {
 		err = userfile.ReplaceText(file, text)
 	}
 	if token = strings.TrimSpace(string(text)); err == nil && len(token) < minToken {
-		err = fmt.Errorf("%s holds no token: remove it, and a new one is made", file)
+		err = fault.New(pawl.ErrInvalid, "%s does not contain a token", file).Hint("Delete the file: Pawl creates a new token.")
 	}
 	return token, file, err
 }
@@ -160,12 +161,12 @@ func (g authenticator) allow(p api.Principal, dir string) error {
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
-		return fault.New(pawl.ErrInvalid, "there is no folder %q on the server", dir)
+		return fault.New(pawl.ErrInvalid, "directory %q not found on the server", dir)
 	}
 	for _, root := range g.roots {
 		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
 			return nil
 		}
 	}
-	return fault.New(pawl.ErrDenied, "sessions may work below %s only: 'pawl serve --dir' adds a folder", strings.Join(g.roots, ", "))
+	return fault.New(pawl.ErrDenied, "sessions are limited to %s (--dir of the server)", strings.Join(g.roots, ", "))
 }

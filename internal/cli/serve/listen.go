@@ -39,7 +39,7 @@ func parseListen(text string) (listenAddress, error) {
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || host == "" || port == "" {
-		return listenAddress{}, fmt.Errorf("--listen %q: write unix, unix:PATH or HOST:PORT, e.g. 127.0.0.1:4747", text)
+		return listenAddress{}, fmt.Errorf("invalid --listen %q: use unix, unix:PATH or HOST:PORT, e.g. 127.0.0.1:4747", text)
 	}
 	return listenAddress{address: text}, nil
 }
@@ -89,7 +89,7 @@ func (p listenAddress) listen() (net.Listener, error) {
 	}
 	if conn, err := net.Dial("unix", p.socket); err == nil {
 		_ = conn.Close()
-		return nil, fault.New(pawl.ErrBusy, "another pawl serves on %s: use it, end it, or choose another place with --listen", p.socket)
+		return nil, fault.New(pawl.ErrBusy, "another server is listening on %s", p.socket).Hint("Use it, stop it, or choose another address with --listen.")
 	}
 	if info, err := os.Lstat(p.socket); err == nil && info.Mode()&fs.ModeSocket != 0 {
 		if err := os.Remove(p.socket); err != nil { // left by a process that was killed
@@ -118,11 +118,11 @@ func (p listenAddress) withPort(l net.Listener) listenAddress {
 // banner returns the startup message, which says how to reach the server.
 func (p listenAddress) banner(g authenticator) string {
 	if p.socket != "" {
-		return fmt.Sprintf("pawl serves on unix://%s\n", p.socket)
+		return fmt.Sprintf("pawl: listening on unix://%s\n", p.socket)
 	}
-	text := fmt.Sprintf("pawl serves on http://%s\n", p.address)
+	text := fmt.Sprintf("pawl: listening on http://%s\n", p.address)
 	if g.file != "" {
-		text += fmt.Sprintf("the token is in %s: PAWL_TOKEN=$(cat %[1]s) pawl run --attach http://%s …\n", g.file, p.address)
+		text += fmt.Sprintf("pawl: the token is in %s. To connect: PAWL_TOKEN=$(cat %[1]s) pawl run --attach http://%s …\n", g.file, p.address)
 	}
 	return text
 }

@@ -24,5 +24,5 @@ func NewLogger(w io.Writer, format string) (*slog.Logger, error) {
 	case "none":
 		return slog.New(slog.DiscardHandler), nil
 	}
-	return nil, fmt.Errorf("--log %q: use text, json or none", format)
+	return nil, fmt.Errorf("invalid --log %q: use text, json or none", format)
 }

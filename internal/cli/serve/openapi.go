@@ -9,11 +9,12 @@ import (
 
 func serveOpenAPICommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "openapi",
-		Short:   "Print the OpenAPI document of the server, for tools that make clients",
-		Long:    "Print what a server answers at /v1/openapi.json. None has to run.",
-		Example: `  pawl serve openapi >openapi.json`,
-		Args:    cli.Args(cobra.NoArgs),
+		Use:   "openapi",
+		Short: "Print the OpenAPI document of the HTTP API",
+		Long:  "Print the OpenAPI document of the HTTP API, as the server returns it at /v1/openapi.json.",
+		Example: `  pawl serve openapi >openapi.json
+  pawl serve openapi | jq -r '.paths | keys[]'`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := api.OpenAPIText()
 			if err == nil {

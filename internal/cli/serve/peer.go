@@ -10,7 +10,7 @@ import (
 func checkPeer(c net.Conn) error {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {
-		return errors.New("it is no socket")
+		return errors.New("not a Unix socket")
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
@@ -22,7 +22,7 @@ func checkPeer(c net.Conn) error {
 		return errors.Join(err, wrong)
 	}
 	if peer != os.Getuid() {
-		return errors.New("it is another user's")
+		return errors.New("the peer is another user")
 	}
 	return nil
 }

@@ -46,18 +46,18 @@ func Command(openNode func(ctx context.Context, log *slog.Logger) (*Node, error)
 	var f serverFlags
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
-		Short: "Let other programs work with sessions, over HTTP",
-		Long: `Answer requests over HTTP until it is told to end: /v1 as /v1/openapi.json describes
-it, /healthz, /readyz and /metrics.
+		Short: "Start the HTTP server",
+		Long: `Start the HTTP server: the API below /v1 (see 'pawl serve openapi'), /healthz, /readyz
+and /metrics.
 
-Without --listen it listens on a socket that only you can use. On an address, each
-request needs a token: the one in PAWL_SERVER_TOKEN, which is yours, or one that
-'pawl token create' made for a user. On this machine's own addresses pawl makes one
-for you and keeps it in a file of yours. On others it does not start without any.
+By default, the server listens on a Unix socket that only you can use. With a TCP
+address, each request needs a token: PAWL_SERVER_TOKEN, or a token of a user that was
+created with 'pawl token create'. On a loopback address, Pawl creates a token and saves
+it in its data directory. On other addresses, the server does not start without a token.
 
-Sessions that were interrupted go on when it starts. At SIGTERM or Ctrl-C it takes
-no new work and lets running turns finish for a while; what is left then can be
-resumed, here or by another 'pawl serve' on the same store.`,
+The server resumes interrupted sessions. On SIGTERM or Ctrl-C it accepts no new work and
+waits for running turns (see --drain). Turns that are still unfinished can be resumed by
+this or another server on the same store.`,
 		Example: `  pawl serve
   pawl run --attach unix "fix the build"
   pawl serve --listen 127.0.0.1:4747 --dir ~/src
@@ -67,15 +67,15 @@ resumed, here or by another 'pawl serve' on the same store.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, openNode) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", "", "where to listen: unix, unix:`PATH` or HOST:PORT (default unix)")
-	flags.StringSliceVar(&f.hosts, "host", nil, "a further `name` that the server may be asked by (repeatable)")
-	flags.StringSliceVar(&f.origins, "origin", nil, "an `origin` whose pages may ask, e.g. https://pawl.example.com (repeatable)")
-	flags.StringSliceVar(&f.dirs, "dir", nil, "a `folder` below which sessions may work (repeatable; default: any on the socket, this one on an address; a fleet has its workspaces instead)")
-	flags.StringVar(&f.cert, "tls-cert", "", "a `file` with the certificate, for HTTPS")
-	flags.StringVar(&f.key, "tls-key", "", "a `file` with its key")
-	flags.StringVar(&f.log, "log", "text", "how to write the log to standard error: text, json or none")
-	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long running turns may take to finish when it ends")
-	flags.BoolVar(&f.adopt, "adopt", true, "go on with sessions that were interrupted, also of other servers on the same store")
+	flags.StringVar(&f.listen, "listen", "", "`address` to listen on: unix, unix:PATH or HOST:PORT (default unix)")
+	flags.StringSliceVar(&f.hosts, "host", nil, "additional host `name` to accept in requests (repeatable)")
+	flags.StringSliceVar(&f.origins, "origin", nil, "allow requests from web pages of this `origin`, e.g. https://pawl.example.com (repeatable)")
+	flags.StringSliceVar(&f.dirs, "dir", nil, "limit sessions to this `directory` and below (repeatable; default: no limit on a socket, the working directory on a TCP address; not used in a fleet)")
+	flags.StringVar(&f.cert, "tls-cert", "", "TLS certificate `file`")
+	flags.StringVar(&f.key, "tls-key", "", "TLS private key `file`")
+	flags.StringVar(&f.log, "log", "text", "log `format` on standard error: text, json or none")
+	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long to wait for running turns at shutdown")
+	flags.BoolVar(&f.adopt, "adopt", true, "resume interrupted sessions, including those of other servers on the same store")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.AddCommand(serveOpenAPICommand())
 	return cmd
@@ -125,8 +125,8 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	})
 	a.Telemetry.Process()
-	a.Telemetry.Gauge("pawl.turns.running", "Sessions that are worked on now.", "", func() float64 { return float64(turns(a)) })
-	a.Telemetry.Gauge("pawl.http.streams", "Streams of events that are open.", "", func() float64 { return float64(s.OpenStreams()) })
+	a.Telemetry.Gauge("pawl.turns.running", "Sessions with a running turn.", "", func() float64 { return float64(turns(a)) })
+	a.Telemetry.Gauge("pawl.http.streams", "Open event streams.", "", func() float64 { return float64(s.OpenStreams()) })
 	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
@@ -170,7 +170,7 @@ func (f *serverFlags) end(cmd *cobra.Command, a *app.App, s *httpapi.Server, log
 		return s.Close(ctx)
 	}
 	if err := a.Runner.Idle(ctx); err != nil {
-		log.Warn("turns are left to be resumed", "turns", turns(a))
+		log.Warn("unfinished turns can be resumed", "turns", turns(a))
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTime)
 	defer cancel()
@@ -187,7 +187,7 @@ const (
 func adopt(ctx context.Context, a *app.App, log *slog.Logger) {
 	for ctx.Err() == nil {
 		if err := adoptAll(ctx, a, log); err != nil && ctx.Err() == nil {
-			log.Error("look for interrupted sessions", "error", err)
+			log.Error("find interrupted sessions", "error", err)
 		}
 		select {
 		case <-time.After(adoptTime):

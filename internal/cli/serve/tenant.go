@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -21,10 +22,10 @@ import (
 func TenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tenant",
-		Short: "Make, list and change the tenants of a fleet",
-		Long: `Make, list and change the tenants of a fleet: organizations that do not see each
-other. They are kept in the store, which must be PostgreSQL. A token is made for a
-tenant with 'pawl token create --tenant'.`,
+		Short: "Manage the tenants of a fleet",
+		Long: `Manage the tenants of a fleet: organizations that are isolated from each other. Tenants
+are kept in the store, which must be PostgreSQL. Use 'pawl token create --tenant' to
+create a token for a tenant.`,
 		Example: `  pawl tenant create acme --budget 50 --parallel 20
   pawl token create laptop --tenant acme --user ada
   pawl tenant suspend acme`,
@@ -64,7 +65,7 @@ func ofTenant(cmd *cobra.Command, do func(ctx context.Context, tenants store.Ten
 // noTenant adds a hint to the error for a tenant that does not exist.
 func noTenant(err error, name string) error {
 	if errors.Is(err, pawl.ErrNotFound) {
-		return fault.New(pawl.ErrNotFound, "there is no tenant %q: 'pawl tenant list' shows them", name)
+		return fault.New(pawl.ErrNotFound, "tenant %q not found", name).Hint("Run `pawl tenant list` to see all tenants.")
 	}
 	return err
 }
@@ -73,11 +74,11 @@ func tenantCreateCommand() *cobra.Command {
 	var f limitFlags
 	cmd := ofTenant(&cobra.Command{
 		Use:   "create name [flags]",
-		Short: "Make a tenant",
-		Long: `Make a tenant. Its name has small letters, digits and -, at most 50, and is not given
-twice: not even when the tenant was removed.
+		Short: "Create a tenant",
+		Long: `Create a tenant. The name consists of up to 50 lowercase letters, digits and -. It cannot
+be reused, not even after the tenant was removed.
 
-The limits hold for all users of the tenant together, beside those of their tokens.`,
+The limits apply to all users of the tenant together, in addition to those of tokens.`,
 		Example: `  pawl tenant create acme
   pawl tenant create acme --rate 600 --budget 50 --parallel 20 --streams 100`,
 	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
@@ -98,8 +99,10 @@ func tenantListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the tenants",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "List tenants",
+		Example: `  pawl tenant list
+  pawl tenant list --json`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 				tenants, err := a.Tenants()
@@ -113,7 +116,7 @@ func tenantListCommand() *cobra.Command {
 				case asJSON:
 					return cli.WriteJSON(cmd.OutOrStdout(), append([]store.Account{}, all...))
 				case len(all) == 0:
-					_, err := fmt.Fprintln(cmd.OutOrStdout(), "no tenants: 'pawl tenant create' makes one")
+					_, err := fmt.Fprintln(cmd.OutOrStdout(), "No tenants. Run `pawl tenant create` to create one.")
 					return err
 				}
 				return printTenants(cmd.OutOrStdout(), all)
@@ -128,7 +131,7 @@ func printTenants(w io.Writer, all []store.Account) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "TENANT\tSTATE\tCREATED\tLIMITS")
 	for _, a := range all {
-		state := "live"
+		state := "active"
 		if !a.Suspended.IsZero() {
 			state = "suspended"
 		}
@@ -141,6 +144,8 @@ func tenantShowCommand() *cobra.Command {
 	return ofTenant(&cobra.Command{
 		Use:   "show name",
 		Short: "Show a tenant",
+		Example: `  pawl tenant show acme
+  pawl tenant show acme --json`,
 	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 		return tenants.Tenant(ctx, t)
 	})
@@ -151,9 +156,9 @@ func tenantSetCommand() *cobra.Command {
 	var cmd *cobra.Command
 	cmd = ofTenant(&cobra.Command{
 		Use:   "set name [flags]",
-		Short: "Change the limits of a tenant; servers notice within seconds",
-		Long: `Change the limits of a tenant: those that are named. 0 lifts one. What works already
-goes on as it began.`,
+		Short: "Change the limits of a tenant",
+		Long: `Change the given limits of a tenant; 0 removes a limit. Servers apply the change within
+seconds. Running turns are not affected.`,
 		Example: `  pawl tenant set acme --budget 100
   pawl tenant set acme --parallel 0`,
 	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
@@ -185,11 +190,11 @@ goes on as it began.`,
 func tenantSuspendCommand() *cobra.Command {
 	return ofTenant(&cobra.Command{
 		Use:   "suspend name",
-		Short: "Refuse the tokens of a tenant, until it is resumed",
-		Long: `Refuse the tokens of a tenant, until 'pawl tenant resume'. Servers notice within
-seconds, and who watches sees no more. Sessions that work are left to come to their
-end, with what was queued in them.`,
-		Example: `  pawl tenant suspend acme`,
+		Short: "Suspend a tenant: reject its tokens",
+		Long: `Reject the tokens of a tenant until 'pawl tenant resume'. Servers apply the change within
+seconds and close event streams. Running sessions finish, including queued prompts.`,
+		Example: `  pawl tenant suspend acme
+  pawl tenant suspend acme --json`,
 	}, suspend)
 }
 
@@ -204,9 +209,10 @@ func suspend(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.
 
 func tenantResumeCommand() *cobra.Command {
 	return ofTenant(&cobra.Command{
-		Use:     "resume name",
-		Short:   "Take the tokens of a tenant again",
-		Example: `  pawl tenant resume acme`,
+		Use:   "resume name",
+		Short: "Resume a suspended tenant",
+		Example: `  pawl tenant resume acme
+  pawl tenant resume acme --json`,
 	}, func(ctx context.Context, tenants store.Tenants, t store.Tenant) (store.Account, error) {
 		return tenants.SetTenant(ctx, t, func(a *store.Account) { a.Suspended = time.Time{} })
 	})
@@ -222,13 +228,13 @@ func tenantRemoveCommand() *cobra.Command {
 	var sessions, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "remove name [flags]",
-		Short: "Remove a tenant with its tokens, for good",
-		Long: `Remove a tenant with its tokens, for good. Its name is not given again.
+		Short: "Remove a tenant and its tokens",
+		Long: `Remove a tenant and its tokens. This cannot be undone, and the name cannot be reused.
 
-One that has sessions is removed only with --with-sessions, which suspends it and
-deletes them; should one still work, it ends there: try again when it has ended. What
-the fleet has kept of its workspaces stays in the store of checkpoints, below the
-tenant's name, and is for you to delete.`,
+A tenant that has sessions is removed only with --with-sessions, which suspends the
+tenant and deletes them. If a session is still running, the command fails; try again when
+it has finished. Checkpoints of workspaces remain in the checkpoint store, below the name
+of the tenant, until you delete them.`,
 		Example: `  pawl tenant remove acme
   pawl tenant remove acme --with-sessions`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -241,12 +247,12 @@ tenant's name, and is for you to delete.`,
 				if asJSON {
 					return cli.WriteJSON(cmd.OutOrStdout(), done)
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s and %d sessions\n", done.Tenant, done.Sessions)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %s and %s.\n", done.Tenant, humanize.Plural(done.Sessions, "session"))
 				return err
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&sessions, "with-sessions", false, "delete its sessions too")
+	cmd.Flags().BoolVar(&sessions, "with-sessions", false, "also delete its sessions")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -270,7 +276,7 @@ func removeTenant(ctx context.Context, a *app.App, t store.Tenant, withSessions 
 	}
 	err = tenants.RemoveTenant(ctx, t)
 	if errors.Is(err, pawl.ErrConflict) {
-		err = fmt.Errorf("%w\n--with-sessions deletes them", err)
+		err = fault.New(pawl.ErrConflict, "%w", err).Hint("Use --with-sessions to delete them.")
 	}
 	return done, err
 }
@@ -284,7 +290,7 @@ func deleteSessions(ctx context.Context, a *app.App, tenants store.Tenants, t st
 		}
 		for _, id := range ids {
 			if err := a.Delete(store.WithTenant(ctx, t), id); err != nil {
-				return n, fmt.Errorf("delete session %s: %w\n%d were deleted, %s is suspended", id, err, n, t)
+				return n, fmt.Errorf("delete session %s: %w (%s deleted, %s is suspended)", id, err, humanize.Plural(n, "session"), t)
 			}
 			n++
 		}

@@ -27,9 +27,12 @@ import (
 func TokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Make, list and revoke the tokens by which others use 'pawl serve'",
-		Long: `Make, list and revoke the tokens by which others use 'pawl serve'. They are kept
-in the store, so that all servers on it know them; of the secret it has a hash alone.`,
+		Short: "Manage tokens for the HTTP server",
+		Long: `Manage the tokens that users need for 'pawl serve'. Tokens are kept in the store and are
+valid for all servers on it. Only a hash of the secret is stored.`,
+		Example: `  pawl token create laptop --user ada
+  pawl token list
+  pawl token revoke laptop`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -55,16 +58,16 @@ type limitFlags struct {
 // add adds the flags to cmd. Their help names whose limits they set.
 func (f *limitFlags) add(cmd *cobra.Command, whose string) {
 	flags := cmd.Flags()
-	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests a minute, to each server; 0 means no limit")
-	flags.Float64Var(&f.budget, "budget", 0, "at most `dollars` a UTC day for all sessions of the "+whose+"; 0 means no limit")
-	flags.IntVar(&f.parallel, "parallel", 0, "at most `n` sessions of the "+whose+" at work at once; 0 means no limit")
-	flags.IntVar(&f.streams, "streams", 0, "at most `n` sessions watched at once, at each server; 0 means no limit")
+	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests per minute and server (0 = no limit)")
+	flags.Float64Var(&f.budget, "budget", 0, "at most this cost per UTC day for all sessions of the "+whose+", in `usd` (0 = no limit)")
+	flags.IntVar(&f.parallel, "parallel", 0, "at most `n` concurrently running sessions of the "+whose+" (0 = no limit)")
+	flags.IntVar(&f.streams, "streams", 0, "at most `n` open event streams per server (0 = no limit)")
 }
 
 // limits checks the flags and returns the limits.
 func (f *limitFlags) limits() (store.Limits, error) {
 	if min(f.rate, f.parallel, f.streams) < 0 || !(f.budget >= 0) || f.budget > maxBudget {
-		return store.Limits{}, fmt.Errorf("--rate, --parallel, --streams and --budget: want 0 or more, and at most $%d", maxBudget)
+		return store.Limits{}, fmt.Errorf("invalid --rate, --parallel, --streams or --budget: use 0 or more, and at most $%d", maxBudget)
 	}
 	return store.Limits{Rate: f.rate, Budget: pawl.MoneyOf(f.budget), Parallel: f.parallel, Streams: f.streams}, nil
 }
@@ -73,16 +76,16 @@ func tokenCreateCommand() *cobra.Command {
 	var f tokenFlags
 	cmd := &cobra.Command{
 		Use:   "create name --user user [flags]",
-		Short: "Make a token, and print its secret once",
-		Long: `Make a token, and print its secret once.
+		Short: "Create a token and print its secret",
+		Long: `Create a token and print its secret. The secret is shown only once.
 
-A user has the sessions that were made in their name, and reads those that are
-shared with them. The scope says what the token is for: read (look at sessions),
-run (give them work too) or admin (also trust folders and do without asking). A
-token of the scope admin without --user has the sessions of all.
+Users own the sessions that they create, and can read those that are shared with them.
+The scope limits the token: read (read sessions), run (also send prompts) or admin (also
+trust projects and change permission modes). A token with the scope admin and without
+--user has access to all sessions.
 
-With --tenant it is for a tenant of a fleet, which 'pawl tenant create' made: it
-reaches that one's sessions and nothing else, and its users are that one's own.`,
+With --tenant, the token is for a tenant of a fleet (see 'pawl tenant create'). It gives
+access only to the sessions and users of that tenant.`,
 		Example: `  pawl token create laptop --user ada
   pawl token create ci --user ci --expires 30d --rate 60 --budget 5 --parallel 2
   pawl token create laptop --tenant acme --user ada`,
@@ -99,9 +102,9 @@ reaches that one's sessions and nothing else, and its users are that one's own.`
 	}
 	flags := cmd.Flags()
 	tenantFlag(cmd, &f.tenant)
-	flags.StringVar(&f.user, "user", "", "the `name` in which it is used")
-	flags.StringVar(&f.scope, "scope", "run", "what it is for: read, run or admin")
-	flags.StringVar(&f.expires, "expires", "90d", "how long it can be used: 90d, 12h or never")
+	flags.StringVar(&f.user, "user", "", "`name` of the user")
+	flags.StringVar(&f.scope, "scope", "run", "`scope` of the token: read, run or admin")
+	flags.StringVar(&f.expires, "expires", "90d", "lifetime of the token: a `duration` such as 90d or 12h, or never")
 	f.add(cmd, "user")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
@@ -109,14 +112,14 @@ reaches that one's sessions and nothing else, and its users are that one's own.`
 
 // tenantFlag adds --tenant to a command about tokens.
 func tenantFlag(cmd *cobra.Command, tenant *string) {
-	cmd.Flags().StringVar(tenant, "tenant", "", "of this `tenant` of a fleet; left out, of none")
+	cmd.Flags().StringVar(tenant, "tenant", "", "`tenant` of a fleet (default: none)")
 }
 
 // forTenant returns a context for the tenant of --tenant.
 func forTenant(ctx context.Context, tenant string) (context.Context, error) {
 	t := store.Tenant(tenant)
 	if t != "" && !t.Valid() {
-		return ctx, fault.New(pawl.ErrInvalid, "--tenant %q: use small letters, digits and -, at most 50", tenant)
+		return ctx, fault.New(pawl.ErrInvalid, "invalid --tenant %q: use up to 50 lowercase letters, digits and -", tenant)
 	}
 	return store.WithTenant(ctx, t), nil
 }
@@ -126,15 +129,15 @@ func (f *tokenFlags) token(name string, now time.Time) (t store.Token, err error
 	scope := api.Scope(f.scope)
 	switch {
 	case !pawl.User(name).Valid():
-		return t, fmt.Errorf("%q is no name for a token: use letters, digits and . _ - + @", name)
+		return t, fmt.Errorf("invalid token name %q: use letters, digits and . _ - + @", name)
 	case scope != api.ScopeRead && scope != api.ScopeRun && scope != api.ScopeAdmin:
-		return t, fmt.Errorf("--scope %q: use read, run or admin", f.scope)
+		return t, fmt.Errorf("invalid --scope %q: use read, run or admin", f.scope)
 	case f.user == "" && scope != api.ScopeAdmin:
-		return t, errors.New("--user is missing: only a token of the scope admin does without")
+		return t, errors.New("--user is required, except for the scope admin")
 	case f.tenant != "" && !store.Tenant(f.tenant).Valid():
-		return t, fmt.Errorf("--tenant %q: use small letters, digits and -, at most 50", f.tenant)
+		return t, fmt.Errorf("invalid --tenant %q: use up to 50 lowercase letters, digits and -", f.tenant)
 	case f.user != "" && !pawl.User(f.user).Valid():
-		return t, fmt.Errorf("--user %q: use letters, digits and . _ - + @", f.user)
+		return t, fmt.Errorf("invalid --user %q: use letters, digits and . _ - + @", f.user)
 	}
 	limits, err := f.limits()
 	if err != nil {
@@ -155,7 +158,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 	if text == "never" {
 		return time.Time{}, nil
 	}
-	wrong := fmt.Errorf("--expires %q: use 90d, 12h or never", text)
+	wrong := fmt.Errorf("invalid --expires %q: use a duration such as 90d or 12h, or never", text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.Atoi(days)
 		if err != nil || n < 1 || n > 100_000 {
@@ -179,14 +182,14 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens store.Token
 	}
 	for _, other := range all {
 		if other.Name == t.Name && other.Live(t.Created) {
-			return fault.New(pawl.ErrConflict, "there is a token %s already: 'pawl token revoke %[1]s' ends it, or choose another name", t.Name)
+			return fault.New(pawl.ErrConflict, "token %s already exists", t.Name).Hint("Use another name, or run `pawl token revoke %s`.", t.Name)
 		}
 	}
 	secret := access.NewSecret()
 	t.Hash = access.Hash(secret)
 	switch err := tokens.AddToken(ctx, t); {
 	case errors.Is(err, pawl.ErrNotFound):
-		return fault.New(pawl.ErrNotFound, "there is no tenant %s: 'pawl tenant create %[1]s' makes it", t.Tenant)
+		return fault.New(pawl.ErrNotFound, "tenant %s not found", t.Tenant).Hint("Run `pawl tenant create %s` to create it.", t.Tenant)
 	case err != nil:
 		return err
 	}
@@ -196,7 +199,7 @@ func (f *tokenFlags) create(ctx context.Context, w io.Writer, tokens store.Token
 			Secret string `json:"secret"`
 		}{t, secret})
 	}
-	_, err = fmt.Fprintf(w, "%s\n\nThis is the secret of the token %s; it is not shown again.\nUse it as PAWL_TOKEN, or in the header Authorization: Bearer …\n", secret, t.Name)
+	_, err = fmt.Fprintf(w, "%s\n\nThis is the secret of the token %s. It is not shown again.\nSet PAWL_TOKEN to it, or send it in the header Authorization: Bearer …\n", secret, t.Name)
 	return err
 }
 
@@ -205,8 +208,10 @@ func tokenListCommand() *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens, the newest first",
-		Args:  cli.Args(cobra.NoArgs),
+		Short: "List tokens, newest first",
+		Example: `  pawl token list
+  pawl token list --tenant acme --json`,
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 				ctx, err := forTenant(ctx, tenant)
@@ -231,7 +236,7 @@ func tokenListCommand() *cobra.Command {
 
 func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 	if len(tokens) == 0 {
-		_, err := fmt.Fprintln(w, "no tokens: 'pawl token create' makes one")
+		_, err := fmt.Fprintln(w, "No tokens. Run `pawl token create` to create one.")
 		return err
 	}
 	day := func(at time.Time) string {
@@ -241,9 +246,9 @@ func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 		return at.Local().Format(time.DateOnly)
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tNAME\tUSER\tSCOPE\tSTATE\tEXPIRES\tUSED\tLIMITS")
+	fmt.Fprintln(t, "ID\tNAME\tUSER\tSCOPE\tSTATE\tEXPIRES\tLAST USED\tLIMITS")
 	for _, k := range tokens {
-		state := "live"
+		state := "active"
 		switch {
 		case !k.Revoked.IsZero():
 			state = "revoked"
@@ -259,13 +264,13 @@ func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 func limitsText(l store.Limits) string {
 	var parts []string
 	if l.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%d a minute", l.Rate))
+		parts = append(parts, fmt.Sprintf("%d requests/min", l.Rate))
 	}
 	if l.Budget > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f a day", l.Budget.Dollars()))
+		parts = append(parts, fmt.Sprintf("$%.2f/day", l.Budget.Dollars()))
 	}
 	if l.Parallel > 0 {
-		parts = append(parts, fmt.Sprintf("%d at once", l.Parallel))
+		parts = append(parts, fmt.Sprintf("%d concurrent", l.Parallel))
 	}
 	if l.Streams > 0 {
 		parts = append(parts, fmt.Sprintf("%d streams", l.Streams))
@@ -277,8 +282,11 @@ func tokenRevokeCommand() *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "revoke name|id",
-		Short: "End a token for good; servers notice within seconds",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Short: "Revoke a token",
+		Long:  "Revoke a token. This cannot be undone. Servers apply the change within seconds.",
+		Example: `  pawl token revoke laptop
+  pawl token revoke laptop --tenant acme`,
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 				ctx, err := forTenant(ctx, tenant)
@@ -304,5 +312,5 @@ func revoke(ctx context.Context, tokens store.Tokens, name string, now time.Time
 			return tokens.RevokeToken(ctx, t.ID, now)
 		}
 	}
-	return fault.New(pawl.ErrNotFound, "there is no live token %q: 'pawl token list' shows them", name)
+	return fault.New(pawl.ErrNotFound, "no active token %q", name).Hint("Run `pawl token list` to see all tokens.")
 }

@@ -30,9 +30,9 @@ type Verdict string
 // The verdicts.
 const (
 	Works       Verdict = "works"
-	Refused     Verdict = "key refused"
-	Unreachable Verdict = "cannot be reached"
-	Unproven    Verdict = "not proven" // the provider answers, but the answer says nothing about the key
+	Refused     Verdict = "key rejected"
+	Unreachable Verdict = "unreachable"
+	Unproven    Verdict = "inconclusive" // the provider answers, but the answer says nothing about the key
 )
 
 // Outcome is a verdict and its reason. The reason never contains the answer of the
@@ -55,20 +55,20 @@ func Check(ctx context.Context, t Target, key Secret) (Outcome, error) {
 		path = "/key" // it lists its models to everybody
 	}
 	if !ok {
-		return Outcome{}, fault.New(pawl.ErrInvalid, "the %s protocol has no request for it", t.Protocol)
+		return Outcome{}, fault.New(pawl.ErrInvalid, "keys of the %s protocol cannot be tested", t.Protocol)
 	}
 	if t.BaseURL == "" {
-		return Outcome{}, fault.New(pawl.ErrInvalid, "its address depends on your account: name it with --base-url")
+		return Outcome{}, fault.New(pawl.ErrInvalid, "the base URL depends on your account").Hint("Pass it with --base-url.")
 	}
 	address, err := url.Parse(t.BaseURL + path)
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return Outcome{}, fault.New(pawl.ErrInvalid, "base URL %q: it must be like https://api.example.org/v1", t.BaseURL)
+		return Outcome{}, fault.New(pawl.ErrInvalid, "invalid base URL %q: use a URL such as https://api.example.org/v1", t.BaseURL)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	o := ask(ctx, t, address.String(), key)
 	if o.Verdict == Works && ask(ctx, t, address.String(), "").Verdict == Works {
-		return Outcome{Unproven, "it answers without a key as well"}, nil
+		return Outcome{Unproven, "the server also answers without a key"}, nil
 	}
 	return o, nil
 }
@@ -112,9 +112,9 @@ func ask(ctx context.Context, t Target, address string, key Secret) Outcome {
 			return Outcome{Refused, status}
 		}
 	case code/100 == 5:
-		return Outcome{Unreachable, "it answers " + status}
+		return Outcome{Unreachable, "the server answered " + status}
 	}
-	return Outcome{Unproven, "it answers " + status}
+	return Outcome{Unproven, "the server answered " + status}
 }
 
 // authorize adds the key to the header that the protocol uses.

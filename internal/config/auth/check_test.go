@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 		{"403", Target{"chat", "", status(t, 403, "")}, "good", Refused, "HTTP 403"},
 		{"a 400 for a wrong key", Target{"gemini", "", status(t, 400, `{"reason":"API_KEY_INVALID"}`)}, "bad", Refused, "HTTP 400"},
 		{"another 400", Target{"chat", "", status(t, 400, "no")}, "good", Unproven, "it answers HTTP 400"},
-		{"open to all", Target{"chat", "", status(t, 200, "{}")}, "good", Unproven, "it answers without a key as well"},
+		{"open to all", Target{"chat", "", status(t, 200, "{}")}, "good", Unproven, "the server also answers without a key"},
 		{"no such path", Target{"chat", "", status(t, 404, "")}, "good", Unproven, "it answers HTTP 404"},
 		{"too many", Target{"chat", "", status(t, 429, "")}, "good", Unproven, "it answers HTTP 429"},
 		{"elsewhere", Target{"chat", "", status(t, 302, "")}, "good", Unproven, "it answers HTTP 302"},

@@ -34,10 +34,11 @@ func readFile(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fault.New(pawl.ErrDenied, "read keys: %s is no file", path)
+		return nil, fault.New(pawl.ErrDenied, "read keys: %s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fault.New(pawl.ErrDenied, "read keys: others may use %s (mode %o): renew its keys if others have accounts here, then 'chmod 600' it", path, mode)
+		return nil, fault.New(pawl.ErrDenied, "read keys: other users can access %s (mode %o)", path, mode).
+			Hint("Run `chmod 600 %s`. Replace the keys if other people use this machine.", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -46,7 +47,7 @@ func readFile(path string) (map[string]string, error) {
 	keys := map[string]string{}
 	// The decoder's error may quote a key, so it is not returned.
 	if len(text) > maxFile || strictjson.Decode(text, &keys) != nil || keys == nil {
-		return nil, fault.New(pawl.ErrInvalid, "read keys: %s is not an object of strings, a key for each provider", path)
+		return nil, fault.New(pawl.ErrInvalid, "read keys: %s is not a JSON object that maps providers to keys", path)
 	}
 	return keys, nil
 }

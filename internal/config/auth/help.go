@@ -26,16 +26,16 @@ const maxFound = 4
 // which keys and servers were found.
 func Help(keys []FoundKey, servers []FoundServer) string {
 	var b strings.Builder
-	b.WriteString("Pawl needs a model. There are two ways to one:\n\n")
-	b.WriteString(`1. A provider's key, in the environment or kept by pawl:
+	b.WriteString("Pawl needs a model. There are two ways to get one.\n\n")
+	b.WriteString(`1. Use a provider's API key, from the environment or saved by Pawl:
      export ANTHROPIC_API_KEY=…     or OPENAI_API_KEY, GEMINI_API_KEY, …
-     pawl auth login anthropic      asks for the key and keeps it
+     pawl auth login anthropic      prompts for the key and saves it
 
 `)
 	if len(keys) == 0 {
-		b.WriteString("   No key was found so far.\n")
+		b.WriteString("   No keys found.\n")
 	} else {
-		b.WriteString("   Found here:\n")
+		b.WriteString("   Found:\n")
 	}
 	var lines [][2]string
 	for _, k := range keys {
@@ -45,17 +45,17 @@ func Help(keys []FoundKey, servers []FoundServer) string {
 		}
 		lines = append(lines, [2]string{fmt.Sprintf("%s (%s)", k.Provider, k.Origin), use})
 	}
-	writeFound(&b, lines, "more: 'pawl auth list' shows them")
+	writeFound(&b, lines, "more (see `pawl auth list`)")
 
-	b.WriteString("\n2. A model on this machine:\n")
+	b.WriteString("\n2. Use a model on this machine:\n")
 	if len(servers) == 0 {
-		b.WriteString("   No server was found: start Ollama, LM Studio, llama.cpp or vLLM.\n")
+		b.WriteString("   No model servers found. Start Ollama, LM Studio, llama.cpp or vLLM.\n")
 	} else {
-		b.WriteString("   Found here:\n")
+		b.WriteString("   Found:\n")
 	}
 	lines = nil
 	for _, s := range servers {
-		use := "runs, but has no model yet"
+		use := "running, no models yet"
 		if len(s.Models) > 0 {
 			use = "--model " + s.Models[0]
 		}
@@ -64,10 +64,10 @@ func Help(keys []FoundKey, servers []FoundServer) string {
 		}
 		lines = append(lines, [2]string{s.Name, use})
 	}
-	writeFound(&b, lines, "more: 'pawl models --local' shows them")
+	writeFound(&b, lines, "more (see `pawl models --local`)")
 
-	fmt.Fprintf(&b, "\nThen: pawl run --model %s \"say hello\"\n", example(keys, servers))
-	b.WriteString("PAWL_MODEL keeps the choice; 'pawl models' lists all models.\n")
+	fmt.Fprintf(&b, "\nThen try it: pawl run --model %s \"say hello\"\n", example(keys, servers))
+	b.WriteString("Make it the default: pawl config set model MODEL\nList all models: pawl models\n")
 	return b.String()
 }
 

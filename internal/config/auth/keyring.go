@@ -83,7 +83,7 @@ func bounded(call func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(ringWait):
-		return fmt.Errorf("it did not answer within %s", ringWait)
+		return fmt.Errorf("no answer within %s", ringWait)
 	}
 }
 
@@ -98,5 +98,5 @@ func sessionBus() error {
 			return nil
 		}
 	}
-	return errors.New("there is no session bus")
+	return errors.New("no session bus")
 }

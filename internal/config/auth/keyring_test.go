@@ -66,7 +66,7 @@ func TestKeyringFails(t *testing.T) {
 func TestNoBus(t *testing.T) {
 	t.Parallel()
 	keyring.MockInit()
-	r := &systemKeyring{available: func() error { return errors.New("there is no session bus") }}
+	r := &systemKeyring{available: func() error { return errors.New("no session bus") }}
 	if _, err := r.Get("house"); !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
 		t.Errorf("got %v", err)
 	}

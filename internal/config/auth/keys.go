@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // The reasons why there is no key. Compare with errors.Is.
 var (
 	// ErrNoKey means that there is no key for the provider.
-	ErrNoKey = errors.New("no key")
+	ErrNoKey = errors.New("no API key")
 	// ErrNoKeyring means that this machine has no keyring, or that it cannot be used now.
 	ErrNoKeyring = errors.New("no keyring")
 )
@@ -101,14 +103,14 @@ func (k *Keys) fromEnv(p Provider) (Secret, string, error) {
 }
 
 func missing(p Provider, ringErr error) error {
-	hint := fmt.Sprintf("run 'pawl auth login %s'", p.ID)
+	hint := fmt.Sprintf("Run `pawl auth login %s`.", p.ID)
 	if len(p.EnvKeys) > 0 {
-		hint = fmt.Sprintf("set %s, or %s", p.EnvKeys[0], hint)
+		hint = fmt.Sprintf("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
 	}
 	if errors.Is(ringErr, ErrNoKeyring) {
-		return fmt.Errorf("%w of %s (looked in the environment and the file; %w): %s", ErrNoKey, p.ID, ringErr, hint)
+		return fault.New(ErrNoKey, "no API key for %s in the environment or in keys.json (%w)", p.ID, ringErr).Hint("%s", hint)
 	}
-	return fmt.Errorf("%w of %s: %s", ErrNoKey, p.ID, hint)
+	return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("%s", hint)
 }
 
 // Saved tells where a key was stored.
@@ -165,7 +167,7 @@ func (k *Keys) Delete(provider string) ([]string, error) {
 		origins = append(origins, OriginFile)
 	}
 	if len(origins) == 0 {
-		return nil, fmt.Errorf("%w of %s is kept", ErrNoKey, provider)
+		return nil, fmt.Errorf("%w saved for %s", ErrNoKey, provider)
 	}
 	return origins, nil
 }

@@ -92,7 +92,7 @@ func TestKey(t *testing.T) {
 	env := map[string]string{"HOUSE_KEY": "from-env", "OLD_HOUSE_KEY": "from-old-env"}
 	ring := map[string]Secret{"house": "from-ring", "other": "x"}
 	const file = `{"house": "from-file"}`
-	noBus := fmt.Errorf("%w: there is no session bus", ErrNoKeyring)
+	noBus := fmt.Errorf("%w: no session bus", ErrNoKeyring)
 	for _, c := range []struct {
 		name    string
 		testEnv testEnv
@@ -105,16 +105,16 @@ func TestKey(t *testing.T) {
 		{"then the keyring", testEnv{ring: ring, file: file}, "from-ring", "keyring", ""},
 		{"then the file", testEnv{ring: map[string]Secret{"other": "x"}, file: file}, "from-file", "keys.json", ""},
 		{"the file without a keyring", testEnv{none: noBus, file: file}, "from-file", "keys.json", ""},
-		{"none", testEnv{}, "", "", "no key of house: set HOUSE_KEY, or run 'pawl auth login house'"},
-		{"none, and no keyring", testEnv{none: noBus}, "", "", "there is no session bus"},
-		{"another's", testEnv{file: `{"other": "x"}`}, "", "", "no key of house"},
+		{"none", testEnv{}, "", "", "no API key for house"},
+		{"none, and no keyring", testEnv{none: noBus}, "", "", "no session bus"},
+		{"another's", testEnv{file: `{"other": "x"}`}, "", "", "no API key for house"},
 		{"an odd variable", testEnv{env: map[string]string{"HOUSE_KEY": "a b"}, file: file}, "", "", "read the key in HOUSE_KEY"},
 		{"a file for all", testEnv{file: file, mode: 0o644}, "", "", "others may use"},
 		{"a file for the group", testEnv{file: file, mode: 0o620}, "", "", "others may use"},
-		{"a broken file", testEnv{file: `{"house": "from-file"`}, "", "", "is not an object of strings"},
-		{"a file of something else", testEnv{file: `{"house": {"key": "from-file"}}`}, "", "", "is not an object of strings"},
-		{"a key twice", testEnv{file: `{"house": "from-file", "house": "b"}`}, "", "", "is not an object of strings"},
-		{"null", testEnv{file: `null`}, "", "", "is not an object of strings"},
+		{"a broken file", testEnv{file: `{"house": "from-file"`}, "", "", "is not a JSON object"},
+		{"a file of something else", testEnv{file: `{"house": {"key": "from-file"}}`}, "", "", "is not a JSON object"},
+		{"a key twice", testEnv{file: `{"house": "from-file", "house": "b"}`}, "", "", "is not a JSON object"},
+		{"null", testEnv{file: `null`}, "", "", "is not a JSON object"},
 		{"a file's mode is not looked at in vain", testEnv{env: env, file: file, mode: 0o644}, "from-env", "HOUSE_KEY", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestKey(t *testing.T) {
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error %v, want %q", err, c.err)
 			}
-			if strings.HasPrefix(c.err, "no key") && !errors.Is(err, ErrNoKey) {
+			if strings.HasPrefix(c.err, "no API key") && !errors.Is(err, ErrNoKey) {
 				t.Errorf("%v is not ErrNoKey", err)
 			}
 			if c.testEnv.mode != 0 && err != nil && !errors.Is(err, pawl.ErrDenied) {

@@ -55,11 +55,11 @@ func Parse(text string) (Secret, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return "", errors.New("there is no key")
+		return "", errors.New("no key given")
 	case len(text) > maxKey:
-		return "", fmt.Errorf("it has %d characters: that is no key", len(text))
+		return "", fmt.Errorf("the key is too long: %d characters, at most %d are allowed", len(text), maxKey)
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", errors.New("it has spaces, line breaks or odd characters in it: give the key and nothing else")
+		return "", errors.New("the key contains spaces, line breaks or characters outside ASCII: enter only the key")
 	}
 	return Secret(text), nil
 }

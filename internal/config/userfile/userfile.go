@@ -25,7 +25,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, syscall.ELOOP):
-		return nil, fault.New(pawl.ErrDenied, "%s is a link", path)
+		return nil, fault.New(pawl.ErrDenied, "%s is a symbolic link", path)
 	case err != nil:
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fault.New(pawl.ErrDenied, "%s is no file of yours alone (mode %s): look at what it holds, then 'chmod 600' it", path, info.Mode())
+		return nil, fault.New(pawl.ErrDenied, "%s is not private to you (mode %s)", path, info.Mode()).Hint("Check its content, then run `chmod 600 %s`.", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {

@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 //	reject: RULE ITEM     it must be refused for this; none means that it must not be
 //	delete: PATH          the change deletes this
 //	rename: PATH PATH     or gives it another path
-//	agree-tests: PATTERN  what was approved on
-//	agree-files: PATTERN
+//	allow-tests: PATTERN  what was approved on
+//	allow-files: PATTERN
 //	check: ID FORMAT COMMAND...  in place of what is found
 type story struct {
 	name   string
@@ -150,7 +150,7 @@ func (w *testRepo) play(s story) Outcome {
 	w.t.Helper()
 	base := w.commit(s.base)
 	var approved pawl.Approval
-	approved.Tests, approved.Files = s.keys["agree-tests"], s.keys["agree-files"]
+	approved.Tests, approved.Files = s.keys["allow-tests"], s.keys["allow-files"]
 	g, criteria := w.gate(base, pawl.Criteria{Approval: approved}, s.checks())
 	if s.base["go.mod"] != "" {
 		g.Seed = seed(w.t)

@@ -55,7 +55,7 @@ func startServing(t *testing.T) *serving {
 		_ = s.cmd.Wait()
 	})
 	line, err := bufio.NewReader(said).ReadString('\n')
-	if err != nil || !strings.Contains(line, "pawl serves on") {
+	if err != nil || !strings.Contains(line, "pawl: listening on") {
 		t.Fatalf("pawl serve says %q: %v", line, err)
 	}
 	if s.Client, err = client.New(client.Config{URL: "unix://" + s.socket}); err != nil {

@@ -207,7 +207,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 		}
 	}
 	shown := run("{"+guard+`,"allow_only_managed_hooks":true}`, "config", "managed").Stdout
-	if want := "no hooks of users and projects are run\nhook UserPromptSubmit: touch managed; "; !strings.HasPrefix(shown, want) {
+	if want := "hooks of users and projects: disabled\nhook: UserPromptSubmit: touch managed; "; !strings.HasPrefix(shown, want) {
 		t.Errorf("shown:\n%s", shown)
 	}
 	if out := run(`{"hooks":{"PreTool":[]}}`, "run", "--mode", "yolo", "--model", "script:s.jsonl", "hello"); out.Code == 0 || !strings.Contains(out.Stderr, "no such event") {

@@ -112,7 +112,7 @@ func TestLogin(t *testing.T) {
 	if got := state(); got != "hub: needs login: run 'pawl mcp login hub'" {
 		t.Errorf("before: %q", got)
 	}
-	if out := b.Run(t, "mcp", "logout", "hub"); out.Code != cli.ExitFailed || !strings.Contains(out.Stderr, "no login to hub is kept") {
+	if out := b.Run(t, "mcp", "logout", "hub"); out.Code != cli.ExitFailed || !strings.Contains(out.Stderr, "no saved login to hub") {
 		t.Errorf("logout without a login: %+v", out)
 	}
 	for _, forget := range [][]string{{"mcp", "logout", "hub"}, {"mcp", "remove", "hub"}} {
@@ -161,7 +161,7 @@ func login(t *testing.T, b *harness.Workdir) {
 		t.Errorf("the browser shows %q", page)
 	}
 	rest, _ := io.ReadAll(stderr)
-	if err := cmd.Wait(); err != nil || stdout.String() != "logged in to hub\n" {
+	if err := cmd.Wait(); err != nil || stdout.String() != "Logged in to hub.\n" {
 		t.Fatalf("login: %v: %s%s", err, &stdout, rest)
 	}
 	if strings.Contains(fmt.Sprint(address, string(rest)), "the-token") {

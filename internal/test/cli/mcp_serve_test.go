@@ -261,7 +261,7 @@ func TestServeAsks(t *testing.T) {
 			if len(h.asked) != c.asked || c.asked > 0 && !strings.Contains(h.asked[0], "hello.txt") {
 				t.Errorf("the person was asked %q", h.asked)
 			}
-			if grants := b.Must(t, "permissions", "list").Stdout; !strings.Contains(grants, "no rules and no grants") {
+			if grants := b.Must(t, "permissions", "list").Stdout; !strings.Contains(grants, "No rules and no saved answers.") {
 				t.Errorf("something is permitted for good: %s", grants)
 			}
 		})

@@ -88,7 +88,7 @@ func TestManagedPolicy(t *testing.T) {
 		cmd.Env = append(cmd.Env, env...)
 		return harness.Wait(t, cmd)
 	}
-	want := harness.Output{Stdout: "no mode looser than ask\ncommands are run in a sandbox or not at all\n"}
+	want := harness.Output{Stdout: "maximum mode: ask\nsandbox: required\n"}
 	if diff := cmp.Diff(want, run(0o644, 0o755)); diff != "" {
 		t.Error(diff)
 	}

@@ -62,7 +62,7 @@ func (h *host) serve(socket string, flags ...string) *exec.Cmd {
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewReader(said)
-	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "pawl serves on") {
+	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "pawl: listening on") {
 		h.Fatalf("pawl serve says %q: %v", line, err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()

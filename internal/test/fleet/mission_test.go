@@ -64,7 +64,7 @@ func muster(t *testing.T, files map[string]string) *staff {
 		c.hosts[name] = c.start(name, name, "worker", "--role", "executor", "--host", name, "--reserve", "1MiB")
 	}
 	c.start("node", "", "serve", "--listen", "127.0.0.1:0", "--dir", filepath.Join(c.here, "work"))
-	c.url = c.said("pawl serves on ")
+	c.url = c.said("pawl: listening on ")
 	return c
 }
 

@@ -95,7 +95,7 @@ var evidence = []story{
 		name: "asks for other checks and exceptions after the freeze", files: note, args: wished,
 		team: func(w *Env) {
 			w.Lead(planWith(nil), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
-				planWith(Object{"agree_tests": []string{"*"}}), planWith(Object{"agree_files": []string{"*"}}),
+				planWith(Object{"allow_tests": []string{"*"}}), planWith(Object{"allow_files": []string{"*"}}),
 				planWith(Object{"criteria": criterion("U1", "anything")}), gaveUp(), "It is blocked.")
 		},
 		want: []string{"blocked by commander"}, refused: []string{"plan: frozen since the first plan", "plan: U1 is the user's"}, holds: refusedPlans(3),
@@ -103,7 +103,7 @@ var evidence = []story{
 	{
 		name: "has a planner ask for less", files: note, args: wished,
 		team: func(w *Env) {
-			w.As("planner", planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}, "agree_tests": []string{"*"}}), "It is planned.")
+			w.As("planner", planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}, "allow_tests": []string{"*"}}), "It is planned.")
 			w.Lead(planWith(nil), Call{"delegate", Object{"planner": "Plan with less."}}, gaveUp(), "It is blocked.")
 		},
 		want: []string{"blocked by commander"}, refused: []string{"delegate: frozen since the first plan"},
@@ -112,7 +112,7 @@ var evidence = []story{
 		name: "puts its own in the place of the user's", files: note, args: wished,
 		team: func(w *Env) {
 			w.Lead(planWith(Object{"criteria": criterion("U1", "anything")}), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
-				planWith(Object{"agree_files": []string{"*"}}), gaveUp(), "It is blocked.")
+				planWith(Object{"allow_files": []string{"*"}}), gaveUp(), "It is blocked.")
 		},
 		want:    []string{"blocked by commander"},
 		refused: []string{"plan: is the user's", "plan: a check needs an id of its own", "plan: the user has not agreed"},

@@ -147,7 +147,7 @@ func honestly(name string, files map[string]string, args []string, calls ...Call
 // honest are missions that must not be taken for cheats.
 var honest = []story{
 	honestly("renames tests", wordsPy, nil, WriteFile("tests/test_upper.py", "from words import upper\n\n\ndef test_letters():\n    assert upper(\"a\") == \"A\"\n"), rewrite(testPath, headPy)),
-	honestly("has a new runner that the user agreed to", wordsPy, []string{"--agree-file", "conftest.py"}, append(twiceCalls[:2:2], WriteFile("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef word():\n    return \"a\"\n"))...),
+	honestly("has a new runner that the user agreed to", wordsPy, []string{"--allow-file", "conftest.py"}, append(twiceCalls[:2:2], WriteFile("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef word():\n    return \"a\"\n"))...),
 	honestly("finds a flaky test", also(wordsPy, "tests/test_at_times.py", everyPy), nil, twiceCalls...),
 	honestly("finds a test that fails already", also(wordsPy, "tests/test_old.py", "def test_old():\n    assert 1 == 2\n"), nil, twiceCalls...),
 	honestly("finds that nothing has to change", note, noted, Shell("cat note.txt")),

@@ -58,7 +58,7 @@ func (a *attackEnv) begin(cmd *exec.Cmd) string {
 	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if addr, ok := strings.CutPrefix(lines.Text(), "pawl serves on http://"); ok {
+		if addr, ok := strings.CutPrefix(lines.Text(), "pawl: listening on http://"); ok {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return addr
 		}
