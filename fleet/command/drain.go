@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,8 +41,11 @@ even after a restart, until --undo.`,
 
 func (f *flags) drain(cmd *cobra.Command, host string) error {
 	return withInspector(cmd, func(ctx context.Context, i *node.Inspector) error {
-		if err := i.Hosts.Drain(ctx, host, !f.undo); err != nil {
+		switch err := i.Hosts.Drain(ctx, host, !f.undo); {
+		case errors.Is(err, pawl.ErrNotFound):
 			return fault.New(pawl.ErrNotFound, "%w", err).Hint("Run `pawl-fleet status` to see all hosts.")
+		case err != nil:
+			return err
 		}
 		m, err := findHost(ctx, i, host)
 		if err == nil && !f.undo && f.wait > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 func projectOf(text string) func(string) ([]byte, error) {
@@ -65,7 +66,7 @@ func TestProject(t *testing.T) {
 			}
 			var keys []string
 			for _, i := range ignored {
-				if i.Why != "only your own configuration can set it" {
+				if i.Why != "it can be set only in your own configuration" {
 					t.Errorf("%+v", i)
 				}
 				keys = append(keys, i.Key)
@@ -135,7 +136,7 @@ func TestManaged(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
-	if m, err := loadManaged(lay(t, good), owner+1); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "chown root") {
+	if m, err := loadManaged(lay(t, good), owner+1); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(fault.HintOf(err), "chown root") {
 		t.Errorf("somebody else's: %+v, %v", m, err)
 	}
 	for _, text := range []string{`null`, `[]`, `x`, ``, `{"max_modes":"ask"}`, `{"Max_mode":"ask"}`, `{"max_mode":"ask","max_mode":"yolo"}`, `{"sandbox_required":"yes"}`, `{"allow_only_managed_hooks":1}`, `{"allow_managed_hooks_only":true}`, `{"hooks":{},"hooks":{}}`, `{}` + strings.Repeat(" ", maxManaged)} {

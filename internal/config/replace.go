@@ -92,7 +92,7 @@ func (r *replacer) put(key string, value *string) {
 func (r *replacer) look(kind, name string, ended bool) (string, error) {
 	switch {
 	case !ended || name == "":
-		return "", errors.New("write {env:NAME} or {file:path}")
+		return "", errors.New("use {env:NAME} or {file:path}")
 	case kind == "file":
 		return r.read(name)
 	}

@@ -52,9 +52,9 @@ func TestReplace(t *testing.T) {
 	for value, fault := range map[string]string{
 		"{env:NONE}":      "environment variable NONE is not set",
 		"{env:EMPTY}":     "environment variable EMPTY is not set",
-		"{env:}":          "write {env:NAME}",
-		"{env:A_TOKEN":    "write {env:NAME}",
-		"{env:TWO_LINES}": "more than one line",
+		"{env:}":          "use {env:NAME}",
+		"{env:A_TOKEN":    "use {env:NAME}",
+		"{env:TWO_LINES}": "line breaks or control characters",
 		"{file:none}":     "no such file",
 		"{file:empty}":    "is empty",
 		"{file:large}":    "more than 65536 bytes",

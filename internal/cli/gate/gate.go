@@ -73,7 +73,7 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "stop a check after this `duration`")
 	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow removing or changing the tests that match this `pattern` (repeatable)")
 	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
-	flags.BoolVar(&f.reviewed, "reviewed", false, "ignore suspicious changes, because somebody has reviewed them")
+	flags.BoolVar(&f.reviewed, "reviewed", false, "treat suspicious changes as reviewed")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }

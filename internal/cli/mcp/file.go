@@ -217,16 +217,19 @@ func (p serverFile) existing(name string) (config.Server, error) {
 	if s, ok := all[name]; ok {
 		return s, nil
 	}
-	next := "Run `pawl mcp list` to see all servers."
-	if others, err := (serverFile{project: !p.project}).entries(); err == nil {
-		if _, ok := others[name]; ok && p.project {
-			next = "It is in your own configuration: omit --project."
-		} else if ok {
-			next = "It is in " + sharedFile + " of this directory: use --project."
-		}
-	}
 	where, err := p.file()
-	return config.Server{}, errors.Join(err, fault.New(pawl.ErrNotFound, "MCP server %.40q not found in %s", name, where).Hint("%s", next))
+	if err != nil {
+		return config.Server{}, err
+	}
+	others, err := serverFile{project: !p.project}.entries()
+	_, elsewhere := others[name]
+	switch {
+	case err == nil && elsewhere && p.project:
+		return config.Server{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found in %s", name, where).Hint("It is in your own configuration: omit --project.")
+	case err == nil && elsewhere:
+		return config.Server{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found in %s", name, where).Hint("It is in .mcp.json of this directory: use --project.")
+	}
+	return config.Server{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found in %s", name, where).Hint("Run `pawl mcp list` to see all servers.")
 }
 
 func mcpRemoveCommand() *cobra.Command {

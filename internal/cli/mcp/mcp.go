@@ -115,11 +115,10 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	if i := slices.IndexFunc(h.entries, func(e app.MCPServer) bool { return e.Name == name }); i >= 0 {
 		return h.entries[i], nil
 	}
-	next := "Run `pawl mcp list` to see all servers."
 	if h.untrusted > 0 {
-		next = h.hint()
+		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", h.hint())
 	}
-	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", next)
+	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("Run `pawl mcp list` to see all servers.")
 }
 
 // selected returns the named servers, or all enabled ones if names is empty.

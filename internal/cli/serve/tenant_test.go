@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -54,7 +55,7 @@ func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it se
 		}
 		sessions[tenant] = s.ID
 	}
-	if _, err := removeTenant(t.Context(), a, "acme", false); !errors.Is(err, pawl.ErrConflict) || !strings.Contains(err.Error(), "--with-sessions") {
+	if _, err := removeTenant(t.Context(), a, "acme", false); !errors.Is(err, pawl.ErrConflict) || !strings.Contains(fault.HintOf(err), "--with-sessions") {
 		t.Errorf("one with sessions: %v", err)
 	}
 	if _, err := a.Get(store.WithTenant(t.Context(), "acme"), sessions["acme"]); err != nil {

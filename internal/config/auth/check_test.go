@@ -61,12 +61,12 @@ func TestCheck(t *testing.T) {
 		{"gemini", Target{"gemini", "", provider(t, "/v1beta/models", "x-goog-api-key", "good")}, "good", Works, ""},
 		{"403", Target{"chat", "", status(t, 403, "")}, "good", Refused, "HTTP 403"},
 		{"a 400 for a wrong key", Target{"gemini", "", status(t, 400, `{"reason":"API_KEY_INVALID"}`)}, "bad", Refused, "HTTP 400"},
-		{"another 400", Target{"chat", "", status(t, 400, "no")}, "good", Unproven, "it answers HTTP 400"},
+		{"another 400", Target{"chat", "", status(t, 400, "no")}, "good", Unproven, "the server answered HTTP 400"},
 		{"open to all", Target{"chat", "", status(t, 200, "{}")}, "good", Unproven, "the server also answers without a key"},
-		{"no such path", Target{"chat", "", status(t, 404, "")}, "good", Unproven, "it answers HTTP 404"},
-		{"too many", Target{"chat", "", status(t, 429, "")}, "good", Unproven, "it answers HTTP 429"},
-		{"elsewhere", Target{"chat", "", status(t, 302, "")}, "good", Unproven, "it answers HTTP 302"},
-		{"down", Target{"chat", "", status(t, 503, "")}, "good", Unreachable, "it answers HTTP 503"},
+		{"no such path", Target{"chat", "", status(t, 404, "")}, "good", Unproven, "the server answered HTTP 404"},
+		{"too many", Target{"chat", "", status(t, 429, "")}, "good", Unproven, "the server answered HTTP 429"},
+		{"elsewhere", Target{"chat", "", status(t, 302, "")}, "good", Unproven, "the server answered HTTP 302"},
+		{"down", Target{"chat", "", status(t, 503, "")}, "good", Unreachable, "the server answered HTTP 503"},
 		{"nobody there", Target{"chat", "", closed.URL}, "good", Unreachable, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func TestKeyringHangs(t *testing.T) {
 		release := make(chan struct{})
 		r := &systemKeyring{available: here}
 		err := r.do(func() error { <-release; return nil })
-		if !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "did not answer within 20s") {
+		if !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "no answer within 20s") {
 			t.Errorf("got %v", err)
 		}
 		close(release)
