@@ -109,7 +109,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 // notifyEnd sends a terminal notification when a mission is sealed or blocked. It sends none if the user stopped the
 // mission.
 func notifyEnd(b pawl.Board) {
-	text := map[pawl.MissionState]string{pawl.MissionSealed: "Mission sealed", pawl.MissionBlocked: "Mission blocked"}[b.State]
+	text := map[pawl.MissionState]string{pawl.MissionSealed: "mission sealed", pawl.MissionBlocked: "mission blocked"}[b.State]
 	user, err := app.LoadUser()
 	if text == "" || err != nil { // the error was reported when the mission was started
 		return

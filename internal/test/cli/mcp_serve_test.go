@@ -408,7 +408,7 @@ func TestServeRefuses(t *testing.T) {
 	if text := b.Must(t, "session", "list", "--all", "--json").Stdout; strings.Count(text, `"id"`) != 1 {
 		t.Errorf("something was begun: %s", text)
 	}
-	if out := b.Run(t, "mcp", "serve", "--trust", "--model", "script:hello.jsonl"); out.Code != cli.ExitUsage || !strings.Contains(out.Stderr, "one by one") {
+	if out := b.Run(t, "mcp", "serve", "--trust", "--model", "script:hello.jsonl"); out.Code != cli.ExitUsage || !strings.Contains(out.Stderr, "trust each project") {
 		t.Errorf("--trust: exit %d, %s", out.Code, out.Stderr)
 	}
 }

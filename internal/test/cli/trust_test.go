@@ -38,7 +38,7 @@ func TestHostileFolder(t *testing.T) {
 			t.Errorf("%q: %+v", args, out)
 		}
 	}
-	if out := b.Must(t, "permissions", "list"); !strings.HasPrefix(out.Stdout, "mode guard\n") {
+	if out := b.Must(t, "permissions", "list"); !strings.HasPrefix(out.Stdout, "mode: guard\n") {
 		t.Errorf("the folder has set the mode: %s", out.Stdout)
 	}
 	if out := b.Must(t, "run", "--mode", "plan", "--model", "script:s.jsonl", "hello"); out.Stdout != "said\n" {
@@ -93,7 +93,7 @@ func TestManagedPolicy(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, modes := range [][2]os.FileMode{{0o664, 0o755}, {0o646, 0o755}, {0o644, 0o775}, {0o644, 0o757}} {
-		if out := run(modes[0], modes[1]); out.Code != 1 || !strings.Contains(out.Stderr, "can be written by others than root") || out.Stdout != "" {
+		if out := run(modes[0], modes[1]); out.Code != 1 || !strings.Contains(out.Stderr, "users other than root can write to") || out.Stdout != "" {
 			t.Errorf("%o %o: %+v", modes[0], modes[1], out)
 		}
 	}
