@@ -101,26 +101,6 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// FindSession returns the session with the ID name or, if name is "last", the newest session
-// in dir.
-func (a *App) FindSession(ctx context.Context, name, dir string) (pawl.Session, error) {
-	if name != "last" {
-		s, err := a.Get(ctx, pawl.SessionID(name))
-		if errors.Is(err, pawl.ErrNotFound) {
-			return s, fault.New(pawl.ErrNotFound, "session %q not found", name).Hint("Run `pawl session list` to see all sessions.")
-		}
-		return s, err
-	}
-	list, err := a.List(ctx, pawl.Filter{Dir: dir, Limit: 1})
-	if err != nil {
-		return pawl.Session{}, err
-	}
-	if len(list) == 0 {
-		return pawl.Session{}, fault.New(pawl.ErrNotFound, "no sessions in %s", dir).Hint("Run `pawl session list --all` to see those of other directories.")
-	}
-	return list[0], nil
-}
-
 // Tenants returns the tenants of the store. It returns an error for SQLite, which does not support
 // tenants.
 func (a *App) Tenants() (store.Tenants, error) {

@@ -20,15 +20,14 @@ func WithApp(cmd *cobra.Command, f func(ctx context.Context, a *app.App) error) 
 	return errors.Join(f(cmd.Context(), a), a.Close())
 }
 
-// WithSession is like WithApp, and passes f the session with the ID name or, if name is "last", the
-// newest session of the working directory.
+// WithSession is like WithApp, and passes f the session that name names; see FindSession.
 func WithSession(cmd *cobra.Command, name string, f func(ctx context.Context, a *app.App, s pawl.Session) error) error {
 	return WithApp(cmd, func(ctx context.Context, a *app.App) error {
 		dir, err := os.Getwd()
 		if err != nil {
 			return err
 		}
-		s, err := a.FindSession(ctx, name, dir)
+		s, err := FindSession(ctx, a.Service, name, dir)
 		if err != nil {
 			return err
 		}

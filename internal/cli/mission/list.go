@@ -90,8 +90,9 @@ func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("DIRECTORY"))
+	short := cli.ShortIDs(list)
 	for _, s := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.MissionState(), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", short(s.ID), s.Updated.Local().Format("2006-01-02 15:04"), s.MissionState(), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
 	}
 	return t.Flush()
 }

@@ -39,28 +39,15 @@ func (t *missionTarget) with(cmd *cobra.Command, args []string, f func(ctx conte
 
 // missionOf returns the mission that args names, or the newest one of the working directory.
 func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, error) {
-	if len(args) > 0 {
-		s, err := a.Get(ctx, pawl.SessionID(args[0]))
-		switch {
-		case errors.Is(err, pawl.ErrNotFound):
-			return s, fault.New(pawl.ErrNotFound, "mission %q not found", args[0]).Hint("Run `pawl mission list --all` to see all missions.")
-		case err == nil && s.Mission == "":
-			return s, fault.New(pawl.ErrInvalid, "session %s is not a mission", s.ID).Hint("Run `pawl mission list` to see the missions.")
-		}
-		return s, err
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return pawl.Session{}, err
 	}
-	list, err := a.List(ctx, pawl.Filter{Dir: dir, Missions: true, Limit: 1})
-	switch {
-	case err != nil:
-		return pawl.Session{}, err
-	case len(list) == 0:
-		return pawl.Session{}, fault.New(pawl.ErrNotFound, "no missions in this directory").Hint("Start one with `pawl mission \"goal\"`, or run `pawl mission list --all` to see those of other directories.")
+	name := cli.Last
+	if len(args) > 0 {
+		name = args[0]
 	}
-	return list[0], nil
+	return cli.FindMission(ctx, a.Service, name, dir)
 }
 
 // endError returns the ExitError for the state of a mission, or nil if the mission is sealed.

@@ -97,7 +97,7 @@ func (f *resumeFlags) sessions(ctx context.Context, a *app.App, ids []string) ([
 	}
 	var sessions []pawl.Session
 	for _, id := range ids {
-		s, err := a.FindSession(ctx, id, dir)
+		s, err := cli.FindSession(ctx, a.Service, id, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -196,9 +196,9 @@ func (f *Flags) newSession() bool { return f.session == "" && !f.last }
 func (f *Flags) target(ctx context.Context, a *app.App, dir string) (pawl.Session, error) {
 	switch {
 	case f.session != "":
-		return a.FindSession(ctx, f.session, dir)
+		return cli.FindSession(ctx, a.Service, f.session, dir)
 	case f.last:
-		return a.FindSession(ctx, "last", dir)
+		return cli.FindSession(ctx, a.Service, cli.Last, dir)
 	default:
 		return a.Create(ctx, pawl.NewSession{Dir: dir})
 	}

@@ -84,9 +84,10 @@ func PrintSessions(w io.Writer, sessions []pawl.Session) error {
 		return humanize.FirstLine(text, 30) + "\t"
 	}
 	fmt.Fprintf(t, "ID\tUPDATED\t%sSTATE\tTURNS\tNAME\n", owner("OWNER"))
+	short := cli.ShortIDs(sessions)
 	for _, s := range sessions {
 		fmt.Fprintf(t, "%s\t%s\t%s%s\t%d\t%s\n",
-			s.ID, s.Updated.Local().Format("2006-01-02 15:04"), owner(string(s.Owner)), s.State(), s.Turns, humanize.FirstLine(s.Name(), 60))
+			short(s.ID), s.Updated.Local().Format("2006-01-02 15:04"), owner(string(s.Owner)), s.State(), s.Turns, humanize.FirstLine(s.Name(), 60))
 	}
 	return t.Flush()
 }
@@ -116,8 +117,16 @@ func sessionDeleteCommand() *cobra.Command {
 		Args:  cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
+				dir, err := os.Getwd()
+				if err != nil {
+					return err
+				}
 				for _, id := range ids {
-					if err := a.Delete(ctx, pawl.SessionID(id)); err != nil {
+					s, err := cli.FindSession(ctx, a.Service, id, dir)
+					if err != nil {
+						return err
+					}
+					if err := a.Delete(ctx, s.ID); err != nil {
 						return fmt.Errorf("delete session %s: %w", id, err)
 					}
 				}

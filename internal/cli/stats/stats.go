@@ -99,9 +99,9 @@ func (f *statsFlags) filter(ctx context.Context, a *app.App, now time.Time) (fil
 		filter.Dir = dir
 		return filter, "in " + dir, nil
 	}
-	s, err := a.FindSession(ctx, f.session, dir)
+	s, err := cli.FindSession(ctx, a.Service, f.session, dir)
 	filter.Session = s.ID
-	return filter, "of session " + string(s.ID), err
+	return filter, "of session " + cli.ShortID(s.ID), err
 }
 
 // nameSessions sets the names of groups that are sessions.

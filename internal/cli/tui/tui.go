@@ -97,7 +97,7 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 		if f.last {
 			name = "last"
 		}
-		s, err := a.FindSession(ctx, name, dir)
+		s, err := cli.FindSession(ctx, a.Service, name, dir)
 		if err != nil {
 			return err
 		}
