@@ -230,7 +230,8 @@ func authLogoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout provider",
 		Short: "Delete a provider's saved API key",
-		Long:  "Delete a provider's API key from the system keyring and from keys.json. Environment variables stay set.",
+		Long: `Delete a provider's API key from the system keyring and from keys.json. Environment
+variables stay set.`,
 		Example: `  pawl auth logout openai
   pawl auth logout brave`,
 		Args: cli.Args(cobra.ExactArgs(1)),

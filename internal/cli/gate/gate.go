@@ -71,7 +71,7 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 	flags.StringVar(&f.report, "report", "", "test report `file` of the command (default: its output)")
 	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command can reach, separated by commas")
 	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "stop a check after this `duration`")
-	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow removing or changing the tests that match this `pattern` (repeatable)")
+	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
 	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
 	flags.BoolVar(&f.reviewed, "reviewed", false, "treat suspicious changes as reviewed")
 	flags.SetInterspersed(false) // flags after the command belong to the command

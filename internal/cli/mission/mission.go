@@ -67,7 +67,7 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 	flags.StringArrayVar(&f.checks, "check", nil, "a `command` that must pass, instead of the project's checks (repeatable)")
 	flags.StringArrayVar(&f.order.Protected, "protect", nil, "protect the files that match this `pattern` from changes (repeatable)")
 	flags.StringArrayVar(&f.order.Approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
-	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow removing or changing the tests that match this `pattern` (repeatable)")
+	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
 	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
 	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionVerifyCommand())

@@ -59,7 +59,7 @@ type limitFlags struct {
 func (f *limitFlags) add(cmd *cobra.Command, whose string) {
 	flags := cmd.Flags()
 	flags.IntVar(&f.rate, "rate", 0, "at most `n` requests per minute and server (0 = no limit)")
-	flags.Float64Var(&f.budget, "budget", 0, "at most this cost per UTC day for all sessions of the "+whose+", in `usd` (0 = no limit)")
+	flags.Float64Var(&f.budget, "budget", 0, "at most this many `dollars` per UTC day for all sessions of the "+whose+" (0 = no limit)")
 	flags.IntVar(&f.parallel, "parallel", 0, "at most `n` concurrently running sessions of the "+whose+" (0 = no limit)")
 	flags.IntVar(&f.streams, "streams", 0, "at most `n` open event streams per server (0 = no limit)")
 }
@@ -81,7 +81,7 @@ func tokenCreateCommand() *cobra.Command {
 
 Users own the sessions that they create, and can read those that are shared with them.
 The scope limits the token: read (read sessions), run (also send prompts) or admin (also
-trust projects and change permission modes). A token with the scope admin and without
+trust projects and run without permission prompts). A token with the scope admin and without
 --user has access to all sessions.
 
 With --tenant, the token is for a tenant of a fleet (see 'pawl tenant create'). It gives
