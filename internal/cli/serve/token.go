@@ -81,8 +81,8 @@ func tokenCreateCommand() *cobra.Command {
 
 Users own the sessions that they create, and can read those that are shared with them.
 The scope limits the token: read (read sessions), run (also send prompts) or admin (also
-trust projects and run without permission prompts). A token with the scope admin and without
---user has access to all sessions.
+trust projects and run without permission prompts). A token with the scope admin and
+without --user has access to all sessions.
 
 With --tenant, the token is for a tenant of a fleet (see 'pawl tenant create'). It gives
 access only to the sessions and users of that tenant.`,
