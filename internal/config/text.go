@@ -12,7 +12,7 @@ import (
 func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "%w", err).Hint("Correct the file first.")
+		return nil, fault.New(pawl.ErrInvalid, "invalid JSON: %w", err).Hint("Correct the file first.")
 	}
 	v, err := parseDocument(value)
 	if err != nil {
@@ -29,7 +29,7 @@ func SetText(text []byte, path []string, value json.RawMessage) ([]byte, error) 
 func UnsetText(text []byte, path []string) ([]byte, error) {
 	d, err := parseDocument(text)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "%w", err).Hint("Correct the file first.")
+		return nil, fault.New(pawl.ErrInvalid, "invalid JSON: %w", err).Hint("Correct the file first.")
 	}
 	if d.root.Find(pointer(path)) == nil {
 		return nil, fault.New(pawl.ErrNotFound, "%s not found", name(path))

@@ -116,7 +116,8 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 		return h.entries[i], nil
 	}
 	if h.untrusted > 0 {
-		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", h.hint())
+		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).
+			Hint("%s of this project inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
 	}
 	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("Run `pawl mcp list` to see all servers.")
 }

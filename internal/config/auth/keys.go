@@ -103,14 +103,14 @@ func (k *Keys) fromEnv(p Provider) (Secret, string, error) {
 }
 
 func missing(p Provider, ringErr error) error {
-	searched := ""
-	if errors.Is(ringErr, ErrNoKeyring) {
-		searched = fmt.Sprintf(" in the environment or in keys.json (%v)", ringErr)
+	switch {
+	case len(p.EnvKeys) == 0:
+		return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Run `pawl auth login %s`.", p.ID)
+	case errors.Is(ringErr, ErrNoKeyring):
+		return fault.New(ErrNoKey, "no API key for %s in the environment or in keys.json (%w)", p.ID, ringErr).
+			Hint("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
 	}
-	if len(p.EnvKeys) == 0 {
-		return fault.New(ErrNoKey, "no API key for %s%s", p.ID, searched).Hint("Run `pawl auth login %s`.", p.ID)
-	}
-	return fault.New(ErrNoKey, "no API key for %s%s", p.ID, searched).Hint("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
+	return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
 }
 
 // Saved tells where a key was stored.
