@@ -45,11 +45,10 @@ trust the project.`,
 func agentShowCommand() *cobra.Command {
 	var trusted, asJSON bool
 	cmd := &cobra.Command{
-		Use:               "show name",
-		Short:             "Show an agent's prompt and tools",
-		Example:           "  pawl agents show reviewer\n  pawl agents show reviewer --json",
-		Args:              cli.Args(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.CompleteOne(cli.AgentNames),
+		Use:     "show name",
+		Short:   "Show an agent's prompt and tools",
+		Example: "  pawl agents show reviewer\n  pawl agents show reviewer --json",
+		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := app.ExtensionsHere(cmd.Context(), trusted)
 			if err != nil {

@@ -61,7 +61,6 @@ lsp (language servers).`,
 			}
 			return f.list(cmd, kind)
 		},
-		ValidArgsFunction: cli.CompleteOne(func(*cobra.Command) []string { return inventory.Kinds }),
 	}
 	f.addJSON(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "include Pawl's built-in hooks")

@@ -46,7 +46,6 @@ The default agent is build.`,
 			_, err = cmd.OutOrStdout().Write([]byte(agent.SystemPrompt(def, agent.PromptContext{Model: model, Found: found, Day: time.Now(), Has: has})))
 			return err
 		},
-		ValidArgsFunction: cli.CompleteOne(cli.AgentNames),
 	}
 	cmd.Flags().StringVarP(&ref, "model", "m", os.Getenv("PAWL_MODEL"), "`model` to write the prompt for (default: PAWL_MODEL, the agent's or the configured one)")
 	cmd.Flags().BoolVar(&trusted, "trust", false, "include project configuration that is not trusted")

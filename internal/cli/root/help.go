@@ -47,7 +47,7 @@ Help topics:
 {{- end}}
 {{- if .HasAvailableSubCommands}}
 
-Run ` + "`{{.CommandPath}} COMMAND --help`" + ` for more about a command.
+Run ` + "`{{.CommandPath}} COMMAND --help`" + ` for more about a command{{if helpTopics .}}, or ` + "`{{.CommandPath}} help TOPIC`" + ` for a topic{{end}}.
 {{- end}}
 `
 
@@ -148,14 +148,15 @@ func helpCommand(topics []topic) *cobra.Command {
 			found.InitDefaultHelpFlag()
 			return found.Help()
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
 			for _, c := range found.Commands() {
-				if c.IsAvailableCommand() {
+				isTopic := len(args) == 0 && slices.ContainsFunc(topics, func(t topic) bool { return t.name == c.Name() })
+				if c.IsAvailableCommand() && !isTopic && strings.HasPrefix(c.Name(), typed) { // cobra completes topics, which are subcommands
 					names = append(names, c.Name()+"\t"+c.Short)
 				}
 			}
@@ -176,24 +177,6 @@ func helpCommand(topics []topic) *cobra.Command {
 		})
 	}
 	return cmd
-}
-
-// describeCompletion replaces cobra's texts of 'completion' and adds examples.
-func describeCompletion(cmd *cobra.Command) {
-	name := cmd.Name()
-	for _, c := range cmd.Commands() {
-		if c.Name() != "completion" {
-			continue
-		}
-		c.Short = "Generate a shell completion script"
-		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		c.Long = "Generate the script that makes a shell complete commands, flags and values of " + name + "."
-		c.Example = fmt.Sprintf("  source <(%s completion bash)\n  %s completion fish >~/.config/fish/completions/%s.fish", name, name, name)
-		for _, shell := range c.Commands() {
-			shell.Short = "Generate the completion script for " + shell.Name()
-			shell.Example = fmt.Sprintf("  %s completion %s\n  %s completion %s --no-descriptions", name, shell.Name(), name, shell.Name())
-		}
-	}
 }
 
 // helpNames returns the names of the commands and topics.

@@ -26,9 +26,6 @@ func TestHelp(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	}
 	var b strings.Builder
 	for _, cmd := range allCommands(Command()) {
-		if cmd.HasParent() && cmd.Parent().Name() == "completion" {
-			continue // the text is cobra's
-		}
 		b.WriteString("======== " + cmd.CommandPath() + "\n" + helpOf(t, cmd) + "\n")
 		checkHelp(t, cmd)
 	}

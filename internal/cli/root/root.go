@@ -81,9 +81,9 @@ func New(name, short string) *cobra.Command {
 
 // Finish completes a root command after all its subcommands were added.
 func Finish(cmd *cobra.Command) *cobra.Command {
-	cmd.InitDefaultCompletionCmd()
-	describeCompletion(cmd)
+	cmd.AddCommand(completionCommand(cmd.Name()))
 	suggestSubcommands(cmd)
+	addCompletions(cmd)
 	return cmd
 }
 

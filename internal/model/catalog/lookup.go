@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,6 +31,9 @@ var aliases = map[string]family{
 	"glm":      {"zai", `^glm-(\d+(?:\.\d+)?)$`},
 	"kimi":     {"moonshot", `^kimi-k(\d+(?:\.\d+)?)$`},
 }
+
+// Aliases returns the names of the aliases, sorted.
+func Aliases() []string { return slices.Sorted(maps.Keys(aliases)) }
 
 // Lookup returns the model for a name: a ref (provider/name, or provider/id), an alias such as sonnet, or a
 // bare name or id that only one provider has. Models of local providers are returned without checking. The
@@ -108,7 +112,7 @@ func (c *Catalog) unknown(name string) error {
 	return fault.New(pawl.ErrInvalid, "unknown model %q: %s", name, hint)
 }
 
-// suggest returns the most similar refs, best first.
+// suggest returns the most similar aliases and refs, best first.
 func (c *Catalog) suggest(name string) []string {
 	type candidate struct {
 		ref  string
@@ -120,6 +124,11 @@ func (c *Catalog) suggest(name string) []string {
 		return nil // everything would be similar
 	}
 	bound := max(2, len(want)/4)
+	for _, alias := range Aliases() {
+		if away := suggest.Distance(want, alias); away <= max(1, len(want)/4) {
+			list = append(list, candidate{alias, away})
+		}
+	}
 	for _, m := range c.Models {
 		ref := normalize(m.Ref)
 		_, bare, _ := strings.Cut(ref, "/")
