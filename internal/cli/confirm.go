@@ -9,13 +9,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Confirm asks the user a yes-or-no question on the terminal. Without a terminal it returns a usage
 // error.
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	if !Attended(cmd) {
-		return false, UsageError(cmd, errors.New("nobody is there to be asked: --yes does it, --dry-run only shows it"))
+		return false, UsageError(cmd, fault.New(pawl.ErrInvalid, "cannot ask for confirmation without a terminal").Hint("Pass --yes to confirm."))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
 	text, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
@@ -26,7 +29,7 @@ func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	case "y", "yes":
 		return true, nil
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "nothing was changed")
+	fmt.Fprintln(cmd.ErrOrStderr(), "Canceled. Nothing was changed.")
 	return false, nil
 }
 

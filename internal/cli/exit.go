@@ -3,12 +3,18 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // The exit codes that scripts rely on.
@@ -55,27 +61,52 @@ func TurnError(f pawl.TurnFinished) error {
 			code = ExitModel
 		}
 	}
-	text := string(f.Reason)
-	if f.Message != "" {
-		text = f.Message
-	}
-	return &ExitError{Code: code, Err: errors.New(text)}
+	return &ExitError{Code: code, Err: errors.New(cmp.Or(f.Message, ReasonText(f.Reason)))}
 }
 
-// UsageError returns err as a usage error that points to the help of cmd.
+// ReasonText describes why a turn ended.
+func ReasonText(r pawl.Reason) string { return cmp.Or(reasons[r], string(r)) }
+
+var reasons = map[pawl.Reason]string{
+	pawl.ReasonEndTurn:          "done",
+	pawl.ReasonMaxSteps:         "step limit reached",
+	pawl.ReasonMaxTokens:        "the reply reached the model's output limit",
+	pawl.ReasonBudget:           "budget used up",
+	pawl.ReasonLoop:             "the model repeated itself",
+	pawl.ReasonCanceled:         "canceled",
+	pawl.ReasonPermissionDenied: "permission denied",
+	pawl.ReasonError:            "the turn failed",
+}
+
+// UsageError returns err as a usage error. Unless err has a hint, the hint is to run cmd with --help.
 func UsageError(cmd *cobra.Command, err error) error {
-	return &ExitError{Code: ExitUsage, Err: fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
+	if fault.HintOf(err) == "" {
+		err = fault.New(pawl.ErrInvalid, "%w", err).Hint("Run `%s --help` for usage.", cmd.CommandPath())
+	}
+	return &ExitError{Code: ExitUsage, Err: err}
 }
 
 // Args returns check with its errors turned into usage errors.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return UsageError(cmd, err)
+		err := check(cmd, args)
+		switch {
+		case err == nil:
+			return nil
+		case len(args) > 0 && !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command"):
+			err = fmt.Errorf("unexpected argument %q", args[0])
+		default:
+			err = errors.New(argCount.ReplaceAllStringFunc(err.Error(), func(text string) string {
+				n, _ := strconv.Atoi(strings.TrimSuffix(text, " arg(s)"))
+				return humanize.Plural(n, "argument")
+			}))
 		}
-		return nil
+		return UsageError(cmd, err)
 	}
 }
+
+// argCount matches a number of arguments in cobra's errors.
+var argCount = regexp.MustCompile(`\d+ arg\(s\)`)
 
 // ExitGate is the exit code of a gate or review that did not pass.
 const ExitGate = 6

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // MaxInput is the maximum size in bytes of standard input and of each attachment.
@@ -22,7 +26,7 @@ func ReadStdin(in io.Reader) (string, error) {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	if len(data) > MaxInput {
-		return "", fmt.Errorf("standard input has more than %d bytes", MaxInput)
+		return "", fault.New(pawl.ErrInvalid, "standard input is larger than %s", humanize.IBytes(MaxInput))
 	}
 	return string(data), nil
 }

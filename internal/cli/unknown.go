@@ -2,10 +2,10 @@ package cli
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -34,10 +34,4 @@ func DidYouMean(names []string) string {
 }
 
 // Or joins words with commas and "or".
-func Or(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
+func Or(words []string) string { return humanize.Join(words, "or") }

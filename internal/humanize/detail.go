@@ -36,7 +36,7 @@ func MissionDetail(b pawl.Body) string {
 	case pawl.GateResult:
 		lines = faultLines(b.Faults)
 		for _, f := range b.Suspicions {
-			lines = append(lines, "suspicion: "+faultLine(f))
+			lines = append(lines, "suspicious: "+faultLine(f))
 		}
 	case pawl.Blocked:
 		lines = beyond(b.Reason)
@@ -72,9 +72,9 @@ func criterionLines(list []pawl.Criterion) []string {
 func judgmentLines(list []pawl.Judgment) []string {
 	var lines []string
 	for _, j := range list {
-		word := "holds"
+		word := "met"
 		if !j.Holds {
-			word = "does not hold"
+			word = "not met"
 		}
 		lines = append(lines, fmt.Sprintf("%s %s: %s", j.ID, word, j.Why))
 	}

@@ -24,27 +24,27 @@ const (
 func Mission(b pawl.Body) (line string, level Level) {
 	switch b := b.(type) {
 	case pawl.MissionStarted:
-		return "the goal: " + part(b.Order.Goal), Quiet
+		return "goal: " + part(b.Order.Goal), Quiet
 	case pawl.Planned:
 		return fmt.Sprintf("planned by the %s: %s", part(b.By), Plural(len(b.Plan.Tasks), "task")), Quiet
 	case pawl.CriteriaSet:
-		return fmt.Sprintf("frozen: %s and %s must hold, from %s on", Plural(len(b.Criteria.Checks), "check"), criteria(len(b.Criteria.Criteria)), Commit(b.Criteria.Base)), Quiet
+		return criteriaLine(b.Criteria), Quiet
 	case pawl.Delegated:
-		return "may begin: " + list(b.Tasks), Quiet
+		return "queued: " + list(b.Tasks), Quiet
 	case pawl.TaskStarted:
-		return part(b.Task) + " began" + again(b.Attempt), Quiet
+		return part(b.Task) + " started" + again(b.Attempt), Quiet
 	case pawl.TaskMerged:
-		return fmt.Sprintf("%s was merged as %s", part(b.Task), Commit(b.Commit)), Good
+		return fmt.Sprintf("%s merged as %s", part(b.Task), Commit(b.Commit)), Good
 	case pawl.TaskReturned:
 		return returned(b)
 	case pawl.CheckRan:
 		return checked(b)
 	case pawl.ReviewStarted:
-		return strings.TrimSpace(fmt.Sprintf("round %d: a reviewer looks at it %s", b.Round, model(b.Model))), Quiet
+		return strings.TrimSpace(fmt.Sprintf("review started, round %d %s", b.Round, model(b.Model))), Quiet
 	case pawl.Reviewed:
-		return faultsLine("a reviewer", b.Faults)
+		return faultsLine("review", b.Faults)
 	case pawl.GateResult:
-		return faultsLine("the gate", b.Faults)
+		return faultsLine("gate", b.Faults)
 	case pawl.Sealed:
 		return "sealed at " + Commit(b.Candidate), Good
 	case pawl.Blocked:
@@ -93,11 +93,12 @@ func list(items []string) string {
 	return strings.Join(safe, ", ") + more
 }
 
-func criteria(n int) string {
-	if n == 1 {
-		return "1 criterion"
+func criteriaLine(c pawl.Criteria) string {
+	line := fmt.Sprintf("criteria set: %s, %s", Plural(len(c.Checks), "check"), Plural(len(c.Criteria), "criterion"))
+	if c.Base != "" {
+		line += ", base " + Commit(c.Base)
 	}
-	return fmt.Sprintf("%d criteria", n)
+	return line
 }
 
 // again returns the number of the attempt, or "" for the first one.
@@ -115,8 +116,18 @@ func model(name string) string {
 	return "(" + part(name) + ")"
 }
 
+// returnReasons describes why tasks are returned.
+var returnReasons = map[pawl.ReturnReason]string{
+	pawl.ReturnConflict: "merge conflict", pawl.ReturnCheck: "check failed", pawl.ReturnProtected: "changed protected files",
+	pawl.ReturnRefused: "files could not be collected", pawl.ReturnFailed: "worker failed", pawl.ReturnStuck: "worker not responding",
+}
+
 func returned(b pawl.TaskReturned) (string, Level) {
-	line := fmt.Sprintf("%s came back: %s", part(b.Task), part(string(b.Why)))
+	why := returnReasons[b.Why]
+	if why == "" {
+		why = part(string(b.Why))
+	}
+	line := fmt.Sprintf("%s returned: %s", part(b.Task), why)
 	if text := part(b.Text); text != "" {
 		line += ": " + text
 	}
@@ -158,11 +169,11 @@ func Outcome(r pawl.CheckRun) string {
 	var facts []string
 	switch {
 	case r.Fault != "":
-		facts = append(facts, "came to no end: "+part(r.Fault))
+		facts = append(facts, "did not finish: "+part(r.Fault))
 	case r.OK():
 		facts = append(facts, "passed")
 	case r.Code < 0:
-		facts = append(facts, "failed, ended by a signal")
+		facts = append(facts, "failed, killed by a signal")
 	default:
 		facts = append(facts, fmt.Sprintf("failed, exit code %d", r.Code))
 	}
@@ -171,7 +182,7 @@ func Outcome(r pawl.CheckRun) string {
 		for _, n := range []struct {
 			n    int
 			what string
-		}{{t.Failed, "failed"}, {t.Skipped, "skipped"}, {t.Broken, "could not be run"}} {
+		}{{t.Failed, "failed"}, {t.Skipped, "skipped"}, {t.Broken, "could not run"}} {
 			if n.n > 0 {
 				facts = append(facts, fmt.Sprintf("%d %s", n.n, n.what))
 			}
@@ -180,14 +191,14 @@ func Outcome(r pawl.CheckRun) string {
 	return strings.Join(facts, ", ")
 }
 
-// faultsLine returns a line with the faults that a reviewer or the gate found.
-func faultsLine(who string, faults []pawl.GateFault) (string, Level) {
+// faultsLine returns a line with the faults that a review or the gate found.
+func faultsLine(what string, faults []pawl.GateFault) (string, Level) {
 	if len(faults) == 0 {
-		return who + " found no fault", Good
+		return what + " passed", Good
 	}
 	var names []string
 	for _, f := range faults {
 		names = append(names, strings.TrimSpace(f.Rule+" "+f.Item))
 	}
-	return fmt.Sprintf("%s found %s: %s", who, Plural(len(faults), "fault"), list(names)), Warn
+	return fmt.Sprintf("%s not passed, %s: %s", what, Plural(len(faults), "problem"), list(names)), Warn
 }

@@ -28,40 +28,40 @@ func TestMission(t *testing.T) {
 		level  Level
 		detail string
 	}{
-		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast\n\nand small"}}, "the goal: make it fast …", Quiet, "make it fast\n\nand small"},
-		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast", Criteria: []pawl.Criterion{{ID: "C1", Text: "below 1 s"}}}}, "the goal: make it fast", Quiet, "C1: below 1 s"},
+		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast\n\nand small"}}, "goal: make it fast …", Quiet, "make it fast\n\nand small"},
+		{pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "make it fast", Criteria: []pawl.Criterion{{ID: "C1", Text: "below 1 s"}}}}, "goal: make it fast", Quiet, "C1: below 1 s"},
 		{
 			pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two", After: []string{"T1"}}}}},
 			"planned by the commander: 2 tasks", Quiet, "T1: one\nT2: two, after T1",
 		},
 		{
 			pawl.CriteriaSet{Criteria: pawl.Criteria{Base: hash, Checks: []pawl.Check{{ID: "go-test", Args: []string{"go", "test"}}}, Criteria: []pawl.Criterion{{ID: "C1", Text: "fast"}}}},
-			"frozen: 1 check and 1 criterion must hold, from 1a2b3c4d on", Quiet, "go-test: go test\nC1: fast",
+			"criteria set: 1 check, 1 criterion, base 1a2b3c4d", Quiet, "go-test: go test\nC1: fast",
 		},
-		{pawl.CriteriaSet{}, "frozen: 0 checks and 0 criteria must hold, from  on", Quiet, ""},
-		{pawl.Delegated{Tasks: []string{"T1", "T2"}}, "may begin: T1, T2", Quiet, ""},
-		{pawl.Delegated{Tasks: []string{"1", "2", "3", "4", "5", "6", "7"}}, "may begin: 1, 2, 3, 4, 5 and 2 more", Quiet, ""},
-		{pawl.TaskStarted{Task: "T1", Attempt: 1}, "T1 began", Quiet, ""},
-		{pawl.TaskStarted{Task: "T1", Attempt: 2}, "T1 began (attempt 2)", Quiet, ""},
-		{pawl.TaskMerged{Task: "T1", Commit: hash}, "T1 was merged as 1a2b3c4d", Good, ""},
-		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnConflict, Text: "a.go\nb.go"}, "T1 came back: conflict: a.go …", Warn, "a.go\nb.go"},
-		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnStopped}, "T1 came back: stopped", Quiet, ""},
-		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnCanceled, Text: "no use"}, "T1 came back: canceled: no use", Quiet, ""},
+		{pawl.CriteriaSet{}, "criteria set: 0 checks, 0 criteria", Quiet, ""},
+		{pawl.Delegated{Tasks: []string{"T1", "T2"}}, "queued: T1, T2", Quiet, ""},
+		{pawl.Delegated{Tasks: []string{"1", "2", "3", "4", "5", "6", "7"}}, "queued: 1, 2, 3, 4, 5 and 2 more", Quiet, ""},
+		{pawl.TaskStarted{Task: "T1", Attempt: 1}, "T1 started", Quiet, ""},
+		{pawl.TaskStarted{Task: "T1", Attempt: 2}, "T1 started (attempt 2)", Quiet, ""},
+		{pawl.TaskMerged{Task: "T1", Commit: hash}, "T1 merged as 1a2b3c4d", Good, ""},
+		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnConflict, Text: "a.go\nb.go"}, "T1 returned: merge conflict: a.go …", Warn, "a.go\nb.go"},
+		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnStopped}, "T1 returned: stopped", Quiet, ""},
+		{pawl.TaskReturned{Task: "T1", Why: pawl.ReturnCanceled, Text: "no use"}, "T1 returned: canceled: no use", Quiet, ""},
 		{check("candidate", 0, "", &pawl.TestCount{Passed: 12}), "go-test on the candidate: passed, 12 tests", Good, ""},
-		{ofTask, "go-test on the candidate of T1: failed, exit code 1, 12 tests, 2 failed, 1 skipped, 1 could not be run", Bad, "FAIL\ta"},
-		{check("old-tests", -1, "", nil), "go-test on the candidate with the old tests: failed, ended by a signal", Bad, "FAIL\ta"},
+		{ofTask, "go-test on the candidate of T1: failed, exit code 1, 12 tests, 2 failed, 1 skipped, 1 could not run", Bad, "FAIL\ta"},
+		{check("old-tests", -1, "", nil), "go-test on the candidate with the old tests: failed, killed by a signal", Bad, "FAIL\ta"},
 		{check("base", 1, "", nil), "go-test on the base: failed, exit code 1", Quiet, "FAIL\ta"},
 		{check("new-tests", 1, "", nil), "go-test on the base with the new tests: failed, exit code 1", Quiet, "FAIL\ta"},
-		{check("moon", 0, "a timeout", nil), "go-test on moon: came to no end: a timeout", Bad, "FAIL\ta"},
-		{pawl.ReviewStarted{Round: 2, Model: "openai/gpt-5"}, "round 2: a reviewer looks at it (openai/gpt-5)", Quiet, ""},
-		{pawl.ReviewStarted{Round: 1}, "round 1: a reviewer looks at it", Quiet, ""},
-		{pawl.Reviewed{Holds: []pawl.Judgment{{ID: "C1", Holds: true, Why: "seen"}, {ID: "C2", Why: "slow"}}}, "a reviewer found no fault", Good, "C1 holds: seen\nC2 does not hold: slow"},
-		{pawl.Reviewed{Faults: faults[:1]}, "a reviewer found 1 fault: test-deleted TestA", Warn, "test-deleted TestA: put it back"},
+		{check("moon", 0, "a timeout", nil), "go-test on moon: did not finish: a timeout", Bad, "FAIL\ta"},
+		{pawl.ReviewStarted{Round: 2, Model: "openai/gpt-5"}, "review started, round 2 (openai/gpt-5)", Quiet, ""},
+		{pawl.ReviewStarted{Round: 1}, "review started, round 1", Quiet, ""},
+		{pawl.Reviewed{Holds: []pawl.Judgment{{ID: "C1", Holds: true, Why: "seen"}, {ID: "C2", Why: "slow"}}}, "review passed", Good, "C1 met: seen\nC2 not met: slow"},
+		{pawl.Reviewed{Faults: faults[:1]}, "review not passed, 1 problem: test-deleted TestA", Warn, "test-deleted TestA: put it back"},
 		{
-			pawl.GateResult{Faults: faults, Suspicions: faults[1:]}, "the gate found 2 faults: test-deleted TestA, dirty", Warn,
-			"test-deleted TestA: put it back\ndirty: commit it\nsuspicion: dirty: commit it",
+			pawl.GateResult{Faults: faults, Suspicions: faults[1:]}, "gate not passed, 2 problems: test-deleted TestA, dirty", Warn,
+			"test-deleted TestA: put it back\ndirty: commit it\nsuspicious: dirty: commit it",
 		},
-		{pawl.GateResult{}, "the gate found no fault", Good, ""},
+		{pawl.GateResult{}, "gate passed", Good, ""},
 		{pawl.Sealed{Candidate: hash}, "sealed at 1a2b3c4d", Good, ""},
 		{pawl.Blocked{Reason: "no key for the server"}, "blocked: no key for the server", Warn, ""},
 		{pawl.Prompted{}, "", Quiet, ""},
@@ -89,14 +89,14 @@ func TestMissionComplete(t *testing.T) {
 		_, begins := b.(pawl.MissionStarted)
 		line, _ := Mission(b)
 		if (line != "") != (begins || missionapi.IsEvent(b)) {
-			t.Errorf("%s is told as %q", kind, line)
+			t.Errorf("%s has the line %q", kind, line)
 		}
 		if line != "" {
 			described++
 		}
 	}
 	if described != 13 {
-		t.Errorf("%d kinds are told", described)
+		t.Errorf("%d kinds have a line", described)
 	}
 }
 

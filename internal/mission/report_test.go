@@ -158,7 +158,7 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		"**Sealed**: make it fast <script>", "The gate found nothing against c2, in round 2.", "- Branch: pawl/mission-m", "- Spent: $0.50, 1.2k tokens",
 		"- Chain of evidence: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (came back: check) | 1 |  |",
-		"A reviewer found no fault (session R)", "- **S1** holds: honest", "# Gate\n\n**Passed**",
+		"Review passed (session R)", "- **S1** holds: honest", "# Gate\n\n**Passed**",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -31,9 +32,9 @@ const (
 type gcReport struct {
 	DryRun    bool              `json:"dry_run"`
 	Snapshots snapshot.GCReport `json:"snapshots"`
-	Sandboxes policy.Cleaned    `json:"boxes"`
+	Sandboxes policy.Cleaned    `json:"sandboxes"`
 	// Worktrees lists the deleted worktrees of mission workers.
-	Worktrees []string `json:"workplaces"`
+	Worktrees []string `json:"worktrees"`
 }
 
 type gcFlags struct {
@@ -46,20 +47,20 @@ func Command() *cobra.Command {
 	f := gcFlags{}
 	cmd := &cobra.Command{
 		Use:   "gc",
-		Short: "Clean up what is not needed any more, and say how much that freed",
-		Long: `Clean up what pawl keeps beside the log: snapshots that undo needs, and what
-sandboxed commands left in their caches and temporary folders, and what workers of
-missions left that are sealed or gone. What belongs to
-sessions that were deleted goes, then what was not used for long, then the oldest
-snapshots until they fit the quota. A session whose snapshots are gone can still go
-on; only its files cannot be taken back any more. Sessions themselves stay:
-'pawl session delete' removes them.`,
+		Short: "Delete unused data",
+		Long: `Delete unused data: snapshots for undo, caches and temporary files of sandboxed commands,
+and worktrees of sealed or deleted missions.
+
+Pawl deletes the data of deleted sessions, then data that was not used for --days, then
+the oldest snapshots until all snapshots fit into --quota. A session without snapshots
+still works, but its file changes can no longer be undone. Pawl deletes no sessions; use
+'pawl session delete' for that.`,
 		Example: `  pawl gc --dry-run
   pawl gc --days 7 --quota 500`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.days < 0 || f.quota < 0 {
-				return cli.UsageError(cmd, errors.New("--days and --quota: want 0 or more"))
+				return cli.UsageError(cmd, errors.New("--days and --quota must not be negative"))
 			}
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 				r, err := f.run(ctx, a)
@@ -74,9 +75,9 @@ on; only its files cannot be taken back any more. Sessions themselves stay:
 			})
 		},
 	}
-	cmd.Flags().IntVar(&f.days, "days", keepDays, "what was not used for `n` days goes; 0 means that age does not count")
-	cmd.Flags().IntVar(&f.quota, "quota", quotaMiB, "all snapshots together may take `n` MiB; 0 means no bound")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would go")
+	cmd.Flags().IntVar(&f.days, "days", keepDays, "delete data that was not used for `n` days (0 = no age limit)")
+	cmd.Flags().IntVar(&f.quota, "quota", quotaMiB, "keep at most `n` MiB of snapshots (0 = no limit)")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be deleted, without deleting it")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -117,9 +118,9 @@ func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
 }
 
 func printGC(w io.Writer, r gcReport) {
-	verb := "freed"
+	freed, deleted := "freed", "deleted"
 	if r.DryRun {
-		verb = "would free"
+		freed, deleted = "would free", "would delete"
 	}
 	for _, f := range r.Snapshots.Folders {
 		if f.Why == "" && len(f.Removed) == 0 {
@@ -127,23 +128,26 @@ func printGC(w io.Writer, r gcReport) {
 		}
 		name := f.Dir
 		if name == "" {
-			name = "a folder that is gone"
+			name = "unknown directory"
 		}
-		fmt.Fprintf(w, "%s: snapshots of %d sessions", sanitize.Line(name), len(f.Removed))
+		fmt.Fprintf(w, "%s: %s the snapshots of %s", sanitize.Line(name), deleted, humanize.Plural(len(f.Removed), "session"))
 		if f.Why != "" {
-			fmt.Fprintf(w, ", all of them: %s", f.Why)
+			fmt.Fprintf(w, " (all of this directory: %s)", f.Why)
 		}
 		fmt.Fprintln(w)
 		for _, removed := range f.Removed {
 			fmt.Fprintf(w, "  %s: %s\n", removed.Owner, removed.Why)
 		}
 	}
-	fmt.Fprintf(w, "snapshots: %s %s of %s\n", verb, mebibytes(r.Snapshots.Before-r.Snapshots.After), mebibytes(r.Snapshots.Before))
-	fmt.Fprintf(w, "sandboxes: %s %s of %s (temporary files of %d sessions, caches of %d folders)\n",
-		verb, mebibytes(r.Sandboxes.Before-r.Sandboxes.After), mebibytes(r.Sandboxes.Before), r.Sandboxes.Sessions, r.Sandboxes.Folders)
-	if len(r.Worktrees) > 0 {
-		fmt.Fprintf(w, "missions: %s %d workplaces\n", verb, len(r.Worktrees))
+	fmt.Fprintf(w, "snapshots: %s %s\n", freed, share(r.Snapshots.Before, r.Snapshots.After))
+	fmt.Fprintf(w, "sandboxes: %s %s (temporary files of %s, caches of %s)\n", freed, share(r.Sandboxes.Before, r.Sandboxes.After),
+		humanize.Plural(r.Sandboxes.Sessions, "session"), humanize.Plural(r.Sandboxes.Folders, "project"))
+	if n := len(r.Worktrees); n > 0 {
+		fmt.Fprintf(w, "missions: %s %s\n", deleted, humanize.Plural(n, "worktree"))
 	}
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+// share describes how much of a size was freed. Files that others wrote meanwhile do not count.
+func share(before, after int64) string {
+	return humanize.Bytes(max(0, before-after)) + " of " + humanize.Bytes(before)
+}

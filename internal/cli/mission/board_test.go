@@ -98,7 +98,7 @@ func TestWatchPiped(t *testing.T) {
 		json bool
 		want []string
 	}{
-		{false, []string{"  working  0s", "make it fast", "", "cost: $0.0000, 0 tokens, 1 session", "12:30:01  T1 came back: check: it fails", "12:30:01  sealed at 1a2b3c4d", ""}},
+		{false, []string{"  working  0s", "make it fast", "", "cost: $0.00, 0 tokens, 1 session", "12:30:01  T1 returned: check failed: it fails", "12:30:01  sealed at 1a2b3c4d", ""}},
 		{true, []string{"working", "working", "working", ""}},
 	} {
 		var out bytes.Buffer

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
@@ -27,21 +28,21 @@ func ResumeCommand() *cobra.Command {
 	var f resumeFlags
 	cmd := &cobra.Command{
 		Use:   "resume [id…]",
-		Short: "Go on with what a crash or kill left in mid-turn",
-		Long: `Go on with the sessions that a crash or kill left in mid-turn, or with prompts
-waiting. No new prompt is needed: each goes on from its last event. A call that was
-running when pawl died is not run again unless it only reads; the model is told that
+		Short: "Resume interrupted sessions",
+		Long: `Resume sessions that were interrupted during a turn, for example by a crash, or that have
+queued prompts. Each session continues from its last event, without a new prompt. Pawl
+does not repeat a tool call that was running, unless it only reads; the model learns that
 its outcome is unknown.
 
-Without an id, all such sessions of this folder.`,
+Without an ID, Pawl resumes all interrupted sessions of the working directory.`,
 		Example: `  pawl resume --list
   pawl resume
-  pawl resume 01JD3V5M8Q0000000000000000`,
+  pawl resume last`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	f.Add(cmd)
-	cmd.Flags().BoolVar(&f.all, "all", false, "the sessions of all folders")
-	cmd.Flags().BoolVar(&f.list, "list", false, "only show them")
+	cmd.Flags().BoolVar(&f.all, "all", false, "include the sessions of all directories")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list the sessions without resuming them")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
 		err := f.resume(cmd, a, s)
 		switch {
 		case errors.Is(err, pawl.ErrBusy) && len(ids) == 0: // not an error: the user did not name the session
-			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %v\n", err)
+			fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", fault.Text(err))
 		case errors.Is(err, turn.ErrInterrupted), len(sessions) == 1:
 			return err
 		case err != nil:
@@ -114,7 +115,7 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app.App, s pawl.Session) err
 	}
 	if err := a.Resume(cmd.Context(), s.ID); err != nil {
 		if errors.Is(err, pawl.ErrBusy) {
-			return fmt.Errorf("%w: it needs no resuming", err)
+			return fault.New(pawl.ErrBusy, "cannot resume: %w", err).Hint("It does not need to be resumed.")
 		}
 		return err
 	}

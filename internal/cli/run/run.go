@@ -18,6 +18,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -42,22 +44,22 @@ func Command() *cobra.Command {
 	var f Flags
 	cmd := &cobra.Command{
 		Use:   "run [flags] [prompt…]",
-		Short: "Work on a prompt and exit: for scripts and CI",
-		Long: `Work on a prompt in this folder until it is done, then exit.
+		Short: "Run a prompt and exit, for scripts and CI",
+		Long: `Run a prompt in the working directory, print the answer and exit.
 
-Text on standard input is added to the prompt. Should pawl be killed, 'pawl resume'
-goes on from there. Ctrl-C cancels the turn; a second one ends pawl at once.
+Pawl appends standard input to the prompt. Ctrl-C cancels the turn; a second Ctrl-C exits
+at once. If Pawl is killed, 'pawl resume' continues the turn.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
-5 the model failed, 130 canceled.`,
-		Example: `  pawl run --model script:demo.jsonl "say hello"
-  git diff | pawl run --model script:review.jsonl "review this"
-  pawl run -c "and now the tests"                     # go on with this folder's last session
-  pawl run "/review main.go"                          # a command of yours: 'pawl commands list'
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 permission denied, 4 limit reached,
+5 model failed, 130 canceled.`,
+		Example: `  pawl run "fix the failing test"
+  git diff | pawl run "review this change"
+  pawl run -c "now add tests"                         # continue the last session
+  pawl run "/review main.go"                          # run a custom command
   pawl run --format json "fix the build" | jq -r .text
-  pawl run --output-schema owners.json -o out.json "who owns which folder?"
+  pawl run --output-schema owners.json -o out.json "who owns which directory?"
   pawl run --attach https://pawl.example.com --source https://example.com/shop.git#main "fix the build"
-  pawl run --attach https://pawl.example.com --workspace shop "and now the tests"`,
+  pawl run --attach https://pawl.example.com --workspace shop "now add tests"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.Run(cmd, args) },
 	}
 	f.Add(cmd)
@@ -69,14 +71,14 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	f.SettingsFlags.Add(cmd)
 	f.OutputFlags.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
-	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
-	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do while the session is at work: reject, queue or steer")
+	flags.StringVarP(&f.session, "session", "s", "", "continue the session with this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "continue the last session of this directory")
+	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do if the session is busy: reject, queue or steer")
 	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
-	flags.StringVar(&f.schema, "output-schema", "", "the final text must be JSON that the JSON Schema in `file` accepts")
-	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
-	flags.StringVar(&f.source, "source", "", "with --attach, to a fleet: begin in a folder of the fleet's that is this `repository`: https://…, and #ref")
-	flags.StringVar(&f.workspace, "workspace", "", "with --attach, to a fleet: work in the folder of the fleet's that has this `name` (default: a new one if there is --source)")
+	flags.StringVar(&f.schema, "output-schema", "", "require an answer in JSON that matches the JSON Schema in `file`")
+	flags.StringVar(&f.server, "attach", "", "run on a server: its `url`, or unix for the local socket (token: PAWL_TOKEN)")
+	flags.StringVar(&f.source, "source", "", "in a fleet: start in a new workspace with this git `repository` (https://…, optionally with #ref)")
+	flags.StringVar(&f.workspace, "workspace", "", "in a fleet: use the workspace with this `name` (default with --source: a new workspace)")
 	for _, own := range []string{"source", "workspace"} {
 		cmd.MarkFlagsMutuallyExclusive(own, "session", "continue")
 	}
@@ -96,7 +98,7 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 		return cli.UsageError(cmd, err)
 	}
 	if f.inFleet() && f.server == "" {
-		return cli.UsageError(cmd, errors.New("--source and --workspace are folders of a fleet: name its server with --attach"))
+		return cli.UsageError(cmd, fault.New(pawl.ErrInvalid, "--source and --workspace require --attach").Hint("Pass the URL of the fleet's server with --attach."))
 	}
 	schema, err := f.useSchema(&prompt)
 	if err != nil {
@@ -148,7 +150,7 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	seq, err := a.Send(ctx, s.ID, prompt)
 	switch {
 	case errors.Is(err, pawl.ErrBusy):
-		return fmt.Errorf("%w\nwait for it, or use --if-busy queue or steer; if nobody works on it, 'pawl resume %s' goes on", err, s.ID)
+		return fault.New(pawl.ErrBusy, "cannot send the prompt: %w", err).Hint("Use --if-busy=queue or --if-busy=steer, or run `pawl resume %s` if it was interrupted.", s.ID)
 	case err != nil && seq == 0 && f.newSession():
 		return errors.Join(err, a.Delete(ctx, s.ID)) // no turn was started
 	case err != nil:
@@ -209,7 +211,7 @@ func (f *Flags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
 	deliveries := map[string]pawl.Delivery{"reject": pawl.DeliverNow, "queue": pawl.DeliverQueue, "steer": pawl.DeliverSteer}
 	delivery, ok := deliveries[f.ifBusy]
 	if !ok {
-		return p, fmt.Errorf("--if-busy %q: use reject, queue or steer", f.ifBusy)
+		return p, cli.Unknown("value for --if-busy", f.ifBusy, []string{"reject", "queue", "steer"})
 	}
 	settings, err := f.Settings()
 	if err != nil {
@@ -230,7 +232,7 @@ func (f *Flags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
 		p.Parts = append(p.Parts, pawl.Text{Text: piped})
 	}
 	if len(f.words)+len(p.Parts) == 0 {
-		return p, errors.New("there is no prompt: give it as an argument or on standard input")
+		return p, fault.New(pawl.ErrInvalid, "no prompt given").Hint("Pass it as an argument or on standard input (see `pawl run --help`).")
 	}
 	for _, path := range f.attached {
 		file, err := readAttachment(path)
@@ -248,7 +250,7 @@ func readAttachment(path string) (pawl.File, error) {
 		return pawl.File{}, fmt.Errorf("attach: %w", err)
 	}
 	if info.Size() > cli.MaxInput {
-		return pawl.File{}, fmt.Errorf("attach %s: it has more than %d bytes", path, cli.MaxInput)
+		return pawl.File{}, fmt.Errorf("attach %s: larger than %s", sanitize.Line(path), humanize.IBytes(cli.MaxInput))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -267,7 +269,7 @@ func (f *Flags) useSchema(p *pawl.Prompt) (*turn.Schema, error) {
 		return nil, nil //nolint:nilnil // any text will do
 	}
 	if p.Delivery != pawl.DeliverNow {
-		return nil, errors.New("--output-schema goes with --if-busy reject alone")
+		return nil, errors.New("--output-schema requires --if-busy=reject")
 	}
 	s, err := turn.ReadSchema(f.schema)
 	if err != nil {

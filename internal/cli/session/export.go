@@ -18,6 +18,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
 )
@@ -37,20 +39,22 @@ func sessionExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export id|last",
 		Short: "Write a session to a file or to standard output",
-		Long: `Write a session to a file or to standard output.
+		Long: `Write a session to a file or to standard output, in one of these formats:
 
-  jsonl  the log, one event a line: 'pawl session import' reads it
-  md     Markdown, to read: prompts, replies, calls, diffs, costs
-  html   the same as one page that needs nothing else: no script, no network
+  jsonl  the event log, one event per line; 'pawl session import' reads it
+  md     Markdown: prompts, replies, tool calls, diffs and costs
+  html   the same as one self-contained page, without scripts
 
-Without --format, the file's extension decides, and without a file it is jsonl.
-Outputs that were too large for the log are in a jsonl export with --blobs only.
-What looks like a credential is masked. An export still holds what was said and
-what the tools printed: look through it before you give it away.`,
+Without --format, the extension of the file selects the format. The default is jsonl.
+A jsonl export leaves out outputs that are too large for the log, unless you pass
+--blobs.
+
+Pawl masks everything that looks like a secret. The rest of the conversation and of the
+tools' output is in the export: review it before you share it.`,
 		Example: `  pawl session export last > session.jsonl
   pawl session export last -o session.html
   pawl session export last --format md | less
-  pawl session export last --blobs -o whole.jsonl     # to move it to another store`,
+  pawl session export last --blobs -o session.jsonl`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.Check(cmd.OutOrStdout()); err != nil {
@@ -61,10 +65,10 @@ what the tools printed: look through it before you give it away.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", "", "the `format`: "+strings.Join(exportFormats, ", "))
-	cmd.Flags().StringVarP(&f.File, "output", "o", "", "write to this `file`, which only you can read")
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace the file if it is there")
-	cmd.Flags().BoolVar(&f.blobs, "blobs", false, "with the outputs that were too large for the log (jsonl)")
+	cmd.Flags().StringVar(&f.format, "format", "", "output `format`: "+humanize.Join(exportFormats, "or"))
+	cmd.Flags().StringVarP(&f.File, "output", "o", "", "write to `file`, readable only by you")
+	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite the file if it exists")
+	cmd.Flags().BoolVar(&f.blobs, "blobs", false, "include outputs that are too large for the log (jsonl only)")
 	return cmd
 }
 
@@ -77,18 +81,19 @@ func (f *ExportFlags) Check(out io.Writer) error {
 		} else if ext == "markdown" || ext == "htm" {
 			f.format = map[string]string{"markdown": "md", "htm": "html"}[ext]
 		} else if f.File != "" {
-			return fmt.Errorf("-o %s: its name does not tell the format: add --format %s", sanitize.Line(f.File), strings.Join(exportFormats, ", "))
+			return fault.New(pawl.ErrInvalid, "the extension of %s does not name a format", sanitize.Line(f.File)).
+				Hint("Pass --format %s.", humanize.Join(exportFormats, "or"))
 		}
 	}
 	switch {
 	case !slices.Contains(exportFormats, f.format):
-		return fmt.Errorf("--format %q: use %s", f.format, strings.Join(exportFormats, ", "))
+		return cli.Unknown("format", f.format, exportFormats)
 	case f.blobs && f.format != "jsonl":
-		return errors.New("--blobs: only jsonl has them")
+		return fault.New(pawl.ErrInvalid, "--blobs requires the format jsonl")
 	case f.force && f.File == "":
-		return errors.New("--force: there is no file to replace: name it with -o")
+		return fault.New(pawl.ErrInvalid, "--force requires --output")
 	case f.format == "html" && f.File == "" && cli.IsTerminal(out):
-		return errors.New("--format html: a page is not for a terminal: add -o session.html")
+		return fault.New(pawl.ErrInvalid, "cannot print HTML to a terminal").Hint("Pass -o session.html to write it to a file.")
 	}
 	return nil
 }
@@ -101,7 +106,7 @@ func (f *ExportFlags) Output(stdout io.Writer, write func(io.Writer) error) erro
 	if !f.force { // reserve the name
 		held, err := os.OpenFile(f.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("export: %w: --force replaces it", err)
+			return fault.New(os.ErrExist, "export: %s already exists", sanitize.Line(f.File)).Hint("Pass --force to overwrite it.")
 		}
 		if err != nil {
 			return fmt.Errorf("export: %w", err)
@@ -182,9 +187,9 @@ func (f *ExportFlags) writeLog(ctx context.Context, w, notes io.Writer, a *app.A
 		}
 	}
 	left := len(outputs.List)
-	why := "--blobs adds them"
+	why := "pass --blobs to include them"
 	if f.blobs {
-		why = "they are not in the store, or hold what would have to be masked"
+		why = "not in the store, or containing secrets"
 		for _, blob := range outputs.List {
 			written, err := writeBlob(ctx, out, a, id, blob)
 			if err != nil {
@@ -196,7 +201,7 @@ func (f *ExportFlags) writeLog(ctx context.Context, w, notes io.Writer, a *app.A
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(notes, "pawl: note: %d outputs that were too large for the log are not in the export: %s\n", left, why)
+		fmt.Fprintf(notes, "pawl: note: left out %s too large for the log: %s\n", humanize.Plural(left, "output"), why)
 	}
 	return out.Flush()
 }
@@ -232,11 +237,12 @@ func sessionImportCommand() *cobra.Command {
 	var asNew bool
 	cmd := &cobra.Command{
 		Use:   "import [file]",
-		Short: "Read a session that export wrote",
-		Long: `Read a session that 'pawl session export' wrote as jsonl, from a file or from standard
-input, and print its id, which stays the same. All of it is taken, or nothing.`,
+		Short: "Import a session from an export",
+		Long: `Import a session that 'pawl session export' wrote in the format jsonl, from a file or
+from standard input, and print its ID. The session keeps its ID unless you pass --as-new.
+If the import fails, nothing is stored.`,
 		Example: `  pawl session import session.jsonl
-  pawl session import --as-new session.jsonl     # beside the one that is here already`,
+  pawl session import --as-new session.jsonl     # import a copy of an existing session`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
@@ -257,7 +263,7 @@ input, and print its id, which stays the same. All of it is taken, or nothing.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asNew, "as-new", false, "give the session a new id")
+	cmd.Flags().BoolVar(&asNew, "as-new", false, "give the session a new ID")
 	return cmd
 }
 
@@ -269,7 +275,7 @@ func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Write
 	}
 	s, err := a.Import(ctx, events)
 	if errors.Is(err, pawl.ErrConflict) {
-		return s, fmt.Errorf("%w: this session is here already; delete it first, or use --as-new", err)
+		return s, fault.New(pawl.ErrConflict, "import: the session already exists").Hint("Pass --as-new to import it as a copy.")
 	}
 	if err != nil {
 		return s, err
@@ -280,7 +286,7 @@ func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Write
 		return s, errors.Join(fmt.Errorf("import: %w", err), a.Delete(context.WithoutCancel(ctx), s.ID))
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(notes, "pawl: note: %d outputs that were too large for the log are not in this export\n", len(missing))
+		fmt.Fprintf(notes, "pawl: note: the export does not include %s too large for the log\n", humanize.Plural(len(missing), "output"))
 	}
 	return s, nil
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
@@ -22,11 +22,11 @@ func sessionForkCommand() *cobra.Command {
 	var title string
 	cmd := &cobra.Command{
 		Use:   "fork id|last [message]",
-		Short: "Begin another session from this one, or from before a message of it",
-		Long: `Make a session that begins as this one is now, or as it was before a message
-('pawl session rewind' lists them). Both go on by themselves from there. The files are
-left as they are. Its id is printed.`,
-		Example: `  id=$(pawl session fork last) && pawl run --session $id "try the other way"
+		Short: "Fork a session at its end or before a message",
+		Long: `Create a session with the conversation of another one, up to its end or to before a
+message, and print its ID. The two sessions are independent from there on. Files do not
+change. 'pawl session rewind' lists the messages and their numbers.`,
+		Example: `  id=$(pawl session fork last) && pawl run --session $id "try another approach"
   pawl session fork last 42 --title "with a cache"`,
 		Args: cli.Args(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,16 +52,17 @@ left as they are. Its id is printed.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&title, "title", "", "the new session's `title`")
+	cmd.Flags().StringVar(&title, "title", "", "`title` of the new session")
 	return cmd
 }
 
 func sessionRenameCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "rename id|last title…",
-		Short:   "Give a session another title",
-		Example: `  pawl session rename last "the parser rewrite"`,
-		Args:    cli.Args(cobra.MinimumNArgs(2)),
+		Use:   "rename id|last title…",
+		Short: "Rename a session",
+		Example: `  pawl session rename last "Rewrite the parser"
+  pawl session rename 01JD3V5M "Fix the build"`,
+		Args: cli.Args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
 				return a.Rename(ctx, s.ID, strings.Join(args[1:], " "))
@@ -72,13 +73,14 @@ func sessionRenameCommand() *cobra.Command {
 
 func sessionCompactCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "compact id|last [what matters…]",
-		Short: "Put a summary in the place of the older conversation",
-		Long: `Have the model sum up the older part of the conversation, which then takes less of
-its window. The newest messages stay as they are, and so does the log: rewind goes
-back to before it. What you add tells the model what the summary must keep.`,
+		Use:   "compact id|last [instructions…]",
+		Short: "Replace older messages with a summary",
+		Long: `Let the model summarize the older messages, so that the conversation takes less of its
+context window. The newest messages stay unchanged, and so does the log: 'pawl session
+rewind' can go back to before the summary. The instructions tell the model what the
+summary must keep.`,
 		Example: `  pawl session compact last
-  pawl session compact last keep the names of the failing tests`,
+  pawl session compact last "keep the names of the failing tests"`,
 		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -103,7 +105,7 @@ func compactSession(ctx context.Context, cmd *cobra.Command, a *app.App, id pawl
 	if done.Keep == 0 {
 		return fmt.Errorf("not compacted: %s", done.Message)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "compacted: about %d tokens became %d\n", done.Before, done.After)
+	fmt.Fprintf(cmd.OutOrStdout(), "Compacted about %s to %s\n", humanize.Plural(done.Before, "token"), humanize.Number(done.After))
 	if done.Message != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s\n", done.Message)
 	}
@@ -114,7 +116,7 @@ func compactSession(ctx context.Context, cmd *cobra.Command, a *app.App, id pawl
 func messageNumber(text string) (pawl.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is no message: 'pawl session rewind last' lists them with their numbers", text)
+		return 0, fault.New(pawl.ErrInvalid, "invalid message number %q", text).Hint("Run `pawl session rewind last` to list the messages.")
 	}
 	return pawl.Seq(n), nil
 }
@@ -160,7 +162,7 @@ func listMessages(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Ses
 		return cli.WriteJSON(w, list)
 	}
 	if len(list) == 0 {
-		return errors.New("nothing was said yet")
+		return fault.New(pawl.ErrNotFound, "the session has no messages")
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, m := range list {

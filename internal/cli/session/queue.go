@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -32,24 +33,27 @@ func sessionQueueCommand() *cobra.Command {
 	var f queueFlags
 	cmd := &cobra.Command{
 		Use:   "queue [flags] id|last [new text…]",
-		Short: "List the prompts that wait, change them or take them back",
-		Long: `List the prompts that a session has accepted and not yet taken in, the oldest first;
-change the words of one, or take it back. What is worked on already stays.`,
+		Short: "List, edit or remove queued prompts",
+		Long: `List the queued prompts of a session, oldest first. With --edit or --remove, change or
+remove one of them. A prompt that a turn has already started with cannot be changed.`,
 		Example: `  pawl session queue last
   pawl session queue last --remove 17
-  pawl session queue last --edit 17 "and the tests too"`,
+  pawl session queue last --edit 17 "fix the tests too"`,
 		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (f.edit != 0) != (len(args) > 1) {
-				return cli.UsageError(cmd, fmt.Errorf("--edit needs the new text, and nothing else does"))
+			switch text := len(args) > 1; {
+			case f.edit != 0 && !text:
+				return cli.UsageError(cmd, errors.New("--edit requires the new text"))
+			case f.edit == 0 && text:
+				return cli.UsageError(cmd, fmt.Errorf("unexpected argument %q: new text requires --edit", args[1]))
 			}
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
 				return f.run(ctx, cmd, a, s.ID, strings.Join(args[1:], " "))
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&f.remove, "remove", 0, "take back the prompt of this `number`")
-	cmd.Flags().Int64Var(&f.edit, "edit", 0, "change the words of the prompt of this `number`")
+	cmd.Flags().Int64Var(&f.remove, "remove", 0, "remove the queued prompt with this `number`")
+	cmd.Flags().Int64Var(&f.edit, "edit", 0, "replace the text of the queued prompt with this `number`")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("remove", "edit")
 	return cmd
@@ -78,7 +82,7 @@ func (f queueFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, id 
 		return cli.WriteJSON(cmd.OutOrStdout(), list)
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), "no prompt waits")
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "no queued prompts")
 		return err
 	}
 	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)

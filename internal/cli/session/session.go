@@ -23,8 +23,15 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "List, show, undo, fork, export and import sessions",
-		Args:  cli.Args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `List, show, undo, fork, export and import sessions.
+
+A session is named by its ID, by a unique prefix of it with at least 4 characters, or by
+the word last: the newest session of the working directory.`,
+		Example: `  pawl session list
+  pawl session show last
+  pawl session undo last`,
+		Args: cli.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand(),
 		sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(), sessionRenameCommand(), sessionCompactCommand(), sessionShellCommand())
@@ -36,9 +43,9 @@ func sessionListCommand() *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list [words…]",
-		Short: "List this folder's sessions, the latest first",
+		Short: "List the sessions of this directory, newest first",
 		Example: `  pawl session list
-  pawl session list --all fix parser     # title or first prompt has words that begin so
+  pawl session list --all fix parser     # search titles and first prompts for words that start so
   pawl session list --json | jq -r '.[].id'`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
@@ -63,9 +70,9 @@ func sessionListCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "the sessions of all folders")
+	cmd.Flags().BoolVar(&all, "all", false, "list the sessions of all directories")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most `n` sessions")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "list at most `n` sessions")
 	return cmd
 }
 
@@ -95,8 +102,8 @@ func PrintSessions(w io.Writer, sessions []pawl.Session) error {
 func sessionShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show id|last",
-		Short:   "Show a session's conversation",
-		Example: "  pawl session show last",
+		Short:   "Show the conversation of a session",
+		Example: "  pawl session show last\n  pawl session show 01JD3V5M | less",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -113,8 +120,12 @@ func sessionShowCommand() *cobra.Command {
 func sessionDeleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete id…",
-		Short: "Delete sessions for good",
-		Args:  cli.Args(cobra.MinimumNArgs(1)),
+		Short: "Delete sessions",
+		Long: `Delete sessions with their logs and outputs. This cannot be undone. 'pawl gc' deletes the
+snapshots and caches of deleted sessions.`,
+		Example: `  pawl session delete 01JD3V5M
+  pawl session delete 01JD3V5M 01JD41RA`,
+		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
 				dir, err := os.Getwd()

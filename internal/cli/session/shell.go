@@ -21,18 +21,19 @@ import (
 func sessionShellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell id|last -- command…",
-		Short: "Run a command of your own, which the model then knows of",
-		Long: `Run a command in the session's folder as the agent's commands run there: in the same
-sandbox, with a snapshot before and after it, so that 'pawl session undo' takes it back.
-What it prints is printed, and its exit code is this command's. No model is called:
-with your next prompt it knows what you ran and what came of it.
+		Short: "Run a shell command in a session",
+		Long: `Run a command in the session's directory, as the agent's commands run: in the sandbox,
+with snapshots, so that 'pawl session undo' can undo its changes. Pawl prints the output
+and exits with the exit code of the command. No model is called; the model sees the
+command and its output with your next prompt.
 
-You are not asked whether it may run. What your rules deny stays denied (exit code 3).
-While the agent works in the session the command waits for the turn's end. It is waited
-for ten minutes, and ends then if nobody else has the session.
+Pawl does not ask for permission, but commands that your rules deny do not run (exit
+code 3). If a turn is running, the command waits until it ends. Pawl waits ten minutes
+for the command; then it exits, and the command ends unless another process, such as a
+server, runs the session.
 
-One word is a command line for bash. Several are a program and what it is given, as
-they stand.`,
+A single argument is a bash command line. Several arguments are a program and its
+arguments, without shell expansion.`,
 		Example: `  pawl session shell last -- go test ./...
   pawl session shell last -- 'grep -rn TODO . | head'`,
 		Args: cli.Args(cobra.MinimumNArgs(2)),
@@ -73,7 +74,7 @@ func runShell(cmd *cobra.Command, svc pawl.Service, s pawl.Session, command stri
 	}
 	defer turn.HandleSignals(ctx, stop, cmd.ErrOrStderr(), func() error { return svc.Cancel(cmd.Context(), s.ID) })()
 	if s.TurnOpen {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: the session is at work: the command waits for the turn's end")
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: a turn is running; the command runs when it ends")
 	}
 	done, err := awaitOrder(ctx, svc, s.ID, asked, func(b pawl.Body) (pawl.ShellRan, bool) {
 		r, ok := b.(pawl.ShellRan)

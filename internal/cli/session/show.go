@@ -15,7 +15,7 @@ import (
 
 // Show prints the conversation of a session.
 func Show(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) error {
-	fmt.Fprintf(w, "session %s  %s  %d turns  %s\n", s.ID, s.State(), s.Turns, sanitize.Line(s.Dir))
+	fmt.Fprintf(w, "session %s  %s  %s  %s\n", s.ID, s.State(), humanize.Plural(s.Turns, "turn"), sanitize.Line(s.Dir))
 	if name := s.Name(); name != "" {
 		fmt.Fprintf(w, "%s\n", humanize.FirstLine(name, 100))
 	}
@@ -34,7 +34,7 @@ func Show(ctx context.Context, w io.Writer, svc pawl.Service, s pawl.Session) er
 		case err != nil && !errors.Is(err, pawl.ErrNotFound):
 			return err
 		}
-		fmt.Fprintf(w, "\n-- turn %d is open: if nobody works on it, 'pawl resume %s' goes on\n", s.Turns, s.ID)
+		fmt.Fprintf(w, "\n-- turn %d is not finished; if it was interrupted, run `pawl resume %s`\n", s.Turns, s.ID)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (v *printer) undone(b pawl.Undone) {
 	case order.Redo != 0:
 		fmt.Fprintf(v.w, "\n-- redone: %s\n", what)
 	default:
-		fmt.Fprintf(v.w, "\n-- undone: %s, to before event %d\n", what, order.To)
+		fmt.Fprintf(v.w, "\n-- undone: %s, back to before event %d\n", what, order.To)
 	}
 }
 
@@ -88,7 +88,7 @@ func (v *printer) event(e pawl.Event) {
 	case pawl.CallFinished:
 		v.result(b)
 	case pawl.TurnFinished:
-		fmt.Fprintf(v.w, "\n-- turn %d: %s, %d steps, %d tokens in, %d out", e.Turn, b.Reason, b.Steps, b.Usage.Input, b.Usage.Output)
+		fmt.Fprintf(v.w, "\n-- turn %d: %s, %s, %s in, %s out", e.Turn, cli.ReasonText(b.Reason), humanize.Plural(b.Steps, "step"), humanize.Plural(b.Usage.Input, "token"), humanize.Number(b.Usage.Output))
 		if b.Message != "" {
 			fmt.Fprintf(v.w, ": %s", b.Message)
 		}
@@ -100,7 +100,7 @@ func (v *printer) event(e pawl.Event) {
 			fmt.Fprintf(v.w, "\n-- compaction: %s\n", humanize.FirstLine(b.Message, 300))
 		}
 		if b.Keep != 0 {
-			fmt.Fprintf(v.w, "\n-- compacted: about %d tokens became %d\n", b.Before, b.After)
+			fmt.Fprintf(v.w, "\n-- compacted about %s to %s\n", humanize.Plural(b.Before, "token"), humanize.Number(b.After))
 			v.block("summary", b.Text)
 		}
 	case pawl.UndoAsked:
@@ -131,7 +131,7 @@ func (v *printer) mission(b pawl.Body) {
 // sharedText describes with whom a session is shared.
 func sharedText(b pawl.SessionShared) string {
 	if len(b.With) == 0 {
-		return "shared with nobody"
+		return "no longer shared"
 	}
 	var names []string
 	for _, u := range b.With {
@@ -146,7 +146,7 @@ func (v *printer) prompt(seq pawl.Seq) {
 	v.block("you", parts.Text())
 	for _, p := range parts {
 		if f, ok := p.(pawl.File); ok {
-			fmt.Fprintf(v.w, "  [%s, %s, %d bytes]\n", sanitize.Line(f.Name), sanitize.Line(f.MediaType), len(f.Data))
+			fmt.Fprintf(v.w, "  [%s, %s, %s]\n", sanitize.Line(f.Name), sanitize.Line(f.MediaType), humanize.Bytes(len(f.Data)))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (v *printer) replied(b pawl.Replied) {
 		case pawl.Text:
 			v.block("pawl", p.Text)
 		case pawl.Reasoning:
-			v.block("pawl thinks", p.Text)
+			v.block("pawl (reasoning)", p.Text)
 		case pawl.ToolCall:
 			v.calls[p.ID] = p
 		case pawl.ToolResult, pawl.File, pawl.Patch:
@@ -209,7 +209,7 @@ func (v *printer) indented(text string) {
 	lines := strings.Split(strings.TrimRight(sanitized(text), "\n"), "\n")
 	for i, line := range lines {
 		if i == maxLines {
-			fmt.Fprintf(v.w, "  … %d more lines\n", len(lines)-i)
+			fmt.Fprintf(v.w, "  … %s\n", humanize.Plural(len(lines)-i, "more line"))
 			break
 		}
 		fmt.Fprintf(v.w, "  %s\n", line)

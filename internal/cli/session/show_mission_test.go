@@ -19,9 +19,9 @@ func TestShowMission(t *testing.T) {
 		v.event(pawl.Event{Body: b})
 	}
 	want := `
--- the goal: make it \u{1b}[2Jfast
+-- goal: make it \u{1b}[2Jfast
 
--- T1 came back: check: go-test fails …
+-- T1 returned: check failed: go-test fails …
   go-test fails
   --- FAIL: TestA
 

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
@@ -26,14 +27,14 @@ type undoFlags struct {
 }
 
 func (f *undoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.files, "files", false, "only the files: the conversation stays as it is")
-	cmd.Flags().BoolVar(&f.conversation, "conversation", false, "only the conversation: the files stay as they are")
-	cmd.Flags().BoolVar(&f.aside, "keep-aside", false, "files that somebody else changed since are kept in another place, and put back")
-	cmd.Flags().BoolVar(&f.leave, "leave", false, "files that somebody else changed since stay as they are")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do it without asking")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only show what would be done")
-	cmd.Flags().BoolVar(&f.diff, "diff", false, "show the changes line by line")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON: what would be done (--dry-run) or what was done")
+	cmd.Flags().BoolVar(&f.files, "files", false, "restore files only; keep the conversation")
+	cmd.Flags().BoolVar(&f.conversation, "conversation", false, "restore the conversation only; keep the files")
+	cmd.Flags().BoolVar(&f.aside, "keep-aside", false, "save a copy of files that have changed since, then restore them")
+	cmd.Flags().BoolVar(&f.leave, "leave", false, "leave files that have changed since as they are")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, without changing it")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "show the file changes as a diff")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the result as JSON or, with --dry-run, the plan")
 	cmd.MarkFlagsMutuallyExclusive("files", "conversation")
 	cmd.MarkFlagsMutuallyExclusive("keep-aside", "leave")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
@@ -60,15 +61,17 @@ func sessionUndoCommand() *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [id|last]",
-		Short: "Take back the newest turn, its changes to files included",
-		Long: `Take back the newest turn of a session: what was said, and what its calls did to
-files, commands included. It shows first what would change, and asks. Files that
-somebody else has changed since are in the way: nothing is done then, unless you say
-what becomes of them. What no snapshot covers (ignored and very large files, other
-folders) stays as it is. 'pawl session redo' brings it back, until the session goes on.`,
+		Short: "Undo the last turn, including its file changes",
+		Long: `Undo the last turn of a session: its messages, and the file changes of its tool calls,
+including shell commands. Pawl shows what will change and asks for confirmation.
+
+If a file has changed since the turn, Pawl changes nothing unless you pass --keep-aside
+or --leave. Files without snapshots stay as they are: ignored files, very large files and
+files outside the project. 'pawl session redo' restores what was undone, until the
+session continues.`,
 		Example: `  pawl session undo
   pawl session undo --files --diff
-  pawl session undo 01JD3V5M8Q0000000000000000 --yes --keep-aside`,
+  pawl session undo 01JD3V5M --yes --keep-aside`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, sessionName(args), func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -84,13 +87,13 @@ func sessionRedoCommand() *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:     "redo [id|last]",
-		Short:   "Bring back what undo or rewind took back",
-		Long:    "Bring back what the last undo or rewind took back, as long as the session has not gone on.",
-		Example: "  pawl session redo",
+		Short:   "Redo what was undone or rewound",
+		Long:    "Restore what the last undo or rewind removed. This is possible until the session continues.",
+		Example: "  pawl session redo\n  pawl session redo last --dry-run --diff",
 		Args:    cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.files || f.conversation {
-				return cli.UsageError(cmd, errors.New("redo brings back what was taken back: --files and --conversation are for undo and rewind"))
+				return cli.UsageError(cmd, errors.New("redo restores exactly what was undone: it has no --files and --conversation"))
 			}
 			return cli.WithSession(cmd, sessionName(args), func(ctx context.Context, a *app.App, s pawl.Session) error {
 				r := f.order()
@@ -107,11 +110,11 @@ func sessionRewindCommand() *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "rewind id|last [message]",
-		Short: "Go back to before any message",
-		Long: `Go back to before a message, named by its number: what was said from there on, and
-what the calls since then did to files. Without a message, list them. As with undo it
-shows first what would change, and redo brings it back.`,
-		Example: `  pawl session rewind last            # the messages and their numbers
+		Short: "Rewind a session to before a message",
+		Long: `Rewind a session to before a message: undo that message, everything after it, and the file
+changes of the tool calls since then. Without a message number, list the messages. As
+with undo, Pawl shows what will change and asks; 'pawl session redo' restores it.`,
+		Example: `  pawl session rewind last            # list the messages and their numbers
   pawl session rewind last 42
   pawl session rewind last 42 --conversation`,
 		Args: cli.Args(cobra.RangeArgs(1, 2)),
@@ -155,13 +158,14 @@ func (f *undoFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s p
 		f.show(cmd.OutOrStdout(), plan)
 	}
 	if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse {
-		return fmt.Errorf("%d files were changed by somebody else since: --keep-aside keeps them in another place, --leave leaves them as they are", len(way))
+		return fault.New(pawl.ErrConflict, "%s changed since then", humanize.Plural(len(way), "file")).
+			Hint("Pass --keep-aside to save a copy before restoring, or --leave to leave changed files as they are.")
 	}
 	if f.dry {
 		return nil
 	}
 	if !f.yes {
-		ok, err := cli.Confirm(cmd, "Do it?")
+		ok, err := cli.Confirm(cmd, "Continue?")
 		if err != nil || !ok {
 			return err
 		}
@@ -203,7 +207,7 @@ func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.Sess
 		}
 		if s, ok := e.Body.(pawl.Status); ok && s.State == "interrupted" {
 			var none B
-			return none, fmt.Errorf("%w: %s\n'pawl resume %s' goes on", turn.ErrInterrupted, s.Message, id)
+			return none, turn.InterruptedError(id, errors.New(s.Message))
 		}
 	}
 	var none B
@@ -212,24 +216,24 @@ func awaitOrder[B pawl.Body](ctx context.Context, svc pawl.Service, id pawl.Sess
 
 // show prints the plan.
 func (f *undoFlags) show(w io.Writer, p pawl.UndoPlan) {
-	verb := "taken back"
+	verb := "undone"
 	if p.Redo != 0 {
-		verb = "brought back"
+		verb = "restored"
 	}
 	if p.Scope.Conversation() {
-		fmt.Fprintf(w, "conversation: %d messages are %s\n", p.Messages, verb)
+		fmt.Fprintf(w, "%s will be %s\n", humanize.Plural(p.Messages, "message"), verb)
 		if text := p.Prompt.Text(); text != "" {
 			fmt.Fprintf(w, "  from: %s\n", humanize.FirstLine(text, 100))
 		}
 	}
 	if p.Scope.Files() {
-		fmt.Fprintf(w, "files: %d\n", len(p.Files))
+		fmt.Fprintf(w, "%s will change\n", humanize.Plural(len(p.Files), "file"))
 	}
 	for _, c := range p.Files {
 		fmt.Fprintf(w, "  %-7s %s%s\n", c.Kind, sanitize.Line(c.Path), inTheWay(c))
 	}
 	if n := len(p.Blind); n > 0 && p.Scope.Files() {
-		fmt.Fprintf(w, "  what %d calls did stays: no snapshot was taken of them\n", n)
+		fmt.Fprintf(w, "  without snapshots, cannot be %s: the changes of %s\n", verb, humanize.Plural(n, "tool call"))
 	}
 	if f.diff && p.Diff != "" {
 		fmt.Fprintf(w, "\n%s\n", sanitize.Text(strings.TrimRight(p.Diff, "\n")))
@@ -245,15 +249,22 @@ func inTheWay(c pawl.FileChange) string {
 
 // showUndone prints the result.
 func showUndone(w io.Writer, p pawl.UndoPlan, done pawl.Undone) {
-	what := "undone"
+	verb := "Undid"
 	if p.Redo != 0 {
-		what = "redone"
+		verb = "Restored"
 	}
-	fmt.Fprintf(w, "%s: %d files changed\n", what, len(done.Changed))
+	var what []string
+	if p.Scope.Conversation() {
+		what = append(what, humanize.Plural(p.Messages, "message"))
+	}
+	if p.Scope.Files() {
+		what = append(what, humanize.Plural(len(done.Changed), "file change"))
+	}
+	fmt.Fprintf(w, "%s %s\n", verb, humanize.Join(what, "and"))
 	for path, kept := range done.Aside {
-		fmt.Fprintf(w, "  %s: the version that was here is kept as %s\n", sanitize.Line(path), sanitize.Line(kept))
+		fmt.Fprintf(w, "  %s: the previous version was saved as %s\n", sanitize.Line(path), sanitize.Line(kept))
 	}
 	for _, path := range done.Left {
-		fmt.Fprintf(w, "  %s: left as it is\n", sanitize.Line(path))
+		fmt.Fprintf(w, "  %s: left unchanged\n", sanitize.Line(path))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
@@ -54,7 +53,7 @@ func (c chart) draw(s stats, where string) string {
 	b.WriteString("\n")
 	c.line(&b, "total", s.Total, "")
 	if s.Subagents.Replies > 0 {
-		c.line(&b, "  of it children", s.Subagents, "")
+		c.line(&b, "  of which subagents", s.Subagents, "")
 	}
 	writeTokens(&b, s.Total)
 	from, weights := s.days(sparkDays)
@@ -83,7 +82,7 @@ func (c chart) line(b *strings.Builder, label string, x totals, bar string) {
 		mark := c.text("…")
 		label = mark + string([]rune(label)[over+utf8.RuneCountInString(mark):])
 	}
-	line := fmt.Sprintf("%-*s %7d %7s %7s %6s %9s %s", labelWidth, label, x.Replies, count(x.read()), count(x.Output), cached(x), dollars(x.Cost), bar)
+	line := fmt.Sprintf("%-*s %7d %7s %7s %6s %9s %s", labelWidth, label, x.Replies, humanize.Short(x.read()), humanize.Short(x.Output), cached(x), humanize.Dollars(x.Cost), bar)
 	fmt.Fprintln(b, strings.TrimRight(line, " "))
 }
 
@@ -94,10 +93,10 @@ func writeTokens(b *strings.Builder, x totals) {
 		name string
 		n    int64
 	}{
-		{"tokens in", x.read()}, {"  at the full price", x.Input}, {"  from the cache", x.CacheRead}, {"  to the cache", x.CacheWrite},
+		{"tokens in", x.read()}, {"  not cached", x.Input}, {"  cache reads", x.CacheRead}, {"  cache writes", x.CacheWrite},
 		{"tokens out", x.Output}, {"  reasoning", x.Reasoning},
 	} {
-		fmt.Fprintf(b, "%-20s %15s\n", t.name, thousands(t.n))
+		fmt.Fprintf(b, "%-20s %15s\n", t.name, humanize.Number(t.n))
 	}
 }
 
@@ -151,40 +150,10 @@ func (c chart) text(s string) string {
 	}, s)
 }
 
-// count formats a number of tokens, such as 9999, 12.3k or 1.23M.
-func count(n int64) string {
-	for _, unit := range []struct {
-		size   int64
-		digits int
-		sign   string
-	}{{1e9, 2, "G"}, {1e6, 2, "M"}, {1e3, 1, "k"}} {
-		if n >= unit.size && n >= 10_000 {
-			return strconv.FormatFloat(float64(n)/float64(unit.size), 'f', unit.digits, 64) + unit.sign
-		}
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// thousands formats a number with separators, such as 1,234,567.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 // cached formats the share of input tokens that were read from the cache.
 func cached(x totals) string {
 	if x.read() == 0 {
 		return "-"
 	}
 	return strconv.FormatInt(x.CacheRead*100/x.read(), 10) + "%"
-}
-
-func dollars(m pawl.Money) string {
-	if m >= 100e9 {
-		return fmt.Sprintf("$%.2f", m.Dollars())
-	}
-	return fmt.Sprintf("$%.4f", m.Dollars())
 }

@@ -31,32 +31,32 @@ func Command() *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Show what the models consumed and cost",
-		Long: `Show the tokens that the models read and wrote in this folder's sessions and what
-they cost, by the providers' own count. Children count with the session that they
-belong to. Days are UTC.`,
+		Short: "Show token usage and cost",
+		Long: `Show how many tokens the models read and wrote in the sessions of this directory and what
+they cost, as reported by the providers. The usage of subagents is included. Days are in
+UTC.`,
 		Example: `  pawl stats
   pawl stats --all --by model --days 7
-  pawl stats --session last --by session       # a session and its children
+  pawl stats --session last --by session       # a session and its subagents
   pawl stats --json | jq .total`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().IntVar(&f.days, "days", 30, "the last `n` days, today included; 0 means all, as --session does without it")
-	cmd.Flags().StringVar(&f.by, "by", byDay, "a line for each day, model, agent or session")
-	cmd.Flags().StringVar(&f.session, "session", "", "only this session, by its `id`, or last, with its children")
-	cmd.Flags().BoolVar(&f.all, "all", false, "the sessions of all folders")
+	cmd.Flags().IntVar(&f.days, "days", 30, "include the last `n` days (0 = all; default with --session: all)")
+	cmd.Flags().StringVar(&f.by, "by", byDay, "group by day, model, agent or session")
+	cmd.Flags().StringVar(&f.session, "session", "", "include only the session with this `id` and its subagents")
+	cmd.Flags().BoolVar(&f.all, "all", false, "include the sessions of all directories")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("session", "all")
 	return cmd
 }
 
 func (f *statsFlags) run(cmd *cobra.Command) error {
-	if !slices.Contains([]string{byDay, byModel, byAgent, bySession}, f.by) {
-		return cli.UsageError(cmd, fmt.Errorf("--by %q: it is day, model, agent or session", f.by))
+	if groups := []string{byDay, byModel, byAgent, bySession}; !slices.Contains(groups, f.by) {
+		return cli.UsageError(cmd, cli.Unknown("group", f.by, groups))
 	}
 	if f.days < 0 {
-		return cli.UsageError(cmd, fmt.Errorf("--days %d: a number of days, or 0 for all", f.days))
+		return cli.UsageError(cmd, fmt.Errorf("--days must not be negative: %d", f.days))
 	}
 	if f.session != "" && !cmd.Flags().Changed("days") {
 		f.days = 0
@@ -94,7 +94,7 @@ func (f *statsFlags) filter(ctx context.Context, a *app.App, now time.Time) (fil
 	case err != nil:
 		return filter, "", err
 	case f.all:
-		return filter, "in all folders", nil
+		return filter, "in all directories", nil
 	case f.session == "":
 		filter.Dir = dir
 		return filter, "in " + dir, nil

@@ -2,11 +2,11 @@ package stats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -47,7 +47,7 @@ type stats struct {
 	Until     string          `json:"until"`
 	By        string          `json:"by"`
 	Total     totals          `json:"total"`
-	Subagents totals          `json:"children"` // share of subagents in Total
+	Subagents totals          `json:"subagents"` // share of subagents in Total
 	Groups    []row           `json:"groups"`
 	Rows      []pawl.UsageRow `json:"rows"`
 	now       time.Time
@@ -157,7 +157,7 @@ func (s *stats) bound() {
 		return
 	}
 	rest := s.Groups[maxGroups-1:]
-	others := row{Key: fmt.Sprintf("%d others", len(rest)), others: true}
+	others := row{Key: humanize.Plural(len(rest), "other"), others: true}
 	for _, g := range rest {
 		others.add(g.Replies, g.Usage)
 	}

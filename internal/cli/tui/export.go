@@ -67,11 +67,11 @@ func exportPath(dir, file string) (string, error) {
 func exportFile(ctx context.Context, a *app.App, s pawl.Session, path string) error {
 	f := session.ExportFlags{File: path}
 	if f.Check(io.Discard) != nil {
-		return fault.New(pawl.ErrInvalid, "%s: its name does not tell the format: let it end in .md, .html or .jsonl (the log, which 'pawl session import' reads)", sanitize.Line(path))
+		return fault.New(pawl.ErrInvalid, "the extension of %s does not name a format: use .md, .html or .jsonl", sanitize.Line(path))
 	}
 	err := f.Output(io.Discard, func(w io.Writer) error { return f.Write(ctx, w, io.Discard, a, s) })
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already: give it another name: %w: %w", sanitize.Line(path), pawl.ErrConflict, os.ErrExist)
+		return fault.New(errors.Join(pawl.ErrConflict, os.ErrExist), "%s already exists", sanitize.Line(path)).Hint("Choose another name.")
 	}
 	return err
 }
@@ -103,6 +103,6 @@ func permissionSource(s *policy.Safety) *permissions.Source {
 // origins maps the origins of rules to descriptions.
 var origins = map[permission.Origin]string{
 	permission.OriginUser:    "your configuration",
-	permission.OriginProject: "this folder's configuration",
+	permission.OriginProject: "project configuration",
 	permission.OriginPawl:    "built in",
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/lineui"
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 )
@@ -49,7 +50,7 @@ func (s screenReader) wanted() (bool, error) {
 	}
 	on, err := strconv.ParseBool(s.variable)
 	if err != nil {
-		return false, fmt.Errorf("%s=%q: it is 1 or 0", screenReaderVar, s.variable)
+		return false, fmt.Errorf("invalid value %q of %s: use 1 or 0", s.variable, screenReaderVar)
 	}
 	return on || dumb, nil
 }
@@ -95,7 +96,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 	})
 	var killed turn.SignalError
 	if errors.As(err, &killed) {
-		return &cli.ExitError{Code: 128 + int(killed.Signal.(syscall.Signal)), Err: fmt.Errorf("%w: 'pawl -c' goes on", killed)}
+		return &cli.ExitError{Code: 128 + int(killed.Signal.(syscall.Signal)), Err: fault.New(turn.ErrInterrupted, "interrupted: %w", killed).Hint("Run `pawl -c` to continue.")}
 	}
 	return err
 }

@@ -4,7 +4,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 	prompts "github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
@@ -36,11 +36,11 @@ type Flags struct {
 func (f *Flags) Add(cmd *cobra.Command) {
 	f.SettingsFlags.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.session, "session", "s", "", "go on with the session of this `id`")
-	flags.BoolVarP(&f.last, "continue", "c", false, "go on with this folder's last session")
-	flags.StringVar(&f.server, "attach", "", "have a server do the work: its `url`, or unix for the one on this machine's socket; PAWL_TOKEN is the token")
-	flags.StringVar(&f.theme, "theme", "", "the colors, this time: dark, light, contrast, plain, terminal, auto, or one of your own by its `name`")
-	flags.BoolVar(&f.lines, "screen-reader", false, "talk in lines, without a screen: for screen readers and simple terminals; also PAWL_SCREEN_READER=1")
+	flags.StringVarP(&f.session, "session", "s", "", "continue the session with this `id`")
+	flags.BoolVarP(&f.last, "continue", "c", false, "continue the last session of this directory")
+	flags.StringVar(&f.server, "attach", "", "run on a server: its `url`, or unix for the local socket (token: PAWL_TOKEN)")
+	flags.StringVar(&f.theme, "theme", "", "color theme: dark, light, contrast, plain, terminal, auto or the `name` of your own")
+	flags.BoolVar(&f.lines, "screen-reader", false, "use the line-based interface for screen readers and simple terminals (or PAWL_SCREEN_READER=1)")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
 	cli.GroupFlags(cmd, cli.FlagsSession, "session", "continue")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
@@ -112,7 +112,7 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 // noTerminal prints the usage and returns the error for a missing terminal.
 func noTerminal(cmd *cobra.Command) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
-	return &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("pawl shows itself on a terminal, and here is none: to work without, use 'pawl run \"what to do\"'")}
+	return &cli.ExitError{Code: cli.ExitUsage, Err: fault.New(pawl.ErrInvalid, "the terminal UI needs a terminal").Hint("Run `pawl run \"your prompt\"` to work without one.")}
 }
 
 // saveChoice saves the choices of the onboarding in the user's configuration.

@@ -107,7 +107,7 @@ func (a *Asker) Event(ctx context.Context, who origin, e pawl.Event) {
 
 // followSubagent shows the prompts of a subagent while its parent is followed.
 func (a *Asker) followSubagent(ctx context.Context, c pawl.Spawned) {
-	who := origin(fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), c.Agent))
+	who := origin(fmt.Sprintf("subagent %q (%s)", sanitize.Line(c.Title), c.Agent))
 	row, err := a.svc.Get(ctx, c.Subagent)
 	for errors.Is(err, pawl.ErrNotFound) { // it is announced before it is created
 		select {
@@ -121,7 +121,7 @@ func (a *Asker) followSubagent(ctx context.Context, c pawl.Spawned) {
 		err = a.followAsks(ctx, who, row)
 	}
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.out, "pawl: what %s asks cannot be heard: %v\n", who, err)
+		fmt.Fprintf(a.out, "pawl: cannot receive permission prompts of %s: %v\n", who, err)
 	}
 }
 
@@ -192,7 +192,7 @@ func showAll(text string) string {
 // show prints the prompt and returns the user's answer.
 func (a *Asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer, error) {
 	if a.in == nil {
-		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "nobody is there to be asked"}, nil
+		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "no user is present"}, nil
 	}
 	fmt.Fprintln(a.out)
 	if who != "" {
@@ -228,12 +228,12 @@ func (a *Asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 
 // permission asks the user whether to allow a call.
 func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
-	choices := "y) once"
+	choices := "y) allow once"
 	if len(ask.Offer) > 0 {
-		choices += "   a) always, by what is shown above"
+		choices += "   a) always allow, as shown above"
 	}
 	for {
-		typed, err := a.prompt(ctx, "? Permit it?   "+choices+"   n) no, and stop   or say what to do instead: ")
+		typed, err := a.prompt(ctx, "? Allow this?   "+choices+"   n) deny and stop   or type what to do instead: ")
 		if err != nil {
 			return pawl.Answer{}, err
 		}
@@ -244,7 +244,7 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 		case (word == "a" || word == "always") && len(ask.Offer) > 0:
 			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
 		case word == "a" || word == "always":
-			fmt.Fprintln(a.out, "  always is not offered for this")
+			fmt.Fprintln(a.out, "  always allow is not available for this")
 		case word == "n" || word == "no":
 			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 		default:
@@ -256,7 +256,7 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 // continueTurn asks the user whether to continue a turn that appears to be in a loop.
 func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 	for {
-		typed, err := a.prompt(ctx, "? Go on?   y) yes   n) no, end the turn   or say what to do instead: ")
+		typed, err := a.prompt(ctx, "? Continue?   y) yes   n) no, end the turn   or type what to do instead: ")
 		if err != nil {
 			return pawl.Answer{}, err
 		}
@@ -272,7 +272,7 @@ func (a *Asker) continueTurn(ctx context.Context) (pawl.Answer, error) {
 	}
 }
 
-var errDenied = errors.New("declined")
+var errDenied = errors.New("denied")
 
 // prompt prints a hint and returns the line that is typed after it, "" for Enter alone. It discards everything that was
 // typed before, even a partial line.
@@ -293,7 +293,7 @@ func (a *Asker) prompt(ctx context.Context, hint string) (string, error) {
 			}
 			return strings.TrimSpace(l.text), nil
 		case <-ctx.Done():
-			fmt.Fprintln(a.out, "(no answer is needed any more)")
+			fmt.Fprintln(a.out, "(no longer needed)")
 			return "", ctx.Err()
 		}
 	}
@@ -311,7 +311,7 @@ func (a *Asker) discardEarly(ctx context.Context) (from time.Time, err error) {
 				return from, errDenied
 			}
 			if !early {
-				fmt.Fprintln(a.out, "(what was typed before the question does not count)")
+				fmt.Fprintln(a.out, "(ignored input from before the question)")
 			}
 			early = true
 			over.Reset(answerDelay) // start waiting again
@@ -334,11 +334,11 @@ func (a *Asker) question(ctx context.Context, q pawl.Question) ([]string, error)
 		}
 		fmt.Fprintln(a.out)
 	}
-	hint := "a number, or your own words"
+	hint := "number or your own answer"
 	if q.Multiple {
-		hint = "numbers with commas between, or your own words"
+		hint = "numbers, separated by commas, or your own answer"
 	}
-	typed, err := a.prompt(ctx, "  "+hint+" (Enter alone declines): ")
+	typed, err := a.prompt(ctx, "  "+hint+" (empty to decline): ")
 	if err != nil || typed == "" {
 		return nil, cmp.Or(err, errDenied)
 	}

@@ -5,7 +5,7 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,19 +21,17 @@ type OutputFlags struct {
 
 // Add adds the flags to cmd.
 func (f *OutputFlags) Add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Format, "format", "text", "what to print: text, json (one object at the end) or stream-json (every event)")
-	cmd.Flags().StringVarP(&f.File, "output", "o", "", "also write the final text to `file`")
+	cmd.Flags().StringVar(&f.Format, "format", "text", "output `format`: text, json (one object at the end) or stream-json (every event)")
+	cmd.Flags().StringVarP(&f.File, "output", "o", "", "also write the answer to `file`")
 	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
 }
 
 // Check returns an error if the format is unknown.
 func (f *OutputFlags) Check() error {
-	switch f.Format {
-	case "text", "json", "stream-json":
-		return nil
-	default:
-		return fmt.Errorf("--format %q: use text, json or stream-json", f.Format)
+	if formats := []string{"text", "json", "stream-json"}; !slices.Contains(formats, f.Format) {
+		return cli.Unknown("format", f.Format, formats)
 	}
+	return nil
 }
 
 // Attended reports whether a person at the terminal can be asked.
@@ -126,7 +124,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 				end.Reason = pawl.ReasonEndTurn
 			}
 		case pawl.Withdrawn:
-			end = pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the prompt was taken back"}
+			end = pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the prompt was removed from the queue"}
 		default: // not an end
 		}
 		if done(e) {

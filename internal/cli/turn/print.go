@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
@@ -136,7 +135,11 @@ func (p *TextPrinter) Event(e pawl.Event) error {
 		if err := p.endLine(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(p.err, "pawl: %s: %s; asking %s again in %s\n", b.Kind, humanize.FirstLine(b.Message, 80), b.Model, b.Wait.Round(time.Second/10))
+		wait := ""
+		if b.Wait > 0 {
+			wait = " in " + humanize.Duration(b.Wait)
+		}
+		_, err := fmt.Fprintf(p.err, "pawl: %s: %s; retrying with %s%s\n", b.Kind, humanize.FirstLine(b.Message, 80), b.Model, wait)
 		return err
 	}
 	if b, ok := e.Body.(pawl.Status); ok && b.State == "notice" {

@@ -15,7 +15,7 @@ func TestPrintMission(t *testing.T) {
 	t.Parallel()
 	end := "pawl: sealed at 1a2b3c4d\n"
 	for live, want := range map[bool]string{
-		true:  "pawl: the goal: make it \\u{1b}[2Jfast\npawl: T1 came back: check: go-test fails …\n" + end,
+		true:  "pawl: goal: make it \\u{1b}[2Jfast\npawl: T1 returned: check failed: go-test fails …\n" + end,
 		false: end,
 	} {
 		var out, errOut bytes.Buffer

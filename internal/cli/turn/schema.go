@@ -17,6 +17,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
@@ -45,11 +47,11 @@ func ReadSchema(path string) (*Schema, error) {
 		return nil, err
 	}
 	if len(text) > maxSchema {
-		return nil, fmt.Errorf("it has more than %d bytes", maxSchema)
+		return nil, fmt.Errorf("larger than %s", humanize.IBytes(maxSchema))
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("it is no JSON Schema: %w", err)
+		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
 	return NewSchema(&s, string(bytes.TrimSpace(text)))
 }
@@ -58,7 +60,7 @@ func ReadSchema(path string) (*Schema, error) {
 func NewSchema(s *jsonschema.Schema, text string) (*Schema, error) {
 	rules, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON Schema that pawl can check: %w", err)
+		return nil, fmt.Errorf("unsupported JSON Schema: %w", err)
 	}
 	return &Schema{text, rules}, nil
 }
@@ -73,10 +75,10 @@ func (s *Schema) check(text string) (json.RawMessage, error) {
 	text = unfenced(text)
 	var v any
 	if err := strictjson.Decode([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("it is not one JSON value: %w", err)
+		return nil, fmt.Errorf("it is not a single JSON value: %w", err)
 	}
 	if err := s.rules.Validate(v); err != nil {
-		return nil, fmt.Errorf("it does not fit the schema: %w", err)
+		return nil, fmt.Errorf("it does not match the schema: %w", err)
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(text)); err != nil {
@@ -109,15 +111,16 @@ func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, af
 		if err := cli.TurnError(end); err != nil {
 			return total, err
 		}
-		output, fault := s.check(res.Text)
-		if fault == nil {
+		output, wrong := s.check(res.Text)
+		if wrong == nil {
 			total.Output, total.Text = output, unfenced(res.Text)
 			return total, nil
 		}
 		if try == maxAnswers {
-			return total, &cli.ExitError{Code: cli.ExitModel, Err: fmt.Errorf("the model's answer is not what it must be, after %d tries: %w\n'pawl session show %s' shows what it said", try, fault, session.ID)}
+			return total, &cli.ExitError{Code: cli.ExitModel, Err: fault.New(pawl.ErrInvalid, "the model's answer is invalid after %s: %w", humanize.Plural(try, "attempt"), wrong).
+				Hint("Run `pawl session show %s` to see the answers.", session.ID)}
 		}
-		prompt.Parts = pawl.Parts{pawl.Text{Text: retryPrompt(fault)}}
+		prompt.Parts = pawl.Parts{pawl.Text{Text: retryPrompt(wrong)}}
 		if prompt.Settings, err = remaining(limits, total, time.Since(began)); err != nil {
 			return total, err
 		}
@@ -132,14 +135,14 @@ func (s *Schema) Follow(cmd *cobra.Command, a *app.App, session pawl.Session, af
 }
 
 // retryPrompt returns the prompt that sends the error of a text to the model.
-func retryPrompt(fault error) string {
-	text := []rune(sanitize.Marked(fault.Error()))
+func retryPrompt(wrong error) string {
+	text := []rune(sanitize.Marked(wrong.Error()))
 	return fmt.Sprintf("Your last message cannot be used: %s\n\nAnswer again, with one JSON value that the schema accepts and nothing else.", string(text[:min(len(text), maxFault)]))
 }
 
 // remaining returns what is left of the limits of a prompt, or an error if one is used up.
 func remaining(s pawl.Settings, used Result, took time.Duration) (pawl.Settings, error) {
-	spent := &cli.ExitError{Code: cli.ExitLimit, Err: errors.New("a limit was reached before the model's answer was what it must be")}
+	spent := &cli.ExitError{Code: cli.ExitLimit, Err: errors.New("limit reached before the model gave an answer that matches the schema")}
 	if s.MaxSteps > 0 {
 		if s.MaxSteps -= used.Steps; s.MaxSteps <= 0 {
 			return s, spent

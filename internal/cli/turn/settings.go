@@ -16,20 +16,19 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/trust"
 )
 
-// DefaultModel returns the configured model. Without one it returns a usage error with help.
-func DefaultModel(ctx context.Context) (string, error) {
+// DefaultModel returns the configured model. Without one it returns a usage error.
+func DefaultModel(context.Context) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil || user.Model != "" {
 		return user.Model, err
 	}
-	help, err := app.ModelHelp(ctx)
-	if err != nil {
-		return "", err
-	}
-	return "", &cli.ExitError{Code: cli.ExitUsage, Err: errors.New("no model is chosen\n\n" + help)}
+	return "", &cli.ExitError{Code: cli.ExitUsage, Err: fault.New(pawl.ErrInvalid, "no model configured").
+		Hint("Run `pawl auth login`, or pass --model (see `pawl models`).")}
 }
 
 // SettingsFlags are the flags for the settings of a prompt.
@@ -56,12 +55,12 @@ var Modes = []string{"plan", "ask", "guard", "auto", "yolo"}
 func (f *SettingsFlags) Add(cmd *cobra.Command) {
 	f.AddModel(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.agent, "agent", "", "the `agent` (default: build)")
-	flags.StringVar(&f.Mode, "mode", "", "what needs no asking: plan, ask, guard, auto or yolo")
-	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "end the turn when the session has cost so many `dollars` (0: no limit)")
-	flags.StringSliceVar(&f.tools, "tools", nil, "use only these tools, e.g. `read,grep`")
-	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "count a question as declined after this `time` (0: wait)")
-	flags.BoolVar(&f.Trust, "trust", false, "let this folder's own configuration take effect")
+	flags.StringVar(&f.agent, "agent", "", "the `agent` to use (default: build)")
+	flags.StringVar(&f.Mode, "mode", "", "permission `mode`: plan, ask, guard, auto or yolo")
+	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "stop the turn when the session reaches this `cost`, in USD (0 = no limit)")
+	flags.StringSliceVar(&f.tools, "tools", nil, "use only these `tools`, e.g. read,grep")
+	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "deny permission prompts after this `time` (0 = wait)")
+	flags.BoolVar(&f.Trust, "trust", false, "trust this project's configuration for this run")
 	cli.GroupFlags(cmd, cli.FlagsModel, "agent", "tools")
 	cli.GroupFlags(cmd, cli.FlagsPermissions, "mode", "ask-timeout", "trust")
 	cli.GroupFlags(cmd, cli.FlagsLimits, "max-session-cost")
@@ -70,11 +69,11 @@ func (f *SettingsFlags) Add(cmd *cobra.Command) {
 // AddModel adds the flags for the model and the limits only.
 func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model`, e.g. script:FILE (default: PAWL_MODEL, or the session's)")
-	flags.IntVar(&f.maxSteps, "max-steps", 0, "end after `n` model calls (0: no limit)")
-	flags.Float64Var(&f.maxCost, "max-cost", 0, "end the turn when it has cost so many `dollars` (0: no limit)")
-	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "end the turn when it has used so many `tokens` (0: no limit)")
-	flags.DurationVar(&f.budget.time, "max-time", 0, "end the turn when it has taken this `time`, e.g. 30m (0: no limit)")
+	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model` to use (default: PAWL_MODEL, the session's, or the configured one)")
+	flags.IntVar(&f.maxSteps, "max-steps", 0, "stop the turn after `n` model calls (0 = no limit)")
+	flags.Float64Var(&f.maxCost, "max-cost", 0, "stop the turn at this `cost`, in USD (0 = no limit)")
+	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "stop the turn after this many `tokens` (0 = no limit)")
+	flags.DurationVar(&f.budget.time, "max-time", 0, "stop the turn after this `time`, e.g. 30m (0 = no limit)")
 	cli.GroupFlags(cmd, cli.FlagsModel, "model")
 	cli.GroupFlags(cmd, cli.FlagsLimits, "max-steps", "max-cost", "max-tokens", "max-time")
 }
@@ -82,10 +81,10 @@ func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 // Settings checks the flags and returns the settings of a prompt.
 func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	if f.Mode != "" && !slices.Contains(Modes, f.Mode) {
-		return pawl.Settings{}, fmt.Errorf("--mode %q: use %s", f.Mode, strings.Join(Modes, ", "))
+		return pawl.Settings{}, cli.Unknown("mode", f.Mode, Modes)
 	}
 	if f.maxSteps < 0 {
-		return pawl.Settings{}, fmt.Errorf("--max-steps %d: it must not be negative", f.maxSteps)
+		return pawl.Settings{}, fmt.Errorf("--max-steps must not be negative: %d", f.maxSteps)
 	}
 	model := f.model
 	if path, ok := strings.CutPrefix(model, "script:"); ok {
@@ -96,10 +95,10 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 		model = "script:" + abs
 	}
 	if f.askTimeout < 0 {
-		return pawl.Settings{}, fmt.Errorf("--ask-timeout %s: it must not be negative", f.askTimeout)
+		return pawl.Settings{}, fmt.Errorf("--ask-timeout must not be negative: %s", f.askTimeout)
 	}
 	if f.maxCost < 0 || f.budget.tokens < 0 || f.budget.time < 0 || f.budget.session < 0 {
-		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost: they must not be negative")
+		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost must not be negative")
 	}
 	return pawl.Settings{
 		Agent: f.agent, Model: model, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
@@ -114,15 +113,19 @@ func (f *SettingsFlags) PrintTrustNotice(ctx context.Context, a *app.App, dir st
 	}
 	folder, ignored, err := a.Policy.Project(ctx, dir, f.Trust)
 	for _, i := range ignored {
-		fmt.Fprintf(w, "pawl: note: %s of this folder's configuration takes no effect: %s\n", i.Key, i.Why)
+		fmt.Fprintf(w, "pawl: note: ignored %s in the project configuration: %s\n", i.Key, i.Why)
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(w, "pawl: note: nothing of this folder's own configuration takes effect: %v\n", err)
+		fmt.Fprintf(w, "pawl: note: ignored the project configuration: %v\n", err)
 	case len(folder.Parts) == 0 || folder.State == trust.Trusted:
 	case folder.State == trust.Changed:
-		fmt.Fprintln(w, "pawl: note: what this folder brings has changed since you trusted it, and takes no effect; 'pawl trust' shows it")
+		fmt.Fprintln(w, "pawl: note: the project configuration has changed since you trusted it and is inactive. Run `pawl trust` to review it.")
 	default:
-		fmt.Fprintf(w, "pawl: note: this folder brings %d things that take no effect until you trust it; 'pawl trust' shows them\n", len(folder.Parts))
+		verb := "are"
+		if len(folder.Parts) == 1 {
+			verb = "is"
+		}
+		fmt.Fprintf(w, "pawl: note: the project is not trusted: %s of its configuration %s inactive. Run `pawl trust` to review it.\n", humanize.Plural(len(folder.Parts), "part"), verb)
 	}
 }

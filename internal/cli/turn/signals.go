@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // ErrInterrupted means that the work stopped and the turn is open: it can be resumed.
@@ -23,7 +24,7 @@ func InterruptedError(id pawl.SessionID, cause error) error {
 	if errors.As(cause, &sig) {
 		code = 128 + int(sig.Signal.(syscall.Signal))
 	}
-	return &cli.ExitError{Code: code, Err: fmt.Errorf("%w: %w\n'pawl resume %s' goes on from here", ErrInterrupted, cause, id)}
+	return &cli.ExitError{Code: code, Err: fault.New(ErrInterrupted, "interrupted: %w", cause).Hint("Run `pawl resume %s` to continue.", id)}
 }
 
 // SignalError is the signal that ended a command.
@@ -51,7 +52,7 @@ func HandleSignals(ctx context.Context, stop context.CancelCauseFunc, w io.Write
 				if interrupts++; interrupts > 1 {
 					os.Exit(cli.ExitCanceled)
 				}
-				fmt.Fprintln(w, "pawl: canceling (again to stop at once)")
+				fmt.Fprintln(w, "pawl: canceling; press Ctrl-C again to exit at once")
 				if err := cancel(); err != nil {
 					stop(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // silenceEvery is how often silenceNotice reports that the model is silent.
@@ -50,7 +51,7 @@ func (w *silenceNotice) print() {
 	}
 	silent := time.Since(w.since)
 	if silent >= silenceEvery {
-		fmt.Fprintf(w.out, "pawl: no word from the model for %s\n", silent.Round(time.Second))
+		fmt.Fprintf(w.out, "pawl: no output from the model for %s\n", humanize.Duration(silent.Round(time.Second)))
 		silent = 0
 	}
 	w.timer.Reset(silenceEvery - silent)

@@ -29,7 +29,7 @@ func TestWaiting(t *testing.T) {
 		time.Sleep(25 * time.Second)
 		w.event(pawl.TurnFinished{})
 		time.Sleep(time.Hour)
-		want := "pawl: no word from the model for 20s\npawl: no word from the model for 40s\npawl: no word from the model for 20s\n"
+		want := "pawl: no output from the model for 20 s\npawl: no output from the model for 40 s\npawl: no output from the model for 20 s\n"
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Error(diff)
 		}

@@ -83,7 +83,7 @@ func TestRendered(t *testing.T) {
 		}, []string{"acp.callStarted", "acp.callUpdated", "acp.callUpdated", "acp.callStarted", "acp.callUpdated"}},
 		{"a mission", []pawl.Body{
 			pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "`make` it \x1b[2Jfast"}}, pawl.TaskMerged{Task: "T1", Commit: "1a2b3c4d5e6f"}, pawl.Blocked{Reason: "no key"},
-		}, []string{`thought: pawl: the goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 was merged as 1a2b3c4d", "thought: pawl: blocked: no key"}},
+		}, []string{`thought: pawl: goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 merged as 1a2b3c4d", "thought: pawl: blocked: no key"}},
 		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titleUpdated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

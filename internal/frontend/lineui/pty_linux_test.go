@@ -326,7 +326,7 @@ func TestWhoGetsLines(t *testing.T) {
 	b := newWorkdir(t)
 	b.Env = append(b.Env, "PAWL_SCREEN_READER=perhaps")
 	x := b.Terminal(t)
-	x.Await(`PAWL_SCREEN_READER="perhaps": it is 1 or 0`)
+	x.Await(`invalid value "perhaps" of PAWL_SCREEN_READER: use 1 or 0`)
 	if code := x.Wait(); code != 2 {
 		t.Errorf("exit %d", code)
 	}

@@ -22,7 +22,7 @@ func TestMission(t *testing.T) { //nolint:paralleltest // it sets environment va
 
 	s.typed("/mission All tests pass.\r")
 	s.until("the mission is shown", func() bool { return s.session.ID != before && s.session.Mission == pawl.MissionWorking })
-	s.until("its goal and state are seen", s.shows("the goal: All tests pass.", "┃ All tests pass.", "mission 0/0"))
+	s.until("its goal and state are seen", s.shows("goal: All tests pass.", "┃ All tests pass.", "mission 0/0"))
 	row, err := s.shared.Service.Get(t.Context(), s.session.ID)
 	if err != nil || row.Dir != s.shared.Dir || row.Mission != pawl.MissionWorking {
 		t.Errorf("%+v, %v", row, err)

@@ -21,7 +21,7 @@ import (
 
 var updateAsk = flag.Bool("update", false, "write the golden files anew")
 
-const hint = "or say what to do instead: "
+const hint = "or type what to do instead: "
 
 // newProject returns a work directory whose user has no configuration and no saved grants.
 func newProject(t *testing.T, tags string, script ...string) *harness.Workdir {
@@ -83,7 +83,7 @@ func TestAskShowsAll(t *testing.T) {
 			x := startAsk(t, b)
 			wait := hint
 			if tool == "question" {
-				wait = "(Enter alone declines): "
+				wait = "(empty to decline): "
 			}
 			got := strings.ReplaceAll(x.Await(wait), b.Dir, "/DIR")
 			golden := filepath.Join("testdata", "ask", name+".golden")
@@ -149,7 +149,7 @@ func TestAskAlways(t *testing.T) {
 	b := newProject(t, "", calls(writesA), calls(writesA), done)
 	x := startAsk(t, b)
 	shown := x.Await(hint)
-	if !strings.Contains(shown, "always would add\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always, by what is shown above") {
+	if !strings.Contains(shown, "always would add\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always allow, as shown above") {
 		t.Errorf("the rule is not shown:\n%s", shown)
 	}
 	x.Type("a\n")
@@ -174,7 +174,7 @@ func TestAskAlwaysNotOffered(t *testing.T) {
 		t.Errorf("it is offered:\n%s", shown)
 	}
 	x.Type("a\n")
-	x.Await("always is not offered for this")
+	x.Await("always allow is not available for this")
 	x.Await(hint)
 	x.Type("no\n")
 	ended(t, x, cli.ExitDenied)
@@ -304,14 +304,14 @@ func TestKilledWhileAChildAsks(t *testing.T) {
 // Resumed where nobody is, what was asked is denied, and the turn goes on.
 func TestResumedWhereNobodyIs(t *testing.T) {
 	t.Parallel()
-	b := newProject(t, "", calls(writesA), `{"expect":"nobody is there to be asked","text":"All done."}`)
+	b := newProject(t, "", calls(writesA), `{"expect":"no user is present","text":"All done."}`)
 	x := startAsk(t, b)
 	x.Await(hint)
 	x.Kill()
 	resume := b.Command("resume")
 	defer time.AfterFunc(30*time.Second, func() { _ = resume.Process.Kill() }).Stop()
 	out := harness.Wait(t, resume)
-	if !strings.Contains(out.Stderr, "pawl: write: the user declined, and says: nobody is there to be asked") || out.Stdout != "All done.\n" {
+	if !strings.Contains(out.Stderr, "pawl: write: the user declined, and says: no user is present") || out.Stdout != "All done.\n" {
 		t.Errorf("got %+v", out)
 	}
 	if b.Read(t, "a") != "" {

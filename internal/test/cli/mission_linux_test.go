@@ -22,7 +22,7 @@ func TestMissionAtATerminal(t *testing.T) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	err := cmd.Run()
 	text := seen()
-	if err != nil || !strings.Contains(text, "pawl: mission sealed\x1b\\") || !strings.Contains(text, "pawl: T1 was merged as ") {
+	if err != nil || !strings.Contains(text, "pawl: mission sealed\x1b\\") || !strings.Contains(text, "pawl: T1 merged as ") {
 		t.Errorf("%v: the terminal was given %q", err, text)
 	}
 }

@@ -39,7 +39,7 @@ func attend(x *harness.Terminal) (code int) {
 		default:
 		}
 		screen := x.Screen()
-		asked := strings.Split(screen, "or say what to do instead: ")
+		asked := strings.Split(screen, "or type what to do instead: ")
 		if len(asked)-1 <= answered {
 			continue
 		}

@@ -142,7 +142,7 @@ func swappedAfterApproval(a *attackEnv) {
 	a.write(script, `{"calls":[{"name":"apply_patch","input":{"patch":"*** Begin Patch\n*** Add File: docs/pre-commit\n+#!/bin/sh\n*** End Patch\n"}}]}`+"\n"+`{"text":"done"}`+"\n")
 	cmd := a.command("run", "--mode", "ask", "--model", "script:"+script, "go")
 	t := a.terminal(cmd)
-	t.until("Permit it?")
+	t.until("Allow this?")
 	if err := os.Rename(filepath.Join(a.dir, "docs"), filepath.Join(a.dir, "was")); err != nil {
 		a.Fatal(err)
 	}

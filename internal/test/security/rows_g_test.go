@@ -145,7 +145,7 @@ func historyThatSteers(a *attackEnv) {
 func (a *attackEnv) question(c call) string {
 	a.Helper()
 	t := a.atTerminal("run", "--mode", "ask", "--model", a.script(in{"calls": []call{c}}, in{"text": "done"}), "go")
-	if !t.await("? Permit it?", 1) {
+	if !t.await("? Allow this?", 1) {
 		a.Fatalf("nobody was asked: %s", t.text())
 	}
 	text := t.text()
@@ -318,7 +318,7 @@ func keysBeforeTheQuestion(a *attackEnv) {
 		script := a.script(in{"text": "a moment", "calls": []call{bash("touch approved")}, "delay_ms": 300}, in{"text": "done"})
 		t := a.atTerminal("run", "--mode", "ask", "--model", script, "go")
 		t.keys(keys)
-		if !t.await("Permit it?", 1) {
+		if !t.await("Allow this?", 1) {
 			a.Fatalf("nobody was asked: %s", t.text())
 		}
 		if t.await("does not count", 1) {

@@ -105,7 +105,7 @@ func TestLine(t *testing.T) {
 		k.Apply(pawl.Event{At: noon, Body: s})
 	}
 	k.now = noon.Add(75 * time.Second)
-	want := ` 3 tasks work: task \u{1b}[2J0 漢字 (1 m 15 s), task \u{1b}[2J1 漢字 (1 m 15 s), task \u{1b}[2J2 漢字 (1 m 15 s) · ctrl+b`
+	want := ` 3 tasks work: task \u{1b}[2J0 漢字 (1 min 15 s), task \u{1b}[2J1 漢字 (1 min 15 s), task \u{1b}[2J2 漢字 (1 min 15 s) · ctrl+b`
 	if got := ansi.Strip(k.Line(200)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
