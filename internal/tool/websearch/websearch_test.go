@@ -18,6 +18,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/egress/egresstest"
 )
 
@@ -320,7 +321,7 @@ func TestNoKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Search(t.Context(), Query{Text: "x", Count: 1})
-	if !errors.Is(err, auth.ErrNoKey) || !strings.Contains(err.Error(), "set TAVILY_API_KEY, or run 'pawl auth login tavily'") {
+	if !errors.Is(err, auth.ErrNoKey) || !strings.Contains(fault.HintOf(err), "Set TAVILY_API_KEY, or run `pawl auth login tavily`") {
 		t.Errorf("got %v", err)
 	}
 	if len(n.Looked()) > 0 {
