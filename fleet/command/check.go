@@ -234,7 +234,7 @@ func (c *checker) checkFolder() doctor.Finding {
 	if err != nil {
 		return finding("workspaces", doctor.Warn, err.Error(), fix)
 	}
-	return finding("workspaces", doctor.OK, fmt.Sprintf("%s, %s free", c.Workspaces, sizeText(free)), "")
+	return finding("workspaces", doctor.OK, fmt.Sprintf("%s, %s free", c.Workspaces, humanize.IBytes(free)), "")
 }
 
 func (c *checker) checkGateway(ctx context.Context) doctor.Finding {

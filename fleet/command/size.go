@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -27,14 +26,4 @@ func parseSize(text string) (int64, error) {
 		}
 	}
 	return 0, fault.New(pawl.ErrInvalid, "invalid size %.40q: use a size such as 512MiB or 2GiB", text)
-}
-
-// sizeText formats a number of bytes in the largest unit that fits.
-func sizeText(n int64) string {
-	for _, s := range sizes[:3] {
-		if n >= s.bytes {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(s.bytes), s.unit)
-		}
-	}
-	return fmt.Sprintf("%d B", n)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/fleet/runner"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
@@ -100,7 +101,7 @@ func printStatus(w io.Writer, s *node.Status) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "HOST\tVERSION\tSTATE\tBUSY\tCAPACITY\tKEPT\tDISK FREE\tLAST SEEN")
 	for _, h := range s.Hosts {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), node.HostState(h), h.Busy, h.Capacity, h.Kept, sizeText(h.DiskFree), h.Seen.Format(time.DateTime))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", sanitize.Line(h.Name), sanitize.Line(h.Version), node.HostState(h), h.Busy, h.Capacity, h.Kept, humanize.IBytes(h.DiskFree), h.Seen.Format(time.DateTime))
 	}
 	fmt.Fprintln(t, "\nTENANT\tRUNNING\tQUEUED\tWAITING")
 	for _, l := range s.Sessions {

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
@@ -221,7 +222,7 @@ func printKeys(w io.Writer, found []app.FoundKey) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "PROVIDER\tSOURCE\tKEY")
 	for _, k := range found {
-		fmt.Fprintf(t, "%s\t%s\t%d characters\n", k.Provider, k.Origin, k.Length)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", k.Provider, k.Origin, humanize.Plural(k.Length, "character"))
 	}
 	return t.Flush()
 }

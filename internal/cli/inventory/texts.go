@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/extension/rules"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // text is a file that defines an extension.
@@ -94,9 +94,9 @@ func (v *collector) rules() {
 			if now, ok := given[r.Origin.File]; ok {
 				r = now // if all were trusted, the model might get less of it
 			}
-			size := fmt.Sprintf("%d bytes", r.Bytes)
+			size := humanize.Bytes(r.Bytes)
 			if r.Given != r.Bytes {
-				size = fmt.Sprintf("%d of %d bytes", r.Given, r.Bytes)
+				size = humanize.Bytes(r.Given) + " of " + size
 			}
 			t.files = append(t.files, text{name: filepath.Base(r.Origin.File), origin: r.Origin, description: size})
 		}

@@ -34,7 +34,7 @@ queued prompts. Each session continues from its last event, without a new prompt
 does not repeat a tool call that was running, unless it only reads; the model learns that
 its outcome is unknown.
 
-Without an ID, Pawl resumes all interrupted sessions of the working directory.`,
+Without an id, Pawl resumes all interrupted sessions of the working directory.`,
 		Example: `  pawl resume --list
   pawl resume
   pawl resume last`,

@@ -73,7 +73,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.session, "session", "s", "", "continue the session with this `id`")
 	flags.BoolVarP(&f.last, "continue", "c", false, "continue the last session of this directory")
-	flags.StringVar(&f.ifBusy, "if-busy", "reject", "what to do if the session is busy: reject, queue or steer")
+	flags.StringVar(&f.ifBusy, "if-busy", "reject", "`action` if the session is busy: reject, queue or steer")
 	flags.StringArrayVar(&f.attached, "attach-file", nil, "attach a `file` to the prompt (repeatable)")
 	flags.StringVar(&f.schema, "output-schema", "", "require an answer in JSON that matches the JSON Schema in `file`")
 	flags.StringVar(&f.server, "attach", "", "run on a server: its `url`, or unix for the local socket (token: PAWL_TOKEN)")

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
@@ -264,16 +265,16 @@ func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 func limitsText(l store.Limits) string {
 	var parts []string
 	if l.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests/min", l.Rate))
+		parts = append(parts, humanize.Plural(l.Rate, "request")+"/min")
 	}
 	if l.Budget > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f/day", l.Budget.Dollars()))
+		parts = append(parts, humanize.Dollars(l.Budget)+"/day")
 	}
 	if l.Parallel > 0 {
 		parts = append(parts, fmt.Sprintf("%d concurrent", l.Parallel))
 	}
 	if l.Streams > 0 {
-		parts = append(parts, fmt.Sprintf("%d streams", l.Streams))
+		parts = append(parts, humanize.Plural(l.Streams, "stream"))
 	}
 	return strings.Join(parts, ", ")
 }

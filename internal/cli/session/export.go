@@ -239,7 +239,7 @@ func sessionImportCommand() *cobra.Command {
 		Use:   "import [file]",
 		Short: "Import a session from an export",
 		Long: `Import a session that 'pawl session export' wrote in the format jsonl, from a file or
-from standard input, and print its ID. The session keeps its ID unless you pass --as-new.
+from standard input, and print its id. The session keeps its id unless you pass --as-new.
 If the import fails, nothing is stored.`,
 		Example: `  pawl session import session.jsonl
   pawl session import --as-new session.jsonl     # import a copy of an existing session`,
@@ -263,7 +263,7 @@ If the import fails, nothing is stored.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asNew, "as-new", false, "give the session a new ID")
+	cmd.Flags().BoolVar(&asNew, "as-new", false, "give the session a new id")
 	return cmd
 }
 

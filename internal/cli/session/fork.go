@@ -24,7 +24,7 @@ func sessionForkCommand() *cobra.Command {
 		Use:   "fork id|last [message]",
 		Short: "Fork a session at its end or before a message",
 		Long: `Create a session with the conversation of another one, up to its end or to before a
-message, and print its ID. The two sessions are independent from there on. Files do not
+message, and print its id. The two sessions are independent from there on. Files do not
 change. 'pawl session rewind' lists the messages and their numbers.`,
 		Example: `  id=$(pawl session fork last) && pawl run --session $id "try another approach"
   pawl session fork last 42 --title "with a cache"`,
@@ -61,7 +61,7 @@ func sessionRenameCommand() *cobra.Command {
 		Use:   "rename id|last title…",
 		Short: "Rename a session",
 		Example: `  pawl session rename last "Rewrite the parser"
-  pawl session rename 01JD3V5M "Fix the build"`,
+  pawl session rename 8q7f3a "Fix the build"`,
 		Args: cli.Args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {

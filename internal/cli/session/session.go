@@ -25,8 +25,8 @@ func Command() *cobra.Command {
 		Short: "List, show, undo, fork, export and import sessions",
 		Long: `List, show, undo, fork, export and import sessions.
 
-A session is named by its ID, by a unique prefix of it with at least 4 characters, or by
-the word last: the newest session of the working directory.`,
+A session is named by its id, by 4 or more characters from its beginning or end, or by the
+word last, which is the newest session of the working directory.`,
 		Example: `  pawl session list
   pawl session show last
   pawl session undo last`,
@@ -103,7 +103,7 @@ func sessionShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show id|last",
 		Short:   "Show the conversation of a session",
-		Example: "  pawl session show last\n  pawl session show 01JD3V5M | less",
+		Example: "  pawl session show last\n  pawl session show 8q7f3a | less",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -123,8 +123,8 @@ func sessionDeleteCommand() *cobra.Command {
 		Short: "Delete sessions",
 		Long: `Delete sessions with their logs and outputs. This cannot be undone. 'pawl gc' deletes the
 snapshots and caches of deleted sessions.`,
-		Example: `  pawl session delete 01JD3V5M
-  pawl session delete 01JD3V5M 01JD41RA`,
+		Example: `  pawl session delete last
+  pawl session delete 8q7f3a m2c4kz`,
 		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {

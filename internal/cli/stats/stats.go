@@ -43,7 +43,7 @@ UTC.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().IntVar(&f.days, "days", 30, "include the last `n` days (0 = all; default with --session: all)")
-	cmd.Flags().StringVar(&f.by, "by", byDay, "group by day, model, agent or session")
+	cmd.Flags().StringVar(&f.by, "by", byDay, "`group` by day, model, agent or session")
 	cmd.Flags().StringVar(&f.session, "session", "", "include only the session with this `id` and its subagents")
 	cmd.Flags().BoolVar(&f.all, "all", false, "include the sessions of all directories")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
