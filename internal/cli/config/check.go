@@ -135,14 +135,14 @@ func checkRules(text json.RawMessage, origin permission.Origin) (findings []conf
 		parsed, err := permission.ParseRules(json.RawMessage("["+string(raw)+"]"), origin)
 		switch {
 		case err != nil:
-			text := strings.TrimPrefix(strings.TrimPrefix(cli.ErrorText(err), "rule 1, "), "read rules: ")
+			text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "rule 1, "), "read rules: ")
 			findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: fmt.Sprintf("rule %d, %s", i+1, text)})
 		case origin == permission.OriginProject && parsed[0].Decision == permission.Allow:
 			findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: fmt.Sprintf("rule %d, %s is ignored: a project may only ask or deny", i+1, parsed[0])})
 		}
 	}
 	if _, err := permission.ParseRules(text, origin); err != nil && len(findings) == 0 {
-		findings = append(findings, config.Finding{Level: config.LevelError, Key: "permissions.rules", Message: cli.ErrorText(err)})
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: "permissions.rules", Message: err.Error()})
 	}
 	return findings
 }
@@ -150,7 +150,7 @@ func checkRules(text json.RawMessage, origin permission.Origin) (findings []conf
 // checkModels warns about models and providers that are not in the catalog.
 func checkModels(u config.User) (findings []config.Finding) {
 	warn := func(key string, err error) {
-		findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: key + ": " + cli.ErrorText(err)})
+		findings = append(findings, config.Finding{Level: config.LevelWarning, Key: key, Message: key + ": " + err.Error()})
 	}
 	c, err := app.OpenCatalog()
 	if err != nil {
@@ -194,7 +194,7 @@ func checkModels(u config.User) (findings []config.Finding) {
 // checkCalls checks the limits for concurrent model requests.
 func checkCalls(u config.User) []config.Finding {
 	if _, err := ratelimit.New(app.CallBounds(u)); err != nil {
-		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: cli.ErrorText(err)}}
+		return []config.Finding{{Level: config.LevelError, Key: "providers", Message: err.Error()}}
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func checkCalls(u config.User) []config.Finding {
 // checkMission checks the settings for missions, except their models.
 func checkMission(u config.User) (findings []config.Finding) {
 	bad := func(key string, err error) {
-		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: cli.ErrorText(err)})
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: err.Error()})
 	}
 	if _, err := u.Mission.StuckAfter(); err != nil {
 		bad("mission.stuck", err)
@@ -263,7 +263,7 @@ func checkProject(dir string) []config.Finding {
 // checkLanguages checks the settings for language servers.
 func checkLanguages(u config.User) []config.Finding {
 	if _, err := app.LanguageServers(u); err != nil {
-		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: cli.ErrorText(err)}}
+		return []config.Finding{{Level: config.LevelError, Key: "lsp", Message: err.Error()}}
 	}
 	return nil
 }

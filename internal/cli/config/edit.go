@@ -37,7 +37,7 @@ func checkPermissions(u config.User) []config.Finding {
 	findings := checkRules(u.Permissions.Rules, permission.OriginUser)
 	if u.Permissions.Mode != "" {
 		if _, err := permission.ParseMode(u.Permissions.Mode); err != nil {
-			findings = append(findings, config.Finding{Level: config.LevelError, Key: "permissions.mode", Message: cli.ErrorText(err)})
+			findings = append(findings, config.Finding{Level: config.LevelError, Key: "permissions.mode", Message: err.Error()})
 		}
 	}
 	return findings

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
@@ -33,7 +32,7 @@ func UserThemes() ([]theme.Theme, error) {
 // CheckTUI checks the theme and the key bindings of the terminal UI.
 func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 	wrong := func(key string, err error) {
-		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + cli.ErrorText(err)})
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + err.Error()})
 	}
 	if name := u.TUI.Theme; name != "" && name != theme.Auto {
 		if _, err := theme.Lookup(name, themes); err != nil {
@@ -54,7 +53,7 @@ func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 func checkTUI(u config.User) []config.Finding {
 	themes, err := UserThemes()
 	if err != nil {
-		return []config.Finding{{Level: config.LevelError, Key: "tui.theme", Message: cli.ErrorText(err)}}
+		return []config.Finding{{Level: config.LevelError, Key: "tui.theme", Message: err.Error()}}
 	}
 	return CheckTUI(u, themes)
 }

@@ -85,7 +85,7 @@ func agentShowCommand() *cobra.Command {
 func checkAgents(agents []definition.Agent) {
 	for i := range agents {
 		if err := app.KnownModel(agents[i].Model); err != nil {
-			agents[i].Faults = append(agents[i].Faults, "model: "+cli.ErrorText(err))
+			agents[i].Faults = append(agents[i].Faults, "model: "+err.Error())
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
-	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
@@ -61,7 +60,7 @@ func (v *collector) agents() {
 		for _, a := range f.Agents.Agents {
 			warnings := ignoredLines(a.Ignored, a.Faults)
 			if err := app.KnownModel(a.Model); err != nil { // its turns fail with the same error
-				warnings = append(warnings, "model: "+cli.ErrorText(err))
+				warnings = append(warnings, "model: "+err.Error())
 			}
 			t.files = append(t.files, text{a.Name, a.Origin, a.Description, warnings})
 		}
