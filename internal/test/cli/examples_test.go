@@ -29,6 +29,7 @@ echo '{"type":"object"}' >owners.json
 printf 'check integration lint:\n\ttrue\n' >Makefile
 mkdir docs && cp Makefile docs/
 git add -A && git commit -qm one && git switch -qc topic && echo x >x && git add -A && git commit -qm two
+git remote add origin . && git fetch -q origin
 pawl trust --yes . >/dev/null
 pawl run --model "script:$S" hello >/dev/null
 pawl session export last -o session.jsonl >/dev/null
@@ -38,7 +39,13 @@ pawl session export last -o session.jsonl >/dev/null
 var replies = strings.Repeat(`{"text":"{}"}`+"\n", 20)
 
 // longRunning are examples that run until they are stopped.
-var longRunning = regexp.MustCompile(`^pawl (serve( |$)|acp|mcp serve|mission status --watch)|^pawl( -c| --attach unix| --theme.*| --model.*| --screen-reader.*| ".*")?( +#.*)?$`)
+var longRunning = regexp.MustCompile(`^pawl (serve( |$)|acp|mcp serve|mission status --watch)`)
+
+// interactive are examples that need a terminal, and stay open in it.
+var interactive = regexp.MustCompile(`^pawl( -c| --attach unix| --theme.*| --model.*| --screen-reader.*| ".*")?( +#.*)?$`)
+
+// inCI are examples that take the base of the change from the CI.
+var inCI = regexp.MustCompile(`^pawl (gate|review) `)
 
 // notRun are examples that a test cannot run, with the reason.
 var notRun = []struct {
@@ -67,10 +74,10 @@ func TestExamples(t *testing.T) {
 			}
 			out, code, alive := runExample(t, line)
 			switch {
-			case alive && !longRunning.MatchString(line):
+			case alive && !longRunning.MatchString(line) && !interactive.MatchString(line):
 				t.Errorf("it did not end:\n%s", out)
-			case alive:
-			case code == 2 && !strings.Contains(line, "--attach unix"), code == 127, code < 0, strings.Contains(out, "panic:"):
+			case alive, strings.Contains(out, "Pass --yes to confirm"): // on a terminal it would ask
+			case code == 2, code == 127, code < 0, strings.Contains(out, "panic:"):
 				t.Errorf("exit code %d:\n%s", code, out)
 			}
 		})
@@ -126,7 +133,7 @@ func runExample(t *testing.T, line string) (out string, code int, alive bool) {
 		cmd := exec.CommandContext(ctx, "bash", "-c", text)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "XDG_DATA_HOME=", "PAWL_DATA="+filepath.Join(home, "data"), "S="+script,
-			"PAWL_MODEL=script:"+script, "GOCACHE="+goCache(), "PATH="+filepath.Dir(harness.Binary(t, ""))+":"+os.Getenv("PATH"), "TERM=dumb", "CI=", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere")
+			"PAWL_MODEL=script:"+script, "GOCACHE="+goCache(), "PATH="+filepath.Dir(harness.Binary(t, ""))+":"+os.Getenv("PATH"), "TERM=xterm", "CI=", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 		cmd.WaitDelay = 10 * time.Second
@@ -137,7 +144,13 @@ func runExample(t *testing.T, line string) (out string, code int, alive bool) {
 		t.Fatalf("prepare: %v\n%s", err, out)
 	}
 	limit := 2 * time.Minute
-	if longRunning.MatchString(line) {
+	switch {
+	case inCI.MatchString(line) && !strings.Contains(line, "--base"):
+		line = "export CI=true GITHUB_BASE_REF=main; " + line
+	case interactive.MatchString(line):
+		line = "exec script -qec '" + strings.ReplaceAll(line, "'", `'\''`) + "' /dev/null"
+		limit = 3 * time.Second
+	case longRunning.MatchString(line):
 		limit = 3 * time.Second
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
