@@ -61,7 +61,18 @@ func TurnError(f pawl.TurnFinished) error {
 			code = ExitModel
 		}
 	}
-	return &ExitError{Code: code, Err: errors.New(cmp.Or(f.Message, ReasonText(f.Reason)))}
+	err := fault.New(nil, "%s", cmp.Or(f.Message, ReasonText(f.Reason)))
+	switch f.Reason {
+	case pawl.ReasonMaxSteps:
+		err.Hint("Run `pawl run -c --max-steps 50` to continue with a higher limit.")
+	case pawl.ReasonBudget:
+		err.Hint("Run `pawl run -c` with a higher limit to continue, e.g. --max-cost 5.")
+	case pawl.ReasonMaxTokens, pawl.ReasonLoop:
+		err.Hint("Run `pawl run -c` with a prompt to continue.")
+	case pawl.ReasonPermissionDenied:
+		err.Hint("Run `pawl help modes` to see which mode allows it.")
+	}
+	return &ExitError{Code: code, Err: err}
 }
 
 // ReasonText describes why a turn ended.

@@ -14,7 +14,7 @@ type Error struct {
 	hint  string
 }
 
-// New returns an error of a class. The text is formatted as by [fmt.Errorf]: it may wrap other errors with %w.
+// New returns an error of a class, or of none if class is nil. The text is formatted as by [fmt.Errorf]: it may wrap other errors with %w.
 func New(class error, format string, args ...any) *Error {
 	return &Error{class: class, err: fmt.Errorf(format, args...)}
 }
@@ -29,7 +29,12 @@ func (e *Error) Hint(format string, args ...any) *Error {
 func (e *Error) Error() string { return e.err.Error() }
 
 // Unwrap returns the class and the error that the text was formatted from.
-func (e *Error) Unwrap() []error { return []error{e.err, e.class} }
+func (e *Error) Unwrap() []error {
+	if e.class == nil {
+		return []error{e.err}
+	}
+	return []error{e.err, e.class}
+}
 
 // HintOf returns the hint of the first error in err's tree that has one, or "".
 func HintOf(err error) string {

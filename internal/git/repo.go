@@ -51,7 +51,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 			return r, nil
 		}
 		if top == filepath.Dir(top) {
-			return nil, fault.New(pawl.ErrNotFound, "%s is not in a git repository", dir)
+			return nil, fault.New(pawl.ErrNotFound, "%s is not a git repository", dir).Hint("Create one with `git init`, or change to the directory of one.")
 		}
 	}
 }
