@@ -82,7 +82,7 @@ func readExceptions(text string) ([]exception, error) {
 		if len(fields) != 4 || slices.Contains(fields, "") {
 			return nil, fmt.Errorf("exceptions.txt:%d: want: rule | path | text | reason", n)
 		}
-		if !slices.ContainsFunc(rules, func(r rule) bool { return r.name == fields[0] }) {
+		if !slices.ContainsFunc(append(phrases, rules...), func(r rule) bool { return r.name == fields[0] }) {
 			return nil, fmt.Errorf("exceptions.txt:%d: unknown rule %q", n, fields[0])
 		}
 		list = append(list, exception{rule: fields[0], path: fields[1], text: fields[2]})
@@ -107,7 +107,10 @@ func TestRules(t *testing.T) {
 		{"package a\n\n// It removes the file of the user's.", "genitive"},
 		{"package a\n\n// It reads the configuration of the user's project.", ""},
 		{"package a\n\n// It returns what came of it.", "came of"},
-		{"package a\n\nvar _ = \"a desk in a string\"", ""},
+		{"package a\n\nvar _ = \"a desk in a string\"", "desk"},
+		{"package a\n\nvar _ = \"desk\"", ""},
+		{"package a\n\nvar _ = \"it is no file\"", "is no"},
+		{"package a\n\nvar _ = \"it is no longer there\"", ""},
 	}
 	for _, tt := range tests {
 		found, err := goFindings("x/a.go", []byte(tt.src))

@@ -178,3 +178,19 @@ var rules = []rule{
 	{name: "tui file", say: "onboarding, subagents, permissions, eventfeed, layout, completion", files: []string{"first", "children", "permits", "feed", "flow", "complete"}, in: []string{"internal/frontend/tui/"}},
 	{name: "old package", say: "the package's name", prose: p("plain.|fence.|near.|weak.|words.|front.|define.|extend.|desk.|safety.|private.|linear.|mcpserve.|lookup.|slots.", `(?:plain|fence|near|weak|words|front|define|extend|desk|safety|private|linear|mcpserve|lookup|slots)\.[a-z]\w+\(?`)},
 }
+
+// phrases are banned in the texts that people see: string literals of product code.
+var phrases = []rule{
+	{name: "is no", say: "is not a", prose: p("is no ", `is no \w+`), unless: p("is no", `is no (?:longer|more|such)`)},
+	{name: "of yours", say: "your", prose: p("of yours|of pawl's|of ours", `of (?:yours|ours|pawl's)\b`)},
+	{name: "goes on", say: "continue, resume", prose: p("on", `(?:goes|go|going|went|gone) on\b`)},
+	{name: "is to be", say: "must", prose: p("to be", `(?:is|are) to be\b`)},
+	{name: "nobody", say: "no one; name who", prose: p("body", `(?:nobody|somebody|anybody)\b`)},
+	{name: "brings", say: "project configuration", prose: p("bring|brought", `(?:brings?|brought)\b`)},
+	{name: "counts for", say: "is ignored", prose: p("counts for", `counts for\b`)},
+	{name: "takes effect", say: "is active", prose: p("effect", `(?:take|takes|taken|took) effect\b|in effect\b`)},
+	{name: "picked up", say: "found", prose: p("picked up", `picked up\b`)},
+	{name: "may", say: "can, is allowed", prose: p("may ", `may (?:be asked|run here|this)\b`)},
+	{name: "looked into", say: "read", prose: p("looked ", `looked (?:into|at|for)\b`)},
+	{name: "what is", say: "name the thing", prose: p("what ", `what (?:is|was|has|had|it|they) (?:not|there|left|wrong|been|kept|said|done)\b`)},
+}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -16,10 +17,11 @@ import (
 
 // A finding is a place in the repository that breaks a rule.
 type finding struct {
-	rule *rule
-	file string // relative to the module's root
-	line int    // 0 for a file name
-	text string // the identifier, or the words that a pattern matches
+	rule    *rule
+	file    string // relative to the module's root
+	line    int    // 0 for a file name
+	text    string // the identifier, or the words that a pattern matches
+	literal bool   // it is in a string literal
 }
 
 // skipped are directories whose texts are not ours to change: generated files, data of tests, and dependencies.
@@ -71,13 +73,13 @@ func fileNameFindings(file string) []finding {
 	for i := range rules {
 		r := &rules[i]
 		if r.applies(file) && (r.matchesFile(base) || r.matchesIdentifier(base)) {
-			found = append(found, finding{r, file, 0, base})
+			found = append(found, finding{rule: r, file: file, text: base})
 		}
 	}
 	return found
 }
 
-// goFindings checks the names that a Go file declares and its comments.
+// goFindings checks the names that a Go file declares, its comments and, in product code, its string literals.
 func goFindings(file string, src []byte) ([]finding, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, file, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -91,7 +93,7 @@ func goFindings(file string, src []byte) ([]finding, error) {
 	for _, id := range declared(tree) {
 		for i := range rules {
 			if r := &rules[i]; r.applies(file) && r.matchesIdentifier(id.Name) {
-				found = append(found, finding{r, file, fset.Position(id.Pos()).Line, id.Name})
+				found = append(found, finding{rule: r, file: file, line: fset.Position(id.Pos()).Line, text: id.Name})
 			}
 		}
 	}
@@ -99,14 +101,70 @@ func goFindings(file string, src []byte) ([]finding, error) {
 		fn, ok := d.(*ast.FuncDecl)
 		for i := range rules {
 			if r := &rules[i]; ok && r.applies(file) && slices.Contains(r.funcs, fn.Name.Name) {
-				found = append(found, finding{r, file, fset.Position(fn.Name.Pos()).Line, fn.Name.Name})
+				found = append(found, finding{rule: r, file: file, line: fset.Position(fn.Name.Pos()).Line, text: fn.Name.Name})
 			}
 		}
 	}
 	for _, group := range tree.Comments {
 		found = append(found, proseFindings(file, commentText(group), fset.Position(group.Pos()).Line)...)
 	}
+	if isProduct(file) {
+		found = append(found, literalFindings(file, fset, tree)...)
+	}
 	return found, nil
+}
+
+// isProduct reports whether people see what a Go file prints.
+func isProduct(file string) bool {
+	return !strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(path.Dir(file), "test") && !slices.ContainsFunc([]string{"dev/", "internal/test/", "oracle/"}, func(prefix string) bool {
+		return strings.HasPrefix(file, prefix)
+	})
+}
+
+// literalFindings checks the string literals that contain more than one word.
+func literalFindings(file string, fset *token.FileSet, tree *ast.File) []finding {
+	var found []finding
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			return n.Tag == nil || n.Type != nil
+		case *ast.BasicLit:
+			if n.Kind != token.STRING || !strings.ContainsAny(n.Value, " \n") {
+				return true
+			}
+			text, err := strconv.Unquote(n.Value)
+			if err != nil {
+				return true
+			}
+			line := fset.Position(n.Pos()).Line
+			for _, f := range append(proseFindings(file, text, line), phraseFindings(file, text, line)...) {
+				f.literal = true
+				found = append(found, f)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// phraseFindings checks a text that people see for what is banned only there.
+func phraseFindings(file, text string, line int) []finding {
+	var found []finding
+	text = strings.ToLower(text)
+	for i := range phrases {
+		r := &phrases[i]
+		for _, at := range r.prose.find(text) {
+			around := text[max(0, at[0]-contextBytes):min(len(text), at[1]+contextBytes)]
+			if !r.applies(file) || r.unless != nil && len(r.unless.find(around)) > 0 {
+				continue
+			}
+			match := strings.Join(strings.Fields(text[at[0]:at[1]]), " ")
+			found = append(found, finding{rule: r, file: file, line: line + strings.Count(text[:at[0]], "\n"), text: match})
+		}
+	}
+	return found
 }
 
 // declared returns the names that a file declares, from its package to its local variables. Names of other modules are
@@ -177,7 +235,7 @@ func proseFindings(file, text string, line int) []finding {
 				continue
 			}
 			match := strings.Join(strings.Fields(text[at[0]:at[1]]), " ")
-			found = append(found, finding{r, file, line + strings.Count(text[:at[0]], "\n"), match})
+			found = append(found, finding{rule: r, file: file, line: line + strings.Count(text[:at[0]], "\n"), text: match})
 		}
 	}
 	return found
