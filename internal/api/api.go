@@ -39,19 +39,19 @@ type Principal struct {
 
 // NewSession is the body of createSession.
 type NewSession struct {
-	ID  pawl.SessionID `json:"id,omitempty"`  // a ULID; left out, a new one
-	Dir string         `json:"dir,omitempty"` // the workspace, absolute; a fleet makes one for a session that names none
+	ID  pawl.SessionID `json:"id,omitempty"`  // a ULID; generated if omitted
+	Dir string         `json:"dir,omitempty"` // the absolute path of the workspace; a fleet creates one if omitted
 
-	Workspace string `json:"workspace,omitempty"` // instead of dir: a workspace by its name, below the tenant's; only a fleet takes one
+	Workspace string `json:"workspace,omitempty"` // a named workspace of the tenant, instead of dir; fleet only
 
-	Source string         `json:"source,omitempty"` // a repository that the workspace begins as; only a fleet takes one
+	Source string         `json:"source,omitempty"` // the repository that a new workspace is cloned from; fleet only
 	Title  string         `json:"title,omitempty"`
-	Owner  pawl.User      `json:"owner,omitempty"` // whose it is to be: for who may see the sessions of all
+	Owner  pawl.User      `json:"owner,omitempty"` // the owner; only callers that can see all sessions may set it
 	Parent pawl.SessionID `json:"parent,omitempty"`
 	Call   pawl.CallID    `json:"parent_call,omitempty"`
 }
 
-// Sessions is what listSessions returns.
+// Sessions is the response of listSessions.
 type Sessions struct {
 	Sessions []pawl.Session `json:"sessions"`
 }
@@ -63,13 +63,13 @@ type Title struct {
 
 // Shared is the body of shareSession.
 type Shared struct {
-	With []pawl.User `json:"with"` // these and no others
+	With []pawl.User `json:"with"` // the users who may read the session; replaces the previous list
 }
 
 // Prompt is the body of sendPrompt.
 type Prompt struct {
 	Parts    pawl.Parts    `json:"parts"`
-	Delivery pawl.Delivery `json:"delivery,omitempty"` // while a turn is open: refused if left out, else queue or steer
+	Delivery pawl.Delivery `json:"delivery,omitempty"` // what to do while a turn is open: queue or steer; without it the request fails with busy
 	pawl.Settings
 }
 
@@ -78,82 +78,82 @@ type Parts struct {
 	Parts pawl.Parts `json:"parts"`
 }
 
-// Accepted is what an order returns: the number of its event. From then on a
-// crash does not lose it.
+// Accepted has the number of the event that recorded a request. The request is
+// durable from then on.
 type Accepted struct {
 	Seq pawl.Seq `json:"seq"`
 }
 
-// Waiting is a prompt that was accepted and not yet taken in.
+// Waiting is a prompt that was accepted and not yet processed.
 type Waiting struct {
 	Seq    pawl.Seq      `json:"seq"`
 	Prompt pawl.Prompted `json:"prompt"`
 }
 
-// WaitingList is what listPrompts returns.
+// WaitingList is the response of listPrompts.
 type WaitingList struct {
 	Prompts []Waiting `json:"prompts"`
 }
 
 // Instructions is the body of compactSession.
 type Instructions struct {
-	Instructions string `json:"instructions,omitempty"` // what matters
+	Instructions string `json:"instructions,omitempty"` // what the summary must keep
 }
 
 // Shell is the body of runCommand.
 type Shell struct {
-	Command string `json:"command"` // the command line
+	Command string `json:"command"` // the shell command
 }
 
 // Fork is the body of forkSession.
 type Fork struct {
-	At pawl.Seq `json:"at,omitempty"` // before this message; left out, all of it
+	At pawl.Seq `json:"at,omitempty"` // fork before this message; the whole session if omitted
 }
 
-// Usage is what getUsage returns.
+// Usage is the response of getUsage.
 type Usage struct {
 	Rows []pawl.UsageRow `json:"rows"`
 }
 
-// Fault is how an error is reported.
+// Fault is the body of an error response.
 type Fault struct {
 	Error FaultBody `json:"error"`
 }
 
-// FaultBody says what is wrong, for scripts and for people.
+// FaultBody has the code of an error, for programs, and its message, for people.
 type FaultBody struct {
 	Code    pawl.Code `json:"code"`
 	Message string    `json:"message"`
-	Holder  string    `json:"holder,omitempty"`     // of a busy session: who works on it
-	Request string    `json:"request_id,omitempty"` // to be found in the server's log
+	Holder  string    `json:"holder,omitempty"`     // the process that works on a busy session
+	Request string    `json:"request_id,omitempty"` // identifies the request in the server's log
 }
 
-// Empty is what a route returns that has nothing to say.
+// Empty is the response of routes that return nothing.
 type Empty struct{}
 
 // Trust is the body of trustFolder.
 type Trust struct {
 	Dir  string `json:"dir"`
-	Hash string `json:"hash"` // of what lookAtFolder has shown
+	Hash string `json:"hash"` // the trust hash that lookAtFolder returned
 }
 
-// Models is what listModels returns.
+// Models is the response of listModels.
 type Models struct {
 	Models []pawl.ModelInfo `json:"models"`
 }
 
-// Files is what findFiles returns.
+// Files is the response of findFiles.
 type Files struct {
 	Files []string `json:"files"`
 }
 
-// Expand is the body of expandPrompt, and Expanded what it returns.
+// Expand is the body of expandPrompt.
 type Expand struct {
 	Dir    string `json:"dir"`
 	Prompt Prompt `json:"prompt"`
 }
 
-// Expanded is a prompt whose words were replaced by what they stand for.
+// Expanded is a prompt whose commands and mentions were expanded.
 type Expanded struct {
 	Prompt Prompt   `json:"prompt"`
 	Notes  []string `json:"notes"`

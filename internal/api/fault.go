@@ -79,7 +79,7 @@ func FaultOf(err error) (Fault, int) {
 	case errors.Is(err, ErrLimited):
 		f.Code = CodeLimited
 	case f.Code == pawl.CodeInternal:
-		f.Message = "something failed in the server: its log says what, by the request id"
+		f.Message = "internal error: see the server's log for this request ID"
 	}
 	return Fault{f}, statuses[f.Code]
 }

@@ -39,7 +39,7 @@ func OpenAPI() (any, error) {
 	}
 	d.Components = components{
 		Schemas: types.all, Responses: faultResponses(types),
-		Security: map[string]schema{"token": {"type": "http", "scheme": "bearer", "description": "Not needed on a socket: whoever may use it is its user."}},
+		Security: map[string]schema{"token": {"type": "http", "scheme": "bearer", "description": "Not needed on a Unix socket, which the file system protects."}},
 	}
 	return d, nil
 }
@@ -63,17 +63,17 @@ var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 func (r Route) operation(types *typeSchemas) operation {
 	o := operation{
 		ID: r.Name, Summary: r.Summary, Tags: []string{r.tag()}, Parameters: r.parameters(),
-		Description: strings.TrimSpace(more[r.Name] + " Needs the scope `" + string(r.Scope) + "`."),
+		Description: strings.TrimSpace(more[r.Name] + " Requires the scope `" + string(r.Scope) + "`."),
 		Responses:   map[string]response{},
 	}
 	if r.Scope == ScopeNone {
-		o.Description = strings.TrimSpace(more[r.Name] + " Anybody may ask.")
+		o.Description = strings.TrimSpace(more[r.Name] + " Requires no token.")
 		o.Security = []map[string][]string{} // no token needed
 	}
 	if r.InForm != FormNone {
 		o.Body = &body{Required: true, Content: content(types, r.InForm, r.In, examples[r.Name])}
 	}
-	good := response{Description: "It went well."}
+	good := response{Description: "Success."}
 	if r.OutForm != FormNone {
 		good.Content = content(types, r.OutForm, r.Out, nil)
 	}
@@ -89,12 +89,12 @@ func (r Route) operation(types *typeSchemas) operation {
 func (r Route) parameters() []parameter {
 	var list []parameter
 	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
-		p := parameter{Name: m[1], In: "path", Required: true, Description: "the session's id, a ULID", Schema: schema{"type": "string"}}
+		p := parameter{Name: m[1], In: "path", Required: true, Description: "the ID of the session, a ULID", Schema: schema{"type": "string"}}
 		switch m[1] {
 		case "seq":
-			p.Description, p.Schema = "the event's number", schema{"type": "integer"}
+			p.Description, p.Schema = "the number of the event", schema{"type": "integer"}
 		case "blob":
-			p.Description = "the output's id"
+			p.Description = "the ID of the output"
 		}
 		list = append(list, p)
 	}
@@ -108,7 +108,7 @@ func (r Route) parameters() []parameter {
 	if r.OutForm == FormStream {
 		list = append(list, parameter{
 			Name: "Last-Event-ID", In: "header", Schema: schema{"type": "integer"},
-			Description: "the number of the last event that came; it wins over after",
+			Description: "the number of the last event received; overrides `after`",
 		})
 	}
 	return list
@@ -132,7 +132,7 @@ func faultResponses(types *typeSchemas) map[string]response {
 	for code := range statuses {
 		answer := response{Description: faultWords[code], Content: content(types, FormJSON, typeOf[Fault](), nil)}
 		if code == CodeLimited || code == pawl.CodeUnavailable {
-			answer.Headers = map[string]schema{"Retry-After": {"description": "seconds", "schema": schema{"type": "integer"}}}
+			answer.Headers = map[string]schema{"Retry-After": {"description": "seconds to wait before a retry", "schema": schema{"type": "integer"}}}
 		}
 		all[camel(string(code))] = answer
 	}
@@ -165,11 +165,11 @@ func (t *typeSchemas) addEvents() error {
 			"type":        "object",
 			"description": typeWords(reflect.TypeOf(body)),
 			"properties": schema{
-				"v":       schema{"type": "integer", "const": version, "description": "the version of the body's shape"},
-				"session": schema{"type": "string", "description": "the session's id"},
-				"seq":     schema{"type": "integer", "minimum": 1, "description": "its number in the session's log, without gaps"},
-				"turn":    schema{"type": "integer", "minimum": 1, "description": "the turn it belongs to; left out outside of turns"},
-				"at":      schema{"type": "string", "format": "date-time", "description": "when it happened"},
+				"v":       schema{"type": "integer", "const": version, "description": "the version of the body's schema"},
+				"session": schema{"type": "string", "description": "the ID of the session"},
+				"seq":     schema{"type": "integer", "minimum": 1, "description": "the number of the event in the session's log, without gaps"},
+				"turn":    schema{"type": "integer", "minimum": 1, "description": "the turn that the event belongs to; omitted outside of turns"},
+				"at":      schema{"type": "string", "format": "date-time", "description": "the time of the event"},
 				"type":    schema{"type": "string", "const": string(k)},
 				"body":    t.of(reflect.TypeOf(body)),
 			},
@@ -182,7 +182,7 @@ func (t *typeSchemas) addEvents() error {
 		}
 		kinds = append(kinds, ref(name))
 	}
-	t.all["Event"] = schema{"oneOf": kinds, "description": "What happened in a session. One without seq is not kept in the log: it is only for those who watch."}
+	t.all["Event"] = schema{"oneOf": kinds, "description": "An event of a session. Events without seq are not stored in the log; they are only streamed."}
 	return nil
 }
 

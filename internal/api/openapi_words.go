@@ -6,22 +6,22 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-const about = "Sessions of pawl over HTTP, as `pawl serve` offers them.\n\n" +
-	"All that happens in a session is an event in its log, with a number. An order is accepted when its event is in the log: " +
-	"from then on a crash does not lose it, and the answer names the event's number. What comes of it is told by later events.\n\n" +
-	"Bodies are JSON in UTF-8. Unknown keys, keys that are given twice and unknown parameters are refused. " +
-	"A newer server may send keys, types of events and values that are not in this document: pass over them.\n\n" +
+const about = "The HTTP API of Pawl, served by `pawl serve`.\n\n" +
+	"Everything that happens in a session is a numbered event in its log. A request is accepted when its event is in the log: " +
+	"from then on it survives a crash, and the response contains the number of the event. Later events report the result.\n\n" +
+	"Bodies are JSON in UTF-8. Unknown keys, duplicate keys and unknown parameters are rejected. " +
+	"A newer server may send keys, event types and values that are not in this document: ignore them.\n\n" +
 	"Durations are in nanoseconds, amounts of money in billionths of a US dollar. " +
-	"Each answer has an `X-Request-Id`, by which it is found in the server's log."
+	"Every response has an `X-Request-Id` header, which identifies the request in the server's log."
 
 var tags = []tag{
-	{"sessions", "Make, find, change and remove sessions."},
-	{"prompts", "Give a session work, and change what waits."},
-	{"turns", "What happens to work that is under way: answer, cancel, go on."},
-	{"events", "See what happened and what happens."},
-	{"history", "Make the conversation smaller, go back, branch off."},
-	{"missions", "Begin a mission, and see how far it has come."},
-	{"server", "What is of no single session."},
+	{"sessions", "Create, list, change and delete sessions."},
+	{"prompts", "Send prompts, and change or withdraw waiting ones."},
+	{"turns", "Answer, cancel and resume running turns."},
+	{"events", "Read and stream the events of a session."},
+	{"history", "Compact, undo, redo and fork."},
+	{"missions", "Start missions and follow their progress."},
+	{"server", "Models, projects, usage and the server itself."},
 }
 
 // tagged maps the end of a route's path to its tag.
@@ -47,47 +47,47 @@ func (r Route) tag() string {
 
 // more adds to the summaries of routes, by the route's name.
 var more = map[string]string{
-	"createSession": "With an `id` the request may be repeated: a second one is a conflict, and the session is there.",
-	"startMission": "The session and its first prompt are there at once or not at all. The prompt is the goal, and the agent the Commander. " +
-		"With an `id` the request may be repeated, as with createSession.",
-	"importSession": "The body is `application/x-ndjson`: the events of one session, one a line, from the first on. " +
-		"It keeps its id; if that is taken, it is a conflict. All of it is taken or nothing. Events of older versions are taken, too.",
-	"streamEvents": "The answer is a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) that does not end by itself. " +
-		"First come those of the log that are after the given number, then what happens. The `data` of each is an `Event` as JSON on one line. " +
-		"One of the log has its number as its `id`: these come once each, in order, without gaps. " +
-		"One that is not kept (`delta`, `progress`, `status`) has no `id` and is left out for who does not keep up.\n\n" +
-		"A client that was cut off asks again with `Last-Event-ID`, or `after`. Lines that begin with a colon say that the server is still there. " +
-		"If the server cannot go on, an event of the name `error` comes last, whose `data` is a `Fault`.",
-	"exportSession": "The answer is `application/x-ndjson`: an `Event` as JSON on each line. It ends with the newest event that there was when it began; " +
-		"a connection that breaks off before is an error. importSession takes it.",
-	"getDraft": "It is not found while nothing is being written. Its deltas' offsets join it to those of the stream.",
-	"sendPrompt": "While a turn is open, `delivery` decides: left out, the session is busy; `queue` waits for the turn's end; `steer` is taken in at its next step. " +
-		"The first prompt of a session names its model; later ones go on with it. " +
-		"The event `turn.finished` says that the work has ended, and why. To set `trusted`, or the mode `yolo`, needs the scope `admin`.",
-	"rewordPrompt":   "It is a conflict if the prompt was taken in, or back, already.",
-	"withdrawPrompt": "It is a conflict if the prompt was taken in, or back, already.",
-	"answer": "An event `asked` has the question and its number. A person's `outcome` is `answered` or `declined`; " +
-		"to permit a call is to answer without `answers`. It is a conflict if it has its answer already.",
-	"cancelSession":  "With nothing to do it is no error.",
-	"compactSession": "It is done before the next step; the event `compacted` says what came of it.",
-	"runCommand": "It runs as the agent's commands run, and waits until no turn is open. Events `progress` have its output as it comes, " +
-		"and the event `shell.ran` says what came of it.",
-	"previewUndo": "Without `to` and `redo` it is the undo of the newest turn, or of the person's command after it.",
-	"undoSession": "The event `undone` says what came of it. It is busy unless the session is idle.",
-	"forkSession": "The files stay as they are.",
+	"createSession": "With an `id` the request is safe to retry: if the session already exists, the response is a conflict.",
+	"startMission": "Creates the session and its first prompt atomically. The prompt is the goal, and the agent is the Commander. " +
+		"With an `id` the request is safe to retry, as with createSession.",
+	"importSession": "The body is `application/x-ndjson`: all events of one session, one per line, starting with the first. " +
+		"The session keeps its ID; if that exists, the response is a conflict. The import is atomic. Events of older versions are accepted.",
+	"streamEvents": "The response is a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) that does not end by itself. " +
+		"It starts with the events of the log after the given number and continues with new ones. The `data` of each is an `Event` as JSON on one line. " +
+		"Events of the log have their number as `id` and are sent exactly once, in order, without gaps. " +
+		"Events that are not stored (`delta`, `progress`, `status`) have no `id` and are dropped for clients that are too slow.\n\n" +
+		"To resume after a disconnect, send `Last-Event-ID` or `after`. Lines that begin with a colon are keep-alives. " +
+		"If the server cannot continue, the last event has the name `error` and a `Fault` as its `data`.",
+	"exportSession": "The response is `application/x-ndjson`: one `Event` as JSON per line, up to the newest event at the time of the request. " +
+		"A connection that ends early is an error. importSession accepts this format.",
+	"getDraft": "The response is not found while no reply is being written. The offsets of the deltas connect the draft to the stream.",
+	"sendPrompt": "While a turn is open, `delivery` decides: `queue` waits for the end of the turn, `steer` is read at its next step, and without it the response is busy. " +
+		"The first prompt of a session sets its model; later ones can omit it. " +
+		"The event `turn.finished` reports the end of the turn and its reason. `trusted` and the mode `yolo` require the scope `admin`.",
+	"rewordPrompt":   "The response is a conflict if the prompt was already processed or withdrawn.",
+	"withdrawPrompt": "The response is a conflict if the prompt was already processed or withdrawn.",
+	"answer": "The event `asked` has the question; its number is `seq`. The `outcome` of an answer is `answered` or `denied`; " +
+		"to allow a tool call, send `answered` without `answers`. The response is a conflict if the question was already answered.",
+	"cancelSession":  "Succeeds if there is nothing to cancel.",
+	"compactSession": "Compaction happens before the next step. The event `compacted` reports the result.",
+	"runCommand": "The command runs in the same sandbox as those of the agent, when no turn is open. Events `progress` stream its output, " +
+		"and the event `shell.ran` reports the result.",
+	"previewUndo": "Without `to` and `redo`, it previews the undo of the last turn, or of the user's shell command after it.",
+	"undoSession": "The event `undone` reports the result. The response is busy unless the session is idle.",
+	"forkSession": "The files do not change.",
 }
 
 // faultWords say what a code means.
 var faultWords = map[pawl.Code]string{
-	pawl.CodeInvalid:     "The request makes no sense, whoever asks and whenever.",
-	CodeUnauthorized:     "There is no token, or none that the server knows.",
-	pawl.CodeDenied:      "The token, or a rule of the server's, does not permit it.",
-	pawl.CodeNotFound:    "There is no such session, prompt or event.",
-	pawl.CodeConflict:    "Somebody else was first, and nothing was changed.",
-	pawl.CodeBusy:        "The session is at work, or another process has it.",
-	CodeLimited:          "It is too much at once: ask again later.",
-	pawl.CodeInternal:    "Something failed in the server: its log says what, by the request's id.",
-	pawl.CodeUnavailable: "Something that is needed cannot be reached, or the server is about to end: ask again later.",
+	pawl.CodeInvalid:     "The request is invalid.",
+	CodeUnauthorized:     "The token is missing or unknown.",
+	pawl.CodeDenied:      "The token or a rule of the server does not allow it.",
+	pawl.CodeNotFound:    "The session, prompt or event does not exist.",
+	pawl.CodeConflict:    "The request conflicts with the current state. Nothing was changed.",
+	pawl.CodeBusy:        "The session is running a turn, or another process holds it.",
+	CodeLimited:          "A rate limit was reached. Retry after `Retry-After`.",
+	pawl.CodeInternal:    "Internal error. The server's log has the details, under the request ID.",
+	pawl.CodeUnavailable: "A dependency is unavailable, or the server is shutting down. Retry later.",
 }
 
 // examples are bodies of the main requests, by their routes.

@@ -81,66 +81,66 @@ func large(r *Route) { r.MaxBody = maxPrompt }
 
 const session = "/v1/sessions/{id}"
 
-var folder = Param{"dir", "string", "the folder, absolute"}
+var folder = Param{"dir", "string", "the absolute path of the directory"}
 
-var after = Param{"after", "integer", "only events with a greater number"}
+var after = Param{"after", "integer", "only events after this number"}
 
 // Routes lists all routes, in the order of the documentation.
 var Routes = []Route{
-	one[NewSession, pawl.Session]("createSession", "POST", "/v1/sessions", "Make an empty session.", ScopeRun).with(created),
-	one[Empty, Sessions]("listSessions", "GET", "/v1/sessions", "List sessions, the latest updated first.", ScopeRead,
-		Param{"query", "string", "words that begin words of the title or the first prompt"},
-		Param{"dir", "string", "of this workspace only"},
-		Param{"parent", "string", "children of this session; left out, sessions that have no parent"},
-		Param{"owner", "string", "of this user only"},
-		Param{"shared", "boolean", "with owner: and those that others share with this user"},
-		Param{"unfinished", "boolean", "only those that have work"},
-		Param{"missions", "boolean", "only those that command a mission"},
-		Param{"before", "date-time", "updated before this time: the next page"},
-		Param{"limit", "integer", "at most so many: 100 if left out, 1000 at most"}),
-	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Make a session from events, as exportSession gives them.", ScopeRun).with(func(r *Route) {
+	one[NewSession, pawl.Session]("createSession", "POST", "/v1/sessions", "Create a session.", ScopeRun).with(created),
+	one[Empty, Sessions]("listSessions", "GET", "/v1/sessions", "List sessions, most recently updated first.", ScopeRead,
+		Param{"query", "string", "prefixes of words in the title or the first prompt"},
+		Param{"dir", "string", "only sessions in this directory"},
+		Param{"parent", "string", "only subagents of this session; if omitted, only sessions without a parent"},
+		Param{"owner", "string", "only sessions of this user"},
+		Param{"shared", "boolean", "with owner: also sessions that others share with this user"},
+		Param{"unfinished", "boolean", "only sessions with unfinished work"},
+		Param{"missions", "boolean", "only sessions of missions"},
+		Param{"before", "date-time", "only sessions updated before this time, for paging"},
+		Param{"limit", "integer", "maximum number of sessions: default 100, at most 1000"}),
+	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Import a session that exportSession exported.", ScopeRun).with(func(r *Route) {
 		r.InForm, r.In, r.MaxBody, r.Status = FormLines, typeOf[pawl.Event](), maxImport, http.StatusCreated
 	}),
-	one[Empty, pawl.Session]("getSession", "GET", session, "Get one session.", ScopeRead),
-	one[Title, Empty]("renameSession", "PATCH", session, "Give the session another title.", ScopeRun),
-	one[Shared, Empty]("shareSession", "PUT", session+"/shared", "Say who may read the session beside its owner: these and no others.", ScopeRun),
-	one[Empty, Empty]("deleteSession", "DELETE", session, "Remove a session and all that belongs to it.", ScopeRun),
-	one[Empty, Empty]("streamEvents", "GET", session+"/events", "Watch: what happened, then what happens. Each event of the log has its number as its id; after a break, Last-Event-ID goes on from there.", ScopeRead, after).with(func(r *Route) {
+	one[Empty, pawl.Session]("getSession", "GET", session, "Get a session.", ScopeRead),
+	one[Title, Empty]("renameSession", "PATCH", session, "Rename a session.", ScopeRun),
+	one[Shared, Empty]("shareSession", "PUT", session+"/shared", "Set the users who may read the session besides its owner.", ScopeRun),
+	one[Empty, Empty]("deleteSession", "DELETE", session, "Delete a session and all of its data.", ScopeRun),
+	one[Empty, Empty]("streamEvents", "GET", session+"/events", "Stream the events of a session, first the past ones, then new ones.", ScopeRead, after).with(func(r *Route) {
 		r.OutForm, r.Out, r.Status = FormStream, typeOf[pawl.Event](), http.StatusOK
 	}),
-	one[Empty, Empty]("exportSession", "GET", session+"/log", "Get the events that there are now, one a line.", ScopeRead, after).with(func(r *Route) {
+	one[Empty, Empty]("exportSession", "GET", session+"/log", "Export the events of a session, one per line.", ScopeRead, after).with(func(r *Route) {
 		r.OutForm, r.Out, r.Status = FormLines, typeOf[pawl.Event](), http.StatusOK
 	}),
-	one[Empty, pawl.Draft]("getDraft", "GET", session+"/draft", "Get what has come so far of the reply that is being written.", ScopeRead),
-	one[Prompt, Accepted]("sendPrompt", "POST", session+"/prompts", "Give the session a prompt.", ScopeRun).with(accepted).with(large),
-	one[Empty, WaitingList]("listPrompts", "GET", session+"/prompts", "List the prompts that wait, the oldest first.", ScopeRead),
-	one[Parts, Empty]("rewordPrompt", "PUT", session+"/prompts/{seq}", "Replace the words of a prompt that waits.", ScopeRun).with(large),
-	one[Empty, Empty]("withdrawPrompt", "DELETE", session+"/prompts/{seq}", "Take back a prompt that waits.", ScopeRun),
-	one[pawl.Answer, Empty]("answer", "POST", session+"/asks/{seq}/answer", "Answer what the session asks; the number is of its event.", ScopeRun),
-	one[Empty, Empty]("cancelSession", "POST", session+"/cancel", "End the open turn and what was accepted before this.", ScopeRun),
-	one[Empty, Empty]("resumeSession", "POST", session+"/resume", "Go on with a session that was interrupted.", ScopeRun),
-	one[Instructions, Accepted]("compactSession", "POST", session+"/compact", "Make the conversation smaller.", ScopeRun).with(accepted),
-	one[Shell, Accepted]("runCommand", "POST", session+"/shell", "Run a command of the person's in the session's folder.", ScopeRun).with(accepted),
-	one[pawl.Undo, pawl.UndoPlan]("previewUndo", "POST", session+"/undo/preview", "See what going back would do.", ScopeRead),
-	one[pawl.Undo, Accepted]("undoSession", "POST", session+"/undo", "Go back to before a message, or forward again.", ScopeRun).with(accepted),
-	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Make a session that begins as this one was.", ScopeRun).with(created),
-	one[pawl.NewMission, pawl.Session]("startMission", "POST", "/v1/missions", "Begin a mission: a session that works toward a goal until it is proven to be reached.", ScopeRun).with(created),
-	one[Empty, pawl.Board]("getMission", "GET", session+"/mission", "Get all that can be seen of the mission that a session commands.", ScopeRead),
-	one[Empty, Usage]("getUsage", "GET", "/v1/usage", "Get what was used, by session, day, model and agent.", ScopeRead,
-		Param{"since", "date-time", "from this day on"},
-		Param{"session", "string", "of this session and those below it"},
-		Param{"dir", "string", "of the sessions of this workspace"},
-		Param{"owner", "string", "of the sessions of this user"}),
-	one[Empty, pawl.Project]("lookAtFolder", "GET", "/v1/folder", "See what sessions in a folder have to work with.", ScopeRead, folder),
-	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Let what a folder brings take effect.", ScopeAdmin),
-	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a folder by letters of their paths.", ScopeRead, folder,
-		Param{"query", "string", "the letters"}, Param{"limit", "integer", "at most so many: 50 if left out"}),
-	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "See what the commands and mentions of a prompt stand for.", ScopeRun).with(large),
-	one[Empty, Models]("listModels", "GET", "/v1/models", "List the models that can be asked.", ScopeRead),
-	one[Empty, Empty]("getOutput", "GET", session+"/outputs/{blob}", "Get an output that is kept beside the log.", ScopeRead).with(func(r *Route) {
+	one[Empty, pawl.Draft]("getDraft", "GET", session+"/draft", "Get the part of the current reply that has been written so far.", ScopeRead),
+	one[Prompt, Accepted]("sendPrompt", "POST", session+"/prompts", "Send a prompt.", ScopeRun).with(accepted).with(large),
+	one[Empty, WaitingList]("listPrompts", "GET", session+"/prompts", "List the waiting prompts, oldest first.", ScopeRead),
+	one[Parts, Empty]("rewordPrompt", "PUT", session+"/prompts/{seq}", "Replace the text of a waiting prompt.", ScopeRun).with(large),
+	one[Empty, Empty]("withdrawPrompt", "DELETE", session+"/prompts/{seq}", "Withdraw a waiting prompt.", ScopeRun),
+	one[pawl.Answer, Empty]("answer", "POST", session+"/asks/{seq}/answer", "Answer a question or permission prompt. The number is that of its event.", ScopeRun),
+	one[Empty, Empty]("cancelSession", "POST", session+"/cancel", "Cancel the open turn and all requests accepted before.", ScopeRun),
+	one[Empty, Empty]("resumeSession", "POST", session+"/resume", "Resume an interrupted session.", ScopeRun),
+	one[Instructions, Accepted]("compactSession", "POST", session+"/compact", "Compact the conversation.", ScopeRun).with(accepted),
+	one[Shell, Accepted]("runCommand", "POST", session+"/shell", "Run a shell command of the user in the working directory.", ScopeRun).with(accepted),
+	one[pawl.Undo, pawl.UndoPlan]("previewUndo", "POST", session+"/undo/preview", "Preview an undo or redo.", ScopeRead),
+	one[pawl.Undo, Accepted]("undoSession", "POST", session+"/undo", "Undo everything since a message, or redo it.", ScopeRun).with(accepted),
+	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Fork a session.", ScopeRun).with(created),
+	one[pawl.NewMission, pawl.Session]("startMission", "POST", "/v1/missions", "Start a mission: a session that runs a team of agents until a goal is verified.", ScopeRun).with(created),
+	one[Empty, pawl.Board]("getMission", "GET", session+"/mission", "Get the state of a mission.", ScopeRead),
+	one[Empty, Usage]("getUsage", "GET", "/v1/usage", "Get token usage and cost by session, day, model and agent.", ScopeRead,
+		Param{"since", "date-time", "only usage since this day"},
+		Param{"session", "string", "only usage of this session and its subagents"},
+		Param{"dir", "string", "only usage of sessions in this directory"},
+		Param{"owner", "string", "only usage of sessions of this user"}),
+	one[Empty, pawl.Project]("lookAtFolder", "GET", "/v1/folder", "Get the settings, agents, commands, skills and MCP servers of a project.", ScopeRead, folder),
+	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Trust the configuration of a project.", ScopeAdmin),
+	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a project by fuzzy search.", ScopeRead, folder,
+		Param{"query", "string", "letters of the path"}, Param{"limit", "integer", "maximum number of files: default 50"}),
+	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "Expand the commands and mentions of a prompt.", ScopeRun).with(large),
+	one[Empty, Models]("listModels", "GET", "/v1/models", "List the available models.", ScopeRead),
+	one[Empty, Empty]("getOutput", "GET", session+"/outputs/{blob}", "Get a large output that is stored outside of the log.", ScopeRead).with(func(r *Route) {
 		r.OutForm, r.Status = FormBytes, http.StatusOK
 	}),
-	one[Empty, Empty]("getOpenAPI", "GET", "/v1/openapi.json", "Get the description of this interface.", ScopeRead).with(func(r *Route) {
+	one[Empty, Empty]("getOpenAPI", "GET", "/v1/openapi.json", "Get this OpenAPI document.", ScopeRead).with(func(r *Route) {
 		r.OutForm, r.Status = FormJSON, http.StatusOK
 	}),
 }

@@ -5,6 +5,7 @@ package suggest
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -54,6 +55,16 @@ func Ask(prefix, word string, names []string) string {
 		return ""
 	}
 	return ": did you mean " + prefix + strings.Join(similar, " or "+prefix) + "?"
+}
+
+// Quoted returns the names that are like word, such as "/a" or "/b", for a hint, or ""
+// if none is. The prefix goes before each name.
+func Quoted(prefix, word string, names []string) string {
+	similar := Names(word, names)
+	for i, name := range similar {
+		similar[i] = strconv.Quote(prefix + name)
+	}
+	return strings.Join(similar, " or ")
 }
 
 // maxWord is how many characters of a word Distance compares.

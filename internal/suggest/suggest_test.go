@@ -50,6 +50,15 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"comit": `"/commit"`, "fex": `"/fix" or "/fez"`, "other": ""} {
+		if got := suggest.Quoted("/", word, []string{"commit", "fix", "fez"}); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
 // TestOneSlip: any name is found after a single typo.
 func TestOneSlip(t *testing.T) {
 	t.Parallel()

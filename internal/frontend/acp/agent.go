@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -66,11 +66,11 @@ type Command struct{ Name, Description, Hint string }
 
 // modes are the permission modes that can be chosen.
 var modes = []struct{ id, name, about string }{
-	{"plan", "Plan", "reads, and changes nothing"},
-	{"ask", "Ask", "asks before each change and command"},
-	{"guard", "Guard", "works in the sandbox, and asks when something would leave it"},
-	{"auto", "Auto", "works in the sandbox, and never leaves it"},
-	{"yolo", "Yolo", "everything, without a sandbox and without asking"},
+	{"plan", "Plan", "Read and plan, change nothing"},
+	{"ask", "Ask", "Ask before every change and command"},
+	{"guard", "Guard", "Work in the sandbox, ask before leaving it"},
+	{"auto", "Auto", "Work in the sandbox, deny everything outside it"},
+	{"yolo", "Yolo", "Allow everything, without a sandbox"},
 }
 
 // agent implements the agent's side of the protocol, apart from the SDK's types.
@@ -105,13 +105,13 @@ type sessionSettings struct {
 // checkDir checks the working directory of a session.
 func checkDir(dir string, more []string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", fault.New(pawl.ErrInvalid, "the folder %q is not absolute: open a folder in the editor", dir)
+		return "", fault.New(pawl.ErrInvalid, "the directory %q is not absolute", dir).Hint("Open a directory in the editor.")
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fault.New(pawl.ErrInvalid, "%s is no folder: open one that is there", dir)
+		return "", fault.New(pawl.ErrInvalid, "%s is not a directory", dir).Hint("Open an existing directory in the editor.")
 	}
 	if len(more) > 0 {
-		return "", fault.New(pawl.ErrInvalid, "a session has one folder, and %d more were named: open one alone", len(more))
+		return "", fault.New(pawl.ErrInvalid, "a session has one working directory, but %d were given", len(more)+1).Hint("Open one directory only.")
 	}
 	return filepath.Clean(dir), nil
 }
@@ -193,7 +193,7 @@ func (a *agent) follow(s *session, t *renderer) {
 		err := t.follow(ctx, s.head)
 		switch {
 		case ctx.Err() == nil:
-			fmt.Fprintf(a.Log, "pawl: session %s is not heard any more: %v\n", s.id, err)
+			fmt.Fprintf(a.Log, "pawl: session %s: stopped following its events: %v\n", s.id, err)
 		case !errors.Is(err, errDisconnected):
 			err = errSessionClosed
 		}
@@ -211,7 +211,7 @@ func (a *agent) showCommands(ctx context.Context, s *session) {
 		err = a.editor.show(ctx, s.id, commandsUpdated{list})
 	}
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.Log, "pawl: the commands of %s cannot be offered: %v\n", s.dir, err)
+		fmt.Fprintf(a.Log, "pawl: list the commands of %s: %v\n", s.dir, err)
 	}
 }
 
@@ -219,11 +219,14 @@ func (a *agent) showCommands(ctx context.Context, s *session) {
 // interrupted work.
 func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (sessionSettings, error) {
 	row, err := a.Service.Get(ctx, id)
-	if err != nil {
-		return sessionSettings{}, fmt.Errorf("there is no session %q here: begin a new one: %w", id, err)
+	switch {
+	case errors.Is(err, pawl.ErrNotFound):
+		return sessionSettings{}, fault.New(pawl.ErrNotFound, "session %q not found", id).Hint("Start a new session.")
+	case err != nil:
+		return sessionSettings{}, fmt.Errorf("load session %q: %w", id, err)
 	}
 	if !sameDir(row.Dir, dir) {
-		return sessionSettings{}, fault.New(pawl.ErrInvalid, "session %s is at work in %s: open that folder, or begin a new session", id, row.Dir)
+		return sessionSettings{}, fault.New(pawl.ErrInvalid, "session %s belongs to %s", id, row.Dir).Hint("Open that directory, or start a new session.")
 	}
 	events, err := history(ctx, a.Service, row)
 	if err != nil {
@@ -318,11 +321,10 @@ func (a *agent) modes() []string {
 // setMode sets the permission mode of the next prompt.
 func (a *agent) setMode(id pawl.SessionID, mode string) error {
 	if !slices.Contains(a.modes(), mode) {
-		hint := ""
 		if mode == "yolo" {
-			hint = "; for yolo, start 'pawl acp --mode yolo'"
+			return fault.New(pawl.ErrInvalid, "the mode yolo is not enabled").Hint("Start `pawl acp --mode yolo` to enable it.")
 		}
-		return fault.New(pawl.ErrInvalid, "there is no mode %q here: choose %s%s", mode, strings.Join(a.modes(), ", "), hint)
+		return fault.New(pawl.ErrInvalid, "unknown mode %q: use %s", mode, humanize.Join(a.modes(), "or"))
 	}
 	return a.set(id, func(s *pawl.Settings) { s.Mode = mode })
 }
@@ -351,7 +353,7 @@ func (a *agent) session(id pawl.SessionID) (*session, error) {
 	if s := a.sessions[id]; s != nil {
 		return s, nil
 	}
-	return nil, fault.New(pawl.ErrNotFound, "session %q is not open here: load it, or begin a new one", id)
+	return nil, fault.New(pawl.ErrNotFound, "session %q is not open", id).Hint("Load it, or start a new session.")
 }
 
 // closeSession cancels the session's work and closes it; its log stays.
@@ -377,7 +379,7 @@ func (a *agent) listSessions(ctx context.Context, dir, cursor string) (page []pa
 	f := pawl.Filter{Dir: dir, Limit: listedPage}
 	if cursor != "" {
 		if f.Before, err = time.Parse(time.RFC3339Nano, cursor); err != nil {
-			return nil, "", fault.New(pawl.ErrInvalid, "the cursor %q is none of pawl's: list from the beginning", cursor)
+			return nil, "", fault.New(pawl.ErrInvalid, "invalid cursor %q", cursor)
 		}
 	}
 	if page, err = a.Service.List(ctx, f); err != nil {

@@ -77,11 +77,11 @@ func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pa
 	}
 	if err != nil {
 		answer = pawl.Answer{Outcome: pawl.OutcomeDenied}
-		s.showNote(ctx, fmt.Sprintf("The editor could not ask, so it counts as declined: %v", err))
+		s.showNote(ctx, fmt.Sprintf("Denied, because the editor could not show the prompt: %v", err))
 	}
 	err = s.svc.Answer(ctx, id.session, id.seq, answer)
 	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
-		s.showNote(ctx, fmt.Sprintf("The answer was not taken: %v", err))
+		s.showNote(ctx, fmt.Sprintf("The answer was not accepted: %v", err))
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (paw
 	case pawl.AskLoop:
 		toolCall.content = askContent(ask.Text)
 		chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, []option{
-			{"yes", "Go on", "allow_once"}, {"no", "End the turn", "reject_once"},
+			{"yes", "Continue", "allow_once"}, {"no", "Stop the turn", "reject_once"},
 		}})
 		return pawl.Answer{Outcome: outcome(chosen == "yes")}, err
 	default:
@@ -128,7 +128,7 @@ func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (
 	if len(ask.Offer) > 0 {
 		options = append(options, option{"always", "Always allow: " + rules(ask), "allow_always"})
 	}
-	options = append(options, option{"no", "Reject, and go on", "reject_once"}, option{"stop", "Reject, and stop", "reject_once"})
+	options = append(options, option{"no", "Deny and continue", "reject_once"}, option{"stop", "Deny and stop", "reject_once"})
 	chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, options})
 	if err != nil {
 		return pawl.Answer{}, err
@@ -153,7 +153,7 @@ func rules(ask pawl.Ask) string {
 	}
 	text := strings.Join(list, ", ")
 	if utf8.RuneCountInString(text) > maxRule {
-		return "by the rules that are shown"
+		return "the rules shown above"
 	}
 	return text
 }
@@ -201,7 +201,7 @@ func questionOptions(q pawl.Question) []option {
 	for i, o := range q.Options {
 		list = append(list, option{strconv.Itoa(i), line(o.Label), "allow_once"})
 	}
-	return append(list, option{"decline", "Do not answer", "reject_once"})
+	return append(list, option{"decline", "Skip", "reject_once"})
 }
 
 // createPoll is the interval for polling a subagent's session, which is announced
@@ -220,10 +220,10 @@ func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 		}
 	}
 	if err == nil {
-		err = a.streamAsks(ctx, fmt.Sprintf("the task %q (%s)", line(c.Title), line(c.Agent)), row)
+		err = a.streamAsks(ctx, fmt.Sprintf("subagent %q (%s)", line(c.Title), line(c.Agent)), row)
 	}
 	if err != nil && ctx.Err() == nil {
-		a.showNote(ctx, fmt.Sprintf("What the task %q asks cannot be heard: %v", line(c.Title), err))
+		a.showNote(ctx, fmt.Sprintf("Cannot follow subagent %q: %v", line(c.Title), err))
 	}
 }
 

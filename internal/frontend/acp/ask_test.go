@@ -47,10 +47,10 @@ func TestPermissions(t *testing.T) {
 	}{
 		{"once", []string{"Allow once", "Allow once"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}, {Outcome: "answered"}}},
 		{"always", []string{"Always allow"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}}},
-		{"reject", []string{"Reject, and go on", "Reject, and go on"}, "end_turn", "", []pawl.Answer{
+		{"reject", []string{"Deny and continue", "Deny and continue"}, "end_turn", "", []pawl.Answer{
 			{Outcome: "denied", Text: "not this; go on without it"}, {Outcome: "denied", Text: "not this; go on without it"},
 		}},
-		{"stop", []string{"Reject, and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
+		{"stop", []string{"Deny and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 		{"canceled", []string{""}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 		{"nonsense", []string{"yes please"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 	} {
@@ -120,7 +120,7 @@ func TestNobodyToAsk(t *testing.T) {
 	if got := b.Read(t, "a.txt"); got != "" {
 		t.Errorf("a.txt is %q", got)
 	}
-	if !strings.Contains(e.thoughts(id), "counts as declined") {
+	if !strings.Contains(e.thoughts(id), "Denied, because") {
 		t.Errorf("nobody was told:\n%s", e.transcript(id))
 	}
 }
@@ -138,7 +138,7 @@ func TestQuestions(t *testing.T) {
 	}{
 		{"chosen", with, []string{"blue"}, "Color: blue"},
 		{"two", with + "," + strings.Replace(with, "Color", "Paint", 1), []string{"blue", "red"}, "Color: blue\\\\nPaint: red"},
-		{"declined", with, []string{"Do not answer"}, "does not want to answer"},
+		{"declined", with, []string{"Skip"}, "does not want to answer"},
 		{"words", without, nil, "only questions with options"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestSubagentAsks(t *testing.T) {
 	for _, r := range e.requests() {
 		titles += *r.ToolCall.Title + "\n"
 	}
-	if !strings.Contains(titles, `the task "the writer" (general): write a.txt`) {
+	if !strings.Contains(titles, `subagent "the writer" (general): write a.txt`) {
 		t.Errorf("asked: %s", titles)
 	}
 }
@@ -187,7 +187,7 @@ func TestNothingHides(t *testing.T) {
 		"{\"calls\":[{\"name\":\"write\",\"input\":{\"path\":\"a.txt\",\"content\":\"```\\n<!-- hidden -->\\n````\\u202e\\n\"}}]}",
 		`{"text":"Done."}`)
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.decide = choose(t, "Reject, and stop")
+	e.decide = choose(t, "Deny and stop")
 	e.prompt(e.session(b.Dir), sdk.TextBlock("go"))
 	text := textOf(e.requests()[0].ToolCall.Content[0].Content.Content)
 	if !strings.HasPrefix(text, "`````\n") || strings.Count(text, "\n`````") != 1 {

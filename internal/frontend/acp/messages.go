@@ -46,13 +46,13 @@ func (l *messageReader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case long:
-			err = l.reject(-32600, fmt.Sprintf("the message has more than %d bytes: attach less", maxLine))
+			err = l.reject(-32600, fmt.Sprintf("the message is larger than %d bytes", maxLine))
 		case len(bytes.TrimSpace(line)) == 0:
 			continue
 		case !json.Valid(line):
-			err = l.reject(-32700, "this line is no JSON: write one message a line")
+			err = l.reject(-32700, "invalid JSON: write one message per line")
 		case bytes.TrimSpace(line)[0] != '{':
-			err = l.reject(-32600, "a message is one JSON object")
+			err = l.reject(-32600, "a message must be a JSON object")
 		default:
 			return line, nil
 		}

@@ -79,10 +79,10 @@ func filePath(uri string) (path, fragment string) {
 func (s *session) attachment(ctx context.Context, b block) (pawl.Part, error) {
 	switch {
 	case b.data != nil && len(b.data) == 0 && !strings.HasPrefix(b.media, "audio/"):
-		return nil, fault.New(pawl.ErrInvalid, "%s is empty, or no base64: attach it again", blockName(b))
+		return nil, fault.New(pawl.ErrInvalid, "%s is empty or not valid base64", blockName(b))
 	case b.data != nil:
 		if !strings.HasPrefix(b.media, "image/") && b.media != "application/pdf" {
-			return nil, fault.New(pawl.ErrInvalid, "%s is %q: attach images, PDFs and text", blockName(b), b.media)
+			return nil, fault.New(pawl.ErrInvalid, "%s has the unsupported type %q: attach images, PDFs or text", blockName(b), b.media)
 		}
 		return pawl.File{Name: blockName(b), MediaType: b.media, Data: b.data}, nil
 	case b.inner:

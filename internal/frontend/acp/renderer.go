@@ -159,7 +159,7 @@ func (r *renderer) replyEvent(ctx context.Context, e pawl.Event) {
 			r.reply.delta(b)
 		}
 	case pawl.Retried:
-		r.note(ctx, "The model failed (%s: %s) and is asked again, %s: what came of this reply does not hold.", b.Kind, line(b.Message), b.Model)
+		r.note(ctx, "The model failed (%s: %s). Retrying with %s; discard the reply so far.", b.Kind, line(b.Message), b.Model)
 		if r.reply != nil {
 			begin(r.reply.reply)
 		}
@@ -244,7 +244,7 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 	switch b := b.(type) {
 	case pawl.Compacted:
 		if b.Keep != 0 {
-			r.note(ctx, "The conversation was summed up: about %d tokens became %d.", b.Before, b.After)
+			r.note(ctx, "Compacted from about %d to %d tokens.", b.Before, b.After)
 		}
 		if b.Message != "" {
 			r.note(ctx, "%s", b.Message)
@@ -253,7 +253,7 @@ func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
 		if b.Refused != "" {
 			r.note(ctx, "Not undone: %s", b.Refused)
 		} else if r.replayed {
-			r.note(ctx, "The session was taken back, or forward again: load it again to see it as it is now.")
+			r.note(ctx, "The session was undone or redone. Load it again to see its current state.")
 		}
 	case pawl.Status:
 		r.note(ctx, "%s", b.Message)
@@ -275,13 +275,13 @@ func (r *renderer) callFor(e pawl.Event) call {
 	asked, _ := e.Body.(pawl.Asked)
 	c, ok := r.calls[asked.Call]
 	if !ok {
-		c.title = "May it go on?"
+		c.title = "Continue this turn?"
 	}
 	return c
 }
 
 // Reasons why a session's events are not followed any more.
 var (
-	errDisconnected  = errors.New("the editor is gone")
-	errSessionClosed = errors.New("the session was closed, or loaded again: its turn goes on in the log")
+	errDisconnected  = errors.New("the editor disconnected")
+	errSessionClosed = errors.New("the session was closed or loaded again; its turn continues in the background")
 )

@@ -68,7 +68,7 @@ func TestRendered(t *testing.T) {
 		{"a retry voids what came, and the whole is shown after it", []pawl.Body{
 			pawl.ReplyStarted{Step: 1}, pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "half"}, retry,
 			pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "who"}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "whole"}}},
-		}, []string{"model: half", "thought: pawl: The model failed (overloaded: later) and is asked again, m: what came of this reply does not hold.", "model: who", "model: le"}},
+		}, []string{"model: half", "thought: pawl: The model failed (overloaded: later). Retrying with m; discard the reply so far.", "model: who", "model: le"}},
 		{"a prompt is shown when it is taken in, in its last words", []pawl.Body{
 			pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one"}}}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "two"}}}, pawl.Withdrawn{Prompt: 2},
 			pawl.Reworded{Prompt: 1, Parts: pawl.Parts{pawl.Text{Text: "uno"}}}, pawl.TurnStarted{Prompt: 1}, pawl.TurnStarted{Prompt: 2},
@@ -76,7 +76,7 @@ func TestRendered(t *testing.T) {
 		{"a limit says which", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonBudget, Message: "it has cost $1"}}, []string{"thought: pawl: The turn ended (budget): it has cost $1"}},
 		{"a cancel says nothing", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "by you"}}, nil},
 		{"a word of a hook's", []pawl.Body{pawl.Status{State: "notice", Message: "mind"}}, []string{"thought: pawl: mind"}},
-		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: The conversation was summed up: about 9 tokens became 2."}},
+		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: Compacted from about 9 to 2 tokens."}},
 		{"a command of the person's, when it runs", []pawl.Body{
 			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
 			pawl.ShellAsked{Command: "rm -r /"}, pawl.ShellRan{Asked: 5, Status: pawl.CallDenied},
@@ -135,7 +135,7 @@ func TestTooLongARule(t *testing.T) {
 	if _, err := s.present(t.Context(), call{}, pawl.Ask{Kind: pawl.AskPermission, Text: rule, Offer: []json.RawMessage{json.RawMessage(rule)}}); err != nil {
 		t.Fatal(err)
 	}
-	if name := p.choices[0].options[1].name; name != "Always allow: by the rules that are shown" {
+	if name := p.choices[0].options[1].name; name != "Always allow: the rules shown above" {
 		t.Errorf("the option is %q", name)
 	}
 	if text := p.choices[0].call.content[0].text; !strings.Contains(text, rule) {

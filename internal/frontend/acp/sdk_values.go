@@ -9,6 +9,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // failure converts an error for the editor, with its message and code. nil stays nil.
@@ -25,7 +26,7 @@ func failure(err error) error {
 		number = -32002
 	default: // an internal error for the editor
 	}
-	return &sdk.RequestError{Code: number, Message: err.Error(), Data: map[string]any{"code": string(code)}}
+	return &sdk.RequestError{Code: number, Message: fault.Text(err), Data: map[string]any{"code": string(code)}}
 }
 
 // stopReason converts the reason of a turn's end. A failure is returned as an error,
@@ -45,9 +46,9 @@ func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
 		return sdk.StopReasonRefusal, nil
 	}
 	if f.Fault == pawl.FaultModel {
-		return "", fmt.Errorf("the model failed: %s. Nothing is lost: prompt again to go on, or choose another model", f.Message)
+		return "", fmt.Errorf("the model failed: %s. The session is saved. Send a prompt to continue, or choose another model.", f.Message)
 	}
-	return "", fmt.Errorf("the turn failed: %s. Nothing is lost: prompt again to go on", f.Message)
+	return "", fmt.Errorf("the turn failed: %s. The session is saved. Send a prompt to continue.", f.Message)
 }
 
 func deref(s *string) string {

@@ -136,7 +136,7 @@ func (s *session) send(ctx context.Context, e *entry, p pawl.Prompt) (*waiter, e
 		return nil, nil
 	}
 	if s.closedErr != nil {
-		return nil, fmt.Errorf("the session is not heard any more: load it again: %w", s.closedErr)
+		return nil, fmt.Errorf("the session is closed, load it again: %w", s.closedErr)
 	}
 	seq, err := s.svc.Send(ctx, s.id, p)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *session) notifyWaiters(e pawl.Event) {
 		s.settings.Mode = b.Mode
 	case pawl.Status:
 		if b.State == "interrupted" {
-			s.fail(errors.New("the work stopped: " + b.Message + "; load the session again to go on"))
+			s.fail(errors.New("the turn was interrupted: " + b.Message + ". Load the session again to continue."))
 		}
 	default: // no effect on waiters
 	}

@@ -144,7 +144,7 @@ func TestPromptParts(t *testing.T) {
 	}
 	for name, bad := range map[string]sdk.ContentBlock{
 		"audio/wav":    sdk.AudioBlock("AAAA", "audio/wav"),
-		"attach it":    sdk.ImageBlock("%%%", "image/png"),
+		"not valid":    sdk.ImageBlock("%%%", "image/png"),
 		"is empty":     sdk.TextBlock("  "),
 		"attach image": sdk.ResourceBlock(sdk.EmbeddedResourceResource{BlobResourceContents: &sdk.BlobResourceContents{Uri: "file:///x.zip", Blob: "AAAA", MimeType: sdk.Ptr("application/zip")}}),
 	} {
@@ -171,12 +171,12 @@ func TestSessions(t *testing.T) {
 		t.Errorf("elsewhere: %+v, %v", list, err)
 	}
 	for want, r := range map[string]sdk.LoadSessionRequest{
-		"open that folder":      {SessionId: id, Cwd: other},
-		"is no folder":          {SessionId: id, Cwd: filepath.Join(other, "none")},
-		"is not absolute":       {SessionId: id, Cwd: "x"},
-		"one folder":            {SessionId: id, Cwd: b.Dir, AdditionalDirectories: []string{other}},
-		"there is no session":   {SessionId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: b.Dir},
-		`there is no session "`: {SessionId: "../../etc", Cwd: b.Dir},
+		"Open that directory":                    {SessionId: id, Cwd: other},
+		"is not a directory":                     {SessionId: id, Cwd: filepath.Join(other, "none")},
+		"is not absolute":                        {SessionId: id, Cwd: "x"},
+		"one working directory":                  {SessionId: id, Cwd: b.Dir, AdditionalDirectories: []string{other}},
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV\" not found": {SessionId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: b.Dir},
+		`session "../../etc" not found`:          {SessionId: "../../etc", Cwd: b.Dir},
 	} {
 		r.McpServers = []sdk.McpServer{}
 		if _, err := e.conn.LoadSession(t.Context(), r); err == nil || !strings.Contains(words(err), want) {
@@ -186,7 +186,7 @@ func TestSessions(t *testing.T) {
 	if _, err := e.conn.CloseSession(t.Context(), sdk.CloseSessionRequest{SessionId: id}); err != nil {
 		t.Error(err)
 	}
-	if stop := e.prompt(id, sdk.TextBlock("x")); !strings.Contains(stop, "is not open here") {
+	if stop := e.prompt(id, sdk.TextBlock("x")); !strings.Contains(stop, "is not open") {
 		t.Errorf("closed: %q", stop)
 	}
 	before := len(e.updates(id))
@@ -245,7 +245,7 @@ func TestGarbage(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"u3","method":"session/prompt","params":{"sessionId":"x"}}`:                       `"code":-32602`,
 		`{"jsonrpc":"2.0","id":"u4","method":"session/prompt","params":{"sessionId":"x","prompt":[]}}`:           `"code":-32002`,
 		`{"jsonrpc":"2.0","id":"u5","method":"session/new","params":{"cwd":"/","mcpServers":[{"type":"what"}]}}`: `"id":"u5"`,
-		`{"x":"` + strings.Repeat("y", 9<<20) + `"}`:                                                             `has more than`,
+		`{"x":"` + strings.Repeat("y", 9<<20) + `"}`:                                                             `is larger than`,
 	} {
 		before := len(e.written())
 		if _, err := e.in.Write([]byte(line + "\n")); err != nil {

@@ -89,7 +89,7 @@ func (s *replyStream) end(parts pawl.Parts, note func(string)) {
 		case strings.HasPrefix(texts[name], had):
 			shown[name] = len(had)
 		case name == pawl.ChannelText:
-			note("What was shown of this reply does not hold. It is:")
+			note("The reply differs from what was streamed. The complete reply:")
 		}
 	}
 	at := map[pawl.Channel]int{}

@@ -153,7 +153,7 @@ func TestEnds(t *testing.T) {
 		{"tokens", `{"text":"Done","finish":"max_tokens"}`, "", "max_tokens"},
 		{"steps", `{"calls":[{"name":"list"}]}`, "--max-steps=1", "max_turn_requests"},
 		{"failed", `{"text":"no money","fault":"error"}`, "", "the model failed: "},
-		{"misfit", `{"expect":"something else","text":"x"}`, "", "prompt again to go on"},
+		{"misfit", `{"expect":"something else","text":"x"}`, "", "Send a prompt to continue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, model := newWorkdir(t, c.script, `{"text":"Wrapped up."}`)
@@ -280,7 +280,7 @@ func TestLoadWithoutUndone(t *testing.T) {
 	e.prompt(id, sdk.TextBlock("one"))
 	e.prompt(id, sdk.TextBlock("two"))
 	b.Must(t, "session", "undo", "--yes", string(id))
-	e.await("the word of it", func() bool { return strings.Contains(e.thoughts(id), "taken back") })
+	e.await("the word of it", func() bool { return strings.Contains(e.thoughts(id), "undone or redone") })
 	again := start(t, b)
 	if _, err := again.conn.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: id, Cwd: b.Dir, McpServers: []sdk.McpServer{}}); err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func TestEditorIsAskedForLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := start(t, b, "--model", model, "--mode", "ask")
-	e.decide = choose(t, "Reject, and stop")
+	e.decide = choose(t, "Deny and stop")
 	e.prompt(e.session(b.Dir), sdk.TextBlock("go"))
 	if len(e.requests()) == 0 {
 		t.Error("nothing was put to the person")

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/pawl-dev/pawl"
@@ -17,9 +16,9 @@ func (s *Server) authenticate(r *http.Request, needed api.Scope) (api.Principal,
 	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable), errors.Is(err, pawl.ErrDenied):
 		return p, err
 	case err != nil:
-		return p, fmt.Errorf("a token is needed that this server knows: %w", api.ErrUnauthorized)
+		return p, fault.New(api.ErrUnauthorized, "a valid token is required")
 	case !p.Scope.Covers(needed):
-		return p, fault.New(pawl.ErrDenied, "the token may not do this: it needs the scope %q", needed)
+		return p, fault.New(pawl.ErrDenied, "the token needs the scope %q", needed)
 	}
 	return p, nil
 }

@@ -34,7 +34,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.writeError(w, r, err)
 	case pattern == "":
-		s.writeError(w, r, fault.New(pawl.ErrNotFound, "there is no %s %s: see /v1/openapi.json", r.Method, r.URL.Path))
+		s.writeError(w, r, fault.New(pawl.ErrNotFound, "no route for %s %s: see /v1/openapi.json", r.Method, r.URL.Path))
 	default:
 		s.mux.ServeHTTP(w, r)
 	}
@@ -64,14 +64,14 @@ func (s *Server) logRequest(r *http.Request, w *response, pattern string, took t
 // rebinding attacks send, and cross-origin requests of web pages.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) {
-		return fault.New(pawl.ErrDenied, "the server is not called by this name: --host adds one")
+		return fault.New(pawl.ErrDenied, "the host name in the request is not allowed")
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(s.Origins, origins[0]) {
-		return fault.New(pawl.ErrDenied, "pages of this origin may not ask: --origin lists those that may")
+		return fault.New(pawl.ErrDenied, "the origin of the request is not allowed")
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site != "" && site != "same-origin" && site != "none" {
-		return fault.New(pawl.ErrDenied, "pages of other sites may not ask")
+		return fault.New(pawl.ErrDenied, "cross-site requests are not allowed")
 	}
 	return nil
 }
@@ -94,21 +94,21 @@ func sameHost(name, asked string) bool {
 func checkBody(route api.Route, r *http.Request) error {
 	if route.InForm == api.FormNone {
 		if r.ContentLength != 0 {
-			return fault.New(pawl.ErrInvalid, "%s takes no body", route.Name)
+			return fault.New(pawl.ErrInvalid, "%s does not accept a body", route.Name)
 		}
 		return nil
 	}
 	kinds := r.Header.Values("Content-Type")
 	if len(kinds) != 1 {
-		return fault.New(pawl.ErrInvalid, "send it as %s", route.InForm)
+		return fault.New(pawl.ErrInvalid, "the content type must be %s", route.InForm)
 	}
 	kind, params, err := mime.ParseMediaType(kinds[0])
 	charset := strings.ToLower(params["charset"])
 	if err != nil || kind != string(route.InForm) || charset != "" && charset != "utf-8" {
-		return fault.New(pawl.ErrInvalid, "send it as %s", route.InForm)
+		return fault.New(pawl.ErrInvalid, "the content type must be %s", route.InForm)
 	}
 	if r.Header.Get("Content-Encoding") != "" {
-		return fault.New(pawl.ErrInvalid, "send it without Content-Encoding")
+		return fault.New(pawl.ErrInvalid, "Content-Encoding is not supported")
 	}
 	return nil
 }

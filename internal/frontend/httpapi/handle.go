@@ -32,7 +32,7 @@ type request struct {
 // that has written the response itself returns errWritten.
 type handlerFunc func(w *response, r *request) (any, error)
 
-var errWritten = errors.New("it is answered")
+var errWritten = errors.New("the response is already written")
 
 // serve wraps a route's handler with authentication, checks and encoding.
 func (s *Server) serve(route api.Route, do handlerFunc) http.Handler {
@@ -75,7 +75,7 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 	}
 	id := pawl.SessionID(r.PathValue("id"))
 	if id != "" && !id.Valid() {
-		return nil, fault.New(pawl.ErrNotFound, "there is no session of this id")
+		return nil, fault.New(pawl.ErrNotFound, "session not found")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
 	in := &request{Request: r, server: s, route: route, principal: principal, service: s.Service(principal), id: id, query: query}
@@ -90,12 +90,12 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "the query cannot be read")
+		return nil, fault.New(pawl.ErrInvalid, "invalid query string")
 	}
 	for name, all := range values {
 		known := slices.ContainsFunc(route.Query, func(p api.Param) bool { return p.Name == name })
 		if !known || len(all) != 1 {
-			return nil, fault.New(pawl.ErrInvalid, "%s does not take %q, or not so often", route.Name, name)
+			return nil, fault.New(pawl.ErrInvalid, "%s does not accept the parameter %q, or accepts it only once", route.Name, name)
 		}
 	}
 	return values, nil
@@ -110,7 +110,7 @@ func decode[T any](w *response, r *request) (T, error) {
 	}
 	setReadTimeout(w, 0)
 	if err := strictjson.Decode(text, &v); err != nil {
-		return v, fault.New(pawl.ErrInvalid, "the body is wrong: %w", err)
+		return v, fault.New(pawl.ErrInvalid, "invalid body: %w", err)
 	}
 	return v, nil
 }
@@ -129,9 +129,9 @@ func setReadTimeout(w *response, limit time.Duration) {
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return fault.New(pawl.ErrInvalid, "the body has more than %d bytes", large.Limit)
+		return fault.New(pawl.ErrInvalid, "the body is larger than %d bytes", large.Limit)
 	}
-	return fault.New(pawl.ErrInvalid, "the body did not come whole: %w", err)
+	return fault.New(pawl.ErrInvalid, "incomplete body: %w", err)
 }
 
 // pathSeq parses the event number in the path.
@@ -140,7 +140,7 @@ func (r *request) pathSeq() (pawl.Seq, error) { return parseSeq(r.PathValue("seq
 func parseSeq(text string) (pawl.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, fault.New(pawl.ErrInvalid, "%.40q is no number of an event", text)
+		return 0, fault.New(pawl.ErrInvalid, "%.40q is not an event number", text)
 	}
 	return pawl.Seq(n), nil
 }
@@ -164,7 +164,7 @@ func (r *request) time(name string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fault.New(pawl.ErrInvalid, "%s is no time like 2006-01-02T15:04:05Z", name)
+		return at, fault.New(pawl.ErrInvalid, "%s must be a time such as 2006-01-02T15:04:05Z", name)
 	}
 	return at, nil
 }
@@ -188,7 +188,7 @@ func (s *Server) writeError(w *response, r *http.Request, err error) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, err := marshal(v)
 	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
+		status, text = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the response could not be encoded"}}`)
 	}
 	w.Header().Set("Content-Type", string(api.FormJSON))
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))

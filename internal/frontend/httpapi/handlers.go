@@ -94,7 +94,7 @@ var handlers = map[string]handlerFunc{
 			return nil, err
 		}
 		if len(in.Always) > 0 && !r.principal.Scope.Covers(api.ScopeAdmin) {
-			return nil, fault.New(pawl.ErrDenied, "to permit something for good needs the scope %q: permit it once", api.ScopeAdmin)
+			return nil, fault.New(pawl.ErrDenied, "always allow needs the scope %q: allow it once instead", api.ScopeAdmin)
 		}
 		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
 	},
@@ -228,7 +228,7 @@ func (r *request) checkMissionChecks(checks []pawl.Check) error {
 	if !reaches || r.principal.Scope.Covers(api.ScopeAdmin) {
 		return nil
 	}
-	return fault.New(pawl.ErrDenied, "a check that reaches the network needs the scope %q: leave its hosts out", api.ScopeAdmin)
+	return fault.New(pawl.ErrDenied, "checks with network access need the scope %q", api.ScopeAdmin)
 }
 
 // orEmpty returns a list that is encoded as [], not null.
@@ -258,7 +258,7 @@ func (r *request) checkDir(dir string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", fault.New(pawl.ErrInvalid, "there is no folder %q on the server", dir)
+		return "", fault.New(pawl.ErrInvalid, "directory %q not found on the server", dir)
 	}
 	return real, nil
 }
@@ -268,9 +268,9 @@ func (r *request) checkDir(dir string) (string, error) {
 func (r *request) sessionDir(in *api.NewSession) (string, error) {
 	switch {
 	case in.Dir != "" && in.Workspace != "":
-		return "", fault.New(pawl.ErrInvalid, "name a folder or a workspace, not both")
+		return "", fault.New(pawl.ErrInvalid, "set dir or workspace, not both")
 	case in.Workspace != "" && r.server.WorkspaceDir == nil:
-		return "", fault.New(pawl.ErrInvalid, "only a fleet has workspaces by name: name a folder")
+		return "", fault.New(pawl.ErrInvalid, "only a fleet has named workspaces: set dir instead")
 	case in.Dir != "" || r.server.WorkspaceDir == nil:
 		return r.checkDir(in.Dir)
 	case in.ID == "":
@@ -315,7 +315,7 @@ func (r *request) checkSettings(s pawl.Settings) error {
 		}
 	}
 	if s.Trusted || s.Mode == "yolo" {
-		return fault.New(pawl.ErrDenied, "to trust the folder, or to do without asking, needs the scope %q: name another mode", api.ScopeAdmin)
+		return fault.New(pawl.ErrDenied, "trusting the project and the mode yolo need the scope %q", api.ScopeAdmin)
 	}
 	return nil
 }
@@ -332,17 +332,17 @@ func (r *request) filter() (f pawl.Filter, err error) {
 	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner()}
 	if text := r.query.Get("shared"); text != "" {
 		if f.Shared, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "shared is true or false")
+			return f, fault.New(pawl.ErrInvalid, "shared must be true or false")
 		}
 	}
 	if text := r.query.Get("unfinished"); text != "" {
 		if f.Unfinished, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "unfinished is true or false")
+			return f, fault.New(pawl.ErrInvalid, "unfinished must be true or false")
 		}
 	}
 	if text := r.query.Get("missions"); text != "" {
 		if f.Missions, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "missions is true or false")
+			return f, fault.New(pawl.ErrInvalid, "missions must be true or false")
 		}
 	}
 	if f.Limit, err = r.limit(); err != nil {
@@ -360,7 +360,7 @@ func (r *request) limit() (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fault.New(pawl.ErrInvalid, "limit is a number from 1 on")
+		return 0, fault.New(pawl.ErrInvalid, "limit must be a positive integer")
 	}
 	return n, nil
 }
@@ -420,7 +420,7 @@ func (r *request) events() iter.Seq2[pawl.Event, error] {
 		case err != nil:
 			yield(pawl.Event{}, bodyError(err))
 		case open && !r.principal.Scope.Covers(api.ScopeAdmin):
-			yield(pawl.Event{}, fault.New(pawl.ErrDenied, "its last turn is open, and may say that calls are permitted: that needs the scope %q", api.ScopeAdmin))
+			yield(pawl.Event{}, fault.New(pawl.ErrDenied, "importing a session with an unfinished turn needs the scope %q, because the turn can contain permissions", api.ScopeAdmin))
 		}
 	}
 }
@@ -436,7 +436,7 @@ func (r *request) event(text []byte) (pawl.Event, error) {
 	case pawl.SessionCreated:
 		real, err := r.checkDir(b.Dir)
 		if err == nil && real != b.Dir {
-			err = fault.New(pawl.ErrInvalid, "the folder %q is %q: say that in session.created", b.Dir, real)
+			err = fault.New(pawl.ErrInvalid, "the directory %q resolves to %q: use the resolved path in session.created", b.Dir, real)
 		}
 		return e, err
 	case pawl.Prompted:

@@ -83,7 +83,7 @@ func New(c Config) *Server {
 	for _, r := range api.Routes {
 		do, ok := handlers[r.Name]
 		if !ok {
-			panic("server: the route " + r.Name + " has no handler")
+			panic("httpapi: no handler for the route " + r.Name)
 		}
 		pattern := r.Method + " " + r.Path
 		s.routes[pattern] = r
@@ -126,7 +126,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.closed.Do(func() { close(s.closing) })
 	err := s.http.Shutdown(ctx)
 	if err != nil {
-		return errors.Join(fmt.Errorf("some requests were cut off: %w", err), s.http.Close())
+		return errors.Join(fmt.Errorf("some requests were interrupted: %w", err), s.http.Close())
 	}
 	return nil
 }
@@ -142,10 +142,10 @@ func (s *Server) ready(rw http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, errDraining)
 	case err != nil:
 		s.Log.Error("not ready", "id", w.id, "error", err)
-		s.writeError(w, r, fault.New(pawl.ErrUnavailable, "not ready: the server's log says why, by the request id"))
+		s.writeError(w, r, fault.New(pawl.ErrUnavailable, "not ready: see the server's log for this request ID"))
 	default:
 		_, _ = w.Write([]byte("ok\n"))
 	}
 }
 
-var errDraining = fault.New(pawl.ErrUnavailable, "the server is about to end and takes no new work")
+var errDraining = fault.New(pawl.ErrUnavailable, "the server is shutting down")

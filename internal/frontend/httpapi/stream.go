@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // readAhead is how many events are buffered for a stream, and the most that are
@@ -32,7 +32,7 @@ func streamEvents(w *response, r *request) (any, error) {
 	s := r.server
 	if s.streams.Add(1) > int64(s.Streams) {
 		s.streams.Add(-1)
-		return nil, fmt.Errorf("there are %d streams already: %w", s.Streams, api.ErrLimited)
+		return nil, fault.New(api.ErrLimited, "too many open streams: the limit is %d", s.Streams)
 	}
 	defer s.streams.Add(-1)
 	if err := s.streamCounts.add(r.principal); err != nil {
@@ -83,7 +83,7 @@ func (w *streamCounts) add(p api.Principal) error {
 	for key, n := range limits {
 		if w.count[key] >= n {
 			whose, _, _ := strings.Cut(key, " ")
-			return fmt.Errorf("the %s has %d streams already, as many as it may: %w", whose, n, api.ErrLimited)
+			return fault.New(api.ErrLimited, "too many open streams: the limit of the %s is %d", whose, n)
 		}
 	}
 	if w.count == nil {

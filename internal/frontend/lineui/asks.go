@@ -37,7 +37,7 @@ func (u *ui) trackAsks(ctx context.Context, e pawl.Event, asker string) {
 		u.dropAsks(func(a pendingAsk) bool { return a.id.session == e.Session })
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := e.Subagent()
-		u.followSubagent(ctx, c.Subagent, fmt.Sprintf("the task %q (%s)", sanitizeLine(c.Title), sanitizeLine(c.Agent)))
+		u.followSubagent(ctx, c.Subagent, fmt.Sprintf("subagent %q (%s)", sanitizeLine(c.Title), sanitizeLine(c.Agent)))
 	default: // no effect on asks
 	}
 }
@@ -48,7 +48,7 @@ func (u *ui) dropAsks(match func(pendingAsk) bool) {
 	u.pendingAsks = slices.DeleteFunc(u.pendingAsks, match)
 	if q := u.question; q != nil && q.ask != (askID{}) && !slices.ContainsFunc(u.pendingAsks, func(a pendingAsk) bool { return a.id == q.ask }) {
 		u.question = nil
-		u.out.printf("answered: no answer is needed any more")
+		u.out.printf("answered: already answered elsewhere")
 	}
 }
 
@@ -73,7 +73,7 @@ func (u *ui) heading(a pendingAsk, what string) {
 		what += " asked by " + a.asker
 	}
 	if a.ask.Timeout > 0 {
-		what += fmt.Sprintf(" (waits %s)", formatDuration(a.ask.Timeout.Round(time.Second)))
+		what += fmt.Sprintf(" (times out after %s)", formatDuration(a.ask.Timeout.Round(time.Second)))
 	}
 	u.out.printf("ask: %s", what)
 	if strings.TrimSpace(a.ask.Text) != "" {
@@ -83,28 +83,28 @@ func (u *ui) heading(a pendingAsk, what string) {
 
 // permission returns the permission prompt for a tool call.
 func (u *ui) permission(a pendingAsk) *question {
-	choices := []choice{{number: "1", words: "y yes", text: "yes, once", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})}}
+	choices := []choice{{number: "1", words: "y yes allow", text: "allow once", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})}}
 	if len(a.ask.Offer) > 0 {
 		always := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: a.ask.Offer}
-		choices = append(choices, choice{number: "2", words: "a always", text: "yes, and always, by the rule that is said above", do: u.answerWith(a, always)})
+		choices = append(choices, choice{number: "2", words: "a always", text: "always allow, with the rules above", do: u.answerWith(a, always)})
 	}
 	choices = append(choices,
-		choice{number: "3", words: "n no", text: "no, and stop", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
-		choice{number: "4", words: "but", text: "no, and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
+		choice{number: "3", words: "n no deny", text: "deny", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
+		choice{number: "4", words: "but", text: "deny, and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
 			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
 		}})
-	return u.forAsk(a, u.menu(func() { u.heading(a, "may this run?") }, choices))
+	return u.forAsk(a, u.menu(func() { u.heading(a, "allow this tool call?") }, choices))
 }
 
 // confirmContinue returns a yes-or-no question: whether a turn that repeats itself
 // continues.
 func (u *ui) confirmContinue(a pendingAsk) *question {
-	return u.forAsk(a, u.menu(func() { u.heading(a, "shall it go on?") }, []choice{
-		{number: "1", words: "y yes", text: "yes", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})},
-		{number: "2", words: "but", text: "yes, and say what to do otherwise", then: "otherwise", do: func(ctx context.Context, words string) {
+	return u.forAsk(a, u.menu(func() { u.heading(a, "continue this turn?") }, []choice{
+		{number: "1", words: "y yes", text: "continue", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})},
+		{number: "2", words: "but", text: "continue, with a message", then: "message", do: func(ctx context.Context, words string) {
 			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: words})
 		}},
-		{number: "3", words: "n no", text: "no, end the turn", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
+		{number: "3", words: "n no", text: "stop the turn", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
 	}))
 }
 
@@ -118,15 +118,15 @@ func (u *ui) forAsk(a pendingAsk, q *question) *question {
 // holds the answers to the earlier ones.
 func (u *ui) form(a pendingAsk, at int, before [][]string) *question {
 	q := a.ask.Questions[at]
-	hint := "number, or your own words: "
+	hint := "number or answer: "
 	if q.Multiple {
-		hint = "numbers with commas between, or your own words: "
+		hint = "numbers separated by commas, or answer: "
 	}
 	print := func() {
 		if at == 0 {
-			what := "a question"
+			what := "question"
 			if a.ask.Kind == pawl.AskPlan {
-				what = "is this plan good?"
+				what = "start with this plan?"
 			}
 			u.heading(a, what)
 		}
@@ -135,7 +135,7 @@ func (u *ui) form(a pendingAsk, at int, before [][]string) *question {
 		for i, o := range q.Options {
 			u.printOption(i+1, o)
 		}
-		u.out.printf("0: no answer")
+		u.out.printf("0: skip")
 	}
 	return u.forAsk(a, &question{hint: hint, print: print, take: func(ctx context.Context, line string) {
 		if line == "0" {
@@ -189,7 +189,7 @@ func choose(q pawl.Question, line string) ([]string, error) {
 		case err != nil:
 			return []string{line}, nil
 		case n < 1 || n > len(q.Options):
-			return nil, fmt.Errorf("there is no option %d", n)
+			return nil, fmt.Errorf("no option %d", n)
 		}
 		if label := q.Options[n-1].Label; !slices.Contains(chosen, label) {
 			chosen = append(chosen, label)
@@ -210,7 +210,7 @@ func (u *ui) sendAnswer(ctx context.Context, a pendingAsk, answer pawl.Answer) {
 	switch {
 	case err == nil:
 	case errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrNotFound):
-		u.out.printf("answered: somebody else was faster")
+		u.out.printf("answered: already answered elsewhere")
 	default:
 		u.out.printError(err)
 		return

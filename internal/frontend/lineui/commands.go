@@ -18,28 +18,28 @@ type command struct {
 // commands returns the slash commands of this front end; projects can define more.
 func commands() []command {
 	return []command{
-		{"help", "", "this list", (*ui).help},
-		{"new", "", "begin a new session", (*ui).newSession},
-		{"sessions", "", "list the sessions of this folder", (*ui).listSessions},
-		{"open", "number", "open a session of that list", (*ui).openListed},
-		{"models", "", "list the models that can be asked", (*ui).listModels},
-		{"model", "name or number", "choose the model of the next prompts", (*ui).chooseModel},
-		{"agents", "[name]", "list the agents, or choose that of the next prompts", (*ui).chooseAgent},
-		{"mode", "[name]", "list the modes, or choose what pawl may do without asking", (*ui).chooseMode},
-		{"last", "", "hear the newest reply again", (*ui).printLast},
-		{"output", "[number]", "hear what the newest tool gave back; 2 is the one before it", (*ui).printOutput},
-		{"show", "", "hear the whole session", (*ui).showAll},
-		{"reasoning", "[on or off]", "whether what the model thinks is said", (*ui).setReasoning},
-		{"undo", "", "take back the newest turn, its changes to files included", (*ui).undo},
-		{"redo", "", "bring back what was taken back", (*ui).redo},
-		{"rewind", "[number]", "list what you have said, or go back to before it", (*ui).rewind},
-		{"compact", "[what matters]", "make the conversation smaller", (*ui).compact},
-		{"rename", "title", "give the session another title", (*ui).rename},
-		{"fork", "", "begin another session as this one is", (*ui).forkSession},
-		{"stats", "", "what the session has used and cost", (*ui).stats},
-		{"trust", "", "what this folder brings, and whether it may take effect", (*ui).trustCommand},
-		{"bell", "[on or off]", "whether a bell rings when pawl asks something", (*ui).setBell},
-		{"quit", "", "end pawl; the session can be continued", (*ui).quitCommand},
+		{"help", "", "list the commands", (*ui).help},
+		{"new", "", "start a new session", (*ui).newSession},
+		{"sessions", "", "list the sessions in this project", (*ui).listSessions},
+		{"open", "number", "open a session of the list", (*ui).openListed},
+		{"models", "", "list the available models", (*ui).listModels},
+		{"model", "name or number", "choose the model", (*ui).chooseModel},
+		{"agents", "[name]", "list the agents, or choose one", (*ui).chooseAgent},
+		{"mode", "[name]", "list the permission modes, or choose one", (*ui).chooseMode},
+		{"last", "", "repeat the last reply", (*ui).printLast},
+		{"output", "[number]", "print the output of the last tool call; 2 is the one before it", (*ui).printOutput},
+		{"show", "", "print the whole session", (*ui).showAll},
+		{"reasoning", "[on or off]", "print the model's reasoning, or not", (*ui).setReasoning},
+		{"undo", "", "undo the last turn and its file changes", (*ui).undo},
+		{"redo", "", "redo what was undone", (*ui).redo},
+		{"rewind", "[number]", "list your messages, or rewind to before one", (*ui).rewind},
+		{"compact", "[instructions]", "summarize the conversation to free context", (*ui).compact},
+		{"rename", "title", "rename the session", (*ui).rename},
+		{"fork", "", "fork this session", (*ui).forkSession},
+		{"stats", "", "print token usage and cost", (*ui).stats},
+		{"trust", "", "review and trust the project configuration", (*ui).trustCommand},
+		{"bell", "[on or off]", "ring the bell when Pawl asks, or not", (*ui).setBell},
+		{"quit", "", "quit Pawl; the session is saved", (*ui).quitCommand},
 	}
 }
 
@@ -47,9 +47,9 @@ func (u *ui) help(context.Context, string) error {
 	for _, c := range commands() {
 		u.out.printf("%s: %s", strings.TrimSpace("/"+c.name+" "+c.arguments), c.help)
 	}
-	u.out.printf("A line is a prompt; while pawl works it is read at the next step. A line that ends in \\ goes on.")
-	u.out.printf("Several lines pasted at once wait for an Enter. A ! before a line runs it as a command.")
-	u.out.printf("Ctrl-C interrupts the work, twice ends pawl; so does Ctrl-D. /again repeats a question.")
+	u.out.printf("Each line is a prompt. While Pawl works, it is read at the next step. End a line with \\ to continue it on the next one.")
+	u.out.printf("Pasted lines are sent when you press Enter. Start a line with ! to run a shell command.")
+	u.out.printf("Ctrl-C interrupts the turn; press it twice, or Ctrl-D, to quit. /again repeats a question.")
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (u *ui) quitCommand(context.Context, string) error {
 // newSession leaves the open session. The next prompt creates a new one.
 func (u *ui) newSession(context.Context, string) error {
 	u.leaveSession()
-	u.out.printf("new: the next prompt begins a session")
+	u.out.printf("new: the next prompt starts a session")
 	return nil
 }
 
@@ -83,10 +83,10 @@ func (u *ui) listSessions(ctx context.Context, _ string) error {
 		u.out.printf("%d: %s, %s, %s", i+1, sessionTitle(s), s.Updated.Local().Format("2 Jan 15:04"), s.State())
 	}
 	if len(list) == 0 {
-		u.out.printf("sessions: there are none yet")
+		u.out.printf("sessions: none yet")
 		return nil
 	}
-	u.out.printf("sessions: %d, the latest first; /open 1 opens the first", len(list))
+	u.out.printf("sessions: %d, latest first; /open 1 opens the first", len(list))
 	return nil
 }
 
@@ -96,9 +96,9 @@ func parseIndex(argument string, length int, list string) (int, error) {
 	n, err := strconv.Atoi(argument)
 	switch {
 	case length == 0:
-		return 0, usagef("there is no list yet: %s makes one", list)
+		return 0, usagef("no list yet: use %s first", list)
 	case err != nil || n < 1 || n > length:
-		return 0, usagef("%q is no number of the list: %s says it again", sanitizeLine(argument), list)
+		return 0, usagef("%q is not a number of the list: %s prints it again", sanitizeLine(argument), list)
 	}
 	return n - 1, nil
 }
@@ -138,7 +138,7 @@ func (u *ui) findModels(ctx context.Context) (list []pawl.ModelInfo, err error) 
 
 func (u *ui) chooseModel(_ context.Context, argument string) error {
 	if argument == "" {
-		return usagef("name a model: /models lists them")
+		return usagef("no model given: /models lists them")
 	}
 	if _, err := strconv.Atoi(argument); err == nil {
 		n, err := parseIndex(argument, len(u.models), "/models")
@@ -148,7 +148,7 @@ func (u *ui) chooseModel(_ context.Context, argument string) error {
 		argument = u.models[n]
 	}
 	u.Settings.Model = argument
-	u.out.printf("model: the next prompts go to %s", sanitizeLine(argument))
+	u.out.printf("model: %s, from the next prompt", sanitizeLine(argument))
 	return nil
 }
 
@@ -165,20 +165,20 @@ func (u *ui) chooseAgent(ctx context.Context, argument string) error {
 		return nil
 	}
 	if len(project.Agents) > 0 && !slices.ContainsFunc(project.Agents, func(a pawl.AgentInfo) bool { return a.Name == argument }) {
-		return usagef("there is no agent %q: /agents lists them", sanitizeLine(argument))
+		return usagef("unknown agent %q: /agents lists them", sanitizeLine(argument))
 	}
 	u.Settings.Agent = argument
-	u.out.printf("agent: the next prompts are for %s", sanitizeLine(argument))
+	u.out.printf("agent: %s, from the next prompt", sanitizeLine(argument))
 	return nil
 }
 
 // modes are the permission modes that can be chosen here. yolo is not: it needs a
 // flag.
 var modes = []struct{ name, means string }{
-	{"plan", "look and plan, change nothing"},
-	{"ask", "ask before each change and command"},
-	{"guard", "work in the sandbox, ask before something leaves it"},
-	{"auto", "work in the sandbox, refuse what would leave it"},
+	{"plan", "read and plan, change nothing"},
+	{"ask", "ask before every change and command"},
+	{"guard", "work in the sandbox, ask before leaving it"},
+	{"auto", "work in the sandbox, deny everything outside it"},
 }
 
 func (u *ui) chooseMode(_ context.Context, argument string) error {
@@ -191,11 +191,11 @@ func (u *ui) chooseMode(_ context.Context, argument string) error {
 	for _, m := range modes {
 		if m.name == argument {
 			u.Settings.Mode = argument
-			u.out.printf("mode: the next prompts are worked on in the mode %s: %s", m.name, m.means)
+			u.out.printf("mode: %s, from the next prompt: %s", m.name, m.means)
 			return nil
 		}
 	}
-	return usagef("there is no mode %q to choose here: plan, ask, guard or auto", sanitizeLine(argument))
+	return usagef("unknown mode %q: use plan, ask, guard or auto", sanitizeLine(argument))
 }
 
 // parseToggle parses "on" or "off"; "" toggles the current value.
@@ -208,7 +208,7 @@ func parseToggle(holds bool, argument string) (bool, error) {
 	case "off":
 		return false, nil
 	}
-	return holds, usagef("on or off, not %q", sanitizeLine(argument))
+	return holds, usagef("unknown value %q: use on or off", sanitizeLine(argument))
 }
 
 func (u *ui) setReasoning(_ context.Context, argument string) error {
@@ -217,7 +217,7 @@ func (u *ui) setReasoning(_ context.Context, argument string) error {
 		return err
 	}
 	u.renderer.showReasoning = on
-	u.out.printf("reasoning: %s", map[bool]string{true: "it is said", false: "it is not said"}[on])
+	u.out.printf("reasoning: %s", map[bool]string{true: "on", false: "off"}[on])
 	return nil
 }
 
@@ -227,14 +227,14 @@ func (u *ui) setBell(_ context.Context, argument string) error {
 		return err
 	}
 	u.bell = on
-	u.out.printf("bell: %s", map[bool]string{true: "it rings when pawl asks", false: "it does not ring"}[on])
+	u.out.printf("bell: %s", map[bool]string{true: "on", false: "off"}[on])
 	return nil
 }
 
 // withSession runs work with the open session, or fails if none exists.
 func (u *ui) withSession(ctx context.Context, work func(context.Context, pawl.SessionID) error) error {
 	if u.session.ID == "" {
-		return usagef("there is no session yet: send a prompt first")
+		return usagef("no session yet: send a prompt first")
 	}
 	return u.runInterruptible(ctx, func(ctx context.Context) error { return work(ctx, u.session.ID) })
 }
@@ -248,14 +248,14 @@ func (u *ui) compact(ctx context.Context, words string) error {
 		return err
 	})
 	if err == nil {
-		u.out.printf("compacting: the conversation is to be made smaller")
+		u.out.printf("compacting: summarizing the conversation")
 	}
 	return err
 }
 
 func (u *ui) rename(ctx context.Context, title string) error {
 	if title == "" {
-		return usagef("say the title behind /rename")
+		return usagef("no title given: write it after /rename")
 	}
 	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error { return u.Service.Rename(ctx, id, title) })
 	if err == nil {
@@ -273,6 +273,6 @@ func (u *ui) forkSession(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	u.out.printf("forked: what follows is in the new session")
+	u.out.printf("forked: this is the new session")
 	return u.openSession(ctx, s.ID)
 }

@@ -40,7 +40,7 @@ func (u *ui) start(ctx context.Context) {
 
 // printHeader prints the working directory, the model and the mode.
 func (u *ui) printHeader(project pawl.Project) {
-	words := []string{"pawl in " + sanitizeLine(u.Dir)}
+	words := []string{"Pawl in " + sanitizeLine(u.Dir)}
 	for _, w := range []struct{ what, own, usual string }{{"model", u.Settings.Model, project.Model}, {"mode", u.Settings.Mode, project.Mode}} {
 		if w.own == "" {
 			w.own = w.usual
@@ -49,7 +49,7 @@ func (u *ui) printHeader(project pawl.Project) {
 			words = append(words, w.what+" "+sanitizeLine(w.own))
 		}
 	}
-	u.out.printf("hello: %s; /help lists what can be done", strings.Join(words, ", "))
+	u.out.printf("welcome: %s; /help lists the commands", strings.Join(words, ", "))
 	for _, note := range project.Notes {
 		u.out.printf("note: %s", sanitizeLine(note))
 	}
@@ -64,9 +64,9 @@ func (u *ui) trustCommand(ctx context.Context, _ string) error {
 	case err != nil:
 		return err
 	case len(project.Trust.Parts) == 0:
-		u.out.printf("trust: this folder brings nothing that needs it")
+		u.out.printf("trust: this project has no configuration that needs trust")
 	case !needsTrust(project):
-		u.out.printf("trust: this folder is trusted as it is now; 'pawl trust --revoke' takes it back")
+		u.out.printf("trust: this project is trusted; run `pawl trust --revoke` to distrust it")
 	default:
 		u.present(u.trust(project, ""))
 	}
@@ -80,21 +80,21 @@ func (u *ui) trust(project pawl.Project, before string) *question {
 		if before != "" {
 			u.out.printf("note: %s", before)
 		}
-		u.out.printf("ask: do you trust this folder?")
+		u.out.printf("ask: trust this project?")
 		u.out.full(project.Dir)
 		if project.Trust.State == "changed" {
-			u.out.printf("You trusted it before, and what it brings has changed since. Until you trust it again, pawl works here without any of it.")
+			u.out.printf("The configuration of this project has changed since you trusted it. Pawl ignores it until you trust the project again.")
 		} else {
-			u.out.printf("It brings what could get programs run, or tell the model what to do. Until you trust it, pawl works here without any of it.")
+			u.out.printf("The configuration of this project can run programs and instruct the model. Pawl ignores it until you trust the project.")
 		}
-		u.out.printf("It would enable:")
+		u.out.printf("It enables:")
 		for _, part := range project.Trust.Parts {
 			u.out.full(strings.ReplaceAll(part, "\n", `\n`))
 		}
 	}
 	return u.menu(print, []choice{
-		{number: "1", words: "y yes", text: "yes, as it is now", do: func(ctx context.Context, _ string) { u.applyTrust(ctx, project) }},
-		{number: "3", words: "n no", text: "no, not now", do: func(context.Context, string) { u.out.printf("trust: not now; /trust asks again") }},
+		{number: "1", words: "y yes", text: "trust this project", do: func(ctx context.Context, _ string) { u.applyTrust(ctx, project) }},
+		{number: "3", words: "n no", text: "not now", do: func(context.Context, string) { u.out.printf("trust: not trusted; /trust asks again") }},
 	})
 }
 
@@ -104,24 +104,24 @@ func (u *ui) applyTrust(ctx context.Context, project pawl.Project) {
 	err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Service.Trust(ctx, project.Dir, project.Trust.Hash) })
 	switch {
 	case err == nil:
-		u.out.printf("trust: it takes effect with the next prompt")
+		u.out.printf("trust: the project configuration applies from the next prompt")
 	case errors.Is(err, pawl.ErrConflict):
 		now, err := u.project(ctx)
 		if err != nil {
 			u.out.printError(err)
 			return
 		}
-		u.present(u.trust(now, "it has changed while you looked: this is what is there now"))
+		u.present(u.trust(now, "the configuration has changed: review it again"))
 	default:
 		u.out.printError(err)
 	}
 }
 
 // defaultModelHelp is used if Onboarding.Help is nil.
-const defaultModelHelp = `Pawl needs a model: a provider's key, or a model on your machine.
-export ANTHROPIC_API_KEY=... names a key; OPENAI_API_KEY and GEMINI_API_KEY do too.
-'pawl auth login anthropic' asks for the key and keeps it.
-Then begin again with pawl --model sonnet; 'pawl models' lists all models.`
+const defaultModelHelp = `Pawl needs a model: an API key of a provider, or a local model.
+Set an API key with export ANTHROPIC_API_KEY=..., or OPENAI_API_KEY, or GEMINI_API_KEY.
+Or run pawl auth login anthropic, which prompts for the key and stores it.
+Then run pawl --model sonnet. Run pawl models to list all models.`
 
 // welcome lets the user choose a model and a mode if none is configured.
 func (u *ui) welcome(ctx context.Context, project pawl.Project) {
@@ -150,7 +150,7 @@ func (u *ui) helpModels(ctx context.Context) error {
 			return err
 		}
 	}
-	u.out.printf("welcome: there is no model to ask yet")
+	u.out.printf("welcome: no model configured")
 	u.out.block(help)
 	return nil
 }
@@ -158,20 +158,20 @@ func (u *ui) helpModels(ctx context.Context) error {
 // askModel asks for the model, then for the permission mode.
 func (u *ui) askModel(models []pawl.ModelInfo, project pawl.Project) *question {
 	print := func() {
-		u.out.printf("welcome: two things are to be chosen first, the model and how much it may do without asking")
+		u.out.printf("welcome: first choose a model and a permission mode")
 		for i, m := range models {
 			u.out.printf("%d: %s", i+1, sanitizeLine(m.Ref))
 		}
-		u.out.printf("0: later")
+		u.out.printf("0: skip")
 	}
 	return &question{print: print, hint: "number of the model: ", take: func(_ context.Context, line string) {
 		n, err := strconv.Atoi(line)
 		switch {
 		case err != nil || n < 0 || n > len(models):
-			u.out.printf("that is no number of the list; /again says it again")
+			u.out.printf("not a number of the list; /again prints it again")
 		case n == 0:
 			u.question = nil
-			u.out.printf("later: /models and /model choose one")
+			u.out.printf("skipped: choose one later with /models and /model")
 		default:
 			u.present(u.askMode(models[n-1].Ref, project))
 		}
@@ -199,7 +199,7 @@ func (u *ui) askMode(model string, project pawl.Project) *question {
 	if len(choices) == 0 { // managed settings allow none of these: use the configured mode
 		choices = []choice{{number: "1", text: sanitizeLine(project.Mode), do: func(context.Context, string) { u.saveChoice(model, project.Mode) }}}
 	}
-	return u.menu(func() { u.out.printf("mode: how much may it do by itself?") }, choices)
+	return u.menu(func() { u.out.printf("mode: choose a permission mode") }, choices)
 }
 
 // saveChoice applies the choice and saves it. If saving fails, it still applies to
@@ -208,11 +208,11 @@ func (u *ui) saveChoice(model, mode string) {
 	u.Settings.Model, u.Settings.Mode = model, mode
 	if u.Onboarding.Save != nil {
 		if err := u.Onboarding.Save(model, mode); err != nil {
-			u.out.printError(fmt.Errorf("the choice holds until pawl ends, for it could not be kept: %w", err))
+			u.out.printError(fmt.Errorf("the choice applies until Pawl exits, because it could not be saved: %w", err))
 			return
 		}
-		u.out.printf("chosen: kept in your configuration; say what is to be done")
+		u.out.printf("saved: the choice is in your configuration; ask Pawl to do something")
 		return
 	}
-	u.out.printf("chosen: say what is to be done")
+	u.out.printf("ready: ask Pawl to do something")
 }

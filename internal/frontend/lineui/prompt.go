@@ -21,14 +21,14 @@ func (u *ui) handlePromptInput(ctx context.Context, in userInput) {
 	switch {
 	case in.pasted():
 		u.draft, u.pasted = append(u.draft, in.lines...), true
-		u.out.printf("pasted: %s; Enter alone sends all of it, /drop drops it, more lines are added", humanize.Plural(len(in.lines), "line"))
+		u.out.printf("pasted: %s; press Enter to send, type /drop to discard, or add more lines", humanize.Plural(len(in.lines), "line"))
 	case u.pasted && strings.TrimSpace(line) == "" && !goesOn:
 		text := strings.Join(u.draft, "\n")
 		u.draft, u.pasted = nil, false
 		u.sendPrompt(ctx, text, verbatim)
 	case len(u.draft) > 0 && line == "/drop":
 		u.draft, u.pasted = nil, false
-		u.out.printf("dropped: what was written is not sent")
+		u.out.printf("dropped: not sent")
 	case u.pasted || goesOn:
 		u.draft = append(u.draft, line)
 	default:
@@ -88,7 +88,10 @@ func (u *ui) checkCommand(ctx context.Context, command string) error {
 	if slices.Contains(names, command) {
 		return nil
 	}
-	return usagef("there is no command /%s%s; /help lists them, and a blank before the slash makes it text", command, suggest.Ask("/", command, names))
+	if similar := suggest.Quoted("/", command, names); similar != "" {
+		return usagef("unknown command %q. Did you mean %s?", "/"+command, similar)
+	}
+	return usagef("unknown command %q; /help lists the commands; to send it as text, type a space first", "/"+command)
 }
 
 // project returns the project's configuration. It is empty if the service cannot read
@@ -149,7 +152,7 @@ func (u *ui) sendPrompt(ctx context.Context, text string, m expansion) {
 	}
 	u.renderer.promptSent(seq, text)
 	if working {
-		u.out.printf("sent: it is read at the next step")
+		u.out.printf("sent: read at the next step")
 	}
 }
 

@@ -46,11 +46,11 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		{"a blank before a slash", []lines{{" /quit"}}, []string{" /quit"}, 1, ""},
 		{"a path", []lines{{"/etc/hosts"}}, []string{"/etc/hosts"}, 1, ""},
 		{"a paste", []lines{{"one", "two"}, {""}}, []string{"one\ntwo"}, 0, "pasted: 2 lines"},
-		{"a paste alone is not sent", []lines{{"one", "two"}}, nil, 0, "Enter alone sends all of it"},
+		{"a paste alone is not sent", []lines{{"one", "two"}}, nil, 0, "press Enter to send"},
 		{"a paste is no command", []lines{{"/quit", "!rm x", "@file"}, {"/quit"}, {""}}, []string{"/quit\n!rm x\n@file\n/quit"}, 0, ""},
 		{"a paste with words", []lines{{"what is this?\\"}, {"one", "two"}, {"thanks"}, {""}}, []string{"what is this?\none\ntwo\nthanks"}, 0, ""},
 		{"a paste that is dropped", []lines{{"one", "two"}, {"/drop"}, {"go"}}, []string{"go"}, 1, "dropped: "},
-		{"an unknown command", []lines{{"/udno"}}, nil, 0, "did you mean /undo"},
+		{"an unknown command", []lines{{"/udno"}}, nil, 0, `Did you mean "/undo"?`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newHarness(t)
@@ -79,7 +79,7 @@ func TestInterruptWhatIsWritten(t *testing.T) { //nolint:paralleltest // it sets
 	for _, c := range []struct {
 		said string
 		over bool
-	}{{"dropped: ", false}, {"Ctrl-C again ends pawl", false}, {"bye", true}} {
+	}{{"dropped: ", false}, {"press Ctrl-C again to quit", false}, {"bye", true}} {
 		s.interrupt(s.ctx)
 		s.until(c.said)
 		if s.done != c.over {

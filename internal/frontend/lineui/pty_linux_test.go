@@ -102,7 +102,7 @@ func TestConversations(t *testing.T) {
 			{"number: ", "/again\n"}, {"number: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},
 		}},
 		{"declined", "ask", []string{writes}, []step{{"\n> ", "go\n"}, {"number: ", "no\n"}, {"\nnext: ", ""}, {"\n> ", "/quit\n"}}},
-		{"question", "ask", []string{asks, done}, []step{{"\n> ", "go\n"}, {"words: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"}}},
+		{"question", "ask", []string{asks, done}, []step{{"\n> ", "go\n"}, {"answer: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"}}},
 		{"back", "yolo", []string{writes, done, writesB, done}, []step{
 			{"\n> ", "one\n"}, {"\ndone", ""}, {"\n> ", "two\n"}, {"\ndone", ""}, {"\n> ", "/undo\n"}, {"number: ", "1\n"}, {"\nundone: ", ""},
 			{"\n> ", "/redo\n"}, {"number: ", "y\n"}, {"\nredone: ", ""}, {"\n> ", "/rewind\n"}, {"\n> ", "/rewind 2\n"}, {"number: ", "3\n"}, {"\n> ", "/quit\n"},
@@ -160,7 +160,7 @@ func TestHalfALineIsForgotten(t *testing.T) {
 	x.Await("tool: bash: ")
 	x.Type("1")
 	b.Write(t, "go", "")
-	x.Await("ask: may this run?")
+	x.Await("ask: allow this tool call?")
 	x.Await("number: ")
 	x.Type("\n")
 	x.Await("number: ")
@@ -198,7 +198,7 @@ func TestSteer(t *testing.T) {
 	x.Type("fix it\n")
 	x.Await("tool: bash: ")
 	x.Type("and the tests\n")
-	x.Await("sent: it is read at the next step\n")
+	x.Await("sent: read at the next step\n")
 	b.Write(t, "go", "")
 	x.Await("read: and the tests\n")
 	x.Await("pawl: Both.")
@@ -218,8 +218,8 @@ func TestInterrupt(t *testing.T) {
 	x.Type("more\n")
 	x.Await("sent: ")
 	x.Type("\x03")
-	x.Await("interrupting: Ctrl-C again ends pawl\n")
-	x.Await("\ninterrupted: ")
+	x.Await("interrupting: press Ctrl-C again to quit\n")
+	x.Await("\ncanceled: ")
 	x.Await("\n> ")
 	x.Type("/quit\n")
 	quits(t, x)
@@ -232,7 +232,7 @@ func TestInterruptTwice(t *testing.T) {
 	x := ui(t, b, "yolo")
 	x.Await("\n> ")
 	x.Type("\x03")
-	x.Await("Ctrl-C again ends pawl")
+	x.Await("press Ctrl-C again to quit")
 	x.Await("\n> ")
 	x.Type("\x03")
 	x.Await("bye")
@@ -249,12 +249,12 @@ func TestKilled(t *testing.T) {
 	x.Type("go\n")
 	x.Await("number: ")
 	x.Type("1\n")
-	x.Await("ask: may this run?")
+	x.Await("ask: allow this tool call?")
 	asked := x.Await("number: ")
 	x.Kill()
 	x = b.Terminal(t, "--screen-reader", "-c")
-	messages := x.Await("ask: may this run?")
-	for _, want := range []string{"session: go, 1 turn\n", "you: go\n", "pawl: First this.\n", "tool: bash done", "note: the work that was broken off goes on\n"} {
+	messages := x.Await("ask: allow this tool call?")
+	for _, want := range []string{"session: go, 1 turn\n", "you: go\n", "pawl: First this.\n", "tool: bash done", "note: resuming the interrupted turn\n"} {
 		if !strings.Contains(messages, want) {
 			t.Errorf("%q is not in\n%s", want, messages)
 		}
@@ -317,7 +317,7 @@ func TestWhoGetsLines(t *testing.T) {
 				x.Await("\x1b[") // the screen
 				return
 			}
-			x.Await("hello: pawl in ")
+			x.Await("welcome: Pawl in ")
 			x.Await("\n> ")
 			x.Type("\x04")
 			quits(t, x)
@@ -345,7 +345,7 @@ func TestFirstRun(t *testing.T) {
 		}
 	}
 	x := b.Terminal(t, "--screen-reader")
-	x.Await("welcome: there is no model to ask yet\n")
+	x.Await("welcome: no model configured\n")
 	x.Await("pawl auth login")
 	x.Await("\n> ")
 	x.Type("go\n")
@@ -362,7 +362,7 @@ func TestTrust(t *testing.T) {
 	b := newWorkdir(t, done)
 	b.Write(t, ".mcp.json", `{"mcpServers":{"evil":{"command":"touch","args":["canary"]}}}`)
 	x := ui(t, b, "yolo")
-	if messages := x.Await("number: "); !strings.Contains(messages, "ask: do you trust this folder?\n") || !strings.Contains(messages, ".mcp.json") {
+	if messages := x.Await("number: "); !strings.Contains(messages, "ask: trust this project?\n") || !strings.Contains(messages, ".mcp.json") {
 		t.Errorf("it is not asked:\n%s", messages)
 	}
 	x.Type("3\n")
@@ -374,7 +374,7 @@ func TestTrust(t *testing.T) {
 	x.Type("/trust\n")
 	x.Await("number: ")
 	x.Type("1\n")
-	x.Await("trust: it takes effect with the next prompt")
+	x.Await("trust: the project configuration applies from the next prompt")
 	x.Await("\n> ")
 	x.Type("/quit\n")
 	quits(t, x)
@@ -409,7 +409,7 @@ func TestSessions(t *testing.T) {
 	x.Await("forked: ")
 	x.Await("\n> ")
 	x.Type("have it written\n")
-	x.Await(`ask: may this run? asked by the task "writes" (general)`)
+	x.Await(`ask: allow this tool call? asked by subagent "writes" (general)`)
 	x.Await("number: ")
 	x.Type("1\n")
 	x.Await("\ndone")
@@ -433,7 +433,7 @@ func TestSessions(t *testing.T) {
 // is given lines of text. Row G1.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: may this run?\n1: yes, once\nnumber: "
+	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: allow this tool call?\n1: allow once\nnumber: "
 	line := func(reply map[string]any) string {
 		text, err := json.Marshal(reply)
 		if err != nil {
@@ -455,11 +455,11 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	x.Type("/reasoning on\n")
 	x.Await("\n> ")
 	x.Type("go\n")
-	x.Await("4: no, and say what to do instead\nnumber: ")
+	x.Await("4: deny, and say what to do instead\nnumber: ")
 	x.Type("1\n")
-	x.Await("number, or your own words: ")
+	x.Await("number or answer: ")
 	x.Type("1\n")
-	x.Await("\nended: ")
+	x.Await("\nstopped: ")
 	x.Await("\n> ")
 	for _, command := range []string{"/output\n", "/output 2\n", "/output 4\n", "/last\n", "/show\n", "/rename x\n", "/sessions\n"} {
 		x.Type(command)
@@ -467,7 +467,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	}
 	x.Type("/quit\n")
 	quits(t, x)
-	if n := strings.Count(x.Screen(), "\nask: may this run?"); n != 1 {
+	if n := strings.Count(x.Screen(), "\nask: allow this tool call?"); n != 1 {
 		t.Errorf("it seems to be asked %d times:\n%s", n, x.Screen())
 	}
 }

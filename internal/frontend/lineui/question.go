@@ -85,14 +85,14 @@ func (u *ui) settle() {
 // answer handles input while a question is shown.
 func (u *ui) answer(ctx context.Context, in userInput) {
 	if !u.lock.accepts(in.at) {
-		u.out.printf("not taken, for it was typed before the question: %s", sanitizeLine(in.text()))
+		u.out.printf("ignored, because it was typed before the question: %s", sanitizeLine(in.text()))
 		return
 	}
 	u.out.lineEntered()
 	q, line := u.question, strings.TrimSpace(in.text())
 	switch {
 	case in.pasted():
-		u.out.printf("not taken: an answer is one line")
+		u.out.printf("ignored: an answer is one line")
 	case line == "": // ignored: Enter is too easily pressed to mean anything
 	case line == "/again":
 		q.print()
@@ -136,7 +136,7 @@ func (u *ui) menu(print func(), choices []choice) *question {
 			c.do(ctx, rest)
 			return
 		}
-		u.out.printf("that is none of the answers; /again says them again")
+		u.out.printf("not one of the answers; /again prints them again")
 	}
 	return q
 }

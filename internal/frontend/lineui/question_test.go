@@ -62,7 +62,7 @@ func TestLock(t *testing.T) {
 func typedEarly(t *testing.T) *harness {
 	t.Helper()
 	s := newHarness(t, asksColor, bye)
-	s.write("go").until("0: no answer\n")
+	s.write("go").until("0: skip\n")
 	s.handleInput(s.ctx, userInput{lines: []string{"1"}, at: time.Now()})
 	return s
 }
@@ -71,14 +71,14 @@ func typedEarly(t *testing.T) *harness {
 // is reported.
 func TestTypedBeforeTheQuestion(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := typedEarly(t)
-	s.until("not taken, for it was typed before the question: 1\n")
+	s.until("ignored, because it was typed before the question: 1\n")
 	if s.question == nil || s.lock.left == 0 {
 		t.Fatal("it has answered the question")
 	}
 	before := time.Now()
-	s.settles().until("words: ")
+	s.settles().until("answer: ")
 	s.handleInput(s.ctx, userInput{lines: []string{"2"}, at: before}) // read before, and late to come
-	s.until("not taken")
+	s.until("ignored")
 	s.write("2").until("question 2 of 2: Sizes\n")
 }
 
@@ -117,7 +117,7 @@ func TestForm(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newHarness(t, asksColor, bye)
-			s.write("go").until("0: no answer\n")
+			s.write("go").until("0: skip\n")
 			for _, line := range c.typed {
 				s.settles().write(line)
 			}
@@ -213,12 +213,12 @@ func TestAnswerNotTaken(t *testing.T) { //nolint:paralleltest // it sets environ
 // What somebody else answers is not asked any more.
 func TestAnsweredElsewhere(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := newHarness(t, asksColor, bye)
-	s.write("go").until("0: no answer\n")
+	s.write("go").until("0: skip\n")
 	answer := pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"red"}, {"small"}}}
 	if err := s.Service.Answer(s.ctx, s.session.ID, s.pendingAsks[0].id.seq, answer); err != nil {
 		t.Fatal(err)
 	}
-	s.until("answered: no answer is needed any more\n")
+	s.until("answered: already answered elsewhere\n")
 	s.until("done: 1 tool")
 	s.until("> ")
 }
@@ -233,12 +233,12 @@ func TestTrustOfAChangedFolder(t *testing.T) { //nolint:paralleltest // it sets 
 	}
 	write(`{"mcpServers":{}}`)
 	s.start(s.ctx)
-	if messages := s.until("3: no, not now\n"); !strings.Contains(messages, ".mcp.json") {
+	if messages := s.until("3: not now\n"); !strings.Contains(messages, ".mcp.json") {
 		t.Fatalf("what it brings is not said:\n%s", messages)
 	}
 	write(`{"mcpServers":{"x":{"command":"x"}}}`)
-	s.settles().write("1").until("note: it has changed while you looked")
-	s.settles().write("1").until("trust: it takes effect with the next prompt\n")
+	s.settles().write("1").until("note: the configuration has changed")
+	s.settles().write("1").until("trust: the project configuration applies from the next prompt\n")
 	if f, err := s.Service.Look(s.ctx, s.Dir); err != nil || f.Trust.State != "trusted" {
 		t.Errorf("%q, %v", f.Trust.State, err)
 	}

@@ -1,7 +1,6 @@
 package lineui
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func (r *renderer) event(e pawl.Event) {
 		r.delta(b)
 	case pawl.Retried:
 		r.endReply()
-		r.out.printf("retry: %s: %s; asking %s again in %s", b.Kind, sanitizeLine(b.Message), sanitizeLine(b.Model), formatDuration(b.Wait))
+		r.out.printf("retry: %s: %s; retrying with %s in %s", b.Kind, sanitizeLine(b.Message), sanitizeLine(b.Model), formatDuration(b.Wait))
 	case pawl.Replied:
 		r.replied(b)
 	case pawl.TurnFinished:
@@ -132,9 +131,9 @@ func (r *renderer) injected(b pawl.Injected) {
 	case b.Prompt != 0:
 		r.promptTaken(b.Prompt, "read")
 	case b.Subagent != "":
-		r.out.printf("task: one in the background came back")
+		r.out.printf("subagent: a background subagent finished")
 	default:
-		r.out.printf("note: the model was told (%s): %s", sanitizeLine(b.Source), sanitizeLine(b.Text))
+		r.out.printf("note: added to the conversation (%s): %s", sanitizeLine(b.Source), sanitizeLine(b.Text))
 	}
 }
 
@@ -152,7 +151,7 @@ func (r *renderer) delta(b pawl.Delta) {
 		}
 	case r.showReasoning && b.Channel == pawl.ChannelReasoning && r.text == nil:
 		if r.reasoningText == nil {
-			r.reasoningText = newSentenceWriter(r.out, "thinks")
+			r.reasoningText = newSentenceWriter(r.out, "thinking")
 		}
 		if b.Offset == r.reasoningText.received {
 			r.reasoningText.write(b.Text)
@@ -211,7 +210,7 @@ func (r *renderer) finished(e pawl.Event, b pawl.TurnFinished) {
 	r.endReply()
 	var sum []string
 	if r.toolCalls > 0 {
-		sum = append(sum, humanize.Plural(r.toolCalls, "tool"))
+		sum = append(sum, humanize.Plural(r.toolCalls, "tool call"))
 	}
 	if b.Usage.Cost > 0 {
 		sum = append(sum, humanize.Dollars(b.Usage.Cost))
@@ -223,13 +222,13 @@ func (r *renderer) finished(e pawl.Event, b pawl.TurnFinished) {
 	case pawl.ReasonEndTurn:
 		r.out.printf("done: %s", strings.Join(sum, ", "))
 	case pawl.ReasonCanceled:
-		r.out.printf("interrupted: %s", strings.Join(sum, ", "))
+		r.out.printf("canceled: %s", strings.Join(sum, ", "))
 	default:
 		why := strings.ReplaceAll(string(b.Reason), "_", " ")
 		if b.Message != "" {
 			why = sanitizeLine(b.Message)
 		}
-		r.out.printf("ended: %s (%s)", why, strings.Join(sum, ", "))
+		r.out.printf("stopped: %s (%s)", why, strings.Join(sum, ", "))
 	}
 	if next := nextStep(b); next != "" {
 		r.out.printf("next: %s", next)
@@ -250,7 +249,7 @@ func (r *renderer) sessionEvent(e pawl.Event) {
 			r.out.printf("compacting: %s", sanitizeLine(b.Message))
 		}
 		if b.Keep != 0 {
-			r.out.printf("compacted: the conversation before this is a summary; about %d tokens are now %d", b.Before, b.After)
+			r.out.printf("compacted: from about %d to %d tokens", b.Before, b.After)
 		}
 	case pawl.UndoAsked:
 		r.undos[e.Seq] = b.Undo
@@ -273,7 +272,7 @@ func (r *renderer) status(b pawl.Status) {
 	}
 	r.endReply()
 	r.out.printf("stopped: %s", sanitizeLine(b.Message))
-	r.out.printf("next: the session is kept: send a prompt to go on")
+	r.out.printf("next: the session is saved; send a prompt to continue")
 	r.turnOpen = false
 	clear(r.prompts)
 	clear(r.pendingOrders)
@@ -290,12 +289,12 @@ func (r *renderer) undone(b pawl.Undone) {
 	if r.undos[b.Asked].Redo != 0 {
 		what = "redone"
 	}
-	r.out.printf("%s: %s put back", what, humanize.Plural(len(b.Changed), "file"))
+	r.out.printf("%s: %s restored", what, humanize.Plural(len(b.Changed), "file"))
 	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
-		r.out.printf("%s: the version of %s that was here is kept as %s", what, sanitizeLine(path), sanitizeLine(b.Aside[path]))
+		r.out.printf("%s: %s had other changes, which are in %s", what, sanitizeLine(path), sanitizeLine(b.Aside[path]))
 	}
 	for _, path := range b.Left {
-		r.out.printf("%s: %s is left as it is", what, sanitizeLine(path))
+		r.out.printf("%s: %s is unchanged", what, sanitizeLine(path))
 	}
 }
 
@@ -308,7 +307,7 @@ func (r *renderer) callEvent(e pawl.Event) {
 	case pawl.CallFinished:
 		r.callFinished(e, b)
 	case pawl.Spawned:
-		r.out.printf("task: %s: %s", sanitizeLine(b.Agent), sanitizeLine(b.Title))
+		r.out.printf("subagent: %s: %s", sanitizeLine(b.Agent), sanitizeLine(b.Title))
 	case pawl.TodosSet:
 		r.todos(b.Todos)
 	}
@@ -336,12 +335,12 @@ func (r *renderer) describeCall(b pawl.CallStarted) string {
 func (r *renderer) callFinished(e pawl.Event, b pawl.CallFinished) {
 	tool := r.calls[b.Call]
 	if tool == "" {
-		tool = "a call"
+		tool = "tool call"
 	}
 	r.keepOutput(output{e.Session, tool, b.Result})
 	lines := lineCount(b.Result.Content)
 	if b.Result.Full != nil {
-		lines = fmt.Sprintf("%d bytes of output", b.Result.Full.Size)
+		lines = humanize.Bytes(b.Result.Full.Size) + " of output"
 	}
 	switch b.Status {
 	case pawl.CallDone:
@@ -355,7 +354,7 @@ func (r *renderer) callFinished(e pawl.Event, b pawl.CallFinished) {
 		}
 		r.out.printf("tool: %s %s, %s", tool, how, lines)
 	case pawl.CallUnknown:
-		r.out.printf("tool: %s: pawl ended while it ran, and nobody knows how far it got", tool)
+		r.out.printf("tool: %s: outcome unknown, because Pawl exited while it ran", tool)
 	default:
 		r.out.printf("tool: %s %s: %s", tool, b.Status, sanitizeLine(b.Result.Content))
 	}

@@ -23,7 +23,7 @@ import (
 var hostile = []string{
 	"\x1b[2J", "\x1b]0;title\x07", "\x1b]52;c;cm0=\x1b\\", "\x1b]8;;https://evil.test/\x07click\x1b]8;;\x07", "\x1bP1$r\x1b\\", "\x9b31m", "\u009b31m", "\u009d0;x\u009c",
 	"\r", "\b\b\b", "\x7f", "\x00", "\u202e", "\u2066", "\U000e0041", "\u2028", "\xff\xfe", "\x1b", "\x1b[", "\n", "\t", "日本語", "👩‍💻", "a", " ", ". ", "! ",
-	"\n1: yes, once\n", "\nask: may this run?\n", "\r> ", "\nnumber: ", "\ntool: bash done\n", strings.Repeat("x", 77) + "ask: may this run?", "\\ ",
+	"\n1: allow once\n", "\nask: allow this tool call?\n", "\r> ", "\nnumber: ", "\ntool: bash done\n", strings.Repeat("x", 77) + "ask: allow this tool call?", "\\ ",
 }
 
 func untrusted(r *rapid.T, label string) string {
@@ -32,7 +32,7 @@ func untrusted(r *rapid.T, label string) string {
 
 // ours is how a line at the margin begins: by a word of pawl, or the mark of a line
 // that goes on.
-var ours = regexp.MustCompile(`^(pawl|thinks|you|read|tool|task|mission|todo|ask|done|interrupted|ended|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It would enable:|It brings|You trusted)`)
+var ours = regexp.MustCompile(`^(pawl|thinking|you|read|tool|subagent|mission|todo|ask|done|canceled|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It enables:|The configuration of this project )`)
 
 // wrong says what in the lines could act on a terminal, hide, or pass for what pawl says.
 func wrong(text string) string {
@@ -55,7 +55,7 @@ func wrong(text string) string {
 // forged are lines that only pawl says, and in this test it says none of them.
 func forged(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
-		if line == "1: yes, once" || line == "ask: may this run?" || line == "tool: bash done" || strings.HasPrefix(line, "> ") {
+		if line == "1: allow once" || line == "ask: allow this tool call?" || line == "tool: bash done" || strings.HasPrefix(line, "> ") {
 			return line
 		}
 	}
@@ -144,7 +144,7 @@ func TestAsksAreWhole(t *testing.T) {
 					r.Fatalf("%q is not all of\n%s", part, out.String())
 				}
 			}
-			if n := strings.Count(out.String(), "\nask: ") + strings.Count(out.String(), "\n1: yes, once\n"); n > 1 {
+			if n := strings.Count(out.String(), "\nask: ") + strings.Count(out.String(), "\n1: allow once\n"); n > 1 {
 				r.Fatalf("it seems to be asked more than once:\n%s", out.String())
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // maxShellLines is how many lines of a user's shell command are printed; /output
@@ -16,7 +17,7 @@ func (r *renderer) shellEvent(e pawl.Event) {
 	case pawl.ShellAsked:
 		r.shells[e.Seq] = b.Command
 		if r.turnOpen {
-			r.out.printf("command: it waits until nothing else runs")
+			r.out.printf("command: waiting for the turn to end")
 		}
 	case pawl.ShellStarted:
 		r.out.printf("command: %s", sanitizeLine(r.shells[b.Asked]))
@@ -33,7 +34,7 @@ func (r *renderer) shellRan(e pawl.Event, b pawl.ShellRan) {
 	case pawl.CallDone:
 		lines := strings.Split(strings.TrimRight(b.Result.Content, "\n"), "\n")
 		if len(lines) > maxShellLines {
-			r.out.printf("command: %d lines come before these; /output says all", len(lines)-maxShellLines)
+			r.out.printf("command: %s; /output prints all", humanize.Plural(len(lines)-maxShellLines, "earlier line"))
 			lines = lines[len(lines)-maxShellLines:]
 		}
 		r.out.block(strings.Join(lines, "\n"))
@@ -41,9 +42,9 @@ func (r *renderer) shellRan(e pawl.Event, b pawl.ShellRan) {
 		if code := b.Result.Meta["exit_code"]; code != "" && code != "0" {
 			how = "failed, exit code " + sanitizeLine(code)
 		}
-		r.out.printf("command: %s, the model reads it with your next prompt", how)
+		r.out.printf("command: %s; the model sees the output with your next prompt", how)
 	case pawl.CallUnknown:
-		r.out.printf("command: pawl ended while it ran, and nobody knows how far it got")
+		r.out.printf("command: outcome unknown, because Pawl exited while it ran")
 	default:
 		r.out.printf("command: %s: %s", b.Status, sanitizeLine(b.Result.Content))
 	}

@@ -11,7 +11,7 @@ import (
 
 func (u *ui) printLast(context.Context, string) error {
 	if u.renderer.last == "" {
-		return usagef("there is no reply yet: send a prompt first")
+		return usagef("no reply yet: send a prompt first")
 	}
 	s := newSentenceWriter(u.out, "pawl")
 	s.write(u.renderer.last)
@@ -30,7 +30,7 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 	}
 	outputs := u.renderer.outputs
 	if len(outputs) == 0 {
-		return usagef("no tool has given anything back yet")
+		return usagef("no tool output yet")
 	}
 	n, err := parseIndex(argument, len(outputs), "/output")
 	if err != nil {
@@ -73,7 +73,7 @@ func (u *ui) readOutput(ctx context.Context, out output) (text string, err error
 // showAll prints the whole session.
 func (u *ui) showAll(ctx context.Context, _ string) error {
 	if u.Show == nil {
-		return usagef("it cannot be shown here: 'pawl session show' does it")
+		return usagef("cannot print the session here: run `pawl session show`")
 	}
 	var b strings.Builder
 	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
@@ -105,11 +105,7 @@ func (u *ui) stats(ctx context.Context, _ string) error {
 		sum = sum.Add(r.Usage)
 		replies += r.Replies
 	}
-	messages := "replies"
-	if replies == 1 {
-		messages = "reply"
-	}
-	u.out.printf("stats: %d %s, %d tokens read, %d from the cache, %d written, %s; 'pawl stats' says more",
-		replies, messages, sum.Input+sum.CacheWrite, sum.CacheRead, sum.Output, humanize.Dollars(sum.Cost))
+	u.out.printf("stats: %s, %s tokens in, %s from the cache, %s out, %s; run `pawl stats` for more", humanize.Plural(replies, "reply"),
+		humanize.Number(sum.Input+sum.CacheWrite), humanize.Number(sum.CacheRead), humanize.Number(sum.Output), humanize.Dollars(sum.Cost))
 	return nil
 }

@@ -1,12 +1,14 @@
 package lineui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
@@ -40,13 +42,13 @@ func lineCount(text string) string {
 
 // nextSteps says what to do about an error, by its code.
 var nextSteps = map[pawl.Code]string{
-	pawl.CodeInvalid:     "change what was asked for, and try again; /help lists the commands",
-	pawl.CodeNotFound:    "it may have been deleted meanwhile: /sessions lists what is there",
-	pawl.CodeConflict:    "somebody was faster: look at what is there now, and try again",
-	pawl.CodeBusy:        "wait until the work is done, or interrupt it with Ctrl-C",
-	pawl.CodeDenied:      "'pawl permissions' shows the rules; another /mode may allow it",
-	pawl.CodeUnavailable: "see that the server or the network is there, and try again",
-	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
+	pawl.CodeInvalid:     "change the request and try again; /help lists the commands",
+	pawl.CodeNotFound:    "it may have been deleted; /sessions lists the sessions",
+	pawl.CodeConflict:    "check the current state and try again",
+	pawl.CodeBusy:        "wait until the turn ends, or interrupt it with Ctrl-C",
+	pawl.CodeDenied:      "run `pawl permissions list` to see the rules, or choose another /mode",
+	pawl.CodeUnavailable: "check the server and the network, and try again",
+	pawl.CodeInternal:    "run `pawl doctor` to find the problem; the session is saved",
 }
 
 // usageError is an input that cannot be carried out as written. Its message says what
@@ -70,24 +72,24 @@ func (p *printer) printError(err error) {
 	}
 	var s usageError
 	if !errors.As(err, &s) {
-		p.printf("next: %s", nextSteps[pawl.CodeOf(err)])
+		p.printf("next: %s", cmp.Or(sanitizeLine(fault.HintOf(err)), nextSteps[pawl.CodeOf(err)]))
 	}
 }
 
 // turnHints says what to do after a turn that ended early, by reason.
 var turnHints = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "send a prompt to go on, or start with a higher --max-steps",
-	pawl.ReasonMaxTokens:        "send a prompt to go on: the reply was longer than the model may write at once",
-	pawl.ReasonBudget:           "send a prompt to go on, or start with a higher --max-cost",
-	pawl.ReasonLoop:             "say what to do otherwise, and send it",
-	pawl.ReasonPermissionDenied: "permit it, choose another /mode, or say what to do instead",
-	pawl.ReasonError:            "'pawl doctor' says what is wrong; the session is kept, and a prompt goes on with it",
+	pawl.ReasonMaxSteps:         "send a prompt to continue, or restart with a higher --max-steps",
+	pawl.ReasonMaxTokens:        "send a prompt to continue; the reply reached the model's output limit",
+	pawl.ReasonBudget:           "send a prompt to continue, or restart with a higher --max-cost",
+	pawl.ReasonLoop:             "send a prompt with different instructions",
+	pawl.ReasonPermissionDenied: "allow it, choose another /mode, or send different instructions",
+	pawl.ReasonError:            "the session is saved; run `pawl doctor` to find the problem, then send a prompt to continue",
 }
 
 // nextStep says what to do after a turn, or returns "".
 func nextStep(b pawl.TurnFinished) string {
 	if b.Reason == pawl.ReasonError && b.Fault == pawl.FaultModel {
-		return "send the prompt again, or choose another /model; 'pawl doctor' checks keys and providers"
+		return "send the prompt again, or choose another /model; run `pawl doctor` to check keys and providers"
 	}
 	return turnHints[b.Reason]
 }

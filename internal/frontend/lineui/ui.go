@@ -119,7 +119,7 @@ func (u *ui) handleReceived(ctx context.Context, h received) {
 		h.sub.cancel()
 		delete(u.subagents, h.sub.id)
 		if h.err != nil {
-			u.out.printError(fmt.Errorf("what %s asks cannot be heard: %w", h.sub.asker, h.err))
+			u.out.printError(fmt.Errorf("follow %s: %w", h.sub.asker, h.err))
 		}
 	case subagent:
 		for _, e := range h.events {
@@ -127,12 +127,12 @@ func (u *ui) handleReceived(ctx context.Context, h received) {
 		}
 	case h.err != nil:
 		if !u.disconnected {
-			u.out.printf("lost: the session cannot be heard, trying again: %s", sanitizeLine(h.err.Error()))
+			u.out.printf("connection: lost, reconnecting: %s", sanitizeLine(h.err.Error()))
 		}
 		u.disconnected = true
 	default:
 		if u.disconnected {
-			u.out.printf("found: the session is heard again")
+			u.out.printf("connection: restored")
 		}
 		u.disconnected = false
 		for _, e := range h.events {
@@ -163,20 +163,20 @@ func (u *ui) interrupt(ctx context.Context) {
 		u.quit()
 	case u.question != nil && u.question.ask == askID{}:
 		u.question = nil
-		u.out.printf("left: nothing was done")
+		u.out.printf("canceled: nothing changed")
 	case len(u.draft) > 0:
 		u.draft, u.pasted = nil, false
-		u.out.printf("dropped: what was written is not sent")
+		u.out.printf("dropped: not sent")
 	case u.renderer.working():
 		u.interruptedAt = time.Now()
-		u.out.printf("interrupting: Ctrl-C again ends pawl")
+		u.out.printf("interrupting: press Ctrl-C again to quit")
 		id := u.session.ID
 		if err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Service.Cancel(ctx, id) }); err != nil {
 			u.out.printError(err)
 		}
 	default:
 		u.interruptedAt = time.Now()
-		u.out.printf("Ctrl-C again ends pawl, as /quit does")
+		u.out.printf("press Ctrl-C again to quit, or type /quit")
 	}
 }
 
@@ -187,9 +187,9 @@ func (u *ui) quit() {
 	case u.session.ID == "":
 		u.out.printf("bye")
 	case u.renderer.working():
-		u.out.printf("bye: the work is not done; 'pawl -c' goes on with it")
+		u.out.printf("bye: the turn is unfinished; run `pawl -c` to continue it")
 	default:
-		u.out.printf("bye: 'pawl -c' goes on with this session")
+		u.out.printf("bye: run `pawl -c` to continue this session")
 	}
 }
 
@@ -267,7 +267,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 	}
 	u.follow(ctx, id, s.Head)
 	for _, c := range subagents {
-		u.followSubagent(ctx, c.ID, fmt.Sprintf("the task %q", sanitizeLine(c.Name())))
+		u.followSubagent(ctx, c.ID, fmt.Sprintf("subagent %q", sanitizeLine(c.Name())))
 	}
 	if s.State() != pawl.StateIdle {
 		return u.resume(ctx, id)
@@ -280,10 +280,10 @@ func (u *ui) resume(ctx context.Context, id pawl.SessionID) error {
 	err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Service.Resume(ctx, id) })
 	switch {
 	case errors.Is(err, pawl.ErrBusy):
-		u.out.printf("note: another pawl works on it, and what it does is told here")
+		u.out.printf("note: another Pawl process works on this session; its progress is shown here")
 		return nil
 	case err == nil:
-		u.out.printf("note: the work that was broken off goes on")
+		u.out.printf("note: resuming the interrupted turn")
 	}
 	return err
 }
@@ -331,5 +331,5 @@ func sessionTitle(s pawl.Session) string {
 	if text := strings.TrimSpace(s.Name()); text != "" {
 		return sanitizeLine(text)
 	}
-	return "without a name"
+	return "untitled"
 }

@@ -62,7 +62,7 @@ func TestSettles(t *testing.T) {
 		if err := s.run(ctx, in); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if taken != 1 || strings.Count(out.String(), "not taken") != 2 {
+		if taken != 1 || strings.Count(out.String(), "ignored") != 2 {
 			t.Errorf("%d answers were taken:\n%s", taken, out.String())
 		}
 		if len(forgot) != 1 || forgot[0] < 1100*time.Millisecond {
@@ -101,7 +101,7 @@ func TestLostAndFound(t *testing.T) {
 		if err := s.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		want := "> \nlost: the session cannot be heard, trying again: gone\\u{1b}[2J\n> \nfound: the session is heard again\nmode: plan\n> "
+		want := "> \nconnection: lost, reconnecting: gone\\u{1b}[2J\n> \nconnection: restored\nmode: plan\n> "
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
@@ -119,9 +119,9 @@ func TestFirstChoice(t *testing.T) { //nolint:paralleltest // it sets environmen
 	}
 	s.start(s.ctx)
 	s.until("1: p/m\n")
-	s.settles().write("7").until("no number of the list")
+	s.settles().write("7").until("not a number of the list")
 	s.write("1").until("recommended")
-	s.settles().write("plan").until("kept in your configuration")
+	s.settles().write("plan").until("in your configuration")
 	if diff := cmp.Diff([]string{"p/m", "plan", s.Settings.Model, s.Settings.Mode}, append(kept, "p/m", "plan")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -140,7 +140,7 @@ func TestOpen(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		t.Errorf("it says\n%s", messages)
 	}
 	s.write("/undo").until("3: no\n")
-	s.settles().write("1").until("undone: 0 files put back\n")
+	s.settles().write("1").until("undone: 0 files restored\n")
 	s.until("> ")
 	if err := s.openSession(s.ctx, id); err != nil {
 		t.Fatal(err)
@@ -148,5 +148,5 @@ func TestOpen(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	if messages := s.until("> "); strings.Contains(messages, "Two.") || !strings.Contains(messages, "undone: ") {
 		t.Errorf("it says\n%s", messages)
 	}
-	s.write("/rewind").until("1: first\nsaid: 1,")
+	s.write("/rewind").until("1: first\nmessages: 1,")
 }

@@ -28,7 +28,7 @@ func (u *ui) rewind(ctx context.Context, argument string) error {
 		for i, m := range messages {
 			u.out.printf("%d: %s", i+1, sanitizeLine(m.Text()))
 		}
-		u.out.printf("said: %d, the newest first; /rewind 1 goes back to before the newest", len(messages))
+		u.out.printf("messages: %d, newest first; /rewind 1 rewinds to before the newest", len(messages))
 		return nil
 	}
 	n, err := parseIndex(argument, len(messages), "/rewind")
@@ -82,7 +82,7 @@ func (u *ui) userMessages(ctx context.Context) ([]pawl.Message, error) {
 		}
 	}
 	if len(messages) == 0 {
-		return nil, usagef("nothing was said yet: send a prompt first")
+		return nil, usagef("no messages yet: send a prompt first")
 	}
 	return messages, nil
 }
@@ -106,11 +106,11 @@ func (u *ui) confirmUndo(ctx context.Context, r pawl.Undo) error {
 	choices := []choice{{number: "1", words: "y yes", text: "yes", do: doing(pawl.ConflictsRefuse)}}
 	if len(plan.Conflicting()) > 0 {
 		choices = []choice{
-			{number: "1", words: "aside", text: "yes, and keep what somebody else changed in another place", do: doing(pawl.ConflictsAside)},
-			{number: "2", words: "leave", text: "yes, and leave those files as they are", do: doing(pawl.ConflictsLeave)},
+			{number: "1", words: "aside", text: "yes, and back up files with other changes", do: doing(pawl.ConflictsAside)},
+			{number: "2", words: "leave", text: "yes, but keep files with other changes", do: doing(pawl.ConflictsLeave)},
 		}
 	}
-	choices = append(choices, choice{number: "3", words: "n no", text: "no", do: func(context.Context, string) { u.out.printf("left: nothing was done") }})
+	choices = append(choices, choice{number: "3", words: "n no", text: "no", do: func(context.Context, string) { u.out.printf("canceled: nothing changed") }})
 	u.present(u.menu(func() { u.printPlan(plan) }, choices))
 	return nil
 }
@@ -131,19 +131,19 @@ func (u *ui) applyUndo(ctx context.Context, r pawl.Undo) {
 
 // printPlan prints what an undo or redo would change.
 func (u *ui) printPlan(p pawl.UndoPlan) {
-	verb := "taken back"
+	verb := "undo"
 	if p.Redo != 0 {
-		verb = "brought back"
+		verb = "redo"
 	}
-	u.out.printf("ask: shall this be %s?", verb)
+	u.out.printf("ask: %s this?", verb)
 	if p.Scope.Conversation() {
-		u.out.printf("conversation: %s would be %s", humanize.Plural(p.Messages, "message"), verb)
+		u.out.printf("conversation: %s %s", verb, humanize.Plural(p.Messages, "message"))
 		if text := p.Prompt.Text(); text != "" {
 			u.out.printf("from: %s", sanitizeLine(text))
 		}
 	}
 	if p.Scope.Files() {
-		u.out.printf("files: %s would be changed", humanize.Plural(len(p.Files), "file"))
+		u.out.printf("files: change %s", humanize.Plural(len(p.Files), "file"))
 	}
 	for _, f := range p.Files {
 		line := f.Kind + " " + sanitizeLine(f.Path)
@@ -151,12 +151,12 @@ func (u *ui) printPlan(p pawl.UndoPlan) {
 			line += ", " + humanize.Plural(f.Added, "line") + " added, " + humanize.Plural(f.Deleted, "line") + " deleted"
 		}
 		if f.Conflict != "" {
-			line += "; in the way: " + sanitizeLine(f.Conflict)
+			line += "; conflict: " + sanitizeLine(f.Conflict)
 		}
 		u.out.printf("file: %s", line)
 	}
 	if n := len(p.Blind); n > 0 && p.Scope.Files() {
-		u.out.printf("note: what %s did stays: no snapshot was taken", humanize.Plural(n, "call"))
+		u.out.printf("note: cannot undo %s: no snapshot was taken", humanize.Plural(n, "call"))
 	}
 	if diff := strings.TrimSpace(p.Diff); diff != "" {
 		u.out.full(p.Diff)

@@ -294,7 +294,7 @@ func (a *app) chatKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		a.view.ToggleAll()
 		return nil, true
 	case keys.Copy:
-		a.message = "copied"
+		a.message = "Copied"
 		return tea.SetClipboard(a.view.Copy()), true
 	case keys.OpenOutput:
 		if blob, title := a.view.FullOutput(); blob != nil {

@@ -39,7 +39,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	},
 	"copy": func(a *app, _ string) tea.Cmd {
 		text := a.view.Log.LastReply()
-		return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "the newest reply is copied"}))
+		return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "Copied the last reply"}))
 	},
 	"compact": func(a *app, words string) tea.Cmd {
 		return a.withSession(func(s pawl.Service, id pawl.SessionID) error {
@@ -62,15 +62,15 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 
 // Reasons why a command fails.
 var (
-	errNoSession = fault.New(pawl.ErrInvalid, "there is no session yet: send a prompt first")
-	errNoExport  = fault.New(pawl.ErrUnavailable, "sessions cannot be written to files here: 'pawl session export' does it")
+	errNoSession = fault.New(pawl.ErrInvalid, "no session yet").Hint("Send a prompt first.")
+	errNoExport  = fault.New(pawl.ErrUnavailable, "sessions cannot be exported here").Hint("Run `pawl session export`.")
 )
 
 // run runs a slash command.
 func (a *app) run(m completion.Run) tea.Cmd {
 	do, ok := commands[m.Name]
 	if !ok {
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "/%s cannot be done here yet", m.Name)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "/%s is not available here", m.Name)})
 	}
 	return do(a, strings.TrimSpace(m.Arguments))
 }

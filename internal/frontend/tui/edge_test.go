@@ -178,7 +178,7 @@ func narrow(t *testing.T) *app {
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	a := narrow(t)
-	for _, want := range []string{"It is done now.", "What is to be"} {
+	for _, want := range []string{"It is done now.", "Ask Pawl to do"} {
 		a.says(t, want)
 	}
 	a.do(ui.Open{Dialog: a.themePicker()})
@@ -191,12 +191,12 @@ func TestNarrow(t *testing.T) {
 	for _, size := range [][2]int{{minWidth - 1, minHeight}, {minWidth, minHeight - 1}, {5, 3}, {1, 1}} {
 		a.do(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		v := a.View()
-		if fault := odd(v.Content, size[0], size[1]); fault != "" || !strings.HasPrefix(v.Content, "p") || v.Cursor != nil {
+		if fault := odd(v.Content, size[0], size[1]); fault != "" || !strings.HasPrefix(v.Content, "P") || v.Cursor != nil {
 			t.Errorf("%v: %s %q", size, fault, v.Content)
 		}
 	}
 	a.do(tea.WindowSizeMsg{Width: 40, Height: 4})
-	a.says(t, "pawl needs 20 columns and 8 rows")
+	a.says(t, "Pawl needs 20 columns and 8 rows")
 	a.do(tea.WindowSizeMsg{Width: 80, Height: 24})
 	a.says(t, "last")
 }
@@ -207,7 +207,7 @@ func TestCramped(t *testing.T) {
 	t.Parallel()
 	a := narrow(t)
 	give(a, nil, pawl.Event{Seq: 4, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "bash\ncommand\n  | rm -rf x", Offer: []json.RawMessage{json.RawMessage(`{"tool":"bash"}`)}}}})
-	a.says(t, "There is no room")
+	a.says(t, "The window is too")
 	for _, key := range []string{"y", "a", "n", "enter", "esc"} {
 		if _, cmd := a.Update(press(key)); cmd != nil || len(a.dialogs) != 1 {
 			t.Errorf("%s does something", key)
@@ -240,7 +240,7 @@ func TestCramped(t *testing.T) {
 	}
 	a = narrow(t)
 	a.do(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})
-	a.says(t, "There is no room")
+	a.says(t, "The window is too")
 	if a.do(press("esc")); len(a.dialogs) != 0 {
 		t.Error("what asks nothing cannot be closed")
 	}
@@ -262,7 +262,7 @@ func TestLocale(t *testing.T) {
 	}
 	a := narrow(t)
 	a.theme.ascii = true
-	for _, want := range []string{"gr??e", "--------------------", "> What is to be"} {
+	for _, want := range []string{"gr??e", "--------------------", "> Ask Pawl to do"} {
 		a.says(t, want)
 	}
 	a.focusChat(true)

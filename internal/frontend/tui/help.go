@@ -88,12 +88,12 @@ func (a *app) startHints() []string {
 		}
 	}
 	if a.shared.Dir != "" {
-		say("pawl works in " + sanitize.Line(a.shared.Dir))
+		say("Working directory: " + sanitize.Line(a.shared.Dir))
 	}
-	say(fmt.Sprintf("Say what is to be done; %s sends it.", k.Key(keys.Send)))
-	say("@ names a file · / a command · ! a command line of your own")
+	say(fmt.Sprintf("Describe a task and press %s.", k.Key(keys.Send)))
+	say("@ mentions a file · / runs a Pawl command · ! runs a shell command")
 	if key := k.Key(keys.Help); key != "" {
-		say(key + " shows all keys")
+		say("Press " + key + " for help")
 	}
 	return append(lines, "")
 }

@@ -35,8 +35,8 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	own := map[string][]string{"send": {"ctrl+enter"}, "queue": {}}
 	a := dressed(t, Config{Keys: own})
-	a.helps(t, f1, []string{"while you write", "ctrl+enter", "name a file", "everywhere", "/theme"}, []string{"ctrl+q", "open or close the card", "keep the rule"})
-	a.helps(t, tea.KeyPressMsg{Code: '?', Text: "?"}, []string{"while you write"}, nil)
+	a.helps(t, f1, []string{"in the editor", "ctrl+enter", "Mention a file", "everywhere", "/theme"}, []string{"ctrl+q", "Expand or collapse the entry", "Always allow"})
+	a.helps(t, tea.KeyPressMsg{Code: '?', Text: "?"}, []string{"in the editor"}, nil)
 	if !a.editor.Empty() {
 		t.Errorf("%q was written", a.editor.Text())
 	}
@@ -45,10 +45,10 @@ func TestHelp(t *testing.T) {
 		t.Error("a question mark cannot be written")
 	}
 	a.focusChat(true)
-	a.helps(t, f1, []string{"in the conversation", "open or close the card", "back to the prompt", "/theme"}, []string{"send; steers", "take what is offered"})
+	a.helps(t, f1, []string{"in the conversation", "Expand or collapse the entry", "Return to the prompt", "/theme"}, []string{"Send the prompt", "Accept a completion"})
 	a.focusChat(false)
 	a.do(a.chooseTheme("")())
-	a.helps(t, f1, []string{"in a window", "choose"}, []string{"/quit", "page up", "commands"})
+	a.helps(t, f1, []string{"in dialogs", "Choose"}, []string{"/quit", "Page up", "commands"})
 	a.says(t, "Themes")
 }
 
@@ -58,7 +58,7 @@ func TestHelpWhileAsked(t *testing.T) {
 	a := drawn(t)
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "one"}}})
 	a.do(f1)
-	a.says(t, "while pawl asks")
+	a.says(t, "when Pawl asks")
 	if view := ansi.Strip(a.View().Content); strings.Contains(view, "keep the rule") {
 		t.Errorf("it has a key that does nothing here:\n%s", view)
 	}
@@ -88,7 +88,7 @@ func TestHelpRuns(t *testing.T) {
 func TestHints(t *testing.T) {
 	t.Parallel()
 	a := dressed(t, Config{Keys: map[string][]string{"send": {"ctrl+enter"}}})
-	for _, want := range []string{"pawl works in /work/x", "ctrl+enter sends it", "@ names a file", "f1 shows all keys"} {
+	for _, want := range []string{"Working directory: /work/x", "press ctrl+enter", "@ mentions a file", "Press f1 for help"} {
 		a.says(t, want)
 	}
 	a = drawn(t)

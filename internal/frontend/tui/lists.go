@@ -64,9 +64,9 @@ func (a *app) listMsg(msg tea.Msg) (tea.Cmd, bool) {
 		return a.newSession(), true
 	case sessions.Deleted:
 		if m.ID == a.session.ID {
-			return tea.Batch(a.newSession(), ui.Send(ui.Notice{Text: "deleted: this is a new session"})), true
+			return tea.Batch(a.newSession(), ui.Send(ui.Notice{Text: "Session deleted. This is a new session."})), true
 		}
-		return ui.Send(ui.Notice{Text: "the session is deleted"}), true
+		return ui.Send(ui.Notice{Text: "Session deleted"}), true
 	default:
 		return nil, false
 	}
@@ -130,7 +130,7 @@ func (a *app) todoLines() []string {
 
 func (a *app) toggleTodos() tea.Cmd {
 	if len(a.todoLines()) == 0 {
-		return ui.Send(ui.Notice{Text: "the model keeps no list now"})
+		return ui.Send(ui.Notice{Text: "No todo list"})
 	}
 	a.lists.todos.Toggle()
 	return nil
@@ -159,6 +159,6 @@ func (a *app) exportTo(file string) tea.Cmd {
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
-		return ui.Notice{Text: "written to " + strings.TrimPrefix(path, dir+"/") + ": look through it before you give it away"}
+		return ui.Notice{Text: "Exported to " + strings.TrimPrefix(path, dir+"/") + ". Review it before you share it."}
 	}
 }

@@ -59,7 +59,7 @@ func TestDeleteShown(t *testing.T) { //nolint:paralleltest // it sets environmen
 	if len(s.dialogs) != 1 {
 		t.Errorf("%d dialogs", len(s.dialogs))
 	}
-	s.untilShown("There are none yet.")
+	s.untilShown("No sessions yet")
 }
 
 // TestModes: the key goes through the modes at once; yolo is for who began with it.
@@ -88,7 +88,7 @@ func TestModes(t *testing.T) {
 			var got []string
 			for range c.presses {
 				_, cmd := a.Update(uitest.Key("shift+tab"))
-				if notice, ok := cmd().(ui.Notice); !ok || !strings.HasPrefix(notice.Text, "mode "+a.settings.Mode+" from the next prompt on: ") {
+				if notice, ok := cmd().(ui.Notice); !ok || notice.Text != "Permission mode from the next prompt: "+a.settings.Mode {
 					t.Errorf("it is not said: %v", notice)
 				}
 				got = append(got, a.settings.Mode)
@@ -158,7 +158,7 @@ func TestModelItems(t *testing.T) {
 	for _, i := range modelItems(list, []pawl.Session{{Model: "gone/x"}, {Model: "b/three"}, {Model: ""}, {Model: "b/three"}, {Model: "a/two"}}) {
 		got = append(got, i.Group+"|"+i.ID+"|"+i.Detail)
 	}
-	want := []string{"used lately|b/three|Three · 32.8k", "used lately|a/two|", "A|a/one|One · 200k · $3 in $15 out"}
+	want := []string{"recent|b/three|Three · 32.8k", "recent|a/two|", "A|a/one|One · 200k · $3 in $15 out"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -212,7 +212,7 @@ func TestExport(t *testing.T) {
 		t.Error("without a session it is no failure")
 	}
 	a.session.ID = "s"
-	if notice, ok := a.exportTo("x.md")().(ui.Notice); !ok || !strings.HasPrefix(notice.Text, "written to x.md") {
+	if notice, ok := a.exportTo("x.md")().(ui.Notice); !ok || !strings.HasPrefix(notice.Text, "Exported to x.md") {
 		t.Errorf("%v", notice)
 	}
 	if failed, ok := a.exportTo("bad")().(ui.Failed); !ok || failed.Err.Error() != "no" {
@@ -246,7 +246,7 @@ func TestStatus(t *testing.T) {
 	a.settings = pawl.Settings{Model: "a/next", Mode: "ask"}
 	a.says(t, "a/next · ask")
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Prompted{Settings: pawl.Settings{Model: "b/now", Mode: "guard"}}}, pawl.Event{Seq: 2, Body: pawl.TurnStarted{Prompt: 1}})
-	a.says(t, "b/now · guard, then ask")
+	a.says(t, "b/now · guard, next: ask")
 	give(a, nil, pawl.Event{Seq: 3, Body: pawl.TurnFinished{}})
 	a.says(t, "a/next · ask")
 }

@@ -11,8 +11,8 @@ import (
 
 // Reasons why there is no mission.
 var (
-	errNoGoal    = fault.New(pawl.ErrInvalid, "a mission needs a goal: write /mission and what is to be true in the end, such as /mission all tests pass on Windows")
-	errNoMission = fault.New(pawl.ErrInvalid, "this session is no mission: /mission and a goal begins one")
+	errNoGoal    = fault.New(pawl.ErrInvalid, "a mission needs a goal").Hint("For example: `/mission all tests pass on Windows`.")
+	errNoMission = fault.New(pawl.ErrInvalid, "this session is not a mission").Hint("Start one with `/mission GOAL`.")
 )
 
 // startMission starts a mission and opens its session.

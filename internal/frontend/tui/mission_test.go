@@ -29,13 +29,13 @@ func TestMission(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 
 	s.give(tea.KeyPressMsg{Code: 'm', Mod: tea.ModAlt})
-	s.until("the board is seen", s.shows("╭─ Mission", "working · 0 of 0 merged", "there is no plan yet", "0 tokens"))
+	s.until("the board is seen", s.shows("╭─ Mission", "working · 0 of 0 merged", "no plan yet", "0 tokens"))
 	s.press("esc")
 	s.until("it works", func() bool { return s.view.Log.Working() })
 	s.start(s.interrupt(false))
 	s.until("it is said that nobody works on it", s.shows("mission stopped"))
 	s.typed("/board\r")
-	s.until("the board says why", s.shows("stopped: canceled", "a prompt makes it go on"))
+	s.until("the board says why", s.shows("stopped: canceled", "send a prompt to continue"))
 	s.press("esc")
 
 	s.press("ctrl+n")

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -16,12 +18,12 @@ import (
 // fail shows an error and what to do next: in the status line, or in a dialog if it
 // does not fit.
 func (a *app) fail(err error) tea.Cmd {
-	if dialog.Long(err.Error(), a.width) {
+	if dialog.Long(fault.Text(err), a.width) {
 		a.dialogs = append(a.dialogs, dialog.NewFailure(a.shared, err))
 		return nil
 	}
 	a.message, a.failed = err.Error(), true
-	if whole := a.message + " · " + dialog.NextStep(err); !dialog.Long(whole, a.width) {
+	if whole := strings.TrimRight(a.message, ".") + ". " + dialog.NextStep(err); !dialog.Long(whole, a.width) {
 		a.message = whole
 	}
 	return nil
@@ -37,7 +39,7 @@ type againMsg struct{ feed *eventfeed.Feed }
 // read then.
 func (a *app) feedLost(err error) tea.Cmd {
 	a.feedFailures++
-	a.message, a.failed = fmt.Sprintf("the connection is lost, trying again: %v", err), true
+	a.message, a.failed = fmt.Sprintf("connection lost, reconnecting: %v", err), true
 	lost := a.feed
 	return tea.Tick(min(time.Second<<min(a.feedFailures-1, 4), maxPause), func(time.Time) tea.Msg { return againMsg{lost} })
 }
@@ -48,7 +50,7 @@ func (a *app) feedRecovered(m eventfeed.News) {
 		return
 	}
 	a.feedFailures = 0
-	a.message, a.failed = "connected again", false
+	a.message, a.failed = "Reconnected", false
 }
 
 // queueMsg handles the messages of the ask queue. It reports whether msg is one.
@@ -59,7 +61,7 @@ func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	if a.queue.Len() > waited {
-		cmd = tea.Batch(cmd, a.notifier.Notify(a.theme.symbols("waits for you: "+a.sessionName())))
+		cmd = tea.Batch(cmd, a.notifier.Notify(a.theme.symbols("waiting for you: "+a.sessionName())))
 	}
 	return tea.Batch(cmd, a.syncAsks()), true
 }
@@ -68,14 +70,14 @@ func (a *app) queueMsg(msg tea.Msg) (tea.Cmd, bool) {
 func (a *app) notify(e pawl.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case pawl.Asked:
-		return a.notifier.Notify(a.theme.symbols("waits for you: " + a.sessionName()))
+		return a.notifier.Notify(a.theme.symbols("waiting for you: " + a.sessionName()))
 	case pawl.TurnFinished:
 		if b.Reason != pawl.ReasonCanceled {
 			return a.notifier.Notify(a.theme.symbols("done: " + a.sessionName()))
 		}
 	case pawl.Sealed, pawl.Blocked:
 		line, _ := humanize.Mission(b)
-		return a.notifier.Notify(a.theme.symbols("the mission is " + line + ": " + a.sessionName()))
+		return a.notifier.Notify(a.theme.symbols("mission: " + line + ": " + a.sessionName()))
 	default: // no notification
 	}
 	return nil

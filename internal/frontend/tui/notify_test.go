@@ -59,8 +59,8 @@ func TestMissionNotices(t *testing.T) {
 		body pawl.Body
 		want string
 	}{
-		{pawl.Sealed{Candidate: "1a2b3c4d5e6f"}, "pawl: the mission is sealed at 1a2b3c4d: do it\x1b\\\a"},
-		{pawl.Blocked{Reason: "no \x1b[2Jkey"}, `pawl: the mission is blocked: no \u{1b}[2Jkey: do it` + "\x1b\\\a"},
+		{pawl.Sealed{Candidate: "1a2b3c4d5e6f"}, "pawl: mission: sealed at 1a2b3c4d: do it\x1b\\\a"},
+		{pawl.Blocked{Reason: "no \x1b[2Jkey"}, `pawl: mission: blocked: no \u{1b}[2Jkey: do it` + "\x1b\\\a"},
 		{pawl.TaskMerged{Task: "T1"}, ""},
 		{pawl.GateResult{}, ""},
 	} {
@@ -79,9 +79,9 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	a := drawn(t)
 	a.Update(ui.Failed{Err: fmt.Errorf("session x: %w", pawl.ErrBusy)})
-	a.says(t, "session x: busy · wait until the work is done, or interrupt it")
+	a.says(t, "session x: busy. Wait until the turn ends, or interrupt it.")
 	a.Update(ui.Failed{Err: errors.New(strings.Repeat("a long story ", 20) + "\nwith an end")})
-	a.says(t, "That did not work")
+	a.says(t, "Error")
 	a.says(t, "with an end")
 	a.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
 	if len(a.dialogs) != 0 {
@@ -97,10 +97,10 @@ func TestLost(t *testing.T) {
 	if give(a, fmt.Errorf("dial: %w", pawl.ErrUnavailable)) == nil {
 		t.Error("it is not tried again")
 	}
-	a.says(t, "the connection is lost, trying again")
+	a.says(t, "connection lost, reconnecting")
 	a.says(t, "half a prompt")
 	give(a, nil)
-	a.says(t, "connected again")
+	a.says(t, "Reconnected")
 	shown := a.feed
 	a.Update(againMsg{&eventfeed.Feed{}}) // of a session that is not shown any more
 	if a.feed != shown {
@@ -143,7 +143,7 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	a.Update(tea.BlurMsg{})
-	for e, want := range map[*pawl.Event]string{&asked: "waits for you: do it", &done: "done: do it", &canceled: ""} {
+	for e, want := range map[*pawl.Event]string{&asked: "waiting for you: do it", &done: "done: do it", &canceled: ""} {
 		got := ""
 		if cmd := a.notify(*e); cmd != nil {
 			got = fmt.Sprint(cmd().(tea.RawMsg).Msg)
@@ -168,7 +168,7 @@ func TestAsks(t *testing.T) {
 	a.says(t, "mine")
 	_, cmd := a.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
 	a.says(t, "one")
-	a.says(t, "1 more wait")
+	a.says(t, "1 more waiting")
 	if cmd == nil {
 		t.Error("it does not begin to settle")
 	}

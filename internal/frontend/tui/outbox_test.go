@@ -196,5 +196,5 @@ func TestShell(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	s.typed("one\r")
 	s.until("the prompt is taken in", shows("I am"))
 	s.typed("!true\r")
-	s.until("the command waits", shows("! true · waits until nothing else runs"))
+	s.until("the command waits", shows("! true · waiting for the turn to end"))
 }

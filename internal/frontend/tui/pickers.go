@@ -66,7 +66,7 @@ const (
 func (a *app) chooseModel(name string) tea.Cmd {
 	if name != "" {
 		a.settings.Model = name
-		return tea.Batch(a.updateStatus(), ui.Send(ui.Notice{Text: "the next prompts go to " + name}))
+		return tea.Batch(a.updateStatus(), ui.Send(ui.Notice{Text: "Model from the next prompt: " + name}))
 	}
 	now := a.current().Model
 	return func() tea.Msg {
@@ -78,7 +78,7 @@ func (a *app) chooseModel(name string) tea.Cmd {
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
-		return ui.Open{Dialog: picker.New(a.shared, "Models", modelItems(list, used), picker.Options{ID: pickModel, Chosen: now, Empty: "No model can be asked: 'pawl auth login' keeps a key."})}
+		return ui.Open{Dialog: picker.New(a.shared, "Models", modelItems(list, used), picker.Options{ID: pickModel, Chosen: now, Empty: "No models available. Run `pawl auth login` to add an API key."})}
 	}
 }
 
@@ -94,7 +94,7 @@ func modelItems(list []pawl.ModelInfo, used []pawl.Session) []picker.Item {
 	var first, rest []picker.Item
 	for _, ref := range recent {
 		i := slices.IndexFunc(list, func(m pawl.ModelInfo) bool { return m.Ref == ref })
-		first = append(first, picker.Item{ID: ref, Title: ref, Detail: modelDetail(list[i]), Group: "used lately"})
+		first = append(first, picker.Item{ID: ref, Title: ref, Detail: modelDetail(list[i]), Group: "recent"})
 	}
 	for _, m := range list {
 		if !slices.Contains(recent, m.Ref) {
@@ -131,7 +131,7 @@ func (a *app) chooseAgent(name string) tea.Cmd {
 		if name == planAgent {
 			a.settings.Mode = "" // it has its own mode
 		}
-		return ui.Send(ui.Notice{Text: "the next prompts are for " + name})
+		return ui.Send(ui.Notice{Text: "Agent from the next prompt: " + name})
 	}
 	return func() tea.Msg {
 		f, err := a.shared.Service.Look(a.shared.Context, a.dir())
@@ -152,11 +152,11 @@ const modeYolo = "yolo"
 
 // modeItems describes the modes, most restrictive first.
 var modeItems = []picker.Item{
-	{ID: "plan", Title: "plan", Detail: "look and plan, change nothing"},
-	{ID: "ask", Title: "ask", Detail: "ask before each change and command"},
-	{ID: "guard", Title: "guard", Detail: "work in the sandbox, ask before something leaves it"},
-	{ID: "auto", Title: "auto", Detail: "work in the sandbox, refuse what would leave it"},
-	{ID: modeYolo, Title: modeYolo, Detail: "do everything, without asking and without a sandbox"},
+	{ID: "plan", Title: "plan", Detail: "Read and plan, change nothing"},
+	{ID: "ask", Title: "ask", Detail: "Ask before every change and command"},
+	{ID: "guard", Title: "guard", Detail: "Work in the sandbox, ask before leaving it"},
+	{ID: "auto", Title: "auto", Detail: "Work in the sandbox, deny everything outside it"},
+	{ID: modeYolo, Title: modeYolo, Detail: "Allow everything, without a sandbox"},
 }
 
 // modes returns the modes that can be chosen.
@@ -195,7 +195,7 @@ func (a *app) listModes(tried modesMsg) tea.Cmd {
 	if _, looked := a.editor.Project(); !looked && tried < modesTries {
 		return tea.Tick(modesPause, func(time.Time) tea.Msg { return tried + 1 })
 	}
-	return ui.Send(ui.Open{Dialog: picker.New(a.shared, "What pawl may do without asking", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
+	return ui.Send(ui.Open{Dialog: picker.New(a.shared, "Permission mode", a.modes(), picker.Options{ID: pickMode, Chosen: a.mode()})})
 }
 
 func (a *app) chooseMode(name string) tea.Cmd {
@@ -209,13 +209,13 @@ func (a *app) chooseMode(name string) tea.Cmd {
 		for _, m := range items {
 			names = append(names, m.ID)
 		}
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "there is no mode %q to choose here, but %s", name, strings.Join(names, ", "))})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "unknown mode %q: use %s", name, humanize.Join(names, "or"))})
 	}
 	a.settings.Mode = name
 	if a.settings.Agent == planAgent && name != "plan" {
 		a.settings.Agent = "" // the plan agent works in plan mode only
 	}
-	return ui.Send(ui.Notice{Text: fmt.Sprintf("mode %s from the next prompt on: %s", name, items[i].Detail)})
+	return ui.Send(ui.Notice{Text: "Permission mode from the next prompt: " + name})
 }
 
 // nextMode switches to the next mode.

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/rewind"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -55,7 +54,7 @@ func (a *app) rewindKey(armed bool) tea.Cmd {
 }
 
 func (a *app) escapeHint() string {
-	return a.shared.Keys.Key(keys.Interrupt) + " again goes back to an earlier message"
+	return "Press " + a.shared.Keys.Key(keys.Interrupt) + " again to rewind"
 }
 
 // disarm ends the time for the second press.
@@ -73,7 +72,7 @@ func (a *app) disarm(m disarmMsg) {
 func (a *app) rewind(k rewind.Kind) tea.Cmd {
 	switch {
 	case a.session.ID == "":
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "there is no session yet: send a prompt first")})
+		return ui.Send(ui.Failed{Err: errNoSession})
 	case a.view.Log.Working() && k != rewind.Fork:
 		return ui.Send(ui.Failed{Err: &pawl.BusyError{Session: a.session.ID}})
 	}
@@ -119,7 +118,7 @@ type restoredPrompt struct {
 // attached again.
 func (a *app) restorePrompt(parts pawl.Parts) {
 	if !a.editor.Restore(parts) {
-		a.message += " · what you have written stays"
+		a.message += " · your draft is unchanged"
 		return
 	}
 	files := 0
@@ -129,7 +128,7 @@ func (a *app) restorePrompt(parts pawl.Parts) {
 		}
 	}
 	if files > 0 {
-		a.message += fmt.Sprintf(" · %s to attach anew", humanize.Plural(files, "file"))
+		a.message += fmt.Sprintf(" · attach %s again", humanize.Plural(files, "file"))
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *screen) file() string {
 func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)
 	s.press("esc")
-	s.says(t, "esc again goes back")
+	s.says(t, "Press esc again to rewind")
 	s.until("the time for it is over", func() bool { return !s.escape.armed })
 	if s.press("esc"); len(s.dialogs) > 0 {
 		t.Error("a late second press went back")
@@ -71,7 +71,7 @@ func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment var
 		t.Error("it went back though something is written")
 	}
 	s.press("ctrl+u", "esc", "esc")
-	s.until("the messages are shown", s.shows("› second", "first", "3 messages are taken back", "modify  a"))
+	s.until("the messages are shown", s.shows("› second", "first", "Undo 3 messages", "modify  a"))
 	s.press("esc")
 	s.give(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt}) // both presses at once
 	s.until("the messages are shown", s.shows("› second", "first"))
@@ -80,7 +80,7 @@ func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment var
 	s.typed("third\r")
 	s.until("it works", func() bool { return s.view.Log.Working() })
 	s.press("esc", "esc")
-	s.until("it was interrupted", s.shows("interrupted"))
+	s.until("it was interrupted", s.shows("Canceled"))
 	if len(s.dialogs) > 0 || s.escape.armed {
 		t.Error("it went back while pawl worked")
 	}
@@ -91,19 +91,19 @@ func TestEscape(t *testing.T) { //nolint:paralleltest // it sets environment var
 func TestUndo(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := twoTurns(t)
 	s.typed("/undo\r")
-	s.until("the plan is shown", s.shows("Undo the newest turn", "from second", "1 - two", "1 + one"))
-	s.counts("enter", "go back")
+	s.until("the plan is shown", s.shows("Undo the last turn", "from second", "1 - two", "1 + one"))
+	s.counts("enter", "undo")
 	s.press("enter")
-	s.until("it went back", func() bool { return s.editor.Text() == "second" && s.shows("/redo brings it back")() })
+	s.until("it went back", func() bool { return s.editor.Text() == "second" && s.shows("/redo to restore")() })
 	s.until("the conversation is the old one", func() bool { return !s.shows("Two.")() && s.shows("One.")() })
 	if s.file() != "one" || len(s.dialogs) > 0 {
 		t.Errorf("the file is %q, %d dialogs", s.file(), len(s.dialogs))
 	}
 	s.give(completion.Run{Name: "redo"})
-	s.until("the plan is shown", s.shows("Redo what was undone", "3 messages are brought back"))
-	s.counts("enter", "go forward again")
+	s.until("the plan is shown", s.shows("Redo", "Redo 3 messages"))
+	s.counts("enter", "redo")
 	s.press("enter")
-	s.until("it is there again", s.shows("Two.", "went forward again, 3 messages"))
+	s.until("it is there again", s.shows("Two.", "Redid 3 messages"))
 	if s.file() != "two" || s.editor.Text() != "" {
 		t.Errorf("the file is %q, %q is written", s.file(), s.editor.Text())
 	}
@@ -121,7 +121,7 @@ func TestForkHere(t *testing.T) { //nolint:paralleltest // it sets environment v
 	s.counts("f", "fork here")
 	s.press("f")
 	s.until("another session is shown", func() bool { return s.session.ID != from && s.editor.Text() == "second" })
-	s.says(t, "this is another session now")
+	s.says(t, "Forked. The files are unchanged.")
 	s.says(t, "One.")
 	if s.shows("Two.")() {
 		t.Error("it did not begin before the message")
@@ -136,14 +136,14 @@ func TestNoWayBack(t *testing.T) { //nolint:paralleltest // it sets environment 
 	s := newScreen(t)
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.typed("/undo\r")
-	s.until("there is no session", s.shows("there is no session yet"))
+	s.until("there is no session", s.shows("no session yet"))
 	if s.press("esc", "esc"); len(s.dialogs) > 0 {
 		t.Error("it went back to nothing")
 	}
 	s.typed("one\r")
 	s.until("it works", func() bool { return s.view.Log.Working() })
 	s.typed("/rewind\r")
-	s.until("it is busy", s.shows("wait until the work is done"))
+	s.until("it is busy", s.shows("Wait until the turn ends"))
 	if _, err := s.shared.Service.Undo(t.Context(), s.session.ID, pawl.Undo{}); pawl.CodeOf(err) != pawl.CodeBusy {
 		t.Errorf("it was not: %v", err)
 	}

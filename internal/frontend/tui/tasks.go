@@ -5,8 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/subagents"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
@@ -14,7 +12,7 @@ import (
 // showTasks opens the list of subagents and jobs.
 func (a *app) showTasks() tea.Cmd {
 	if a.session.ID == "" {
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "there is no session yet: send a prompt first")})
+		return ui.Send(ui.Failed{Err: errNoSession})
 	}
 	return ui.Send(ui.Open{Dialog: subagents.NewDialog(a.shared, a.tasks)})
 }

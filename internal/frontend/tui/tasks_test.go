@@ -26,10 +26,10 @@ func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	s.settings.Mode = "yolo"
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 30})
 	s.typed("give tasks\r")
-	s.until("it is said above the prompt", s.shows("1 task works: wait for it (", "ctrl+b"))
+	s.until("it is said above the prompt", s.shows("1 subagent working: wait for it (", "ctrl+b"))
 
 	s.press("ctrl+b")
-	s.until("both are listed", s.shows("wait for it", "general  works", "$0.0030", "at it", "look around", "explore  done", "Nothing here.", "job_1  runs", "served"))
+	s.until("both are listed", s.shows("wait for it", "general  working", "$0.0030", "at it", "look around", "explore  done", "Nothing here.", "job_1  running", "served"))
 	if err := os.WriteFile(filepath.Join(s.shared.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +40,14 @@ func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	s.until("the list is there again", s.shows("explore  done"))
 
 	s.press("x")
-	s.says(t, `x again ends "wait for it"`)
+	s.says(t, `Press x again to stop "wait for it"`)
 	s.press("x")
-	s.until("it was ended", s.shows("general  ended"))
+	s.until("it was ended", s.shows("general  canceled"))
 	s.press("down", "down", "x")
-	s.says(t, "end job_1")
+	s.says(t, "to stop job_1 now")
 	s.press("esc")
 	s.until("the session went on", s.shows("It came back."))
-	if s.shows("1 task works")() {
+	if s.shows("1 subagent working")() {
 		t.Error("it is still said that a task works")
 	}
 	rows, err := s.shared.Service.List(t.Context(), pawl.Filter{Parent: s.session.ID, Unfinished: true})
@@ -56,9 +56,9 @@ func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 
 	s.press("ctrl+b")
-	s.until("both are listed again", s.shows("general  ended", "Nothing here."))
+	s.until("both are listed again", s.shows("general  canceled", "Nothing here."))
 	s.press("enter")
-	s.until("one that is over is read too", s.shows("┃ wait", "interrupted"))
+	s.until("one that is over is read too", s.shows("┃ wait", "Canceled"))
 	s.press("esc", "esc")
 	if len(s.dialogs) > 0 {
 		t.Error("it does not close")

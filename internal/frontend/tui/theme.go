@@ -131,7 +131,7 @@ func (a *app) applyTheme() {
 func (a *app) chooseTheme(name string) tea.Cmd {
 	a.theme.preview = ""
 	if a.theme.noColor {
-		return ui.Send(ui.Notice{Text: "there are no colors here: NO_COLOR is set, or the terminal has none"})
+		return ui.Send(ui.Notice{Text: "Colors are off: NO_COLOR is set, or the terminal has none"})
 	}
 	if name == "" {
 		return ui.Send(ui.Open{Dialog: a.themePicker()})
@@ -152,8 +152,8 @@ func (a *app) chooseTheme(name string) tea.Cmd {
 
 // themeHelp describes the themes.
 var themeHelp = map[string]string{
-	theme.Auto: "dark or light, by the terminal's background", theme.NameDark: "for a dark background", theme.NameLight: "for a light one",
-	theme.NameContrast: "the strongest contrast", theme.NamePlain: "no colors", theme.NameTerminal: "the terminal's own colors",
+	theme.Auto: "Dark or light, to match the terminal", theme.NameDark: "For dark backgrounds", theme.NameLight: "For light backgrounds",
+	theme.NameContrast: "High contrast", theme.NamePlain: "No colors", theme.NameTerminal: "The terminal's own colors",
 }
 
 // themePicker returns the list of themes. The selected one is previewed.
@@ -162,7 +162,7 @@ func (a *app) themePicker() *picker.Picker {
 	for _, name := range append([]string{theme.Auto}, theme.Names(a.theme.custom)...) {
 		words, ok := themeHelp[name]
 		if !ok {
-			words = "your own"
+			words = "Custom"
 		}
 		items = append(items, picker.Item{ID: name, Title: name, Detail: words})
 	}

@@ -35,7 +35,7 @@ func (a *app) View() tea.View {
 		return v
 	case a.width < minWidth || a.height < minHeight:
 		a.tooSmall = true
-		v.Content = a.fitMessage(fmt.Sprintf("pawl needs %d columns and %d rows", minWidth, minHeight))
+		v.Content = a.fitMessage(fmt.Sprintf("Pawl needs %d columns and %d rows", minWidth, minHeight))
 	default:
 		a.draw(&v)
 	}
@@ -58,7 +58,7 @@ func (a *app) draw(v *tea.View) {
 	if n := len(a.dialogs); n > 0 {
 		panel := a.dialogs[n-1].View(a.width, a.height)
 		if a.tooSmall = lipgloss.Width(panel) > a.width || lipgloss.Height(panel) > a.height; a.tooSmall {
-			v.Content = a.fitMessage("There is no room for what is to be shown. Make the window larger; " + a.shared.Keys.Key(keys.Quit) + " quits.")
+			v.Content = a.fitMessage("The window is too small for this dialog. Enlarge it, or press " + a.shared.Keys.Key(keys.Quit) + " to quit.")
 			return
 		}
 		v.Content = a.overlay(v.Content, panel)

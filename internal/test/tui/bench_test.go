@@ -84,7 +84,7 @@ func TestBenchKeys(t *testing.T) { //nolint:paralleltest // it measures time
 	w.Config["providers"] = object{"anthropic": object{"base_url": server.URL}}
 	w.Env = append(w.Env, "ANTHROPIC_API_KEY=key")
 	c := w.console("--mode", "yolo")
-	c.expect("What is to be done?")
+	c.expect("Ask Pawl to do something…")
 	c.came()
 	c.quiet(200 * time.Millisecond)
 	var calm []time.Duration
@@ -136,12 +136,12 @@ func (c *console) flooded(f *flood, bare *console, round int) bool {
 func TestBenchIdle(t *testing.T) { //nolint:paralleltest // it measures time
 	w := newShop(t, script(t, sumsUp)...)
 	finished := w.console()
-	finished.expect("What is to be done?")
+	finished.expect("Ask Pawl to do something…")
 	finished.came()
 	finished.quiet(200 * time.Millisecond)
 	finished.press("hello\r", "in cents")
 	empty := w.console()
-	empty.expect("What is to be done?")
+	empty.expect("Ask Pawl to do something…")
 	empty.came()
 	names, consoles := []string{"an empty session", "a finished session"}, []*console{empty, finished}
 	for range rounds {

@@ -18,13 +18,13 @@ func TestFirstRun(t *testing.T) {
 	w := newShop(t, script(t, reply{Text: "I am here."})...)
 	delete(w.Config, "model")
 	x := w.Start(Normal)
-	x.Await("Welcome to pawl")
+	x.Await("Welcome to Pawl")
 	x.Answer("enter", "choose a model")
-	x.Await("Which model?")
+	x.Await("Choose a model")
 	x.Type("sonnet-4-5")
 	x.Await("claude-sonnet-4-5", "1/13")
 	x.Keys("Enter")
-	x.Await("How much may it do by itself?")
+	x.Await("Choose a permission mode")
 	x.Keys("Enter")
 	x.Await("kept in your configuration")
 	x.Say("Who is there?")
@@ -33,7 +33,7 @@ func TestFirstRun(t *testing.T) {
 	x.ended()
 
 	y := w.Start(Normal)
-	y.Await("What is to be done?")
+	y.Await("Ask Pawl to do something…")
 	y.Say("And now?")
 	if s := y.Await("I am here.", "done ·"); s.Has("Welcome") {
 		t.Errorf("the choice was not kept:\n%s", s)
@@ -47,15 +47,15 @@ func TestTrust(t *testing.T) {
 	for _, c := range []struct {
 		key, does string
 		reported  bool
-	}{{"y", "trust it as it is now", true}, {"n", "not now", false}} {
+	}{{"y", "trust this project", true}, {"n", "not now", false}} {
 		t.Run(c.does, func(t *testing.T) {
 			t.Parallel()
 			w := newShop(t, script(t, reply{Text: "I am here."})...)
 			w.Write("AGENTS.md", "Say please to the parrot.\n")
 			x := w.Start(Normal)
-			x.Await("Do you trust this folder?")
+			x.Await("Trust this project?")
 			x.Answer(c.key, c.does)
-			x.Vanished("Do you trust this folder?")
+			x.Vanished("Trust this project?")
 			x.Say("Who is there?")
 			x.Await("I am here.")
 			if reported := strings.Contains(w.Asked()[0], "Say please to the parrot."); reported != c.reported {
@@ -72,14 +72,14 @@ func TestApproveDiff(t *testing.T) {
 	w := newShop(t, script(t, reply{Calls: looks.Calls[:1]}, changes, reply{Text: "Fixed."})...)
 	x := w.Start(Normal, "--mode", "ask")
 	ask(x)
-	x.Await("May this run?", "more lines")
-	x.Answer("y", "yes, once") // not active yet: there is more to see
+	x.Await("Allow this", "more lines")
+	x.Answer("y", "allow once") // not active yet: there is more to see
 	x.Keys("End")
 	x.Await("i.Cents * i.Count")
 	if got := w.Read("cart/cart.go"); got != cartGo {
 		t.Errorf("the file was changed before the answer:\n%s", got)
 	}
-	x.Answer("y", "yes, once")
+	x.Answer("y", "allow once")
 	x.Await("Fixed.", "done ·")
 	if got := w.Read("cart/cart.go"); !strings.Contains(got, "i.Cents * i.Count") {
 		t.Errorf("the file was not changed:\n%s", got)
@@ -94,7 +94,7 @@ func TestAlways(t *testing.T) {
 	w := newShop(t, script(t, run, reply{Text: "Once."}, run, reply{Text: "Twice."}, reply{Calls: []call{bash("touch other")}})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("May this run?", `"touch made"`)
+	x.Await("Allow this", `"touch made"`)
 	x.Answer("a", "always")
 	x.Await("Once.", "done ·")
 	if err := os.Remove(filepath.Join(w.Project, "made")); err != nil {
@@ -106,7 +106,7 @@ func TestAlways(t *testing.T) {
 	y := w.Start(Large, "--mode", "ask", "-c")
 	y.Await("Once.")
 	y.Say("Again.")
-	if s := y.Await("Twice."); s.Has("May this run?") {
+	if s := y.Await("Twice."); s.Has("Allow this") {
 		t.Errorf("it was asked again:\n%s", s)
 	}
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
@@ -114,7 +114,7 @@ func TestAlways(t *testing.T) {
 	}
 	y.Await("done · 2 steps")
 	y.Say("And another.")
-	y.Await("May this run?", "touch other")
+	y.Await("Allow this", "touch other")
 }
 
 // TestDenyWithAWord checks that a denial can have a message, with which the model
@@ -124,8 +124,8 @@ func TestDenyWithAWord(t *testing.T) {
 	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("May this run?")
-	x.Answer("w", "no, but …")
+	x.Await("Allow this")
+	x.Answer("w", "deny with message")
 	x.Type("only look at it")
 	x.Await("only look at it")
 	x.Keys("Enter")
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 	w := newShop(t, script(t, reply{Text: "I begin to think and never come to an end of it.", Deltas: 4, Fault: "hang"}, reply{Text: "Here."})...)
 	x := w.Start(Normal)
 	ask(x)
-	x.Await("I begin", "esc interrupts")
+	x.Await("I begin", "esc to interrupt")
 	x.Keys("Escape")
 	x.Await("I begin", "interrupted")
 	x.Say("Are you there?")
@@ -162,7 +162,7 @@ func TestSteer(t *testing.T) {
 	x.Await("steers")
 	gate.Open()
 	x.Await("In French, then.", "done ·")
-	s := x.Vanished("steers ·")
+	s := x.Vanished("steer ·")
 	if n := strings.Count(s.String(), "Answer in French."); n != 1 {
 		t.Errorf("the prompt is seen %d times:\n%s", n, s)
 	}
@@ -183,7 +183,7 @@ func TestQueue(t *testing.T) {
 		x.Type(text)
 		x.Await("› " + text)
 		x.Keys("C-q")
-		x.Await("queued · "+text, "› What is to be done?")
+		x.Await("queued · "+text, "› Ask Pawl to do something…")
 	}
 	x.Keys("M-Up", "BSpace") // the last one
 	x.Vanished("Never mind")
@@ -192,7 +192,7 @@ func TestQueue(t *testing.T) {
 	x.Type(" and blue")
 	x.Await("› Paint it red and blue")
 	x.Keys("Enter")
-	x.Await("queued · Paint it red and blue", "› What is to be done?")
+	x.Await("queued · Paint it red and blue", "› Ask Pawl to do something…")
 	gate.Open()
 	x.Await("First.", "Second.")
 	asked := w.Asked()
@@ -230,15 +230,15 @@ func TestEarlyKeys(t *testing.T) {
 	w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	for !x.Screen().Has("May this run?") {
+	for !x.Screen().Has("Allow this") {
 		x.Keys("y")
 	}
 	x.Keys("y", "y", "a", "y")
-	x.Until("keys count", func(s Screen) bool { return s.Live("y", "yes, once") })
+	x.Until("keys count", func(s Screen) bool { return s.Live("y", "allow once") })
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
 		t.Errorf("a key that was pressed before answered: %v", err)
 	}
-	x.Answer("y", "yes, once")
+	x.Answer("y", "allow once")
 	x.Await("It ran.")
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
 		t.Error(err)
@@ -256,10 +256,10 @@ func TestRewind(t *testing.T) {
 		t.Fatal("the file was not changed")
 	}
 	x.Say("/rewind")
-	x.Answer("enter", "look closer")
-	x.Await("1 file changes", "goes back")
-	x.Answer("enter", "go back")
-	x.Await("went back", "› "+fix)
+	x.Answer("enter", "preview")
+	x.Await("Change 1 file", "scope:")
+	x.Answer("enter", "rewind")
+	x.Await("Undid", "› "+fix)
 	x.Vanished("Fixed.") // the conversation is reloaded
 	if got := w.Read("cart/cart.go"); got != cartGo {
 		t.Errorf("the file is not as it was:\n%s", got)

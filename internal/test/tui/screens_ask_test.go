@@ -7,12 +7,12 @@ var askScreens = []screen{
 	{
 		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"},
 		script: []reply{{Text: "I run the tests.", Calls: []call{bash("go test ./... && rm -rf build")}}},
-		drive:  func(x *Terminal) { ask(x); x.Await("May this run?", "yes, once") },
+		drive:  func(x *Terminal) { ask(x); x.Await("Allow this", "allow once") },
 	},
 	{
 		name: "permission-edit", looks: "dark", args: []string{"--mode", "ask"},
 		script: []reply{{Calls: looks.Calls[:1]}, changes},
-		drive:  func(x *Terminal) { ask(x); x.Await("May this run?", "yes, once") },
+		drive:  func(x *Terminal) { ask(x); x.Await("Allow this", "allow once") },
 	},
 	{
 		name: "question", picture: true, args: []string{"--mode", "guard"},
@@ -35,14 +35,14 @@ var askScreens = []screen{
 			w.Write(".mcp.json", `{"mcpServers":{"tickets":{"command":"npx","args":["-y","tickets-mcp"]}}}`)
 			w.Write(".claude/settings.json", `{"hooks":{"PostToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"make fmt"}]}]}}`)
 		},
-		drive: func(x *Terminal) { x.Await(".mcp.json", "trust it as it is now") },
+		drive: func(x *Terminal) { x.Await(".mcp.json", "trust this project") },
 	},
 	{
 		name: "first-run-no-key", prepare: func(w *Env) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
-		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
+		drive: func(x *Terminal) { x.Await("Welcome to Pawl") },
 	},
 	{
 		name: "first-run", picture: true, script: []reply{sumsUp}, prepare: func(w *Env) { delete(w.Config, "model") },
-		drive: func(x *Terminal) { x.Await("Welcome to pawl") },
+		drive: func(x *Terminal) { x.Await("Welcome to Pawl") },
 	},
 }

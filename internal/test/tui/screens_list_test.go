@@ -15,7 +15,7 @@ var listScreens = []screen{
 	{name: "models", looks: "dark", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-l"); x.Await("Models", "claude-sonnet-4-5") }},
 	{name: "agents", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-g"); x.Await("Agents", "build") }},
 	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Await("· guard ·"); x.Say("/mode"); x.Await("look and plan", "guard") }},
-	{name: "help", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("F1"); x.Await("send; steers while pawl works") }},
+	{name: "help", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("F1"); x.Await("Send the prompt; steers a running turn") }},
 	{name: "sessions", picture: true, looks: "dark", script: []reply{{Text: "It is the count."}}, drive: func(x *Terminal) {
 		done(x)
 		x.Keys("C-n")
@@ -41,7 +41,7 @@ var lookScreens = []screen{
 	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("plain"), drive: done},
 	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
 	{name: "ascii", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
-		x.Await("What is to be done?")
+		x.Await("Ask Pawl to do something…")
 		x.Say(fix)
 		x.Await("done ")
 	}},
@@ -70,7 +70,7 @@ var smallScreens = []screen{
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")
-		x.Await("May this run?")
+		x.Await("Allow this")
 	}},
 	{name: "small-list", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-p"); x.Await("new") }},
 }

@@ -116,20 +116,20 @@ var talkScreens = []screen{
 	{name: "rewind", looks: "dark", picture: true, script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/rewind")
-		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "look closer") })
+		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "preview") })
 	}},
 	{name: "rewind-preview", picture: true, looks: "dark", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/rewind")
-		x.Answer("enter", "look closer")
+		x.Answer("enter", "preview")
 		x.Await("i.Cents * i.Count", "goes back")
-		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "go back") })
+		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "rewind") })
 	}},
 	{name: "undone", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/undo")
-		x.Answer("enter", "go back")
-		x.Await("went back")
+		x.Answer("enter", "rewind")
+		x.Await("Undid")
 	}},
 	{
 		name: "tasks", picture: true, looks: "dark", args: []string{"--mode", "guard", "--model", "script:s.jsonl"},
@@ -142,7 +142,7 @@ var talkScreens = []screen{
 			ask(x)
 			x.Await("Find the total", "works")
 			x.Keys("C-b")
-			x.Await("Tasks and commands in the background", "end it")
+			x.Await("Subagents and background commands", "stop")
 		},
 	},
 }

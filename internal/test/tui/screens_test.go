@@ -77,7 +77,7 @@ func (s screen) draw(t *testing.T, seen Screen, size Size) {
 }
 
 // ready waits until the input is ready.
-func ready(x *Terminal) { x.Await("What is to be done?") }
+func ready(x *Terminal) { x.Await("Ask Pawl to do something…") }
 
 // ask sends the default prompt.
 func ask(x *Terminal) {

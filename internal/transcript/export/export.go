@@ -142,15 +142,15 @@ func headerOf(d Document) (header, error) {
 		}
 	}
 	facts := []fact{
-		{"Session", line(string(s.ID), 100)}, {"Folder", line(s.Dir, 1000)}, {"Model", line(s.Model, 300)},
+		{"Session", line(string(s.ID), 100)}, {"Directory", line(s.Dir, 1000)}, {"Model", line(s.Model, 300)},
 		{"Created", stamp(s.Created)}, {"Updated", stamp(s.Updated)}, {"State", string(s.State())},
-		{"Turns", fmt.Sprint(s.Turns)}, {"Used", used(s.Usage)},
+		{"Turns", fmt.Sprint(s.Turns)}, {"Usage", used(s.Usage)},
 	}
 	if s.Owner != "" {
 		facts = append(facts, fact{"Owner", line(string(s.Owner), 100)})
 	}
 	if s.Parent != "" {
-		facts = append(facts, fact{"Child of", line(string(s.Parent), 100)})
+		facts = append(facts, fact{"Subagent of", line(string(s.Parent), 100)})
 	}
 	h.Facts = slices.DeleteFunc(append(facts, h.Facts...), func(f fact) bool { return f.Value == "" })
 	return h, nil
@@ -194,5 +194,5 @@ func (e excerpt) leftOut() string {
 	if e.Left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d more bytes are left out", e.Left)
+	return fmt.Sprintf("%d more bytes omitted", e.Left)
 }

@@ -65,7 +65,7 @@ func TestBounds(t *testing.T) {
 	))
 	for name, format := range formats {
 		got := render(t, format, d)
-		if !strings.Contains(got, "180002 more bytes are left out") || len(got) > 60_000 || strings.ContainsRune(got, '\ufffd') {
+		if !strings.Contains(got, "180002 more bytes omitted") || len(got) > 60_000 || strings.ContainsRune(got, '\ufffd') {
 			t.Errorf("%s: %d bytes", name, len(got))
 		}
 		if !strings.Contains(got, "big.png") {

@@ -31,7 +31,7 @@ func (m *markdown) begin(h header) error {
 		fmt.Fprintf(m, "- Summary: %s\n", span(h.Summary))
 	}
 	for _, c := range h.Subagents {
-		fmt.Fprintf(m, "- Child: %s\n", span(c))
+		fmt.Fprintf(m, "- Subagent: %s\n", span(c))
 	}
 	return nil
 }

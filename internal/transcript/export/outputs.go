@@ -73,7 +73,7 @@ func WriteOutput(blob pawl.Blob, r io.Reader, line func(any) error) error {
 		at += int64(n)
 		if ended {
 			if at != blob.Size {
-				return fmt.Errorf("output %s has %d bytes, and %d were kept", blob.ID, at, blob.Size)
+				return fmt.Errorf("output %s has %d bytes, but %d are stored", blob.ID, at, blob.Size)
 			}
 			return nil
 		}
@@ -122,7 +122,7 @@ func (l *Log) event() (e pawl.Event, err error) {
 		return e, fmt.Errorf("decode output: %w", err)
 	}
 	if o.Blob == nil {
-		return e, fault.New(pawl.ErrInvalid, "decode output: there is none")
+		return e, fault.New(pawl.ErrInvalid, "decode output: missing")
 	}
 	l.next = o.Blob
 	return e, nil
@@ -135,7 +135,7 @@ func (l *Log) Outputs(put func(io.Reader) (pawl.Blob, error)) (missing []pawl.Bl
 	for l.next != nil {
 		blob := l.next.Blob
 		if !l.outputs.has[blob] {
-			return nil, fault.New(pawl.ErrInvalid, "output %q: the log names no such output of %d bytes, or it came before", blob.ID, blob.Size)
+			return nil, fault.New(pawl.ErrInvalid, "output %q: the log has no such output of %d bytes, or it is a duplicate", blob.ID, blob.Size)
 		}
 		delete(l.outputs.has, blob)
 		stored, err := put(&pieces{log: l, blob: blob})
@@ -143,7 +143,7 @@ func (l *Log) Outputs(put func(io.Reader) (pawl.Blob, error)) (missing []pawl.Bl
 			return nil, fmt.Errorf("output %s: %w", blob.ID, err)
 		}
 		if stored != blob {
-			return nil, fault.New(pawl.ErrInvalid, "output %s: its content is another one, %s", blob.ID, stored.ID)
+			return nil, fault.New(pawl.ErrInvalid, "output %s: its content has the hash %s", blob.ID, stored.ID)
 		}
 	}
 	for _, blob := range l.outputs.List {
@@ -182,9 +182,9 @@ func (p *pieces) take() error {
 	next := p.log.next
 	switch {
 	case next == nil || next.Blob != p.blob:
-		return fault.New(pawl.ErrInvalid, "it breaks off after %d of %d bytes", p.at, p.blob.Size)
+		return fault.New(pawl.ErrInvalid, "truncated after %d of %d bytes", p.at, p.blob.Size)
 	case next.At != p.at || len(next.Data) > maxPiece || p.at+int64(len(next.Data)) > p.blob.Size || len(next.Data) == 0 && p.blob.Size > 0:
-		return fault.New(pawl.ErrInvalid, "the piece at %d is not the next one", next.At)
+		return fault.New(pawl.ErrInvalid, "the piece at offset %d is out of order", next.At)
 	}
 	p.data = next.Data
 	p.at += int64(len(next.Data))
@@ -193,7 +193,7 @@ func (p *pieces) take() error {
 	if _, err := p.log.event(); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	} else if err == nil && p.log.next == nil {
-		return fault.New(pawl.ErrInvalid, "an event stands among the outputs")
+		return fault.New(pawl.ErrInvalid, "unexpected event between outputs")
 	}
 	return nil
 }

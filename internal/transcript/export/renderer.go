@@ -42,7 +42,7 @@ func (t *renderer) event(e pawl.Event) error {
 		t.prompts[b.Prompt] = b.Parts
 	case pawl.Withdrawn:
 		delete(t.prompts, b.Prompt)
-		return t.note("A prompt that waited was taken back", "")
+		return t.note("A waiting prompt was withdrawn", "")
 	case pawl.TurnStarted:
 		t.turns[e.Seq] = e.Turn
 		if err := t.w.block(block{Kind: turnBlock, Label: fmt.Sprintf("Turn %d", e.Turn), Mark: stamp(e.At)}); err != nil {
@@ -51,11 +51,11 @@ func (t *renderer) event(e pawl.Event) error {
 		return t.prompt("You", b.Prompt)
 	case pawl.Injected:
 		if b.Prompt != 0 {
-			return t.prompt("You, meanwhile", b.Prompt)
+			return t.prompt("You (steering)", b.Prompt)
 		}
 		return t.say("Pawl to the model", "system", b.Text, nil)
 	case pawl.Retried:
-		return t.note("The model was asked again", fmt.Sprintf("%s: %s", b.Kind, b.Message))
+		return t.note("Retried", fmt.Sprintf("%s: %s", b.Kind, b.Message))
 	case pawl.Replied:
 		return t.replied(b)
 	case pawl.Asked:
@@ -65,15 +65,15 @@ func (t *renderer) event(e pawl.Event) error {
 	case pawl.TodosSet:
 		return t.todos(b)
 	case pawl.ModeChanged:
-		return t.note("The mode is now", b.Mode)
+		return t.note("Permission mode", b.Mode)
 	case pawl.Spawned:
-		return t.note("Child session", fmt.Sprintf("%s %s: %s", b.Subagent, b.Agent, b.Title))
+		return t.note("Subagent", fmt.Sprintf("%s %s: %s", b.Subagent, b.Agent, b.Title))
 	case pawl.CallFinished:
 		return t.finished(b)
 	case pawl.TurnFinished:
 		return t.ended(e.Turn, b)
 	case pawl.CompactionAsked:
-		return t.note("You asked for a smaller conversation", b.Instructions)
+		return t.note("You asked to compact the conversation", b.Instructions)
 	case pawl.Compacted:
 		return t.compacted(b)
 	case pawl.UndoAsked:
@@ -99,12 +99,12 @@ func (t *renderer) event(e pawl.Event) error {
 // rest writes what the log leaves unfinished.
 func (t *renderer) rest() error {
 	for _, c := range t.calls {
-		if err := t.w.block(callBlock(c, "has no result yet")); err != nil {
+		if err := t.w.block(callBlock(c, "no result yet")); err != nil {
 			return err
 		}
 	}
 	for _, seq := range slices.Sorted(maps.Keys(t.shells)) {
-		if err := t.w.block(t.shellBlock(seq, "has no end yet")); err != nil {
+		if err := t.w.block(t.shellBlock(seq, "not finished")); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (t *renderer) rest() error {
 	}
 	slices.Sort(waiting)
 	for _, seq := range waiting {
-		if err := t.prompt("You, waiting", seq); err != nil {
+		if err := t.prompt("You (waiting)", seq); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (t *renderer) shared(b pawl.SessionShared) error {
 		names = append(names, string(u))
 	}
 	if len(names) == 0 {
-		return t.note(named("Shared with nobody", b.By), "")
+		return t.note(named("Sharing ended", b.By), "")
 	}
 	return t.note(named("Shared", b.By), "with "+strings.Join(names, ", "))
 }
@@ -188,7 +188,7 @@ func (t *renderer) replied(b pawl.Replied) error {
 			err = t.say("Pawl", "pawl", p.Text, nil)
 		case pawl.Reasoning:
 			if p.Text != "" {
-				err = t.fold("Thought", "", part{Text: cut(p.Text, maxDetail)})
+				err = t.fold("Reasoning", "", part{Text: cut(p.Text, maxDetail)})
 			}
 		case pawl.ToolCall:
 			t.calls = append(t.calls, p)
@@ -207,7 +207,7 @@ func (t *renderer) fold(label, name string, parts ...part) error {
 
 func (t *renderer) asked(b pawl.Asked) error {
 	label := map[pawl.AskKind]string{
-		pawl.AskQuestion: "Pawl asks", pawl.AskPlan: "Pawl has a plan", pawl.AskPermission: "Pawl asks for permission",
+		pawl.AskQuestion: "Pawl asks", pawl.AskPlan: "Pawl proposes a plan", pawl.AskPermission: "Pawl asks for permission",
 	}[b.Kind]
 	text := b.Text
 	if label == "" {
@@ -224,19 +224,19 @@ func (t *renderer) asked(b pawl.Asked) error {
 
 func (t *renderer) answered(b pawl.Answered) error {
 	if b.Outcome != pawl.OutcomeAnswered && b.Text == "" {
-		return t.note(named("The answer", b.By), string(b.Outcome))
+		return t.note(named("Answer", b.By), string(b.Outcome))
 	}
 	lines := []string{string(b.Outcome)}
 	for _, chosen := range b.Answers {
 		lines = append(lines, strings.Join(chosen, "; "))
 	}
 	for _, rule := range b.Always {
-		lines = append(lines, "always: "+string(rule))
+		lines = append(lines, "always allow: "+string(rule))
 	}
 	if b.Text != "" {
 		lines = append(lines, b.Text)
 	}
-	return t.say(named("You answer", b.By), "you", strings.Join(lines, "\n"), nil)
+	return t.say(named("Your answer", b.By), "you", strings.Join(lines, "\n"), nil)
 }
 
 func (t *renderer) todos(b pawl.TodosSet) error {
@@ -244,7 +244,7 @@ func (t *renderer) todos(b pawl.TodosSet) error {
 	for _, todo := range b.Todos {
 		lines = append(lines, fmt.Sprintf("%s: %s", todo.Status, todo.Content))
 	}
-	return t.fold("To do", "", part{Text: cut(strings.Join(lines, "\n"), maxDetail)})
+	return t.fold("Todo list", "", part{Text: cut(strings.Join(lines, "\n"), maxDetail)})
 }
 
 // callBlock starts the block of a call.
@@ -254,7 +254,7 @@ func callBlock(c pawl.ToolCall, mark string) block {
 	if json.Indent(&b, input, "", "  ") == nil {
 		input = b.Bytes()
 	}
-	return block{Kind: foldBlock, Label: "Call", Name: line(c.Name+" "+string(c.Input), 120), Mark: mark,
+	return block{Kind: foldBlock, Label: "Tool call", Name: line(c.Name+" "+string(c.Input), 120), Mark: mark,
 		Parts: []part{{Label: "Input", Name: line(c.Name, 100), Lang: "json", Text: cut(string(input), maxDetail)}}}
 }
 
@@ -294,17 +294,17 @@ func (bl block) with(r pawl.Result) block {
 	bl.Failed = bl.Mark != string(pawl.CallDone)
 	result := part{Label: "Result", Text: cut(r.Content, maxDetail)}
 	if s := r.Full; s != nil {
-		result.Label = fmt.Sprintf("Result: the head and tail of %d bytes", s.Size)
+		result.Label = fmt.Sprintf("Result (beginning and end of %d bytes)", s.Size)
 	}
 	bl.Parts = append(bl.Parts, result)
 	for _, p := range r.Display {
 		switch p := p.(type) {
 		case pawl.Patch:
-			bl.Parts = append(bl.Parts, part{Label: "Change of", Name: line(p.Path, 300), Lang: "diff", Text: cut(p.Diff, maxDetail)})
+			bl.Parts = append(bl.Parts, part{Label: "Change to", Name: line(p.Path, 300), Lang: "diff", Text: cut(p.Diff, maxDetail)})
 		case pawl.Text:
-			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Text, maxDetail)})
+			bl.Parts = append(bl.Parts, part{Label: "Display", Text: cut(p.Text, maxDetail)})
 		case pawl.ToolResult:
-			bl.Parts = append(bl.Parts, part{Label: "Shown", Text: cut(p.Content, maxDetail)})
+			bl.Parts = append(bl.Parts, part{Label: "Display", Text: cut(p.Content, maxDetail)})
 		case pawl.Reasoning, pawl.ToolCall, pawl.File: // not shown
 		}
 	}
@@ -315,7 +315,7 @@ func (bl block) with(r pawl.Result) block {
 }
 
 func (t *renderer) ended(turn int, b pawl.TurnFinished) error {
-	label := fmt.Sprintf("Turn %d ended: %d steps, %s", turn, b.Steps, used(b.Usage))
+	label := fmt.Sprintf("Turn %d ended: %s, %s", turn, humanize.Plural(b.Steps, "step"), used(b.Usage))
 	return t.note(label, strings.TrimSuffix(string(b.Reason)+": "+b.Message, ": "))
 }
 
@@ -328,7 +328,7 @@ func (t *renderer) compacted(b pawl.Compacted) error {
 	if b.Keep == 0 {
 		return nil
 	}
-	label := fmt.Sprintf("Compacted: about %d tokens became %d. For the model, this stands for what is above", b.Before, b.After)
+	label := fmt.Sprintf("Compacted from about %d to %d tokens. The model sees this summary instead of the above", b.Before, b.After)
 	return t.fold(label, "", part{Text: cut(b.Text, maxDetail)})
 }
 
@@ -340,14 +340,14 @@ func (t *renderer) undone(b pawl.Undone) error {
 	}[order.Scope]
 	switch {
 	case b.Refused != "":
-		return t.note("-- not undone", b.Refused)
+		return t.note("Not undone", b.Refused)
 	case order.Redo != 0:
-		return t.note(named("-- redone: "+what, t.by[b.Asked]), strings.Join(b.Changed, ", "))
+		return t.note(named("Redone: "+what, t.by[b.Asked]), strings.Join(b.Changed, ", "))
 	default:
 		place := fmt.Sprintf("event %d", order.To)
 		if turn := t.turns[order.To]; turn > 0 {
 			place = fmt.Sprintf("turn %d", turn)
 		}
-		return t.note(named(fmt.Sprintf("-- undone to before %s: %s", place, what), t.by[b.Asked]), strings.Join(b.Changed, ", "))
+		return t.note(named(fmt.Sprintf("Undone to before %s: %s", place, what), t.by[b.Asked]), strings.Join(b.Changed, ", "))
 	}
 }

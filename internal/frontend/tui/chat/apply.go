@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,7 @@ func (l *Log) Apply(e pawl.Event) {
 		l.todos = b.Todos
 	case pawl.ModeChanged:
 		l.mode = b.Mode
-		l.note(e, Quiet, "mode %s", b.Mode)
+		l.note(e, Quiet, "Permission mode: %s", b.Mode)
 	case pawl.CallStarted, pawl.Progress, pawl.Asked, pawl.Answered, pawl.CallFinished, pawl.Spawned:
 		l.callEvent(e)
 	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
@@ -63,13 +64,13 @@ func (l *Log) sessionEvent(e pawl.Event) {
 	case pawl.SessionTitled:
 		l.title = b.Title
 	case pawl.CompactionAsked:
-		l.note(e, Quiet, "the conversation is to be made smaller")
+		l.note(e, Quiet, "Compacting the conversation")
 	case pawl.Compacted:
 		if b.Keep == 0 {
-			l.note(e, Warn, "the conversation was not made smaller: %s", b.Message)
+			l.note(e, Warn, "Not compacted: %s", b.Message)
 			return
 		}
-		text := fmt.Sprintf("the conversation before this was summarized: %s tokens are now %s", humanize.Short(int64(b.Before)), humanize.Short(int64(b.After)))
+		text := fmt.Sprintf("Compacted from %s to %s tokens", humanize.Short(int64(b.Before)), humanize.Short(int64(b.After)))
 		if b.Message != "" {
 			text += "; " + b.Message
 		}
@@ -80,7 +81,7 @@ func (l *Log) sessionEvent(e pawl.Event) {
 		l.applyUndone(e, b)
 	case pawl.Status:
 		if b.State == "interrupted" {
-			l.note(e, Bad, "%s", b.Message).Next = "The session is kept: send a prompt, or run pawl resume, to go on."
+			l.note(e, Bad, "%s", b.Message).Next = "The session is saved. Send a prompt, or run `pawl resume`, to continue."
 			return
 		}
 		l.note(e, Quiet, "%s", b.Message)
@@ -101,7 +102,7 @@ func (l *Log) missionEvent(ev pawl.Event) {
 	e := l.note(ev, tonesByLevel[level], "%s", line)
 	switch b := ev.Body.(type) {
 	case pawl.Blocked:
-		e.Text, e.Next = "blocked: "+b.Reason, "Send a prompt to go on."
+		e.Text, e.Next = "Blocked: "+b.Reason, "Send a prompt to continue."
 	case pawl.Sealed:
 	default:
 		e.Step = true
@@ -159,36 +160,45 @@ func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
 	case b.Prompt != 0:
 		l.promptTaken(ev, b.Prompt, true)
 	case b.Source == "task":
-		l.note(ev, Quiet, "a background task came back")
+		l.note(ev, Quiet, "A background subagent finished")
 	default:
-		l.note(ev, Quiet, "the model was told (%s): %s", b.Source, b.Text)
+		l.note(ev, Quiet, "Added to the conversation (%s): %s", b.Source, b.Text)
 	}
+}
+
+// reasonTexts describes why turns end early.
+var reasonTexts = map[pawl.Reason]string{
+	pawl.ReasonMaxSteps:         "Step limit reached",
+	pawl.ReasonMaxTokens:        "Output limit reached",
+	pawl.ReasonBudget:           "Budget reached",
+	pawl.ReasonLoop:             "Loop detected",
+	pawl.ReasonPermissionDenied: "Permission denied",
 }
 
 // nextSteps says what the user can do after a turn that ended early.
 var nextSteps = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "Send a prompt to go on, or start with a higher --max-steps.",
-	pawl.ReasonMaxTokens:        "Send a prompt to go on: the reply was longer than the model may write at once.",
-	pawl.ReasonBudget:           "Send a prompt to go on, or start with a higher --max-cost.",
-	pawl.ReasonLoop:             "Say what to do otherwise, and send it.",
-	pawl.ReasonPermissionDenied: "Permit it, choose another mode, or say what to do instead.",
+	pawl.ReasonMaxSteps:         "Send a prompt to continue, or restart with a higher --max-steps.",
+	pawl.ReasonMaxTokens:        "Send a prompt to continue. The reply reached the model's output limit.",
+	pawl.ReasonBudget:           "Send a prompt to continue, or restart with a higher --max-cost.",
+	pawl.ReasonLoop:             "Send a prompt with different instructions.",
+	pawl.ReasonPermissionDenied: "Allow it, choose another permission mode, or send different instructions.",
 }
 
 func (l *Log) turnFinished(ev pawl.Event, b pawl.TurnFinished) {
 	var e *Entry
 	switch b.Reason {
 	case pawl.ReasonEndTurn:
-		e = l.note(ev, Quiet, "done")
+		e = l.note(ev, Quiet, "Done")
 	case pawl.ReasonCanceled:
-		e = l.note(ev, Warn, "interrupted")
+		e = l.note(ev, Warn, "Canceled")
 	case pawl.ReasonError:
 		e = l.note(ev, Bad, "%s", b.Message)
-		e.Next = "Run pawl doctor to see what is wrong; the session is kept, and a prompt goes on with it."
+		e.Next = "The session is saved. Run `pawl doctor` to find the problem, then send a prompt to continue."
 		if b.Fault == pawl.FaultModel {
-			e.Next = "Send the prompt again, or choose another model; pawl doctor checks keys and providers."
+			e.Next = "Send the prompt again, or choose another model. Run `pawl doctor` to check keys and providers."
 		}
 	default:
-		e = l.note(ev, Warn, "%s", strings.ReplaceAll(string(b.Reason), "_", " "))
+		e = l.note(ev, Warn, "%s", cmp.Or(reasonTexts[b.Reason], strings.ReplaceAll(string(b.Reason), "_", " ")))
 		if b.Message != "" {
 			e.Text += ": " + b.Message
 		}

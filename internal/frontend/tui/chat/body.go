@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -164,9 +165,9 @@ func (v *View) failureLines(c *CallView, open bool) []layout.Line {
 func (v *View) subagentLines(c *CallView) []layout.Line {
 	var lines []layout.Line
 	for _, subagent := range c.Subagents {
-		mark, sgr, state := "◌", v.sgr.accent, "works"
+		mark, sgr, state := "◌", v.sgr.accent, "working"
 		if subagent.Background {
-			state = "works in the background"
+			state = "working in the background"
 		}
 		if c.DoneSubagents[subagent.Subagent] {
 			mark, sgr, state = "●", v.sgr.good, "done"
@@ -203,7 +204,7 @@ func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 	if open || len(lines) <= diffLines {
 		return lines
 	}
-	return append(lines[:diffLines:diffLines], v.line(margin, layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-diffLines), SGR: v.sgr.muted}))
+	return append(lines[:diffLines:diffLines], v.line(margin, layout.Span{Text: "… " + humanize.Plural(len(lines)-diffLines, "more line"), SGR: v.sgr.muted}))
 }
 
 // outputLines shows the output or the result of a call.
@@ -270,7 +271,7 @@ func (v *View) tailLines(lines []layout.Line, n int) []layout.Line {
 	if len(lines) <= n {
 		return lines
 	}
-	more := v.line(margin, layout.Span{Text: fmt.Sprintf("… %d lines before", len(lines)-n), SGR: v.sgr.muted})
+	more := v.line(margin, layout.Span{Text: "… " + humanize.Plural(len(lines)-n, "earlier line"), SGR: v.sgr.muted})
 	return append([]layout.Line{more}, lines[len(lines)-n:]...)
 }
 
@@ -289,7 +290,7 @@ func (v *View) extraLines(c *CallView) []layout.Line {
 		lines = append(lines, v.line(margin, layout.Span{Text: attachment(f), SGR: v.sgr.muted}))
 	}
 	if s := c.Result.Full; s != nil {
-		lines = append(lines, v.line(margin, layout.Span{Text: fmt.Sprintf("all of it is kept, %s: o opens it", size(s.Size)), SGR: v.sgr.muted}))
+		lines = append(lines, v.line(margin, layout.Span{Text: fmt.Sprintf("full output: %s, press o to open it", humanize.Bytes(s.Size)), SGR: v.sgr.muted}))
 	}
 	return lines
 }

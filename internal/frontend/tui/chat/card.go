@@ -70,7 +70,7 @@ func toolName(c *CallView) string {
 		name = s + " · " + c.Result.Meta["tool"]
 	}
 	if name == "" {
-		name = "a call"
+		name = "tool call"
 	}
 	return sanitize.Line(name)
 }
@@ -85,9 +85,9 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 	}
 	switch {
 	case c.Asking != nil:
-		say("waits for you", v.sgr.warn)
+		say("waiting for you", v.sgr.warn)
 	case c.UserCommand && c.Status == "" && !c.Running():
-		say("waits until nothing else runs", v.sgr.muted)
+		say("waiting for the turn to end", v.sgr.muted)
 	case c.Status == "":
 	case c.Status == pawl.CallDenied:
 		say("denied", v.sgr.warn)
@@ -96,7 +96,7 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 	case c.Status == pawl.CallRefused:
 		say("not run", v.sgr.bad)
 	case c.Status == pawl.CallUnknown:
-		say("nobody knows how far it got", v.sgr.bad)
+		say("outcome unknown", v.sgr.bad)
 	default:
 		v.doneOutcome(c, in, say)
 	}
@@ -136,7 +136,7 @@ func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) 
 	case meta["exit_code"] != "":
 		say("exit "+sanitize.Line(meta["exit_code"]), sgr)
 	case meta["job"] != "":
-		say("job "+sanitize.Line(meta["job"])+" runs", sgr)
+		say("running as job "+sanitize.Line(meta["job"]), sgr)
 	case meta["outcome"] != "":
 		say(sanitize.Line(meta["outcome"]), sgr)
 	case meta["status"] != "":
@@ -215,7 +215,7 @@ func (in input) count(c *CallView) string {
 			return humanize.Plural(n, "matching line")
 		}
 		if strings.HasPrefix(content, "(no match") || content == "" {
-			return "no match"
+			return "no matches"
 		}
 		return humanize.Plural(lineCount(content), "line")
 	case "read", "list", "glob", "webfetch", "websearch", "codesearch", "skill":

@@ -47,7 +47,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 		v.mouseDrag(m)
 	case tea.MouseReleaseMsg:
 		if text := v.mouseRelease(m); text != "" {
-			return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "copied"}))
+			return tea.Batch(tea.SetClipboard(text), ui.Send(ui.Notice{Text: "Copied"}))
 		}
 	case tea.KeyPressMsg:
 		v.findKey(m)

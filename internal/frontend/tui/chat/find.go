@@ -171,13 +171,13 @@ func (v *View) findMarks(r row, line layout.Line) string {
 
 // findBar returns the search line.
 func (v *View) findBar() string {
-	hint := "enter: up · down: down · esc: end"
+	hint := "enter: previous · down: next · esc: close"
 	switch {
 	case v.find.missed && v.Log.First() > 1:
-		hint = "not found yet · enter: look further up · esc: end"
+		hint = "not found yet · enter: search earlier messages · esc: close"
 	case v.find.missed:
 		hint = "not found · " + hint
 	}
-	return layout.Cut(v.width, layout.Span{Text: " find: ", SGR: v.sgr.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", SGR: v.sgr.text},
+	return layout.Cut(v.width, layout.Span{Text: " search: ", SGR: v.sgr.accent}, layout.Span{Text: sanitize.Line(v.find.query) + "▏", SGR: v.sgr.text},
 		layout.Span{Text: fmt.Sprintf("  %s", hint), SGR: v.sgr.muted})
 }

@@ -58,7 +58,7 @@ func (v *View) user(e *Entry) []layout.Line {
 		lines = v.wrap(e.Text, v.sgr.text, bar)
 	}
 	if len(lines) > userLines && !v.isOpen(e) {
-		more := layout.Span{Text: fmt.Sprintf("… %d more lines", len(lines)-userLines), SGR: v.sgr.muted}
+		more := layout.Span{Text: "… " + humanize.Plural(len(lines)-userLines, "more line"), SGR: v.sgr.muted}
 		lines = append(lines[:userLines:userLines], v.line(bar, more))
 	}
 	for _, f := range e.Files {
@@ -68,7 +68,7 @@ func (v *View) user(e *Entry) []layout.Line {
 		lines = append(lines, v.line(bar, layout.Span{Text: mark, SGR: v.sgr.muted}))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, v.line(bar, layout.Span{Text: "(an earlier message)", SGR: v.sgr.muted}))
+		lines = append(lines, v.line(bar, layout.Span{Text: "(earlier message)", SGR: v.sgr.muted}))
 	}
 	return lines
 }
@@ -77,11 +77,11 @@ func (v *View) user(e *Entry) []layout.Line {
 func userMark(e *Entry) string {
 	switch {
 	case e.Waiting && e.Queued:
-		return "queued: it is worked on after this turn"
+		return "queued: runs after this turn"
 	case e.Waiting && e.Steered:
-		return "steers: it is taken in at the next step"
+		return "steering: read at the next step"
 	case e.Waiting:
-		return "waits"
+		return "waiting"
 	case e.Steered:
 		return "steered"
 	}
@@ -92,9 +92,9 @@ func userMark(e *Entry) string {
 func attachment(f pawl.File) string {
 	name := sanitize.Line(f.Name)
 	if name == "" {
-		name = "a file"
+		name = "file"
 	}
-	return fmt.Sprintf("%s (%s, %s)", name, sanitize.Line(f.MediaType), size(int64(len(f.Data))))
+	return fmt.Sprintf("%s (%s, %s)", name, sanitize.Line(f.MediaType), humanize.Bytes(len(f.Data)))
 }
 
 // reply renders a reply incrementally.
@@ -115,7 +115,7 @@ func (v *View) reply(e *Entry) []layout.Line {
 
 func (v *View) reasoning(e *Entry) []layout.Line {
 	text := e.text()
-	head := "thought"
+	head := "Thought"
 	if e.Took > 0 {
 		head += " for " + humanize.Took(e.Took)
 	}
@@ -123,7 +123,7 @@ func (v *View) reasoning(e *Entry) []layout.Line {
 	case e.Streaming && e.Took == 0 && !v.isOpen(e):
 		lines := v.wrap(tailOf(text, reasoningBytes), v.sgr.muted, layout.Span{Text: "  "})
 		lines = lines[max(0, len(lines)-reasoningLines):]
-		return append([]layout.Line{v.line(layout.Span{Text: "▾ thinks", SGR: v.sgr.muted})}, lines...)
+		return append([]layout.Line{v.line(layout.Span{Text: "▾ Thinking", SGR: v.sgr.muted})}, lines...)
 	case !v.isOpen(e):
 		first, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), reasoningBytes)]), "\n")
 		return []layout.Line{v.line(layout.Span{Text: "▸ " + head + " · " + sanitize.Line(strings.Trim(first, "*# ")), SGR: v.sgr.muted})}

@@ -83,7 +83,7 @@ func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
 		text = string(b.Kind)
 	}
 	l.retrying = &b
-	l.retry = l.note(ev, Warn, "%s: attempt %d of %s", text, b.Attempt+1, b.Model)
+	l.retry = l.note(ev, Warn, "%s: retrying with %s, attempt %d", text, b.Model, b.Attempt+1)
 	l.retry.Until = ev.At.Add(b.Wait)
 }
 

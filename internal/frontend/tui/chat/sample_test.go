@@ -59,7 +59,7 @@ func (t *eventBuilder) log() *Log {
 func styles(t testing.TB, name string) *theme.Styles {
 	th, ok := theme.Find(name, nil)
 	if !ok {
-		t.Fatalf("there is no theme %q", name)
+		t.Fatalf("unknown theme %q", name)
 	}
 	return theme.New(th)
 }

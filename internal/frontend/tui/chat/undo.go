@@ -42,24 +42,24 @@ func (l *Log) applyUndone(ev pawl.Event, b pawl.Undone) {
 	r, known := l.undoRequests[b.Asked]
 	switch {
 	case b.Refused != "":
-		l.note(ev, Warn, "not undone: %s", b.Refused)
+		l.note(ev, Warn, "Not undone: %s", b.Refused)
 		return
 	case known && r.Redo == 0 && r.Scope.Conversation() && !l.redoneSeqs[ev.Seq]:
 		l.undoneSpans = append(l.undoneSpans, span{r.To, b.Asked})
 		l.hide()
 	}
-	text := "went back"
+	text := "Undone"
 	if r.Redo != 0 {
-		text = "went forward again"
+		text = "Redone"
 	}
 	if n := len(b.Changed); n > 0 {
-		text += fmt.Sprintf(", %s put back", humanize.Plural(n, "file"))
+		text += fmt.Sprintf(", %s restored", humanize.Plural(n, "file"))
 	}
 	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
-		text += fmt.Sprintf("; %s as it was is kept as %s", path, b.Aside[path])
+		text += fmt.Sprintf("; %s had other changes, which are in %s", path, b.Aside[path])
 	}
 	if len(b.Left) > 0 {
-		text += "; left as they are: " + strings.Join(b.Left, ", ")
+		text += "; left unchanged: " + strings.Join(b.Left, ", ")
 	}
 	l.note(ev, Quiet, "%s", text)
 }

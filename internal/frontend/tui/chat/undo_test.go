@@ -107,7 +107,7 @@ func TestWentBackNote(t *testing.T) {
 	asked := tl.add(pawl.UndoAsked{Undo: pawl.Undo{To: 2, Conflicts: pawl.ConflictsAside}})
 	tl.add(pawl.Undone{Asked: asked, Changed: []string{"a", "b"}, Aside: map[string]string{"b": "/kept/b"}, Left: []string{"c"}})
 	got := text(all(viewOf(t, tl, "plain", 120, 20)))
-	for _, want := range []string{"2 files put back", "b as it was is kept as /kept/b", "left as they are: c"} {
+	for _, want := range []string{"2 files restored", "b had other changes, which are in /kept/b", "left unchanged: c"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
 		}

@@ -119,7 +119,7 @@ func TestPrependShell(t *testing.T) {
 	samples["shell"](tl)
 	tl.events = slices.DeleteFunc(tl.events, func(e pawl.Event) bool { return e.Seq == 0 }) // no page has them
 	// How long a turn took, only a page that has its begin and its end can tell.
-	shown := func(v *View) string { return strings.Replace(text(all(v)), "done · 3.0 s", "done", 1) }
+	shown := func(v *View) string { return strings.Replace(text(all(v)), "Done · 3.0 s", "Done", 1) }
 	whole := shown(viewOf(t, tl, "plain", 60, 20))
 	for cut := 1; cut < len(tl.events); cut++ {
 		v := viewOf(t, &eventBuilder{events: tl.events[cut:], at: tl.at}, "plain", 60, 20)
@@ -244,7 +244,7 @@ func TestFind(t *testing.T) {
 	v := viewOf(t, tl, "plain", 60, 12)
 	v.Find()
 	typed(v, "needle")
-	if got := seen(v); !strings.Contains(got, "a Needle in it") || !strings.Contains(got, "find: needle") {
+	if got := seen(v); !strings.Contains(got, "a Needle in it") || !strings.Contains(got, "search: needle") {
 		t.Errorf("what is folded is not found: %q", got)
 	}
 	for range 6 {

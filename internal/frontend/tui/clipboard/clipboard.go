@@ -53,7 +53,7 @@ func Read(ctx context.Context, env func(string) string) (Content, error) {
 			return c, nil
 		}
 	}
-	return Content{}, fault.New(pawl.ErrUnavailable, "the clipboard cannot be read here: install wl-paste (Wayland), xclip (X11) or pngpaste (macOS), use your terminal's paste for text, or paste the path of a picture")
+	return Content{}, fault.New(pawl.ErrUnavailable, "cannot read the clipboard").Hint("Install wl-paste (Wayland), xclip (X11) or pngpaste (macOS), or paste the path of an image.")
 }
 
 func (r reader) read(ctx context.Context) (Content, bool) {

@@ -26,34 +26,34 @@ type Run struct{ Name, Arguments string }
 
 // Builtin are the commands of the terminal UI.
 var Builtin = []Command{
-	{"help", "what the keys do", "", keys.Help},
-	{"new", "begin a new session", "", keys.NewSession},
-	{"sessions", "open another session", "", keys.Sessions},
-	{"models", "choose the model", "[model]", keys.Models},
-	{"agents", "choose the agent", "[agent]", keys.Agents},
-	{"mode", "what pawl may do without asking", "[mode]", keys.NextMode},
-	{"compact", "make the conversation smaller", "[what matters]", ""},
-	{"rewind", "go back to before a message", "", ""},
-	{"undo", "take the newest turn back, files too", "", ""},
-	{"redo", "bring back what was taken back", "", ""},
-	{"fork", "begin another session as this one is or was", "", ""},
-	{"tasks", "tasks and commands in the background", "", keys.Tasks},
-	{"mission", "work on a goal until it is proven to be reached", "<goal>", ""},
-	{"task", "the same as /mission", "<goal>", ""},
-	{"board", "how far the mission is, and who works on what", "", keys.Mission},
-	{"rename", "give the session another title", "<title>", ""},
-	{"theme", "choose the colors", "[theme]", keys.Themes},
-	{"trust", "what this folder brings, and whether it may", "", ""},
-	{"todos", "open or close the list of what is to be done", "", keys.Todos},
-	{"stats", "what the models consumed and cost", "", ""},
-	{"permissions", "what pawl may do without asking, and taking it back", "", ""},
-	{"export", "write the session to a file: .md, .html or .jsonl", "[file]", ""},
-	{"search", "find something in the conversation", "[words]", ""},
-	{"copy", "copy the newest reply", "", ""},
-	{"editor", "write in your own editor", "", keys.EditOutside},
-	{"paste", "paste, images too", "", keys.Paste},
-	{"clear", "take out what is written", "", ""},
-	{"quit", "end pawl; the session can be continued", "", keys.Quit},
+	{"help", "Show keys and commands", "", keys.Help},
+	{"new", "Start a new session", "", keys.NewSession},
+	{"sessions", "Open another session", "", keys.Sessions},
+	{"models", "Choose the model", "[model]", keys.Models},
+	{"agents", "Choose the agent", "[agent]", keys.Agents},
+	{"mode", "Choose the permission mode", "[mode]", keys.NextMode},
+	{"compact", "Summarize the conversation to free context", "[instructions]", ""},
+	{"rewind", "Rewind to before a message", "", ""},
+	{"undo", "Undo the last turn and its file changes", "", ""},
+	{"redo", "Redo what was undone", "", ""},
+	{"fork", "Fork this session", "", ""},
+	{"tasks", "Show subagents and background commands", "", keys.Tasks},
+	{"mission", "Run a team of agents until a goal is verified", "<goal>", ""},
+	{"task", "Same as /mission", "<goal>", ""},
+	{"board", "Show the progress of the mission", "", keys.Mission},
+	{"rename", "Rename the session", "<title>", ""},
+	{"theme", "Choose the theme", "[theme]", keys.Themes},
+	{"trust", "Review and trust the project configuration", "", ""},
+	{"todos", "Show or hide the todo list", "", keys.Todos},
+	{"stats", "Show token usage and cost", "", ""},
+	{"permissions", "Show and revoke permissions", "", ""},
+	{"export", "Export the session to .md, .html or .jsonl", "[file]", ""},
+	{"search", "Search the conversation", "[text]", ""},
+	{"copy", "Copy the last reply", "", ""},
+	{"editor", "Edit the prompt in $EDITOR", "", keys.EditOutside},
+	{"paste", "Paste text or an image", "", keys.Paste},
+	{"clear", "Clear the prompt", "", ""},
+	{"quit", "Quit Pawl; the session is saved", "", keys.Quit},
 }
 
 // NeedsArguments reports whether arguments are required.
@@ -98,7 +98,11 @@ func Unknown(name string, folder pawl.Project) error {
 	for _, c := range folder.Commands {
 		names = append(names, sanitize.Line(c.Name))
 	}
-	return fault.New(pawl.ErrNotFound, "there is no command /%s%s (a blank before the slash makes it text)", sanitize.Line(name), suggest.Ask("/", name, names))
+	quoted := `"/` + sanitize.Line(name) + `"`
+	if similar := suggest.Quoted("/", name, names); similar != "" {
+		return fault.New(pawl.ErrNotFound, "unknown command %s", quoted).Hint("Did you mean %s?", similar)
+	}
+	return fault.New(pawl.ErrNotFound, "unknown command %s", quoted).Hint("To send it as text, type a space first.")
 }
 
 // Known reports whether the project defines a command.

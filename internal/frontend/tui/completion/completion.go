@@ -230,11 +230,11 @@ func (c *Complete) View(width int) []string {
 	lines := c.list.view(c.shared, width)
 	switch {
 	case errors.Is(c.fault, pawl.ErrUnavailable):
-		lines = append(lines, c.shared.Styles.Muted.Render("  files cannot be searched here: write the path behind the @"))
+		lines = append(lines, c.shared.Styles.Muted.Render("  file search is not available here: type the path after @"))
 	case c.fault != nil:
-		lines = append(lines, c.shared.Styles.Muted.Render("  the search for files failed: write the path behind the @"))
+		lines = append(lines, c.shared.Styles.Muted.Render("  file search failed: type the path after @"))
 	case len(lines) == 0:
-		lines = append(lines, c.shared.Styles.Muted.Render("  looking for files …"))
+		lines = append(lines, c.shared.Styles.Muted.Render("  searching files …"))
 	}
 	return lines
 }

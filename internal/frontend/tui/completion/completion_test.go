@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -139,7 +140,7 @@ func TestSlowSearch(t *testing.T) {
 		return <-searches, done
 	}
 	first, firstDone := begin("a")
-	if view := strings.Join(x.View(78), "\n"); !strings.Contains(view, "looking for files") {
+	if view := strings.Join(x.View(78), "\n"); !strings.Contains(view, "searching files") {
 		t.Errorf("it does not say that it looks: %q", view)
 	}
 	second, secondDone := begin("ab")
@@ -185,8 +186,8 @@ func TestParse(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"hepl": "did you mean /help?", "reviw": "did you mean /review?", "zzzzz\x1b[2J": `no command /zzzzz\u{1b}[2J (`} {
-		if err := Unknown(name, folder()); !errors.Is(err, pawl.ErrNotFound) || !strings.Contains(err.Error(), want) {
+	for name, want := range map[string]string{"hepl": `Did you mean "/help"?`, "reviw": `Did you mean "/review"?`, "zzzzz\x1b[2J": `unknown command "/zzzzz\u{1b}[2J". To`} {
+		if err := Unknown(name, folder()); !errors.Is(err, pawl.ErrNotFound) || !strings.Contains(fault.Text(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -135,7 +135,7 @@ func mentions(folder pawl.Project) []Choice {
 	}
 	for _, s := range folder.Servers {
 		if s.State == "ready" {
-			choices = append(choices, Choice{Text: "@" + s.Name + ":", Detail: "MCP server's resources", Needs: true})
+			choices = append(choices, Choice{Text: "@" + s.Name + ":", Detail: "MCP resources", Needs: true})
 		}
 	}
 	return choices

@@ -25,7 +25,7 @@ func Items(s *ui.Shared, folder pawl.Project) []picker.Item {
 		if key := s.Keys.Key(c.Key); c.Key != "" && key != "" {
 			detail += "  " + key
 		}
-		items = append(items, picker.Item{ID: c.Name, Title: strings.TrimSpace("/" + c.Name + " " + c.Arguments), Detail: detail, Group: "pawl"})
+		items = append(items, picker.Item{ID: c.Name, Title: strings.TrimSpace("/" + c.Name + " " + c.Arguments), Detail: detail, Group: "Pawl"})
 	}
 	for _, c := range folder.Commands {
 		if _, hidden := Find(c.Name); hidden {
@@ -40,7 +40,7 @@ func Items(s *ui.Shared, folder pawl.Project) []picker.Item {
 
 func group(origin string) string {
 	if origin == "" {
-		return "this folder"
+		return "this project"
 	}
 	return sanitize.Line(origin)
 }

@@ -268,7 +268,7 @@ func TestTrust(t *testing.T) {
 	_, cmd := press(d, "enter", "y")
 	perform(d, cmd)
 	view := d.View(80, 24)
-	if !strings.Contains(view, "evil.sh") || !strings.Contains(view, "changed while you looked") {
+	if !strings.Contains(view, "evil.sh") || !strings.Contains(view, "has changed: review it again") {
 		t.Errorf("what has changed is not shown:\n%s", view)
 	}
 	if _, cmd := press(d, "y"); cmd != nil {

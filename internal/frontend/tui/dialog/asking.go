@@ -15,7 +15,9 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -131,9 +133,9 @@ func (b *base) answered(err error) tea.Cmd {
 	case err == nil:
 		return ui.Send(Resolved{b.ID()})
 	case errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrNotFound):
-		return tea.Batch(ui.Send(Resolved{b.ID()}), ui.Send(ui.Notice{Text: "that was answered elsewhere already"}))
+		return tea.Batch(ui.Send(Resolved{b.ID()}), ui.Send(ui.Notice{Text: "Already answered elsewhere"}))
 	default:
-		b.fault = err.Error()
+		b.fault = fault.Text(err)
 		return nil
 	}
 }
@@ -191,13 +193,13 @@ func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 		right += text
 	}
 	if n := b.waiting(); n > 1 {
-		add(fmt.Sprintf("%d more wait", n-1))
+		add(fmt.Sprintf("%d more waiting", n-1))
 	}
 	switch left := b.left(); {
 	case left > 2*time.Minute:
-		add(fmt.Sprintf("%d minutes left", int(left.Round(time.Minute).Minutes())))
+		add(humanize.Plural(int(left.Round(time.Minute).Minutes()), "minute") + " left")
 	case left > 0:
-		add(fmt.Sprintf("%d seconds left", int(left.Round(time.Second).Seconds())))
+		add(humanize.Plural(int(left.Round(time.Second).Seconds()), "second") + " left")
 	}
 	return Frame{Styles: b.shared.Styles, Tone: tone, Title: title, Right: right, Width: width}
 }

@@ -48,7 +48,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 	case keys.Deny:
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
-		c.field = newField(c.shared, "go on, but", "")
+		c.field = newField(c.shared, "continue, but", "")
 	default:
 	}
 	return nil
@@ -57,7 +57,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 // View draws the dialog.
 func (c *confirm) View(width, height int) string {
 	c.lock.Drawn()
-	title := "Shall it go on?"
+	title := "Continue this turn?"
 	if c.asking.Ask.Kind != pawl.AskLoop {
 		title = "Yes or no?"
 	}
@@ -70,11 +70,11 @@ func (c *confirm) foot(inner int) []string {
 	foot, k := c.faults(inner), c.shared.Keys
 	switch {
 	case c.sending:
-		return append(foot, c.shared.Styles.Muted.Render("answering …"))
+		return append(foot, c.shared.Styles.Muted.Render("sending …"))
 	case c.field != nil:
 		foot = append(foot, c.field.view(inner)...)
-		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "go on"}, Hint{k.Key(keys.Close), "back"})...)
+		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "continue"}, Hint{k.Key(keys.Close), "back"})...)
 	}
-	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "go on"},
-		Hint{k.Key(keys.Word), "go on, but …"}, Hint{k.Key(keys.Deny), "no, end the turn"})...)
+	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "continue"},
+		Hint{k.Key(keys.Word), "continue with message"}, Hint{k.Key(keys.Deny), "stop the turn"})...)
 }

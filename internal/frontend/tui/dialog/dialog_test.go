@@ -129,7 +129,7 @@ segments
      the mode ask asks before each change and command
 why
   go test ./... 2>&1: the mode ask asks before each change and command
-always would add
+always allow adds
   {"tool":"bash","pattern":"go test ./...","decision":"allow"}
   {"tool":"bash","pattern":"tail -5","decision":"allow"}
 `
@@ -177,7 +177,7 @@ var folder = pawl.Project{Dir: "/home/me/project", Trust: pawl.TrustInfo{State: 
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	subagentFeed := permissionAsk(command, testRule, tailRule)
-	subagentFeed.Who = `the task "Run the tests" (general)`
+	subagentFeed.Who = `Subagent "Run the tests" (general)`
 	subagentFeed.Ask.Timeout = time.Minute
 	for _, c := range []struct {
 		name    string
@@ -263,7 +263,7 @@ func TestClock(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		want  string
-	}{{0, "5 minutes left"}, {4 * time.Minute, "60 seconds left"}, {5*time.Minute - time.Second, "1 seconds left"}, {time.Hour, "─ 2 questions ─"}} {
+	}{{0, "5 minutes left"}, {4 * time.Minute, "60 seconds left"}, {5*time.Minute - time.Second, "1 second left"}, {time.Hour, "─ 2 questions ─"}} {
 		*now = begun.Add(c.after)
 		head, _, _ := strings.Cut(ansi.Strip(d.View(80, 24)), "\n")
 		if !strings.Contains(head, c.want) {

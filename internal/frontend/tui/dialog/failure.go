@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -15,17 +17,17 @@ import (
 
 // nextSteps says what to do about an error, by its code.
 var nextSteps = map[pawl.Code]string{
-	pawl.CodeInvalid:     "change what was asked for, and try again",
-	pawl.CodeNotFound:    "it may have been deleted meanwhile: look for it in the list of sessions",
-	pawl.CodeConflict:    "somebody was faster: look at what is there now, and try again",
-	pawl.CodeBusy:        "wait until the work is done, or interrupt it",
-	pawl.CodeDenied:      "'pawl permissions' shows the rules; another mode may allow it",
-	pawl.CodeUnavailable: "see that the server or the network is there, and try again",
-	pawl.CodeInternal:    "'pawl doctor' checks what pawl needs; what was said so far is kept",
+	pawl.CodeInvalid:     "Change the request and try again.",
+	pawl.CodeNotFound:    "It may have been deleted. Look for it in the session list.",
+	pawl.CodeConflict:    "Check the current state and try again.",
+	pawl.CodeBusy:        "Wait until the turn ends, or interrupt it.",
+	pawl.CodeDenied:      "Run `pawl permissions list` to see the rules, or choose another permission mode.",
+	pawl.CodeUnavailable: "Check the server and the network, and try again.",
+	pawl.CodeInternal:    "Run `pawl doctor` to find the problem. The session is saved.",
 }
 
-// NextStep says what to do about an error.
-func NextStep(err error) string { return nextSteps[pawl.CodeOf(err)] }
+// NextStep says what to do about an error: its hint or, if it has none, what its code suggests.
+func NextStep(err error) string { return cmp.Or(fault.HintOf(err), nextSteps[pawl.CodeOf(err)]) }
 
 // Long reports whether a text needs more than one line of the width.
 func Long(text string, width int) bool {
@@ -43,7 +45,7 @@ type Failure struct {
 // NewFailure returns the dialog of an error.
 func NewFailure(s *ui.Shared, err error) *Failure {
 	if err == nil {
-		err = errors.New("nothing went wrong")
+		err = errors.New("unknown error")
 	}
 	return &Failure{shared: s, err: err}
 }
@@ -71,7 +73,7 @@ func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 // View draws the dialog.
 func (f *Failure) View(width, height int) string {
 	s := f.shared.Styles
-	frame := Frame{Styles: s, Tone: s.Bad, Title: "That did not work", Width: width}
+	frame := Frame{Styles: s, Tone: s.Bad, Title: "Error", Width: width}
 	inner := frame.Inner()
 	f.pane.Fit(inner, s, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(f.err.Error())), width) })
 	var foot []string

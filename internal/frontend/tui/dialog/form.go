@@ -84,7 +84,7 @@ func (f *form) key(k tea.KeyPressMsg) tea.Cmd {
 	default:
 	}
 	if f.shared.Keys.Action(keys.Ask, name) == keys.Word {
-		f.wording, f.field = true, newField(f.shared, "a word to the model", f.word)
+		f.wording, f.field = true, newField(f.shared, "message to the model", f.word)
 		return nil
 	}
 	switch name {
@@ -150,7 +150,7 @@ func (f *form) toggle() tea.Cmd {
 
 func (f *form) ownWords() {
 	_, g := f.question()
-	f.wording, f.field = false, newField(f.shared, "in your own words", g.own)
+	f.wording, f.field = false, newField(f.shared, "your answer", g.own)
 }
 
 // enter takes the option under the cursor and continues; with multiple choice, the

@@ -15,12 +15,12 @@ import (
 // View draws the dialog.
 func (f *form) View(width, height int) string {
 	f.lock.Drawn()
-	title := "A question"
+	title := "Question"
 	if n := len(f.answers); n > 1 {
 		title = fmt.Sprintf("%d questions", n)
 	}
 	if f.isPlan() {
-		title = "A plan"
+		title = "Plan"
 	}
 	frame := f.frame(width, f.shared.Styles.Accent, title)
 	inner := frame.Inner()
@@ -85,13 +85,13 @@ func (f *form) body(width int) []string {
 	for i, o := range q.Options {
 		lines = append(lines, f.option(width, i, q.Multiple, g, sanitize.Line(o.Label), sanitize.Line(o.Description))...)
 	}
-	label := "in your own words …"
+	label := "Other …"
 	if g.own != "" {
-		label = "in your own words: " + sanitize.Line(g.own)
+		label = "Other: " + sanitize.Line(g.own)
 	}
 	lines = append(lines, f.option(width, len(q.Options), q.Multiple, g, label, "")...)
 	if f.word != "" {
-		lines = append(lines, "", f.shared.Styles.Muted.Render("and says: ")+sanitize.Line(f.word))
+		lines = append(lines, "", f.shared.Styles.Muted.Render("message: ")+sanitize.Line(f.word))
 	}
 	return append(lines, "")
 }
@@ -149,7 +149,7 @@ func (f *form) tabs(width int) []string {
 		}
 	}
 	if f.review() {
-		parts = append(parts, s.Accent.Underline(true).Render("all"))
+		parts = append(parts, s.Accent.Underline(true).Render("review"))
 	}
 	return []string{ansi.Truncate(strings.Join(parts, s.Muted.Render(" · ")), width, "…"), ""}
 }
@@ -174,7 +174,7 @@ func (f *form) foot(inner int) []string {
 	foot, k := f.faults(inner), f.shared.Keys
 	switch {
 	case f.sending:
-		return append(foot, f.shared.Styles.Muted.Render("answering …"))
+		return append(foot, f.shared.Styles.Muted.Render("sending …"))
 	case f.field != nil:
 		foot = append(foot, f.field.view(inner)...)
 		return append(foot, Hints(f.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "done"}, Hint{k.Key(keys.Close), "back"})...)
@@ -190,14 +190,14 @@ func (f *form) hints() []Hint {
 	}
 	hints := []Hint{enter}
 	if !f.review() && f.asking.Ask.Questions[f.at].Multiple {
-		hints = []Hint{{"space", "mark"}, {enter.Key, "go on"}}
+		hints = []Hint{{"space", "select"}, {enter.Key, "continue"}}
 	}
 	if len(f.answers) > 1 {
 		hints = append(hints, Hint{"←", "back"})
 	}
-	closeLabel := "no answer"
+	closeLabel := "skip"
 	if f.asking.Ask.Kind == pawl.AskPlan {
 		closeLabel = "keep planning"
 	}
-	return append(hints, Hint{k.Key(keys.Word), "add a word"}, Hint{k.Key(keys.Close), closeLabel})
+	return append(hints, Hint{k.Key(keys.Word), "add a message"}, Hint{k.Key(keys.Close), closeLabel})
 }

@@ -1,12 +1,11 @@
 package dialog
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // Key scrolls the text, if the key is bound to that. Line keys count only if byLine is
@@ -65,10 +64,7 @@ func (p *Pane) More(s *ui.Shared) string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("↓ %d more lines", n)
-	if n == 1 {
-		text = "↓ one more line"
-	}
+	text := "↓ " + humanize.Plural(n, "more line")
 	return s.Styles.Warn.Render(text) + s.Styles.Muted.Render(" · "+s.Keys.Key(keys.PageDown))
 }
 

@@ -9,8 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -61,12 +63,12 @@ func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	case keys.EditRule:
 		if len(p.offer) > 0 {
-			p.rules, p.field = true, newField(p.shared, "the rules, one a line; an empty line adds none", ruleText(p.offer))
+			p.rules, p.field = true, newField(p.shared, "rules, one per line; leave empty to add none", ruleText(p.offer))
 		}
 	case keys.Deny:
 		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
 	case keys.Word:
-		p.rules, p.field = false, newField(p.shared, "no, but", "")
+		p.rules, p.field = false, newField(p.shared, "what to do instead", "")
 	default:
 	}
 	return nil
@@ -99,7 +101,7 @@ func (p *permission) written() tea.Cmd {
 	if p.rules {
 		offer, err := parseRules(text)
 		if err != nil {
-			p.fault = err.Error()
+			p.fault = fault.Text(err)
 			return nil
 		}
 		p.offer, p.edited, p.field, p.fault = offer, true, nil, ""
@@ -132,7 +134,7 @@ func parseRules(text string) ([]json.RawMessage, error) {
 		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(line), &object); err != nil {
-			return nil, fmt.Errorf("%s is no rule: it is written like {\"tool\":\"bash\",\"pattern\":\"go test *\",\"decision\":\"allow\"}", line)
+			return nil, fmt.Errorf("invalid rule %s: write it like {\"tool\":\"bash\",\"pattern\":\"go test *\",\"decision\":\"allow\"}", line)
 		}
 		var rule bytes.Buffer
 		if err := json.Compact(&rule, []byte(line)); err != nil {
@@ -143,10 +145,24 @@ func parseRules(text string) ([]json.RawMessage, error) {
 	return rules, nil
 }
 
+// title asks for permission for what the call does.
+func (p *permission) title() string {
+	_, list := sections(sanitize.Marked(p.asking.Ask.Text))
+	for _, part := range list {
+		switch strings.ToLower(part.name) {
+		case "command":
+			return "Allow this command?"
+		case "change":
+			return "Allow this change?"
+		}
+	}
+	return "Allow this tool call?"
+}
+
 // View draws the dialog.
 func (p *permission) View(width, height int) string {
 	p.lock.Drawn()
-	f := p.frame(width, p.shared.Styles.Warn, "May this run?")
+	f := p.frame(width, p.shared.Styles.Warn, p.title())
 	p.pane.Fit(f.Inner(), p.shared.Styles, p.text)
 	return p.window(f, height, p.foot(f.Inner()))
 }
@@ -157,22 +173,22 @@ func (p *permission) foot(inner int) []string {
 	k := p.shared.Keys
 	switch {
 	case p.sending:
-		return append(foot, p.shared.Styles.Muted.Render("answering …"))
+		return append(foot, p.shared.Styles.Muted.Render("sending …"))
 	case p.field != nil:
 		foot = append(foot, p.field.view(inner)...)
-		does := "decline, and tell the model"
+		does := "deny and send"
 		if p.rules {
 			does = "use these rules"
 		}
 		return append(foot, Hints(p.shared.Styles, inner, true, Hint{k.Key(keys.Choose), does}, Hint{k.Key(keys.Close), "back"})...)
 	case p.unread:
-		foot = append(foot, p.shared.Styles.Bad.Render(fmt.Sprintf("%d lines were not on the screen yet: read on with %s, or end",
-			p.pane.unseen(), k.Key(keys.PageDown))))
+		foot = append(foot, p.shared.Styles.Bad.Render(fmt.Sprintf("%s not shown yet: press %s or end",
+			humanize.Plural(p.pane.unseen(), "line"), k.Key(keys.PageDown))))
 	}
-	hints := []Hint{{k.Key(keys.Approve), "yes, once"}}
+	hints := []Hint{{k.Key(keys.Approve), "allow once"}}
 	if len(p.offer) > 0 {
-		hints = append(hints, Hint{k.Key(keys.Always), "always"}, Hint{k.Key(keys.EditRule), "change the rule"})
+		hints = append(hints, Hint{k.Key(keys.Always), "always allow"}, Hint{k.Key(keys.EditRule), "edit rule"})
 	}
-	hints = append(hints, Hint{k.Key(keys.Deny), "no, and stop"}, Hint{k.Key(keys.Word), "no, but …"})
+	hints = append(hints, Hint{k.Key(keys.Deny), "deny"}, Hint{k.Key(keys.Word), "deny with message"})
 	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
 }

@@ -65,7 +65,7 @@ func (q *Queue) loadSubagents() tea.Cmd {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return ui.Failed{Err: fmt.Errorf("what the tasks of this session ask cannot be heard: %w", err)}
+			return ui.Failed{Err: fmt.Errorf("follow the subagents of this session: %w", err)}
 		}
 		return subagentsMsg{id, rows}
 	}
@@ -82,7 +82,7 @@ func (q *Queue) Apply(e pawl.Event) tea.Cmd {
 		q.open = slices.DeleteFunc(q.open, func(a Asking) bool { return a.Session == q.session })
 	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
 		c, _ := e.Subagent()
-		return q.hear(c.Subagent, fmt.Sprintf("the task %q (%s)", sanitize.Line(c.Title), sanitize.Line(c.Agent)))
+		return q.hear(c.Subagent, fmt.Sprintf("Subagent %q (%s)", sanitize.Line(c.Title), sanitize.Line(c.Agent)))
 	default: // no effect on asks
 	}
 	return nil
@@ -97,7 +97,7 @@ func (q *Queue) Update(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		var cmds []tea.Cmd
 		for _, row := range m.rows {
-			cmds = append(cmds, q.hear(row.ID, fmt.Sprintf("the task %q", sanitize.Line(row.Name()))))
+			cmds = append(cmds, q.hear(row.ID, fmt.Sprintf("Subagent %q", sanitize.Line(row.Name()))))
 		}
 		return tea.Batch(cmds...), true
 	case subagentAsksMsg:
@@ -125,7 +125,7 @@ func (q *Queue) take(m subagentAsksMsg) tea.Cmd {
 	if m.ended {
 		delete(q.heard, m.subagentFeed.id)
 		if m.err != nil {
-			return ui.Send(ui.Failed{Err: fmt.Errorf("what %s asks cannot be heard: %w", m.subagentFeed.who, m.err)})
+			return ui.Send(ui.Failed{Err: fmt.Errorf("follow %s: %w", m.subagentFeed.who, m.err)})
 		}
 		return nil
 	}

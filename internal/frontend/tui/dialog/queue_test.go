@@ -214,10 +214,10 @@ func TestSubagentAsk(t *testing.T) { //nolint:paralleltest // it sets environmen
 			d.follow(nil, 0)
 		}
 		asking := d.asked("touch made")
-		if !strings.Contains(asking.Who, "the task") || asking.Session == d.id {
+		if !strings.Contains(asking.Who, "Subagent") || asking.Session == d.id {
 			t.Errorf("late %v: %q of %s asks", late, asking.Who, asking.Session)
 		}
-		if !late && asking.Who != `the task "make the thing" (general)` {
+		if !late && asking.Who != `Subagent "make the thing" (general)` {
 			t.Errorf("%s asks", asking.Who)
 		}
 		if view := d.dialog.View(80, 24); !strings.Contains(view, "asks:") {
@@ -296,7 +296,7 @@ func TestQueue(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 	q.Apply(pawl.Event{Seq: 10, Body: pawl.TaskStarted{Task: "T1", Worker: "w"}})
 	q.Apply(pawl.Event{Seq: 11, Body: pawl.ReviewStarted{Round: 1, Reviewer: "r"}})
-	if q.heard["w"] == nil || q.heard["w"].who != `the task "T1" (worker)` || q.heard["r"] == nil {
+	if q.heard["w"] == nil || q.heard["w"].who != `Subagent "T1" (worker)` || q.heard["r"] == nil {
 		t.Error("a mission's team is not heard")
 	}
 	q.Open("other", nil)

@@ -29,8 +29,8 @@ func sections(text string) (title string, list []section) {
 			last.lines = append(last.lines, line)
 		}
 	}
-	list = slices.DeleteFunc(list, func(s section) bool { return s.name == "always" || s.name == "always would add" })
-	why := slices.IndexFunc(list, func(s section) bool { return s.name == "why" })
+	list = slices.DeleteFunc(list, func(s section) bool { return strings.HasPrefix(strings.ToLower(s.name), "always") })
+	why := slices.IndexFunc(list, func(s section) bool { return strings.EqualFold(s.name, "why") })
 	if why > 0 { // the reason comes first
 		reason := list[why]
 		list = slices.Insert(slices.Delete(list, why, why+1), 0, reason)
@@ -60,7 +60,7 @@ func (p *permission) part(part section, width int) []string {
 	var lines []string
 	for _, line := range part.lines {
 		text, barred := strings.CutPrefix(line, bar)
-		if barred && part.name == "change" {
+		if barred && strings.EqualFold(part.name, "change") {
 			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
 			continue
 		}
@@ -78,14 +78,14 @@ func (p *permission) part(part section, width int) []string {
 // always returns the rules that "always allow" would add, word for word.
 func (p *permission) always(width int) []string {
 	s := p.shared.Styles
-	name := "always would add"
+	name := "always allow adds"
 	switch {
 	case len(p.asking.Ask.Offer) == 0:
-		return []string{"", s.Muted.Render("always is not offered for this")}
+		return []string{"", s.Muted.Render("always allow is not available for this")}
 	case len(p.offer) == 0:
-		return []string{"", s.Muted.Render("always would add nothing any more: all rules were taken out")}
+		return []string{"", s.Muted.Render("always allow adds nothing: all rules were removed")}
 	case p.edited:
-		name += ", as you changed it"
+		name += ", as edited"
 	}
 	lines := []string{"", s.Muted.Render(name)}
 	for _, rule := range p.offer {

@@ -60,7 +60,7 @@ func (s *Sure) View(width, height int) string {
 	styles, k := s.shared.Styles, s.shared.Keys
 	f := Frame{Styles: styles, Tone: styles.Warn, Title: s.Title, Width: width}
 	s.pane.Fit(f.Inner(), styles, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(s.Text)), width) })
-	foot := Hints(styles, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Deny), "no, leave it"})
+	foot := Hints(styles, f.Inner(), s.lock.Open(), Hint{k.Key(keys.Approve), s.Yes}, Hint{k.Key(keys.Deny), "cancel"})
 	lines := s.pane.View(height - 4 - len(foot))
 	return f.Render(append(append(lines[:len(lines):len(lines)], s.pane.More(s.shared)), foot...))
 }

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -63,7 +64,7 @@ func (t *Trust) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 		switch {
 		case t.sending:
 		case t.pane.unseen() > 0:
-			t.fault = "there is more than was on the screen yet: read to the end first"
+			t.fault = "some lines have not been shown yet: read to the end first"
 		default:
 			t.sending, t.fault = true, ""
 			return t, t.trust()
@@ -92,13 +93,13 @@ func (t *Trust) trustResult(m trustedMsg) (ui.Dialog, tea.Cmd) {
 	t.sending = false
 	switch {
 	case m.err == nil:
-		return nil, tea.Batch(ui.Send(Trusted{t.folder.Dir}), ui.Send(ui.Notice{Text: "trusted: it takes effect with the next prompt"}))
+		return nil, tea.Batch(ui.Send(Trusted{t.folder.Dir}), ui.Send(ui.Notice{Text: "Trusted. The project configuration applies from the next prompt."}))
 	case errors.Is(m.err, pawl.ErrConflict):
-		t.folder, t.fault = m.folder, "it has changed while you looked: this is what is there now"
+		t.folder, t.fault = m.folder, "the configuration has changed: review it again"
 		t.pane.Renew()
 		return t, t.lock.Shut()
 	default:
-		t.fault = m.err.Error()
+		t.fault = fault.Text(m.err)
 		return t, nil
 	}
 }
@@ -107,7 +108,7 @@ func (t *Trust) trustResult(m trustedMsg) (ui.Dialog, tea.Cmd) {
 func (t *Trust) View(width, height int) string {
 	t.lock.Drawn()
 	s := t.shared.Styles
-	f := Frame{Styles: s, Tone: s.Warn, Title: "Do you trust this folder?", Width: width}
+	f := Frame{Styles: s, Tone: s.Warn, Title: "Trust this project?", Width: width}
 	inner := f.Inner()
 	t.pane.Fit(inner, s, t.text)
 	foot := t.foot(inner)
@@ -122,13 +123,13 @@ func (t *Trust) text(width int) []string {
 	for _, line := range wrapText(sanitize.Line(t.folder.Dir), width) {
 		lines = append(lines, s.Bold.Render(line))
 	}
-	why := "It brings what could get programs run, or tell the model what to do. Until you trust it, pawl works here without any of it."
+	why := "The configuration of this project can run programs and instruct the model. Pawl ignores it until you trust the project."
 	if t.folder.Trust.State == "changed" {
-		why = "You trusted it before, and what it brings has changed since. Until you trust it again, pawl works here without any of it."
+		why = "The configuration of this project has changed since you trusted it. Pawl ignores it until you trust the project again."
 	}
 	lines = append(lines, "")
 	lines = append(lines, wrapWords(why, width)...)
-	lines = append(lines, "", s.Muted.Render("it would enable"))
+	lines = append(lines, "", s.Muted.Render("it enables"))
 	for _, part := range t.folder.Trust.Parts {
 		lines = append(lines, wrapText("  | "+sanitize.Line(part), width)...)
 	}
@@ -146,5 +147,5 @@ func (t *Trust) foot(inner int) []string {
 	if t.sending {
 		return append(foot, s.Muted.Render("trusting …"))
 	}
-	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust it as it is now"}, Hint{k.Key(keys.Deny), "not now"})...)
+	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust this project"}, Hint{k.Key(keys.Deny), "not now"})...)
 }

@@ -44,7 +44,7 @@ func (e *Editor) attach(a *Attachment) tea.Cmd {
 		}
 	}
 	if len(e.draft.files) >= maxAttached {
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "no more than %d files go with a prompt: send it first", maxAttached)})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "a prompt can have at most %d attachments", maxAttached).Hint("Send this prompt first.")})
 	}
 	e.draft.files = append(e.draft.files, a)
 	return nil
@@ -61,9 +61,9 @@ func statFile(path string) (*Attachment, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fault.New(pawl.ErrInvalid, "%s is no file", path)
+		return nil, fault.New(pawl.ErrInvalid, "%s is not a regular file", path)
 	case info.Size() > maxBytes:
-		return nil, fault.New(pawl.ErrInvalid, "%s has more than %d bytes", path, maxBytes)
+		return nil, fault.New(pawl.ErrInvalid, "%s is larger than %d bytes", path, maxBytes)
 	}
 	return &Attachment{Name: filepath.Base(real), Path: real, Size: info.Size(), Kind: mime.TypeByExtension(filepath.Ext(real))}, nil
 }
@@ -96,7 +96,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err == nil && len(data) > maxBytes {
-		err = fault.New(pawl.ErrInvalid, "%s has more than %d bytes", path, maxBytes)
+		err = fault.New(pawl.ErrInvalid, "%s is larger than %d bytes", path, maxBytes)
 	}
 	return data, err
 }

@@ -40,7 +40,7 @@ func (e *Editor) openExternal() tea.Cmd {
 	}
 	args, ok := shellWords(name)
 	if !ok || len(args) == 0 {
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "there is no editor: set VISUAL or EDITOR, e.g. 'export EDITOR=vim'")})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "no editor configured").Hint("Set VISUAL or EDITOR, for example `export EDITOR=vim`.")})
 	}
 	pieces, text := e.draft.text.Pieces(), e.draft.text.String()
 	e.complete.Close()
@@ -70,7 +70,7 @@ func (m externalMsg) read(err error) tea.Msg {
 	data, readErr := readFile(promptFile(m.folder))
 	err = errors.Join(err, readErr, os.RemoveAll(m.folder))
 	if err != nil {
-		err = fmt.Errorf("your editor failed, and the prompt stays as it was: %w", err)
+		err = fmt.Errorf("the editor failed, and the prompt is unchanged: %w", err)
 	}
 	text := string(data)
 	if !strings.HasSuffix(history.Entry(m.pieces).Text(), "\n") {
@@ -87,7 +87,7 @@ func (e *Editor) externalDone(m externalDoneMsg) tea.Cmd {
 	pieces, ok := restorePastes(m.pieces, m.text)
 	e.draft.text.Set(pieces)
 	if !ok && mentions(m.text) {
-		return ui.Send(ui.Notice{Text: "a paste was changed, so all of it is text: an @name attaches nothing, unless you press tab behind it"})
+		return ui.Send(ui.Notice{Text: "You edited pasted text: press tab after an @name to attach it"})
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (e *Editor) copy(cut bool) tea.Cmd {
 	from, to := b.Selected()
 	if from == to {
 		if e.Empty() {
-			return ui.Send(ui.Notice{Text: e.shared.Keys.Key(keys.Quit) + " ends pawl"})
+			return ui.Send(ui.Notice{Text: "Press " + e.shared.Keys.Key(keys.Quit) + " to quit"})
 		}
 		if !cut {
 			e.clear()
@@ -185,7 +185,7 @@ func (e *Editor) copy(cut bool) tea.Cmd {
 // expanded.
 func (e *Editor) tab() tea.Cmd {
 	if word, ok := e.draft.text.Confirm(); ok {
-		return ui.Send(ui.Notice{Text: word + " is mentioned now"})
+		return ui.Send(ui.Notice{Text: "Mentioned " + word})
 	}
 	e.draft.text.Unfold()
 	return nil

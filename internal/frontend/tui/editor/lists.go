@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -137,24 +138,24 @@ func (e *Editor) listsView(width int) []string {
 		lines = append(lines, s.Muted.Render(l))
 	}
 	for i, f := range e.draft.files {
-		line(i, "+", f.label(width-20), "backspace removes")
+		line(i, "+", f.label(width-20), "backspace: remove")
 	}
 	first, last := 0, len(e.lists.waiting)
 	if !e.lists.focus {
 		first = max(0, last-maxWaiting)
 	}
 	if first > 0 {
-		lines = append(lines, s.Muted.Render(fmt.Sprintf("… %d more wait", first)))
+		lines = append(lines, s.Muted.Render(fmt.Sprintf("… %d more waiting", first)))
 	}
 	for i, w := range e.lists.waiting[first:] {
 		text := sanitize.Line(w.Prompt.Parts.Text())
 		if w.Seq == e.draft.reword {
-			text = "(being edited) " + text
+			text = "(editing) " + text
 		}
-		line(len(e.draft.files)+first+i, deliveryLabel(w.Prompt.Delivery), text, "enter edits, backspace takes it back")
+		line(len(e.draft.files)+first+i, deliveryLabel(w.Prompt.Delivery), text, "enter: edit, backspace: withdraw")
 	}
 	if e.draft.reword != 0 {
-		lines = append(lines, s.Accent.Render(ansi.Truncate("editing a prompt that waits: enter keeps it, esc gives it up", max(0, width-1), "…")))
+		lines = append(lines, s.Accent.Render(ansi.Truncate("editing a waiting prompt · enter: save, esc: cancel", max(0, width-1), "…")))
 	}
 	return lines
 }
@@ -163,7 +164,7 @@ func deliveryLabel(d pawl.Delivery) string {
 	if d == pawl.DeliverQueue {
 		return "queued ·"
 	}
-	return "steers ·"
+	return "steer ·"
 }
 
 // label returns the path and size of an attachment, truncated at its left.
@@ -176,16 +177,5 @@ func (a *Attachment) label(width int) string {
 	if over := ansi.StringWidth(name) - max(1, width); over > 0 {
 		name = ansi.TruncateLeft(name, over+1, "…")
 	}
-	return name + "  " + size(a.Size)
-}
-
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%d kB", n/1000)
-	default:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
+	return name + "  " + humanize.Bytes(a.Size)
 }

@@ -37,7 +37,7 @@ func (e *Editor) paste(s string) tea.Cmd {
 		return func() tea.Msg { return statPaths(n, s, paths) }
 	}
 	if !fold && mentions(s) {
-		return ui.Send(ui.Notice{Text: "a paste is text: an @name in it attaches nothing, unless you press tab behind it"})
+		return ui.Send(ui.Notice{Text: "Pasted as text: press tab after an @name to attach it"})
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
@@ -272,7 +273,7 @@ func TestClipboard(t *testing.T) {
 	}
 	s := newStage(t, nil)
 	s.write("‹ctrl+v›")
-	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(f.Err.Error(), "install wl-paste") {
+	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(fault.Text(f.Err), "Install wl-paste") {
 		t.Errorf("got %#v", s.sent)
 	}
 	s.env["WAYLAND_DISPLAY"] = "wayland-0"

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/completion"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
@@ -71,7 +72,7 @@ func TestSend(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil).write("/chek it‹enter›")
-	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(f.Err.Error(), "did you mean /check?") || s.Text() != "/chek it" {
+	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(fault.Text(f.Err), `Did you mean "/check"?`) || s.Text() != "/chek it" {
 		t.Errorf("got %v, %q left", s.sent, s.Text())
 	}
 }
@@ -251,7 +252,7 @@ func TestOutside(t *testing.T) {
 	}
 	modes := filepath.Join(t.TempDir(), "modes")
 	s := newStage(t, nil).write("a draft‹ctrl+e›")
-	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(f.Err.Error(), "EDITOR") {
+	if f, ok := s.sent[0].(ui.Failed); !ok || !strings.Contains(fault.Text(f.Err), "EDITOR") {
 		t.Errorf("got %v", s.sent)
 	}
 	s.env["EDITOR"] = script + " " + modes

@@ -105,7 +105,7 @@ func (r *recall) search(s *ui.Shared) tea.Cmd {
 		}
 		items = append(items, picker.Item{ID: strconv.Itoa(i), Title: first, Detail: detail, Preview: preview(text)})
 	}
-	return ui.Send(ui.Open{Dialog: picker.New(s, "Earlier prompts", items, picker.Options{ID: recallID, Empty: "nothing was sent yet"})})
+	return ui.Send(ui.Open{Dialog: picker.New(s, "Previous prompts", items, picker.Options{ID: recallID, Empty: "No prompts yet"})})
 }
 
 func preview(text string) func(width, height int) string {

@@ -90,7 +90,7 @@ func (e *Editor) shell() tea.Cmd {
 	command := strings.TrimSpace(b.String()[1:])
 	switch {
 	case len(b.Folds()) > 0:
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "a command must be seen whole: tab behind [pasted …] opens it")})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrInvalid, "a command must be fully visible").Hint("Press tab after [pasted …] to expand it.")})
 	case command == "":
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // placeholder is shown in an empty editor.
-const placeholder = "What is to be done?"
+const placeholder = "Ask Pawl to do something…"
 
 // View draws the lists, the completion and the text.
 func (e *Editor) View() string {

@@ -16,16 +16,16 @@ const ID = "help"
 
 // scopeNames are the headings of the scopes.
 var scopeNames = map[keys.Scope]string{
-	keys.Editor: "while you write", keys.Chat: "in the conversation", keys.Dialog: "in a window", keys.Ask: "while pawl asks", keys.Global: "everywhere",
+	keys.Editor: "in the editor", keys.Chat: "in the conversation", keys.Dialog: "in dialogs", keys.Ask: "when Pawl asks", keys.Global: "everywhere",
 }
 
 // promptSymbols describes the special characters and fixed keys of the prompt.
 var promptSymbols = []picker.Item{
-	{Title: "name a file, an agent or a resource", Detail: "@"},
-	{Title: "a command of pawl or of this folder", Detail: "/"},
-	{Title: "a command line of your own", Detail: "!"},
-	{Title: "take what is offered; open what was pasted", Detail: "tab"},
-	{Title: "copy what is selected, or take out what is written", Detail: "ctrl+c"},
+	{Title: "Mention a file, an agent or a resource", Detail: "@"},
+	{Title: "Run a command of Pawl or of this project", Detail: "/"},
+	{Title: "Run a shell command", Detail: "!"},
+	{Title: "Accept a completion; expand pasted text", Detail: "tab"},
+	{Title: "Copy the selection, or clear the prompt", Detail: "ctrl+c"},
 }
 
 // ForActions returns the help of a dialog with these actions.

@@ -52,24 +52,24 @@ func TestFaults(t *testing.T) {
 		own  map[string][]string
 		want string
 	}{
-		{"an unknown action", map[string][]string{"sendd": {"f5"}}, "keys.sendd: there is no such action: did you mean send?"},
-		{"no key", map[string][]string{"send": {"contrl+x"}}, `keys.send: "contrl+x" is no key`},
-		{"an empty key", map[string][]string{"send": {""}}, `keys.send: "" is no key`},
-		{"a sequence", map[string][]string{"send": {"\x1b[A"}}, "is no key"},
-		{"shift and a letter", map[string][]string{"copy": {"shift+c"}}, `write "C"`},
-		{"one key twice in one place", map[string][]string{"queue": {"enter"}}, "keys.queue: enter is the key of send (send; steers while pawl works) already: give one of them another"},
-		{"the same, by the other", map[string][]string{"send": {"ctrl+q"}}, "keys.send: ctrl+q is the key of queue"},
-		{"a key that counts everywhere", map[string][]string{"newline": {"ctrl+p"}}, "keys.newline: ctrl+p is the key of palette"},
-		{"one of the conversation", map[string][]string{"fold": {"ctrl+f"}}, "keys.fold: ctrl+f is the key of find"},
-		{"one that scrolls what is asked", map[string][]string{"approve": {"pgdown"}}, "keys.approve: pgdown is the key of page_down"},
-		{"one that moves it by a line", map[string][]string{"approve": {"down"}}, "keys.approve: down is the key of down"},
-		{"both are the user's", map[string][]string{"fold": {"f7"}, "copy": {"f7"}}, "f7 is the key of"},
-		{"a letter that one writes", map[string][]string{"quit": {"q"}}, "keys.quit: q could not be written any more"},
-		{"the blank", map[string][]string{"send": {"space"}}, "could not be written"},
-		{"a letter in a list that is searched", map[string][]string{"down": {"j"}}, "could not be written"},
-		{"tab", map[string][]string{"next_mode": {"tab"}}, "tab takes what is offered"},
-		{"enter permits", map[string][]string{"approve": {"enter"}}, "must permit nothing"},
-		{"no way out", map[string][]string{"close": {}}, "no way out"},
+		{"an unknown action", map[string][]string{"sendd": {"f5"}}, "keys.sendd: unknown action: did you mean send?"},
+		{"no key", map[string][]string{"send": {"contrl+x"}}, `keys.send: unknown key "contrl+x"`},
+		{"an empty key", map[string][]string{"send": {""}}, `keys.send: unknown key ""`},
+		{"a sequence", map[string][]string{"send": {"\x1b[A"}}, "unknown key"},
+		{"shift and a letter", map[string][]string{"copy": {"shift+c"}}, `use "C"`},
+		{"one key twice in one place", map[string][]string{"queue": {"enter"}}, "keys.queue: enter is already bound to send: use another key for one of them"},
+		{"the same, by the other", map[string][]string{"send": {"ctrl+q"}}, "keys.send: ctrl+q is already bound to queue"},
+		{"a key that counts everywhere", map[string][]string{"newline": {"ctrl+p"}}, "keys.newline: ctrl+p is already bound to palette"},
+		{"one of the conversation", map[string][]string{"fold": {"ctrl+f"}}, "keys.fold: ctrl+f is already bound to find"},
+		{"one that scrolls what is asked", map[string][]string{"approve": {"pgdown"}}, "keys.approve: pgdown is already bound to page_down"},
+		{"one that moves it by a line", map[string][]string{"approve": {"down"}}, "keys.approve: down is already bound to down"},
+		{"both are the user's", map[string][]string{"fold": {"f7"}, "copy": {"f7"}}, "f7 is already bound to"},
+		{"a letter that one writes", map[string][]string{"quit": {"q"}}, "keys.quit: q is needed for typing"},
+		{"the blank", map[string][]string{"send": {"space"}}, "is needed for typing"},
+		{"a letter in a list that is searched", map[string][]string{"down": {"j"}}, "is needed for typing"},
+		{"tab", map[string][]string{"next_mode": {"tab"}}, "tab accepts completions"},
+		{"enter permits", map[string][]string{"approve": {"enter"}}, "must not allow anything"},
+		{"no way out", map[string][]string{"close": {}}, "needs a key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := New(c.own)
@@ -139,7 +139,7 @@ const guide = "../../../../docs/how-to/appearance.md"
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("| action | where | keys | |\n|---|---|---|---|\n")
+	b.WriteString("| action | scope | keys | description |\n|---|---|---|---|\n")
 	for _, d := range Default {
 		var names []string
 		for _, k := range d.Keys {

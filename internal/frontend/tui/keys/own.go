@@ -36,7 +36,7 @@ func named(b Binding, keys []string) ([]string, error) {
 		}
 	}
 	if len(list) == 0 && slices.Contains(needed, b.Action) {
-		return nil, &Fault{string(b.Action), "without a key there would be no way out: give it one"}
+		return nil, &Fault{string(b.Action), "this action needs a key"}
 	}
 	return list, nil
 }
@@ -66,9 +66,9 @@ func nameOf(key string) (name, why string) {
 	case special.MatchString(strings.ToLower(rest)):
 		return name + strings.ToLower(rest), ""
 	case rest == "" || n != len(rest) || !unicode.IsPrint(r) || r == ' ':
-		return "", fmt.Sprintf("%q is no key: write ctrl+x, alt+x, f5, enter, esc, space, up, pgdown or the like", key)
+		return "", fmt.Sprintf("unknown key %q: use keys such as ctrl+x, alt+x, f5, enter, esc, space, up or pgdown", key)
 	case name == "shift+":
-		return "", fmt.Sprintf("%q does not come from a terminal: write %q", key, string(unicode.ToUpper(r)))
+		return "", fmt.Sprintf("terminals do not send %q: use %q", key, string(unicode.ToUpper(r)))
 	case name != "":
 		return name + string(unicode.ToLower(r)), ""
 	}
@@ -82,11 +82,11 @@ func typed(name string) bool { return utf8.RuneCountInString(name) == 1 || name 
 func unfit(b Binding, name string) string {
 	switch {
 	case typed(name) && b.Action != HelpEmpty && (b.Scope == Global || b.Scope == Editor || b.Scope == Dialog):
-		return fmt.Sprintf("%s could not be written any more: hold ctrl or alt with it", name)
+		return fmt.Sprintf("%s is needed for typing: combine it with ctrl or alt", name)
 	case name == "tab" && (b.Scope == Global || b.Scope == Editor):
-		return "tab takes what is offered while one writes: use another"
+		return "tab accepts completions in the editor: use another key"
 	case (name == "enter" || name == "space") && (b.Action == Approve || b.Action == Always):
-		return name + " is pressed by habit, and must permit nothing: use another"
+		return name + " is easily pressed by accident and must not allow anything: use another key"
 	}
 	return ""
 }
@@ -150,5 +150,5 @@ func clash(key string, a, b Binding, own map[string][]string) *Fault {
 	if _, ok := own[string(a.Action)]; ok {
 		a, b = b, a
 	}
-	return &Fault{string(b.Action), fmt.Sprintf("%s is the key of %s (%s) already: give one of them another", key, a.Action, a.Help)}
+	return &Fault{string(b.Action), fmt.Sprintf("%s is already bound to %s: use another key for one of them", key, a.Action)}
 }

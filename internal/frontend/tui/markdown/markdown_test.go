@@ -20,7 +20,7 @@ import (
 func stylesOf(t testing.TB, name string) *Styles {
 	th, ok := theme.Find(name, nil)
 	if !ok {
-		t.Fatalf("there is no theme %q", name)
+		t.Fatalf("unknown theme %q", name)
 	}
 	return NewStyles(theme.New(th))
 }

@@ -59,9 +59,9 @@ func AskTrust(s *ui.Shared) tea.Cmd {
 		case err != nil:
 			return ui.Failed{Err: err}
 		case len(folder.Trust.Parts) == 0:
-			return ui.Notice{Text: "this folder brings nothing that needs trust"}
+			return ui.Notice{Text: "This project has no configuration that needs trust"}
 		case !brings(folder):
-			return ui.Notice{Text: "this folder is trusted as it is now; 'pawl trust --revoke' takes it back"}
+			return ui.Notice{Text: "This project is trusted. Run `pawl trust --revoke` to distrust it."}
 		default:
 			return ui.Open{Dialog: dialog.NewTrust(s, folder)}
 		}
@@ -80,12 +80,10 @@ type found struct {
 type foundMsg struct{ found found }
 
 // noHelp is used if Options.Help is nil.
-const noHelp = `Pawl needs a model: a provider's key, or a model on your machine.
-
-  export ANTHROPIC_API_KEY=…    or OPENAI_API_KEY, GEMINI_API_KEY, …
-  pawl auth login anthropic     asks for the key and keeps it
-
-Then begin again with pawl --model sonnet; 'pawl models' lists all models.`
+const noHelp = "Pawl needs a model: an API key of a provider, or a local model.\n\n" +
+	"  export ANTHROPIC_API_KEY=…    or OPENAI_API_KEY, GEMINI_API_KEY, …\n" +
+	"  pawl auth login anthropic     prompts for the key and stores it\n\n" +
+	"Then run `pawl --model sonnet`. Run `pawl models` to list all models."
 
 // find looks for models. It may block.
 func find(s *ui.Shared, o Options, folder pawl.Project) found {

@@ -123,7 +123,7 @@ func TestBegin(t *testing.T) {
 
 func TestAskTrust(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[string]string{"trusted": "is trusted", "": "brings nothing", "unknown": "open", "changed": "open"} {
+	for state, want := range map[string]string{"trusted": "is trusted", "": "no configuration", "unknown": "open", "changed": "open"} {
 		d := &service{folder: pawl.Project{Trust: pawl.TrustInfo{State: state}}}
 		if state != "" {
 			d.folder.Trust.Parts = []string{"agent a"}

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/picker"
@@ -85,7 +86,7 @@ func (w *welcome) key(name string) (ui.Dialog, tea.Cmd) {
 	case w.shared.Keys.Action(keys.Dialog, name) == keys.Close:
 		return nil, nil
 	case w.shared.Keys.Action(keys.Dialog, name) == keys.Choose && len(w.found.models) > 0:
-		w.list = picker.New(w.shared, "Which model?", modelItems(w.found.models), picker.Options{ID: modelList})
+		w.list = picker.New(w.shared, "Choose a model", modelItems(w.found.models), picker.Options{ID: modelList})
 	case name == "r" && !w.looking:
 		w.looking = true
 		s, o, folder := w.shared, w.options, w.found.folder
@@ -100,7 +101,7 @@ func (w *welcome) choose(m picker.Chosen) tea.Cmd {
 	case modelList:
 		w.model = m.ID
 		items := modeItems(w.found.folder)
-		w.list = picker.New(w.shared, "How much may it do by itself?", items, picker.Options{ID: modeList, Chosen: items[0].ID})
+		w.list = picker.New(w.shared, "Choose a permission mode", items, picker.Options{ID: modeList, Chosen: items[0].ID})
 	case modeList:
 		w.list = nil
 		chosen, save := Chosen{w.model, m.ID}, w.options.Save
@@ -118,12 +119,12 @@ func (w *welcome) choose(m picker.Chosen) tea.Cmd {
 func (w *welcome) saved(m savedMsg) (ui.Dialog, tea.Cmd) {
 	chosen := ui.Send(m.chosen)
 	if m.err != nil {
-		failed := ui.Failed{Err: fmt.Errorf("the choice holds until pawl ends, for it could not be kept: %w", m.err)}
+		failed := ui.Failed{Err: fmt.Errorf("the choice applies until Pawl exits, because it could not be saved: %w", m.err)}
 		return nil, tea.Sequence(chosen, ui.Send(failed))
 	}
-	notice := "ready: say what is to be done"
+	notice := "Ready. Ask Pawl to do something."
 	if w.options.Save != nil {
-		notice = "kept in your configuration; say what is to be done"
+		notice = "Saved to your configuration. Ask Pawl to do something."
 	}
 	return nil, tea.Sequence(chosen, ui.Send(ui.Notice{Text: notice}))
 }
@@ -139,10 +140,10 @@ func modelItems(models []pawl.ModelInfo) []picker.Item {
 			detail = append(detail, fmt.Sprintf("%dk", m.Context/1000))
 		}
 		if m.Reasoning {
-			detail = append(detail, "thinks")
+			detail = append(detail, "reasoning")
 		}
 		if m.Images {
-			detail = append(detail, "sees")
+			detail = append(detail, "images")
 		}
 		items = append(items, picker.Item{ID: m.Ref, Title: m.Ref, Detail: strings.Join(detail, ", "), Group: m.Provider})
 	}
@@ -151,9 +152,9 @@ func modelItems(models []pawl.ModelInfo) []picker.Item {
 
 // modes are the modes to start with.
 var modes = []struct{ name, means string }{
-	{"guard", "works in a sandbox, asks before what leaves it"},
-	{"ask", "asks before each change and command"},
-	{"plan", "looks and plans, changes nothing"},
+	{"guard", "Work in the sandbox, ask before leaving it"},
+	{"ask", "Ask before every change and command"},
+	{"plan", "Read and plan, change nothing"},
 }
 
 // modeItems returns the allowed modes, the recommended one first: guard if there is a
@@ -194,14 +195,14 @@ func (w *welcome) View(width, height int) string {
 	}
 	w.lock.Drawn()
 	s := w.shared.Styles
-	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Welcome to pawl", Width: width}
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Welcome to Pawl", Width: width}
 	inner := f.Inner()
 	w.pane.Fit(inner, s, w.lines)
 	lines := slices.Clone(w.pane.View(height - 5))
-	hints := []dialog.Hint{{Key: "r", Does: "look again"}, {Key: w.shared.Keys.Key(keys.Close), Does: "later"}}
+	hints := []dialog.Hint{{Key: "r", Does: "refresh"}, {Key: w.shared.Keys.Key(keys.Close), Does: "skip"}}
 	switch {
 	case w.looking:
-		hints = []dialog.Hint{{Key: "…", Does: "looking"}}
+		hints = []dialog.Hint{{Key: "…", Does: "searching"}}
 	case len(w.found.models) > 0:
 		hints = append([]dialog.Hint{{Key: w.shared.Keys.Key(keys.Choose), Does: "choose a model"}}, hints...)
 	}
@@ -214,7 +215,7 @@ func (w *welcome) lines(width int) []string {
 	lines := strings.Split(ansi.Wrap(w.text(), width, ""), "\n")
 	if w.found.err != nil {
 		lines = append(lines, "")
-		for line := range strings.SplitSeq(ansi.Wrap(sanitize.Marked(w.found.err.Error()), width, ""), "\n") {
+		for line := range strings.SplitSeq(ansi.Wrap(sanitize.Marked(fault.Text(w.found.err)), width, ""), "\n") {
 			lines = append(lines, w.shared.Styles.Bad.Render(line))
 		}
 	}
@@ -227,8 +228,8 @@ func (w *welcome) text() string {
 		return strings.TrimRight(sanitize.Text(w.found.help), "\n")
 	}
 	var b strings.Builder
-	b.WriteString("Pawl reads, edits and runs code for you. Two things are to be chosen first: the model that it works with, and how much it may do without asking.\n\n")
-	b.WriteString("Models that can be asked from here:\n")
+	b.WriteString("Pawl reads, edits and runs code for you. First choose a model and a permission mode.\n\n")
+	b.WriteString("Available models:\n")
 	count := map[string]int{}
 	var providers []string
 	for _, m := range w.found.models {
@@ -243,7 +244,7 @@ func (w *welcome) text() string {
 		}
 		fmt.Fprintf(&b, "  %s: %d\n", sanitize.Line(p), count[p])
 	}
-	sandboxNote := "There is no sandbox here: what pawl runs can do what you can. 'pawl doctor' says how to get one."
+	sandboxNote := "No sandbox is available: commands run with all of your permissions. Run `pawl doctor` to see how to enable one."
 	if w.found.folder.Sandbox != "" && w.found.folder.Sandbox != "none" {
 		sandboxNote = fmt.Sprintf("Commands run in a sandbox (%s).", sanitize.Line(w.found.folder.Sandbox))
 	}

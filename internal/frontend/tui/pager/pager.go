@@ -115,9 +115,9 @@ func (p *Pager) View(width, height int) string {
 	for len(rows) <= p.height {
 		rows = append(rows, strings.Repeat(" ", width))
 	}
-	hint := fmt.Sprintf(" line %d of %d · esc closes", p.top+1, len(p.lines))
+	hint := fmt.Sprintf(" line %d of %d · esc: close", p.top+1, len(p.lines))
 	if p.cut {
-		hint = fmt.Sprintf(" line %d of the first %d MB · esc closes", p.top+1, maxBytes>>20)
+		hint = fmt.Sprintf(" line %d of the first %d MB · esc: close", p.top+1, maxBytes>>20)
 	}
 	return strings.Join(append(rows, layout.Fill(width, "", layout.Span{Text: hint, SGR: muted})), "\n")
 }

@@ -55,7 +55,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 // Open reads the permissions and shows them.
 func Open(s *ui.Shared, source *Source, dir string) tea.Cmd {
 	if source == nil {
-		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "the permissions are those of the server's machine: 'pawl permissions list' shows them there")})
+		return ui.Send(ui.Failed{Err: fault.New(pawl.ErrUnavailable, "permissions are stored on the server").Hint("Run `pawl permissions list` there.")})
 	}
 	return func() tea.Msg {
 		list, err := source.List(s.Context, dir)
@@ -73,13 +73,13 @@ func (d *Dialog) show(list List) {
 	d.list = list
 	var items []picker.Item
 	for _, g := range list.SavedAnswers {
-		items = append(items, picker.Item{ID: g.ID, Title: g.Text, Detail: g.Where, Group: "allowed by you"})
+		items = append(items, picker.Item{ID: g.ID, Title: g.Text, Detail: g.Where, Group: "saved answers"})
 	}
 	for i, r := range list.Rules {
 		items = append(items, picker.Item{ID: fmt.Sprintf("rule %d", i), Title: r.Text, Group: "rules: " + r.Origin})
 	}
-	d.picker = picker.New(d.shared, "Permissions in this folder", items, picker.Options{
-		ID: id, Empty: "There are no rules, and you have allowed nothing yet.", Keys: []picker.Key{{Key: removeKey, Help: "take back"}},
+	d.picker = picker.New(d.shared, "Permissions in this project", items, picker.Options{
+		ID: id, Empty: "No rules and no saved answers.", Keys: []picker.Key{{Key: removeKey, Help: "revoke"}},
 	})
 }
 
@@ -116,11 +116,11 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 func (d *Dialog) sure(chosen string) tea.Cmd {
 	i := slices.IndexFunc(d.list.SavedAnswers, func(g SavedAnswer) bool { return g.ID == chosen })
 	if i < 0 {
-		return ui.Send(ui.Notice{Text: "rules are written in the configuration: 'pawl config' shows where"})
+		return ui.Send(ui.Notice{Text: "Rules come from configuration files. Run `pawl config path` to list them."})
 	}
 	g := d.list.SavedAnswers[i]
-	text := fmt.Sprintf("%s\nin %s\n\nPawl asks again before it does this.", sanitize.Line(g.Text), sanitize.Line(g.Where))
-	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Take this back?", text, "take it back", d.revoke(g.ID))})
+	text := fmt.Sprintf("%s\nin %s\n\nPawl will ask again before it does this.", sanitize.Line(g.Text), sanitize.Line(g.Where))
+	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Revoke this permission?", text, "revoke", d.revoke(g.ID))})
 }
 
 func (d *Dialog) revoke(answerID string) tea.Cmd {

@@ -163,11 +163,11 @@ func (p *Picker) list(width, height int) []string {
 func (p *Picker) nothing() string {
 	switch {
 	case len(p.items) > 0:
-		return "nothing fits"
+		return "No matches"
 	case p.opts.Empty != "":
 		return sanitize.Line(p.opts.Empty)
 	default:
-		return "there is nothing yet"
+		return "Nothing here yet"
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-
-	"github.com/pawl-dev/pawl/internal/humanize"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // Ended reports the result. The dialog does not close itself.
@@ -25,7 +26,7 @@ type Ended struct {
 }
 
 // errChanged means that the plan has changed since it was shown.
-var errChanged = errors.New("it has changed while you looked: this is what would be done now")
+var errChanged = errors.New("the session or its files have changed: review the new preview")
 
 // do applies the plan, if it is still what was shown.
 func (d *Dialog) do(c pawl.Conflicts) tea.Cmd {
@@ -67,20 +68,20 @@ func undo(ctx context.Context, svc pawl.Service, id pawl.SessionID, r pawl.Undo)
 	}
 	for e, err := range svc.Events(ctx, id, asked) {
 		if err != nil {
-			return pawl.Undone{}, fmt.Errorf("it is ordered, and what came of it is not known: %w", err)
+			return pawl.Undone{}, fmt.Errorf("the undo was requested, but its result is unknown: %w", err)
 		}
 		switch b := e.Body.(type) {
 		case pawl.Undone:
 			switch {
 			case b.Asked != asked:
 			case b.Refused != "":
-				return b, fmt.Errorf("nothing was changed: %s", b.Refused)
+				return b, fmt.Errorf("nothing changed: %s", b.Refused)
 			default:
 				return b, nil
 			}
 		case pawl.Status:
 			if b.State == "interrupted" {
-				return pawl.Undone{}, fmt.Errorf("it is ordered, and the work was interrupted: %s: 'pawl resume %s' goes on", b.Message, id)
+				return pawl.Undone{}, fault.New(pawl.ErrUnavailable, "the undo was interrupted: %s", b.Message).Hint("Run `pawl resume %s` to continue it.", id)
 			}
 		default:
 		}
@@ -104,7 +105,7 @@ func (d *Dialog) fork() tea.Cmd {
 
 // Fail shows why nothing was done, and makes a new plan.
 func (d *Dialog) Fail(err error) tea.Cmd {
-	d.doing, d.fault = false, err.Error()
+	d.doing, d.fault = false, fault.Text(err)
 	d.previews = nil
 	d.pane.Renew()
 	return tea.Batch(d.preview(0), d.lock.Shut())
@@ -113,26 +114,28 @@ func (d *Dialog) Fail(err error) tea.Cmd {
 // Notice describes what was done, and how to reverse it.
 func (e Ended) Notice() string {
 	if e.Forked {
-		return "this is another session now; the files are as they were"
+		return "Forked. The files are unchanged."
 	}
-	text := "went back"
+	text := "Undid "
 	if e.Plan.Redo != 0 {
-		text = "went forward again"
+		text = "Redid "
 	}
+	var counts []string
 	if e.Plan.Scope.Conversation() {
-		text += ", " + humanize.Plural(e.Plan.Messages, "message")
+		counts = append(counts, humanize.Plural(e.Plan.Messages, "message"))
 	}
-	if n := len(e.Done.Changed); n > 0 {
-		text += ", " + humanize.Plural(n, "file")
+	if n := len(e.Done.Changed); n > 0 || len(counts) == 0 {
+		counts = append(counts, humanize.Plural(n, "file change"))
 	}
+	text += strings.Join(counts, " and ")
 	if n := len(e.Done.Aside); n > 0 {
-		text += fmt.Sprintf(", %d kept aside", n)
+		text += ", backed up " + humanize.Plural(n, "file")
 	}
 	if n := len(e.Done.Left); n > 0 {
-		text += fmt.Sprintf(", %d left alone", n)
+		text += ", kept " + humanize.Plural(n, "file")
 	}
 	if e.Plan.Redo != 0 {
 		return text
 	}
-	return text + " · /redo brings it back"
+	return text + " · /redo to restore"
 }

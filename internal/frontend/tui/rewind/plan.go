@@ -20,31 +20,27 @@ const maxFiles = 200
 
 // summary returns the lines that describe a plan.
 func summary(s *theme.Styles, p pawl.UndoPlan, width int) []string {
-	verb := "taken back"
+	verb := "Undo"
 	if p.Redo != 0 {
-		verb = "brought back"
+		verb = "Redo"
 	}
 	var lines []string
 	switch {
 	case !p.Scope.Conversation():
-		lines = append(lines, s.Muted.Render("the conversation stays as it is"))
-	case p.Messages == 1:
-		lines = append(lines, s.Text.Render("1 message is "+verb))
+		lines = append(lines, s.Muted.Render("Keep the conversation"))
 	default:
-		lines = append(lines, s.Text.Render(fmt.Sprintf("%d messages are %s", p.Messages, verb)))
+		lines = append(lines, s.Text.Render(verb+" "+humanize.Plural(p.Messages, "message")))
 	}
 	switch {
 	case !p.Scope.Files():
-		return append(lines, s.Muted.Render("the files stay as they are"))
+		return append(lines, s.Muted.Render("Keep the files"))
 	case len(p.Files) == 0:
-		lines = append(lines, s.Muted.Render("no file changes"))
-	case len(p.Files) == 1:
-		lines = append(lines, s.Text.Render("1 file changes"))
+		lines = append(lines, s.Muted.Render("Change no files"))
 	default:
-		lines = append(lines, s.Text.Render(fmt.Sprintf("%d files change", len(p.Files))))
+		lines = append(lines, s.Text.Render("Change "+humanize.Plural(len(p.Files), "file")))
 	}
 	if n := len(p.Blind); n > 0 {
-		text := fmt.Sprintf("what %s did stays: no snapshot was taken", humanize.Plural(n, "call"))
+		text := fmt.Sprintf("Cannot undo %s: no snapshot was taken", humanize.Plural(n, "call"))
 		lines = append(lines, s.Warn.Render(text))
 	}
 	for i, f := range p.Files {

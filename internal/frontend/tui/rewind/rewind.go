@@ -121,7 +121,7 @@ func (d *Dialog) fill(m listedMsg) (ui.Dialog, tea.Cmd) {
 	case m.err != nil:
 		return nil, ui.Send(ui.Failed{Err: fmt.Errorf("read the messages: %w", m.err)})
 	case len(m.list) == 0:
-		return nil, ui.Send(ui.Notice{Text: "nothing was said yet"})
+		return nil, ui.Send(ui.Notice{Text: "No messages yet"})
 	}
 	if d.messages = m.list; d.kind == Fork {
 		d.messages = append([]Message{{}}, m.list...) // the first one stands for all

@@ -254,7 +254,7 @@ func (w *env) says(parts ...string) {
 // TestPreviews checks that a plan is made once, and only for a message that stays selected.
 func TestPreviews(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := begin(t, Back)
-	w.says("› third", "2 messages are taken back", "no file changes")
+	w.says("› third", "Undo 2 messages", "Change no files")
 	passed := w.give(uitest.Key("down"))
 	rests := w.give(uitest.Key("down"))
 	w.run(passed)
@@ -262,7 +262,7 @@ func TestPreviews(t *testing.T) { //nolint:paralleltest // it sets environment v
 		t.Errorf("%d looks while the bar was moved", n)
 	}
 	w.run(rests)
-	w.says("› first", "2 files change", "delete  a  +0 -1")
+	w.says("› first", "Change 2 files", "delete  a  +0 -1")
 	w.press("home", "end")
 	if n := w.svc.previews.Load(); n != 2 {
 		t.Errorf("%d looks at two messages", n)
@@ -279,9 +279,9 @@ func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	w.press("down", "enter")
 	w.says("from second", "[both]", "5 messages", "modify  a  +1 -1", "1 - two", "1 + one", "delete  b")
 	w.press("tab")
-	w.says("[files]", "the conversation stays as it is")
+	w.says("[files]", "Keep the conversation")
 	w.press("tab")
-	w.says("[conversation]", "the files stay as they are")
+	w.says("[conversation]", "Keep the files")
 	w.press("tab", "enter")
 	if len(w.ended) != 1 || w.ended[0].Err != nil {
 		t.Fatalf("%+v", w.ended)
@@ -290,7 +290,7 @@ func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	if diff := cmp.Diff(said("second"), e.Prompt); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := e.Notice(), "went back, 5 messages, 2 files · /redo brings it back"; got != want {
+	if got, want := e.Notice(), "Undid 5 messages and 2 file changes · /redo to restore"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if a, b := w.file("a"), w.file("b"); a != "one" || b != "" {
@@ -298,7 +298,7 @@ func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	}
 	redo := &env{T: t, Dialog: New(w.shared, w.session, Redo), svc: w.svc, dir: w.dir}
 	redo.run(redo.Shown())
-	redo.says("from second", "5 messages are brought back", "create  b")
+	redo.says("from second", "Redo 5 messages", "create  b")
 	redo.press("enter")
 	if len(redo.ended) != 1 || redo.ended[0].Err != nil || redo.ended[0].Prompt != nil || w.file("a") != "two" {
 		t.Errorf("%+v, the file is %q", redo.ended, w.file("a"))
@@ -309,15 +309,15 @@ func TestBack(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // word, and each word does what it says.
 func TestConflicts(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	for key, want := range map[string]struct{ file, notice string }{
-		"a": {"one", "went back, 5 messages, 2 files, 1 kept aside · /redo brings it back"},
-		"l": {"mine", "went back, 5 messages, 1 file, 1 left alone · /redo brings it back"},
+		"a": {"one", "Undid 5 messages and 2 file changes, backed up 1 file · /redo to restore"},
+		"l": {"mine", "Undid 5 messages and 1 file change, kept 1 file · /redo to restore"},
 	} {
 		w := begin(t, Back)
 		if err := os.WriteFile(filepath.Join(w.dir, "a"), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		w.press("down", "enter", "enter")
-		w.says("changed by somebody else since: 1 file", "a keep aside", "l leave it")
+		w.says("1 file with other changes", "a back up", "l keep")
 		if len(w.ended) > 0 || w.file("a") != "mine" {
 			t.Fatalf("enter did it: %+v", w.ended)
 		}
@@ -351,7 +351,7 @@ func TestShown(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}
 	w.Dialog = New(w.shared, w.session, Undo)
 	w.run(w.Shown())
-	w.says("from second", "changed by somebody else")
+	w.says("from second", "with other changes")
 	if err := os.WriteFile(filepath.Join(w.dir, "b"), []byte("mine too"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestShown(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Fatalf("%+v, the file is %q", last, w.file("b"))
 	}
 	w.run(w.Fail(last.Err))
-	w.says("it has changed while you looked", "changed by somebody else since: 2 files")
+	w.says("have changed: review the new preview", "2 files with other changes")
 }
 
 // TestFork: a session begins before a message, or as this one is.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -16,7 +17,10 @@ import (
 )
 
 // titles of the kinds.
-var titles = map[Kind]string{Back: "Go back to before a message", Undo: "Undo the newest turn", Redo: "Redo what was undone", Fork: "Begin another session"}
+var titles = map[Kind]string{Back: "Rewind to before a message", Undo: "Undo the last turn", Redo: "Redo", Fork: "Fork this session"}
+
+// verbs name what the kinds do.
+var verbs = map[Kind]string{Back: "rewind", Undo: "undo", Redo: "redo", Fork: "fork"}
 
 // View draws the dialog.
 func (d *Dialog) View(width, height int) string {
@@ -39,7 +43,7 @@ func (d *Dialog) listView(width, height int) []string {
 	foot := append(d.faults(width), d.listHints(width)...)
 	available := max(3, height-2-len(foot)) // a margin above and below
 	if d.messages == nil {
-		return append([]string{d.shared.Styles.Muted.Render("reading …"), ""}, foot...)
+		return append([]string{d.shared.Styles.Muted.Render("loading …"), ""}, foot...)
 	}
 	var below []string
 	if d.kind == Back {
@@ -64,7 +68,7 @@ func (d *Dialog) rows(width, height int) []string {
 
 func (d *Dialog) row(i, width int) string {
 	s, m := d.shared.Styles, d.messages[i]
-	mark, age, text := "  ", "", "all of it, as it is now"
+	mark, age, text := "  ", "", "(the whole session)"
 	if m.Seq != 0 {
 		age, text = humanize.Age(d.now().Sub(m.At)), inWords(m.Parts)
 	}
@@ -103,7 +107,7 @@ func (d *Dialog) glance(width, height int) []string {
 	var lines []string
 	switch l := d.selectedPreview(); {
 	case l == nil:
-		lines = []string{s.Muted.Render("looking at what would change …")}
+		lines = []string{s.Muted.Render("loading the preview …")}
 	case l.err != nil:
 		lines = failure(s.Bad, l.err, width)
 	default:
@@ -120,7 +124,7 @@ func (d *Dialog) glance(width, height int) []string {
 
 func failure(style lipgloss.Style, err error, width int) []string {
 	var lines []string
-	for _, line := range strings.Split(ansi.Wrap(sanitize.Text(err.Error()), width, ""), "\n") {
+	for _, line := range strings.Split(ansi.Wrap(sanitize.Text(fault.Text(err)), width, ""), "\n") {
 		lines = append(lines, style.Render(line))
 	}
 	return lines
@@ -141,7 +145,7 @@ func (d *Dialog) listHints(width int) []string {
 	case d.kind == Fork:
 		return dialog.Hints(s, width, d.lock.Open(), dialog.Hint{Key: k.Key(keys.Choose), Does: "fork before it"}, dialog.Hint{Key: k.Key(keys.Close), Does: "close"})
 	default:
-		return dialog.Hints(s, width, d.lock.Open(), dialog.Hint{Key: k.Key(keys.Choose), Does: "look closer"}, dialog.Hint{Key: k.Key(keys.ForkHere), Does: "fork here"},
+		return dialog.Hints(s, width, d.lock.Open(), dialog.Hint{Key: k.Key(keys.Choose), Does: "preview"}, dialog.Hint{Key: k.Key(keys.ForkHere), Does: "fork here"},
 			dialog.Hint{Key: k.Key(keys.Close), Does: "close"})
 	}
 }
@@ -163,7 +167,7 @@ func (d *Dialog) closeView(width, height int) []string {
 	d.pane.Fit(width, s, func(width int) []string {
 		switch {
 		case l == nil:
-			return []string{s.Muted.Render("looking at what would change …")}
+			return []string{s.Muted.Render("loading the preview …")}
 		case l.err != nil:
 			return failure(s.Bad, l.err, width)
 		default:
@@ -179,7 +183,7 @@ var scopeNames = map[pawl.Scope]string{pawl.ScopeBoth: "both", pawl.ScopeFiles: 
 // scopeLine shows the scope and the alternatives.
 func (d *Dialog) scopeLine() string {
 	s := d.shared.Styles
-	line := s.Muted.Render("goes back:")
+	line := s.Muted.Render("scope:")
 	for _, scope := range scopes {
 		if scope == d.scope {
 			line += " " + s.Selected.Render("["+scopeNames[scope]+"]")
@@ -194,26 +198,23 @@ func (d *Dialog) closeFoot(width int) []string {
 	s, k := d.shared.Styles, d.shared.Keys
 	foot := d.faults(width)
 	if d.doing {
-		return append(foot, s.Muted.Render("under way …"))
+		return append(foot, s.Muted.Render("working …"))
 	}
 	var hints []dialog.Hint
-	does, leave := "go back", "stop"
-	if d.kind == Redo {
-		does = "go forward again"
-	}
+	does, leave := verbs[d.kind], "cancel"
 	switch {
 	case d.conflicts():
 		n := len(d.selectedPreview().plan.Conflicting())
-		foot = append(foot, s.Warn.Render(ansi.Truncate(fmt.Sprintf("changed by somebody else since: %s. What becomes of that?", humanize.Plural(n, "file")), width, "…")))
-		hints = append(hints, dialog.Hint{Key: k.Key(keys.KeepAside), Does: "keep aside, " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "leave it, " + does})
+		foot = append(foot, s.Warn.Render(ansi.Truncate(humanize.Plural(n, "file")+" with other changes: back up or keep those changes?", width, "…")))
+		hints = append(hints, dialog.Hint{Key: k.Key(keys.KeepAside), Does: "back up and " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "keep and " + does})
 	case d.ready():
 		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: does})
 	}
 	if d.kind != Redo {
-		hints = append(hints, dialog.Hint{Key: k.Key(keys.NextScope), Does: "other scope"})
+		hints = append(hints, dialog.Hint{Key: k.Key(keys.NextScope), Does: "change scope"})
 	}
 	if d.kind == Back {
-		leave = "back to the list"
+		leave = "back"
 	}
 	hints = append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: leave})
 	return append(foot, dialog.Hints(s, width, d.lock.Open(), hints...)...)

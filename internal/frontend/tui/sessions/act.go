@@ -107,18 +107,18 @@ func (d *Dialog) sure() tea.Cmd {
 	}
 	svc, ctx := d.shared.Service, d.shared.Context
 	del := d.do(s.ID, func() (tea.Msg, error) { return Deleted{s.ID}, svc.Delete(ctx, s.ID) })
-	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete it for good", del)})
+	return ui.Send(ui.Open{Dialog: dialog.NewSure(d.shared, "Delete this session?", loss(s, s.ID == d.shown), "delete permanently", del)})
 }
 
 // loss describes what a deletion would lose.
 func loss(s pawl.Session, shown bool) string {
-	text := fmt.Sprintf("%s\n\nWhat is lost: the conversation (%s, %s), the outputs that are kept beside it, and the way back to how the files were before its turns. The files in %s stay as they are now.",
+	text := fmt.Sprintf("%s\n\nThis deletes the conversation (%s, %s), its outputs and its checkpoints. The files in %s do not change.",
 		title(s), humanize.Plural(s.Turns, "turn"), humanize.Plural(int(s.Head), "event"), sanitize.Line(s.Dir))
 	if s.State() != pawl.StateIdle {
-		text += "\n\nIt has work that is not done."
+		text += "\n\nThe session has unfinished work."
 	}
 	if shown {
-		text += "\n\nIt is the one on the screen: a new one begins."
+		text += "\n\nThis session is open. A new one starts."
 	}
 	return text
 }
@@ -128,5 +128,5 @@ func title(s pawl.Session) string {
 	if name := s.Name(); name != "" {
 		return sanitize.Line(name)
 	}
-	return "(nothing was said yet)"
+	return "(no messages yet)"
 }

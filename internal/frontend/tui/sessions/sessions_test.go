@@ -336,7 +336,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 		t.Errorf("the refusal is not shown:\n%s", view)
 	}
 	uitest.Press(w.Dialog, "up", "down")
-	if view := ansi.Strip(w.View(80, 24)); !strings.Contains(view, "another-pawl works on it") {
+	if view := ansi.Strip(w.View(80, 24)); !strings.Contains(view, "in use by another-pawl") {
 		t.Errorf("it is forgotten who works on it:\n%s", view)
 	}
 }

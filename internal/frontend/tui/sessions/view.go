@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -64,16 +65,16 @@ func (d *Dialog) click(m tea.MouseClickMsg) bool {
 
 func (d *Dialog) heading() string {
 	if d.all {
-		return "Sessions of all folders"
+		return "Sessions in all projects"
 	}
-	return "Sessions of this folder"
+	return "Sessions in this project"
 }
 
 // count returns how many are listed.
 func (d *Dialog) count() string {
 	n := humanize.Plural(len(d.rows), "session")
 	if d.more && len(d.rows) > 0 {
-		return n + " and more"
+		return n + " or more"
 	}
 	return n
 }
@@ -81,7 +82,7 @@ func (d *Dialog) count() string {
 func (d *Dialog) searchLine(width int) string {
 	s := d.shared.Styles
 	if d.query == "" {
-		return s.Accent.Render("›") + " " + s.Muted.Render("write to search")
+		return s.Accent.Render("›") + " " + s.Muted.Render("type to search")
 	}
 	text := sanitize.Line(d.query)
 	if over := ansi.StringWidth(text) - (width - 4); over > 0 {
@@ -129,13 +130,13 @@ func (d *Dialog) list(width, height int) []string {
 func (d *Dialog) nothing() string {
 	switch {
 	case d.loading:
-		return "looking …"
+		return "loading …"
 	case d.query != "" && !d.all:
-		return "nothing fits in this folder"
+		return "No matches in this project"
 	case d.query != "":
-		return "nothing fits"
+		return "No matches"
 	default:
-		return "There are none yet."
+		return "No sessions yet"
 	}
 }
 
@@ -211,7 +212,7 @@ func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
 	p := d.shared.Styles
 	switch {
 	case d.asks[s.ID] && s.TurnOpen:
-		return "asks", p.Warn
+		return "waiting", p.Warn
 	case s.TurnOpen:
 		return "working", p.Accent
 	case s.Queued > 0:
@@ -225,14 +226,14 @@ func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
 func (d *Dialog) faults(width int) []string {
 	s := d.shared.Styles
 	if d.fault != nil {
-		lines := strings.Split(ansi.Wrap(sanitize.Line(d.fault.Error()), width, ""), "\n")
+		lines := strings.Split(ansi.Wrap(sanitize.Line(fault.Text(d.fault)), width, ""), "\n")
 		for i := range lines {
 			lines[i] = s.Bad.Render(lines[i])
 		}
 		return lines
 	}
 	if row, ok := d.session(); ok && d.held[row.ID] != "" && row.State() != pawl.StateIdle {
-		return []string{s.Warn.Render(ansi.Truncate(sanitize.Line(d.held[row.ID])+" works on it", width, "…"))}
+		return []string{s.Warn.Render(ansi.Truncate("in use by "+sanitize.Line(d.held[row.ID]), width, "…"))}
 	}
 	return nil
 }
@@ -241,11 +242,11 @@ func (d *Dialog) faults(width int) []string {
 func (d *Dialog) hints(width int) []string {
 	k, s := d.shared.Keys, d.shared.Styles
 	if d.renaming != nil {
-		return dialog.Hints(s, width, true, dialog.Hint{Key: k.Key(keys.Choose), Does: "keep the title"}, dialog.Hint{Key: k.Key(keys.Close), Does: "leave it"})
+		return dialog.Hints(s, width, true, dialog.Hint{Key: k.Key(keys.Choose), Does: "save"}, dialog.Hint{Key: k.Key(keys.Close), Does: "cancel"})
 	}
-	folders := "all folders"
+	folders := "all projects"
 	if d.all {
-		folders = "this folder"
+		folders = "this project"
 	}
 	return dialog.Hints(s, width, true,
 		dialog.Hint{Key: k.Key(keys.Choose), Does: "open"}, dialog.Hint{Key: k.Key(keys.SessionNew), Does: "new"},

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
@@ -120,19 +121,19 @@ func (d *Dialog) next() tea.Cmd {
 func (d *Dialog) heading() string {
 	switch d.scope {
 	case ofSession:
-		return "Usage of this session and its tasks"
+		return "Usage of this session and its subagents"
 	case ofFolder:
-		return "Usage in this folder"
+		return "Usage in this project"
 	default:
-		return "Usage in all folders"
+		return "Usage in all projects"
 	}
 }
 
 func (d *Dialog) span() string {
 	if d.scope == ofSession {
-		return "from its beginning"
+		return "since it started"
 	}
-	return fmt.Sprintf("the last %d days", lastDays)
+	return fmt.Sprintf("last %d days", lastDays)
 }
 
 // View draws the dialog.
@@ -140,7 +141,7 @@ func (d *Dialog) View(width, height int) string {
 	s := d.shared.Styles
 	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: d.heading(), Right: d.span(), Width: width}
 	d.pane.Fit(f.Inner(), s, d.text)
-	foot := dialog.Hints(s, f.Inner(), true, dialog.Hint{Key: "tab", Does: "session, folder, all"}, dialog.Hint{Key: d.shared.Keys.Key(keys.Close), Does: "close"})
+	foot := dialog.Hints(s, f.Inner(), true, dialog.Hint{Key: "tab", Does: "session, project, all"}, dialog.Hint{Key: d.shared.Keys.Key(keys.Close), Does: "close"})
 	lines := d.pane.View(height - 4 - len(foot))
 	return f.Render(append(append(lines[:len(lines):len(lines)], d.pane.More(d.shared)), foot...))
 }
@@ -150,23 +151,16 @@ func (d *Dialog) text(width int) []string {
 	s := d.shared.Styles
 	switch {
 	case d.fault != nil:
-		return []string{s.Bad.Render(sanitize.Line(d.fault.Error()))}
+		return []string{s.Bad.Render(sanitize.Line(fault.Text(d.fault)))}
 	case d.totals == nil:
-		return []string{s.Muted.Render("counting …")}
+		return []string{s.Muted.Render("loading …")}
 	case d.totals.all.replies == 0:
-		return []string{"No model was asked yet."}
+		return []string{"No usage yet."}
 	}
 	all := d.totals.all
-	head := fmt.Sprintf("%s · %s tokens in, %s out\n%d%% of what was read came from a cache · %s",
-		replies(all.replies), humanize.Short(all.read()), humanize.Short(all.Output), all.cached(), humanize.Dollars(all.Cost))
+	head := fmt.Sprintf("%s · %s tokens in, %s out\n%d%% of the input was cached · %s",
+		humanize.Plural(all.replies, "reply"), humanize.Short(all.read()), humanize.Short(all.Output), all.cached(), humanize.Dollars(all.Cost))
 	lines := strings.Split(ansi.Wrap(head, width, ""), "\n")
 	lines = append(lines, d.table("by day (UTC)", d.totals.days, width)...)
 	return append(lines, d.table("by model", d.totals.models, width)...)
-}
-
-func replies(n int) string {
-	if n == 1 {
-		return "1 reply"
-	}
-	return fmt.Sprintf("%d replies", n)
 }

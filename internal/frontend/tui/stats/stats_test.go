@@ -81,11 +81,11 @@ func TestView(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // TestNone: that nothing was used is said, and why it is not known.
 func TestNone(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := New(uitest.Shared(t, servicetest.Local(t).Service, "plain"), "", "/work/here")
-	if got := d.View(80, 24); !strings.Contains(got, "counting") {
+	if got := d.View(80, 24); !strings.Contains(got, "loading") {
 		t.Errorf("before the answer:\n%s", got)
 	}
 	uitest.Run(d, d.Shown())
-	if got := d.View(80, 24); !strings.Contains(got, "No model was asked yet.") {
+	if got := d.View(80, 24); !strings.Contains(got, "No usage yet.") {
 		t.Errorf("without usage:\n%s", got)
 	}
 	d.shared.Service = broken{}

@@ -39,7 +39,7 @@ func (d *Dialog) table(name string, sums []sum, width int) []string {
 	}
 	for i, x := range sums {
 		if i == maxLines {
-			return append(lines, s.Muted.Render(fmt.Sprintf("… and %d more", len(sums)-maxLines)))
+			return append(lines, s.Muted.Render(fmt.Sprintf("… %d more", len(sums)-maxLines)))
 		}
 		line := pad(x.key, label) + fmt.Sprintf(" %7s %7s %5d%% %9s ", humanize.Short(x.read()), humanize.Short(x.Output), x.cached(), humanize.Dollars(x.Cost))
 		if narrow {

@@ -203,11 +203,11 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, "plain", nil)
 	applyEvents(l, pawl.Spawned{Subagent: "a", Background: true}, pawl.Spawned{Subagent: "b", Background: true}, pawl.Spawned{Subagent: "c"})
-	if got := l.View(80, Now{}); !strings.Contains(got, "2 tasks") {
+	if got := l.View(80, Now{}); !strings.Contains(got, "2 subagents") {
 		t.Errorf("%q", got)
 	}
 	applyEvents(l, pawl.Injected{Source: "task", Subagent: "a"}, pawl.Injected{Source: "user", Prompt: 1})
-	if got := l.View(80, Now{}); !strings.Contains(got, "1 task ") {
+	if got := l.View(80, Now{}); !strings.Contains(got, "1 subagent ") {
 		t.Errorf("%q", got)
 	}
 }

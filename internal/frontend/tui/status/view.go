@@ -126,7 +126,7 @@ func (l *Line) pieces(n Now) []piece {
 		}
 		add(100, s.Accent, works)
 		if key := l.shared.Keys.Key(keys.Interrupt); key != "" {
-			add(35, s.Muted, key+" interrupts")
+			add(35, s.Muted, key+" to interrupt")
 		}
 	}
 	if n.Away {
@@ -148,7 +148,7 @@ func (l *Line) pieces(n Now) []piece {
 		add(65, s.Accent, fmt.Sprintf("%d queued", n.Queued))
 	}
 	if t := len(l.tasks); t > 0 {
-		add(66, s.Accent, humanize.Plural(t, "task")+" in the background", humanize.Plural(t, "task"))
+		add(66, s.Accent, humanize.Plural(t, "subagent")+" in the background", humanize.Plural(t, "subagent"))
 	}
 	if n.Folder.Dir != "" {
 		all = append(all, piece{weight: 20, tone: s.Muted, right: true, forms: formsOf(place(n.Folder)...)})
@@ -183,7 +183,7 @@ func (l *Line) safety(mode string, n Now, add func(int, lipgloss.Style, ...strin
 		tone, sandbox = s.Warn, noSandbox
 	}
 	if n.Next != "" && n.Next != mode {
-		add(85, tone, mode+", then "+n.Next, mode)
+		add(85, tone, mode+", next: "+n.Next, mode)
 	} else {
 		add(85, tone, mode)
 	}

@@ -228,10 +228,10 @@ func (b *Board) open() tea.Cmd {
 	case t == nil:
 		return nil
 	case t.Worker == "":
-		b.fault = "nobody has worked on it yet"
+		b.fault = "no worker has started this task yet"
 		return nil
 	case !slices.ContainsFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Worker }):
-		b.fault = "its worker is not made yet, or is deleted"
+		b.fault = "the worker's session does not exist yet, or was deleted"
 		return nil
 	}
 	b.conversation = newConversation(b.shared, b.ctx, t.Worker, t.Task.ID+" "+t.Task.Title)

@@ -31,7 +31,7 @@ func (b *Board) View(width, height int) string {
 		foot = append([]string{""}, foot...)
 	}
 	if m.board == nil {
-		return f.Render(append([]string{s.Muted.Render("reading …")}, foot...))
+		return f.Render(append([]string{s.Muted.Render("loading …")}, foot...))
 	}
 	f.Tone = b.stateTone()
 	done, all := m.count()
@@ -114,7 +114,7 @@ func (b *Board) end() (string, lipgloss.Style) {
 		line, _ := humanize.Mission(*m.Mission.Blocked)
 		return line, s.Warn
 	case m.State == pawl.MissionStopped && m.Ended != nil:
-		return sanitize.Line(strings.TrimSuffix(fmt.Sprintf("stopped: %s: %s", strings.ReplaceAll(string(m.Ended.Reason), "_", " "), m.Ended.Message), ": ")) + "; a prompt makes it go on", s.Warn
+		return sanitize.Line(strings.TrimSuffix(fmt.Sprintf("stopped: %s: %s", strings.ReplaceAll(string(m.Ended.Reason), "_", " "), m.Ended.Message), ": ")) + "; send a prompt to continue", s.Warn
 	}
 	return "", s.Muted
 }
@@ -124,7 +124,7 @@ func (b *Board) list(width, height int) []string {
 	s := b.shared.Styles
 	tasks := b.tasks()
 	if len(tasks) == 0 {
-		return []string{s.Muted.Render("there is no plan yet")}
+		return []string{s.Muted.Render("no plan yet")}
 	}
 	at, bar := b.at(tasks), 0
 	var lines []string
@@ -210,7 +210,7 @@ func (b *Board) worker(t pawl.TaskState) string {
 	i := slices.IndexFunc(b.mission.board.Team, func(s pawl.Session) bool { return s.ID == t.Worker })
 	switch w := b.watched; {
 	case i < 0:
-		return "starts"
+		return "starting"
 	case w != nil && w.id == t.Worker:
 		word, works := w.tail.state(b.mission.board.Team[i])
 		if !works {
@@ -220,7 +220,7 @@ func (b *Board) worker(t pawl.TaskState) string {
 	case b.mission.board.Team[i].State() == pawl.StateIdle && b.mission.board.Team[i].Turns > 0:
 		return "merging"
 	}
-	return "works"
+	return "working"
 }
 
 // last returns the last activity of a task's worker, or why the task was returned.
@@ -282,7 +282,7 @@ func (b *Board) hints(width int) []string {
 	k := b.shared.Keys
 	var hints []dialog.Hint
 	if t := b.task(); t != nil && t.Worker != "" {
-		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read its worker"})
+		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "open its worker"})
 	}
 	return dialog.Hints(b.shared.Styles, width, true, append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close"})...)
 }

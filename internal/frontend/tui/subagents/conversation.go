@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
@@ -96,7 +97,7 @@ func (c *conversation) update(msg tea.Msg) (tea.Cmd, bool) {
 func (c *conversation) page(m pageMsg) tea.Cmd {
 	c.loading = false
 	if m.err != nil {
-		c.fault = m.err.Error()
+		c.fault = fault.Text(m.err)
 		return nil
 	}
 	if m.older != nil {
@@ -120,7 +121,7 @@ func (c *conversation) news(m eventfeed.News) tea.Cmd {
 		c.view.Log.Apply(e)
 	}
 	if m.Err != nil {
-		c.fault = fmt.Sprintf("the connection is lost, trying again: %v", m.Err)
+		c.fault = fmt.Sprintf("connection lost, reconnecting: %v", m.Err)
 		return tea.Tick(retry, func(time.Time) tea.Msg { return againMsg{c} })
 	}
 	c.fault = ""

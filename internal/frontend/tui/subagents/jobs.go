@@ -86,7 +86,7 @@ func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 	}
 	switch {
 	case meta["killed"] != "":
-		job.Over, job.State = true, "ended"
+		job.Over, job.State = true, "killed"
 	case meta["exit_code"] == "0":
 		job.Over, job.State = true, "done"
 	case meta["exit_code"] != "":

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -162,7 +163,7 @@ func (m *Mission) Update(msg tea.Msg) (tea.Cmd, bool) {
 
 func (m *Mission) known(r boardMsg) tea.Cmd {
 	if r.err != nil {
-		m.fault = fmt.Sprintf("the mission cannot be read: %v", r.err)
+		m.fault = "load the mission: " + fault.Text(r.err)
 	} else {
 		m.fault, m.board = "", &r.board
 	}

@@ -2,7 +2,6 @@ package subagents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/chat"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
@@ -139,7 +139,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return d, d.born()
 	case canceledMsg:
 		if m.dialog == d && m.err != nil {
-			d.fault = m.err.Error()
+			d.fault = fault.Text(m.err)
 		}
 	case chat.SecondMsg:
 		return d, nil // of a conversation that is no longer shown
@@ -155,7 +155,7 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 func (d *Dialog) fill(m rowsMsg) tea.Cmd {
 	d.asked = false
 	if m.err != nil {
-		d.fault = fmt.Sprintf("the tasks cannot be read: %v", m.err)
+		d.fault = "load the subagents: " + fault.Text(m.err)
 		return nil
 	}
 	var cmds []tea.Cmd
@@ -323,14 +323,12 @@ func (d *Dialog) open() tea.Cmd {
 	case !ok || l.job != nil:
 		return nil
 	case d.rows[l.id] == nil:
-		d.fault = "it is not made yet"
+		d.fault = "the subagent's session does not exist yet"
 		return nil
 	}
 	d.conversation = newConversation(d.shared, d.ctx, l.id, d.title(l.id))
 	return d.conversation.read()
 }
-
-var errJob = errors.New("a command in the background ends with pawl; to end it now, tell pawl to")
 
 // stop cancels a subagent on the second press.
 func (d *Dialog) stop(armed pawl.SessionID) tea.Cmd {
@@ -340,7 +338,7 @@ func (d *Dialog) stop(armed pawl.SessionID) tea.Cmd {
 	}
 	if l.job != nil {
 		if !l.job.Over {
-			d.fault = fmt.Sprintf("%v end %s", errJob, l.job.ID)
+			d.fault = fmt.Sprintf("background commands stop when Pawl exits; to stop %s now, ask Pawl to", l.job.ID)
 		}
 		return nil
 	}

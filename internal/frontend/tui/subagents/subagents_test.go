@@ -105,7 +105,7 @@ func TestLine(t *testing.T) {
 		k.Apply(pawl.Event{At: noon, Body: s})
 	}
 	k.now = noon.Add(75 * time.Second)
-	want := ` 3 tasks work: task \u{1b}[2J0 漢字 (1 min 15 s), task \u{1b}[2J1 漢字 (1 min 15 s), task \u{1b}[2J2 漢字 (1 min 15 s) · ctrl+b`
+	want := ` 3 subagents working: task \u{1b}[2J0 漢字 (1 min 15 s), task \u{1b}[2J1 漢字 (1 min 15 s), task \u{1b}[2J2 漢字 (1 min 15 s) · ctrl+b`
 	if got := ansi.Strip(k.Line(200)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -148,7 +148,7 @@ func TestJobs(t *testing.T) {
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 	want := []*Job{
 		{ID: "job_1", Command: "serve", Began: at(0), Seen: at(4), Last: "more"},
-		{ID: "job_2", Command: "watch", Began: at(0), Seen: at(5), Over: true, State: "ended"},
+		{ID: "job_2", Command: "watch", Began: at(0), Seen: at(5), Over: true, State: "killed"},
 		{ID: "job_9", Began: at(6), Seen: at(6), Over: true, State: "exit 3"},
 	}
 	if diff := cmp.Diff(want, k.jobs.list); diff != "" {
@@ -164,24 +164,24 @@ func TestTail(t *testing.T) {
 		body        pawl.Body
 		line, state string
 	}{
-		{pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}}, "", "works"},
-		{pawl.Delta{Channel: pawl.ChannelReasoning, Text: "hm"}, "", "works"},
-		{pawl.Delta{Channel: pawl.ChannelText, Text: "First.\nSec"}, "Sec", "works"},
-		{pawl.Delta{Channel: pawl.ChannelText, Text: "ond.\n\n"}, "Second.", "works"},
-		{pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "First.\nSecond.\n"}}, Usage: pawl.Usage{Cost: 5}}, "Second.", "works"},
-		{pawl.CallStarted{Tool: "bash", Access: []pawl.Access{{Target: "go test"}}}, "bash go test", "works"},
-		{pawl.Asked{Ask: pawl.Ask{Text: "May it?"}}, "May it?", "asks"},
-		{pawl.Answered{Ask: 7}, "May it?", "works"},
-		{pawl.Progress{Text: "ok\n  \n"}, "ok", "works"},
+		{pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}}, "", "working"},
+		{pawl.Delta{Channel: pawl.ChannelReasoning, Text: "hm"}, "", "working"},
+		{pawl.Delta{Channel: pawl.ChannelText, Text: "First.\nSec"}, "Sec", "working"},
+		{pawl.Delta{Channel: pawl.ChannelText, Text: "ond.\n\n"}, "Second.", "working"},
+		{pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "First.\nSecond.\n"}}, Usage: pawl.Usage{Cost: 5}}, "Second.", "working"},
+		{pawl.CallStarted{Tool: "bash", Access: []pawl.Access{{Target: "go test"}}}, "bash go test", "working"},
+		{pawl.Asked{Ask: pawl.Ask{Text: "May it?"}}, "May it?", "waiting"},
+		{pawl.Answered{Ask: 7}, "May it?", "working"},
+		{pawl.Progress{Text: "ok\n  \n"}, "ok", "working"},
 		{pawl.TurnFinished{Reason: pawl.ReasonMaxSteps, Message: "too many"}, "too many", "max steps"},
-		{pawl.TurnStarted{}, "too many", "works"},
+		{pawl.TurnStarted{}, "too many", "working"},
 		{pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, "too many", "done"},
 	}
 	var k tail
 	for i, s := range steps {
 		k.apply(pawl.Event{Seq: pawl.Seq(i + 1), At: noon, Body: s.body}, false)
 		word, works := k.state(working)
-		if k.line != s.line || word != s.state || works != (s.state == "works" || s.state == "asks") {
+		if k.line != s.line || word != s.state || works != (s.state == "working" || s.state == "waiting") {
 			t.Errorf("%d %T: %q, %s, works %v", i, s.body, k.line, word, works)
 		}
 	}

@@ -98,23 +98,23 @@ func lastLine(text string) string {
 }
 
 // endWords names how turns end.
-var endWords = map[pawl.Reason]string{pawl.ReasonEndTurn: "done", pawl.ReasonCanceled: "ended", pawl.ReasonError: "failed"}
+var endWords = map[pawl.Reason]string{pawl.ReasonEndTurn: "done", pawl.ReasonCanceled: "canceled", pawl.ReasonError: "failed"}
 
 // state returns the subagent's state. An idle row has finished, even if nothing else
 // is known of it.
 func (t *tail) state(row pawl.Session) (word string, works bool) {
 	switch {
 	case len(t.asks) > 0 && !t.over:
-		return "asks", true
+		return "waiting", true
 	case t.over && endWords[t.reason] != "":
 		return endWords[t.reason], false
 	case t.over:
 		return strings.ReplaceAll(string(t.reason), "_", " "), false
 	case row.ID == "":
-		return "starts", true
+		return "starting", true
 	case row.State() == pawl.StateIdle && row.Turns > 0:
 		return "done", false
 	default:
-		return "works", true
+		return "working", true
 	}
 }

@@ -235,9 +235,9 @@ func (t *Tasks) Line(width int) string {
 		return ""
 	}
 	s := t.shared.Styles
-	head := "1 task works: "
+	head := "1 subagent working: "
 	if n := len(working); n > 1 {
-		head = fmt.Sprintf("%d tasks work: ", n)
+		head = fmt.Sprintf("%d subagents working: ", n)
 	}
 	var names []string
 	for _, k := range working {

@@ -23,16 +23,16 @@ func (d *Dialog) View(width, height int) string {
 	}
 	s := d.shared.Styles
 	list := d.lines()
-	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Tasks and commands in the background", Width: width}
+	f := dialog.Frame{Styles: s, Tone: s.Accent, Title: "Subagents and background commands", Width: width}
 	if n := len(d.tasks.Working()); n > 0 {
-		f.Right = humanize.Plural(n, "task") + " under way"
+		f.Right = humanize.Plural(n, "subagent") + " working"
 	}
 	inner := f.Inner()
 	foot := slices.Concat([]string{""}, d.faults(inner), d.hints(inner))
 	if len(list) == 0 {
-		text := "there are none yet"
+		text := "None yet"
 		if d.asked {
-			text = "reading …"
+			text = "loading …"
 		}
 		return f.Render(append([]string{s.Muted.Render(text)}, foot...))
 	}
@@ -93,9 +93,9 @@ func (d *Dialog) jobLines(j *Job, chosen bool, width int) []string {
 	if j.Over {
 		facts = append(facts, j.State)
 	} else {
-		facts = append(facts, "runs", "looked at "+humanize.Age(d.now().Sub(j.Seen))+" ago")
+		facts = append(facts, "running", "checked "+humanize.Age(d.now().Sub(j.Seen))+" ago")
 		if d.now().Sub(j.Seen).Minutes() < 1 {
-			facts[2] = "looked at just now"
+			facts[2] = "checked just now"
 		}
 	}
 	return d.pair("$ "+j.Command, facts, j.Last, d.tone(facts[1]), chosen, width)
@@ -105,7 +105,7 @@ func (d *Dialog) jobLines(j *Job, chosen bool, width int) []string {
 func (d *Dialog) tone(word string) lipgloss.Style {
 	s := d.shared.Styles
 	switch word {
-	case "works", "starts", "runs":
+	case "working", "starting", "running":
 		return s.Accent
 	case "done":
 		return s.Good
@@ -153,20 +153,20 @@ func (d *Dialog) hints(width int) []string {
 	s, k := d.shared.Styles, d.shared.Keys
 	l, ok := d.chosen()
 	if ok && d.armed != "" && d.armed == l.id {
-		return []string{s.Warn.Render(ansi.Truncate(fmt.Sprintf("%s again ends %q", k.Key(keys.EndTask), sanitize.Line(d.title(l.id))), width, "…"))}
+		return []string{s.Warn.Render(ansi.Truncate(fmt.Sprintf("Press %s again to stop %q", k.Key(keys.EndTask), sanitize.Line(d.title(l.id))), width, "…"))}
 	}
 	var hints []dialog.Hint
 	if ok && l.job == nil {
 		if d.conversation == nil {
-			hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "read it"})
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: "open"})
 		}
 		r := d.row(l.id)
 		word, works := r.tail.state(r.session)
 		if works {
-			hints = append(hints, dialog.Hint{Key: k.Key(keys.EndTask), Does: "end it"})
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.EndTask), Does: "stop"})
 		}
-		if word == "asks" {
-			hints = append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close this to answer what it asks"})
+		if word == "waiting" {
+			hints = append(hints, dialog.Hint{Key: k.Key(keys.Close), Does: "close to answer"})
 			return dialog.Hints(s, width, true, hints...)
 		}
 	}

@@ -52,7 +52,7 @@ func Read(fsys fs.FS) ([]Theme, error) {
 			continue
 		}
 		if len(names) == maxFiles {
-			return nil, fault.New(pawl.ErrInvalid, "there are more than %d themes: take some out", maxFiles)
+			return nil, fault.New(pawl.ErrInvalid, "more than %d themes", maxFiles).Hint("Remove some of them.")
 		}
 		f, err := readFile(fsys, name)
 		if err != nil {
@@ -66,10 +66,10 @@ func Read(fsys fs.FS) ([]Theme, error) {
 // readFile reads a theme strictly.
 func readFile(fsys fs.FS, name string) (File, error) {
 	if !validName.MatchString(name) {
-		return File{}, errors.New("a theme is called by its file: use small letters, digits, - and _")
+		return File{}, errors.New("invalid theme name: use lower-case letters, digits, - and _")
 	}
 	if _, taken := Find(name, nil); taken || name == Auto {
-		return File{}, fmt.Errorf("pawl has a theme %s of its own: give the file another name", name)
+		return File{}, fmt.Errorf("%s is a built-in theme: rename the file", name)
 	}
 	f, err := fsys.Open(name + ".json")
 	if err != nil {
@@ -81,7 +81,7 @@ func readFile(fsys fs.FS, name string) (File, error) {
 		return File{}, err
 	}
 	if len(text) > maxBytes {
-		return File{}, fmt.Errorf("it has more than %d bytes: a theme is a short list of colors", maxBytes)
+		return File{}, fmt.Errorf("the file is larger than %d bytes", maxBytes)
 	}
 	var file File
 	if err := strictjson.Decode(text, &file); err != nil {
@@ -106,7 +106,7 @@ func inherit(files map[string]File, names []string) ([]Theme, error) {
 // derive returns one theme; above are the themes based on it, to detect cycles.
 func derive(files map[string]File, name string, above []string) (Theme, error) {
 	if slices.Contains(above, name) {
-		return Theme{}, fmt.Errorf("it is based on itself (%s): name one that pawl brings as a base", strings.Join(append(above, name), " on "))
+		return Theme{}, fmt.Errorf("the theme is based on itself (%s): use a built-in theme as its base", strings.Join(append(above, name), " on "))
 	}
 	if t, ok := Find(name, nil); ok {
 		return t, nil
@@ -118,7 +118,7 @@ func derive(files map[string]File, name string, above []string) (Theme, error) {
 	}
 	_, own := files[base]
 	if _, brought := Find(base, nil); !own && !brought {
-		return Theme{}, fmt.Errorf("there is no theme %q to be its base%s", base, suggest.Ask("", base, append(Names(nil), slices.Sorted(maps.Keys(files))...)))
+		return Theme{}, fmt.Errorf("unknown base theme %q%s", base, suggest.Ask("", base, append(Names(nil), slices.Sorted(maps.Keys(files))...)))
 	}
 	t, err := derive(files, base, append(above, name))
 	t.Name, t.Colors = name, f.Colors.withDefaults(t.Colors)
@@ -156,7 +156,7 @@ func (c Colors) check() error {
 	v := reflect.ValueOf(c)
 	for i, name := range colorNames() {
 		if text := v.Field(i).String(); text != "" && !isColor(text) {
-			return fmt.Errorf("colors.%s is %q: write #rrggbb, a number from 0 to 255 of the terminal's palette, or %q", name, text, terminalColor)
+			return fmt.Errorf("invalid color %q in colors.%s: use #rrggbb, a number from 0 to 255 of the terminal's palette, or %q", text, name, terminalColor)
 		}
 	}
 	return nil

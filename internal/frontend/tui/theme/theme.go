@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
@@ -93,7 +94,11 @@ func Find(name string, more []Theme) (Theme, bool) {
 func Lookup(name string, more []Theme) (Theme, error) {
 	t, ok := Find(name, more)
 	if !ok {
-		return t, fault.New(pawl.ErrInvalid, "there is no theme %q%s", name, suggest.Ask("", name, append(Names(more), Auto)))
+		names := append(Names(more), Auto)
+		if similar := suggest.Quoted("", name, names); similar != "" {
+			return t, fault.New(pawl.ErrInvalid, "unknown theme %q", name).Hint("Did you mean %s?", similar)
+		}
+		return t, fault.New(pawl.ErrInvalid, "unknown theme %q: use %s", name, humanize.Join(names, "or"))
 	}
 	return t, nil
 }

@@ -73,16 +73,16 @@ func TestReadRefuses(t *testing.T) {
 		{"an unknown color", "a.json", `{"colors":{"txt":"#000000"}}`, []string{"txt", "text, muted"}},
 		{"another case", "a.json", `{"colors":{"Text":"#000000"}}`, []string{"Text"}},
 		{"a key twice", "a.json", `{"colors":{"text":"1","text":"2"}}`, []string{"text"}},
-		{"no color", "a.json", `{"colors":{"text":"red"}}`, []string{`colors.text is "red"`, "#rrggbb"}},
+		{"no color", "a.json", `{"colors":{"text":"red"}}`, []string{`invalid color "red" in colors.text`, "#rrggbb"}},
 		{"a short color", "a.json", `{"colors":{"text":"#fff"}}`, []string{"#rrggbb"}},
 		{"a number too many", "a.json", `{"colors":{"text":"256"}}`, []string{"0 to 255"}},
 		{"a sequence", "a.json", `{"colors":{"text":"1\u001b[2J"}}`, []string{"#rrggbb"}},
 		{"another type", "a.json", `{"colors":{"text":1}}`, []string{"text"}},
 		{"a base that is not there", "a.json", `{"base":"drak"}`, []string{`"drak"`, "did you mean dark"}},
 		{"based on itself", "a.json", `{"base":"a"}`, []string{"a on a"}},
-		{"a name that is taken", "dark.json", `{}`, []string{"dark", "another name"}},
-		{"the name of none", "auto.json", `{}`, []string{"another name"}},
-		{"an odd name", "A b.json", `{}`, []string{"small letters"}},
+		{"a name that is taken", "dark.json", `{}`, []string{"dark", "rename"}},
+		{"the name of none", "auto.json", `{}`, []string{"rename"}},
+		{"an odd name", "A b.json", `{}`, []string{"lower-case letters"}},
 		{"much too long", "a.json", `{"base":"` + strings.Repeat("x", maxBytes) + `"}`, []string{"bytes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,10 +114,10 @@ func schema(t *testing.T) *jsonschema.Schema {
 	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.ID = "https://raw.githubusercontent.com/pawl-dev/pawl/main/docs/schema/theme.schema.json"
-	s.Title, s.Description = "a theme of pawl", "A theme of one's own: NAME.json in the folder themes beside pawl.json."
-	s.Properties["$schema"].Description = "Where the schema of this file is, for editors."
-	s.Properties["base"].Description = "The theme whose colors hold where this one names none: one that pawl brings, or another of yours. Without it, dark."
-	s.Properties["colors"].Description = "Colors by what they mean: #rrggbb, a number from 0 to 255 of the terminal's palette, or default for the terminal's own."
+	s.Title, s.Description = "Pawl theme", "A custom theme: NAME.json in the directory themes next to pawl.json."
+	s.Properties["$schema"].Description = "The URL of this schema, for editors."
+	s.Properties["base"].Description = "The theme that supplies the colors that are not set: a built-in theme or another custom one. Default: dark."
+	s.Properties["colors"].Description = "Colors by purpose: #rrggbb, a number from 0 to 255 of the terminal's palette, or default for the terminal's own color."
 	for _, c := range s.Properties["colors"].Properties {
 		c.Pattern = `^(#[0-9a-fA-F]{6}|[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]|default)$`
 	}

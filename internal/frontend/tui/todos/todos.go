@@ -41,7 +41,7 @@ func (s *Strip) View(list []pawl.Todo, working bool, width, height int) []string
 	if !s.open || height < 2 {
 		return []string{s.folded(head, list, width)}
 	}
-	lines := []string{s.line(s.shared.Styles.Bold.Render(head)+s.shared.Styles.Muted.Render(s.hint("folds it")), width)}
+	lines := []string{s.line(s.shared.Styles.Bold.Render(head)+s.shared.Styles.Muted.Render(s.hint("to collapse")), width)}
 	first := top(list, height-1)
 	for i, t := range list[first:min(len(list), first+height-1)] {
 		left := 0
@@ -77,7 +77,7 @@ func (s *Strip) folded(head string, list []pawl.Todo, width int) string {
 		text = sanitize.Line(list[i].Content)
 	}
 	line := styles.Bold.Render(head) + " " + text
-	if hint := s.hint("shows all"); ansi.StringWidth(line+hint)+2 <= width {
+	if hint := s.hint("to expand"); ansi.StringWidth(line+hint)+2 <= width {
 		line += styles.Muted.Render(hint)
 	}
 	return s.line(line, width)

@@ -48,7 +48,7 @@ var _ Store = File{}
 func (f File) Load() ([]Entry, error) {
 	data, err := userfile.Read(f.Path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("earlier prompts: %w", err)
+		return nil, fmt.Errorf("read the prompt history: %w", err)
 	}
 	var entries []Entry
 	for line := range bytes.Lines(data) {
@@ -68,7 +68,7 @@ func (f File) Add(e Entry) error {
 	}
 	unlock, err := userfile.Lock(f.Path)
 	if err != nil {
-		return fmt.Errorf("keep the prompt: %w", err)
+		return fmt.Errorf("write the prompt history: %w", err)
 	}
 	defer unlock()
 	entries, err := f.Load()
@@ -76,7 +76,7 @@ func (f File) Add(e Entry) error {
 		return err
 	}
 	if err := userfile.ReplaceText(f.Path, encode(Append(entries, e))); err != nil {
-		return fmt.Errorf("keep the prompt: %w", err)
+		return fmt.Errorf("write the prompt history: %w", err)
 	}
 	return nil
 }
