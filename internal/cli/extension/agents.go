@@ -59,35 +59,25 @@ func agentShowCommand() *cobra.Command {
 				return err
 			}
 			i := slices.IndexFunc(found.Agents.Agents, func(a definition.Agent) bool { return a.Name == def.Name })
-			one := definition.AgentSet{Agents: []definition.Agent{{Name: def.Name, Mode: inventory.BuiltIn, Tools: def.Tools, Steps: def.Steps}}}
+			a := definition.Agent{Name: def.Name, Mode: inventory.BuiltIn, Tools: def.Tools, Steps: def.Steps}
 			if i >= 0 {
-				one.Agents[0] = found.Agents.Agents[i]
-				checkAgents(one.Agents)
+				a = found.Agents.Agents[i]
+				if err := app.KnownModel(a.Model); err != nil { // its turns fail with the same error
+					a.Faults = append(a.Faults, "model: "+err.Error())
+				}
 			}
 			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), one.Agents[0])
+				return cli.WriteJSON(cmd.OutOrStdout(), a)
 			}
-			tools := "all"
-			if def.Tools != nil {
-				tools = fmt.Sprint(def.Tools)
+			if i < 0 {
+				a.Mode = ""
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%stools: %s\n\n%s\n", one.Show(), tools, def.Prompt)
-			return err
+			return printAgent(cmd.OutOrStdout(), a, def.Prompt)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&trusted, "trust", false, "include project configuration that is not trusted")
 	return cmd
-}
-
-// checkAgents adds a fault to agents with an unknown model. The turns of such an agent fail with the
-// same error.
-func checkAgents(agents []definition.Agent) {
-	for i := range agents {
-		if err := app.KnownModel(agents[i].Model); err != nil {
-			agents[i].Faults = append(agents[i].Faults, "model: "+err.Error())
-		}
-	}
 }
 
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)

@@ -64,9 +64,7 @@ func skillShowCommand() *cobra.Command {
 					Files []string `json:"files,omitempty"`
 				}{k.Skill, k.Body, k.Files})
 			}
-			one := skill.Set{Skills: []skill.Skill{k.Skill}}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n\n%s\n", one.Show(), k.Description, k.Body)
-			return err
+			return printSkill(cmd.OutOrStdout(), k.Skill, k.Body, k.Files)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
