@@ -13,13 +13,16 @@ const (
 	FlagsSession     = "Session"
 	FlagsPermissions = "Permission"
 	FlagsLimits      = "Limit"
+	FlagsChange      = "Change"
+	FlagsTeam        = "Team"
+	FlagsChecks      = "Verification"
 	FlagsOutput      = "Output"
 	FlagsServer      = "Server"
 	flagsOther       = "Other"
 )
 
 // flagGroups is the order in which the groups are printed.
-var flagGroups = []string{FlagsSession, FlagsModel, FlagsPermissions, FlagsLimits, FlagsOutput, FlagsServer, flagsOther}
+var flagGroups = []string{FlagsSession, FlagsModel, FlagsPermissions, FlagsLimits, FlagsChange, FlagsTeam, FlagsChecks, FlagsOutput, FlagsServer, flagsOther}
 
 const flagGroupKey = "pawl_group"
 

@@ -28,7 +28,7 @@ func AgentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
 		Short: "List, show and create agents",
-		Long: `List the agents of this directory, as ` + "`pawl extensions list agents`" + ` does. The built-in
+		Long: `List the agents of this directory, as 'pawl extensions list agents' does. The built-in
 agents are build, plan, explore and general. Agents of a project are active only if you
 trust the project.`,
 		Example: `  pawl agents

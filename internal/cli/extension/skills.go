@@ -28,7 +28,7 @@ func SkillsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skills",
 		Short: "List, install, update and remove skills",
-		Long: `List the skills of this directory, as ` + "`pawl extensions list skills`" + ` does. Skills of a
+		Long: `List the skills of this directory, as 'pawl extensions list skills' does. Skills of a
 project are active only if you trust the project.`,
 		Example: `  pawl skills
   pawl skills add owner/repo

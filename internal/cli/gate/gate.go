@@ -74,6 +74,9 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
 	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
 	flags.BoolVar(&f.reviewed, "reviewed", false, "treat suspicious changes as reviewed")
+	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
+	cli.GroupFlags(cmd, cli.FlagsChecks, "tests", "report", "network", "timeout", "allow-test", "allow-file", "reviewed")
+	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }

@@ -68,6 +68,8 @@ reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
 	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 6 for findings at or above this `level`: none, note, warning or error")
 	flags.IntVar(&f.most, "max-findings", 50, "report at most `n` findings, the most severe first")
+	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
+	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output", "fail-on", "max-findings")
 	return cmd
 }
 

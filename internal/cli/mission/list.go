@@ -106,7 +106,7 @@ func missionShowCommand() *cobra.Command {
 started, merged and returned tasks, checks, reviews and gate results. Each worker has its
 own session: 'pawl mission status' lists them, 'pawl session show' shows one.`,
 		Example: `  pawl mission show
-  pawl mission show 7f3a`,
+  pawl mission show 8Q4Z7K`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {

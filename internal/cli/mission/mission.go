@@ -70,6 +70,9 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
 	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
+	cli.GroupFlags(cmd, cli.FlagsTeam, "workers", "worker-model", "stuck")
+	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-file", "allow-test", "reviewer")
+	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
 	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionVerifyCommand())
 	return cmd
 }

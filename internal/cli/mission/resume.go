@@ -33,7 +33,7 @@ limits of the flags and your prompt (default: "Go on."). Nothing is merged twice
 criteria do not change. Without an id, resume the newest mission of this directory.`,
 		Example: `  pawl mission resume
   pawl mission resume --max-cost 20
-  pawl mission resume 7f3a "the key is in place now"`,
+  pawl mission resume 8Q4Z7K "the key is in place now"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := f.Settings()
 			if err = errors.Join(err, f.Check()); err != nil {

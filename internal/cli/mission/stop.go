@@ -21,7 +21,7 @@ func missionStopCommand() *cobra.Command {
 		Long: `Stop a mission, like Ctrl-C in the terminal that runs it, and wait until it has stopped.
 Merged tasks stay merged and worktrees are kept. 'pawl mission resume' continues it.`,
 		Example: `  pawl mission stop
-  pawl mission stop 7f3a`,
+  pawl mission stop 8Q4Z7K`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, args, func(ctx context.Context, a *app.App, s pawl.Session) error {

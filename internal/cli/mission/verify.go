@@ -31,7 +31,7 @@ are printed.
 
 Exit codes: 0 verified, 1 error, 2 usage, 6 not verified, 130 canceled.`,
 		Example: `  pawl mission verify
-  pawl mission verify 7f3a`,
+  pawl mission verify 8Q4Z7K`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var here missionTarget

@@ -66,35 +66,28 @@ func helpOf(t *testing.T, cmd *cobra.Command) string {
 	return out.String()
 }
 
-// strict makes a wrong form of a help text an error. It is off until the texts of all commands are
-// rewritten.
-const strict = false
-
 // verb matches the beginning of a summary: a word with a capital, which is no article or pronoun.
 var verb = regexp.MustCompile(`^[A-Z][a-z]+[ ,]`)
 
 func checkHelp(t *testing.T, cmd *cobra.Command) {
 	t.Helper()
-	path, report := cmd.CommandPath(), t.Logf
-	if strict {
-		report = t.Errorf
-	}
+	path := cmd.CommandPath()
 	if n := utf8.RuneCountInString(cmd.Short); n > 60 || n == 0 || strings.HasSuffix(cmd.Short, ".") {
-		report("%s: the summary %q must have 1 to 60 characters and no final period", path, cmd.Short)
+		t.Errorf("%s: the summary %q must have 1 to 60 characters and no final period", path, cmd.Short)
 	}
 	if cmd.HasParent() && (!verb.MatchString(cmd.Short) || regexp.MustCompile(`^(A|An|The|All|What|Whether) `).MatchString(cmd.Short)) {
-		report("%s: the summary %q must begin with a verb with a capital", path, cmd.Short)
+		t.Errorf("%s: the summary %q must begin with a verb with a capital", path, cmd.Short)
 	}
 	isTopic := cmd.HasParent() && cmd.Parent().Name() == "help"
 	if cmd.Runnable() && !isTopic && strings.Count(strings.TrimSpace(cmd.Example), "\n") < 1 {
-		report("%s: its help needs two examples", path)
+		t.Errorf("%s: its help needs two examples", path)
 	}
 	if isTopic && strings.Count(cmd.Long, "\n") >= 40 {
 		t.Errorf("%s: it must have less than 40 lines", path)
 	}
 	for line := range strings.Lines(cmd.Long) {
 		if n := utf8.RuneCountInString(line); n > 100 {
-			report("%s: a line of the help has %d characters: %s", path, n, line)
+			t.Errorf("%s: a line of the help has %d characters: %s", path, n, line)
 		}
 	}
 	if !cmd.HasParent() {

@@ -18,8 +18,8 @@ const rootLong = `Pawl is a coding agent for the terminal. Describe the task. Wa
 diff, as it happens.
 
 Without a command, Pawl opens the terminal UI. A prompt with more than one word is sent at
-once. With -p, Pawl works on the prompt and exits, as ` + "`pawl run`" + ` does; -p accepts the flags
-of ` + "`pawl run`" + `.`
+once. With -p, Pawl works on the prompt and exits, as 'pawl run' does; -p accepts the flags
+of 'pawl run'.`
 
 const rootExample = `  pawl
   pawl "fix the failing test"

@@ -82,6 +82,8 @@ func New(name, short string) *cobra.Command {
 // Finish completes a root command after all its subcommands were added.
 func Finish(cmd *cobra.Command) *cobra.Command {
 	cmd.AddCommand(completionCommand(cmd.Name()))
+	cmd.InitDefaultHelpCmd()
+	cmd.InitDefaultVersionFlag()
 	suggestSubcommands(cmd)
 	addCompletions(cmd)
 	return cmd

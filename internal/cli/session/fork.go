@@ -61,7 +61,7 @@ func sessionRenameCommand() *cobra.Command {
 		Use:   "rename id|last title…",
 		Short: "Rename a session",
 		Example: `  pawl session rename last "Rewrite the parser"
-  pawl session rename 8q7f3a "Fix the build"`,
+  pawl session rename 8Q4Z7K "Fix the build"`,
 		Args: cli.Args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {

@@ -25,16 +25,17 @@ func Command() *cobra.Command {
 		Short: "List, show, undo, fork, export and import sessions",
 		Long: `List, show, undo, fork, export and import sessions.
 
-A session is named by its id, by 4 or more characters from its beginning or end, or by the
-word last, which is the newest session of the working directory.`,
+A session is named by its ID, by a unique beginning or end of the ID with at least 4
+characters, or by the word last: the newest session of the working directory. Lists show
+the last 6 characters of an ID.`,
 		Example: `  pawl session list
   pawl session show last
   pawl session undo last`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionExportCommand(), sessionImportCommand(), sessionQueueCommand(), sessionDeleteCommand(),
-		sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(), sessionRenameCommand(), sessionCompactCommand(), sessionShellCommand())
+	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(),
+		sessionQueueCommand(), sessionCompactCommand(), sessionShellCommand(), sessionRenameCommand(), sessionExportCommand(), sessionImportCommand(), sessionDeleteCommand())
 	return cmd
 }
 
@@ -103,7 +104,7 @@ func sessionShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show id|last",
 		Short:   "Show the conversation of a session",
-		Example: "  pawl session show last\n  pawl session show 8q7f3a | less",
+		Example: "  pawl session show last\n  pawl session show 8Q4Z7K | less",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, args[0], func(ctx context.Context, a *app.App, s pawl.Session) error {
@@ -123,8 +124,8 @@ func sessionDeleteCommand() *cobra.Command {
 		Short: "Delete sessions",
 		Long: `Delete sessions with their logs and outputs. This cannot be undone. 'pawl gc' deletes the
 snapshots and caches of deleted sessions.`,
-		Example: `  pawl session delete last
-  pawl session delete 8q7f3a m2c4kz`,
+		Example: `  pawl session delete 8Q4Z7K
+  pawl session delete 8Q4Z7K M2T9WD`,
 		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {

@@ -71,7 +71,7 @@ files outside the project. 'pawl session redo' restores what was undone, until t
 session continues.`,
 		Example: `  pawl session undo
   pawl session undo --files --diff
-  pawl session undo 8q7f3a --yes --keep-aside`,
+  pawl session undo 8Q4Z7K --yes --keep-aside`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithSession(cmd, sessionName(args), func(ctx context.Context, a *app.App, s pawl.Session) error {

@@ -54,7 +54,7 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 		return cli.UsageError(cmd, err)
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); !ok || !cli.IsTerminal(in) || !cli.IsTerminal(cmd.OutOrStdout()) {
-		return noTerminal(cmd)
+		return noTerminal(cmd, prompt)
 	}
 	ctx := cmd.Context()
 	dir, err := app.WorkingDir()
@@ -109,9 +109,11 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 	return tui.Run(ctx, c)
 }
 
-// noTerminal prints the usage and returns the error for a missing terminal.
-func noTerminal(cmd *cobra.Command) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
+// noTerminal prints the usage, unless a prompt was given, and returns the error for a missing terminal.
+func noTerminal(cmd *cobra.Command, prompt string) error {
+	if prompt == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n\n%s\n", cmd.Short, cmd.UsageString())
+	}
 	return &cli.ExitError{Code: cli.ExitUsage, Err: fault.New(pawl.ErrInvalid, "the terminal UI needs a terminal").Hint("Run `pawl run \"your prompt\"` to work without one.")}
 }
 
