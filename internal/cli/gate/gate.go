@@ -84,8 +84,8 @@ Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
 // checks validates the flags. It returns the command in args as a check, or nil if there is no
 // command.
 func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
-	if !slices.Contains([]string{"text", "json", "markdown", "intoto"}, f.format) {
-		return nil, fmt.Errorf("invalid --format %q: use text, json, markdown or intoto", f.format)
+	if formats := []string{"text", "json", "markdown", "intoto"}; !slices.Contains(formats, f.format) {
+		return nil, cli.Unknown("format", f.format, formats)
 	}
 	if len(args) == 0 {
 		if f.tests != "" || f.report != "" || len(f.network) > 0 {

@@ -74,11 +74,12 @@ reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
 }
 
 func (f *reviewFlags) check() error {
+	formats, levels := []string{"text", "json", "sarif", "markdown"}, []string{"none", "note", "warning", "error"}
 	switch {
-	case !slices.Contains([]string{"text", "json", "sarif", "markdown"}, f.format):
-		return fmt.Errorf("invalid --format %q: use text, json, sarif or markdown", f.format)
-	case f.failOn != "none" && !slices.Contains(review.Severities, review.Severity(f.failOn)):
-		return fmt.Errorf("invalid --fail-on %q: use none, note, warning or error", f.failOn)
+	case !slices.Contains(formats, f.format):
+		return cli.Unknown("format", f.format, formats)
+	case !slices.Contains(levels, f.failOn):
+		return cli.Unknown("level", f.failOn, levels)
 	case f.most < 1 || f.most > review.MaxFindings:
 		return fmt.Errorf("invalid --max-findings %d: use a number from 1 to %d", f.most, review.MaxFindings)
 	}

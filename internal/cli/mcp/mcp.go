@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 // Command returns 'pawl mcp' with its subcommands.
@@ -107,7 +108,7 @@ func (h *localServers) hint() string {
 	if h.untrusted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of this project inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
+	return fmt.Sprintf("this project has %s, inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
 }
 
 // find returns the server with the given name.
@@ -115,9 +116,16 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	if i := slices.IndexFunc(h.entries, func(e app.MCPServer) bool { return e.Name == name }); i >= 0 {
 		return h.entries[i], nil
 	}
+	var names []string
+	for _, e := range h.entries {
+		names = append(names, e.Name)
+	}
+	if similar := suggest.Names(name, names); len(similar) > 0 {
+		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", cli.DidYouMean(similar))
+	}
 	if h.untrusted > 0 {
 		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).
-			Hint("%s of this project inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
+			Hint("This project has %s, inactive until you trust it. Run `pawl trust`.", humanize.Plural(h.untrusted, "MCP server"))
 	}
 	return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("Run `pawl mcp list` to see all servers.")
 }

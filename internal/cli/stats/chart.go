@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ func (c chart) draw(s stats, where string) string {
 
 // group writes the line of a group, with the name of a session below it.
 func (c chart) group(b *strings.Builder, g row, bar string) {
-	label, indent := g.Key, ""
+	label, indent := cmp.Or(g.short, g.Key), ""
 	if g.Parent != "" {
 		indent = "  "
 	}

@@ -118,6 +118,9 @@ func (s *stats) nameSessions(ctx context.Context, a *app.App) error {
 			return err
 		}
 		s.Groups[i].name = session.Name()
+		if g.Parent == "" {
+			s.Groups[i].short = cli.ShortID(pawl.SessionID(g.Key))
+		}
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type row struct {
 	Parent pawl.SessionID `json:"parent,omitempty"`
 	totals
 	name   string // of a session, for the chart
+	short  string // ID of a session, for the chart; subagents have none, because only whole IDs name them
 	others bool   // the sum of the groups above the limit
 }
 
