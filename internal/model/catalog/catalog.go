@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/suggest"
 )
 
 //go:generate go run -C ../../../dev/catalog . ../../internal/model/catalog/data.json
@@ -132,6 +133,9 @@ func (c *Catalog) Provider(id string) (Provider, error) {
 	names := make([]string, 0, len(c.Providers))
 	for _, p := range c.Providers {
 		names = append(names, p.ID)
+	}
+	if similar := suggest.Name(id, names); similar != "" {
+		return Provider{}, fault.New(pawl.ErrInvalid, "unknown provider %q", id).Hint("Did you mean %q?", similar)
 	}
 	return Provider{}, fault.New(pawl.ErrInvalid, "unknown provider %q: use %s", id, strings.Join(names, ", "))
 }

@@ -93,7 +93,7 @@ func TestLookupRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Provider("antropic"); err == nil || !strings.Contains(err.Error(), "anthropic, openai") {
+	if _, err := c.Provider("somebody"); err == nil || !strings.Contains(err.Error(), "anthropic, openai") {
 		t.Errorf("got %v", err)
 	}
 	if m, ok := c.Small("nobody"); ok {
