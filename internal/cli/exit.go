@@ -62,17 +62,19 @@ func TurnError(f pawl.TurnFinished) error {
 		}
 	}
 	err := fault.New(nil, "%s", cmp.Or(f.Message, ReasonText(f.Reason)))
-	switch f.Reason {
-	case pawl.ReasonMaxSteps:
-		err.Hint("Run `pawl run -c --max-steps 50` to continue with a higher limit.")
-	case pawl.ReasonBudget:
-		err.Hint("Run `pawl run -c` with a higher limit to continue, e.g. --max-cost 5.")
-	case pawl.ReasonMaxTokens, pawl.ReasonLoop:
-		err.Hint("Run `pawl run -c` with a prompt to continue.")
-	case pawl.ReasonPermissionDenied:
-		err.Hint("Run `pawl help modes` to see which mode allows it.")
+	if hint := nextSteps[f.Reason]; hint != "" {
+		err = err.Hint("%s", hint)
 	}
 	return &ExitError{Code: code, Err: err}
+}
+
+// nextSteps are the hints for turns that did not end normally.
+var nextSteps = map[pawl.Reason]string{
+	pawl.ReasonMaxSteps:         "Run `pawl run -c --max-steps 50` to continue with a higher limit.",
+	pawl.ReasonBudget:           "Run `pawl run -c` with a higher limit to continue, e.g. --max-cost 5.",
+	pawl.ReasonMaxTokens:        "Run `pawl run -c` with a prompt to continue.",
+	pawl.ReasonLoop:             "Run `pawl run -c` with a prompt to continue.",
+	pawl.ReasonPermissionDenied: "Run `pawl help modes` to see which mode allows it.",
 }
 
 // ReasonText describes why a turn ended.

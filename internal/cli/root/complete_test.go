@@ -29,7 +29,7 @@ func TestCompletionTables(t *testing.T) {
 }
 
 // TestCompletion checks values that do not depend on the machine.
-func TestCompletion(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestCompletion(t *testing.T) {
 	for _, name := range []string{"HOME", "PAWL_DATA", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, t.TempDir())
 	}

@@ -46,9 +46,9 @@ func stopReason(f pawl.TurnFinished) (sdk.StopReason, error) {
 		return sdk.StopReasonRefusal, nil
 	}
 	if f.Fault == pawl.FaultModel {
-		return "", fmt.Errorf("the model failed: %s. The session is saved. Send a prompt to continue, or choose another model.", f.Message)
+		return "", fmt.Errorf("the model failed: %s. The session is saved: send a prompt to continue, or choose another model", f.Message)
 	}
-	return "", fmt.Errorf("the turn failed: %s. The session is saved. Send a prompt to continue.", f.Message)
+	return "", fmt.Errorf("the turn failed: %s. The session is saved: send a prompt to continue", f.Message)
 }
 
 func deref(s *string) string {

@@ -153,7 +153,7 @@ func TestEnds(t *testing.T) {
 		{"tokens", `{"text":"Done","finish":"max_tokens"}`, "", "max_tokens"},
 		{"steps", `{"calls":[{"name":"list"}]}`, "--max-steps=1", "max_turn_requests"},
 		{"failed", `{"text":"no money","fault":"error"}`, "", "the model failed: "},
-		{"misfit", `{"expect":"something else","text":"x"}`, "", "Send a prompt to continue"},
+		{"misfit", `{"expect":"something else","text":"x"}`, "", "send a prompt to continue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, model := newWorkdir(t, c.script, `{"text":"Wrapped up."}`)

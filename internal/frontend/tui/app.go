@@ -118,10 +118,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case firstPromptMsg:
 		return a, a.sendFirstPrompt()
 	case olderMsg:
-		a.loading = false
-		if m.session == a.session.ID && len(m.events) > 0 {
-			a.view.Log.Prepend(m.events)
-		}
+		a.older(m)
 	case draftMsg:
 		a.caughtUp(m)
 	case sentMsg:
@@ -184,6 +181,14 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.forward(msg)
 	}
 	return a, nil
+}
+
+// older shows events from before the ones that are shown.
+func (a *app) older(m olderMsg) {
+	a.loading = false
+	if m.session == a.session.ID && len(m.events) > 0 {
+		a.view.Log.Prepend(m.events)
+	}
 }
 
 // forward passes a message to the top dialog, or to the editor. User input goes to the
