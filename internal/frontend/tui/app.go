@@ -118,7 +118,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case firstPromptMsg:
 		return a, a.sendFirstPrompt()
 	case olderMsg:
-		a.older(m)
+		a.showOlder(m)
 	case draftMsg:
 		a.caughtUp(m)
 	case sentMsg:
@@ -183,8 +183,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
-// older shows events from before the ones that are shown.
-func (a *app) older(m olderMsg) {
+// showOlder shows events from before the ones that are shown.
+func (a *app) showOlder(m olderMsg) {
 	a.loading = false
 	if m.session == a.session.ID && len(m.events) > 0 {
 		a.view.Log.Prepend(m.events)
