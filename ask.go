@@ -76,27 +76,27 @@ func (a Ask) Check(answer Answer) error {
 	switch answer.Outcome {
 	case OutcomeDenied:
 		if len(answer.Always) > 0 {
-			return errors.New("what is declined cannot be permitted for good")
+			return errors.New("a denied permission cannot be always allowed")
 		}
 		return nil
 	case OutcomeAnswered:
 	case OutcomeTimeout, OutcomeCanceled, OutcomeAbsent:
-		return fmt.Errorf("a person cannot answer %q", answer.Outcome)
+		return fmt.Errorf("outcome %q cannot be given by a user: use answered or denied", answer.Outcome)
 	default:
-		return fmt.Errorf("unknown outcome %q", answer.Outcome)
+		return fmt.Errorf("unknown outcome %q: use answered or denied", answer.Outcome)
 	}
 	if len(answer.Always) > 0 && len(a.Offer) == 0 {
-		return errors.New("it is not offered for good: permit it once, or decline")
+		return errors.New("always allow is not offered here: allow once or deny")
 	}
 	if a.Kind == AskPermission && answer.Text != "" {
-		return errors.New("a word to the model goes with a no: permit it, and send the word as a prompt")
+		return errors.New("a message can only go with a denial: allow, then send the message as a prompt")
 	}
 	if len(answer.Answers) != len(a.Questions) {
-		return fmt.Errorf("%d answers to %d questions", len(answer.Answers), len(a.Questions))
+		return fmt.Errorf("got %d answers to %d questions", len(answer.Answers), len(a.Questions))
 	}
 	for i, chosen := range answer.Answers {
 		if n := len(chosen); n == 0 || n > 1 && !a.Questions[i].Multiple {
-			return fmt.Errorf("%d answers to the question %q", n, a.Questions[i].Header)
+			return fmt.Errorf("got %d answers to the question %q: give one, or more if it allows several", n, a.Questions[i].Header)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 	// ErrRewound: [History.Apply] met an undo or redo, so what it applied before is
 	// no longer valid. Read the log again with [Fold].
-	ErrRewound = errors.New("the session went back: its log must be read anew")
+	ErrRewound = errors.New("the session was undone or redone: read its log again")
 )
 
 // Code is the class of an error that a [Service] returns. Codes are stable, for
@@ -80,9 +80,9 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.Holder == "" {
-		return fmt.Sprintf("session %s is busy: it has an open turn or prompts that wait", e.Session)
+		return fmt.Sprintf("session %s is busy: a turn is running or prompts are queued", e.Session)
 	}
-	return fmt.Sprintf("session %s is busy: %s works on it", e.Session, e.Holder)
+	return fmt.Sprintf("session %s is busy: %s is working on it", e.Session, e.Holder)
 }
 
 // Is makes errors.Is(err, ErrBusy) true.

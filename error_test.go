@@ -36,8 +36,8 @@ func TestCodeOf(t *testing.T) {
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"session S is busy: it has an open turn or prompts that wait": &BusyError{Session: "S"},
-		"session S is busy: pid 7 works on it":                        &BusyError{Session: "S", Holder: "pid 7"},
+		"session S is busy: a turn is running or prompts are queued": &BusyError{Session: "S"},
+		"session S is busy: pid 7 is working on it":                  &BusyError{Session: "S", Holder: "pid 7"},
 	} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)

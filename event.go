@@ -60,16 +60,16 @@ func (k Kind) Decode(version int, data []byte) (Body, error) {
 	known, ok := kinds[k]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("decode event: unknown kind %q: written by a newer pawl? upgrade to read it", k)
+		return nil, fmt.Errorf("decode event: unknown kind %q: it was written by a newer version of Pawl", k)
 	case version > known.version:
-		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the one this pawl knows: upgrade to read it", k, version, known.version)
+		return nil, fmt.Errorf("decode %s: version %d is newer than %d, the newest that this version of Pawl knows", k, version, known.version)
 	case version < 1:
 		return nil, fault.New(ErrInvalid, "decode %s: invalid version %d", k, version)
 	}
 	for v := version; v < known.version; v++ {
 		var err error
 		if data, err = known.upcasts[v-1](data); err != nil {
-			return nil, fmt.Errorf("decode %s: bring version %d to %d: %w", k, v, v+1, err)
+			return nil, fmt.Errorf("decode %s: upgrade version %d to %d: %w", k, v, v+1, err)
 		}
 	}
 	b, err := known.decode(data)

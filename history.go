@@ -224,10 +224,10 @@ func (h *History) Messages() []Message {
 // a second result), and that it must not be acted on.
 func (h *History) Apply(e Event) error {
 	if e.Seq != h.head+1 {
-		return fmt.Errorf("event %d follows event %d: the log has a gap", e.Seq, h.head)
+		return fmt.Errorf("event %d follows event %d: events are missing from the log", e.Seq, h.head)
 	}
 	if _, begins := e.Body.(SessionCreated); begins != (e.Seq == 1) {
-		return fmt.Errorf("event %d, %s: a session begins with its creation, once", e.Seq, KindOf(e.Body))
+		return fmt.Errorf("event %d, %s: a log begins with the creation of its session, exactly once", e.Seq, KindOf(e.Body))
 	}
 	if e.Seq > h.scanned && h.undone.add(e) {
 		return ErrRewound
@@ -340,7 +340,7 @@ func (h *History) apply(e Event) error {
 	case TurnFinished:
 		return h.finishTurn()
 	case Delta, Progress, Status:
-		return fmt.Errorf("does not belong in a log")
+		return fmt.Errorf("an event of this kind cannot be in a log")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 func (h *History) reword(b Reworded) error {
 	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == b.Prompt })
 	if i < 0 {
-		return fmt.Errorf("prompt %d does not wait", b.Prompt)
+		return fmt.Errorf("prompt %d is not queued", b.Prompt)
 	}
 	h.waiting = slices.Clone(h.waiting) // callers may hold the slice
 	h.waiting[i].Prompt.Parts = b.Parts
@@ -20,7 +20,7 @@ func (h *History) reword(b Reworded) error {
 func (h *History) take(seq Seq) (Waiting, error) {
 	i := slices.IndexFunc(h.waiting, func(w Waiting) bool { return w.Seq == seq })
 	if i < 0 {
-		return Waiting{}, fmt.Errorf("prompt %d does not wait", seq)
+		return Waiting{}, fmt.Errorf("prompt %d is not queued", seq)
 	}
 	w := h.waiting[i]
 	h.waiting = slices.Delete(slices.Clone(h.waiting), i, i+1) // callers may hold the slice
@@ -40,10 +40,10 @@ func (h *History) useCallID(id CallID, c *CallState) {
 func (h *History) unfinished(id CallID) (*CallState, error) {
 	call := h.calls[id]
 	if call == nil {
-		return nil, fmt.Errorf("call %s is not of the open turn", id)
+		return nil, fmt.Errorf("call %s does not belong to the open turn", id)
 	}
 	if call.Finished {
-		return nil, fmt.Errorf("call %s has its result already", id)
+		return nil, fmt.Errorf("call %s already has a result", id)
 	}
 	return call, nil
 }
@@ -70,7 +70,7 @@ func (h *History) ask(e Event, b Asked) error {
 		ask = &call.Permission
 	}
 	if *ask != nil {
-		return fmt.Errorf("call %s has asked already", b.Call)
+		return fmt.Errorf("call %s has already asked", b.Call)
 	}
 	*ask = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
 	return nil
@@ -82,7 +82,7 @@ func (h *History) askTurn(e Event, b Asked) error {
 		return err
 	}
 	if b.Call != "" || h.open.Asked != nil {
-		return fmt.Errorf("the turn asks once between two steps, and for no call")
+		return fmt.Errorf("a turn can ask only once between two steps, and not for a call")
 	}
 	h.open.Asked = &OpenAsk{Seq: e.Seq, At: e.At, Asked: b}
 	return nil
@@ -91,7 +91,7 @@ func (h *History) askTurn(e Event, b Asked) error {
 func (h *History) answer(b Answered) error {
 	a := h.Ask(b.Ask)
 	if a == nil || a.Answer != nil {
-		return fmt.Errorf("nobody waits for the answer to %d", b.Ask)
+		return fmt.Errorf("event %d is not an open question", b.Ask)
 	}
 	a.Answer = &b.Answer
 	return nil
@@ -103,7 +103,7 @@ func (h *History) spawn(b Spawned) error {
 		return err
 	}
 	if call.Spawned != nil {
-		return fmt.Errorf("call %s has a child already", b.Call)
+		return fmt.Errorf("call %s already has a subagent", b.Call)
 	}
 	call.Spawned = &b
 	h.open.Subagents = append(h.open.Subagents, b)

@@ -34,7 +34,7 @@ func (h *History) compact(e Event, b Compacted) error {
 		from = len(h.messages)
 	}
 	if from < len(h.messages) && h.messages[from].Role == RoleTool {
-		return fmt.Errorf("the results at %d would stay without their calls", b.Keep)
+		return fmt.Errorf("the tool results at %d would be kept without their calls", b.Keep)
 	}
 	// A new slice, so that the replaced messages can be freed.
 	kept := h.messages[from:]
@@ -49,7 +49,7 @@ func (h *History) askUndo(e Event, b UndoAsked) error {
 	case h.open != nil || len(h.waiting) > 0 || len(h.orders) > 0:
 		return fmt.Errorf("the session is not idle")
 	case (b.To == 0) == (b.Redo == 0), b.To >= e.Seq, b.Redo >= e.Seq:
-		return fmt.Errorf("there is nothing to go back to")
+		return fmt.Errorf("nothing to undo or redo")
 	}
 	h.orders = append(h.orders, Order{Seq: e.Seq, Body: b})
 	return nil
@@ -64,7 +64,7 @@ func (h *History) undo(e Event, b Undone) error {
 	}
 	order, ok := taken.Body.(UndoAsked)
 	if !ok {
-		return fmt.Errorf("the order %d is another one", b.Asked)
+		return fmt.Errorf("request %d is not an undo or redo", b.Asked)
 	}
 	if b.Refused != "" {
 		return nil
@@ -74,7 +74,7 @@ func (h *History) undo(e Event, b Undone) error {
 	} else {
 		last := len(h.undos) - 1
 		if last < 0 || h.undos[last].seq != order.Redo {
-			return fmt.Errorf("%d is not what was done last", order.Redo)
+			return fmt.Errorf("%d is not the latest undo", order.Redo)
 		}
 		h.undos = h.undos[:last:last]
 	}
@@ -108,7 +108,7 @@ func filesChanged(r Undo, files []string) string {
 func (h *History) takeOrder(seq Seq) (Order, error) {
 	i := slices.IndexFunc(h.orders, func(o Order) bool { return o.Seq == seq })
 	if i < 0 {
-		return Order{}, fmt.Errorf("there is no order %d", seq)
+		return Order{}, fmt.Errorf("request %d not found", seq)
 	}
 	order := h.orders[i]
 	h.orders = slices.Delete(slices.Clone(h.orders), i, i+1) // callers may hold the slice

@@ -14,7 +14,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 		return fmt.Errorf("turn %d is still open", h.open.Number)
 	}
 	if slices.ContainsFunc(h.orders, func(o Order) bool { return o.Started != nil }) {
-		return fmt.Errorf("a command of the person's has no end")
+		return fmt.Errorf("a shell command of the user has not ended")
 	}
 	h.turns++
 	h.undos = nil
@@ -34,7 +34,7 @@ func (h *History) inject(e Event, b Injected) error {
 	if b.Subagent != "" {
 		i := slices.Index(h.open.Pending, b.Subagent)
 		if i < 0 {
-			return fmt.Errorf("nobody waits for the child %s", b.Subagent)
+			return fmt.Errorf("the turn does not wait for subagent %s", b.Subagent)
 		}
 		h.open.Pending = slices.Delete(slices.Clone(h.open.Pending), i, i+1) // callers may hold the slice
 	}
@@ -67,7 +67,7 @@ func (h *History) startReply(e Event, b ReplyStarted) error {
 	}
 	n := len(h.open.Steps)
 	if b.Step != n+1 || n > 0 && !h.open.Steps[n-1].Replied {
-		return fmt.Errorf("step %d is not the next one", b.Step)
+		return fmt.Errorf("step %d is not the next step", b.Step)
 	}
 	if n > 0 {
 		h.settle(h.open.Steps[n-1].Calls)

@@ -168,7 +168,7 @@ func (m *Mission) apply(e Event) error {
 	case Blocked:
 		m.Blocked = &b
 	default:
-		err = errors.New("this is not about a mission")
+		err = errors.New("not a mission event")
 	}
 	m.Nudges = 0
 	return err
@@ -197,7 +197,7 @@ func (m *Mission) plan(b Planned) error {
 			continue
 		}
 		if t.Phase == PhaseRunning || t.Phase == PhaseMerged {
-			return fmt.Errorf("the task %s is %s and cannot be dropped", t.Task.ID, t.Phase)
+			return fmt.Errorf("task %s is %s and cannot be dropped", t.Task.ID, t.Phase)
 		}
 		if t.Attempt > 0 || t.Phase == PhaseDropped {
 			t.Phase = PhaseDropped
@@ -211,9 +211,9 @@ func (m *Mission) plan(b Planned) error {
 func (m *Mission) setCriteria(b CriteriaSet) error {
 	switch {
 	case m.Criteria != nil:
-		return errors.New("what must hold is frozen already")
+		return errors.New("the criteria are already set")
 	case b.Hash != b.Criteria.Hash():
-		return errors.New("what is frozen is not what its hash says")
+		return errors.New("the hash does not match the criteria")
 	}
 	m.Criteria, m.Hash, m.Branch, m.Tip = &b.Criteria, b.Hash, b.Branch, b.Criteria.Base
 	return nil
@@ -223,7 +223,7 @@ func (m *Mission) delegate(b Delegated) error {
 	for _, id := range b.Tasks {
 		t := m.Task(id)
 		if t == nil || t.Phase != PhasePlanned {
-			return fmt.Errorf("the task %s does not wait to be given to somebody", id)
+			return fmt.Errorf("task %s is not ready to be delegated", id)
 		}
 		t.Phase = PhaseQueued
 	}
@@ -234,11 +234,11 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 	t := m.Task(b.Task)
 	switch {
 	case m.Criteria == nil:
-		return errors.New("nobody works before it is frozen what must hold")
+		return errors.New("a task cannot start before the criteria are set")
 	case t == nil || t.Phase != PhaseQueued:
-		return fmt.Errorf("the task %s does not wait for a worker", b.Task)
+		return fmt.Errorf("task %s is not queued", b.Task)
 	case b.Attempt != t.Attempt+1:
-		return fmt.Errorf("attempt %d at the task %s follows attempt %d", b.Attempt, b.Task, t.Attempt)
+		return fmt.Errorf("attempt %d at task %s follows attempt %d", b.Attempt, b.Task, t.Attempt)
 	}
 	t.Phase, t.Attempt, t.Worker, t.Base, t.From, t.Began = PhaseRunning, b.Attempt, b.Worker, b.Base, b.From, e.At
 	m.Attempts++
@@ -250,7 +250,7 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 func (m *Mission) attempt(id string, n int) (*TaskState, error) {
 	t := m.Task(id)
 	if t == nil || t.Phase != PhaseRunning || t.Attempt != n {
-		return nil, fmt.Errorf("nobody makes attempt %d at the task %s", n, id)
+		return nil, fmt.Errorf("attempt %d at task %s is not running", n, id)
 	}
 	return t, nil
 }
@@ -311,7 +311,7 @@ func (m *Mission) ran(b CheckRan) error {
 
 func (m *Mission) recordGate(b GateResult) error {
 	if m.Criteria == nil || b.Round < m.Round || b.Candidate != m.Tip {
-		return errors.New("this is not what the gate was asked about")
+		return errors.New("the gate result is not about the current candidate")
 	}
 	m.Round, m.Gate = b.Round, &b
 	return nil
@@ -322,11 +322,11 @@ func (m *Mission) recordGate(b GateResult) error {
 func (m *Mission) seal(b Sealed) error {
 	switch {
 	case m.Gate == nil || len(m.Gate.Faults) > 0 || m.Gate.Round != b.Round || m.Gate.Tree != b.Tree || m.Gate.Candidate != b.Candidate:
-		return errors.New("the gate has not found this to be done")
+		return errors.New("the gate has not passed for this candidate")
 	case b.Candidate != m.Tip || b.Criteria != m.Hash || b.Chain != m.Chain || !m.proven(b):
-		return errors.New("this is not what the evidence is about")
+		return errors.New("the evidence is not about this candidate")
 	case len(m.Open()) > 0:
-		return errors.New("there are tasks that are not merged")
+		return errors.New("some tasks are not merged")
 	}
 	m.Sealed = &b
 	return nil
@@ -353,7 +353,7 @@ func (h *History) Mission() *Mission { return h.mission }
 // startMission makes the session that of a Commander.
 func (h *History) startMission(e Event, b MissionStarted) error {
 	if h.mission != nil || h.turns > 0 || len(h.waiting) > 0 || h.created.Parent != "" {
-		return errors.New("a mission begins with its session")
+		return errors.New("a mission can only start in a new session")
 	}
 	h.mission = &Mission{Order: b.Order, Began: e.At, Tasks: []TaskState{}}
 	return nil
@@ -363,7 +363,7 @@ func (h *History) startMission(e Event, b MissionStarted) error {
 // the open turn.
 func (h *History) ofMission(e Event) error {
 	if h.mission == nil || h.open == nil {
-		return errors.New("no mission is worked on")
+		return errors.New("no mission is running")
 	}
 	if err := h.mission.apply(e); err != nil {
 		return err

@@ -42,12 +42,12 @@ func (p Plan) Check() error {
 	var faults []error
 	addf := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if len(p.Tasks) == 0 || len(p.Tasks) > maxTasks {
-		addf("a plan has 1 to %d tasks, and this has %d", maxTasks, len(p.Tasks))
+		addf("a plan needs 1 to %d tasks, this one has %d", maxTasks, len(p.Tasks))
 	}
 	known := map[string]bool{}
 	for _, t := range p.Tasks {
 		if known[t.ID] {
-			addf("there are two tasks %q", t.ID)
+			addf("duplicate task %q", t.ID)
 		}
 		known[t.ID] = true
 		faults = append(faults, t.check()...)
@@ -55,7 +55,7 @@ func (p Plan) Check() error {
 	for _, t := range p.Tasks {
 		for _, before := range t.After {
 			if !known[before] {
-				addf("the task %s is to come after %q, and there is no such task", t.ID, before)
+				addf("task %s comes after task %q, which does not exist", t.ID, before)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (p Plan) Check() error {
 		addf("tasks wait for each other: %s", strings.Join(circle, ", "))
 	}
 	if len(faults) > 0 {
-		return fault.New(ErrInvalid, "the plan: %w", errors.Join(faults...))
+		return fault.New(ErrInvalid, "invalid plan: %w", errors.Join(faults...))
 	}
 	return nil
 }
@@ -71,20 +71,20 @@ func (p Plan) Check() error {
 func (t Task) check() (faults []error) {
 	addf := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if !taskID.MatchString(t.ID) {
-		addf("%q cannot be a task's id: use letters, digits, dots and dashes, 32 at most", t.ID)
+		addf("invalid task id %q: use at most 32 letters, digits, dots and dashes", t.ID)
 	}
 	if title := strings.TrimSpace(t.Title); title == "" || len(title) > maxTaskTitle || strings.ContainsAny(title, "\n\r") {
-		addf("the task %s needs a title of one line, of at most %d bytes", t.ID, maxTaskTitle)
+		addf("task %s needs a title: one line of at most %d bytes", t.ID, maxTaskTitle)
 	}
 	if len(t.Detail) > maxTaskText || len(t.Files) > maxTaskList || len(t.After) > maxTaskList || len(t.Accept) > maxTaskList {
-		addf("the task %s is too long: at most %d bytes of detail, and %d files, tasks before it and points to accept it by", t.ID, maxTaskText, maxTaskList)
+		addf("task %s is too long: use at most %d bytes of detail, and at most %d entries in files, after and accept", t.ID, maxTaskText, maxTaskList)
 	}
 	if !slices.Contains([]string{"", "S", "M", "L"}, t.Size) {
-		addf("the task %s has the size %q: use S, M or L", t.ID, t.Size)
+		addf("task %s has unknown size %q: use S, M or L", t.ID, t.Size)
 	}
 	for _, f := range t.Files {
 		if clean := strings.TrimSuffix(f, "/"); clean == "" || path.IsAbs(f) || path.Clean(clean) != clean || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(f, "\n\r\x00") {
-			addf("the task %s cannot own %q: name a path from the top of the project, a folder with a slash behind it, or a pattern", t.ID, f)
+			addf("task %s cannot own %q: use a path relative to the project root, a directory with a trailing slash, or a pattern", t.ID, f)
 		}
 	}
 	return faults

@@ -39,10 +39,10 @@ func (s Seq) ShellCall() CallID { return CallID(fmt.Sprintf("shell_%d", s)) }
 func (h *History) startShell(e Event, b ShellStarted) error {
 	i := slices.IndexFunc(h.orders, func(o Order) bool { return o.Seq == b.Asked })
 	if i < 0 {
-		return fmt.Errorf("there is no order %d", b.Asked)
+		return fmt.Errorf("request %d not found", b.Asked)
 	}
 	if _, ok := h.orders[i].Body.(ShellAsked); !ok || h.orders[i].Started != nil || h.open != nil {
-		return fmt.Errorf("the order %d is another one, was begun before, or a turn is open", b.Asked)
+		return fmt.Errorf("request %d is not a shell command, has already started, or a turn is open", b.Asked)
 	}
 	h.orders = slices.Clone(h.orders) // callers may hold the slice
 	h.orders[i].Began, h.orders[i].Started = e.Seq, &b
@@ -65,7 +65,7 @@ func (h *History) endShell(b ShellRan) error {
 	}
 	asked, ok := order.Body.(ShellAsked)
 	if !ok || h.open != nil {
-		return fmt.Errorf("the order %d is another one, or a turn is open", b.Asked)
+		return fmt.Errorf("request %d is not a shell command, or a turn is open", b.Asked)
 	}
 	if order.Started != nil {
 		h.add(order.Began, RoleUser, Parts{Text{ran(asked.Command, b.Result.Content)}})

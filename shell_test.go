@@ -53,14 +53,14 @@ func TestShellInALog(t *testing.T) {
 		{name: "it runs", log: []Body{created, asked, started}, orders: 1, used: true},
 		{name: "it is at its end", log: []Body{created, asked, started, ended}, messages: []Seq{3}, used: true},
 		{name: "it was not permitted", log: []Body{created, asked, ended}},
-		{name: "begun twice", log: []Body{created, asked, started, started}, fails: "was begun before"},
-		{name: "ended twice", log: []Body{created, asked, started, ended, ended}, fails: "no order 2"},
-		{name: "never asked for", log: []Body{created, started}, fails: "no order 2"},
-		{name: "another order", log: []Body{created, CompactionAsked{}, started}, fails: "another one"},
-		{name: "the end of another order", log: []Body{created, CompactionAsked{}, ended}, fails: "another one"},
+		{name: "begun twice", log: []Body{created, asked, started, started}, fails: "has already started"},
+		{name: "ended twice", log: []Body{created, asked, started, ended, ended}, fails: "request 2 not found"},
+		{name: "never asked for", log: []Body{created, started}, fails: "request 2 not found"},
+		{name: "another order", log: []Body{created, CompactionAsked{}, started}, fails: "is not a shell command"},
+		{name: "the end of another order", log: []Body{created, CompactionAsked{}, ended}, fails: "is not a shell command"},
 		{name: "in a turn", log: []Body{created, asked, Prompted{}, TurnStarted{Prompt: 3}, started}, fails: "a turn is open"},
 		{name: "its end in a turn", log: []Body{created, asked, Prompted{}, TurnStarted{Prompt: 3}, ended}, fails: "a turn is open"},
-		{name: "a turn while it runs", log: []Body{created, asked, started, Prompted{}, TurnStarted{Prompt: 4}}, fails: "has no end"},
+		{name: "a turn while it runs", log: []Body{created, asked, started, Prompted{}, TurnStarted{Prompt: 4}}, fails: "has not ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var events []Event

@@ -77,11 +77,11 @@ func TestUpcastRefuses(t *testing.T) { //nolint:paralleltest // it changes kinds
 		data    string
 		want    string
 	}{
-		{"an upcast fails", 1, `{}`, "decode session.titled: bring version 1 to 2: no name"},
-		{"an old shape with a stray key", 1, `{"name":"a","color":1}`, `decode session.titled: bring version 1 to 2: unknown key "color"`},
-		{"the new shape under an old version", 1, `{"title":"a"}`, `decode session.titled: bring version 1 to 2: unknown key "title"`},
+		{"an upcast fails", 1, `{}`, "decode session.titled: upgrade version 1 to 2: no name"},
+		{"an old shape with a stray key", 1, `{"name":"a","color":1}`, `decode session.titled: upgrade version 1 to 2: unknown key "color"`},
+		{"the new shape under an old version", 1, `{"title":"a"}`, `decode session.titled: upgrade version 1 to 2: unknown key "title"`},
 		{"an old shape under the new version", 3, `{"names":["a"]}`, `decode session.titled: unknown key "names"`},
-		{"a version from the future", 4, `{}`, "decode session.titled: version 4 is newer than 3, the one this pawl knows: upgrade to read it"},
+		{"a version from the future", 4, `{}`, "decode session.titled: version 4 is newer than 3, the newest that this version of Pawl knows"},
 		{"a version from before the first", 0, `{}`, "decode session.titled: invalid version 0"},
 	}
 	for _, tt := range tests {

@@ -57,7 +57,7 @@ func TestAway(t *testing.T) {
 			break
 		}
 	}
-	want := []string{"event 1", "notice: the server cannot be reached: trying again until it is back", "notice: the server is there again", "event 4"}
+	want := []string{"event 1", "notice: server unreachable: reconnecting", "notice: reconnected to the server", "event 4"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

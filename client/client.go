@@ -97,7 +97,7 @@ func newPlace(text string, given *http.Client) (place, error) {
 	case (base.Scheme == "http" || base.Scheme == "https") && base.Host != "" && base.User == nil:
 		p.http.Transport = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // DefaultTransport is one
 	default:
-		return place{}, fault.New(pawl.ErrInvalid, "connect to %q: write http://host:port, https://host:port or unix:///path", text)
+		return place{}, fault.New(pawl.ErrInvalid, "connect to %q: unsupported address: use http://host:port, https://host:port or unix:///path", text)
 	}
 	if given != nil {
 		*p.http = *given
@@ -126,7 +126,7 @@ func path(id pawl.SessionID, rest string, seq ...pawl.Seq) string {
 // request returns a request without a host, which place.send adds.
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, form api.Form, body io.Reader) (*http.Request, error) {
 	if strings.HasPrefix(path, noSession) {
-		return nil, fault.New(pawl.ErrNotFound, "there is no such session")
+		return nil, fault.New(pawl.ErrNotFound, "session not found").Hint("Run `pawl session list` to see all sessions.")
 	}
 	r, err := http.NewRequestWithContext(ctx, method, path, body)
 	if err != nil {
@@ -193,7 +193,7 @@ func (p place) send(r *http.Request, id pawl.SessionID) (resp *http.Response, un
 		}
 		var op *net.OpError
 		untouched = errors.As(err, &op) && op.Op == "dial"
-		return nil, untouched, fault.New(pawl.ErrUnavailable, "ask the server at %s: %w: is 'pawl serve' running?", p.base.Host, err)
+		return nil, untouched, fault.New(pawl.ErrUnavailable, "connect to the server at %s: %w", p.base.Host, err).Hint("Check the address, and that `pawl serve` is running there.")
 	}
 	if resp.StatusCode < 300 {
 		return resp, false, nil
@@ -248,10 +248,10 @@ func read(resp *http.Response, out any) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fault.New(pawl.ErrUnavailable, "read the server's answer: %w", err)
+		return fault.New(pawl.ErrUnavailable, "read the server's response: %w", err)
 	}
 	if err := json.Unmarshal(text, out); err != nil { // not strictly: a newer server may send more
-		return fmt.Errorf("read the server's answer: %w", err)
+		return fmt.Errorf("read the server's response: %w", err)
 	}
 	return nil
 }
@@ -270,7 +270,7 @@ func isPawl(resp *http.Response, form api.Form) error {
 }
 
 func notPawl(resp *http.Response) error {
-	return fault.New(pawl.ErrUnavailable, "the server answered %s, %q, and is no pawl that this one understands: check the address", resp.Status, resp.Header.Get("Content-Type"))
+	return fault.New(pawl.ErrUnavailable, "the server answered %s with content type %q: it is not a compatible Pawl server", resp.Status, resp.Header.Get("Content-Type")).Hint("Check the address and the server's version.")
 }
 
 // accepted sends a request that the server records as an event, and returns the
@@ -313,4 +313,4 @@ func pause(ctx context.Context, attempt int) error {
 	}
 }
 
-var errCut = errors.New("the stream broke off")
+var errCut = errors.New("the event stream was interrupted")

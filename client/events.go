@@ -81,7 +81,7 @@ func (f *follower) lost(err error) bool {
 		return true
 	}
 	f.away = true
-	return f.notice("the server cannot be reached: trying again until it is back")
+	return f.notice("server unreachable: reconnecting")
 }
 
 func (f *follower) back() bool {
@@ -89,7 +89,7 @@ func (f *follower) back() bool {
 		return true
 	}
 	f.away = false
-	return f.notice("the server is there again")
+	return f.notice("reconnected to the server")
 }
 
 func (f *follower) notice(text string) bool {
@@ -138,7 +138,7 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fault.New(pawl.ErrInvalid, "an event of session %s has more than %d bytes", f.id, maxEvent)
+		return fault.New(pawl.ErrInvalid, "an event of session %s is larger than %d bytes", f.id, maxEvent)
 	}
 	return errCut
 }

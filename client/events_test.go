@@ -223,7 +223,7 @@ func TestNotAPawl(t *testing.T) {
 				events = err
 			}
 			for what, err := range map[string]error{"get": get, "send": send, "import": imported, "cancel": c.Cancel(t.Context(), someone), "events": events} {
-				if !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "is no pawl") {
+				if !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "not a compatible Pawl server") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -259,7 +259,7 @@ func TestBadStreams(t *testing.T) {
 		code      pawl.Code
 	}{
 		"garbage":             {"data: {]\n\n", "read the server's events", pawl.CodeInternal},
-		"a huge event":        {"data: " + strings.Repeat("x", 64<<20) + "\n\n", "more than 67108864 bytes", pawl.CodeInvalid},
+		"a huge event":        {"data: " + strings.Repeat("x", 64<<20) + "\n\n", "larger than 67108864 bytes", pawl.CodeInvalid},
 		"an event of no kind": {"data: " + strings.Replace(event(1), "session.titled", "nothing", 1) + "\n\n", "read the server's events", pawl.CodeInternal},
 		"an error":            {"event: error\ndata: {\"error\":{\"code\":\"not_found\",\"message\":\"it is gone\"}}\n\n", "it is gone", pawl.CodeNotFound},
 	} {

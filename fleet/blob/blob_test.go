@@ -44,17 +44,17 @@ func TestS3(t *testing.T) { //nolint:paralleltest // it sets environment variabl
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for ref, says := range map[string]string{
-		"":                           "write file:///path",
-		"/path":                      "write file:///path",
-		"file://path":                "write file:///path",
-		"file:///path?x=1":           "write file:///path",
-		"gs://bucket":                "write file:///path",
-		"s3:///prefix":               "write file:///path",
-		"s3://bucket?bucket=b":       `"bucket"; there are endpoint`,
+		"":                           "use file:///path",
+		"/path":                      "use file:///path",
+		"file://path":                "use file:///path",
+		"file:///path?x=1":           "use file:///path",
+		"gs://bucket":                "use file:///path",
+		"s3:///prefix":               "use file:///path",
+		"s3://bucket?bucket=b":       `"bucket" in the URL: use endpoint`,
 		"s3://bucket?insecure=yes":   "insecure=1",
-		"s3://bucket/a/../b":         "begin with a dot",
-		"s3://bucket?endpoint=a/b/c": "nvalid",
-		"s3://key:secret@bucket":     "take the keys out",
+		"s3://bucket/a/../b":         "start with a dot",
+		"s3://bucket?endpoint=a/b/c": "Endpoint url",
+		"s3://key:secret@bucket":     "the URL contains credentials",
 		"s3://bucket/" + strings.Repeat("x/", 500): "at most",
 	} {
 		if _, err := blob.Open(t.Context(), ref); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret@") {
@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 	}
 	server := blobtest.NewS3(t)
 	s := open(t, strings.Replace(server.URL, "//bucket", "//other", 1))
-	if err := s.Put(t.Context(), "a", strings.NewReader("x")); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "no bucket other") {
+	if err := s.Put(t.Context(), "a", strings.NewReader("x")); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "bucket other not found") {
 		t.Error(err)
 	}
 }

@@ -28,28 +28,28 @@ const (
 func Open(_ context.Context, ref string) (Store, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "blob store: not a URL; write file:///path or s3://bucket")
+		return nil, fault.New(pawl.ErrInvalid, "blob store: invalid URL: use file:///path or s3://bucket")
 	}
 	switch {
 	case u.User != nil:
-		return nil, fault.New(pawl.ErrInvalid, "blob store: take the keys out of its URL and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return nil, fault.New(pawl.ErrInvalid, "blob store: the URL contains credentials").Hint("Remove them from the URL, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
 	case u.Scheme == "file" && u.Host == "" && u.RawQuery == "" && strings.HasPrefix(u.Path, "/"):
 		return openDirectory(u.Path)
 	case u.Scheme == "s3" && u.Host != "":
 		return openS3(u)
 	default:
-		return nil, fault.New(pawl.ErrInvalid, "blob store %q: write file:///path or s3://bucket/prefix?endpoint=host:port&region=name", ref)
+		return nil, fault.New(pawl.ErrInvalid, "blob store %q: unsupported URL: use file:///path or s3://bucket/prefix?endpoint=host:port&region=name", ref)
 	}
 }
 
 // checkKey rejects keys that a directory could not hold, or that lead outside of it.
 func checkKey(key string) error {
 	if len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsRune(key, '\\') || strings.ContainsFunc(key, unicode.IsControl) {
-		return fault.New(pawl.ErrInvalid, "blob %q: a key is at most %d bytes of text", key, maxKey)
+		return fault.New(pawl.ErrInvalid, "blob %q: a key is valid text of at most %d bytes", key, maxKey)
 	}
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || part[0] == '.' || len(part) > maxPart {
-			return fault.New(pawl.ErrInvalid, "blob %q: a part of a key has 1 to %d bytes and does not begin with a dot", key, maxPart)
+			return fault.New(pawl.ErrInvalid, "blob %q: each part of a key has 1 to %d bytes and does not start with a dot", key, maxPart)
 		}
 	}
 	return nil

@@ -45,12 +45,12 @@ func openS3(u *url.URL) (Store, error) {
 	query := u.Query()
 	for name := range query {
 		if name != "endpoint" && name != "region" && name != "insecure" {
-			return nil, fault.New(pawl.ErrInvalid, "blob store: its URL has an unknown setting %q; there are endpoint, region and insecure", name)
+			return nil, fault.New(pawl.ErrInvalid, "blob store: unknown setting %q in the URL: use endpoint, region or insecure", name)
 		}
 	}
 	insecure := query.Get("insecure")
 	if insecure != "" && insecure != "1" {
-		return nil, fault.New(pawl.ErrInvalid, "blob store: insecure=%s; write insecure=1, or leave it out", insecure)
+		return nil, fault.New(pawl.ErrInvalid, "blob store: invalid setting insecure=%s: use insecure=1, or omit it", insecure)
 	}
 	endpoint := query.Get("endpoint")
 	if endpoint == "" {
@@ -65,7 +65,7 @@ func openS3(u *url.URL) (Store, error) {
 		MaxRetries: maxTries,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("blob store: %w: %w", pawl.ErrInvalid, err)
+		return nil, fault.New(pawl.ErrInvalid, "blob store: %w", err)
 	}
 	s.core = core
 	return s, nil
@@ -162,10 +162,10 @@ func (s *bucket) explain(verb, key string, err error) error {
 	case answer.Code == minio.NoSuchKey:
 		return fault.New(pawl.ErrNotFound, "blob %s not found", key)
 	case answer.Code == minio.NoSuchBucket:
-		return fault.New(pawl.ErrInvalid, "%s blob %s: there is no bucket %s; make it, or correct the URL of the blob store", verb, key, s.name)
+		return fault.New(pawl.ErrInvalid, "%s blob %s: bucket %s not found", verb, key, s.name).Hint("Create the bucket, or correct the URL of the blob store.")
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
-		return fmt.Errorf("%s blob %s: the store refuses; look at AWS_ACCESS_KEY_ID and what its owner may do with bucket %s: %w: %w", verb, key, s.name, pawl.ErrDenied, err)
+		return fault.New(pawl.ErrDenied, "%s blob %s: access to bucket %s denied: %w", verb, key, s.name, err).Hint("Check AWS_ACCESS_KEY_ID and its permissions.")
 	default:
-		return fmt.Errorf("%s blob %s: %w: %w", verb, key, pawl.ErrUnavailable, err)
+		return fault.New(pawl.ErrUnavailable, "%s blob %s: %w", verb, key, err)
 	}
 }

@@ -56,7 +56,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the workspace has more than %d %s and cannot be kept: delete what is not needed (build output, caches, downloads), or have the limit of checkpoints raised", e.Max, e.What)
+	return fmt.Sprintf("the workspace has more than %d %s, too many for a checkpoint: delete build output, caches and downloads, or raise the checkpoint limit", e.Max, e.What)
 }
 
 // Is makes errors.Is(err, pawl.ErrInvalid) hold.
@@ -108,17 +108,17 @@ func (k *Store) check(key string, roots []Root) error {
 		return err
 	}
 	if len(roots) == 0 {
-		return fault.New(pawl.ErrInvalid, "checkpoint: no folder is named")
+		return fault.New(pawl.ErrInvalid, "checkpoint: no directory named")
 	}
 	paths := []string{k.Dir}
 	seen := map[string]bool{}
 	for _, r := range roots {
 		if !goodName.MatchString(r.Name) || seen[r.Name] || !filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || r.Path == "/" {
-			return fault.New(pawl.ErrInvalid, "checkpoint: folder %q at %q: each needs a name of its own (small letters, digits, -) and an absolute path", r.Name, r.Path)
+			return fault.New(pawl.ErrInvalid, "checkpoint: invalid directory %q at %q: each needs a unique name (lowercase letters, digits, hyphens) and an absolute path", r.Name, r.Path)
 		}
 		for _, other := range paths {
 			if within(r.Path, other) || within(other, r.Path) {
-				return fault.New(pawl.ErrInvalid, "checkpoint: %s and %s are within each other", r.Path, other)
+				return fault.New(pawl.ErrInvalid, "checkpoint: %s and %s overlap", r.Path, other)
 			}
 		}
 		seen[r.Name], paths = true, append(paths, r.Path)
@@ -128,7 +128,7 @@ func (k *Store) check(key string, roots []Root) error {
 
 func checkKey(key string) error {
 	if !goodKey.MatchString(key) || reserved.MatchString(key) {
-		return fault.New(pawl.ErrInvalid, "checkpoint: key %q: up to four parts of letters, digits, -, _ and dots, with slashes between", key)
+		return fault.New(pawl.ErrInvalid, "checkpoint: invalid key %q: use at most four parts of letters, digits, hyphens, underscores and dots, separated by slashes", key)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (r *restorer) fill(ctx context.Context) error {
 func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]raw) error {
 	blob, err := r.Blobs.Get(ctx, packKey(r.key, id))
 	if errors.Is(err, pawl.ErrNotFound) {
-		return damaged(r.state.ID, "a pack of it is gone")
+		return damaged(r.state.ID, "a pack is missing")
 	}
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 	at := int64(0)
 	for _, c := range list {
 		if c.offset < at {
-			return damaged(r.state.ID, "contents of it overlap")
+			return damaged(r.state.ID, "contents overlap")
 		}
 		if _, err := io.CopyN(io.Discard, in, c.offset-at); err != nil {
 			return r.packError(source, err)
@@ -70,9 +70,9 @@ func (r *restorer) unpack(ctx context.Context, id string, wanted map[content][]r
 // packError distinguishes a pack that cannot be read from a damaged one.
 func (r *restorer) packError(source *errReader, err error) error {
 	if source.err != nil {
-		return fmt.Errorf("read a pack: %w", source.err)
+		return fmt.Errorf("read pack: %w", source.err)
 	}
-	return damaged(r.state.ID, "a pack of it is cut off or spoiled: "+err.Error())
+	return damaged(r.state.ID, "a pack is truncated or corrupt: "+err.Error())
 }
 
 // errReader records the error of its reader.

@@ -79,7 +79,7 @@ func writeIndex(path string, x *index) error {
 		return err
 	}
 	if err := userfile.ReplaceText(path, text.Bytes()); err != nil {
-		return fmt.Errorf("note what was kept: make room in %s: %w", filepath.Dir(path), err)
+		return fmt.Errorf("write the index: create directory %s: %w", filepath.Dir(path), err)
 	}
 	return nil
 }
@@ -109,5 +109,5 @@ func checkPartial(path string) error {
 	if err == nil {
 		err = pawl.ErrConflict
 	}
-	return fmt.Errorf("the workspace was left half-restored: restore it again before it is saved: %w", err)
+	return fmt.Errorf("the workspace is only partly restored: restore it again before saving it: %w", err)
 }

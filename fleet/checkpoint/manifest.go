@@ -181,7 +181,7 @@ var (
 // readManifest reads a manifest and verifies it against its id.
 func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, err error) {
 	if !goodID.MatchString(id) {
-		return m, fault.New(pawl.ErrInvalid, "checkpoint %q: that is no id of one", id)
+		return m, fault.New(pawl.ErrInvalid, "invalid checkpoint id %q", id)
 	}
 	r, err := k.Blobs.Get(ctx, manifestKey(key, id))
 	if err != nil {
@@ -193,7 +193,7 @@ func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, e
 		return m, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
 	if hash := sha256.Sum256(packed); hex.EncodeToString(hash[:]) != id {
-		return m, damaged(id, "its manifest is not what was written")
+		return m, damaged(id, "the manifest does not match its id")
 	}
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxManifest))
 	if err != nil {
@@ -208,7 +208,7 @@ func (k *Store) readManifest(ctx context.Context, key, id string) (m manifest, e
 		return m, damaged(id, err.Error())
 	}
 	if m.Version != version {
-		return m, fault.New(pawl.ErrInvalid, "checkpoint %s is of version %d, and this pawl knows %d: use a newer one", id, m.Version, version)
+		return m, fault.New(pawl.ErrInvalid, "checkpoint %s has version %d, but this version of Pawl supports %d: upgrade Pawl", id, m.Version, version)
 	}
 	return m, nil
 }
@@ -222,7 +222,7 @@ func (k *Store) load(ctx context.Context, key, id string) (s *state, chain []str
 	var list []manifest
 	for next := id; next != ""; {
 		if len(list) > maxChain {
-			return nil, nil, damaged(id, "too many manifests build on one another")
+			return nil, nil, damaged(id, "too many manifests depend on each other")
 		}
 		m, err := k.readManifest(ctx, key, next)
 		if err != nil {
@@ -259,13 +259,13 @@ func (s *state) check(maxBytes int64) error {
 		}
 		if above, _, below := cutLast(path); below {
 			if s.Entries[above].Kind != kindDir {
-				return damaged(s.ID, fmt.Sprintf("%q is in no folder", path))
+				return damaged(s.ID, fmt.Sprintf("%q is not in a directory", path))
 			}
 		} else if e.Kind != kindDir || !goodName.MatchString(string(path)) {
-			return damaged(s.ID, fmt.Sprintf("%q is no root", path))
+			return damaged(s.ID, fmt.Sprintf("%q is not a root", path))
 		}
 		if e.Pack != "" && s.Packs[e.Pack]-e.Offset < e.Size {
-			return damaged(s.ID, fmt.Sprintf("%q is in no pack", path))
+			return damaged(s.ID, fmt.Sprintf("%q is not in a pack", path))
 		}
 		if total += e.Size; total > maxBytes {
 			return &LimitError{What: "bytes", Max: maxBytes}
@@ -279,22 +279,22 @@ func (e entry) fault() string {
 	depth := 0
 	for name := range strings.SplitSeq(string(e.Path), "/") {
 		if depth++; name == "" || name == "." || name == ".." || strings.Contains(name, "\x00") {
-			return "is no path"
+			return "is not a valid path"
 		}
 	}
 	switch {
 	case depth > maxDepth+1:
-		return "is too many folders deep"
+		return "is nested too deeply"
 	case e.Mode&^0o777 != 0:
-		return "has a mode that none may have"
+		return "has an invalid mode"
 	case e.Kind == kindFile && (e.Size < 0 || e.Offset < 0 || e.Size > 0 && !goodPack.MatchString(e.Pack)):
 		return "has no content"
 	case e.Kind == kindLink && (e.Target == "" || strings.Contains(string(e.Target), "\x00")):
-		return "is a link to nothing"
+		return "is a link without a target"
 	case e.Kind != kindFile && (e.Size != 0 || e.Pack != ""):
 		return "has content"
 	case e.Kind != kindFile && e.Kind != kindDir && e.Kind != kindLink:
-		return "is of an unknown kind"
+		return "has an unknown type"
 	}
 	return ""
 }

@@ -134,7 +134,7 @@ func removeAt(dir *os.File, name string, dev uint64) error {
 	case fileType(&st) != unix.S_IFDIR:
 		return unlinkAt(dir, name, 0)
 	case number(st.Dev) != dev:
-		return fault.New(pawl.ErrInvalid, "%s/%s is mounted there: unmount it first", dir.Name(), name)
+		return fault.New(pawl.ErrInvalid, "%s/%s is a mount point: unmount it first", dir.Name(), name)
 	}
 	inner, err := openDir(dir, name)
 	if err != nil {

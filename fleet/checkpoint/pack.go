@@ -89,7 +89,7 @@ func (p *packer) abort() {
 	if p.out == nil {
 		return
 	}
-	_ = p.pipe.CloseWithError(errors.New("the checkpoint was given up"))
+	_ = p.pipe.CloseWithError(errors.New("the checkpoint was canceled"))
 	<-p.done
 	_ = p.out.Close() // its output is closed
 	p.out = nil

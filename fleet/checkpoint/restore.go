@@ -33,7 +33,7 @@ func (k *Store) Restore(ctx context.Context, key, id string, roots []Root) error
 	r := &restorer{Store: k, key: key, state: s, roots: roots, inside: s.children(), wanted: map[string]map[content][]raw{}, stamps: map[raw]stamp{}}
 	for path := range s.Entries {
 		if _, _, below := cutLast(path); !below && !slices.ContainsFunc(roots, func(root Root) bool { return root.Name == string(path) }) {
-			return fault.New(pawl.ErrInvalid, "restore: the checkpoint has a folder %q and nobody says where it is to be", path)
+			return fault.New(pawl.ErrInvalid, "restore: no path given for directory %q of the checkpoint", path)
 		}
 	}
 	path := k.indexPath(key, roots)
@@ -278,7 +278,7 @@ func (r *restorer) writeFile(ctx context.Context, dir *os.File, e entry, name st
 	}
 	size, sum, err := digest(ctx, f, from)
 	if err == nil && (size != e.Size || sum != e.Sum) {
-		err = damaged(r.state.ID, fmt.Sprintf("the content of %q is not what was kept", e.Path))
+		err = damaged(r.state.ID, fmt.Sprintf("the content of %q does not match", e.Path))
 	}
 	if err == nil {
 		err = f.Chmod(os.FileMode(e.Mode))
@@ -307,7 +307,7 @@ func (r *restorer) finish(dir *os.File, path raw) error {
 				return err
 			}
 			if fileType(&st) != unix.S_IFREG || st.Size != e.Size {
-				return fault.New(pawl.ErrBusy, "%s/%s was changed meanwhile: stop what works in it, and restore again", dir.Name(), name)
+				return fault.New(pawl.ErrBusy, "%s/%s was changed in the meantime: stop what is using it, and restore again", dir.Name(), name)
 			}
 			r.stamps[below] = stampOf(&st)
 		case kindDir:

@@ -124,7 +124,7 @@ func (s *saver) saveDir(ctx context.Context, dir *os.File, path raw, st *unix.St
 		return context.Cause(ctx)
 	}
 	if depth > maxDepth {
-		return &LimitError{What: "folders within each other", Max: maxDepth}
+		return &LimitError{What: "nested directories", Max: maxDepth}
 	}
 	if err := s.add(entry{Path: path, Kind: kindDir, Mode: permissions(st)}); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *saver) ignores(dir *os.File, st *unix.Stat_t) (bool, error) {
 }
 
 // errMoved means that a name was replaced by something else between two system calls.
-var errMoved = errors.New("it changes while it is looked at: stop what changes it")
+var errMoved = errors.New("it changes while it is read: stop what is changing it")
 
 // saveName saves a name in a directory, and retries if it is replaced in the meantime.
 func (s *saver) saveName(ctx context.Context, dir *os.File, path raw, name string, depth int) error {
@@ -224,7 +224,7 @@ func (s *saver) open(dir *os.File, name string, flags int) (*os.File, error) {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENXIO), errors.Is(err, unix.EMLINK):
 		return nil, errMoved
 	case errors.Is(err, unix.EACCES):
-		return nil, fault.New(pawl.ErrInvalid, "%w: make it readable with chmod, or delete it", err)
+		return nil, fault.New(pawl.ErrInvalid, "%w: make it readable with `chmod`, or delete it", err)
 	}
 	return f, err
 }

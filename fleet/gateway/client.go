@@ -112,7 +112,7 @@ func (c *Client) ask(ctx context.Context, what, ref string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch {
 	case err != nil:
-		return nil, unavailable("read the model gateway's answer: %w", err)
+		return nil, unavailable("read the response of the model gateway: %w", err)
 	case resp.StatusCode == http.StatusOK:
 		return body, nil
 	case resp.StatusCode == http.StatusUnprocessableEntity:
@@ -127,7 +127,7 @@ func (c *Client) ask(ctx context.Context, what, ref string) ([]byte, error) {
 
 func (c *Client) decode(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return unavailable("%s does not answer as a model gateway does: %w", c.URL, err)
+		return unavailable("%s does not answer like a model gateway: %w", c.URL, err)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (c *Client) decode(body []byte, v any) error {
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, unavailable("the model gateway's address is wrong: %w", err)
+		return nil, unavailable("invalid address of the model gateway: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	if t := store.TenantOf(ctx); t != "" {
@@ -144,7 +144,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 	}
 	resp, err := c.http().Do(req)
 	if err != nil {
-		return nil, unavailable("ask the model gateway: %w: does it run, and can this host reach it?", err)
+		return nil, unavailable("connect to the model gateway: %w: check that it is running and that this host can reach it", err)
 	}
 	return resp, nil
 }
@@ -160,5 +160,5 @@ func (c *Client) http() *http.Client {
 
 // statusError returns the error for a status that says nothing about the model.
 func (c *Client) statusError(status string, body []byte) error {
-	return unavailable("the model gateway at %s says %s: %s", c.URL, status, strings.TrimSpace(string(body[:min(len(body), maxReason)])))
+	return unavailable("the model gateway at %s answered %s: %s", c.URL, status, strings.TrimSpace(string(body[:min(len(body), maxReason)])))
 }

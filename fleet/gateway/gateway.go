@@ -65,7 +65,7 @@ func (g *gateway) authenticate(next http.Handler) http.Handler {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		sum := sha256.Sum256([]byte(given))
 		if ok = ok && g.Token != "" && subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1; !ok {
-			http.Error(w, "the token is wrong: give this host the gateway's", http.StatusUnauthorized)
+			http.Error(w, "wrong token: set the token of the gateway on this host", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -34,7 +34,7 @@ func TestToken(t *testing.T) {
 			_, streamed := read(t.Context(), s.model("m"), model.Request{})
 			_, window := s.Window("m")
 			for _, err := range []error{streamed, window, s.Check(t.Context(), "m")} {
-				if refused := errors.Is(err, pawl.ErrUnavailable) && strings.Contains(err.Error(), "token is wrong"); refused == test.ok || test.ok && err != nil {
+				if refused := errors.Is(err, pawl.ErrUnavailable) && strings.Contains(err.Error(), "wrong token"); refused == test.ok || test.ok && err != nil {
 					t.Errorf("got %v, want it to pass: %v", err, test.ok)
 				}
 			}
@@ -123,9 +123,9 @@ func TestAnotherVersion(t *testing.T) {
 		_ = resp.Body.Close()
 	}
 	for line, says := range map[string]string{
-		`{"kind":"song","text":"la"}`: `unknown kind "song"`,
-		`{"kind":"error"}`:            `unknown kind "error"`,
-		`<html>`:                      "does not answer as a model gateway does",
+		`{"kind":"song","text":"la"}`: `unknown type "song"`,
+		`{"kind":"error"}`:            `unknown type "error"`,
+		`<html>`:                      "does not answer like a model gateway",
 	} {
 		_, over, err := remoteModel{client: &Client{}}.read([]byte(line))
 		if !over || !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), says) {
@@ -215,7 +215,7 @@ func TestTenantsAreForgotten(t *testing.T) {
 		t.Errorf("left: %v", l.queues)
 	}
 	s := serve(t, Config{Open: only(says1), PerTenant: 1})
-	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), model.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "no tenant's name") {
+	if _, err := modeltest.Read(store.WithTenant(t.Context(), "../b"), s.model("m"), model.Request{}); !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "invalid tenant name") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -64,13 +64,13 @@ func (m remoteModel) stream(ctx context.Context, req model.Request, pass func(mo
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a piece of the reply has more than %d bytes", maxLine)}
+		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a chunk of the reply is larger than %d bytes", maxLine)}
 	}
 	why := lines.Err()
 	if why == nil {
 		why = io.ErrUnexpectedEOF
 	}
-	return unavailable("the model gateway at %s broke off: %w", m.client.URL, why)
+	return unavailable("the model gateway at %s interrupted the reply: %w", m.client.URL, why)
 }
 
 // read decodes the chunk of a line, or reports that the stream is over.
@@ -87,7 +87,7 @@ func (m remoteModel) read(text []byte) (c model.Chunk, over bool, err error) {
 	}
 	c, ok := l.decodeChunk()
 	if !ok {
-		return c, true, unavailable("the model gateway at %s sent a piece of the unknown kind %q: are both sides of one version?", m.client.URL, l.Kind)
+		return c, true, unavailable("the model gateway at %s sent a chunk of unknown type %q: check that both sides run the same version", m.client.URL, l.Kind)
 	}
 	return c, false, nil
 }

@@ -17,7 +17,7 @@ import (
 func (g *gateway) stream(w http.ResponseWriter, r *http.Request) {
 	tenant := store.Tenant(r.Header.Get(TenantHeader))
 	if tenant != "" && !tenant.Valid() {
-		http.Error(w, fmt.Sprintf("%s: %q is no tenant's name", TenantHeader, tenant), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("%s: invalid tenant name %q", TenantHeader, tenant), http.StatusBadRequest)
 		return
 	}
 	leave, err := g.tenants.enter(r.Context(), tenant) // before the body is read, which takes memory
@@ -46,9 +46,9 @@ func (g *gateway) read(w http.ResponseWriter, r *http.Request) (a ask, status in
 	d.DisallowUnknownFields() // do not ignore what is not understood
 	var large *http.MaxBytesError
 	if err := d.Decode(&a); errors.As(err, &large) {
-		return a, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes, which is what the gateway takes", large.Limit)
+		return a, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than %d bytes, the limit of the gateway", large.Limit)
 	} else if err != nil {
-		return a, http.StatusBadRequest, fmt.Errorf("the request cannot be read: %w: are both sides of one version?", err)
+		return a, http.StatusBadRequest, fmt.Errorf("invalid request: %w: check that both sides run the same version", err)
 	}
 	return a, 0, control.SetReadDeadline(time.Time{})
 }
@@ -130,7 +130,7 @@ func (g *gateway) encode(b *bytes.Buffer, l line) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(l); err != nil {
-		_ = e.Encode(line{Kind: lineError, Error: g.failure(fmt.Errorf("pass on a reply: %w", err))})
+		_ = e.Encode(line{Kind: lineError, Error: g.failure(fmt.Errorf("forward reply: %w", err))})
 	}
 }
 

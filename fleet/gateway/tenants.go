@@ -57,7 +57,7 @@ func (t *tenants) join(name store.Tenant) (*tenantQueue, error) {
 		}
 		t.queues[name] = r
 	case r.calls >= t.limit+maxWaiting:
-		return nil, fmt.Errorf("%d model calls of the tenant %q wait already: try again later", maxWaiting, name)
+		return nil, fmt.Errorf("too many model calls (%d) of tenant %q are waiting: try again later", maxWaiting, name)
 	}
 	r.calls++
 	return r, nil

@@ -4,12 +4,12 @@
 package gateway
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // TenantHeader is the header with the tenant of a call.
@@ -55,5 +55,5 @@ func onlyHTTP2() *http.Protocols {
 // unavailable returns an error of the connection to the gateway. It says nothing about the model, so the call
 // can be retried.
 func unavailable(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, pawl.ErrUnavailable)...)
+	return fault.New(pawl.ErrUnavailable, format, args...)
 }

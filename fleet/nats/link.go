@@ -80,7 +80,7 @@ func Open(c Config) (*Link, error) {
 	}
 	conn, err := client.Connect(c.URL, l.options(c)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS: %w; look at the URL, the credentials and the certificates in the fleet's settings", err)
+		return nil, fmt.Errorf("connect to NATS: %w; check the URL, credentials and certificates in the fleet configuration", err)
 	}
 	l.conn = conn
 	l.done.Go(l.sender)
@@ -94,11 +94,11 @@ func check(c Config) error {
 	for i, one := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" {
-			return fault.New(pawl.ErrInvalid, "NATS URL %d: want nats://host:4222 or tls://host:4222, with user:password@ or token@ before the host if need be", i+1)
+			return fault.New(pawl.ErrInvalid, "NATS URL %d: use nats://host:4222 or tls://host:4222, optionally with user:password@ or token@ before the host", i+1)
 		}
 	}
 	if (c.Cert == "") != (c.Key == "") {
-		return fault.New(pawl.ErrInvalid, "a certificate for NATS needs its key, and a key its certificate: give both or none")
+		return fault.New(pawl.ErrInvalid, "a NATS certificate and its key must be set together")
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (l *Link) Health() error {
 	if err == nil {
 		err = errors.New("no server has answered yet")
 	}
-	return fmt.Errorf("no connection to NATS: %w; live events come late until there is one: start the server, or look at the fleet's settings", err)
+	return fmt.Errorf("not connected to NATS: %w; live events are delayed until the connection is restored", err)
 }
 
 // Stats counts events since the link was opened.

@@ -51,10 +51,10 @@ func LoadConnections() (c *Connections, store string, err error) {
 		return nil, "", err
 	}
 	if !strings.HasPrefix(store, "postgres") {
-		return nil, "", fault.New(pawl.ErrInvalid, "a fleet keeps its log in PostgreSQL: set PAWL_STORE=postgres://…")
+		return nil, "", fault.New(pawl.ErrInvalid, "a fleet needs a PostgreSQL store").Hint("Set PAWL_STORE=postgres://….")
 	}
 	c = &Connections{Fleet: user.Fleet, GatewayToken: os.Getenv("PAWL_GATEWAY_TOKEN")}
-	app.Secrets.Add("the gateway's token", c.GatewayToken)
+	app.Secrets.Add("gateway token", c.GatewayToken)
 	c.Temporal, c.Namespace, c.NATS = cmp.Or(c.Temporal, defaultTemporal), cmp.Or(c.Namespace, defaultNamespace), cmp.Or(c.NATS, defaultNATS)
 	if c.HostTimeout, err = c.SilentFor(); err != nil {
 		return nil, "", err
@@ -94,7 +94,7 @@ func (c *Connections) models() (app.Models, error) {
 		return app.NewModels()
 	}
 	if c.GatewayToken == "" {
-		return nil, fault.New(pawl.ErrInvalid, "the gateway at %s wants a token: set PAWL_GATEWAY_TOKEN", c.Gateway)
+		return nil, fault.New(pawl.ErrInvalid, "the gateway at %s needs a token", c.Gateway).Hint("Set PAWL_GATEWAY_TOKEN.")
 	}
 	return &gateway.Client{URL: c.Gateway, Token: c.GatewayToken}, nil
 }
@@ -112,7 +112,7 @@ type HostRegistry interface {
 func hostRegistry(ctx context.Context, st backend.Store, timeout time.Duration) (HostRegistry, error) {
 	r, ok := st.(HostRegistry)
 	if !ok {
-		return nil, fault.New(pawl.ErrInvalid, "the store of a fleet must be PostgreSQL: set PAWL_STORE=postgres://…")
+		return nil, fault.New(pawl.ErrInvalid, "a fleet needs a PostgreSQL store").Hint("Set PAWL_STORE=postgres://….")
 	}
 	if err := r.CheckTenancy(ctx); err != nil {
 		return nil, err

@@ -211,7 +211,7 @@ func WaitFor(ctx context.Context, condition func() bool) error {
 func FreeBytes(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		return 0, fmt.Errorf("how much of the disk is free below %s: %w", dir, err)
+		return 0, fmt.Errorf("read the free disk space of %s: %w", dir, err)
 	}
 	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:gosec,unconvert // its type is another on each system
 }

@@ -23,20 +23,20 @@ func (w *worker) registerMetrics() {
 	count := func(which func(busy, kept int) int) func() float64 {
 		return func() float64 { return float64(which(w.workspaces.Count())) }
 	}
-	t.Gauge("pawl.workspaces.busy", "Workspaces that are worked in now.", "", count(func(busy, _ int) int { return busy }))
-	t.Gauge("pawl.workspaces.kept", "Workspaces that are on this host.", "", count(func(_, kept int) int { return kept }))
-	t.Gauge("pawl.workspaces.capacity", "Workspaces that may be worked in at once.", "", func() float64 { return float64(w.Capacity) })
-	t.Gauge("pawl.disk.free", "What is free for workspaces.", "By", func() float64 {
+	t.Gauge("pawl.workspaces.busy", "Workspaces in use.", "", count(func(busy, _ int) int { return busy }))
+	t.Gauge("pawl.workspaces.kept", "Workspaces on this host.", "", count(func(_, kept int) int { return kept }))
+	t.Gauge("pawl.workspaces.capacity", "Maximum number of workspaces in use at once.", "", func() float64 { return float64(w.Capacity) })
+	t.Gauge("pawl.disk.free", "Free disk space for workspaces.", "By", func() float64 {
 		free, _ := w.workspaces.Free()
 		return float64(free)
 	})
-	t.Gauge("pawl.host.full", "1 if the disk has too little left for work.", "", func() float64 {
+	t.Gauge("pawl.host.full", "1 if the disk is too full for work.", "", func() float64 {
 		full, err := w.workspaces.Full()
 		return gaugeValue(full || err != nil)
 	})
-	t.Gauge("pawl.host.draining", "1 if the host takes no new workspaces.", "", func() float64 { return gaugeValue(w.workspaces.Draining()) })
+	t.Gauge("pawl.host.draining", "1 if the host accepts no new workspaces.", "", func() float64 { return gaugeValue(w.workspaces.Draining()) })
 	if w.keeper != nil {
-		t.Counter("pawl.checkpoint.sent", "What went to the store of checkpoints.", "By", func() float64 { return float64(w.keeper.sent.Load()) })
+		t.Counter("pawl.checkpoint.sent", "Bytes sent to the checkpoint store.", "By", func() float64 { return float64(w.keeper.sent.Load()) })
 	}
 }
 
@@ -50,15 +50,15 @@ func gaugeValue(b bool) float64 {
 
 // registerLinkMetrics registers the metrics of the connection to NATS.
 func registerLinkMetrics(t *telemetry.Telemetry, l *nats.Link) {
-	t.Gauge("pawl.nats.connected", "1 if there is a connection to NATS.", "", func() float64 { return gaugeValue(l.Connected()) })
+	t.Gauge("pawl.nats.connected", "1 if connected to NATS.", "", func() float64 { return gaugeValue(l.Connected()) })
 	for _, c := range []struct {
 		name, help string
 		read       func(nats.Stats) int64
 	}{
-		{"sent", "Messages that were given to NATS.", func(s nats.Stats) int64 { return s.Sent }},
-		{"received", "Messages that came by NATS.", func(s nats.Stats) int64 { return s.Received }},
-		{"lost", "Live events that were dropped: their readers look at the log.", func(s nats.Stats) int64 { return s.Lost }},
-		{"reconnects", "How often the connection to NATS was made anew.", func(s nats.Stats) int64 { return s.Reconnects }},
+		{"sent", "Messages sent to NATS.", func(s nats.Stats) int64 { return s.Sent }},
+		{"received", "Messages received from NATS.", func(s nats.Stats) int64 { return s.Received }},
+		{"lost", "Live events that were dropped; readers use the log instead.", func(s nats.Stats) int64 { return s.Lost }},
+		{"reconnects", "Reconnections to NATS.", func(s nats.Stats) int64 { return s.Reconnects }},
 	} {
 		t.Counter("pawl.nats."+c.name, c.help, "", func() float64 { return float64(c.read(l.Stats())) })
 	}
@@ -107,17 +107,17 @@ func (w *statusWatch) register(t *telemetry.Telemetry) {
 		name, help, unit string
 		read             func(*Status) float64
 	}{
-		{"hosts.live", "Hosts that can take work.", "", func(s *Status) float64 { return s.countHosts("live") }},
-		{"hosts.late", "Hosts that were not heard of lately.", "", func(s *Status) float64 { return s.countHosts("late") }},
-		{"hosts.draining", "Hosts that let go of their workspaces.", "", func(s *Status) float64 { return s.countHosts("draining") }},
+		{"hosts.live", "Hosts that can accept work.", "", func(s *Status) float64 { return s.countHosts("live") }},
+		{"hosts.late", "Hosts without a recent heartbeat.", "", func(s *Status) float64 { return s.countHosts("late") }},
+		{"hosts.draining", "Hosts that are draining.", "", func(s *Status) float64 { return s.countHosts("draining") }},
 		{"hosts.full", "Hosts whose disk is full.", "", func(s *Status) float64 { return s.countHosts("full") }},
 		{"sessions.working", "Sessions with an open turn.", "", func(s *Status) float64 { return float64(s.load().Working) }},
-		{"sessions.queued", "Sessions whose next turn has not begun.", "", func(s *Status) float64 { return float64(s.load().Queued) }},
-		{"sessions.waiting", "Sessions that wait for a person.", "", func(s *Status) float64 { return float64(s.load().Waiting) }},
-		{"coordinator.pollers", "Workers that ask for workflows.", "", func(s *Status) float64 { return s.coordinators() }},
-		{"backlog", "Tasks of all queues that nobody has taken yet.", "", func(s *Status) float64 { return s.backlog() }},
-		{"backlog.age", "How long the first of those has waited.", "s", func(s *Status) float64 { return s.Lag.Seconds() }},
-		{"faults", "Parts of the fleet that could not be looked at.", "", func(s *Status) float64 { return float64(len(s.Faults)) }},
+		{"sessions.queued", "Sessions whose next turn has not started.", "", func(s *Status) float64 { return float64(s.load().Queued) }},
+		{"sessions.waiting", "Sessions that wait for a user.", "", func(s *Status) float64 { return float64(s.load().Waiting) }},
+		{"coordinator.pollers", "Workers that poll for workflows.", "", func(s *Status) float64 { return s.coordinators() }},
+		{"backlog", "Queued tasks that no worker has taken yet.", "", func(s *Status) float64 { return s.backlog() }},
+		{"backlog.age", "Age of the oldest queued task.", "s", func(s *Status) float64 { return s.Lag.Seconds() }},
+		{"faults", "Parts of the fleet that could not be checked.", "", func(s *Status) float64 { return float64(len(s.Faults)) }},
 	} {
 		t.Gauge("pawl.fleet."+g.name, g.help, g.unit, func() float64 { return g.read(w.last.Load()) })
 	}

@@ -78,7 +78,7 @@ func (p *remoteProjects) Expand(ctx context.Context, dir string, prompt pawl.Pro
 
 func (p *remoteProjects) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	if p.Projects == nil {
-		return nil, errors.New("the node is not open yet")
+		return nil, errors.New("the node is still starting")
 	}
 	return p.Projects.Output(ctx, id, blob)
 }

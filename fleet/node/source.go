@@ -36,7 +36,7 @@ func parseSource(source string) (git.Remote, error) {
 	}
 	u, err := git.CheckURL(address)
 	if err == nil && u.Scheme != "https" {
-		err = fault.New(pawl.ErrInvalid, "a workspace begins as a repository at an https address, not at %.100q", address)
+		err = fault.New(pawl.ErrInvalid, "the source of a workspace must be a repository at an https address, not %.100q", address)
 	}
 	return from, err
 }
@@ -64,7 +64,7 @@ func (s *sources) find(ctx context.Context, source string) (git.Remote, error) {
 	var no *egress.Refused
 	switch {
 	case errors.As(err, &no):
-		return from, fault.New(pawl.ErrInvalid, "%w: name the host in fleet.sources of the configuration if workspaces may begin there", err)
+		return from, fault.New(pawl.ErrInvalid, "%w: to allow it, add the host to fleet.sources in the configuration", err)
 	case err != nil:
 		return from, fault.New(pawl.ErrUnavailable, "%w", err)
 	}

@@ -177,7 +177,7 @@ func (w *worker) openWorkspaces(ctx context.Context, a *app.App) error {
 	}
 	if w.has(RoleExecutor) {
 		if err := os.MkdirAll(w.connections.Workspaces, 0o700); err != nil {
-			return fmt.Errorf("the folder of the workspaces (fleet.workspaces): %w", err)
+			return fmt.Errorf("directory of the workspaces (fleet.workspaces): %w", err)
 		}
 	}
 	if w.keeper, err = w.connections.openKeeper(ctx, data); err != nil {
@@ -187,7 +187,7 @@ func (w *worker) openWorkspaces(ctx context.Context, a *app.App) error {
 		w.keeper.Limits.MaxBytes = w.WorkspaceSize
 		w.workspaces.Checkpoints = w.keeper
 	} else if w.has(RoleExecutor) {
-		w.Log.Warn("fleet.blobs is not set: a host that is lost takes its workspaces with it")
+		w.Log.Warn("fleet.blobs is not set: workspaces of a lost host are lost")
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (w *worker) promoteFirst(ctx context.Context) error {
 		return err
 	}
 	if current := runner.Current(versions); current != "" {
-		w.Log.Warn("this coordinator has no version, so it gets no new work: start it with --build-id, and promote that with 'pawl-fleet promote'", "current", current)
+		w.Log.Warn("this coordinator has no version and gets no new work: start it with --build-id, then run `pawl-fleet promote`", "current", current)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (w *worker) start(ctx context.Context, executor *runner.Executor, models ap
 		return nil
 	}
 	if err := w.workspaces.LoadStates(); err != nil {
-		return fmt.Errorf("the workspaces that were here before: %w", err)
+		return fmt.Errorf("restore the existing workspaces: %w", err)
 	}
 	stop, err := runner.StartExecutor(w.connections.Engine, executor, executorGrace)
 	if err != nil {
@@ -291,6 +291,6 @@ func (w *worker) drain(ctx context.Context) {
 	defer cancel()
 	if err := w.workspaces.WaitIdle(ctx); err != nil {
 		busy, _ := w.workspaces.Count()
-		w.Log.Warn("workspaces are left to other hosts in mid-step", "workspaces", busy)
+		w.Log.Warn("workspaces with unfinished steps are left to other hosts", "workspaces", busy)
 	}
 }

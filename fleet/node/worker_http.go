@@ -21,7 +21,7 @@ func (w *worker) serveGateway(models app.Models) error {
 		return nil
 	}
 	if w.connections.GatewayToken == "" {
-		return fault.New(pawl.ErrInvalid, "--gateway-listen wants a token: set PAWL_GATEWAY_TOKEN")
+		return fault.New(pawl.ErrInvalid, "--gateway-listen needs a token").Hint("Set PAWL_GATEWAY_TOKEN.")
 	}
 	l, err := net.Listen("tcp", w.GatewayListen)
 	if err != nil {

@@ -50,7 +50,7 @@ type Sessions interface {
 func (a *Adopter) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := a.WithLock(ctx, a.Scan); err != nil && ctx.Err() == nil {
-			a.Log.Error("look for interrupted sessions", "error", err)
+			a.Log.Error("cannot look for interrupted sessions", "error", err)
 		}
 		select {
 		case <-time.After(timingFor(a.HostTimeout).adoptEvery):

@@ -34,9 +34,9 @@ func (s *Workspaces) EvictIdle(ctx context.Context, log *slog.Logger) {
 			after = keepFull
 		}
 		if n, err := s.evictIdle(ctx, after); err != nil && ctx.Err() == nil {
-			log.Warn("workspaces that nobody works in could not be removed", "error", err)
+			log.Warn("cannot remove unused workspaces", "error", err)
 		} else if n > 0 {
-			log.Info("workspaces were removed from the disk", "workspaces", n)
+			log.Info("removed unused workspaces", "workspaces", n)
 		}
 	}
 }

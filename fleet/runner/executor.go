@@ -236,7 +236,7 @@ func (h *Executor) notifyFailure(id pawl.SessionID, err error) {
 	case final(encodeError(err)):
 		h.Notify(id, err.Error())
 	default:
-		h.Notify(id, err.Error()+" (it is tried again)")
+		h.Notify(id, err.Error()+" (retrying)")
 	}
 }
 
@@ -291,7 +291,7 @@ func (h *Executor) withHeartbeat(ctx context.Context) (step context.Context, end
 }
 
 // errRevoked is the cause when Temporal ends a step. It is not context.Canceled, which stands for a cancel by a person.
-var errRevoked = errors.New("the engine has taken the step away")
+var errRevoked = errors.New("the engine has canceled the step")
 
 func revokedCause(cause error) error {
 	if cause == nil || errors.Is(cause, context.Canceled) || temporal.IsCanceledError(cause) {

@@ -154,7 +154,7 @@ func TestNotifyFailure(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"it may pass": {fmt.Errorf("no answer: %w", pawl.ErrUnavailable), []string{"s: no answer: unavailable (it is tried again)"}},
+		"it may pass": {fmt.Errorf("no answer: %w", pawl.ErrUnavailable), []string{"s: no answer: unavailable (retrying)"}},
 		"it stays so": {fmt.Errorf("no repository: %w", pawl.ErrInvalid), []string{"s: no repository: invalid"}},
 		"moved":       {fmt.Errorf("workspace /w: %w", errMoved), nil},
 		"full":        {errors.Join(errFull, pawl.ErrUnavailable), nil},

@@ -59,7 +59,7 @@ func (h *Executor) Answer(ctx context.Context, q FolderQuestion) (json.RawMessag
 	defer end()
 	do := h.FolderQueries[q.Name]
 	if do == nil {
-		return nil, encodeAnswerError(fault.New(pawl.ErrInvalid, "this host knows no %q: is it of an older version?", q.Name))
+		return nil, encodeAnswerError(fault.New(pawl.ErrInvalid, "this host does not support the query %q: it may run an older version", q.Name))
 	}
 	leave, err := h.Workspaces.Enter(ctx, q.Place)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Runner) QueryFolder(ctx context.Context, dir, name string, ask, answer 
 		ID: "folder-query-" + ulid.Make().String(), TaskQueue: r.Engine.queue(), WorkflowExecutionTimeout: folderQueryTime, WorkflowTaskTimeout: timingFor(r.Engine.HostTimeout).decide,
 	}, folderQueryFlow, q)
 	if err != nil {
-		return fault.New(pawl.ErrUnavailable, "ask for %s: %w", dir, err)
+		return fault.New(pawl.ErrUnavailable, "query the host of %s: %w", dir, err)
 	}
 	var out json.RawMessage
 	if err := run.Get(ctx, &out); err != nil {

@@ -48,7 +48,7 @@ func (e Engine) describe(ctx context.Context, name string, kind enums.TaskQueueT
 		Namespace: e.Namespace, TaskQueue: &taskqueue.TaskQueue{Name: name}, TaskQueueType: kind, ReportStats: true,
 	})
 	if err != nil {
-		return Queue{}, fault.New(pawl.ErrUnavailable, "ask the engine for the queue %s: %w", name, err)
+		return Queue{}, fault.New(pawl.ErrUnavailable, "query queue %s: %w", name, err)
 	}
 	q := Queue{Name: name, Backlog: d.GetStats().GetApproximateBacklogCount(), Oldest: d.GetStats().GetApproximateBacklogAge().AsDuration()}
 	for _, p := range d.GetPollers() {

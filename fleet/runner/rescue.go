@@ -31,7 +31,7 @@ func WaitForVersion(ctx context.Context, engine Engine, version string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fault.New(pawl.ErrNotFound, "no worker of version %s has come up: start one with 'pawl-fleet worker --build-id %s'", version, version)
+			return fault.New(pawl.ErrNotFound, "no worker of version %s has started", version).Hint("Start one with `pawl-fleet worker --build-id %s`.", version)
 		case <-time.After(minBackoff):
 		}
 	}
@@ -65,11 +65,11 @@ func Rescue(ctx context.Context, engine Engine, version string) (rescued int, er
 	for {
 		page, err := engine.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: next})
 		if err != nil {
-			return rescued, fault.New(pawl.ErrUnavailable, "look for the workflows of version %s: %w", version, err)
+			return rescued, fault.New(pawl.ErrUnavailable, "list the workflows of version %s: %w", version, err)
 		}
 		for _, w := range page.GetExecutions() {
 			if err := engine.rescue(ctx, w); err != nil {
-				return rescued, fmt.Errorf("go on in place of workflow %s: %w", w.GetExecution().GetWorkflowId(), err)
+				return rescued, fmt.Errorf("replace workflow %s: %w", w.GetExecution().GetWorkflowId(), err)
 			}
 			rescued++
 		}
@@ -83,7 +83,7 @@ func Rescue(ctx context.Context, engine Engine, version string) (rescued int, er
 // does not contain them; they can be read safely only after the old one has ended.
 func (e Engine) rescue(ctx context.Context, w *workflows.WorkflowExecutionInfo) error {
 	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
-	err := e.TerminateWorkflow(ctx, id, run, "no worker has its version any more: another workflow goes on")
+	err := e.TerminateWorkflow(ctx, id, run, "no worker has this version anymore: another workflow continues the session")
 	var ended *serviceerror.NotFound
 	if err != nil && !errors.As(err, &ended) { // it has ended in the meantime
 		return err
@@ -122,7 +122,7 @@ func (e Engine) jobFromHistory(ctx context.Context, id, run string) (job Job, er
 		}
 	}
 	if job.Session == "" {
-		return job, errors.New("its history does not say which session it is for")
+		return job, errors.New("the history does not name a session")
 	}
 	return job, nil
 }

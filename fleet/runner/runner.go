@@ -44,7 +44,7 @@ func (r *Runner) signal(ctx context.Context, id pawl.SessionID, name string, val
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("tell the fleet of session %s: %w", id, err)
+	err = fmt.Errorf("notify the fleet of session %s: %w", id, err)
 	var unavailable *serviceerror.Unavailable
 	if errors.As(err, &unavailable) || ctx.Err() == nil {
 		err = fault.New(pawl.ErrUnavailable, "%w", err)
@@ -61,7 +61,7 @@ func (r *Runner) Ended(ctx context.Context, store store.Store, id pawl.SessionID
 	err = r.Engine.SignalWorkflow(ctx, r.Engine.workflow(row.Parent), "", signalWake, nil)
 	var none *serviceerror.NotFound
 	if err != nil && !errors.As(err, &none) {
-		return fault.New(pawl.ErrUnavailable, "tell session %s that %s has ended: %w", row.Parent, id, err)
+		return fault.New(pawl.ErrUnavailable, "notify session %s that %s has ended: %w", row.Parent, id, err)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (r *Runner) HasWorkflow(ctx context.Context, id pawl.SessionID) (bool, erro
 		return false, nil
 	}
 	if err != nil {
-		return false, fault.New(pawl.ErrUnavailable, "ask the engine for session %s: %w", id, err)
+		return false, fault.New(pawl.ErrUnavailable, "query the workflow of session %s: %w", id, err)
 	}
 	return d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }

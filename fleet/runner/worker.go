@@ -26,18 +26,18 @@ import (
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (Engine, error) {
 	var profile envconfig.ClientConfigProfile
 	if err := profile.ApplyEnvVars(nil); err != nil {
-		return Engine{}, fault.New(pawl.ErrInvalid, "how to reach Temporal: %w", err)
+		return Engine{}, fault.New(pawl.ErrInvalid, "invalid Temporal settings: %w", err)
 	}
 	profile.Address, profile.Namespace = address, namespace // address and namespace come from the fleet's configuration, not the environment
 	options, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	if err != nil {
-		return Engine{}, fault.New(pawl.ErrInvalid, "how to reach Temporal: %w", err)
+		return Engine{}, fault.New(pawl.ErrInvalid, "invalid Temporal settings: %w", err)
 	}
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // payloads are ids only
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
-		return Engine{}, fault.New(pawl.ErrUnavailable, "reach Temporal at %s: %w", address, err)
+		return Engine{}, fault.New(pawl.ErrUnavailable, "connect to Temporal at %s: %w", address, err)
 	}
 	return Engine{Client: c, Namespace: namespace}, nil
 }
@@ -101,7 +101,7 @@ func StartExecutor(engine Engine, h *Executor, grace time.Duration) (stop func()
 	})
 	w.RegisterActivity(h)
 	if err := w.Start(); err != nil {
-		return nil, fmt.Errorf("take steps: %w", err)
+		return nil, fmt.Errorf("run activities: %w", err)
 	}
 	return w.Stop, nil
 }
@@ -111,7 +111,7 @@ func Promote(ctx context.Context, engine Engine, version string) error {
 	d := engine.WorkerDeploymentClient().GetHandle(engine.deployment())
 	_, err := d.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: version})
 	if err != nil {
-		return fmt.Errorf("promote version %s (is a worker of it up?): %w", version, err)
+		return fmt.Errorf("promote version %s (check that a worker of it is running): %w", version, err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func Versions(ctx context.Context, engine Engine) ([]Version, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(pawl.ErrUnavailable, "ask for the versions of the workers: %w", err)
+		return nil, fault.New(pawl.ErrUnavailable, "list worker versions: %w", err)
 	}
 	var list []Version
 	current := ""

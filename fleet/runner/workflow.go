@@ -45,7 +45,7 @@ func (f flows) Session(ctx workflow.Context, job Job) error {
 }
 
 // errContinueAsNew means that the history has grown long and a new workflow must continue.
-var errContinueAsNew = errors.New("go on in another workflow")
+var errContinueAsNew = errors.New("continue as new")
 
 // The workflow types.
 const (

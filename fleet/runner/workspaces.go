@@ -73,7 +73,7 @@ type workspace struct {
 }
 
 // errMoved means that the workspace was assigned to another host.
-var errMoved = errors.New("the workspace was given to another host")
+var errMoved = errors.New("the workspace was moved to another host")
 
 // errFull means that less than Reserve bytes are free.
 var errFull = errors.New("the host's disk is full")
@@ -96,10 +96,10 @@ func (s *Workspaces) check(t store.Tenant, dir string) error {
 	above := filepath.Join(s.Root, folder(t))
 	own := s.Own != "" && filepath.Dir(filepath.Dir(dir)) == s.Own
 	if filepath.Clean(dir) != dir || filepath.Dir(dir) != above && !own {
-		return fault.New(pawl.ErrInvalid, "it is no workspace: those are the folders in %s", above)
+		return fault.New(pawl.ErrInvalid, "not a workspace: workspaces are directories in %s", above)
 	}
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return fault.New(pawl.ErrInvalid, "it is no workspace: there is something that is no folder")
+		return fault.New(pawl.ErrInvalid, "not a workspace: it is not a directory")
 	}
 	return nil
 }
@@ -291,10 +291,10 @@ func (s *Workspaces) save(ctx context.Context, w *workspace) error {
 		return &agent.Stop{Reason: pawl.ReasonError, Fault: pawl.FaultInternal, Message: err.Error()} // too large: a retry would fail too
 	}
 	if err != nil {
-		return fmt.Errorf("keep workspace %s: %w", w.state.Dir, err)
+		return fmt.Errorf("save workspace %s: %w", w.state.Dir, err)
 	}
 	if err := s.Registry.Saved(ctx, w.state.Dir, w.state.Epoch, id, size); err != nil {
-		return fmt.Errorf("keep workspace %s: %w", w.state.Dir, err)
+		return fmt.Errorf("save workspace %s: %w", w.state.Dir, err)
 	}
 	w.state.Checkpoint = id
 	return s.writeState(w.state)

@@ -360,7 +360,7 @@ func TestTooLarge(t *testing.T) {
 	leave := e.enter(a, p)
 	err := a.Save(t.Context(), e.dir)
 	var stop *agent.Stop
-	if !errors.As(err, &stop) || stop.Reason != pawl.ReasonError || !strings.Contains(stop.Message, "delete what is not needed") {
+	if !errors.As(err, &stop) || stop.Reason != pawl.ReasonError || !strings.Contains(stop.Message, "delete build output") {
 		t.Errorf("it ends with %v", err)
 	}
 	leave()

@@ -115,7 +115,7 @@ func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 	case errors.Is(err, pawl.ErrUnavailable):
 		return err // no model was called: the step is repeated
 	default:
-		done.Message = fmt.Sprintf("the conversation could not be summed up: %v", err)
+		done.Message = fmt.Sprintf("the conversation could not be compacted: %v", err)
 	}
 	if done.Message == "canceled" && c.order == 0 && done.Usage == (pawl.Usage{}) {
 		return ctx.Err()
@@ -130,9 +130,9 @@ func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
 	return ctx.Err()
 }
 
-var errNothing = errors.New("there is nothing yet that could be: only the newest messages are there, and they stay")
+var errNothing = errors.New("nothing to compact yet: recent messages are kept")
 
-var errFutile = errors.New("it was tried before in this turn and did not help; the middle of the conversation is left out instead")
+var errFutile = errors.New("compacting already failed to help in this turn; the middle of the conversation is left out instead")
 
 // buildCompaction summarizes the conversation. After an error nothing is replaced, but the
 // returned usage counts.
@@ -171,11 +171,11 @@ func (s *Stepper) buildCompaction(ctx context.Context, j *journal, c compaction)
 	done.Task, done.Files, done.Text = digest.Task, digest.Files, digest.Text()
 	done.After = d.stay + prompt.EstimateMessage(pawl.Message{Parts: pawl.Parts{pawl.Text{Text: done.Text}}})
 	if done.After >= done.Before {
-		return pawl.Compacted{Before: done.Before, After: done.After, ModelUsage: spent}, errors.New("the summary is larger than what it would replace")
+		return pawl.Compacted{Before: done.Before, After: done.After, ModelUsage: spent}, errors.New("the summary is larger than the messages it would replace")
 	}
 	done.Keep = d.keep(j)
 	if float64(done.After) > (1-minFreed)*float64(done.Before) {
-		done.Message = fmt.Sprintf("only %d of %d tokens could be freed: what is newest takes the most. Start a new session, or choose a model with a larger window, if the work gets stuck.",
+		done.Message = fmt.Sprintf("compacting freed only %d of %d tokens: recent messages use most of them. If the work gets stuck, start a new session or choose a model with a larger context window.",
 			done.Before-done.After, done.Before)
 	}
 	return done, nil

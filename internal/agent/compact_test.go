@@ -212,13 +212,13 @@ func TestCompactionByOrder(t *testing.T) {
 		{"idle", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), true, []pawl.Compacted{{Keep: 17, ModelUsage: pawl.ModelUsage{Model: modelRef}}}},
 		{"in mid-turn", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"Sum."}`}), false, []pawl.Compacted{{Keep: 14, ModelUsage: pawl.ModelUsage{Model: modelRef}}}},
 		{"no summary", callsOf(3, "look", `{"text":"Done."}`), true, []pawl.Compacted{
-			{Message: `the conversation could not be summed up: script: misfit: FILE: no line has agent "compaction"`},
+			{Message: `the conversation could not be compacted: script: misfit: FILE: no line has agent "compaction"`},
 		}},
 		{"an empty summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","reasoning":"hm","usage":{"input":3}}`}), true, []pawl.Compacted{
-			{Message: "the conversation could not be summed up: the model's reply is empty", ModelUsage: pawl.ModelUsage{Model: modelRef, Usage: pawl.Usage{Input: 3}}},
+			{Message: "the conversation could not be compacted: the model's reply is empty", ModelUsage: pawl.ModelUsage{Model: modelRef, Usage: pawl.Usage{Input: 3}}},
 		}},
 		{"a broken summary", join(callsOf(3, "look", `{"text":"Done."}`), []string{`{"agent":"compaction","text":"So far","fault":"drop"}`}), true, []pawl.Compacted{
-			{Message: "the conversation could not be summed up: the model's reply broke off"},
+			{Message: "the conversation could not be compacted: the model's reply was cut off"},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -339,8 +339,8 @@ func TestCompactionIsNotRepeatedInVain(t *testing.T) {
 		summary []string
 		want    string
 	}{
-		{"it frees little", []string{fmt.Sprintf(`{"agent":"compaction","text":%q}`, strings.Repeat("Words. ", 1000))}, "tokens could be freed"},
-		{"it fails", nil, "could not be summed up"},
+		{"it frees little", []string{fmt.Sprintf(`{"agent":"compaction","text":%q}`, strings.Repeat("Words. ", 1000))}, "compacting freed only"},
+		{"it fails", nil, "could not be compacted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			twice := `{"calls":[{"name":"much"},{"name":"much"}]}`
@@ -455,7 +455,7 @@ func TestCompactionIsCanceled(t *testing.T) {
 func TestHiddenAgents(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{model.AgentCompaction, model.AgentTitle, model.AgentSummary} {
-		if _, err := Lookup(name); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "takes no prompts") {
+		if _, err := Lookup(name); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "accepts no prompts") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if hidden[name].Name != name || len(hidden[name].Prompt) < 100 {
@@ -465,7 +465,7 @@ func TestHiddenAgents(t *testing.T) {
 	w := newEnv(t, setup{script: []string{`{"text":"Hello."}`, `{"agent":"compaction","text":"Sum."}`}})
 	w.prompt("Hello.", func(p *pawl.Prompted) { p.Agent = model.AgentCompaction })
 	stop := w.mustTurn(pawl.ReasonError)
-	if !strings.Contains(stop.Message, "choose another") || len(w.model.requests) > 0 {
+	if !strings.Contains(stop.Message, "accepts no prompts") || len(w.model.requests) > 0 {
 		t.Error(stop.Message)
 	}
 }

@@ -75,7 +75,7 @@ func readText(ctx context.Context, m model.Model, ref string, req model.Request)
 	case ctx.Err() != nil && finish == "":
 		failed = ctx.Err()
 	case finish == "":
-		failed = errors.New("the model's reply broke off")
+		failed = errors.New("the model's reply was cut off")
 	case reply == "":
 		failed = errors.New("the model's reply is empty")
 	}

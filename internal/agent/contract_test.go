@@ -109,8 +109,8 @@ func TestContract_R7_FailingCalls(t *testing.T) {
 		{"missing", pawl.CallRefused, `there is no tool "missing"; there are: works, fails, panics, panics-early, refuses`},
 		{"refuses", pawl.CallRefused, `the field "x" is missing`},
 		{"fails", pawl.CallDone, "the disk is full"},
-		{"panics", pawl.CallDone, "the tool panics failed: oh no\n"},
-		{"panics-early", pawl.CallRefused, "the tool panics-early failed: oh no\n"},
+		{"panics", pawl.CallDone, "tool panics panicked: oh no\n"},
+		{"panics-early", pawl.CallRefused, "tool panics-early panicked: oh no\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.call, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestContract_R7_ProviderErrors(t *testing.T) {
 	}{
 		{"error", `{"fault":"error","text":"no credit"}`, "no credit"},
 		{"overloaded", `{"fault":"overloaded"}`, "overloaded"},
-		{"the stream breaks off", `{"fault":"drop","text":"half of it"}`, "the model's reply broke off"},
+		{"the stream breaks off", `{"fault":"drop","text":"half of it"}`, "the model's reply was cut off"},
 		{"nothing comes", `{}`, "the model's reply is empty"},
 		{"the script does not fit", `{"expect":"other","text":"x"}`, "misfit"},
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	_ "embed" // for the prompts
 	"maps"
 	"slices"
@@ -116,7 +115,7 @@ func Find(name string, f *extension.Found) (Definition, error) {
 		name = Default
 	}
 	if _, ok := hidden[name]; ok {
-		return Definition{}, fault.New(pawl.ErrInvalid, "the agent %q is pawl's own and takes no prompts: choose another", name)
+		return Definition{}, fault.New(pawl.ErrInvalid, "agent %q is internal and accepts no prompts", name).Hint("Run `pawl extensions list agents` to see all agents.")
 	}
 	if d, ok := union(builtin, team)[name]; ok {
 		return d, nil
@@ -129,8 +128,11 @@ func Find(name string, f *extension.Found) (Definition, error) {
 		}
 	}
 	all := agentNames(f, false)
-	meant := cmp.Or(suggest.Ask("", name, all), ";")
-	return Definition{}, fault.New(pawl.ErrNotFound, "no agent is called %q%s there are: %s", name, meant, strings.Join(all, ", "))
+	err := fault.New(pawl.ErrNotFound, "unknown agent %q: use one of %s", name, strings.Join(all, ", "))
+	if meant := suggest.Name(name, all); meant != "" {
+		err = err.Hint("Did you mean %q?", meant)
+	}
+	return Definition{}, err
 }
 
 // ModeOf returns the permission mode for a prompt with these settings: the chosen one or,
@@ -144,7 +146,7 @@ func ModeOf(s pawl.Settings) (string, error) {
 	case s.Mode == "":
 		return mode, nil
 	}
-	return "", fault.New(pawl.ErrInvalid, "the agent %s begins in the mode %s, not in %.40q: choose no mode, or another agent", s.Agent, mode, s.Mode)
+	return "", fault.New(pawl.ErrInvalid, "agent %s always starts in mode %s, not %.40q", s.Agent, mode, s.Mode).Hint("Omit --mode, or choose another agent.")
 }
 
 // Reserved returns the names of all built-in agents, which user-defined ones cannot have.

@@ -213,7 +213,7 @@ func runTool(ctx context.Context, p plannedCall) (r pawl.Result, err error) {
 }
 
 func panicked(tool string, v any) error {
-	return fmt.Errorf("the tool %s failed: %v\n%s", tool, v, debug.Stack())
+	return fmt.Errorf("tool %s panicked: %v\n%s", tool, v, debug.Stack())
 }
 
 // truncateResult stores content that is too large for the log as a blob, and leaves its

@@ -144,7 +144,7 @@ func (r *reply) read(ctx context.Context, m model.Model, req model.Request) erro
 	r.closeReasoning("")
 	switch calls := r.parts.Calls(); {
 	case r.finish == "":
-		return errors.New("the model's reply broke off")
+		return errors.New("the model's reply was cut off")
 	case len(r.parts) == 0:
 		return errors.New("the model's reply is empty")
 	case len(calls) > 0 && r.finish == pawl.FinishEndTurn:

@@ -50,7 +50,7 @@ func (s *Stepper) runHooksIn(ctx context.Context, c hookContext, e hook.Event, s
 	}
 	registry, _, err := s.Hooks.Hooks(ctx, c.dir, c.settings)
 	if err != nil {
-		return hook.Outcome{}, fmt.Errorf("it cannot be told which hooks there are: %w", err)
+		return hook.Outcome{}, fmt.Errorf("load hooks: %w", err)
 	}
 	if len(registry.Hooks(e.Point)) == 0 {
 		return hook.Outcome{}, nil
@@ -72,7 +72,7 @@ func (s *Stepper) notice(j *journal, turn int, text string) {
 
 // hookStop returns the end of the turn that a hook asked for.
 func hookStop(o hook.Outcome) error {
-	return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason)}
+	return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("hook %s ended the turn: %s", o.By, o.StopReason)}
 }
 
 // injections returns the events that show texts of hooks to the model.
@@ -105,7 +105,7 @@ func hookFault(ctx context.Context, err error) error {
 }
 
 // errPromptCanceled is the cause when the user cancels a prompt that waits for hooks.
-var errPromptCanceled = errors.New("canceled while hooks looked at it")
+var errPromptCanceled = errors.New("canceled while hooks were running")
 
 // hookNoticeDelay is how long a prompt waits for hooks before the user gets a notice.
 const hookNoticeDelay = time.Second
@@ -119,7 +119,7 @@ func (s *Stepper) interruptibleHooks(ctx context.Context, j *journal, prompt paw
 	ctx, cancel := context.WithCancelCause(ctx)
 	turn := j.history.Turns()
 	timer := time.AfterFunc(hookNoticeDelay, func() {
-		s.notice(j, turn, "hooks are still at work before the turn begins: a cancel ends the wait, and takes the prompt back")
+		s.notice(j, turn, "waiting for hooks before the turn starts: cancel to stop waiting and withdraw the prompt")
 	})
 	s.sessions.setPending(j.id, pendingWork{prompt, func() { cancel(errPromptCanceled) }})
 	return ctx, func() {

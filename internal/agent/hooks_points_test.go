@@ -259,7 +259,7 @@ func TestHookTouches(t *testing.T) {
 	}{
 		"within its role":     {to: `{"path":"docs/b","content":"x"}`, says: "it ran with"},
 		"out of its role":     {to: `{"path":"main.go","content":"x"}`, says: "may not write main.go"},
-		"to no input at all":  {to: `{"word":1}`, says: "changed the input to"},
+		"to no input at all":  {to: `{"word":1}`, says: "invalid changed input"},
 		"out of it by a link": {to: `{"path":"docs/link/main.go","content":"x"}`, says: "may not write"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestHookGivenUp(t *testing.T) {
 	w.prompt("second", inMode("yolo"), queue)
 	go func() {
 		for e, err := range w.bus.Events(t.Context(), session, 0) {
-			if s, ok := e.Body.(pawl.Status); ok && err == nil && strings.Contains(s.Message, "hooks are still at work") {
+			if s, ok := e.Body.(pawl.Status); ok && err == nil && strings.Contains(s.Message, "waiting for hooks") {
 				w.Interrupt(session, first-1) // is not about it
 				w.Interrupt(session, first)
 				return

@@ -293,7 +293,7 @@ func TestHookUnknown(t *testing.T) {
 		t.Errorf("a turn was begun: %v %v", ok, err)
 	}
 	end := w.bodies(pawl.TurnFinished{})[0].(pawl.TurnFinished)
-	if end.Reason != pawl.ReasonError || !strings.Contains(end.Message, "which hooks there are") {
+	if end.Reason != pawl.ReasonError || !strings.Contains(end.Message, "load hooks") {
 		t.Errorf("it ended with %+v", end)
 	}
 }

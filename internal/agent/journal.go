@@ -186,7 +186,7 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 			return nil, err
 		}
 		if len(between) == 0 {
-			return nil, fault.New(pawl.ErrConflict, "append %s: there is nothing new in the log", pawl.KindOf(bodies[0]))
+			return nil, fault.New(pawl.ErrConflict, "append %s: conflict, but the log has no new events", pawl.KindOf(bodies[0]))
 		}
 		for _, e := range between {
 			switch e.Body.(type) {

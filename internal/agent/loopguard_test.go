@@ -23,7 +23,7 @@ const (
 	wraps   = `{"text":"Done."}`
 	repeats = "You have made the same call (look) 3 times in a row, and each time it had the same result. " +
 		"Repeating it will change nothing. Try another way or, if there is none, say what stands in the way and stop."
-	report = "the model repeats itself: the same call (look) 3 times in a row, each time with the same result"
+	report = "the model is repeating itself: the same call (look) 3 times in a row, each time with the same result"
 )
 
 func times(n int, lines ...string) []string { return slices.Repeat(lines, n) }

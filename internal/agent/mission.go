@@ -93,7 +93,7 @@ func (s *Stepper) cancelWorker(ctx context.Context, id pawl.SessionID) error {
 	case pawl.CodeOf(err) == pawl.CodeNotFound:
 		return nil // it was never created
 	case err != nil:
-		return fmt.Errorf("cancel the worker %s: %w", id, err)
+		return fmt.Errorf("cancel worker %s: %w", id, err)
 	case row.State() == pawl.StateIdle:
 		return nil
 	}

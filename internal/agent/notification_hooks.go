@@ -11,10 +11,10 @@ import (
 
 // askNotifications are the kind and the text of the notification for each kind of ask.
 var askNotifications = map[pawl.AskKind]struct{ kind, text string }{
-	pawl.AskPermission: {"permission_prompt", "pawl asks whether %s may run"},
-	pawl.AskQuestion:   {"elicitation_dialog", "pawl has a question (%s)"},
-	pawl.AskPlan:       {"elicitation_dialog", "pawl has a plan and asks whether to begin (%s)"},
-	pawl.AskLoop:       {"elicitation_dialog", "pawl asks whether to go on: the %s repeats itself"},
+	pawl.AskPermission: {"permission_prompt", "Pawl needs your permission to use %s"},
+	pawl.AskQuestion:   {"elicitation_dialog", "Pawl has a question (%s)"},
+	pawl.AskPlan:       {"elicitation_dialog", "Pawl has a plan and asks to start (%s)"},
+	pawl.AskLoop:       {"elicitation_dialog", "Pawl asks whether to continue: the %s is repeating itself"},
 }
 
 // notifyAsk runs the notification hooks for a new ask, right after it was logged. A
@@ -60,10 +60,10 @@ func (s *Stepper) notifyEnd(ctx context.Context, j *journal, settings pawl.Setti
 func endText(m *pawl.Mission, stop Stop) string {
 	switch {
 	case m != nil && m.Sealed != nil:
-		return "pawl waits for you: the mission is sealed"
+		return "Pawl is waiting for you: the mission is sealed"
 	case m != nil && m.Blocked != nil:
-		return "pawl waits for you: the mission is blocked: " + m.Blocked.Reason
+		return "Pawl is waiting for you: the mission is blocked: " + m.Blocked.Reason
 	default:
-		return fmt.Sprintf("pawl waits for you: the turn has ended (%s)", stop.Reason)
+		return fmt.Sprintf("Pawl is waiting for you: the turn ended (%s)", stop.Reason)
 	}
 }

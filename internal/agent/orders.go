@@ -18,6 +18,6 @@ func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error 
 	case pawl.ShellAsked:
 		return s.shell(ctx, j, o, b)
 	default:
-		return fmt.Errorf("nobody knows how to carry out %s", pawl.KindOf(o.Body))
+		return fmt.Errorf("unknown request %s", pawl.KindOf(o.Body))
 	}
 }

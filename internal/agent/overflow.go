@@ -63,6 +63,6 @@ func stillTooLarge(err error) error {
 	if !isOverflow(err) {
 		return err
 	}
-	return fmt.Errorf("the request is too large for the model, also after the conversation was made smaller: "+
-		"send a shorter prompt, make the conversation smaller (pawl session compact), or choose a model with a larger window: %w", err)
+	return fmt.Errorf("the request does not fit in the model's context window, even after compacting the conversation; "+
+		"send a shorter prompt, or choose a model with a larger context window: %w", err)
 }

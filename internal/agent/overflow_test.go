@@ -64,7 +64,7 @@ func TestOverflow(t *testing.T) {
 			w.Window = func(string) (model.Window, error) { return test.window, nil }
 			w.prompt("Look. " + strings.Repeat("Please. ", 100))
 			stop := w.mustTurn(test.reason)
-			if test.reason == pawl.ReasonError && !strings.Contains(stop.Message, "choose a model with a larger window") {
+			if test.reason == pawl.ReasonError && !strings.Contains(stop.Message, "choose a model with a larger context window") {
 				t.Error(stop.Message)
 			}
 			summed := 0

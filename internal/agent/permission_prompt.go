@@ -61,11 +61,11 @@ func answerError(tool string, a pawl.Answer) error {
 	case a.Outcome == pawl.OutcomeCanceled:
 		return &internalError{&Stop{Reason: pawl.ReasonCanceled}}
 	case a.Outcome == pawl.OutcomeTimeout:
-		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("nobody said in time whether %s may run", tool)}
+		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("permission to use %s was not answered in time", tool)}
 	case a.Outcome == pawl.OutcomeDenied && strings.TrimSpace(a.Text) != "":
 		return denied("the user declined, and says: %s", a.Text)
 	default:
-		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("%s was declined", tool)}
+		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("permission to use %s was denied", tool)}
 	}
 }
 

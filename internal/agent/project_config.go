@@ -27,7 +27,7 @@ func (s *Stepper) loadProject(ctx context.Context, j *journal) error {
 	}
 	found, err := s.Extensions(ctx, j.history.Created().Dir, j.settings())
 	if err != nil {
-		return fmt.Errorf("read what the folder brings: %w", err)
+		return fmt.Errorf("read the project configuration: %w", err)
 	}
 	j.project = projectConfig{turn: turn, found: found, claimed: map[string]bool{}}
 	return nil

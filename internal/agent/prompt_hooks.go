@@ -63,7 +63,7 @@ func (s *Stepper) openingEvents(ctx context.Context, j *journal, w pawl.Waiting)
 	case err != nil:
 		return nil, err
 	case o.Block || o.Stop:
-		why := fmt.Sprintf("the hook %s refused the prompt: %s", o.By, o.Reason)
+		why := fmt.Sprintf("hook %s blocked the prompt: %s", o.By, o.Reason)
 		return []pawl.Body{
 			pawl.Reworded{Prompt: w.Seq, Parts: pawl.Parts{pawl.Text{Text: withheld}}}, begin[0],
 			pawl.TurnFinished{Reason: pawl.ReasonPermissionDenied, Message: s.sanitizeHookText(why)},

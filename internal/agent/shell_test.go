@@ -115,7 +115,7 @@ func TestShellIsPermitted(t *testing.T) {
 		{name: "in the mode yolo too", settings: pawl.Settings{Mode: "yolo"}, rules: []permission.Rule{deny}, command: "touch ran; git push", want: pawl.CallDenied, says: "git push"},
 		{name: "a hook that refuses", hooks: hooks(hook.Outcome{Block: true, Reason: "not now"}), command: "touch ran", want: pawl.CallDenied, says: "not now"},
 		{name: "a hook that would run another", hooks: hooks(hook.Outcome{Input: []byte(`{"command":"true"}`)}), command: "touch ran", want: pawl.CallDenied, says: "another command"},
-		{name: "an agent that is gone", settings: pawl.Settings{Agent: "gone"}, command: "touch ran", want: pawl.CallDenied, says: "no agent is called"},
+		{name: "an agent that is gone", settings: pawl.Settings{Agent: "gone"}, command: "touch ran", want: pawl.CallDenied, says: "unknown agent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newEnv(t, setup{script: []string{isDone}})

@@ -61,7 +61,7 @@ func (s *Stepper) takeSnapshot(ctx context.Context, j *journal) (id, unsafe stri
 	}
 	dir := j.history.Created().Dir
 	if s.tooLarge.has(dir, s.Clock()) {
-		return "", "the folder is " + snapshot.ErrTooLarge.Error()
+		return "", "the directory is " + snapshot.ErrTooLarge.Error()
 	}
 	taken, err := s.Snapshots.Take(ctx, dir, j.id)
 	if errors.Is(err, snapshot.ErrTooLarge) {

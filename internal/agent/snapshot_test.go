@@ -130,7 +130,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 		},
 		{
 			name: "a large one", change: writes("a", strings.Repeat("line\n", 10000)),
-			want: []string{"+line\n", "cut after"}, not: []string{strings.Repeat("+line\n", 2000)}, canUndo: true,
+			want: []string{"+line\n", "truncated after"}, not: []string{strings.Repeat("+line\n", 2000)}, canUndo: true,
 		},
 		{
 			name: "one that may not be read", change: func(dir string) error {
@@ -264,7 +264,7 @@ func TestUndoWithoutSnapshots(t *testing.T) {
 			if err := os.RemoveAll(w.Snapshots.(*snapshot.Store).Dir); err != nil {
 				w.t.Fatal(err)
 			}
-		}, "pawl gc"},
+		}, "was deleted to free space"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newUndoEnv(t, setup{script: []string{`{"calls":[` + bash("printf 1 > a") + `]}`, `{"text":"Ok."}`}})

@@ -141,7 +141,7 @@ func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi
 	var writes transcript.Writes
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {
-			return result, fmt.Errorf("wait for the child %s: %w", id, err)
+			return result, fmt.Errorf("wait for subagent %s: %w", id, err)
 		}
 		writes.Add(e.Body)
 		switch b := e.Body.(type) {
@@ -159,7 +159,7 @@ func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi
 			if b.State == "notice" {
 				continue
 			}
-			return result, fmt.Errorf("the child %s was interrupted: %s", id, b.Message)
+			return result, fmt.Errorf("subagent %s was interrupted: %s", id, b.Message)
 		default:
 		}
 	}
@@ -169,7 +169,7 @@ func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi
 // cancelSubagent cancels a subagent and waits for its end, at most for cancelGrace.
 func (s *Stepper) cancelSubagent(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Cancel(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
-		return fmt.Errorf("cancel the child %s: %w", id, err)
+		return fmt.Errorf("cancel subagent %s: %w", id, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, cancelGrace)
 	defer cancel()
@@ -223,7 +223,7 @@ func (s *Stepper) finishedSubagents(ctx context.Context, open *pawl.OpenTurn) ([
 // resumeSubagent makes sure that a subagent is running: after a crash none is.
 func (s *Stepper) resumeSubagent(ctx context.Context, id pawl.SessionID) error {
 	if err := s.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
-		return fmt.Errorf("go on with the child %s: %w", id, err)
+		return fmt.Errorf("resume subagent %s: %w", id, err)
 	}
 	return nil
 }

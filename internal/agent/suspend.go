@@ -18,9 +18,9 @@ type Suspended struct {
 
 func (p *Suspended) Error() string {
 	if p.Ask == 0 {
-		return "it waits for other sessions"
+		return "waiting for other sessions"
 	}
-	return fmt.Sprintf("it waits for the answer to %d", p.Ask)
+	return fmt.Sprintf("waiting for the answer to %d", p.Ask)
 }
 
 // The bounds of a step that waits for other sessions.

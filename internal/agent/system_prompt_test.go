@@ -210,7 +210,7 @@ func TestUndefinedAgent(t *testing.T) {
 	w := newEnv(t, setup{script: readTwice[2:]})
 	w.configureProject(false, map[string]string{".pawl/agents/helper.md": "You help."})
 	w.prompt("go", func(p *pawl.Prompted) { p.Agent = "helper" })
-	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, `no agent is called "helper"; there are: build, explore, general`) {
+	if stop := w.mustTurn(pawl.ReasonError); !strings.Contains(stop.Message, `unknown agent "helper": use one of build, explore, general`) {
 		t.Errorf("it ends with %q", stop.Message)
 	}
 }
@@ -322,7 +322,7 @@ func TestModeOf(t *testing.T) {
 		{"reviewer", "ask", "ask", ""},
 		{"plan", "", "plan", ""},
 		{"plan", "plan", "plan", ""},
-		{"plan", "guard", "", `the agent plan begins in the mode plan, not in "guard": choose no mode, or another agent`},
+		{"plan", "guard", "", `agent plan always starts in mode plan, not "guard"`},
 	} {
 		got, err := ModeOf(pawl.Settings{Agent: test.agent, Mode: test.mode})
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {

@@ -42,7 +42,7 @@ func (s *Stepper) Title(ctx context.Context, id pawl.SessionID) error {
 	}
 	title := cleanTitle(text)
 	if title == "" {
-		return fmt.Errorf("title session %s: the model's reply names nothing", id)
+		return fmt.Errorf("title session %s: the model's reply has no title", id)
 	}
 	return s.appendUnless(ctx, row, pawl.Event{Body: pawl.SessionTitled{Title: title, ModelUsage: spent}}, func(e pawl.Event) bool {
 		_, titled := e.Body.(pawl.SessionTitled)
@@ -68,7 +68,7 @@ func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 	}
 	summary := cutWords(cleanLine(text), maxSummary)
 	if summary == "" {
-		return fmt.Errorf("summarize session %s: the model's reply says nothing", t.Session)
+		return fmt.Errorf("summarize session %s: the model's reply is empty", t.Session)
 	}
 	row.Head = w.head
 	e := pawl.Event{Turn: t.Number, Body: pawl.SessionSummarized{Summary: summary, ModelUsage: spent}}
@@ -245,7 +245,7 @@ func (s *Stepper) askSmallModel(ctx context.Context, id pawl.SessionID, ref, age
 		case model.ChunkReasoning, model.ChunkCall, model.ChunkNotice:
 		}
 	}
-	return "", spent, errors.New("the model's reply broke off")
+	return "", spent, errors.New("the model's reply was cut off")
 }
 
 // replyCount returns how many replies an agent has written for the session.

@@ -166,7 +166,7 @@ func (r hookRuling) apply(v permission.Verdict) permission.Verdict {
 	}
 	v.Decision = permission.Decision(decided)
 	if decided == hook.Ask {
-		v.Why, v.Offer = "a hook wants you to be asked", nil
+		v.Why, v.Offer = "a hook asks for your permission", nil
 		if r.why != "" {
 			v.Why += ": " + r.why
 		}

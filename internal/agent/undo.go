@@ -68,7 +68,7 @@ func (s *Stepper) planFiles(ctx context.Context, target undoTarget) (snapshot.Pl
 
 // snapshotError adds to an error of the snapshots what the user can do instead.
 func snapshotError(err error) error {
-	return fault.New(pawl.ErrUnavailable, "the files cannot be put back: %w; the conversation can go back alone", err)
+	return fault.New(pawl.ErrUnavailable, "the files cannot be restored: %w", err).Hint("Undo only the conversation instead.")
 }
 
 // undo carries out an undo or redo and logs the outcome. An attempt that was cut short is
@@ -119,7 +119,7 @@ func (s *Stepper) restoreFiles(ctx context.Context, target undoTarget, done *paw
 		case errors.As(err, &conflict):
 			return partlyRestored(restored, err)
 		default:
-			return partlyRestored(restored, fmt.Errorf("%w: see to that and order it again", err))
+			return partlyRestored(restored, err)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func partlyRestored(restored bool, err error) error {
 	if !restored {
 		return err
 	}
-	return fmt.Errorf("%w (some files are put back already: order it again to go on)", err)
+	return fmt.Errorf("%w (some files are already restored: run it again to continue)", err)
 }
 
 func conflictsOf(c pawl.Conflicts) snapshot.Conflicts {
@@ -174,7 +174,7 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 	}
 	created := h.Created()
 	if created.Parent != "" {
-		return undoTarget{}, fault.New(pawl.ErrInvalid, "the session %s works for %s: what it did is taken back there", id, created.Parent)
+		return undoTarget{}, fault.New(pawl.ErrInvalid, "session %s is a subagent of %s: undo there instead", id, created.Parent)
 	}
 	to := r.To
 	if r.Redo != 0 {
@@ -187,7 +187,7 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 		r.Redo, r.Scope, to = at, undone.Scope, undone.To
 	} else if to == 0 {
 		if to = newestTurn(events, r.Scope); to == 0 {
-			return undoTarget{}, fault.New(pawl.ErrNotFound, "there is nothing to undo")
+			return undoTarget{}, fault.New(pawl.ErrNotFound, "nothing to undo")
 		}
 		r.To = to
 	}
@@ -226,10 +226,10 @@ func (s *Stepper) readLog(ctx context.Context, id pawl.SessionID, before pawl.Se
 func newestUndo(h *pawl.History, redo pawl.Seq) (pawl.Seq, pawl.Undo, error) {
 	newest, undo, ok := h.Redo()
 	if !ok {
-		return 0, pawl.Undo{}, fault.New(pawl.ErrNotFound, "there is nothing to redo: nothing was taken back, or the session went on since")
+		return 0, pawl.Undo{}, fault.New(pawl.ErrNotFound, "nothing to redo: nothing was undone, or the session has continued since")
 	}
 	if redo != pawl.LastUndo && redo != newest {
-		return 0, pawl.Undo{}, fault.New(pawl.ErrConflict, "%d is not what was taken back last, which is %d: redo that first", redo, newest)
+		return 0, pawl.Undo{}, fault.New(pawl.ErrConflict, "undo %d is not the latest one, which is %d: redo that one first", redo, newest)
 	}
 	return newest, undo, nil
 }
@@ -289,7 +289,7 @@ func (u *undoTarget) messages(events []pawl.Event, to pawl.Seq) error {
 		}
 	}
 	if !found {
-		return fault.New(pawl.ErrNotFound, "there is no message %d in the conversation", to)
+		return fault.New(pawl.ErrNotFound, "message %d not found in the conversation", to)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func TestTooManyEditorServers(t *testing.T) {
 		list = append(list, mcpclient.Server{Name: strings.Repeat("x", i%20+1) + string(rune('a'+i/20)), Transport: "stdio", Command: "none"})
 	}
 	notes := a.MCP.UseEditorServers(t.Context(), "one", t.TempDir(), false, list)
-	if len(notes) != 1 || !strings.Contains(notes[0], "not used: start MCP servers: 40 are more than 32") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "not used: start MCP servers: too many (40, the limit is 32)") {
 		t.Errorf("told %q", notes)
 	}
 	if err := a.Close(); err != nil {

@@ -67,7 +67,7 @@ func (p Places) reserve(set *definition.AgentSet) {
 	set.Agents = slices.DeleteFunc(set.Agents, func(a definition.Agent) bool {
 		taken := slices.Contains(p.Reserved, a.Name)
 		if taken {
-			set.Faults = append(set.Faults, frontmatter.Fault{File: a.Origin.File, Text: "it has the name of an agent that pawl brings: rename it"})
+			set.Faults = append(set.Faults, frontmatter.Fault{File: a.Origin.File, Text: "a built-in agent has this name: rename it"})
 		}
 		return taken
 	})

@@ -26,7 +26,7 @@ func (r *Repo) Borrow(dir, branch, commit string) error {
 	}
 	objects := filepath.Join(r.Common, "objects")
 	if strings.ContainsAny(objects, "\n\r") {
-		return fault.New(pawl.ErrInvalid, "%q has a line break in its path, so no repository can borrow from it: rename the folder", objects)
+		return fault.New(pawl.ErrInvalid, "the path %q contains a line break, so no repository can borrow objects from it: rename the directory", objects)
 	}
 	shallow, err := bytesOf(filepath.Join(r.Common, "shallow"), maxShallow)
 	if err != nil {
@@ -67,7 +67,7 @@ func bytesOf(path string, limit int64) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return "", fault.New(pawl.ErrInvalid, "%s is no file, or has more than %d bytes", path, limit)
+		return "", fault.New(pawl.ErrInvalid, "%s is not a regular file, or is larger than %d bytes", path, limit)
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

@@ -91,7 +91,7 @@ func (r Remote) check() (address, protocol string, err error) {
 	}
 	if path, ok := strings.CutPrefix(r.Address, "file://"); ok && r.Local {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-			return "", "", fault.New(pawl.ErrInvalid, "%.100q is no plain path of a repository", path)
+			return "", "", fault.New(pawl.ErrInvalid, "%.100q is not a clean path in a repository", path)
 		}
 		return r.Address, "file", nil
 	}
@@ -157,7 +157,7 @@ func (f *Fetched) list(ctx context.Context) error {
 		b := blob{path: path, mode: modeOf(fields[0])}
 		if fields[3] != "-" { // "-" means a submodule
 			if b.size, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
-				return fmt.Errorf("the size of %q: %w", path, err)
+				return fmt.Errorf("size of %q: %w", path, err)
 			}
 		}
 		f.files, f.ids[path] = append(f.files, b), fields[2]
@@ -197,7 +197,7 @@ func (f *Fetched) Commit() string { return f.commit }
 func (f *Fetched) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	id, ok := f.ids[path]
 	if !ok {
-		return nil, fault.New(pawl.ErrNotFound, "%s has no %q", f.commit, path)
+		return nil, fault.New(pawl.ErrNotFound, "%s does not contain %q", f.commit, path)
 	}
 	return f.repo.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: []string{id}, Limit: MaxShow})
 }
@@ -241,7 +241,7 @@ func fits(dir string, limit int64) error {
 		return nil
 	})
 	if total > limit {
-		return fault.New(pawl.ErrInvalid, "the repository has more than %d bytes", limit)
+		return fault.New(pawl.ErrInvalid, "the repository is larger than %d bytes", limit)
 	}
 	return nil
 }

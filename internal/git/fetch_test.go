@@ -112,7 +112,7 @@ func TestFetchRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	if _, err := g.fetch(t.Context(), Remote{Address: "file://" + w.dir, Local: true}, 100); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "more than 100 bytes") {
+	if _, err := g.fetch(t.Context(), Remote{Address: "file://" + w.dir, Local: true}, 100); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "larger than 100 bytes") {
 		t.Errorf("too large: %v", err)
 	}
 	if left, err := os.ReadDir(temp); len(left) > 0 || err != nil {

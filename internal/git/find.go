@@ -49,7 +49,7 @@ func Find(ctx context.Context, workspace string) (*Git, error) {
 		}
 		return g, nil
 	}
-	return nil, fault.New(pawl.ErrNotFound, "find git: there is none in the PATH outside of %s: install it", workspace)
+	return nil, fault.New(pawl.ErrNotFound, "git not found in PATH outside %s", workspace).Hint("Install git.")
 }
 
 // Version returns git's version, such as 2.39.5.
@@ -74,7 +74,7 @@ func (g *Git) AtLeast(major, minor int) error {
 			return nil
 		}
 	}
-	return fault.New(pawl.ErrInvalid, "%s is version %.20q, needed is %d.%d or later: upgrade it", g.bin, g.version, major, minor)
+	return fault.New(pawl.ErrInvalid, "%s is version %.20q, but %d.%d or later is required", g.bin, g.version, major, minor).Hint("Upgrade git.")
 }
 
 // AtLeast returns an error if git is older than this version.

@@ -153,7 +153,7 @@ func mute(list string, network bool) ([]setting, error) {
 	}
 	for _, key := range keys {
 		if network && online(key) {
-			return nil, fault.New(pawl.ErrDenied, "the repository's configuration has the key %q, which bends how the network is reached: take it out", key)
+			return nil, fault.New(pawl.ErrDenied, "the repository's configuration sets %q, which changes how git connects to the network: remove it", key)
 		}
 		settings = append(settings, muted(key)...)
 	}

@@ -70,7 +70,7 @@ func (o *Own) Run(ctx context.Context, c OwnCall) error {
 	}
 	options, ok := ownCommands[c.Args[0]]
 	if !ok {
-		return fault.New(pawl.ErrInvalid, "git: pawl does not run the command %q in its own repositories", c.Args[0])
+		return fault.New(pawl.ErrInvalid, "git: Pawl does not run %q in its own repositories", c.Args[0])
 	}
 	args := slices.Concat(c.Args[:1], options, c.Args[1:])
 	if len(c.Paths) > 0 {

@@ -45,7 +45,7 @@ func (r *Repo) Tree(ctx context.Context, ref string) ([]Entry, error) {
 			if line == "" {
 				continue
 			}
-			return nil, fmt.Errorf("git ls-tree: what does %q mean?", line)
+			return nil, fmt.Errorf("git ls-tree: unexpected output %q", line)
 		}
 		list = append(list, Entry{fields[0], fields[2], path})
 	}
@@ -124,7 +124,7 @@ func (r *Repo) fill(ctx context.Context, entries []Entry) (tree string, err erro
 	var info bytes.Buffer
 	for _, e := range entries {
 		if strings.ContainsRune(e.Path, 0) || !filepath.IsLocal(e.Path) {
-			return "", fault.New(pawl.ErrInvalid, "%q is no path in a repository", e.Path)
+			return "", fault.New(pawl.ErrInvalid, "%q is not a valid path in a repository", e.Path)
 		}
 		info.WriteString(e.Mode + " " + e.ID + "\t" + e.Path + "\x00")
 	}

@@ -24,7 +24,7 @@ func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	out, err := r.run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet"}, Refs: []string{ref + "^{commit}"}, Limit: 1 << 10})
 	var failed *Failed
 	if errors.As(err, &failed) {
-		return "", fault.New(pawl.ErrNotFound, "there is no commit %q in %s", ref, r.Top)
+		return "", fault.New(pawl.ErrNotFound, "commit %q not found in %s", ref, r.Top)
 	}
 	return strings.TrimSpace(string(out)), err
 }
@@ -87,11 +87,11 @@ func readStatus(text string) (Status, error) {
 		case kind == "?":
 			s.Files = append(s.Files, File{State: "??", Path: rest})
 		case fields == 0:
-			return s, fault.New(pawl.ErrInvalid, "an entry of the unknown kind %q", kind)
+			return s, fault.New(pawl.ErrInvalid, "unknown entry type %q", kind)
 		default:
 			parts := strings.SplitN(rest, " ", fields)
 			if len(parts) < fields || kind == "2" && i+1 == len(entries) {
-				return s, fault.New(pawl.ErrInvalid, "an entry is cut off")
+				return s, fault.New(pawl.ErrInvalid, "the output is truncated")
 			}
 			f := File{State: parts[0], Path: parts[fields-1]}
 			if kind == "2" {
@@ -112,7 +112,7 @@ const MaxShow = 4 << 20
 // pawl.ErrInvalid if it is not a regular file.
 func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	if name != path.Clean(name) || path.IsAbs(name) || name == "." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
-		return nil, fault.New(pawl.ErrInvalid, "%q is no path in a repository", name)
+		return nil, fault.New(pawl.ErrInvalid, "%q is not a valid path in a repository", name)
 	}
 	commit, err := r.Commit(ctx, ref)
 	if err != nil {
@@ -126,12 +126,12 @@ func (r *Repo) Show(ctx context.Context, ref, name string) ([]byte, error) {
 	fields := strings.Fields(entry) // mode, type, id, size
 	switch {
 	case len(fields) == 0:
-		return nil, fault.New(pawl.ErrNotFound, "%s has no %q", commit, name)
+		return nil, fault.New(pawl.ErrNotFound, "%s does not contain %q", commit, name)
 	case found != name || len(fields) != 4 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100"):
-		return nil, fault.New(pawl.ErrInvalid, "%q is no file in %s", name, commit)
+		return nil, fault.New(pawl.ErrInvalid, "%q is not a regular file in %s", name, commit)
 	}
 	if size, err := strconv.Atoi(fields[3]); err != nil || size > MaxShow {
-		return nil, fault.New(pawl.ErrInvalid, "%q has more than %d bytes in %s", name, MaxShow, commit)
+		return nil, fault.New(pawl.ErrInvalid, "%q is larger than %d bytes in %s", name, MaxShow, commit)
 	}
 	return r.run(ctx, Call{Args: []string{"cat-file", "blob"}, Refs: fields[2:3], Limit: MaxShow})
 }

@@ -16,7 +16,7 @@ const maxRef = 255
 // git could take for an option.
 func CheckRef(name string) error {
 	if why := refFault(name); why != "" {
-		return fault.New(pawl.ErrInvalid, "%.100q is not the name of a branch, tag or commit: %s", name, why)
+		return fault.New(pawl.ErrInvalid, "invalid name of a branch, tag or commit %.100q: %s", name, why)
 	}
 	return nil
 }
@@ -26,19 +26,19 @@ func refFault(name string) string {
 	case name == "" || len(name) > maxRef:
 		return "it is empty or too long"
 	case name[0] == '-':
-		return "it begins like an option"
+		return "it starts like an option"
 	case name == "@" || strings.Contains(name, "@{"):
-		return "@ has a meaning of its own"
+		return "@ has a special meaning"
 	case strings.Contains(name, ".."):
 		return "two dots are a range"
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }):
-		return "it has a character in it that no name has"
+		return "it contains an invalid character"
 	case strings.HasSuffix(name, "."):
 		return "it ends with a dot"
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part[0] == '.' || part[0] == '-' || strings.HasSuffix(part, ".lock") {
-			return fmt.Sprintf("%q is no part of a name", part)
+			return fmt.Sprintf("invalid part %q", part)
 		}
 	}
 	return ""

@@ -88,7 +88,7 @@ func TestNetwork(t *testing.T) {
 	for _, key := range []string{"url.ext::x.insteadOf", "http.proxy", "http.https://h/.sslVerify", "core.sshCommand", "core.gitProxy", "remote.origin.vcs", "remote.origin.uploadpack", "remote.origin.proxy", "protocol.ext.allow"} {
 		w := newEnv(t)
 		config("remote.origin.url", "ssh://127.0.0.1:1/x", key, "false")(w)
-		if _, err := w.repo().Run(t.Context(), Call{Args: []string{"fetch", "origin"}, Protocols: []string{"ssh"}}); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "bends how the network is reached") {
+		if _, err := w.repo().Run(t.Context(), Call{Args: []string{"fetch", "origin"}, Protocols: []string{"ssh"}}); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "changes how git connects to the network") {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

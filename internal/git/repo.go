@@ -46,7 +46,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 		}
 		if r != nil {
 			if within(g.bin, r.Top) {
-				return nil, fault.New(pawl.ErrDenied, "find repository: git itself, %s, is inside of %s", g.bin, r.Top)
+				return nil, fault.New(pawl.ErrDenied, "the git executable %s is inside %s", g.bin, r.Top)
 			}
 			return r, nil
 		}
@@ -74,14 +74,14 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 			return nil, nil //nolint:nilnil // git ignores it too
 		}
 		if _, err := os.Lstat(filepath.Join(dotgit, "commondir")); err == nil {
-			return nil, fault.New(pawl.ErrDenied, "%s leads to another repository by a file commondir", dotgit)
+			return nil, fault.New(pawl.ErrDenied, "%s refers to another repository in its file commondir", dotgit)
 		}
 	case info.Mode().IsRegular():
 		if err := r.follow(ctx, dotgit); err != nil {
 			return nil, err
 		}
 	default:
-		return nil, fault.New(pawl.ErrDenied, "%s is neither a folder nor a file", dotgit)
+		return nil, fault.New(pawl.ErrDenied, "%s is neither a directory nor a file", dotgit)
 	}
 	for _, path := range []string{r.Top, dotgit, r.Dir, r.Common} {
 		if err := owned(path); err != nil {
@@ -97,11 +97,11 @@ func (g *Git) at(ctx context.Context, top string) (*Repo, error) {
 func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	target, ok := strings.CutPrefix(line(dotgit), "gitdir: ")
 	if !ok {
-		return fault.New(pawl.ErrDenied, "%s does not say where the repository is", dotgit)
+		return fault.New(pawl.ErrDenied, "%s does not name a repository", dotgit)
 	}
 	dir := resolved(from(r.Top, target))
 	if dir == "" || !isFolder(dir) {
-		return fault.New(pawl.ErrDenied, "%s points to %q, which is not there", dotgit, target)
+		return fault.New(pawl.ErrDenied, "%s points to %q, which does not exist", dotgit, target)
 	}
 	r.Dir, r.Common = dir, dir
 	if common := line(filepath.Join(dir, "commondir")); common != "" {
@@ -113,7 +113,7 @@ func (r *Repo) follow(ctx context.Context, dotgit string) error {
 	} else if isRepository(dir) && r.git.worktreeOf(ctx, dir) == r.Top { // a submodule
 		return nil
 	}
-	return fault.New(pawl.ErrDenied, "%s points to %s, which does not know this folder: if it was moved, run 'git worktree repair' there", dotgit, dir)
+	return fault.New(pawl.ErrDenied, "%s points to %s, which does not list this worktree", dotgit, dir).Hint("If it was moved, run `git worktree repair` there.")
 }
 
 // worktreeOf returns the real path of core.worktree in the repository's
@@ -135,7 +135,7 @@ func owned(path string) error {
 		return err
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return fault.New(pawl.ErrDenied, "%s belongs to another user (%d): git is not run there; 'chown' it if it is yours", path, s.Uid)
+		return fault.New(pawl.ErrDenied, "%s belongs to another user (%d), so git does not run there", path, s.Uid).Hint("If it is yours, change its owner with `chown`.")
 	}
 	return nil
 }

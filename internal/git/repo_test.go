@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 	old := filepath.Join(filepath.Dir(w.dir), "old")
 	w.write(filepath.Join(old, "git"), "#!/bin/sh\necho git version 2.31.9\n")
 	t.Setenv("PATH", old)
-	if _, err := Find(t.Context(), w.dir); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "needed is 2.32") {
+	if _, err := Find(t.Context(), w.dir); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "2.32 or later is required") {
 		t.Errorf("an old git: %v", err)
 	}
 }

@@ -99,12 +99,12 @@ func (r *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	for _, path := range c.Paths {
 		if !filepath.IsLocal(path) || strings.ContainsRune(path, 0) {
-			return nil, fault.New(pawl.ErrInvalid, "%q is no path in the repository", path)
+			return nil, fault.New(pawl.ErrInvalid, "%q is not a valid path in the repository", path)
 		}
 	}
 	for _, p := range c.Protocols {
 		if p != "https" && p != "ssh" {
-			return nil, fault.New(pawl.ErrDenied, "git does not reach the network by %q: use https or ssh", p)
+			return nil, fault.New(pawl.ErrDenied, "git does not connect to the network with %q: use https or ssh", p)
 		}
 	}
 	return r.run(ctx, c)
@@ -148,7 +148,7 @@ func (c Call) line() ([]string, error) {
 	}
 	known, ok := commands[c.Args[0]]
 	if !ok {
-		return nil, fault.New(pawl.ErrInvalid, "git: pawl does not run the command %q", c.Args[0])
+		return nil, fault.New(pawl.ErrInvalid, "git: Pawl does not run %q", c.Args[0])
 	}
 	args := slices.Concat(c.Args[:1], known.options, c.Args[1:])
 	if len(c.Refs) > 0 {

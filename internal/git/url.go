@@ -31,7 +31,7 @@ type URL struct {
 func CheckURL(raw string) (URL, error) {
 	u, err := readURL(raw)
 	if err != nil {
-		return URL{}, fault.New(pawl.ErrInvalid, "%.100q is no address of a repository: %w", raw, err)
+		return URL{}, fault.New(pawl.ErrInvalid, "invalid repository address %.100q: %w", raw, err)
 	}
 	return u, nil
 }
@@ -60,9 +60,9 @@ func readURL(raw string) (URL, error) {
 	case raw == "" || len(raw) > maxURL:
 		return URL{}, errors.New("it is empty or too long")
 	case raw[0] == '-':
-		return URL{}, errors.New("it begins like an option")
+		return URL{}, errors.New("it starts like an option")
 	case strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`%\?#"'`+"`$;&|<>(){}*!^,", r) }):
-		return URL{}, errors.New("it has a character in it that none of ours has")
+		return URL{}, errors.New("it contains an invalid character")
 	}
 	u := URL{Scheme: "ssh"}
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -84,10 +84,10 @@ func readURL(raw string) (URL, error) {
 func (u URL) readShort(raw string) (URL, error) {
 	authority, path, ok := strings.Cut(raw, ":")
 	if !ok || strings.ContainsAny(authority, "/[]") {
-		return u, errors.New("it names no host: use https or ssh")
+		return u, errors.New("it has no host: use https or ssh")
 	}
 	if strings.HasPrefix(path, ":") {
-		return u, errors.New("it names a helper of git: use https or ssh")
+		return u, errors.New("it names a git remote helper: use https or ssh")
 	}
 	if err := u.readAuthority(authority, false); err != nil {
 		return u, err
@@ -103,17 +103,17 @@ func (u URL) readShort(raw string) (URL, error) {
 func (u *URL) readAuthority(text string, port bool) error {
 	if user, host, ok := strings.Cut(text, "@"); ok {
 		if u.Scheme != "ssh" {
-			return errors.New("it has a name or a password in it")
+			return errors.New("it contains a user name or password")
 		}
 		if user == "" || !isWord(user, "._-") {
-			return errors.New("the user is not a name")
+			return errors.New("invalid user name")
 		}
 		u.User, text = user, host
 	}
 	if i := strings.LastIndexByte(text, ':'); port && i > strings.LastIndexByte(text, ']') {
 		n, err := strconv.ParseUint(text[i+1:], 10, 16)
 		if err != nil || n == 0 || text[i+1] == '0' || text[i+1] == '+' {
-			return errors.New("the port is not a number of one")
+			return errors.New("invalid port")
 		}
 		u.Port, text = int(n), text[:i]
 	}
@@ -128,24 +128,24 @@ func checkHost(host string) (string, error) {
 		inner, ok = strings.CutSuffix(inner, "]")
 		a, err := netip.ParseAddr(inner)
 		if !ok || err != nil || !a.Is6() || a.Zone() != "" || a.Is4In6() {
-			return "", errors.New("the host is no IPv6 address")
+			return "", errors.New("invalid IPv6 address")
 		}
 		return a.String(), nil
 	}
 	host = strings.ToLower(host)
 	if len(host) > 253 {
-		return "", errors.New("the host's name is too long")
+		return "", errors.New("the host name is too long")
 	}
 	labels := strings.Split(host, ".")
 	for _, label := range labels {
 		if !isWord(label, "-_") || strings.HasSuffix(label, "-") || len(label) > 63 {
-			return "", errors.New("the host is not a name")
+			return "", errors.New("invalid host name")
 		}
 	}
 	last := labels[len(labels)-1]
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") { // some programs parse it as an IP address
 		if a, err := netip.ParseAddr(host); err != nil || !a.Is4() {
-			return "", errors.New("the host is an odd spelling of an IP address")
+			return "", errors.New("the host is an unusual spelling of an IP address")
 		}
 	}
 	return host, nil
@@ -155,11 +155,11 @@ func checkHost(host string) (string, error) {
 func checkPath(path string) error {
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." || part[0] == '-' {
-			return errors.New("the path is empty or not plain")
+			return errors.New("the path is empty or not clean")
 		}
 	}
 	if strings.ContainsAny(path, ":@[]=") {
-		return errors.New("the path has a character in it that has a meaning elsewhere")
+		return errors.New("the path contains a character with a special meaning")
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ func TestAccessAfterChange(t *testing.T) {
 		{name: "out of the role", from: "docs/a", changes: []string{`{"path":"main.go"}`}, saw: []string{"main.go"}, want: "may not write main.go"},
 		{name: "into the role", from: "main.go", changes: []string{`{"path":"docs/a"}`}, saw: []string{"docs/a"}},
 		{name: "twice", from: "docs/a", changes: []string{`{"path":"docs/b"}`, `{"path":"main.go"}`}, saw: []string{"main.go"}, want: "may not write main.go"},
-		{name: "to nonsense", from: "docs/a", changes: []string{`{"word":1}`}, want: "changed the input to {\"word\":1}, and that cannot be: it has no path"},
-		{name: "nobody can tell", from: "docs/a", changes: []string{`{"path":"docs/b"}`}, blind: true, want: "nobody can tell what the call would touch"},
+		{name: "to nonsense", from: "docs/a", changes: []string{`{"word":1}`}, want: "invalid changed input {\"word\":1}: it has no path"},
+		{name: "nobody can tell", from: "docs/a", changes: []string{`{"path":"docs/b"}`}, blind: true, want: "the accesses of the changed call are unknown"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newEnv(t)

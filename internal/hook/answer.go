@@ -35,9 +35,9 @@ func (c *command) read(e Event, t toolCall, a answer) (Outcome, error) {
 		c.block(e, &o, reason)
 		return o, nil
 	case -1:
-		return Outcome{}, errors.New("it was ended by a signal")
+		return Outcome{}, errors.New("killed by a signal")
 	}
-	text := fmt.Sprintf("it failed with exit code %d and was passed over", a.code)
+	text := fmt.Sprintf("failed with exit code %d and was ignored", a.code)
 	if reason != "" {
 		text += ": " + cut(reason, maxMessage/2)
 	}
@@ -49,12 +49,12 @@ func (c *command) read(e Event, t toolCall, a answer) (Outcome, error) {
 // message for the user.
 func (c *command) block(e Event, o *Outcome, reason string) {
 	can := powers[e.Point]
-	given := cmp.Or(reason, "the hook "+c.name+" gave no reason")
+	given := cmp.Or(reason, "hook "+c.name+" gave no reason")
 	switch {
 	case can&canBlock != 0:
 		o.Block, o.Reason = true, given
 	case can&canContinue != 0 && e.StopBlocks >= MaxStopBlocks:
-		o.Faults = append(o.Faults, Fault{Hook: c.name, Text: fmt.Sprintf("it has kept the turn going %d times in a row: the turn ends now. It wanted: %s", MaxStopBlocks, cut(given, maxMessage/2))})
+		o.Faults = append(o.Faults, Fault{Hook: c.name, Text: fmt.Sprintf("continued the turn %d times in a row: the turn ends now. Its reason: %s", MaxStopBlocks, cut(given, maxMessage/2))})
 	case can&canContinue != 0:
 		o.Continue, o.StopBlocked, o.Injection = true, true, given
 	case e.Point == ToolAfter:
@@ -107,11 +107,11 @@ func (c *command) readOutput(e Event, t toolCall, stdout *bounded) (Outcome, err
 	}
 	switch {
 	case more:
-		return Outcome{}, fmt.Errorf("its output has more than %d bytes", maxOutput)
+		return Outcome{}, fmt.Errorf("the output is larger than %d bytes", maxOutput)
 	case !valid:
-		return Outcome{}, errors.New("its output is not UTF-8")
+		return Outcome{}, errors.New("the output is not valid UTF-8")
 	case err != nil:
-		return Outcome{}, fmt.Errorf("its output cannot be read: print one JSON object and nothing else: %w", err)
+		return Outcome{}, fmt.Errorf("invalid output: print one JSON object and nothing else: %w", err)
 	}
 	out.mark()
 	return c.mean(e, t, out)
@@ -129,7 +129,7 @@ var decisive = []string{`"permissionDecision"`, `"decision"`, `"continue"`}
 func (c *command) plainOutput(e Event, text string, more, valid bool) Outcome {
 	var o Outcome
 	if more || !valid {
-		o.Faults = []Fault{{Hook: c.name, Text: fmt.Sprintf("its output has more than %d bytes, or is not UTF-8: only its beginning counts", maxOutput)}}
+		o.Faults = []Fault{{Hook: c.name, Text: fmt.Sprintf("the output is larger than %d bytes or not valid UTF-8: only its beginning is used", maxOutput)}}
 	}
 	if text != "" && slices.Contains(plainContext, e.Point) {
 		o.Context = []string{sanitize.Marked(strings.ToValidUTF8(text, "\ufffd"))}
@@ -148,13 +148,13 @@ func (out *output) mark() {
 func (c *command) mean(e Event, t toolCall, out output) (Outcome, error) {
 	var o Outcome
 	if p, known := ParsePoint(out.Specific.Event); out.Specific.Event != "" && (!known || p != e.Point) {
-		return o, fmt.Errorf("it answers for %q, and was run for %s", out.Specific.Event, c.Event)
+		return o, fmt.Errorf("the output is for event %q, but the hook ran for %s", out.Specific.Event, c.Event)
 	}
 	if out.SystemMessage != "" {
 		o.Messages = []string{out.SystemMessage}
 	}
 	if out.Continue != nil && !*out.Continue {
-		o.Stop, o.StopReason = true, cmp.Or(out.StopReason, "the hook "+c.name+" ended the turn")
+		o.Stop, o.StopReason = true, cmp.Or(out.StopReason, "hook "+c.name+" ended the turn")
 		return o, nil
 	}
 	if err := c.decide(e, &o, out); err != nil {
@@ -201,7 +201,7 @@ func (c *command) decide(e Event, o *Outcome, out output) error {
 			}
 		case "ask":
 			if powers[e.Point]&canDecide == 0 {
-				return errors.New("it decides ask, where nothing is to be decided")
+				return errors.New("decision ask is not possible for this event")
 			}
 			o.Decision = stricter(o.Decision, Ask)
 			if d.reason != "" {
@@ -212,7 +212,7 @@ func (c *command) decide(e Event, o *Outcome, out output) error {
 				o.Decision = stricter(o.Decision, Allow)
 			}
 		default:
-			return fmt.Errorf("it decides %q: use allow, ask, deny or block", d.word)
+			return fmt.Errorf("unknown decision %q: use allow, ask, deny or block", d.word)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (c *command) patchCalls(e Event) ([]toolCall, error) {
 		Patch string `json:"patch"`
 	}
 	if err := json.Unmarshal(e.Input, &in); err != nil {
-		return nil, fmt.Errorf("the patch cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid patch: %w", err)
 	}
 	var list []toolCall
 	for _, m := range patchFile.FindAllStringSubmatch(in.Patch, maxPatchFiles+1) {
@@ -64,7 +64,7 @@ func (c *command) patchCalls(e Event) ([]toolCall, error) {
 	}
 	switch {
 	case len(list) > maxPatchFiles:
-		return nil, fmt.Errorf("the patch has more than %d files, too many to show it: make smaller ones", maxPatchFiles)
+		return nil, fmt.Errorf("the patch has more than %d files: split it", maxPatchFiles)
 	case len(list) == 0 && c.matches([]string{"apply_patch"}):
 		return []toolCall{{"apply_patch", e.Input}}, nil
 	}

@@ -54,7 +54,7 @@ func ParseConfig(data json.RawMessage, origin Origin) ([]External, []Fault, erro
 		p.event(event, hooks[event])
 	}
 	if len(p.list) > maxCommands {
-		return nil, p.faults, fmt.Errorf("read hooks of %s: it has %d commands, the most is %d", origin.File, len(p.list), maxCommands)
+		return nil, p.faults, fmt.Errorf("read hooks of %s: too many commands (%d, the limit is %d)", origin.File, len(p.list), maxCommands)
 	}
 	return p.list, p.faults, nil
 }
@@ -72,16 +72,16 @@ func (p *configParser) fault(event, format string, args ...any) {
 func (p *configParser) event(event string, raw json.RawMessage) {
 	point, known := ParsePoint(event)
 	if !known {
-		p.fault(event, "there is no such event: its commands are left out")
+		p.fault(event, "unknown event: its hooks are ignored")
 		return
 	}
 	var groups []group
 	if err := json.Unmarshal(raw, &groups); err != nil {
-		p.fault(event, "its commands are left out: write a list of {\"matcher\", \"hooks\"}: %v", err)
+		p.fault(event, "hooks ignored: write a list of {\"matcher\", \"hooks\"}: %v", err)
 		return
 	}
 	if err := strictjson.Decode(raw, new([]group)); err != nil {
-		p.fault(event, "a key of a group means nothing here: %v", err)
+		p.fault(event, "unknown key in a group: %v", err)
 	}
 	for _, g := range groups {
 		for _, raw := range g.Hooks {
@@ -96,26 +96,26 @@ func (p *configParser) event(event string, raw json.RawMessage) {
 func (p *configParser) handler(event string, raw json.RawMessage) (x External, ok bool) {
 	var h handler
 	if err := json.Unmarshal(raw, &h); err != nil {
-		p.fault(event, "a command is left out: %v", err)
+		p.fault(event, "hook ignored: %v", err)
 		return x, false
 	}
 	if err := strictjson.Decode(raw, new(handler)); err != nil {
-		p.fault(event, "a key of a command means nothing here: %v", err)
+		p.fault(event, "unknown key in a hook: %v", err)
 	}
 	if h.Type != "command" && h.Type != "" {
-		p.fault(event, "a hook of type %q is left out: only command is known", h.Type)
+		p.fault(event, "hook of type %q ignored: only command is supported", h.Type)
 		return x, false
 	}
 	if err := h.command(&x); err != nil {
-		p.fault(event, "a command is left out: %v", err)
+		p.fault(event, "hook ignored: %v", err)
 		return x, false
 	}
 	if h.Async {
-		p.fault(event, "async means nothing here: the command is waited for")
+		p.fault(event, "async is not supported: Pawl waits for the command")
 	}
 	x.CanAllow = h.CanAllow
 	if x.CanAllow && p.origin.Layer.rank() == 0 {
-		p.fault(event, "may_allow counts for nothing in a project: only the user's own hooks can allow")
+		p.fault(event, "may_allow has no effect in a project: only your own hooks can allow")
 		x.CanAllow = false
 	}
 	switch h.OnTimeout {
@@ -123,7 +123,7 @@ func (p *configParser) handler(event string, raw json.RawMessage) (x External, o
 	case "allow":
 		x.AllowOnTimeout = true
 	default:
-		p.fault(event, "on_timeout is %q: use block or allow; it is block now", h.OnTimeout)
+		p.fault(event, "unknown on_timeout %q: use block or allow; block is used", h.OnTimeout)
 	}
 	if h.Timeout != nil {
 		x.Timeout = p.timeout(event, *h.Timeout)
@@ -134,13 +134,13 @@ func (p *configParser) handler(event string, raw json.RawMessage) (x External, o
 func (h handler) command(x *External) error {
 	if err := json.Unmarshal(h.Command, &x.Command); err != nil {
 		if json.Unmarshal(h.Command, &x.Args) != nil || len(h.Args) > 0 {
-			return errors.New("its command is neither a text nor a list of texts")
+			return errors.New("command must be text or a list of texts")
 		}
 	} else if len(h.Args) > 0 {
 		x.Args, x.Command = append([]string{x.Command}, h.Args...), ""
 	}
 	if x.Command == "" && (len(x.Args) == 0 || x.Args[0] == "") {
-		return errors.New("it is empty")
+		return errors.New("command is empty")
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (p *configParser) timeout(event string, seconds float64) time.Duration {
 	if seconds > 0 && seconds <= maxTimeout.Seconds() {
 		return time.Duration(seconds * float64(time.Second))
 	}
-	p.fault(event, "its timeout is %v: use seconds, more than 0 and at most %v", seconds, maxTimeout.Seconds())
+	p.fault(event, "invalid timeout %v: use seconds, more than 0 and at most %v", seconds, maxTimeout.Seconds())
 	if seconds > 0 {
 		return maxTimeout
 	}

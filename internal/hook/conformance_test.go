@@ -24,7 +24,7 @@ func exitCases() []conformanceCase {
 		{name: "exit 2 by our name", on: "tool.execute.before", file: pawlFile, script: refuse, want: block("no")},
 		{name: "exit 2 without a reason", on: "PreToolUse", script: "exit 2", want: block("gave no reason")},
 		{name: "exit 2 with JSON that allows", on: "PreToolUse", script: allow("PreToolUse") + "\nexit 2", want: block("gave no reason")},
-		{name: "exit 1", on: "PreToolUse", script: "echo oops >&2; exit 1", fault: "exit code 1 and was passed over: oops"},
+		{name: "exit 1", on: "PreToolUse", script: "echo oops >&2; exit 1", fault: "exit code 1 and was ignored: oops"},
 		{name: "no such command", on: "PreToolUse", script: "/no/such/command", fault: "exit code 127"},
 		{name: "exit 2", on: "PostToolUse", script: refuse, want: hook.Outcome{Context: []string{"no"}}},
 		{name: "exit 3", on: "PostToolUse", script: "exit 3", fault: "exit code 3"},
@@ -78,26 +78,26 @@ func outputCases() []conformanceCase {
 // brokenCases: what cannot be understood refuses a call, and is reported elsewhere.
 func brokenCases() []conformanceCase {
 	return []conformanceCase{
-		{name: "timeout", on: "PreToolUse", extra: `,"timeout":0.2`, script: "sleep 1000", want: block("ended after 200ms"), fault: "raise its timeout"},
-		{name: "timeout that may pass", on: "PreToolUse", extra: `,"timeout":0.2,"on_timeout":"allow"`, script: "sleep 1000", fault: "ended after 200ms"},
-		{name: "timeout", on: "Stop", extra: `,"timeout":0.2`, script: "sleep 1000", fault: "ended after 200ms"},
-		{name: "killed", on: "PreToolUse", script: "kill -9 $$", want: block("ended by a signal"), fault: "ended by a signal"},
-		{name: "half an object", on: "PreToolUse", script: `printf '{"decision":"blo'`, want: block("cannot be read"), fault: "cannot be read"},
-		{name: "half an object", on: "PostToolUse", script: `printf '{"decision":"blo'`, fault: "cannot be read"},
-		{name: "text before a decision", on: "PreToolUse", script: `echo hello; echo '{"decision":"block"}'`, want: block("print one JSON object"), fault: "cannot be read"},
-		{name: "two objects", on: "PreToolUse", script: `echo '{}'; echo '{}'`, want: block("cannot be read"), fault: "cannot be read"},
+		{name: "timeout", on: "PreToolUse", extra: `,"timeout":0.2`, script: "sleep 1000", want: block("timed out after 200ms"), fault: "raise its timeout"},
+		{name: "timeout that may pass", on: "PreToolUse", extra: `,"timeout":0.2,"on_timeout":"allow"`, script: "sleep 1000", fault: "timed out after 200ms"},
+		{name: "timeout", on: "Stop", extra: `,"timeout":0.2`, script: "sleep 1000", fault: "timed out after 200ms"},
+		{name: "killed", on: "PreToolUse", script: "kill -9 $$", want: block("killed by a signal"), fault: "killed by a signal"},
+		{name: "half an object", on: "PreToolUse", script: `printf '{"decision":"blo'`, want: block("invalid output"), fault: "invalid output"},
+		{name: "half an object", on: "PostToolUse", script: `printf '{"decision":"blo'`, fault: "invalid output"},
+		{name: "text before a decision", on: "PreToolUse", script: `echo hello; echo '{"decision":"block"}'`, want: block("print one JSON object"), fault: "invalid output"},
+		{name: "two objects", on: "PreToolUse", script: `echo '{}'; echo '{}'`, want: block("invalid output"), fault: "invalid output"},
 		{name: "a key twice", on: "PreToolUse", script: say(`{"decision":"block","decision":"approve"}`), want: block("duplicate key"), fault: "duplicate key"},
-		{name: "wrong type", on: "PreToolUse", script: say(`{"continue":"no"}`), want: block("cannot be read"), fault: "cannot be read"},
-		{name: "wrong type", on: "Stop", script: say(`{"decision":{"a":1}}`), fault: "cannot be read"},
+		{name: "wrong type", on: "PreToolUse", script: say(`{"continue":"no"}`), want: block("invalid output"), fault: "invalid output"},
+		{name: "wrong type", on: "Stop", script: say(`{"decision":{"a":1}}`), fault: "invalid output"},
 		{name: "unknown decision", on: "PreToolUse", script: decides("PreToolUse", "perhaps"), want: block(`"perhaps"`), fault: "use allow, ask, deny or block"},
 		{name: "unknown decision", on: "UserPromptSubmit", script: say(`{"decision":"perhaps"}`), fault: "use allow, ask, deny or block"},
-		{name: "answer for another event", on: "PreToolUse", script: allow("PostToolUse"), want: block("it answers for"), fault: "it answers for"},
-		{name: "garbage", on: "PreToolUse", script: `printf '\377\376\001'`, fault: "not UTF-8"},
-		{name: "garbage", on: "SessionStart", script: `printf 'a\377b'`, want: hook.Outcome{Context: []string{"a\ufffdb"}}, fault: "not UTF-8"},
-		{name: "object that is not UTF-8", on: "PreToolUse", script: `printf '{"reason":"\377"}'`, want: block("not UTF-8"), fault: "not UTF-8"},
-		{name: "too much text", on: "PreToolUse", script: `head -c 1000000 /dev/zero | tr '\0' a`, fault: "more than 65536 bytes"},
-		{name: "too much JSON", on: "PreToolUse", script: `printf '{"reason":"'; head -c 1000000 /dev/zero | tr '\0' a; printf '"}'`, want: block("more than 65536 bytes"), fault: "more than 65536 bytes"},
-		{name: "too much context", on: "SessionStart", script: `head -c 40000 /dev/zero | tr '\0' a`, want: hook.Outcome{Context: []string{strings.Repeat("a", 32<<10)}}, fault: "was cut"},
+		{name: "answer for another event", on: "PreToolUse", script: allow("PostToolUse"), want: block("the output is for event"), fault: "the output is for event"},
+		{name: "garbage", on: "PreToolUse", script: `printf '\377\376\001'`, fault: "not valid UTF-8"},
+		{name: "garbage", on: "SessionStart", script: `printf 'a\377b'`, want: hook.Outcome{Context: []string{"a\ufffdb"}}, fault: "not valid UTF-8"},
+		{name: "object that is not UTF-8", on: "PreToolUse", script: `printf '{"reason":"\377"}'`, want: block("not valid UTF-8"), fault: "not valid UTF-8"},
+		{name: "too much text", on: "PreToolUse", script: `head -c 1000000 /dev/zero | tr '\0' a`, fault: "larger than 65536 bytes"},
+		{name: "too much JSON", on: "PreToolUse", script: `printf '{"reason":"'; head -c 1000000 /dev/zero | tr '\0' a; printf '"}'`, want: block("larger than 65536 bytes"), fault: "larger than 65536 bytes"},
+		{name: "too much context", on: "SessionStart", script: `head -c 40000 /dev/zero | tr '\0' a`, want: hook.Outcome{Context: []string{strings.Repeat("a", 32<<10)}}, fault: "was truncated"},
 		{name: "stdin that is not read", on: "PreToolUse", script: "exec <&-; exit 0", event: tool("write", `{"path":"a","content":"`+strings.Repeat("x", 300000)+`"}`)},
 	}
 }
@@ -121,9 +121,9 @@ func changeCases() []conformanceCase {
 		{name: "updatedInput with both names", on: "PreToolUse", event: tool("write", `{"path":"a","content":""}`), script: updated(`{"path":"a","file_path":"b"}`), want: block("both path and file_path"), fault: "both"},
 		{name: "updatedInput and allow", on: "PreToolUse", extra: `,"may_allow":true`, script: say(`{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"true"}}}`),
 			want: hook.Outcome{Decision: hook.Allow, Input: json.RawMessage(`{"command":"true"}`)}},
-		{name: "updatedInput that is a text", on: "PreToolUse", script: updated(`"ls"`), want: block("no JSON object"), fault: "no JSON object"},
+		{name: "updatedInput that is a text", on: "PreToolUse", script: updated(`"ls"`), want: block("not a JSON object"), fault: "not a JSON object"},
 		{name: "updatedInput of null", on: "PreToolUse", script: updated(`null`)},
-		{name: "updatedInput too late", on: "PostToolUse", script: say(`{"hookSpecificOutput":{"updatedInput":{"command":"x"}}}`), fault: "no hook can do at tool.execute.after"},
+		{name: "updatedInput too late", on: "PostToolUse", script: say(`{"hookSpecificOutput":{"updatedInput":{"command":"x"}}}`), fault: "not possible at tool.execute.after"},
 	}
 }
 
@@ -145,7 +145,7 @@ func matcherCases() []conformanceCase {
 		{name: "a pattern", on: "PreToolUse", matcher: "*Edit", event: edit, script: no, want: block("no")},
 		{name: "a regular expression", on: "PreToolUse", matcher: "mcp__x__.*", event: tool("mcp__x__put", `{}`), script: no, want: block("no")},
 		{name: "a regular expression for another", on: "PreToolUse", matcher: "mcp__x__.*", event: tool("mcp__y__put", `{}`), script: no, ran: -1},
-		{name: "one that cannot be read", on: "PreToolUse", matcher: "Bash(rm", script: no, want: block("no"), fault: "run for all"},
+		{name: "one that cannot be read", on: "PreToolUse", matcher: "Bash(rm", script: no, want: block("no"), fault: "runs for everything"},
 		{name: "a source", on: "SessionStart", matcher: "resume", script: "echo x", ran: -1},
 		{name: "a trigger", on: "PreCompact", matcher: "manual", script: no, want: hook.Outcome{Messages: []string{"no"}}},
 		{name: "none where there is none", on: "UserPromptSubmit", matcher: "Bash", script: "echo x", want: hook.Outcome{Context: []string{"x"}}},
@@ -153,7 +153,7 @@ func matcherCases() []conformanceCase {
 		{name: "a patch without writes", on: "PreToolUse", matcher: "Write", event: tool("apply_patch", strings.ReplaceAll(twoFiles, "Add File", "Delete File")), script: guard, ran: -1},
 		{name: "a patch as it is", on: "PreToolUse", matcher: "apply_patch", event: tool("apply_patch", twoFiles), script: `grep -q '"tool_name":"apply_patch"' || exit 2`},
 		{name: "a patch that one file of is changed", on: "PreToolUse", event: tool("apply_patch", twoFiles), script: say(`{"hookSpecificOutput":{"updatedInput":{"file_path":"x"}}}`),
-			want: block("only a hook whose matcher is apply_patch"), fault: "apply_patch"},
+			want: block("only a hook with the matcher apply_patch"), fault: "apply_patch"},
 		{name: "a patch with too many files", on: "PreToolUse", event: tool("apply_patch", `{"patch":"`+strings.Repeat(`*** Add File: a\n`, 51)+`"}`), script: "touch canary", want: block("more than 50 files"), fault: "more than 50 files", ran: -1},
 	}
 }
@@ -178,7 +178,7 @@ func layerCases() []conformanceCase {
 		{name: "an unknown layer's in an untrusted folder", on: "PreToolUse", layer: "plugin", closed: true, script: "touch canary", fault: "not trusted", ran: -1},
 		{name: "the user's in an untrusted folder", on: "PreToolUse", closed: true, script: "echo no >&2; exit 2", want: block("no")},
 		{name: "the administrator's", on: "PreToolUse", layer: hook.LayerManaged, closed: true, extra: `,"may_allow":true`, script: allow("PreToolUse"), want: hook.Outcome{Decision: hook.Allow}},
-		{name: "the project's that allows", on: "PreToolUse", layer: hook.LayerProject, extra: `,"may_allow":true`, script: allow("PreToolUse"), fault: "may_allow counts for nothing in a project"},
+		{name: "the project's that allows", on: "PreToolUse", layer: hook.LayerProject, extra: `,"may_allow":true`, script: allow("PreToolUse"), fault: "may_allow has no effect in a project"},
 		{name: "the administrator's that denies", on: "PreToolUse", layer: hook.LayerManaged, closed: true, script: decides("PreToolUse", "deny"), want: block("so")},
 		{name: "the administrator's at the start", on: "SessionStart", layer: hook.LayerManaged, closed: true, script: "echo x", want: hook.Outcome{Context: []string{"x"}}},
 		{name: "the project's that denies", on: "PreToolUse", layer: hook.LayerProject, script: decides("PreToolUse", "deny"), want: block("so")},
@@ -214,8 +214,8 @@ func pointCases() []conformanceCase {
 		{name: "additionalContext that nobody would read", on: "Notification", script: context("Notification")},
 		{name: "continue false", on: "SessionEnd", script: say(end), want: ended},
 		{name: "continue false", on: "PostCompact", script: say(end), want: ended},
-		{name: "timeout", on: "SessionEnd", extra: `,"timeout":0.2`, script: "sleep 1000", fault: "ended after 200ms"},
-		{name: "killed", on: "Notification", script: "kill -9 $$", fault: "ended by a signal"},
+		{name: "timeout", on: "SessionEnd", extra: `,"timeout":0.2`, script: "sleep 1000", fault: "timed out after 200ms"},
+		{name: "killed", on: "Notification", script: "kill -9 $$", fault: "killed by a signal"},
 	}
 }
 

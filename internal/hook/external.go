@@ -138,13 +138,13 @@ func (out Outside) command(x External) (c *command, why string) {
 	_, known := powers[x.Point]
 	switch {
 	case x.Origin.Layer.rank() == 0 && !out.Trusted:
-		return nil, "it is not run: the folder is not trusted. Look at it with pawl trust"
+		return nil, "not run: the project is not trusted (run `pawl trust`)"
 	case out.Runner == nil:
-		return nil, "it is not run: there is nothing to run commands with"
+		return nil, "not run: commands cannot be run here"
 	case !known:
-		return nil, fmt.Sprintf("it is not run: unknown event %q", x.Point)
+		return nil, fmt.Sprintf("not run: unknown event %q", x.Point)
 	case x.Command == "" && (len(x.Args) == 0 || x.Args[0] == ""):
-		return nil, "it is not run: it has no command"
+		return nil, "not run: the hook has no command"
 	}
 	x.Event = cmp.Or(x.Event, string(x.Point))
 	if x.Timeout <= 0 {

@@ -82,17 +82,17 @@ func (f *fold) refresh(ctx context.Context) {
 	case f.event.Touches != nil:
 		f.event.Access, err = f.event.Touches(ctx, f.event.Input)
 	case len(f.event.Access) > 0:
-		err = errors.New("nobody can tell what the call would touch now")
+		err = errors.New("the accesses of the changed call are unknown")
 	}
 	if err != nil {
-		f.fail(f.stale, fmt.Errorf("it changed the input to %s, and that cannot be: %w", cut(string(f.event.Input), 200), err))
+		f.fail(f.stale, fmt.Errorf("invalid changed input %s: %w", cut(string(f.event.Input), 200), err))
 	}
 	f.stale = ""
 }
 
 func (f *fold) block(name, reason string) {
 	if reason == "" {
-		reason = "no reason was given"
+		reason = "no reason given"
 	}
 	f.out.Block, f.out.By, f.out.Reason = true, name, cut(reason, maxMessage)
 	if powers[f.event.Point]&canDecide != 0 {
@@ -105,7 +105,7 @@ func (f *fold) block(name, reason string) {
 func (f *fold) fail(name string, err error) {
 	f.fault(Fault{Hook: name, Text: err.Error()})
 	if f.event.Point == ToolBefore {
-		f.block(name, fmt.Sprintf("not run: the hook %s failed: %v", name, err))
+		f.block(name, fmt.Sprintf("not run: hook %s failed: %v", name, err))
 	}
 }
 
@@ -120,7 +120,7 @@ func (f *fold) fault(fault Fault) {
 func (f *fold) fit(name, text string) string {
 	kept := cut(text, maxContext-f.bytes)
 	if kept != text {
-		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was cut: hooks may add %d bytes to an event", maxContext)})
+		f.fault(Fault{Hook: name, Text: fmt.Sprintf("the text for the model was truncated: hooks can add at most %d bytes to an event", maxContext)})
 	}
 	f.bytes += len(kept)
 	return kept
@@ -130,7 +130,7 @@ func (f *fold) context(name, text string) {
 	switch {
 	case text == "":
 	case len(f.out.Context) == maxContexts:
-		f.fault(Fault{Hook: name, Text: fmt.Sprintf("its text for the model was left out: hooks may add %d texts to an event", maxContexts)})
+		f.fault(Fault{Hook: name, Text: fmt.Sprintf("the text for the model was ignored: hooks can add at most %d texts to an event", maxContexts)})
 	default:
 		if text = f.fit(name, text); text != "" {
 			f.out.Context = append(f.out.Context, text)
@@ -160,17 +160,17 @@ func check(p Point, o Outcome) error {
 		{o.Input != nil, canInput, "changes an input"},
 		{o.Parts != nil, canPrompt, "changes a prompt"},
 		{o.Result != nil, canResult, "changes a result"},
-		{o.Continue, canContinue, "keeps a turn going"},
+		{o.Continue, canContinue, "continues a turn"},
 		{len(o.Context) > 0, canContext, "adds context"},
 	} {
 		if c.did && can&c.needs == 0 {
-			return fmt.Errorf("it %s, which no hook can do at %s", c.what, p)
+			return fmt.Errorf("the hook %s, which is not possible at %s", c.what, p)
 		}
 	}
 	switch o.Decision {
 	case "", Allow, Ask, Deny:
 	default:
-		return fmt.Errorf("its decision is %q: use allow, ask or deny", o.Decision)
+		return fmt.Errorf("unknown decision %q: use allow, ask or deny", o.Decision)
 	}
 	if o.Input != nil {
 		return checkInput(o.Input)
@@ -182,9 +182,9 @@ func check(p Point, o Outcome) error {
 func checkInput(input json.RawMessage) error {
 	switch {
 	case len(input) > maxInput:
-		return fmt.Errorf("its changed input has %d bytes, the most is %d", len(input), maxInput)
+		return fmt.Errorf("the changed input is too large (%d bytes, the limit is %d)", len(input), maxInput)
 	case !json.Valid(input) || !utf8.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")):
-		return errors.New("its changed input is no JSON object")
+		return errors.New("the changed input is not a JSON object")
 	}
 	return nil
 }

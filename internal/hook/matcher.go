@@ -28,7 +28,7 @@ func parseMatcher(text string) (matcher, error) {
 	case text == "" || text == "*":
 		return everything, nil
 	case len(text) > maxMatcher:
-		return everything, fmt.Errorf("its matcher has %d bytes, the most is %d: it is run for all", len(text), maxMatcher)
+		return everything, fmt.Errorf("the matcher is too long (%d bytes, the limit is %d): the hook runs for everything", len(text), maxMatcher)
 	case plainMatcher.MatchString(text):
 		words := strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' })
 		return func(names []string) bool {
@@ -40,7 +40,7 @@ func parseMatcher(text string) (matcher, error) {
 	expr, err := regexp.Compile(text)
 	if err != nil {
 		if expr, err = globExpr(text); err != nil {
-			return everything, fmt.Errorf("its matcher %q cannot be read: it is run for all. Write names with | between, or a regular expression", text)
+			return everything, fmt.Errorf("invalid matcher %q: the hook runs for everything. Use names separated by |, or a regular expression", text)
 		}
 	}
 	return func(names []string) bool { return slices.ContainsFunc(names, expr.MatchString) }, nil
@@ -49,7 +49,7 @@ func parseMatcher(text string) (matcher, error) {
 // globExpr converts a list of patterns to a regular expression.
 func globExpr(text string) (*regexp.Regexp, error) {
 	if strings.ContainsAny(text, `()[]{}^$+\`) {
-		return nil, fmt.Errorf("%q is no pattern", text)
+		return nil, fmt.Errorf("invalid pattern %q", text)
 	}
 	quoted := regexp.QuoteMeta(text)
 	return regexp.Compile("^(?:" + strings.NewReplacer(`\*`, ".*", `\?`, ".", `\|`, "|").Replace(quoted) + ")$")

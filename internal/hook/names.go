@@ -106,7 +106,7 @@ func ourInput(tool string, given, original, input json.RawMessage) (json.RawMess
 func renamed(input json.RawMessage, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(input, &values); err != nil || values == nil {
-		return nil, fmt.Errorf("the input is no JSON object: %.80s", input)
+		return nil, fmt.Errorf("the input is not a JSON object: %.80s", input)
 	}
 	if err := change(values); err != nil {
 		return nil, err

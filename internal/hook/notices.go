@@ -43,17 +43,17 @@ func Notices(e Event, o Outcome) []Notice {
 	switch {
 	case e.Point == ChatMessage && !e.Steers: // the end of the turn reports it
 	case o.Stop:
-		add(true, fmt.Sprintf("the hook %s ended the turn: %s", o.By, o.StopReason))
+		add(true, fmt.Sprintf("hook %s ended the turn: %s", o.By, o.StopReason))
 	case o.Block && e.Point == ChatMessage:
-		add(true, fmt.Sprintf("the hook %s refused the prompt: %s", o.By, o.Reason))
+		add(true, fmt.Sprintf("hook %s blocked the prompt: %s", o.By, o.Reason))
 	case o.Block:
-		add(true, fmt.Sprintf("the hook %s refused %s: %s", o.By, e.Tool, o.Reason))
+		add(true, fmt.Sprintf("hook %s blocked %s: %s", o.By, e.Tool, o.Reason))
 	}
 	if o.Input != nil && !o.Block {
 		add(false, "hooks changed the input of "+e.Tool)
 	}
 	if o.Continue {
-		add(false, "hooks keep the turn going: "+o.Injection)
+		add(false, "hooks continue the turn: "+o.Injection)
 	}
 	return list
 }

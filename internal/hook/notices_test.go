@@ -21,11 +21,11 @@ func TestNotices(t *testing.T) {
 		{"nothing", hook.ToolBefore, hook.Outcome{Decision: hook.Ask, Context: []string{"for the model"}}, nil},
 		{"a message", hook.SessionStart, hook.Outcome{Messages: []string{"hi"}}, []hook.Notice{{Point: hook.SessionStart, Text: "hi"}}},
 		{"a fault", hook.ToolAfter, hook.Outcome{Faults: []hook.Fault{{Hook: "h", Text: "x"}}}, []hook.Notice{{Point: hook.ToolAfter, Warning: true, Text: "hook h: x"}}},
-		{"a refused call", hook.ToolBefore, hook.Outcome{Block: true, By: "h", Reason: "x", Input: json.RawMessage(`{}`)}, []hook.Notice{{Point: hook.ToolBefore, Warning: true, Text: "the hook h refused bash: x"}}},
-		{"a refused prompt", hook.ChatMessage, hook.Outcome{Block: true, By: "h", Reason: "x"}, []hook.Notice{{Point: hook.ChatMessage, Warning: true, Text: "the hook h refused the prompt: x"}}},
-		{"a stop", hook.ToolBefore, hook.Outcome{Stop: true, Block: true, By: "h", StopReason: "x"}, []hook.Notice{{Point: hook.ToolBefore, Warning: true, Text: "the hook h ended the turn: x"}}},
+		{"a refused call", hook.ToolBefore, hook.Outcome{Block: true, By: "h", Reason: "x", Input: json.RawMessage(`{}`)}, []hook.Notice{{Point: hook.ToolBefore, Warning: true, Text: "hook h blocked bash: x"}}},
+		{"a refused prompt", hook.ChatMessage, hook.Outcome{Block: true, By: "h", Reason: "x"}, []hook.Notice{{Point: hook.ChatMessage, Warning: true, Text: "hook h blocked the prompt: x"}}},
+		{"a stop", hook.ToolBefore, hook.Outcome{Stop: true, Block: true, By: "h", StopReason: "x"}, []hook.Notice{{Point: hook.ToolBefore, Warning: true, Text: "hook h ended the turn: x"}}},
 		{"another input", hook.ToolBefore, hook.Outcome{Input: json.RawMessage(`{}`)}, []hook.Notice{{Point: hook.ToolBefore, Text: "hooks changed the input of bash"}}},
-		{"going on", hook.AssistantDone, hook.Outcome{Continue: true, Injection: "x"}, []hook.Notice{{Point: hook.AssistantDone, Text: "hooks keep the turn going: x"}}},
+		{"going on", hook.AssistantDone, hook.Outcome{Continue: true, Injection: "x"}, []hook.Notice{{Point: hook.AssistantDone, Text: "hooks continue the turn: x"}}},
 	} {
 		if diff := cmp.Diff(test.want, hook.Notices(hook.Event{Point: test.point, Tool: "bash", Steers: true}, test.out)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)

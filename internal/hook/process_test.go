@@ -167,7 +167,7 @@ func TestNoRunner(t *testing.T) {
 	w := newEnv(t)
 	x.Args = []string{"/no/such/program"}
 	hooks, _ := hook.Outside{Runner: w.runner}.Hooks([]hook.External{x})
-	if o := w.run(w.sample("PreToolUse"), hooks...); !o.Block || !strings.Contains(o.Reason, "could not be run") {
+	if o := w.run(w.sample("PreToolUse"), hooks...); !o.Block || !strings.Contains(o.Reason, "run the command") {
 		t.Errorf("%+v", o)
 	}
 }

@@ -44,9 +44,9 @@ func New(hooks ...Hook) (*Registry, error) {
 	for _, h := range hooks {
 		switch {
 		case h.Name == "" || taken[h.Name]:
-			return nil, fmt.Errorf("register hook %q: the name is empty or taken: give it one of its own", h.Name)
+			return nil, fmt.Errorf("register hook %q: the name is empty or already in use", h.Name)
 		case h.Run == nil || len(h.Points) == 0:
-			return nil, fmt.Errorf("register hook %q: it has nothing to run, or no point to run at", h.Name)
+			return nil, fmt.Errorf("register hook %q: no function to run, or no point to run at", h.Name)
 		}
 		taken[h.Name] = true
 		for _, p := range h.Points {
@@ -78,7 +78,7 @@ func (r *Registry) Hooks(p Point) []string {
 func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 	all := fold{event: e}
 	if _, known := powers[e.Point]; !known {
-		return Outcome{Block: true, Reason: fmt.Sprintf("no such point %q", e.Point)}, fmt.Errorf("run hooks: unknown point %q", e.Point)
+		return Outcome{Block: true, Reason: fmt.Sprintf("unknown point %q", e.Point)}, fmt.Errorf("run hooks: unknown point %q", e.Point)
 	}
 	if r == nil {
 		return all.out, nil
@@ -110,7 +110,7 @@ func (r *Registry) Run(ctx context.Context, e Event) (Outcome, error) {
 func (h Hook) run(ctx context.Context, e Event) (o Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			o, err = Outcome{}, fmt.Errorf("it panicked: %v", v)
+			o, err = Outcome{}, fmt.Errorf("panic: %v", v)
 		}
 	}()
 	if ctx.Err() != nil || h.Match != nil && !h.Match(e) {

@@ -29,9 +29,9 @@ func TestNew(t *testing.T) {
 		want  string
 	}{
 		{"none", nil, ""},
-		{"two of one name", []hook.Hook{{Name: "a", Points: before, Run: run}, {Name: "a", Priority: 2, Points: before, Run: run}}, "taken"},
+		{"two of one name", []hook.Hook{{Name: "a", Points: before, Run: run}, {Name: "a", Priority: 2, Points: before, Run: run}}, "already in use"},
 		{"no name", []hook.Hook{{Points: before, Run: run}}, "empty"},
-		{"nothing to run", []hook.Hook{{Name: "a", Points: before}}, "nothing to run"},
+		{"nothing to run", []hook.Hook{{Name: "a", Points: before}}, "no function to run"},
 		{"no point", []hook.Hook{{Name: "a", Run: run}}, "no point"},
 		{"unknown point", []hook.Hook{{Name: "a", Points: []hook.Point{"PreToolUse"}, Run: run}}, "unknown point"},
 	} {
@@ -76,7 +76,7 @@ func TestChain(t *testing.T) {
 		{"nobody says anything", hook.ToolBefore, []hook.Outcome{{}, {}}, hook.Outcome{}, []string{"{}", "{}"}},
 		{"a changed input is passed on", hook.ToolBefore, []hook.Outcome{input(`{"a":1}`), {}}, input(`{"a":1}`), []string{"{}", `{"a":1}`}},
 		{"a block ends it", hook.ToolBefore, []hook.Outcome{{Block: true, Reason: "no"}, {}}, hook.Outcome{Block: true, Reason: "no", By: "0", Decision: hook.Deny}, []string{"{}"}},
-		{"deny is a block", hook.ToolBefore, []hook.Outcome{{Decision: hook.Allow}, {Decision: hook.Deny}}, hook.Outcome{Block: true, Reason: "no reason was given", By: "1", Decision: hook.Deny}, []string{"{}", "{}"}},
+		{"deny is a block", hook.ToolBefore, []hook.Outcome{{Decision: hook.Allow}, {Decision: hook.Deny}}, hook.Outcome{Block: true, Reason: "no reason given", By: "1", Decision: hook.Deny}, []string{"{}", "{}"}},
 		{"ask is stricter than allow", hook.ToolBefore, []hook.Outcome{{Decision: hook.Ask}, {Decision: hook.Allow}}, hook.Outcome{Decision: hook.Ask}, []string{"{}", "{}"}},
 		{"an allow is for the input that it saw", hook.ToolBefore, []hook.Outcome{{Decision: hook.Allow}, input(`{"a":1}`)}, input(`{"a":1}`), []string{"{}", "{}"}},
 		{"an ask stays with another input", hook.ToolBefore, []hook.Outcome{{Decision: hook.Ask}, input(`{"a":1}`)}, hook.Outcome{Decision: hook.Ask, Input: json.RawMessage(`{"a":1}`)}, []string{"{}", "{}"}},
@@ -137,7 +137,7 @@ func TestFailure(t *testing.T) {
 			if len(o.Faults) != 1 || o.Faults[0].Hook != "guard" {
 				t.Errorf("%s at %s: faults %v", name, p, o.Faults)
 			}
-			if blocked := o.Block && o.Decision == hook.Deny && strings.Contains(o.Reason, "the hook guard failed"); blocked != (p == hook.ToolBefore) {
+			if blocked := o.Block && o.Decision == hook.Deny && strings.Contains(o.Reason, "hook guard failed"); blocked != (p == hook.ToolBefore) {
 				t.Errorf("%s at %s: %+v", name, p, o)
 			}
 			if ran := len(o.Messages) == 1; ran != (p != hook.ToolBefore) {

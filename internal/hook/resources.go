@@ -32,7 +32,7 @@ func ResourceControl(read func(context.Context, Event) ([]Resource, error)) Hook
 		h.Run = func(ctx context.Context, e Event) (Outcome, error) {
 			list, err := read(ctx, e)
 			if err != nil {
-				return Outcome{}, fmt.Errorf("what is used cannot be told: %w", err)
+				return Outcome{}, fmt.Errorf("read usage: %w", err)
 			}
 			var o Outcome
 			for _, r := range list {

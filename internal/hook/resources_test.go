@@ -28,7 +28,7 @@ func TestResourceControl(t *testing.T) {
 		{"much", hook.ToolBefore, 99, nil, hook.Outcome{}},
 		{"all", hook.ToolBefore, 100, nil, hook.Outcome{Block: true, Decision: hook.Deny, By: "resource-control", Reason: "it has used 100 tokens of 100 tokens. Finish with what you have."}},
 		{"all", hook.ChatMessage, 100, nil, hook.Outcome{Messages: []string{"it has used 100 tokens of 100 tokens"}}},
-		{"nobody knows", hook.ToolBefore, 0, errors.New("x"), hook.Outcome{Block: true, Decision: hook.Deny, By: "resource-control", Reason: "not run: the hook resource-control failed: what is used cannot be told: x"}},
+		{"nobody knows", hook.ToolBefore, 0, errors.New("x"), hook.Outcome{Block: true, Decision: hook.Deny, By: "resource-control", Reason: "not run: hook resource-control failed: read usage: x"}},
 	} {
 		h := hook.ResourceControl(func(context.Context, hook.Event) ([]hook.Resource, error) {
 			return []hook.Resource{{Name: "disk", Used: 1 << 40}, {Name: "it has used", Used: test.used, Warn: 80, Max: 100, Show: tokens}}, test.err

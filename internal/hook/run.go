@@ -43,7 +43,7 @@ func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if o.Input != nil && len(list) > 1 {
-			return Outcome{}, errors.New("it changes the input of one file of a patch: only a hook whose matcher is apply_patch can change a patch")
+			return Outcome{}, errors.New("the hook changes the input of one file of a patch: only a hook with the matcher apply_patch can change a patch")
 		}
 		if all.add(c.name, o); all.out.Block || all.out.Stop {
 			break
@@ -56,7 +56,7 @@ func (c *command) run(ctx context.Context, e Event) (Outcome, error) {
 func (c *command) once(ctx context.Context, e Event, t toolCall) (Outcome, error) {
 	stdin, err := c.stdin(e, t)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("the event cannot be told: %w", err)
+		return Outcome{}, fmt.Errorf("encode event: %w", err)
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	defer cancel()
@@ -71,7 +71,7 @@ func (c *command) once(ctx context.Context, e Event, t toolCall) (Outcome, error
 	case err != nil && timed.Err() != nil:
 		return c.late()
 	case err != nil:
-		return Outcome{}, fmt.Errorf("it could not be run: %w", err)
+		return Outcome{}, fmt.Errorf("run the command: %w", err)
 	}
 	return c.read(e, t, answer{code: code, stdout: stdout, stderr: stderr})
 }
@@ -79,7 +79,7 @@ func (c *command) once(ctx context.Context, e Event, t toolCall) (Outcome, error
 // late handles a timeout. At tool.execute.before it is an error, which blocks
 // the call, unless the configuration says otherwise.
 func (c *command) late() (Outcome, error) {
-	text := fmt.Sprintf("it was ended after %s: make it faster, or raise its timeout", c.Timeout.Round(time.Millisecond))
+	text := fmt.Sprintf("timed out after %s: make it faster, or raise its timeout", c.Timeout.Round(time.Millisecond))
 	if c.AllowOnTimeout {
 		return Outcome{Faults: []Fault{{Hook: c.name, Text: text}}}, nil
 	}

@@ -72,7 +72,7 @@ func (c *Control) log(ctx context.Context, row pawl.Session) iter.Seq2[pawl.Even
 		defer cancel()
 		for e, err := range c.Sessions.Events(ctx, row.ID, 0) {
 			if err != nil {
-				yield(e, fmt.Errorf("read the log of the worker %s: %w", row.ID, err))
+				yield(e, fmt.Errorf("read the log of worker %s: %w", row.ID, err))
 				return
 			}
 			if !yield(e, nil) || e.Seq >= row.Head {
@@ -94,9 +94,9 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 	switch end.finish.Reason {
 	case pawl.ReasonEndTurn:
 	case pawl.ReasonCanceled:
-		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while it was at work.")
+		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while the worker was running.")
 	default:
-		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("Its work ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
+		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("The worker ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
 	}
 	if err := c.fetch(ctx, f, t); err != nil {
 		return err
@@ -111,14 +111,14 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 		return c.merged(ctx, b, f, t, b.Mission().Tip) // the worker says that nothing had to change; the gate verifies that
 	}
 	if touched := protected(*b.Mission().Criteria, got.Changes); len(touched) > 0 {
-		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "It changed: " + strings.Join(touched, ", ")})
+		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnProtected, Text: "Protected files were changed: " + strings.Join(touched, ", ")})
 	}
 	switch marked, err := f.marked(ctx, t, got); {
 	case err != nil:
 		return err
 	case len(marked) > 0:
 		return c.returnTask(ctx, b, f, t, pawl.TaskReturned{
-			Why: pawl.ReturnConflict, Text: "The marks of git are still in: " + strings.Join(marked, ", "), Base: t.Base, From: got.Commit,
+			Why: pawl.ReturnConflict, Text: "Conflict markers are left in: " + strings.Join(marked, ", "), Base: t.Base, From: got.Commit,
 		})
 	}
 	return c.merge(ctx, b, f, t, got.Commit, label)
@@ -201,7 +201,7 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources,
 			return err
 		}
 	}
-	return fault.New(pawl.ErrConflict, "the branch %s moves all the time: does somebody else work on it?", m.Branch)
+	return fault.New(pawl.ErrConflict, "branch %s keeps moving: someone else may be working on it", m.Branch).Hint("Stop other work on the branch, then run `pawl mission resume`.")
 }
 
 // check runs the checks on a merged commit.

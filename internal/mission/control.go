@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
@@ -78,7 +79,7 @@ func (c *Control) open(ctx context.Context, b missionapi.Journal) (*resources, e
 	}
 	repo, err := c.Repo(ctx, b.Dir())
 	if err != nil {
-		return nil, fmt.Errorf("a mission needs a git repository: 'git init' makes one, with a commit of what there is: %w", err)
+		return nil, fault.New(err, "a mission needs a git repository: %w", err).Hint("Run `git init`, then commit your files.")
 	}
 	dir, err := c.Worktrees(ctx, repo)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Control) open(ctx context.Context, b missionapi.Journal) (*resources, e
 // hasCommit returns an error if the repository has no commit to start from.
 func (f *resources) hasCommit(ctx context.Context) error {
 	if _, err := f.repo.Commit(ctx, "HEAD"); err != nil {
-		return fmt.Errorf("a mission begins from a commit: make one, with 'git add' and 'git commit': %w", err)
+		return fault.New(err, "a mission needs a commit to start from: %w", err).Hint("Commit your files with `git add` and `git commit`.")
 	}
 	return nil
 }
@@ -255,11 +256,11 @@ func needsDecision(m *pawl.Mission) bool {
 func limitReached(m *pawl.Mission) string {
 	switch {
 	case m.Nudges >= pawl.MissionNudges:
-		return fmt.Sprintf("The Commander ended its work %d times without a step forward.", m.Nudges)
+		return fmt.Sprintf("The commander stopped %d times without progress.", m.Nudges)
 	case m.Round >= pawl.MissionRounds:
-		return fmt.Sprintf("The gate has found faults %d times.", m.Round)
+		return fmt.Sprintf("The gate did not pass in %d rounds.", m.Round)
 	case m.Attempts >= pawl.MissionAttempts:
-		return fmt.Sprintf("There were %d attempts at tasks.", m.Attempts)
+		return fmt.Sprintf("Tasks were attempted %d times.", m.Attempts)
 	default:
 		return ""
 	}

@@ -155,7 +155,7 @@ func TestStanding(t *testing.T) {
 func TestChecklist(t *testing.T) {
 	t.Parallel()
 	m := mission(3, at("T1", pawl.PhaseMerged))
-	head := "<!-- Written by pawl from what it has checked itself. An edit changes nothing. -->\n"
+	head := "<!-- Written by Pawl from its own checks. Your edits have no effect. -->\n"
 	if diff := cmp.Diff(head, Checklist(m)); diff != "" {
 		t.Error(diff)
 	}

@@ -64,7 +64,7 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 // add verifies the next link of the chain.
 func (c *Chain) add(at pawl.Seq, b pawl.CheckRan) {
 	if c.Fault == "" && (b.Prev != c.Head || b.Link(c.Head).Hash != b.Hash) {
-		c.Fault = fmt.Sprintf("event %d, the check %s on %s, does not follow from the one before", at, b.Check, b.On)
+		c.Fault = fmt.Sprintf("event %d (check %s on %s) does not follow from the event before it", at, b.Check, b.On)
 	}
 	c.Links++
 	c.Head = b.Hash
@@ -73,7 +73,7 @@ func (c *Chain) add(at pawl.Seq, b pawl.CheckRan) {
 // ends compares the end of the chain with the sealed one.
 func (c *Chain) ends(head string) {
 	if c.Fault == "" && c.Head != head {
-		c.Fault = "what was sealed is not where the chain ends"
+		c.Fault = "the sealed hash is not the end of the chain"
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *Chain) ends(head string) {
 func (e Evidence) ReviewFromLog(_ context.Context, d gate.Report) (found []pawl.GateFault, err error) {
 	for _, s := range d.Outcome.Suspicions {
 		if !e.cleared(d.Outcome.Candidate, s) {
-			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": no reviewer has judged this"})
+			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": not judged by any reviewer"})
 		}
 	}
 	return found, nil

@@ -1,6 +1,7 @@
 package mission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,7 +217,7 @@ func (c *Control) fixChecks(ctx context.Context, f *resources, given []pawl.Chec
 	return gate.NewCriteria(ctx, f.repo, "HEAD", checks, fixed)
 }
 
-const yes = "Yes, it may"
+const yes = "Allow"
 
 // askApproval asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
 // error.
@@ -224,10 +225,10 @@ func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval p
 	if len(in.AllowFiles)+len(in.AllowTests) == 0 {
 		return approval, nil
 	}
-	question := fmt.Sprintf("The plan wants to change what is protected. Files: %s. Tests: %s. May it?",
-		strings.Join(in.AllowFiles, ", "), strings.Join(in.AllowTests, ", "))
+	question := fmt.Sprintf("The plan changes protected files or tests. Files: %s. Tests: %s. Allow this?",
+		cmp.Or(strings.Join(in.AllowFiles, ", "), "none"), cmp.Or(strings.Join(in.AllowTests, ", "), "none"))
 	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
-		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "No"}},
+		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "Deny"}},
 	}}})
 	if err != nil {
 		return approval, err

@@ -73,13 +73,13 @@ func (r Report) IsCurrent() bool {
 func (r Report) proof() string {
 	switch o := r.Evidence.Outcome; {
 	case o == nil:
-		return "The gate has not judged it yet: nothing is proven."
+		return "The gate has not run yet: nothing is verified."
 	case !r.IsCurrent():
-		return fmt.Sprintf("The gate has judged %s, and the branch has moved since: what it found is below, and proves nothing of %s.", humanize.Commit(o.Candidate), humanize.Commit(r.Commit))
+		return fmt.Sprintf("The gate ran on %s, and the branch has moved since: the results below do not apply to %s.", humanize.Commit(o.Candidate), humanize.Commit(r.Commit))
 	case r.State == pawl.MissionSealed:
-		return fmt.Sprintf("The gate found nothing against %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate passed on %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
 	default:
-		return fmt.Sprintf("The gate has judged %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate ran on %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
 	}
 }
 
@@ -109,7 +109,7 @@ func (r Report) Markdown() string {
 	for _, row := range r.facts() {
 		fmt.Fprintf(&b, "- %s: %s\n", row[0], cell(row[1]))
 	}
-	b.WriteString("\n## Tasks\n\n| task | what | state | attempts | commit |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Tasks\n\n| Task | Title | State | Attempts | Commit |\n|---|---|---|---|---|\n")
 	for _, t := range r.Tasks {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, humanize.Commit(t.Commit))
 	}
@@ -135,14 +135,14 @@ func (r Report) facts() [][2]string {
 	if r.Branch != "" {
 		list = append(list, [2]string{"Branch", r.Branch}, [2]string{"Commit", r.Commit}, [2]string{"Base", r.Base})
 	}
-	return append(list, [2]string{"Chain of evidence", r.Evidence.Chain.String()}, [2]string{"Spent", spent(r.Usage)}, [2]string{"Workers and reviewers", fmt.Sprint(r.Team)})
+	return append(list, [2]string{"Evidence chain", r.Evidence.Chain.String()}, [2]string{"Cost", spent(r.Usage)}, [2]string{"Workers and reviewers", fmt.Sprint(r.Team)})
 }
 
 func state(t TaskReport) string {
 	if t.Why == "" || t.Phase == pawl.PhaseMerged {
 		return string(t.Phase)
 	}
-	return fmt.Sprintf("%s (came back: %s)", t.Phase, t.Why)
+	return fmt.Sprintf("%s (returned: %s)", t.Phase, t.Why)
 }
 
 func holds(j pawl.Judgment) string {
@@ -195,7 +195,7 @@ func (r Report) HTML() string {
 // Statement returns the evidence as an in-toto statement; see [gate.Outcome.Statement].
 func (r Report) Statement() ([]byte, error) {
 	if r.Evidence.Outcome == nil || r.Checks == nil {
-		return nil, fault.New(pawl.ErrNotFound, "the gate has not judged the mission yet, so there is nothing to state: 'pawl mission status' says how far it is")
+		return nil, fault.New(pawl.ErrNotFound, "the gate has not run on this mission yet, so there is no evidence").Hint("Run `pawl mission status` to see its progress.")
 	}
 	return r.Evidence.Outcome.Statement(*r.Checks)
 }

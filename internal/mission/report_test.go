@@ -156,8 +156,8 @@ func TestReport(t *testing.T) {
 	r := sampleReport(t)
 	text, page := r.Markdown(), r.HTML()
 	for _, want := range []string{
-		"**Sealed**: make it fast <script>", "The gate found nothing against c2, in round 2.", "- Branch: pawl/mission-m", "- Spent: $0.50, 1.2k tokens",
-		"- Chain of evidence: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (came back: check) | 1 |  |",
+		"**Sealed**: make it fast <script>", "The gate passed on c2, in round 2.", "- Branch: pawl/mission-m", "- Cost: $0.50, 1.2k tokens",
+		"- Evidence chain: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (returned: check) | 1 |  |",
 		"Review passed (session R)", "- **S1** holds: honest", "# Gate\n\n**Passed**",
 	} {
 		if !strings.Contains(text, want) {
@@ -183,7 +183,7 @@ func TestReportWithoutProof(t *testing.T) {
 		t.Error(r.Markdown())
 	}
 	r.Evidence = Evidence{}
-	if _, err := r.Statement(); err == nil || !strings.Contains(r.Markdown(), "nothing is proven") || strings.Contains(r.HTML(), "<h2>Gate</h2>") {
+	if _, err := r.Statement(); err == nil || !strings.Contains(r.Markdown(), "nothing is verified") || strings.Contains(r.HTML(), "<h2>Gate</h2>") {
 		t.Errorf("without evidence: %v\n%s", err, r.Markdown())
 	}
 }

@@ -55,7 +55,7 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 	round := m.Round + 1
 	f.recordRuns(ctx, b, pawl.CheckRan{Round: round}, progress)
 	f.gate.Review = func(ctx context.Context, d gate.Report) ([]pawl.GateFault, error) {
-		progress("reviewers look at it\n")
+		progress("reviewers are reviewing the change\n")
 		return c.review(ctx, b, f, d, round)
 	}
 	o, err := f.gate.Run(ctx, *m.Criteria, m.Tip)
@@ -63,7 +63,7 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 		return "", err
 	}
 	if o.Passed() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
-		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on what is merged, so nothing proves it: have one of them pass, or block and ask for a check that can"})
+		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on the merged commit, so nothing is verified: make one of them pass, or block and ask for a check that can"})
 	}
 	result := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{result}
@@ -92,7 +92,7 @@ func (f *resources) checkTip(ctx context.Context, m *pawl.Mission) error {
 		return err
 	}
 	if at != m.Tip {
-		return fault.New(pawl.ErrConflict, "the branch %s is at %.12s, and the mission has left it at %.12s: put it back with 'git branch -f %s %s'", m.Branch, at, m.Tip, m.Branch, m.Tip)
+		return fault.New(pawl.ErrConflict, "branch %s is at %.12s, but the mission left it at %.12s", m.Branch, at, m.Tip).Hint("Restore it with `git branch -f %s %s`.", m.Branch, m.Tip)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (c *Control) verdict(ctx context.Context, d gate.Report, reviewer pawl.Sess
 	}
 	v, err := gate.ReadVerdict(input)
 	if err != nil {
-		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(reviewer), Text: fmt.Sprintf("a reviewer's verdict cannot be read: %v", err)}}, nil
+		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(reviewer), Text: fmt.Sprintf("a reviewer's verdict is unreadable: %v", err)}}, nil
 	}
 	return slices.Concat(v.Criteria, v.Suspicions), d.Faults(v), nil
 }

@@ -74,7 +74,7 @@ func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *resources
 	}
 	if row.State() != pawl.StateIdle && f.live[t.Worker] == nil {
 		if err := c.Sessions.Resume(ctx, t.Worker); err != nil && !errors.Is(err, pawl.ErrBusy) {
-			return fmt.Errorf("go on with the worker %s: %w", t.Worker, err)
+			return fmt.Errorf("resume worker %s: %w", t.Worker, err)
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 		return err
 	}
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
-		return fmt.Errorf("make a worktree: %w", err)
+		return fmt.Errorf("create a worktree: %w", err)
 	}
 	if c.ShareCache != nil && p.agent == missionapi.AgentWorker {
 		if err := c.ShareCache(ctx, f.gate, f.trees.Path(name)); err != nil {
@@ -122,7 +122,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 	if !p.known {
 		_, err := c.Sessions.Create(ctx, pawl.NewSession{ID: p.session, Dir: f.trees.Path(name), Title: p.title, Parent: b.Session(), ParentCall: p.call})
 		if err != nil {
-			return fmt.Errorf("make a worker: %w", err)
+			return fmt.Errorf("create a worker: %w", err)
 		}
 	}
 	lead := b.Settings()
@@ -131,7 +131,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 		return err
 	}
 	if _, err := c.Sessions.Send(ctx, p.session, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: p.prompt}}, Settings: s}); err != nil {
-		return fmt.Errorf("give a worker its task: %w", err)
+		return fmt.Errorf("prompt a worker: %w", err)
 	}
 	return nil
 }

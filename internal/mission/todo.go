@@ -24,7 +24,7 @@ const (
 func Write(goal string, p pawl.Plan, states map[string]State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Mission: %s\n\n", oneLine(goal))
-	b.WriteString("<!-- Edit titles, details, order and lists as you like; pawl reads them. Boxes are ticked by pawl alone. -->\n")
+	b.WriteString("<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks the boxes. -->\n")
 	for _, t := range p.Tasks {
 		b.WriteString("\n" + task(t, states[t.ID]))
 	}
@@ -83,7 +83,7 @@ func Read(text string) (pawl.Plan, error) {
 			continue
 		}
 		if len(p.Tasks) == 0 || !extend(&p.Tasks[len(p.Tasks)-1], line) {
-			return p, fault.New(pawl.ErrInvalid, "line %d of the plan is neither a task (- [ ] **id**: title) nor about one (  > detail, or   - after|owns|accept|size: …): %q", i+1, line)
+			return p, fault.New(pawl.ErrInvalid, "line %d of the plan is neither a task (- [ ] **id**: title) nor part of one (  > detail, or   - after|owns|accept|size: …): %q", i+1, line)
 		}
 	}
 	return p, p.Check()

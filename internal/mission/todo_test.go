@@ -20,7 +20,7 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	want := `# Mission: read the files
 
-<!-- Edit titles, details, order and lists as you like; pawl reads them. Boxes are ticked by pawl alone. -->
+<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks the boxes. -->
 
 - [x] **T1**: Write the parser
   > By hand.
@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		"words in a task":     {"- [ ] **T1**: a\nhello\n", "line 2"},
 		"an unknown key":      {"- [ ] **T1**: a\n  - color: red\n", "line 2"},
 		"no tasks":            {"# Mission: x\n", "has 0"},
-		"unknown before":      {"- [ ] **T1**: a\n  - after: T9\n", `after "T9"`},
+		"unknown before":      {"- [ ] **T1**: a\n  - after: T9\n", `after task "T9"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Read(test.text); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), test.want) {

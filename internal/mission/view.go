@@ -36,7 +36,7 @@ func (c *Control) writeFiles(b missionapi.Journal, m *pawl.Mission) error {
 	defer func() { _ = root.Close() }() // only closes the handle
 	dir := Dir(b.Session())
 	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("show the mission: %w", err)
+		return fmt.Errorf("write the mission files: %w", err)
 	}
 	if _, err := root.Stat(ignore); errors.Is(err, fs.ErrNotExist) { // keep the project's own
 		if err := write(root, ignore, ignored); err != nil {
@@ -135,7 +135,7 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 // on the merged commit, or for a check when it has passed there.
 func Checklist(m *pawl.Mission) string {
 	var b strings.Builder
-	b.WriteString("<!-- Written by pawl from what it has checked itself. An edit changes nothing. -->\n")
+	b.WriteString("<!-- Written by Pawl from its own checks. Your edits have no effect. -->\n")
 	if m.Criteria == nil {
 		return b.String()
 	}

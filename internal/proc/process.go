@@ -148,7 +148,7 @@ func (p *Process) wait(pipes []*pipe) {
 		case copyErr := <-pipe.copied:
 			err = errors.Join(err, copyErr)
 		case <-blocked.C:
-			p.err = fmt.Errorf("run %s: its output is not taken", p.cmd.Args[0])
+			p.err = fmt.Errorf("run %s: its output was not consumed", p.cmd.Args[0])
 			return
 		}
 	}

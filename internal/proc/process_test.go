@@ -97,7 +97,7 @@ func TestKillWithBlockedPipes(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	if exit, err := p.Wait(); exit.Signal != "killed" || err == nil || !strings.Contains(err.Error(), "not taken") {
+	if exit, err := p.Wait(); exit.Signal != "killed" || err == nil || !strings.Contains(err.Error(), "not consumed") {
 		t.Errorf("%+v, %v", exit, err)
 	}
 }

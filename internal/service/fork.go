@@ -155,12 +155,12 @@ func closingEvents(h *pawl.History) []pawl.Body {
 	for _, o := range h.Orders() {
 		switch o.Body.(type) {
 		case pawl.CompactionAsked:
-			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "the session was forked before it was done"})
+			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "canceled: the session was forked"})
 		case pawl.ShellAsked:
 			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
 				"The session was forked here. What came of this command, the session that it was forked from knows.")})
 		default:
-			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "the session was forked before it was done"})
+			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "canceled: the session was forked"})
 		}
 	}
 	for _, w := range h.Waiting() {

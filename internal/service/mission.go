@@ -27,7 +27,7 @@ func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Ses
 	wake := s.Runner.Wake(ctx, id)
 	row, err := s.Get(ctx, id)
 	if wake != nil {
-		err = fmt.Errorf("start work on mission %s (it is kept: resume it): %w", id, wake)
+		err = fmt.Errorf("start mission %s (it is saved and can be resumed): %w", id, wake)
 	}
 	return row, err
 }
@@ -35,7 +35,7 @@ func (s *Service) StartMission(ctx context.Context, n pawl.NewMission) (pawl.Ses
 // mission returns the id and the first events of a mission.
 func (s *Service) mission(ctx context.Context, n pawl.NewMission) (pawl.SessionID, []pawl.Event, error) {
 	if !filepath.IsAbs(n.Dir) {
-		return "", nil, fault.New(pawl.ErrInvalid, "the folder %q is not absolute", n.Dir)
+		return "", nil, fault.New(pawl.ErrInvalid, "directory %q is not an absolute path", n.Dir)
 	}
 	id, err := newID(n.ID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) commanderSettings(ctx context.Context, n pawl.NewMission) (paw
 		}
 		other.Mode, other.Trusted = settings.Mode, settings.Trusted
 		if err := s.check(ctx, n.Dir, other); err != nil {
-			return settings, fmt.Errorf("the model of the %s: %w", other.Agent, err)
+			return settings, fmt.Errorf("model of the %s: %w", other.Agent, err)
 		}
 	}
 	return settings, nil
@@ -97,14 +97,14 @@ func (s *Service) commanderSettings(ctx context.Context, n pawl.NewMission) (paw
 func teamSettings(row pawl.Session, s pawl.Settings) (pawl.Settings, error) {
 	switch mission := row.Mission != ""; {
 	case mission && s.Agent != "" && s.Agent != missionapi.AgentCommander:
-		return s, fault.New(pawl.ErrInvalid, "a mission is worked on by its Commander, not by the agent %.40q: name none, or begin a session for it", s.Agent)
+		return s, fault.New(pawl.ErrInvalid, "a mission is run by its commander, not by agent %.40q", s.Agent).Hint("Omit the agent, or start a separate session for it.")
 	case mission:
 		s.Agent = missionapi.AgentCommander
 		if s.MaxTime == 0 {
 			s.MaxTime = pawl.MissionTime
 		}
 	case s.Agent == missionapi.AgentCommander, row.Parent == "" && (s.Agent == missionapi.AgentPlanner || s.Agent == missionapi.AgentWorker || s.Agent == missionapi.AgentReviewer):
-		return s, fault.New(pawl.ErrInvalid, "the agent %s works for missions only: begin one, or name another agent", s.Agent)
+		return s, fault.New(pawl.ErrInvalid, "agent %s can only be used in missions", s.Agent).Hint("Run `pawl mission`, or choose another agent.")
 	}
 	return s, nil
 }
@@ -115,7 +115,7 @@ func rejectMission(row pawl.Session) error {
 	if row.Mission == "" {
 		return nil
 	}
-	return fault.New(pawl.ErrInvalid, "session %s commands a mission: what its workers have merged would not follow, and what is proven would not be true any more; give it a prompt instead", row.ID)
+	return fault.New(pawl.ErrInvalid, "session %s runs a mission: it cannot be forked or undone, and accepts no shell commands", row.ID).Hint("Send a prompt to the mission instead.")
 }
 
 // Mission returns everything about a mission. The session row and the log are read as of the same
@@ -142,7 +142,7 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	}
 	mission := h.Mission()
 	if mission == nil {
-		return pawl.Board{}, fault.New(pawl.ErrInvalid, "session %s commands no mission: 'pawl mission list' shows those that do", id)
+		return pawl.Board{}, fault.New(pawl.ErrInvalid, "session %s has no mission", id).Hint("Run `pawl mission list` to see all missions.")
 	}
 	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended}
 	if board.Team, err = s.team(ctx, id, mission); err != nil {

@@ -16,7 +16,7 @@ import (
 func (s *Service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (pawl.Seq, error) {
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if row.Turns == 0 {
-			return nil, fault.New(pawl.ErrInvalid, "compact: nothing was said yet in session %s", id)
+			return nil, fault.New(pawl.ErrInvalid, "session %s has no messages to compact", id)
 		}
 		return pawl.CompactionAsked{Instructions: instructions}, nil
 	}
@@ -30,11 +30,11 @@ const maxCommand = 128 << 10
 func (s *Service) Shell(ctx context.Context, id pawl.SessionID, command string) (pawl.Seq, error) {
 	switch {
 	case strings.TrimSpace(command) == "":
-		return 0, fault.New(pawl.ErrInvalid, "shell: the command is empty")
+		return 0, fault.New(pawl.ErrInvalid, "the shell command is empty")
 	case len(command) > maxCommand:
-		return 0, fault.New(pawl.ErrInvalid, "shell: the command has %d bytes, more than the %d that a program can be given: put it into a file", len(command), maxCommand)
+		return 0, fault.New(pawl.ErrInvalid, "the shell command is too long (%d bytes, the limit is %d): put it into a file", len(command), maxCommand)
 	case strings.ContainsRune(command, 0) || !utf8.ValidString(command):
-		return 0, fault.New(pawl.ErrInvalid, "shell: the command is no text")
+		return 0, fault.New(pawl.ErrInvalid, "the shell command is not valid text")
 	}
 	order := func(row pawl.Session) (pawl.Body, error) {
 		if err := rejectMission(row); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 			return nil, err
 		}
 		if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
-			return nil, fault.New(pawl.ErrConflict, "undo: files were changed by somebody else since (%s): keep them aside or leave them", strings.Join(way, ", "))
+			return nil, fault.New(pawl.ErrConflict, "files changed since then (%s)", strings.Join(way, ", ")).Hint("Use --keep-aside to save a copy of them first, or --leave to leave them unchanged.")
 		}
 		return pawl.UndoAsked{Undo: plan.Undo, By: access.ActorOf(ctx)}, nil
 	}
@@ -70,11 +70,11 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (pawl.UndoPlan, error) {
 	switch {
 	case r.Scope != pawl.ScopeBoth && r.Scope != pawl.ScopeFiles && r.Scope != pawl.ScopeConversation:
-		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: unknown scope %q", r.Scope)
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "unknown undo scope %q: use files or conversation, or omit it for both", r.Scope)
 	case r.Conflicts != pawl.ConflictsRefuse && r.Conflicts != pawl.ConflictsAside && r.Conflicts != pawl.ConflictsLeave:
-		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: unknown way with conflicts %q", r.Conflicts)
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "unknown conflict handling %q: use aside or leave, or omit it", r.Conflicts)
 	case r.To != 0 && r.Redo != 0:
-		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: either to a message or forward again")
+		return pawl.UndoPlan{}, fault.New(pawl.ErrInvalid, "undo: choose either a message or redo, not both")
 	}
 	row, err := s.Store.Session(ctx, id)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) Preview(ctx context.Context, id pawl.SessionID, r pawl.Undo) (
 // Rename changes the title of the session.
 func (s *Service) Rename(ctx context.Context, id pawl.SessionID, title string) error {
 	if title = strings.TrimSpace(title); title == "" {
-		return fault.New(pawl.ErrInvalid, "rename: the title is empty")
+		return fault.New(pawl.ErrInvalid, "the title is empty")
 	}
 	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) { return pawl.SessionTitled{Title: title}, nil })
 	return err
@@ -102,7 +102,7 @@ func (s *Service) order(ctx context.Context, id pawl.SessionID, body func(pawl.S
 		return 0, err
 	}
 	if err := s.Runner.Wake(ctx, id); err != nil {
-		return seq, fmt.Errorf("start work on session %s (the order is kept: resume it): %w", id, err)
+		return seq, fmt.Errorf("start session %s (the request is saved and can be resumed): %w", id, err)
 	}
 	return seq, nil
 }

@@ -14,7 +14,7 @@ import (
 // creates it.
 func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, error) {
 	if n.Owner != "" && !n.Owner.Valid() {
-		return "", fault.New(pawl.ErrInvalid, "%.100q cannot be a user", n.Owner)
+		return "", fault.New(pawl.ErrInvalid, "invalid user name %.100q", n.Owner)
 	}
 	if n.Parent == "" {
 		return n.Owner, nil
@@ -30,11 +30,11 @@ func (s *Service) ownerOf(ctx context.Context, n pawl.NewSession) (pawl.User, er
 func (s *Service) Share(ctx context.Context, id pawl.SessionID, with []pawl.User) error {
 	with = slices.Compact(slices.Sorted(slices.Values(with)))
 	if len(with) > MaxShared {
-		return fault.New(pawl.ErrInvalid, "share: with %d users, of %d that are possible", len(with), MaxShared)
+		return fault.New(pawl.ErrInvalid, "cannot share with %d users: the limit is %d", len(with), MaxShared)
 	}
 	for _, u := range with {
 		if !u.Valid() {
-			return fault.New(pawl.ErrInvalid, "share: %.100q cannot be a user", u)
+			return fault.New(pawl.ErrInvalid, "invalid user name %.100q", u)
 		}
 	}
 	_, err := s.append(ctx, id, func(pawl.Session) (pawl.Body, error) {

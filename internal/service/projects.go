@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 )
 
-var errNoProjects = fault.New(pawl.ErrUnavailable, "this pawl knows nothing of folders")
+var errNoProjects = fault.New(pawl.ErrUnavailable, "projects are not available on this server")
 
 // noProjects is the pawl.Projects of a service without one.
 type noProjects struct{}

@@ -23,7 +23,7 @@ func (s *Service) Waiting(ctx context.Context, id pawl.SessionID) ([]pawl.Waitin
 // Reword replaces the parts of a waiting prompt.
 func (s *Service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
 	if err := checkParts(parts); err != nil {
-		return fault.New(pawl.ErrInvalid, "reword: %w", err)
+		return fault.New(pawl.ErrInvalid, "invalid prompt: %w", err)
 	}
 	return s.changePrompt(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts})
 }
@@ -61,7 +61,7 @@ func (s *Service) notWaiting(ctx context.Context, id pawl.SessionID, prompt pawl
 			return err
 		}
 		if _, ok := e.Body.(pawl.Prompted); ok && e.Seq == prompt {
-			return fault.New(pawl.ErrConflict, "the prompt %d does not wait any more", prompt)
+			return fault.New(pawl.ErrConflict, "prompt %d is no longer queued", prompt)
 		}
 		break
 	}

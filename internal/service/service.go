@@ -88,13 +88,13 @@ func New(c Config) *Service {
 // Create creates an empty session.
 func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
 	if n.Workspace != "" {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: only the server of a fleet knows workspaces by their names: name a folder")
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "named workspaces need a fleet server").Hint("Name a directory instead.")
 	}
 	if !filepath.IsAbs(n.Dir) {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: the folder %q is not absolute", n.Dir)
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "directory %q is not an absolute path", n.Dir)
 	}
 	if n.Source != "" && s.DeclareSource == nil {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "create session: only a fleet fetches the repository of a workspace: clone it, and name its folder")
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "only a fleet server can fetch a repository").Hint("Clone the repository and name its directory.")
 	}
 	id, err := newID(n.ID)
 	if err != nil {
@@ -125,7 +125,7 @@ func newID(given pawl.SessionID) (pawl.SessionID, error) {
 		return pawl.SessionID(ulid.Make().String()), nil
 	}
 	if !given.Valid() {
-		return "", fault.New(pawl.ErrInvalid, "%q is no session id", given)
+		return "", fault.New(pawl.ErrInvalid, "invalid session id %q", given)
 	}
 	return given, nil
 }
@@ -152,7 +152,7 @@ func (s *Service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (p
 		return 0, err
 	}
 	if err := s.Runner.Wake(ctx, id); err != nil {
-		return seq, fmt.Errorf("start work on session %s (the prompt is kept: resume it): %w", id, err)
+		return seq, fmt.Errorf("start session %s (the prompt is saved and can be resumed): %w", id, err)
 	}
 	return seq, nil
 }
@@ -179,16 +179,16 @@ func (s *Service) model(names ...string) (string, error) {
 // log has grown in the meantime, accept checks again.
 func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
 	if err := checkParts(p.Parts); err != nil {
-		return 0, fault.New(pawl.ErrInvalid, "send: %w", err)
+		return 0, fault.New(pawl.ErrInvalid, "invalid prompt: %w", err)
 	}
 	switch p.Delivery {
 	case pawl.DeliverNow, pawl.DeliverQueue, pawl.DeliverSteer:
 	default:
-		return 0, fault.New(pawl.ErrInvalid, "send: unknown delivery %q", p.Delivery)
+		return 0, fault.New(pawl.ErrInvalid, "unknown delivery %q: use queue or steer, or omit it", p.Delivery)
 	}
 	var err error
 	if p.Mode, err = agent.ModeOf(p.Settings); err != nil {
-		return 0, fmt.Errorf("send: %w", err)
+		return 0, err
 	}
 	for {
 		row, err := s.Store.Session(ctx, id)
@@ -199,13 +199,13 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 			return 0, &pawl.BusyError{Session: id}
 		}
 		if p.Settings, err = teamSettings(row, p.Settings); err != nil {
-			return 0, fmt.Errorf("send: %w", err)
+			return 0, err
 		}
 		if p.Model, err = s.model(p.Model, row.Model); err != nil {
-			return 0, fmt.Errorf("send: %w", err)
+			return 0, err
 		}
 		if err := s.check(ctx, row.Dir, p.Settings); err != nil {
-			return 0, fmt.Errorf("send: %w", err)
+			return 0, err
 		}
 		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: access.ActorOf(ctx), Settings: p.Settings}))
 		if err == nil {
@@ -227,7 +227,7 @@ func checkParts(parts pawl.Parts) error {
 		case pawl.File:
 			empty = false
 		default:
-			return fmt.Errorf("a prompt cannot hold a %T", part)
+			return fmt.Errorf("a prompt cannot contain a %T", part)
 		}
 	}
 	if empty {
@@ -249,14 +249,14 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 			_, err = permission.ParseOffer(a.Always)
 		}
 		if err != nil {
-			return fault.New(pawl.ErrInvalid, "answer: %w", err)
+			return fault.New(pawl.ErrInvalid, "invalid answer: %w", err)
 		}
 		answered := s.event(pawl.Answered{Ask: ask, By: access.ActorOf(ctx), Answer: a})
 		answered.Turn = asked.Turn
 		_, err = s.Bus.Append(ctx, id, head, answered)
 		if err == nil {
 			if err := s.Runner.Answered(ctx, id); err != nil {
-				return fmt.Errorf("go on with session %s (the answer is kept: resume it): %w", id, err)
+				return fmt.Errorf("resume session %s (the answer is saved): %w", id, err)
 			}
 			return nil
 		}
@@ -269,7 +269,7 @@ func (s *Service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 // openAsk returns an open ask, and the Seq of the end of the log.
 func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) (asked pawl.Event, head pawl.Seq, err error) {
 	if ask < 1 {
-		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
+		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has no question %d", id, ask)
 	}
 	for e, err := range s.Store.Events(ctx, id, ask-1) {
 		if err != nil {
@@ -292,13 +292,13 @@ func (s *Service) openAsk(ctx context.Context, id pawl.SessionID, ask pawl.Seq) 
 		}
 		switch {
 		case asked.Body == nil:
-			return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
+			return asked, 0, fault.New(pawl.ErrNotFound, "session %s has no question %d", id, ask)
 		case ended:
-			return asked, 0, fault.New(pawl.ErrConflict, "what session %s asked at %d needs no answer any more", id, ask)
+			return asked, 0, fault.New(pawl.ErrConflict, "question %[2]d of session %[1]s no longer needs an answer", id, ask)
 		}
 	}
 	if asked.Body == nil {
-		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has not asked anything at %d", id, ask)
+		return asked, 0, fault.New(pawl.ErrNotFound, "session %s has no question %d", id, ask)
 	}
 	return asked, head, nil
 }
@@ -340,7 +340,7 @@ func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 		}
 		switch e.Body.(type) {
 		case pawl.Replied, pawl.TurnFinished:
-			return pawl.Draft{}, fault.New(pawl.ErrNotFound, "draft of %s: its reply has ended", id)
+			return pawl.Draft{}, fault.New(pawl.ErrNotFound, "session %s has no draft: the reply has ended", id)
 		default:
 		}
 	}
@@ -356,11 +356,11 @@ func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 		}
 		all = append(all, e)
 		if e.Session != all[0].Session {
-			return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: event %d is of another session", e.Seq)
+			return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: event %d belongs to another session", e.Seq)
 		}
 	}
 	if len(all) == 0 || !all[0].Session.Valid() {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: there is no session in it")
+		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: the file contains no session")
 	}
 	if _, err := pawl.Fold(pawl.SliceLog(all)); err != nil {
 		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: %w", err)
@@ -383,13 +383,13 @@ func (s *Service) Delete(ctx context.Context, id pawl.SessionID) error {
 		return err
 	}
 	if err := s.releaseWorkspace(ctx, row); err != nil {
-		return fmt.Errorf("session %s is deleted, what was kept of its workspace is not: %w", id, err)
+		return fmt.Errorf("session %s was deleted, but its workspace data was not: %w", id, err)
 	}
 	if s.DeleteSnapshots == nil {
 		return nil
 	}
 	if err := s.DeleteSnapshots(ctx, id); err != nil {
-		return fmt.Errorf("session %s is deleted, its snapshots are not ('pawl gc' removes them): %w", id, err)
+		return fmt.Errorf("session %s was deleted, but its checkpoints were not (`pawl gc` removes them): %w", id, err)
 	}
 	return nil
 }

@@ -9,7 +9,13 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
+
+// NotFound returns the error for a session that does not exist.
+func NotFound(id pawl.SessionID) error {
+	return fault.New(pawl.ErrNotFound, "session %s not found", id).Hint("Run `pawl session list` to see all sessions.")
+}
 
 // NeedsSync reports whether an event with this body must be fsynced before Append
 // returns: what a user said, what is about to have an effect, and the end of a

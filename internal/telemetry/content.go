@@ -40,7 +40,7 @@ func short(text string) string {
 	if len(text) <= maxContent {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxContent], "") + "… (cut)"
+	return strings.ToValidUTF8(text[:maxContent], "") + "… (truncated)"
 }
 
 // messages returns a message in the JSON form of the OpenTelemetry conventions, or

@@ -98,7 +98,7 @@ func (r *registry) observe(name string, v float64, labels ...string) {
 func (r *registry) seriesOf(name string, values []string) *series {
 	f := r.byName[name]
 	if len(values) != len(f.labels) {
-		panic("telemetry: " + name + " has other labels")
+		panic("telemetry: " + name + " has different labels")
 	}
 	values = slices.Clone(values)
 	for i, label := range f.labels {

@@ -67,7 +67,7 @@ func (s *sender) offer(span Span) {
 	select {
 	case s.queue <- span:
 	default:
-		s.drop(1, errors.New("more came than could be sent"))
+		s.drop(1, errors.New("the queue is full"))
 	}
 }
 
@@ -198,7 +198,7 @@ func (s *sender) post(path string, body []byte) error {
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // so that the connection can be reused
 	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("it answered %s", res.Status)
+		return fmt.Errorf("the server answered %s", res.Status)
 	}
 	return nil
 }

@@ -110,14 +110,14 @@ func TestSettings(t *testing.T) {
 		{"an endpoint of variables does not get the configuration's headers", mine, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://x"},
 			Settings{Endpoint: "https://x", Headers: map[string]string{}, Content: true}, ""},
 		{"headers of variables do not go to the configuration's endpoint", mine, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "a=b"}, mine, ""},
-		{"gRPC", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, Settings{}, "http/protobuf only"},
+		{"gRPC", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, Settings{}, "only supports http/protobuf"},
 		{"gRPC for others", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, Settings{}, ""},
 		{"bad headers", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_HEADERS": "a"}, Settings{}, "name=value"},
-		{"bad escape", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_HEADERS": "a=%zz"}, Settings{}, "no escape"},
+		{"bad escape", Settings{}, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_HEADERS": "a=%zz"}, Settings{}, "invalid % escape"},
 		{"no scheme", Settings{Endpoint: "localhost:4318"}, nil, Settings{}, "http://localhost:4318"},
 		{"a file", Settings{Endpoint: "file:///x"}, nil, Settings{}, "http://localhost:4318"},
 		{"a password", Settings{Endpoint: "http://a:" + "hunter2@x"}, nil, Settings{}, "use a header"},
-		{"a query", Settings{Endpoint: "http://x/?a=b"}, nil, Settings{}, "name the base"},
+		{"a query", Settings{Endpoint: "http://x/?a=b"}, nil, Settings{}, "use the base URL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.s.With(func(name string) string { return c.env[name] })

@@ -42,7 +42,7 @@ func (s Settings) With(getenv func(string) string) (Settings, error) {
 	}
 	if endpoint := getenv(envEndpoint); endpoint != "" {
 		if p := getenv(envProtocol); p != "" && p != protocolHTTP {
-			return Settings{}, fault.New(pawl.ErrInvalid, "%s is %q: pawl sends %s only: set it so for pawl, or %s=true", envProtocol, p, protocolHTTP, envDisabled)
+			return Settings{}, fault.New(pawl.ErrInvalid, "unsupported %s %q: Pawl only supports %s", envProtocol, p, protocolHTTP).Hint("Set it for Pawl, or set %s=true.", envDisabled)
 		}
 		headers, err := parseHeaders(getenv(envHeaders))
 		if err != nil {
@@ -54,7 +54,7 @@ func (s Settings) With(getenv func(string) string) (Settings, error) {
 		return s, nil
 	}
 	if err := checkEndpoint(s.Endpoint); err != nil {
-		return Settings{}, fault.New(pawl.ErrInvalid, "the endpoint of telemetry: %w", err)
+		return Settings{}, fault.New(pawl.ErrInvalid, "invalid telemetry endpoint: %w", err)
 	}
 	return s, nil
 }
@@ -63,13 +63,13 @@ func checkEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	switch {
 	case err != nil:
-		return errors.New("it is no URL") // not quoted: it may contain a password
+		return errors.New("it is not a URL") // not quoted: it may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("it is not like http://localhost:4318")
+		return errors.New("use a URL such as http://localhost:4318")
 	case u.User != nil:
-		return errors.New("it has a password in it: use a header")
+		return errors.New("it contains a password: use a header")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("it has a ? or # in it: name the base, to which /v1/traces is added")
+		return errors.New("it contains ? or #: use the base URL, to which /v1/traces is added")
 	}
 	return nil
 }
@@ -84,11 +84,11 @@ func parseHeaders(text string) (map[string]string, error) {
 		}
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, errors.New("write name=value, with commas between")
+			return nil, errors.New("use name=value, separated by commas")
 		}
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if err != nil {
-			return nil, errors.New("a value has a % that is no escape")
+			return nil, errors.New("a value contains an invalid % escape")
 		}
 		headers[strings.TrimSpace(name)] = value
 	}

@@ -79,10 +79,10 @@ func (t *Telemetry) Process() {
 			return float64(read(&m))
 		}
 	}
-	t.Gauge("process.start_time", "When the process started, in seconds since 1970.", "s", func() float64 { return began })
-	t.Gauge("go.goroutines", "Goroutines that there are.", "", func() float64 { return float64(runtime.NumGoroutine()) })
-	t.Gauge("go.memory.heap", "Memory of the heap that is in use.", "By", memory(func(m *runtime.MemStats) uint64 { return m.HeapAlloc }))
-	t.Gauge("go.memory.system", "Memory that was had from the system.", "By", memory(func(m *runtime.MemStats) uint64 { return m.Sys }))
+	t.Gauge("process.start_time", "Start time of the process, in seconds since 1970.", "s", func() float64 { return began })
+	t.Gauge("go.goroutines", "Number of goroutines.", "", func() float64 { return float64(runtime.NumGoroutine()) })
+	t.Gauge("go.memory.heap", "Heap memory in use.", "By", memory(func(m *runtime.MemStats) uint64 { return m.HeapAlloc }))
+	t.Gauge("go.memory.system", "Memory obtained from the system.", "By", memory(func(m *runtime.MemStats) uint64 { return m.Sys }))
 }
 
 // Request records a request to the HTTP server. route is the name of the matched

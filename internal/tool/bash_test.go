@@ -76,7 +76,7 @@ func TestContract_R5_Bash(t *testing.T) {
 		{"input is at its end", fields{"command": "cat; read x || echo end; head -c 1 | wc -c"}, pawl.Result{Content: "end\n0\n", Meta: ok}, ""},
 		{"late output", fields{"command": "(until ! [ -e /proc/$$/exe ]; do :; done; echo late) & echo early"}, pawl.Result{Content: "early\nlate\n", Meta: ok}, ""},
 		{"no folder", fields{"command": "true", "workdir": "nope"}, pawl.Result{}, "nope"},
-		{"a folder outside", fields{"command": "true", "workdir": ".."}, pawl.Result{}, ".. is outside of the workspace"},
+		{"a folder outside", fields{"command": "true", "workdir": ".."}, pawl.Result{}, ".. is outside the workspace"},
 		{"nothing to run", fields{"command": " \n"}, pawl.Result{}, "command is empty"},
 		{"negative timeout", fields{"command": "true", "timeout": -1}, pawl.Result{}, "timeout must be between 0 and 600"},
 	}

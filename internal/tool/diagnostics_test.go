@@ -193,7 +193,7 @@ func TestDiagnostics(t *testing.T) {
 		})
 	}
 	for in, says := range map[string]string{
-		`{"path":"nope.go"}`: "nope.go", `{"path":"../a.go"}`: "outside of the workspace", `{"path":"a.go"}`: "why",
+		`{"path":"nope.go"}`: "nope.go", `{"path":"../a.go"}`: "outside the workspace", `{"path":"a.go"}`: "why",
 	} {
 		_, err := try(t.Context(), Diagnostics(checked{err: errors.New("why")}), call(dir, in))
 		checkError(t, err, says)

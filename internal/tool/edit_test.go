@@ -44,7 +44,7 @@ func TestEdit(t *testing.T) {
 		{"nothing to change", "a", "", fields{"old": "a", "new": "a"}, "old and new are the same"},
 		{"missing file", "a", "", fields{"path": "nope", "old": "a", "new": "b"}, "nope does not exist"},
 		{"folder", "a", "", fields{"path": ".", "old": "a", "new": "b"}, "not a regular file"},
-		{"outside", "a", "", fields{"path": "../x", "old": "a", "new": "b"}, "../x is outside of the workspace"},
+		{"outside", "a", "", fields{"path": "../x", "old": "a", "new": "b"}, "../x is outside the workspace"},
 		{"link", "a", "", fields{"path": "link", "old": "a", "new": "b"}, "it is a symbolic link"},
 	}
 	for _, test := range tests {

@@ -70,10 +70,10 @@ func TestGrep(t *testing.T) {
 		{"a wrong pattern", fields{"pattern": "foo("}, "", "missing closing ): foo(: put a \\ before special characters, or set literal"},
 		{"a wrong mode", fields{"pattern": "x", "mode": "lines"}, "", `mode is "lines" and must be content, files or count`},
 		{"a wrong include", fields{"pattern": "x", "include": "{a"}, "", "include: the pattern {a is malformed"},
-		{"a link that leads out", fields{"pattern": "x", "path": "out"}, "", "grep: out leads out of the workspace"},
-		{"below it", fields{"pattern": "x", "path": "out/passwd"}, "", "leads out of the workspace"},
+		{"a link that leads out", fields{"pattern": "x", "path": "out"}, "", "grep: out leads outside the workspace"},
+		{"below it", fields{"pattern": "x", "path": "out/passwd"}, "", "leads outside the workspace"},
 		{"missing", fields{"pattern": "x", "path": "nope"}, "", "no such file"},
-		{"outside", fields{"pattern": "x", "path": "../x"}, "", "../x is outside of the workspace"},
+		{"outside", fields{"pattern": "x", "path": "../x"}, "", "../x is outside the workspace"},
 	}
 	for name, grep := range greps(t) {
 		for _, test := range tests {
@@ -122,8 +122,8 @@ func TestGlob(t *testing.T) {
 		{"none", fields{"pattern": "*.rs"}, "(no file matches; what .gitignore names is left out unless it is the path)\n", ""},
 		{"empty", fields{"pattern": ""}, "", "pattern is empty"},
 		{"malformed", fields{"pattern": "[a"}, "", "the pattern [a is malformed"},
-		{"leads out", fields{"pattern": "../*"}, "", ".. is outside of the workspace"},
-		{"is outside", fields{"pattern": "/etc/*"}, "", "/etc is outside of the workspace"},
+		{"leads out", fields{"pattern": "../*"}, "", ".. is outside the workspace"},
+		{"is outside", fields{"pattern": "/etc/*"}, "", "/etc is outside the workspace"},
 		{"leads out by a link", fields{"pattern": "out/*"}, "", "path escapes from parent"},
 		{"in a file", fields{"pattern": "*", "path": "a.go"}, "", "glob: a.go is not a directory"},
 		{"in a missing folder", fields{"pattern": "nope/*.go"}, "", "no such file"},

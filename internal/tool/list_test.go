@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 		{"a link that leads out", fields{"path": "out"}, "", "list out:"},
 		{"a file", fields{"path": "b.go"}, "", "b.go is not a directory"},
 		{"missing", fields{"path": "nope"}, "", "list nope:"},
-		{"outside", fields{"path": ".."}, "", ".. is outside of the workspace"},
+		{"outside", fields{"path": ".."}, "", ".. is outside the workspace"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

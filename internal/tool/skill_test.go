@@ -102,11 +102,11 @@ func TestSkillUnused(t *testing.T) {
 		trusted     bool
 		input, want string
 	}{
-		"not trusted":  {false, `{"name":"a"}`, "The skill a is there and cannot be used: " + dir + " is not trusted, or not as it is now: ask the user to look at it with 'pawl trust'."},
+		"not trusted":  {false, `{"name":"a"}`, "The skill a is there and cannot be used: " + dir + " is not trusted, or has changed since: ask the user to run `pawl trust`."},
 		"another name": {false, `{"name":"c"}`, "Unknown skill c: no skills are installed."},
 		"a link":       {false, `{"name":"link"}`, "Unknown skill link: no skills are installed."},
 		"no name":      {false, `{"name":".."}`, "Unknown skill ..: no skills are installed."},
-		"a fault":      {true, `{"name":"b"}`, "The skill b is there and cannot be used: it has no description: without one nobody knows when to use it."},
+		"a fault":      {true, `{"name":"b"}`, "The skill b is there and cannot be used: description is missing: it tells the model when to use the skill."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tool := Skill(func(context.Context, toolapi.Call) (*skill.Set, error) {

@@ -60,8 +60,8 @@ func TestWebFetchRedirects(t *testing.T) {
 		{name: "the machine", url: to("https://a.test", "https://127.0.0.1/"), redirect: "https://127.0.0.1/"},
 		{name: "a file", url: to("https://a.test", "file:///etc/passwd"), error: "only http and https"},
 		{name: "a script", url: to("https://a.test", "javascript:alert(1)"), error: "only http and https"},
-		{name: "credentials", url: to("https://a.test", "https://u:p@a.test/"), error: "a name or a password"},
-		{name: "downgrade", url: to("https://a.test", "http://a.test/"), error: "redirects from https to http at a.test"},
+		{name: "credentials", url: to("https://a.test", "https://u:p@a.test/"), error: "a user name or password"},
+		{name: "downgrade", url: to("https://a.test", "http://a.test/"), error: "redirect from https to http at a.test"},
 		{name: "loop", url: "https://a.test/loop", error: "more than 5 redirects"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,12 +97,12 @@ func TestWebFetchRefusals(t *testing.T) {
 	n.Name("inside.test", "10.0.0.7")
 	n.Name("www.a.test", "192.168.0.1")
 	for address, want := range map[string]string{
-		"http://127.0.0.1:8080/":                      "fetch http://127.0.0.1:8080/: refused: 127.0.0.1 is a loopback address",
-		"http://inside.test/secret":                   "fetch http://inside.test/secret: refused: inside.test is at 10.0.0.7, a private address",
-		"http://169.254.169.254/latest":               "refused: 169.254.169.254 is the metadata service of a cloud",
-		"http://a.test:6379/":                         "refused: a.test: port 6379 is none of [80 443 8080 8443]",
+		"http://127.0.0.1:8080/":                      "fetch http://127.0.0.1:8080/: denied: 127.0.0.1 is a loopback address",
+		"http://inside.test/secret":                   "fetch http://inside.test/secret: denied: inside.test resolves to 10.0.0.7, a private address",
+		"http://169.254.169.254/latest":               "denied: 169.254.169.254 is a cloud metadata service",
+		"http://a.test:6379/":                         "denied: a.test: port 6379 is not one of [80 443 8080 8443]",
 		"http://nowhere.test/":                        "resolve nowhere.test: lookup nowhere.test: no such host",
-		"http://a.test/to?u=https://www.a.test/admin": "refused: www.a.test is at 192.168.0.1, a private address",
+		"http://a.test/to?u=https://www.a.test/admin": "denied: www.a.test resolves to 192.168.0.1, a private address",
 	} {
 		_, err := fetchURL(t, n, address)
 		checkError(t, err, want)

@@ -214,8 +214,8 @@ func TestWebFetchInput(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"url":"example.test"}`:                         "only http and https",
 		`{"url":"file:///etc/passwd"}`:                   "only http and https",
-		`{"url":"https://u:secret@example.test"}`:        "a name or a password",
-		`{"url":"https://0x7f.1/"}`:                      "an odd spelling of an IP address",
+		`{"url":"https://u:secret@example.test"}`:        "a user name or password",
+		`{"url":"https://0x7f.1/"}`:                      "an unusual spelling of an IP address",
 		`{"url":""}`:                                     "only http and https",
 		`{"url":"https://a.test","format":"pdf"}`:        "format must be markdown, text or html",
 		`{"url":"https://a.test","timeout":-1}`:          "timeout must be between 0 and 120 seconds",

@@ -76,7 +76,7 @@ func TestContract_R5_Write(t *testing.T) {
 		{"a folder", fields{"path": "sub", "content": "x"}, pawl.Result{}, nil, "sub is not a regular file"},
 		{"a link", fields{"path": "link", "content": "x"}, pawl.Result{}, nil, "it is a symbolic link"},
 		{"below a file", fields{"path": "file/x", "content": "x"}, pawl.Result{}, nil, "file/x"},
-		{"outside", fields{"path": "../x", "content": "x"}, pawl.Result{}, nil, "../x is outside of the workspace"},
+		{"outside", fields{"path": "../x", "content": "x"}, pawl.Result{}, nil, "../x is outside the workspace"},
 		{"through a link that leads out", fields{"path": "out/x", "content": "x"}, pawl.Result{}, nil, "out/x"},
 	}
 	for _, test := range tests {

@@ -42,7 +42,7 @@ func (c Change) verb() string {
 
 // ErrHalfway means that WriteAll failed and that rolling back failed too. The error
 // that wraps it says which files are affected and where their old content is.
-var ErrHalfway = errors.New("not all could be put back as it was")
+var ErrHalfway = errors.New("some files could not be restored")
 
 // LeftoverError means that WriteAll made all changes but could not remove the
 // backups of old content at Paths.
@@ -52,7 +52,7 @@ type LeftoverError struct {
 }
 
 func (e *LeftoverError) Error() string {
-	return fmt.Sprintf("all was written, but %s could not be removed: %v", strings.Join(e.Paths, ", "), e.Err)
+	return fmt.Sprintf("all files were written, but %s could not be removed: %v", strings.Join(e.Paths, ", "), e.Err)
 }
 
 func (e *LeftoverError) Unwrap() error { return e.Err }
@@ -108,7 +108,7 @@ func distinct(changes []Change) error {
 		for _, path := range []string{c.Path, c.To} {
 			path = filepath.Clean(path)
 			if path != "." && taken[path] {
-				return fmt.Errorf("%s: another change touches %s", c.verb(), path)
+				return fmt.Errorf("%s: another change affects %s", c.verb(), path)
 			}
 			taken[path] = true
 		}
@@ -116,7 +116,7 @@ func distinct(changes []Change) error {
 	for _, c := range changes {
 		for dir := filepath.Dir(filepath.Clean(c.target())); dir != "." && dir != string(filepath.Separator); dir = filepath.Dir(dir) {
 			if taken[dir] {
-				return fmt.Errorf("%s: another change makes a file of %s", c.verb(), dir)
+				return fmt.Errorf("%s: another change turns %s into a file", c.verb(), dir)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (t *transaction) verify(s *step) error {
 	case err != nil:
 		return err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return errors.New("it is a symbolic link: name the file it leads to")
+		return errors.New("it is a symbolic link: use the path of its target")
 	case !info.Mode().IsRegular():
 		return errors.New("it is not a regular file")
 	}
@@ -158,9 +158,9 @@ func (t *transaction) vacant(path string) error {
 	case err != nil:
 		return err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link: name the file it leads to", path)
+		return fmt.Errorf("%s is a symbolic link: use the path of its target", path)
 	default:
-		return fmt.Errorf("%s exists", path)
+		return fmt.Errorf("%s already exists", path)
 	}
 }
 

@@ -43,9 +43,9 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	case err != nil:
 		return nil, err
 	case before.Mode()&fs.ModeSymlink != 0:
-		return nil, fmt.Errorf("%s is a symbolic link: name the folder that it leads to", name)
+		return nil, fmt.Errorf("%s is a symbolic link: use the path of its target", name)
 	case !before.IsDir():
-		return nil, fmt.Errorf("%s is not a folder", name)
+		return nil, fmt.Errorf("%s is not a directory", name)
 	}
 	next, err := folder.OpenRoot(name)
 	if err != nil {
@@ -53,7 +53,7 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	}
 	after, err := next.Stat(".")
 	if err == nil && !os.SameFile(before, after) {
-		err = fmt.Errorf("%s was changed meanwhile", name)
+		err = fmt.Errorf("%s was changed in the meantime", name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, next.Close())
@@ -88,7 +88,7 @@ func OpenIn(folder *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	if before.Mode()&fs.ModeSymlink != 0 {
-		return nil, fmt.Errorf("%w: name the file it leads to", ErrLink)
+		return nil, fmt.Errorf("%w: use the path of its target", ErrLink)
 	}
 	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -96,7 +96,7 @@ func OpenIn(folder *os.Root, name string) (*os.File, error) {
 	}
 	after, err := file.Stat()
 	if err == nil && !os.SameFile(before, after) {
-		err = errors.New("it was changed meanwhile")
+		err = errors.New("it was changed in the meantime")
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -131,7 +131,7 @@ func (w *Workspace) mkdirAll(path string) error {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s is not a folder", path)
+		return fmt.Errorf("%s is not a directory", path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -187,7 +187,7 @@ func follow(path string) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", fmt.Errorf("%s leads through more than %d links", path, maxLinks)
+			return "", fmt.Errorf("%s follows more than %d links", path, maxLinks)
 		}
 		target, err := os.Readlink(next)
 		if err != nil {
@@ -213,9 +213,9 @@ func Readable(dir, path string, reads func(path string) bool) (string, error) {
 	case real == filepath.Clean(path):
 		return real, nil
 	case filepath.IsAbs(real):
-		return "", fmt.Errorf("%s leads out of the workspace, to %s", path, real)
+		return "", fmt.Errorf("%s leads outside the workspace, to %s", path, real)
 	case reads != nil && !reads(real):
-		return "", fmt.Errorf("%s leads to %s, which may not be read by another name: name it itself", path, real)
+		return "", fmt.Errorf("%s leads to %s, which cannot be read by another name: use its own path", path, real)
 	}
 	return real, nil
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrMoved is returned by Steady if path may have led to another file for a time.
-var ErrMoved = errors.New("what is in its folder was changed meanwhile")
+var ErrMoved = errors.New("its directory was changed in the meantime")
 
 // waypoint is the state of a directory on the path to a file. It uses the ctime
 // because the kernel sets it: a process that can write to the directory cannot
@@ -88,7 +88,7 @@ func way(dir, path string) ([]waypoint, error) {
 			stat = unix.Stat // the workspace itself may be named through a link
 		}
 		if err := stat(filepath.Join(dir, name), &st); err != nil {
-			return nil, fmt.Errorf("look at %s: %w", name, err)
+			return nil, fmt.Errorf("stat %s: %w", name, err)
 		}
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			return nil, fmt.Errorf("%s: %w", name, ErrMoved)

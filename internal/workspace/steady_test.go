@@ -40,7 +40,7 @@ func TestSteady(t *testing.T) {
 		"the file is a link":    {"sub/deep/file", func(dir, secret string) error { return swapped(filepath.Join(dir, "sub/deep/file"), secret) }, ErrMoved},
 		"a folder is a link":    {"sub/deep/file", func(dir, secret string) error { return swapped(filepath.Join(dir, "sub"), filepath.Dir(secret)) }, ErrMoved},
 		"a deeper one":          {"sub/deep/file", func(dir, secret string) error { return swapped(filepath.Join(dir, "sub/deep"), filepath.Dir(secret)) }, ErrMoved},
-		"it is a folder":        {"sub/deep", func(string, string) error { return errors.New("called") }, ErrMoved},
+		"is a directory":        {"sub/deep", func(string, string) error { return errors.New("called") }, ErrMoved},
 		"it is not there":       {"sub/none", func(string, string) error { return errors.New("called") }, ErrMoved},
 		"its folder is not":     {"none/file", func(string, string) error { return errors.New("called") }, fs.ErrNotExist},
 		"what do says is heard": {"sub/deep/file", func(string, string) error { return fs.ErrClosed }, fs.ErrClosed},

@@ -76,7 +76,7 @@ func (t *transaction) mkdir(dir string) error {
 	}
 	switch info, err := t.w.lstat(dir); {
 	case err == nil && !info.IsDir():
-		return fmt.Errorf("%s is not a folder", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -164,7 +164,7 @@ func (t *transaction) undo(s *step) error {
 	switch {
 	case s.kept != "" && (s.away || s.done):
 		if failed := t.w.rename(s.kept, s.Path); failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s could not be put back, its old content is in %s: %w", s.Path, s.kept, failed))
+			err = errors.Join(err, fmt.Errorf("%s could not be restored, its previous content is in %s: %w", s.Path, s.kept, failed))
 		}
 	case s.kept != "":
 		err = errors.Join(err, t.discard(s.kept))

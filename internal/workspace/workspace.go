@@ -42,11 +42,11 @@ func Rel(dir, path string) (string, error) {
 	if filepath.IsAbs(path) {
 		var err error
 		if rel, err = filepath.Rel(dir, path); err != nil {
-			return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
+			return "", fmt.Errorf("%s is outside the workspace %s", path, dir)
 		}
 	}
 	if !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%s is outside of the workspace %s", path, dir)
+		return "", fmt.Errorf("%s is outside the workspace %s", path, dir)
 	}
 	return rel, nil
 }
@@ -92,7 +92,7 @@ func (w *Workspace) WriteFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	switch info, err := w.lstat(path); {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("write %s: it is a symbolic link: write to the file it leads to", path)
+		return fmt.Errorf("write %s: it is a symbolic link: use the path of its target", path)
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("write %s: it is not a regular file", path)
 	case err == nil:

@@ -73,11 +73,11 @@ func (v Verdict) Text() string {
 func (v Verdict) Report() string {
 	switch v.Kind {
 	case Same:
-		return fmt.Sprintf("the model repeats itself: the same call (%.60s) %d times in a row, each time with the same result", v.Tool, v.Times)
+		return fmt.Sprintf("the model is repeating itself: the same call (%.60s) %d times in a row, each time with the same result", v.Tool, v.Times)
 	case Cycle:
-		return fmt.Sprintf("the model repeats itself: the same %d steps %d times, each time with the same results", v.Length, v.Times)
+		return fmt.Sprintf("the model is repeating itself: the same %d steps %d times, each time with the same results", v.Length, v.Times)
 	case Repetition:
-		return "the model repeats itself: its last reply says the same over and over"
+		return "the model is repeating itself: its last reply says the same thing over and over"
 	default:
 		return ""
 	}

@@ -22,8 +22,8 @@ func TestCallLimits(t *testing.T) {
 		{"nothing", `{}`, false, "", ""},
 		{"only an address", `{"providers":{"anthropic":{"base_url":"http://h"}}}`, false, "", ""},
 		{"all", `{"providers":{"anthropic":{"calls":{"max":2,"models":{"claude-sonnet-4-5":1},"wait":5}},"script":{"calls":{"max":1}}}}`, true, "", ""},
-		{"too many", `{"providers":{"anthropic":{"calls":{"max":1001}}}}`, false, "providers.anthropic.calls.max is 1001: use 1 to 1000", ""},
-		{"a wait that never ends", `{"providers":{"anthropic":{"calls":{"wait":86401}}}}`, false, "providers.anthropic.calls.wait is 86401", ""},
+		{"too many", `{"providers":{"anthropic":{"calls":{"max":1001}}}}`, false, "providers.anthropic.calls.max: 1001: use 1 to 1000", ""},
+		{"a wait that never ends", `{"providers":{"anthropic":{"calls":{"wait":86401}}}}`, false, "providers.anthropic.calls.wait: 86401", ""},
 		{"no such model", `{"providers":{"anthropic":{"calls":{"models":{"claude-sonet-4-5":1}}}}}`, true, "", "claude-sonet-4-5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

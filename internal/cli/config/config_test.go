@@ -84,11 +84,11 @@ func TestCheckRules(t *testing.T) {
 		{`[{"kind":"net","decision":"deny"}]`, permission.OriginUser, nil},
 		{`{}`, permission.OriginUser, []string{"error: permissions.rules must be a list of rules"}},
 		{`[{"kind":"net","decision":"deny"},{"kind":"nett","decision":"deny","patern":"x"},{"tool":"bash","pattern":"ls","decision":"maybe"}]`, permission.OriginUser, []string{
-			`error: rule 2, unknown key "patern"`, `error: rule 3, maybe bash "ls": its decision is "maybe": use allow, ask or deny`,
+			`error: rule 2, unknown key "patern"`, `error: rule 3, maybe bash "ls": unknown decision "maybe": use allow, ask or deny`,
 		}},
-		{`[{"tool":"bash","pattern":"ls","decision":"deny","not_match":["ls"]}]`, permission.OriginUser, []string{`error: rule 1, deny bash "ls": it matches "ls", which its examples say it must not`}},
+		{`[{"tool":"bash","pattern":"ls","decision":"deny","not_match":["ls"]}]`, permission.OriginUser, []string{`error: rule 1, deny bash "ls": the pattern matches "ls", which its examples exclude`}},
 		{`[{"tool":"bash","pattern":"ls","decision":"allow"}]`, permission.OriginProject, []string{`warning: rule 1, allow bash "ls" is ignored: a project may only ask or deny`}},
-		{"[" + strings.TrimSuffix(strings.Repeat(`{"kind":"net","decision":"deny"},`, 1001), ",") + "]", permission.OriginUser, []string{"error: read rules: 1001 are more than 1000"}},
+		{"[" + strings.TrimSuffix(strings.Repeat(`{"kind":"net","decision":"deny"},`, 1001), ",") + "]", permission.OriginUser, []string{"error: read rules: too many (1001, the limit is 1000)"}},
 	} {
 		var got []string
 		for _, f := range checkRules([]byte(tt.text), tt.origin) {

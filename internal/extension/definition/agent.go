@@ -68,7 +68,7 @@ func Agents(s frontmatter.Sources, reserved ...string) *AgentSet {
 		read: readAgent,
 		refuse: func(i item) string {
 			if i.origin.Layer == frontmatter.Project && slices.Contains(reserved, i.name) {
-				return "it has the name of an agent that pawl brings: rename it"
+				return "a built-in agent has this name: rename it"
 			}
 			return ""
 		},
@@ -91,7 +91,7 @@ func readAgent(i item) (*Agent, error) {
 		return nil, errEmpty
 	}
 	if name := m.Text("name"); name != "" && name != a.Name {
-		a.Faults = append(a.Faults, fmt.Sprintf("it calls itself %.80q: the name is that of its file", name))
+		a.Faults = append(a.Faults, fmt.Sprintf("name %.80q is ignored: the file name is the name of the agent", name))
 	}
 	a.readMode(m)
 	a.readModel(m)
@@ -108,7 +108,7 @@ func readAgent(i item) (*Agent, error) {
 	}
 	for _, key := range []string{"hooks", "mcpServers", "mcp", "env", "provider", "options", "plugins"} {
 		if m.Has(key) {
-			a.ignore(key, "only your own configuration can set it")
+			a.ignore(key, "only your user configuration can set it")
 		}
 	}
 	a.Faults = append(append(a.Faults, m.Faults...), unknown(m)...)
@@ -128,7 +128,7 @@ func (a *Agent) readMode(m *frontmatter.Matter) {
 		a.Mode = mode
 	default:
 		a.Mode = "subagent"
-		a.Faults = append(a.Faults, fmt.Sprintf("the mode %.40q is none of primary, subagent and all: it is a subagent", mode))
+		a.Faults = append(a.Faults, fmt.Sprintf("unknown mode %.40q: use primary, subagent or all; the agent is a subagent", mode))
 	}
 }
 
@@ -142,9 +142,9 @@ func (a *Agent) readModel(m *frontmatter.Matter) {
 	case known:
 		a.Class = class
 	case slices.Contains(larger, strings.ToLower(model)):
-		a.ignore("model", fmt.Sprintf("%q: it works with the session's model; of classes only small is told apart", strings.ToLower(model)))
+		a.ignore("model", fmt.Sprintf("%q: the session's model is used; the only supported class is small", strings.ToLower(model)))
 	case a.Origin.Layer != frontmatter.User:
-		a.ignore("model", "only your own configuration can name a model; a project can ask for small, or inherit the session's")
+		a.ignore("model", "only your user configuration can name a model; a project can use small, or inherit the session's model")
 	default:
 		a.Model = sanitize.Line(model)
 	}
@@ -164,7 +164,7 @@ func (a *Agent) readTools(m *frontmatter.Matter) {
 		for _, word := range words {
 			tools := toolsAllowed(word)
 			if tools == nil {
-				a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", word))
+				a.ignore("tools", fmt.Sprintf("unknown tool %.80q: it is not allowed", word))
 			}
 			a.Tools = append(a.Tools, tools...)
 		}
@@ -191,7 +191,7 @@ func (a *Agent) toolFlags(flags map[string]string) {
 		case flags[name] != "true":
 			a.deny(name)
 		case tools == nil:
-			a.ignore("tools", fmt.Sprintf("%.80q is no tool of pawl's: it is not granted", name))
+			a.ignore("tools", fmt.Sprintf("unknown tool %.80q: it is not allowed", name))
 		case a.Tools != nil && all != "" && all != "true":
 			a.Tools = append(a.Tools, tools...)
 		}
@@ -218,7 +218,7 @@ func (a *Agent) readRules(m *frontmatter.Matter) {
 	case "plan":
 		a.Plan = true
 	default:
-		a.ignore("permissionMode", fmt.Sprintf("%.40q: no agent's file can loosen what is permitted", mode))
+		a.ignore("permissionMode", fmt.Sprintf("%.40q: agent files cannot loosen permissions", mode))
 	}
 	table := m.Table("permission")
 	for _, name := range slices.Sorted(maps.Keys(table)) {
@@ -236,17 +236,17 @@ func (a *Agent) readRule(name, pattern, decision string) {
 	}
 	switch {
 	case decision == "allow" && a.Origin.Layer != frontmatter.User:
-		a.ignore("permission", fmt.Sprintf("%.80q: what a project allows counts for nothing", name))
+		a.ignore("permission", fmt.Sprintf("%.80q: a project cannot allow anything", name))
 		return
 	case decision == "allow":
 		tools = toolsNamed(name)
 	case decision != "ask" && decision != "deny":
-		a.Faults = append(a.Faults, fmt.Sprintf("permission: %.80q is to be allow, ask or deny: it is denied", name))
+		a.Faults = append(a.Faults, fmt.Sprintf("permission: %.80q must be allow, ask or deny; it is denied", name))
 		decision = "deny"
 	}
 	switch {
 	case len(tools) == 0 && decision == "allow":
-		a.ignore("permission", fmt.Sprintf("%.80q is no tool of pawl's", name))
+		a.ignore("permission", fmt.Sprintf("unknown tool %.80q", name))
 	case len(tools) == 0: // possibly a tool of an MCP server, which other programs name differently
 		tools, pattern = []string{AllServers}, "*"
 	}

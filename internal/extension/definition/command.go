@@ -48,7 +48,7 @@ func Commands(s frontmatter.Sources, reserved ...string) *CommandSet {
 		read: readCommand,
 		refuse: func(i item) string {
 			if slices.Contains(reserved, i.name) {
-				return "it has the name of a command of pawl's own: rename it"
+				return "a built-in command has this name: rename it"
 			}
 			return ""
 		},
@@ -73,7 +73,7 @@ func readCommand(i item) (*Command, error) {
 	like.readModel(m)
 	c.Model, c.Class, c.Ignored = like.Model, like.Class, like.Ignored
 	if m.Has("allowed-tools") {
-		c.Ignored = append(c.Ignored, Ignored{"allowed-tools", "a command grants nothing: what the session may do stays as it is"})
+		c.Ignored = append(c.Ignored, Ignored{"allowed-tools", "commands cannot change permissions"})
 	}
 	c.Faults = append(m.Faults, unknown(m)...) //nolint:gocritic // m is not used any more
 	return c, nil

@@ -121,7 +121,7 @@ func (w *walker) fault(rel, text string) {
 func (w *walker) folder(rel string, depth int) {
 	entries, err := frontmatter.Entries(w.level.Tree, w.at(rel))
 	if err != nil {
-		w.fault(rel, fmt.Sprintf("it cannot be looked into: %v", err))
+		w.fault(rel, fmt.Sprintf("cannot read the directory: %v", err))
 		return
 	}
 	for _, e := range entries {
@@ -129,12 +129,12 @@ func (w *walker) folder(rel string, depth int) {
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
 		case e.IsDir() && w.deep && depth == maxDepth:
-			w.fault(name, fmt.Sprintf("it is more than %d folders deep", maxDepth))
+			w.fault(name, fmt.Sprintf("more than %d directories deep", maxDepth))
 		case e.IsDir() && w.deep:
 			w.folder(name, depth+1)
 		case e.IsDir(), filepath.Ext(e.Name()) != ".md":
 		case w.count == maxDefined:
-			w.fault("", fmt.Sprintf("it has more than %d files: the others are not read", maxDefined))
+			w.fault("", fmt.Sprintf("more than %d files: the others are ignored", maxDefined))
 			w.count++
 		case w.count < maxDefined:
 			w.count++
@@ -164,7 +164,7 @@ func checkName(name string) error {
 			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
 		}
 		if part == "" || len(part) > maxName || strings.ContainsFunc(part, odd) || strings.ContainsAny(part[:1], "-.") {
-			return fault.New(pawl.ErrInvalid, "its name is no word of up to %d letters, digits, hyphens, dots and underscores: rename it", maxName)
+			return fault.New(pawl.ErrInvalid, "invalid name: use at most %d letters, digits, hyphens, dots and underscores", maxName)
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func checkName(name string) error {
 func describe(m *frontmatter.Matter) string {
 	text := sanitize.Line(strings.Join(strings.Fields(m.Text("description")), " "))
 	if runes := []rune(text); len(runes) > maxDescription {
-		m.Faults = append(m.Faults, fmt.Sprintf("the description has more than %d characters: it is cut", maxDescription))
+		m.Faults = append(m.Faults, fmt.Sprintf("the description is longer than %d characters: it is truncated", maxDescription))
 		return string(runes[:maxDescription-1]) + "…"
 	}
 	return text
@@ -185,19 +185,19 @@ func describe(m *frontmatter.Matter) string {
 func unknown(m *frontmatter.Matter) []string {
 	var faults []string
 	for _, key := range m.Unknown() {
-		faults = append(faults, fmt.Sprintf("the key %q is not known", key))
+		faults = append(faults, fmt.Sprintf("unknown key %q", key))
 	}
 	return faults
 }
 
-var errEmpty = errors.New("there is nothing behind its settings: write a prompt there")
+var errEmpty = errors.New("the file has no prompt: write it below the front matter")
 
 // show appends faults and overridden definitions, for people.
 func show(b *strings.Builder, hidden []Hidden, faults []frontmatter.Fault) {
 	for _, h := range hidden {
-		fmt.Fprintf(b, "%s  hidden  %s: the one at %s is used\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
+		fmt.Fprintf(b, "%s  hidden  %s: %s takes precedence\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
 	}
 	for _, f := range faults {
-		fmt.Fprintf(b, "not used  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
+		fmt.Fprintf(b, "ignored  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
 	}
 }

@@ -121,7 +121,7 @@ func TestAgentFields(t *testing.T) {
 	edits := []string{"bash", "bash_kill", "bash_output", "codesearch", "diagnostics", "glob", "grep", "list", "mcp__*", "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"}
 	ours := slices.Sorted(slices.Values(append(slices.DeleteFunc(slices.Clone(edits), definition.OfServers), "apply_patch", "edit", "write")))
 	notAllowed := func(name string) definition.Ignored {
-		return definition.Ignored{Key: "tools", Why: `"` + name + `" is no tool of pawl's: it is not granted`}
+		return definition.Ignored{Key: "tools", Why: `unknown tool "` + name + `": it is not allowed`}
 	}
 	for name, tt := range map[string]struct {
 		tool, head string
@@ -146,22 +146,22 @@ func TestAgentFields(t *testing.T) {
 		"not true":          {"opencode", "tools: {'*': maybe}", false, definition.Agent{Mode: "all", Tools: []string{}}},
 		"disallowed":        {"claude", "disallowedTools: Write, Bash(rm:*)", false, definition.Agent{Mode: "subagent", Tools: edits[3:]}},
 		"steps":             {"opencode", "maxSteps: 7\ntemperature: 0.5\ntop_p: 1\ncolor: '#ff0000'\nhidden: true", false, definition.Agent{Mode: "all", Steps: 7, Temperature: number(0.5), TopP: number(1), Color: "#ff0000", Hidden: true}},
-		"too much":          {"pawl", "steps: 99999\ntemperature: hot", false, definition.Agent{Mode: "all", Faults: []string{"steps: it is to be a number from 1 to 1000", "temperature: it is to be a number from 0 to 2"}}},
+		"too much":          {"pawl", "steps: 99999\ntemperature: hot", false, definition.Agent{Mode: "all", Faults: []string{"steps: must be a number from 1 to 1000", "temperature: must be a number from 0 to 2"}}},
 		"inherit":           {"claude", "model: inherit", false, definition.Agent{Mode: "subagent"}},
 		"haiku":             {"claude", "model: haiku", false, definition.Agent{Mode: "subagent", Class: "small"}},
 		"small":             {"pawl", "model: Small", false, definition.Agent{Mode: "all", Class: "small"}},
-		"a larger one":      {"claude", "model: Opus", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "model", Why: `"opus": it works with the session's model; of classes only small is told apart`}}}},
-		"a project's model": {"pawl", "model: x/y", false, definition.Agent{Mode: "all", Ignored: []definition.Ignored{{Key: "model", Why: "only your own configuration can name a model; a project can ask for small, or inherit the session's"}}}},
+		"a larger one":      {"claude", "model: Opus", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "model", Why: `"opus": the session's model is used; the only supported class is small`}}}},
+		"a project's model": {"pawl", "model: x/y", false, definition.Agent{Mode: "all", Ignored: []definition.Ignored{{Key: "model", Why: "only your user configuration can name a model; a project can use small, or inherit the session's model"}}}},
 		"a user's model":    {"pawl", "model: x/y", true, definition.Agent{Mode: "all", Model: "x/y"}},
-		"bypass":            {"claude", "permissionMode: bypassPermissions", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "permissionMode", Why: `"bypassPermissions": no agent's file can loosen what is permitted`}}}},
+		"bypass":            {"claude", "permissionMode: bypassPermissions", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "permissionMode", Why: `"bypassPermissions": agent files cannot loosen permissions`}}}},
 		"plan":              {"claude", "permissionMode: plan", false, definition.Agent{Mode: "subagent", Plan: true}},
-		"a project allows":  {"pawl", "permission: {bash: allow, webfetch: deny}", false, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "webfetch", Decision: "deny"}}, Ignored: []definition.Ignored{{Key: "permission", Why: `"bash": what a project allows counts for nothing`}}}},
+		"a project allows":  {"pawl", "permission: {bash: allow, webfetch: deny}", false, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "webfetch", Decision: "deny"}}, Ignored: []definition.Ignored{{Key: "permission", Why: `"bash": a project cannot allow anything`}}}},
 		"a user allows":     {"pawl", "permission: {read: allow, '*': ask}", true, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "*", Decision: "ask"}, {Tool: "read", Decision: "allow"}}}},
-		"allow them all":    {"pawl", "permission: {'*': allow}", true, definition.Agent{Mode: "all", Ignored: []definition.Ignored{{Key: "permission", Why: `"*" is no tool of pawl's`}}}},
+		"allow them all":    {"pawl", "permission: {'*': allow}", true, definition.Agent{Mode: "all", Ignored: []definition.Ignored{{Key: "permission", Why: `unknown tool "*"`}}}},
 		"edits asked for":   {"opencode", "permission: {edit: {'*': ask, '*.env': deny}}", false, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "apply_patch", Decision: "ask"}, {Tool: "edit", Decision: "ask"}, {Tool: "write", Decision: "ask"}, {Tool: "apply_patch", Pattern: "*.env", Decision: "deny"}, {Tool: "edit", Pattern: "*.env", Decision: "deny"}, {Tool: "write", Pattern: "*.env", Decision: "deny"}}}},
-		"an odd decision":   {"pawl", "permission: {read: sometimes}", true, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "read", Decision: "deny"}}, Faults: []string{`permission: "read" is to be allow, ask or deny: it is denied`}}},
-		"programs":          {"claude", "mcpServers: [x]\nhooks: {a: b}", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "hooks", Why: "only your own configuration can set it"}, {Key: "mcpServers", Why: "only your own configuration can set it"}}}},
-		"unknown":           {"pawl", "nonsense: 1", true, definition.Agent{Mode: "all", Faults: []string{`the key "nonsense" is not known`}}},
+		"an odd decision":   {"pawl", "permission: {read: sometimes}", true, definition.Agent{Mode: "all", Rules: []definition.Rule{{Tool: "read", Decision: "deny"}}, Faults: []string{`permission: "read" must be allow, ask or deny; it is denied`}}},
+		"programs":          {"claude", "mcpServers: [x]\nhooks: {a: b}", true, definition.Agent{Mode: "subagent", Ignored: []definition.Ignored{{Key: "hooks", Why: "only your user configuration can set it"}, {Key: "mcpServers", Why: "only your user configuration can set it"}}}},
+		"unknown":           {"pawl", "nonsense: 1", true, definition.Agent{Mode: "all", Faults: []string{`unknown key "nonsense"`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			places := map[string]string{"pawl": ".pawl/agents", "claude": ".claude/agents", "opencode": ".opencode/agent"}

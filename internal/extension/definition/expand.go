@@ -65,7 +65,7 @@ func (c Command) Expand(args string, files Files) (Expansion, error) {
 			b.WriteString(part(3) + x.file(part(4)))
 		}
 		if at = m[1]; b.Len() > MaxExpanded {
-			return Expansion{}, fault.New(pawl.ErrInvalid, "the command %s becomes more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
+			return Expansion{}, fault.New(pawl.ErrInvalid, "command %s expands to more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
 		}
 	}
 	b.WriteString(c.Body[at:])
@@ -76,7 +76,7 @@ func (c Command) Expand(args string, files Files) (Expansion, error) {
 		b.WriteString(section)
 	}
 	if b.Len() > MaxExpanded {
-		return Expansion{}, fault.New(pawl.ErrInvalid, "the command %s becomes more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
+		return Expansion{}, fault.New(pawl.ErrInvalid, "command %s expands to more than %d bytes", sanitize.Line(c.Name), MaxExpanded)
 	}
 	return Expansion{Text: b.String(), Files: x.named, Faults: x.faults}, nil
 }
@@ -94,7 +94,7 @@ type expander struct {
 
 // notRun returns the replacement of a shell command, which is not run.
 func (x *expander) notRun(line string) string {
-	text := fmt.Sprintf("the command %s was not run", sanitize.Line(line))
+	text := fmt.Sprintf("command %s was not run", sanitize.Line(line))
 	x.faults = append(x.faults, text)
 	return "(" + text + ")"
 }
@@ -128,7 +128,7 @@ func (x *expander) file(spelled string) string {
 	}
 	section, err := x.quote(name)
 	if err != nil {
-		x.faults = append(x.faults, fmt.Sprintf("the file %s was not read: %v", sanitize.Line(name), err))
+		x.faults = append(x.faults, fmt.Sprintf("file %s was not attached: %v", sanitize.Line(name), err))
 		return "@" + name + tail
 	}
 	x.named = append(x.named, path)
@@ -138,7 +138,7 @@ func (x *expander) file(spelled string) string {
 
 func (x *expander) quote(name string) (string, error) {
 	if len(x.named) == MaxNamed {
-		return "", fault.New(pawl.ErrInvalid, "there are %d files already", MaxNamed)
+		return "", fault.New(pawl.ErrInvalid, "%d files is the limit", MaxNamed)
 	}
 	return Quote(name, x.files)
 }
@@ -149,20 +149,20 @@ func Quote(name string, files Files) (string, error) {
 	path := filepath.Clean(filepath.FromSlash(name))
 	switch {
 	case name == "" || !filepath.IsLocal(path) || strings.HasPrefix(name, "~"):
-		return "", fault.New(pawl.ErrDenied, "it is not in the workspace")
+		return "", fault.New(pawl.ErrDenied, "it is outside the workspace")
 	case files == nil:
-		return "", fault.New(pawl.ErrDenied, "no file can be read here")
+		return "", fault.New(pawl.ErrDenied, "files cannot be read here")
 	}
 	data, err := files(path, maxFileText)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fault.New(pawl.ErrNotFound, "there is none")
+		return "", fault.New(pawl.ErrNotFound, "not found")
 	}
 	if err != nil {
 		return "", err
 	}
 	text, replaced := frontmatter.Clean(data)
 	if replaced {
-		return "", fault.New(pawl.ErrInvalid, "it is no text")
+		return "", fault.New(pawl.ErrInvalid, "it is not a text file")
 	}
 	return quoted(path, sanitize.Unhidden(text)), nil
 }

@@ -30,9 +30,9 @@ func TestParse(t *testing.T) {
 		"number":            {"---\ndescription: 1.50\n---\n", "1.50", "", nil},
 		"date":              {"---\ndescription: 2026-11-15\n---\n", "2026-11-15", "", nil},
 		"dashes in body":    {"---\ndescription: x\n---\na\n---\nb\n", "x", "a\n---\nb\n", nil},
-		"colon":             {"---\nname: a\ndescription: Use when: it's # late\n---\nb", "Use when: it's # late", "b", []string{"put quotes around the value of description: it is no YAML without"}},
-		"text and not list": {"---\ndescription: [a]\n---\nb", "", "b", []string{"description: it is to be a text"}},
-		"not UTF-8":         {"---\ndescription: a\xffb\n---\nc\x00d", "a\uFFFDb", "c\uFFFDd", []string{"it is not all UTF-8 text: what is not is replaced"}},
+		"colon":             {"---\nname: a\ndescription: Use when: it's # late\n---\nb", "Use when: it's # late", "b", []string{"quote the value of description: it is not valid YAML"}},
+		"text and not list": {"---\ndescription: [a]\n---\nb", "", "b", []string{"description: must be text"}},
+		"not UTF-8":         {"---\ndescription: a\xffb\n---\nc\x00d", "a\uFFFDb", "c\uFFFDd", []string{"the file is not valid UTF-8: invalid bytes are replaced"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := frontmatter.Parse([]byte(tt.text))
@@ -58,22 +58,22 @@ func TestHostile(t *testing.T) {
 		"billion laughs":   {laughs, "anchors and aliases"},
 		"anchor":           {"---\na: &x 1\n---\n", "anchors and aliases"},
 		"merge":            {"---\na:\n  <<: {b: 1}\n---\n", `"!!merge"`},
-		"own tag":          {"---\na: !!python/object:os.system x\n---\n", "no type that is read"},
-		"binary":           {"---\na: !!binary aGk=\n---\n", "no type that is read"},
-		"key twice":        {"---\na: 1\na: 2\n---\n", "there twice"},
-		"key twice, below": {"---\na: {b: 1, b: 2}\n---\n", "there twice"},
-		"key is a list":    {"---\n? [a]\n: 1\n---\n", "no word"},
-		"a list":           {"---\n- a\n---\n", "not keys with values"},
-		"a word":           {"---\na\n---\n", "not keys with values"},
-		"too deep":         {"---\na: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "\n---\n", "in one another"},
+		"own tag":          {"---\na: !!python/object:os.system x\n---\n", "unsupported type"},
+		"binary":           {"---\na: !!binary aGk=\n---\n", "unsupported type"},
+		"key twice":        {"---\na: 1\na: 2\n---\n", "duplicate"},
+		"key twice, below": {"---\na: {b: 1, b: 2}\n---\n", "duplicate"},
+		"key is a list":    {"---\n? [a]\n: 1\n---\n", "not a word"},
+		"a list":           {"---\n- a\n---\n", "must be a mapping of keys to values"},
+		"a word":           {"---\na\n---\n", "must be a mapping of keys to values"},
+		"too deep":         {"---\na: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "\n---\n", "levels deep"},
 		"too many":         {"---\na: [" + strings.Repeat("1,", 2000) + "]\n---\n", "more than 1000 values"},
 		"never ends":       {"---\na: 1\n", "is missing"},
-		"too long":         {"---\n" + strings.Repeat("# comment\n", 5000) + "---\n", "more than 16384 bytes"},
-		"one long line":    {"---\na: " + strings.Repeat("x", 20000) + "\n---\n", "more than 16384 bytes"},
+		"too long":         {"---\n" + strings.Repeat("# comment\n", 5000) + "---\n", "longer than 16384 bytes"},
+		"one long line":    {"---\na: " + strings.Repeat("x", 20000) + "\n---\n", "longer than 16384 bytes"},
 		"two documents":    {"---\na: 1\n--- # more\nb: 2\n---\n", "more than one document"},
-		"no YAML":          {"---\na: [\n---\n", "cannot be read"},
-		"tabs":             {"---\na:\n\t- b\n---\n", "cannot be read"},
-		"deepest":          {"---\na: " + strings.Repeat("[", 16000) + "\n---\n", "cannot be read"},
+		"no YAML":          {"---\na: [\n---\n", "invalid front matter"},
+		"tabs":             {"---\na:\n\t- b\n---\n", "invalid front matter"},
+		"deepest":          {"---\na: " + strings.Repeat("[", 16000) + "\n---\n", "invalid front matter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if m, err := frontmatter.Parse([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -126,9 +126,9 @@ left: 1
 		t.Error("a map is no list")
 	}
 	want := []string{
-		"list: line 2 is to be a word", `flags: "more" is to be a text`,
-		"hot: it is to be a number from 0 to 2", "much: it is to be a number from 0 to 2", "odd: it is to be true or false",
-		"flags: it is to be a list, or words with commas between", "list: it is to be keys with values",
+		"list: line 2 must be a word", `flags: "more" must be text`,
+		"hot: must be a number from 0 to 2", "much: must be a number from 0 to 2", "odd: must be true or false",
+		"flags: must be a list, or words separated by commas", "list: must be a mapping of keys to values",
 	}
 	if diff := cmp.Diff(want, m.Faults); diff != "" {
 		t.Error(diff)

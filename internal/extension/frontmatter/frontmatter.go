@@ -38,7 +38,7 @@ func Parse(text []byte) (*Matter, error) {
 	m := &Matter{fields: map[string]*yaml.Node{}, asked: map[string]bool{}}
 	clean, changed := Clean(text)
 	if changed {
-		m.Faults = append(m.Faults, "it is not all UTF-8 text: what is not is replaced")
+		m.Faults = append(m.Faults, "the file is not valid UTF-8: invalid bytes are replaced")
 	}
 	head, body, ok, err := split(clean)
 	if err != nil {
@@ -53,16 +53,16 @@ func Parse(text []byte) (*Matter, error) {
 		quoted, lines := quote(head)
 		again, second := decode(quoted)
 		if lines == nil || second != nil {
-			return nil, fmt.Errorf("the settings between the lines of dashes cannot be read: %w", err)
+			return nil, fmt.Errorf("invalid front matter: %w", err)
 		}
 		top = again
-		m.Faults = append(m.Faults, fmt.Sprintf("put quotes around the value of %s: it is no YAML without", strings.Join(lines, ", ")))
+		m.Faults = append(m.Faults, fmt.Sprintf("quote the value of %s: it is not valid YAML", strings.Join(lines, ", ")))
 	}
 	if top == nil {
 		return m, nil
 	}
 	if err := m.take(top); err != nil {
-		return nil, fmt.Errorf("the settings between the lines of dashes cannot be used: %w", err)
+		return nil, fmt.Errorf("invalid front matter: %w", err)
 	}
 	return m, nil
 }
@@ -89,13 +89,13 @@ func split(text string) (head, body string, ok bool, err error) {
 			return rest[:at], strings.TrimPrefix(rest[at+len(line):], "\n"), true, nil
 		}
 		if at += len(line) + 1; at > MaxHead {
-			return "", "", false, fmt.Errorf("its settings have more than %d bytes, or the line --- that ends them is missing", MaxHead)
+			return "", "", false, fmt.Errorf("the front matter is longer than %d bytes, or its closing --- line is missing", MaxHead)
 		}
 		if !more {
 			break
 		}
 	}
-	return "", "", false, errors.New("the line --- that ends its settings is missing")
+	return "", "", false, errors.New("the closing --- line of the front matter is missing")
 }
 
 // decode parses YAML to nodes, without resolving aliases. nil means that it is
@@ -124,7 +124,7 @@ func (m *Matter) take(top *yaml.Node) error {
 		return nil
 	}
 	if top.Kind != yaml.MappingNode {
-		return errors.New("they are not keys with values")
+		return errors.New("it must be a mapping of keys to values")
 	}
 	nodes := 0
 	if err := check(top, 0, &nodes); err != nil {
@@ -142,20 +142,20 @@ var plainTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!tim
 // check returns an error for anything but plain values, lists and maps.
 func check(n *yaml.Node, depth int, nodes *int) error {
 	if *nodes++; *nodes > MaxNodes || depth > MaxDepth {
-		return fmt.Errorf("line %d: more than %d values, or more than %d in one another", n.Line, MaxNodes, MaxDepth)
+		return fmt.Errorf("line %d: more than %d values, or nested more than %d levels deep", n.Line, MaxNodes, MaxDepth)
 	}
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return fmt.Errorf("line %d: anchors and aliases are not read: write the value out", n.Line)
+		return fmt.Errorf("line %d: anchors and aliases are not supported: write the value out", n.Line)
 	case !slices.Contains(plainTags, n.ShortTag()):
-		return fmt.Errorf("line %d: %.40q is no type that is read here", n.Line, n.ShortTag())
+		return fmt.Errorf("line %d: unsupported type %.40q", n.Line, n.ShortTag())
 	}
 	if n.Kind == yaml.MappingNode {
 		seen := map[string]bool{}
 		for i := 0; i < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Kind != yaml.ScalarNode || seen[key.Value] {
-				return fmt.Errorf("line %d: the key %.40q is there twice, or is no word", key.Line, key.Value)
+				return fmt.Errorf("line %d: the key %.40q is a duplicate or not a word", key.Line, key.Value)
 			}
 			seen[key.Value] = true
 		}

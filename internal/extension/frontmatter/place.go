@@ -143,11 +143,11 @@ func Read(t Tree, path string, limit int64) ([]byte, error) {
 // ReadFrom is Read for an open file.
 func ReadFrom(f *os.File, limit int64) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fault.New(pawl.ErrInvalid, "it is no regular file"))
+		return nil, errors.Join(err, fault.New(pawl.ErrInvalid, "it is not a regular file"))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = fault.New(pawl.ErrInvalid, "it has more than %d bytes", limit)
+		err = fault.New(pawl.ErrInvalid, "it is larger than %d bytes", limit)
 	}
 	if err != nil {
 		return nil, err

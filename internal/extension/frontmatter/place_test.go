@@ -98,8 +98,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"a.md": "text", "sub/b.md": "more", "big": "more than 50 bytes", "link": "symbolic link", "near": "symbolic link",
-		"folder/secret": "symbolic link", "pipe": "no regular file", "sub": "no regular file", "../out/secret": "escapes",
+		"a.md": "text", "sub/b.md": "more", "big": "larger than 50 bytes", "link": "symbolic link", "near": "symbolic link",
+		"folder/secret": "symbolic link", "pipe": "not a regular file", "sub": "not a regular file", "../out/secret": "escapes",
 	} {
 		text, err := frontmatter.Read(f.Tree, path, 50)
 		if err == nil && string(text) != want || err != nil && !strings.Contains(err.Error(), want) {

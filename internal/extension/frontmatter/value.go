@@ -42,7 +42,7 @@ func (m *Matter) Text(key string) string {
 	case n == nil:
 		return ""
 	case n.Kind != yaml.ScalarNode:
-		m.fault(key, "it is to be a text")
+		m.fault(key, "must be text")
 		return ""
 	}
 	return strings.TrimSpace(n.Value)
@@ -58,13 +58,13 @@ func (m *Matter) Words(key string) []string {
 	case n.Kind == yaml.ScalarNode:
 		return splitWords(n.Value)
 	case n.Kind != yaml.SequenceNode:
-		m.fault(key, "it is to be a list, or words with commas between")
+		m.fault(key, "must be a list, or words separated by commas")
 		return nil
 	}
 	words := []string{}
 	for _, c := range n.Content {
 		if c.Kind != yaml.ScalarNode {
-			m.fault(key, "line %d is to be a word", c.Line)
+			m.fault(key, "line %d must be a word", c.Line)
 			continue
 		}
 		if word := strings.TrimSpace(c.Value); word != "" {
@@ -100,13 +100,13 @@ func (m *Matter) Pairs(key string) map[string]string {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		m.fault(key, "it is to be keys with values")
+		m.fault(key, "must be a mapping of keys to values")
 		return nil
 	}
 	pairs := map[string]string{}
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i+1].Kind != yaml.ScalarNode {
-			m.fault(key, "%.40q is to be a text", n.Content[i].Value)
+			m.fault(key, "%.40q must be text", n.Content[i].Value)
 			continue
 		}
 		pairs[n.Content[i].Value] = n.Content[i+1].Value
@@ -122,7 +122,7 @@ func (m *Matter) Bool(key string, missing bool) bool {
 	case "true", "false":
 		return text == "true"
 	default:
-		m.fault(key, "it is to be true or false")
+		m.fault(key, "must be true or false")
 		return missing
 	}
 }
@@ -136,7 +136,7 @@ func (m *Matter) Number(key string, low, high float64) *float64 {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f >= low && f <= high) { // also false for NaN
-		m.fault(key, "it is to be a number from %v to %v", low, high)
+		m.fault(key, "must be a number from %v to %v", low, high)
 		return nil
 	}
 	return &f
@@ -161,7 +161,7 @@ func (m *Matter) Table(key string) map[string]map[string]string {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		m.fault(key, "it is to be keys with values")
+		m.fault(key, "must be a mapping of keys to values")
 		return nil
 	}
 	table := map[string]map[string]string{}
@@ -175,13 +175,13 @@ func (m *Matter) Table(key string) map[string]map[string]string {
 		case yaml.MappingNode:
 			for j := 0; j < len(value.Content); j += 2 {
 				if value.Content[j+1].Kind != yaml.ScalarNode {
-					m.fault(key, "%.40q is to be a text", value.Content[j].Value)
+					m.fault(key, "%.40q must be text", value.Content[j].Value)
 					continue
 				}
 				row[value.Content[j].Value] = value.Content[j+1].Value
 			}
 		default:
-			m.fault(key, "%.40q is to be a text, or keys with texts", name)
+			m.fault(key, "%.40q must be text, or a mapping of keys to text", name)
 		}
 	}
 	return table

@@ -98,7 +98,7 @@ func (s *Set) add(l frontmatter.Level) {
 		}
 		text, replaced := frontmatter.Clean(data)
 		if replaced {
-			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: "it is not all UTF-8 text: what is not is replaced"})
+			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: "the file is not valid UTF-8: invalid bytes are replaced"})
 		}
 		text = strings.TrimSpace(sanitize.Unhidden(text))
 		if text == "" {
@@ -106,7 +106,7 @@ func (s *Set) add(l frontmatter.Level) {
 		}
 		f := File{Origin: frontmatter.Origin{File: file, Layer: l.Layer, Tool: n.tool}, Text: text, Bytes: len(text), Given: len(text), Imports: imports(text)}
 		if len(f.Imports) > 0 {
-			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: fmt.Sprintf("it imports %s: imports are not followed: the model can read what it needs", strings.Join(f.Imports, ", "))})
+			s.Faults = append(s.Faults, frontmatter.Fault{File: file, Text: fmt.Sprintf("imports of %s are not followed; the model can read the files itself", strings.Join(f.Imports, ", "))})
 		}
 		s.Files = append(s.Files, f)
 		return
@@ -162,7 +162,7 @@ func (s *Set) fit(limit int) {
 		before := len(f.Text)
 		f.cut(max(0, before-(total-limit)))
 		total -= before - len(f.Text)
-		s.Faults = append(s.Faults, frontmatter.Fault{File: f.Origin.File, Text: fmt.Sprintf("all rules together have more than %d bytes: %d of its %d are given", limit, f.Given, f.Bytes)})
+		s.Faults = append(s.Faults, frontmatter.Fault{File: f.Origin.File, Text: fmt.Sprintf("all rule files together have more than %d bytes: %d of %d bytes of this one are used", limit, f.Given, f.Bytes)})
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *Set) Show() string {
 	for _, f := range s.Files {
 		fmt.Fprintf(&b, "%s  %s %s  %d bytes", sanitize.Line(f.Origin.File), f.Origin.Layer, f.Origin.Tool, f.Bytes)
 		if f.Given != f.Bytes {
-			fmt.Fprintf(&b, ", %d given", f.Given)
+			fmt.Fprintf(&b, ", %d used", f.Given)
 		}
 		b.WriteByte('\n')
 	}

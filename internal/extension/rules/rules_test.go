@@ -112,9 +112,9 @@ Rules from /repo/sub/CLAUDE.md (project):
 /home/.config/pawl/AGENTS.md  user agents  3 bytes
 /repo/AGENTS.md  project agents  106 bytes
 /repo/sub/CLAUDE.md  project claude  9 bytes
-warning  /repo/AGENTS.md: it imports sub/more.md, ~/.ssh/id_rsa, ../out/secret.md: imports are not followed: the model can read what it needs
-warning  /repo/sub/CLAUDE.md: it is not all UTF-8 text: what is not is replaced
-warning  /repo/sub/dir/AGENTS.md: it is a symbolic link: name the file it leads to
+warning  /repo/AGENTS.md: imports of sub/more.md, ~/.ssh/id_rsa, ../out/secret.md are not followed; the model can read the files itself
+warning  /repo/sub/CLAUDE.md: the file is not valid UTF-8: invalid bytes are replaced
+warning  /repo/sub/dir/AGENTS.md: it is a symbolic link: use the path of its target
 `
 	if diff := cmp.Diff(shown, strings.ReplaceAll(set.Show(), base, "")); diff != "" {
 		t.Error(diff)
@@ -200,7 +200,7 @@ func TestBounds(t *testing.T) {
 	}
 	base = put(t, temp(t), map[string]string{"home/.config/pawl/AGENTS.md": "user", "repo/AGENTS.md": "top", "repo/sub/dir/AGENTS.md": big(100<<10, "ä"), "repo/sub/AGENTS.md": big(2<<20, "x")})
 	set = rules.Load(sources(t, base))
-	if f := set.Files; len(f) != 3 || f[0].Text != "user" || f[1].Text != "" || f[2].Given < 30<<10 || !strings.Contains(set.Prompt(), "repo/AGENTS.md are left out") || !strings.Contains(set.Show(), "sub/AGENTS.md: it has more than 1048576 bytes") {
+	if f := set.Files; len(f) != 3 || f[0].Text != "user" || f[1].Text != "" || f[2].Given < 30<<10 || !strings.Contains(set.Prompt(), "repo/AGENTS.md are left out") || !strings.Contains(set.Show(), "sub/AGENTS.md: it is larger than 1048576 bytes") {
 		t.Error(set.Show())
 	}
 }

@@ -34,7 +34,7 @@ func look(t frontmatter.Tree, at string) (content, error) {
 
 func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
 	if depth > MaxDepth {
-		return fault.New(pawl.ErrInvalid, "%q is more than %d folders deep", rel, MaxDepth)
+		return fault.New(pawl.ErrInvalid, "%q is nested more than %d directories deep", rel, MaxDepth)
 	}
 	entries, err := frontmatter.Entries(t, filepath.Join(at, rel))
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *content) folder(t frontmatter.Tree, at, rel string, depth int) error {
 			c.odd = append(c.odd, filepath.ToSlash(name))
 		}
 		if len(c.files)+len(c.odd) > MaxFiles {
-			return fault.New(pawl.ErrInvalid, "it has more than %d files", MaxFiles)
+			return fault.New(pawl.ErrInvalid, "more than %d files", MaxFiles)
 		}
 	}
 	return nil
@@ -95,10 +95,10 @@ func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error
 		return "", nil, err
 	}
 	if len(c.odd) > 0 {
-		return "", nil, fault.New(pawl.ErrInvalid, "%q is no regular file", c.odd[0])
+		return "", nil, fault.New(pawl.ErrInvalid, "%q is not a regular file", c.odd[0])
 	}
 	if len(c.files) == 0 {
-		return "", nil, fault.New(pawl.ErrNotFound, "it is not there")
+		return "", nil, fault.New(pawl.ErrNotFound, "not found")
 	}
 	d, each, total := newDigest(), map[string]string{}, 0
 	for _, name := range c.files {
@@ -107,7 +107,7 @@ func hashFolder(t frontmatter.Tree, at string) (string, map[string]string, error
 			return "", nil, fmt.Errorf("%q: %w", name, err)
 		}
 		if total += len(data); total > MaxBytes {
-			return "", nil, fault.New(pawl.ErrInvalid, "it has more than %d bytes", MaxBytes)
+			return "", nil, fault.New(pawl.ErrInvalid, "larger than %d bytes", MaxBytes)
 		}
 		d.add(name, c.runs[name], data)
 		each[name] = hashFile(c.runs[name], data)

@@ -86,7 +86,7 @@ func (f *finder) directory(level frontmatter.Level, p place) {
 	show := func(name string) string { return filepath.Join(level.Path, at, name) }
 	entries, err := frontmatter.Entries(level.Tree, at)
 	if err != nil {
-		f.fault(show(""), fmt.Sprintf("it cannot be looked into: %v", err))
+		f.fault(show(""), fmt.Sprintf("cannot read the directory: %v", err))
 		return
 	}
 	if len(entries) == 0 {
@@ -94,7 +94,7 @@ func (f *finder) directory(level frontmatter.Level, p place) {
 	}
 	lock, err := readLock(level.Tree, at)
 	if err != nil {
-		f.fault(show(LockFile), fmt.Sprintf("no skill beside it is used, as it cannot be told whether they are what was installed: %v", err))
+		f.fault(show(LockFile), fmt.Sprintf("the skills in this directory are not used, because they cannot be verified: %v", err))
 		return
 	}
 	for _, e := range entries {
@@ -114,7 +114,7 @@ func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
 	file := filepath.Join(level.Path, at, File)
 	s, _, err := read(level.Tree, at)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fault.New(pawl.ErrNotFound, "there is no such file")
+		err = fault.New(pawl.ErrNotFound, "not found")
 	}
 	if err != nil {
 		f.fault(file, err.Error())
@@ -135,7 +135,7 @@ func (f *finder) one(level frontmatter.Level, p place, at string, entry Entry) {
 }
 
 // ErrChanged means that a skill is not what was installed.
-var ErrChanged = errors.New("it has changed since it was installed")
+var ErrChanged = errors.New("the skill has changed since it was installed")
 
 // verify compares a skill with what was installed.
 func (s Skill) verify() error {
@@ -150,7 +150,7 @@ func (s Skill) verify() error {
 	if err != nil {
 		why = ": " + err.Error()
 	}
-	return fault.New(pawl.ErrDenied, "%w%s: look at what is in it, then install it again or remove it", ErrChanged, why)
+	return fault.New(pawl.ErrDenied, "%w%s: review it, then install it again or remove it", ErrChanged, why)
 }
 
 // reportLinks reports links that were ignored. Links to a skill that was found
@@ -159,7 +159,7 @@ func (f *finder) reportLinks(level frontmatter.Level) {
 	for _, path := range slices.Sorted(maps.Keys(f.links)) {
 		shared := filepath.Join(level.Dir(), filepath.FromSlash(places[0].path), f.links[path])
 		if !f.seen[shared] {
-			f.fault(path, "it is a link, and links are not followed: put the folder itself here, or into "+places[0].path)
+			f.fault(path, "symbolic links are not followed: put the directory itself here, or into "+places[0].path)
 		}
 	}
 }
@@ -175,10 +175,10 @@ func (s *Set) Show() string {
 		}
 	}
 	for _, h := range s.Hidden {
-		fmt.Fprintf(&b, "%s  hidden  %s: the one at %s is used\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
+		fmt.Fprintf(&b, "%s  hidden  %s: %s takes precedence\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
 	}
 	for _, f := range s.Faults {
-		fmt.Fprintf(&b, "not used  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
+		fmt.Fprintf(&b, "ignored  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
 	}
 	return b.String()
 }

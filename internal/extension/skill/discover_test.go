@@ -180,8 +180,8 @@ func TestLoad(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		"ref/b.md": "reference", "./ref/../ref/b.md": "reference", "scripts/run.sh": "#!/bin/sh\n",
-		"link": "symbolic link", "out/secret": "symbolic link", "big": "more than", "../../../secret": "no path in the skill", "../other/SKILL.md": "no path in the skill",
-		filepath.Join(dir, "secret"): "no path in the skill", "": "no path in the skill", "ref": "no regular file", "none": "no such file",
+		"link": "symbolic link", "out/secret": "symbolic link", "big": "larger than", "../../../secret": "not a valid path in skill", "../other/SKILL.md": "not a valid path in skill",
+		filepath.Join(dir, "secret"): "not a valid path in skill", "": "not a valid path in skill", "ref": "not a regular file", "none": "no such file",
 	} {
 		text, err := set.ReadFile("a", file)
 		if err == nil && string(text) != want || err != nil && !strings.Contains(err.Error(), want) {

@@ -93,11 +93,11 @@ func (in *Installer) Add(ctx context.Context, source string, only ...string) (*P
 		}
 		for _, name := range only {
 			if !slices.Contains(found, name) {
-				return fault.New(pawl.ErrNotFound, "add skills: %s has no skill %.80q, but %.500q", from, name, found)
+				return fault.New(pawl.ErrNotFound, "%s has no skill %.80q; it has %.500q", from, name, found)
 			}
 		}
 		if len(found) == 0 {
-			return fault.New(pawl.ErrNotFound, "add skills: %s has no %s", from, File)
+			return fault.New(pawl.ErrNotFound, "%s has no %s", from, File)
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func (in *Installer) Update(ctx context.Context, only ...string) (*Plan, error) 
 	return in.plan(func(p *Plan, lock Lock) error {
 		for _, name := range only {
 			if _, ok := lock.Skills[name]; !ok {
-				return fault.New(pawl.ErrNotFound, "update skills: %.80q was not installed", name)
+				return fault.New(pawl.ErrNotFound, "skill %.80q was not installed by Pawl", name)
 			}
 		}
 		bySource := map[string][]string{}
@@ -219,7 +219,7 @@ func hold(dir string) (*os.File, error) {
 func (in *Installer) ready() error {
 	for _, dir := range []string{filepath.Dir(in.Dir), in.Dir} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fault.New(pawl.ErrDenied, "%s is a link: name the folder that it leads to", dir)
+			return fault.New(pawl.ErrDenied, "%s is a symbolic link: use the path of its target", dir)
 		}
 	}
 	return os.MkdirAll(in.Dir, 0o755)
@@ -244,7 +244,7 @@ func (in *Installer) lock() (Lock, error) {
 func (p *Plan) bring(ctx context.Context, from Source, lock Lock, want func(name string) bool) ([]string, error) {
 	r, err := p.in.Fetch(ctx, from)
 	if err != nil && partOfID.MatchString(from.Ref) {
-		return nil, fmt.Errorf("%w (if %s is a commit, give its full id)", err, from.Ref)
+		return nil, fmt.Errorf("%w (if %s is a commit, use its full id)", err, from.Ref)
 	}
 	if err != nil {
 		return nil, err

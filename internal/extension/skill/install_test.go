@@ -165,7 +165,7 @@ func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment va
 	if got := apply(t, must(in.Update(t.Context(), "a")), nil); !strings.HasPrefix(got, "keep  a ") { // it is pinned
 		t.Error(got)
 	}
-	if got := apply(t, must(in.Add(t.Context(), r.source(), "a")), nil); !strings.Contains(got, "instead of the one from "+r.source()+"@"+first) {
+	if got := apply(t, must(in.Add(t.Context(), r.source(), "a")), nil); !strings.Contains(got, "replaces the one from "+r.source()+"@"+first) {
 		t.Error(got)
 	}
 	for _, test := range []struct {
@@ -176,7 +176,7 @@ func TestAddSome(t *testing.T) { //nolint:paralleltest // it sets environment va
 			t.Errorf("%v: %s", test, p.Show())
 		}
 	}
-	if _, err := in.Add(t.Context(), r.source()+"@"+first[:9]); err == nil || !strings.Contains(err.Error(), "give its full id") {
+	if _, err := in.Add(t.Context(), r.source()+"@"+first[:9]); err == nil || !strings.Contains(err.Error(), "use its full id") {
 		t.Error(err)
 	}
 	if _, err := in.Update(t.Context(), "none"); !errors.Is(err, pawl.ErrNotFound) {
@@ -226,21 +226,21 @@ var hostile = []struct {
 	tree [][2]string
 	want string
 }{
-	{"a link", [][2]string{{"100644", "SKILL.md"}, {"120000", "link"}}, "regular files only"},
-	{"SKILL.md is a link", [][2]string{{"120000", "SKILL.md"}}, "regular files only"},
-	{"a submodule", [][2]string{{"100644", "SKILL.md"}, {"160000", "sub"}}, "regular files only"},
-	{"dots", [][2]string{{"100644", "../../out"}, {"100644", "SKILL.md"}}, "cannot be kept safely"},
-	{"dots within", [][2]string{{"100644", "SKILL.md"}, {"100644", "a/../../x"}}, "cannot be kept safely"},
-	{"absolute", [][2]string{{"100644", "/tmp/evil"}, {"100644", "SKILL.md"}}, "cannot be kept safely"},
-	{"backslash", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\\..\\b"}}, "cannot be kept safely"},
-	{"a drive", [][2]string{{"100644", "C:evil"}, {"100644", "SKILL.md"}}, "cannot be kept safely"},
-	{"git's folder", [][2]string{{"100644", ".GIT/config"}, {"100644", "SKILL.md"}}, "cannot be kept safely"},
-	{"a line end", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\nb"}}, "cannot be kept safely"},
-	{"two manifests", [][2]string{{"100644", "SKILL.md"}, {"100644", "skill.md"}}, "same to some systems"},
-	{"the same name twice", [][2]string{{"100644", "SKILL.md"}, {"100644", "SKILL.md"}}, "same to some systems"},
-	{"two spellings", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\u0308"}, {"100644", "Ä"}}, "same to some systems"},
-	{"folders alike", [][2]string{{"100644", "A/x"}, {"100644", "SKILL.md"}, {"100644", "a/y"}}, "same to some systems"},
-	{"a file like a folder", [][2]string{{"100644", "A"}, {"100644", "SKILL.md"}, {"100644", "a/y"}}, "same to some systems"},
+	{"a link", [][2]string{{"100644", "SKILL.md"}, {"120000", "link"}}, "only contain regular files"},
+	{"SKILL.md is a link", [][2]string{{"120000", "SKILL.md"}}, "only contain regular files"},
+	{"a submodule", [][2]string{{"100644", "SKILL.md"}, {"160000", "sub"}}, "only contain regular files"},
+	{"dots", [][2]string{{"100644", "../../out"}, {"100644", "SKILL.md"}}, "cannot be stored safely"},
+	{"dots within", [][2]string{{"100644", "SKILL.md"}, {"100644", "a/../../x"}}, "cannot be stored safely"},
+	{"absolute", [][2]string{{"100644", "/tmp/evil"}, {"100644", "SKILL.md"}}, "cannot be stored safely"},
+	{"backslash", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\\..\\b"}}, "cannot be stored safely"},
+	{"a drive", [][2]string{{"100644", "C:evil"}, {"100644", "SKILL.md"}}, "cannot be stored safely"},
+	{"git's folder", [][2]string{{"100644", ".GIT/config"}, {"100644", "SKILL.md"}}, "cannot be stored safely"},
+	{"a line end", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\nb"}}, "cannot be stored safely"},
+	{"two manifests", [][2]string{{"100644", "SKILL.md"}, {"100644", "skill.md"}}, "same name on some systems"},
+	{"the same name twice", [][2]string{{"100644", "SKILL.md"}, {"100644", "SKILL.md"}}, "same name on some systems"},
+	{"two spellings", [][2]string{{"100644", "SKILL.md"}, {"100644", "a\u0308"}, {"100644", "Ä"}}, "same name on some systems"},
+	{"folders alike", [][2]string{{"100644", "A/x"}, {"100644", "SKILL.md"}, {"100644", "a/y"}}, "same name on some systems"},
+	{"a file like a folder", [][2]string{{"100644", "A"}, {"100644", "SKILL.md"}, {"100644", "a/y"}}, "same name on some systems"},
 }
 
 func TestHostileRepository(t *testing.T) { //nolint:paralleltest // it sets environment variables
@@ -277,14 +277,14 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 		files map[string]string
 		want  string
 	}{
-		"a bad name":     {map[string]string{"SKILL.md": md("Bad_Name", "d", "x")}, "lower case letters"},
-		"a path as name": {map[string]string{"SKILL.md": md("../../x", "d", "x")}, "is no word"},
-		"no description": {map[string]string{"SKILL.md": "---\nname: a\n---\n"}, "no description"},
+		"a bad name":     {map[string]string{"SKILL.md": md("Bad_Name", "d", "x")}, "lowercase letters"},
+		"a path as name": {map[string]string{"SKILL.md": md("../../x", "d", "x")}, "invalid name"},
+		"no description": {map[string]string{"SKILL.md": "---\nname: a\n---\n"}, "description is missing"},
 		"a bomb":         {map[string]string{"SKILL.md": "---\nname: &a a\ndescription: *a\n---\n"}, "aliases"},
-		"too many":       {many, "up to 500 files"},
-		"too large":      {map[string]string{"SKILL.md": md("a", "d", "x"), "big": strings.Repeat("x", skill.MaxFile+1)}, "is beyond that"},
-		"too deep":       {map[string]string{"SKILL.md": md("a", "d", "x"), "1/2/3/4/5/6/7/8/9/x": "x"}, "is beyond that"},
-		"the same twice": {map[string]string{"x/a/SKILL.md": md("a", "d", "x"), "y/a/SKILL.md": md("a", "d", "other")}, "another skill of that name"},
+		"too many":       {many, "limited to 500 files"},
+		"too large":      {map[string]string{"SKILL.md": md("a", "d", "x"), "big": strings.Repeat("x", skill.MaxFile+1)}, "exceeds that"},
+		"too deep":       {map[string]string{"SKILL.md": md("a", "d", "x"), "1/2/3/4/5/6/7/8/9/x": "x"}, "exceeds that"},
+		"the same twice": {map[string]string{"x/a/SKILL.md": md("a", "d", "x"), "y/a/SKILL.md": md("a", "d", "other")}, "another skill of the source has the same name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := real(t)
@@ -329,7 +329,7 @@ func TestChanged(t *testing.T) { //nolint:paralleltest // it sets environment va
 			if _, err := before.ReadFile("a", "run.sh"); !errors.Is(err, skill.ErrChanged) {
 				t.Errorf("read: %v", err)
 			}
-			if set := user(t, dir); len(set.Skills) > 0 || len(set.Faults) != 1 || !strings.Contains(set.Show(), "it has changed since it was installed") {
+			if set := user(t, dir); len(set.Skills) > 0 || len(set.Faults) != 1 || !strings.Contains(set.Show(), "the skill has changed since it was installed") {
 				t.Error(set.Show())
 			}
 			if got := states(t, in); got != "a changed" {
@@ -349,7 +349,7 @@ func TestChanged(t *testing.T) { //nolint:paralleltest // it sets environment va
 // TestTakenName: what was installed from one repository is not replaced from
 // another.
 func TestTakenName(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	if got, body := takeName(t); !strings.Contains(got, "refuse  a") || !strings.Contains(got, "remove that first, with 'pawl skills remove a'") || body != "honest" {
+	if got, body := takeName(t); !strings.Contains(got, "refuse  a") || !strings.Contains(got, "run `pawl skills remove a` first") || body != "honest" {
 		t.Errorf("%q is loaded: %s", body, got)
 	}
 }
@@ -389,14 +389,14 @@ func TestConflicts(t *testing.T) { //nolint:paralleltest // it sets environment 
 	if err := p.Apply(); !errors.Is(err, pawl.ErrConflict) || states(t, in) != "a by hand" {
 		t.Errorf("something is in its place: %v, %s", err, states(t, in))
 	}
-	if got := apply(t, must(in.Add(t.Context(), r.source())), nil); !strings.Contains(got, "move it away first") {
+	if got := apply(t, must(in.Add(t.Context(), r.source())), nil); !strings.Contains(got, "was not installed by Pawl") {
 		t.Error(got)
 	}
 	if err := in.Remove("a"); !errors.Is(err, pawl.ErrNotFound) {
 		t.Error(err)
 	}
 	put(t, in.Dir, map[string]string{skill.LockFile: `{"version":1,"skills":{"a":{"SHA256":"x"}}}`})
-	if set := user(t, dir); len(set.Skills) > 0 || !strings.Contains(set.Show(), "no skill beside it is used") {
+	if set := user(t, dir); len(set.Skills) > 0 || !strings.Contains(set.Show(), "the skills in this directory are not used") {
 		t.Error(set.Show())
 	}
 	if _, err := in.Add(t.Context(), r.source()); !errors.Is(err, pawl.ErrInvalid) {

@@ -47,7 +47,7 @@ func (s *Set) Unused(name string) string {
 			root, err := level.Tree.RealFolder(filepath.Join(level.At, filepath.FromSlash(p.path), name))
 			if err == nil {
 				_ = root.Close() // nothing was read
-				return fmt.Sprintf("%s is not trusted, or not as it is now: ask the user to look at it with 'pawl trust'", level.Dir())
+				return fmt.Sprintf("%s is not trusted, or has changed since: ask the user to run `pawl trust`", level.Dir())
 			}
 		}
 	}
@@ -75,11 +75,11 @@ func (s *Set) Load(name string) (Loaded, error) {
 	}
 	_, body, err := read(k.tree, k.at)
 	if err != nil {
-		return Loaded{}, fmt.Errorf("load the skill %s: %w", name, err)
+		return Loaded{}, fmt.Errorf("load skill %s: %w", name, err)
 	}
 	c, err := look(k.tree, k.at)
 	if err != nil {
-		return Loaded{}, fmt.Errorf("load the skill %s: %w", name, err)
+		return Loaded{}, fmt.Errorf("load skill %s: %w", name, err)
 	}
 	files := slices.DeleteFunc(c.files, func(name string) bool { return name == File || strings.ContainsFunc(name, unprintable) })
 	shown := files[:min(len(files), maxShown)]
@@ -98,11 +98,11 @@ func (s *Set) ReadFile(name, file string) ([]byte, error) {
 	}
 	rel := filepath.FromSlash(file)
 	if !filepath.IsLocal(rel) {
-		return nil, fault.New(pawl.ErrDenied, "%.200q is no path in the skill %s: name a file by its path from the skill's folder", file, name)
+		return nil, fault.New(pawl.ErrDenied, "%.200q is not a valid path in skill %s: use a path relative to the skill's directory", file, name)
 	}
 	text, err := frontmatter.Read(k.tree, filepath.Join(k.at, rel), MaxText)
 	if err != nil {
-		return nil, fmt.Errorf("read %.200q of the skill %s: %w", file, name, err)
+		return nil, fmt.Errorf("read %.200q of skill %s: %w", file, name, err)
 	}
 	return text, nil
 }
@@ -115,10 +115,10 @@ func (s *Set) fresh(name string) (Skill, error) {
 		for _, k := range s.Skills {
 			names = append(names, k.Name)
 		}
-		return Skill{}, fault.New(pawl.ErrNotFound, "no skill is called %.80q%s", name, suggest.Ask("", name, names))
+		return Skill{}, fault.New(pawl.ErrNotFound, "unknown skill %.80q%s", name, suggest.Ask("", name, names))
 	}
 	if err := k.verify(); err != nil {
-		return Skill{}, fmt.Errorf("the skill %s: %w", name, err)
+		return Skill{}, fmt.Errorf("skill %s: %w", name, err)
 	}
 	return k, nil
 }

@@ -52,11 +52,11 @@ func readLock(t frontmatter.Tree, at string) (Lock, error) {
 		return Lock{}, fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	if read.Version != lockVersion || len(read.Skills) > maxLocked {
-		return Lock{}, fault.New(pawl.ErrInvalid, "it is of version %d, with %d skills: this pawl reads version %d, with up to %d", read.Version, len(read.Skills), lockVersion, maxLocked)
+		return Lock{}, fault.New(pawl.ErrInvalid, "unsupported version %d, or too many skills (%d): this version of Pawl supports version %d, with at most %d skills", read.Version, len(read.Skills), lockVersion, maxLocked)
 	}
 	for name, e := range read.Skills {
 		if err := CheckName(name); err != nil || len(e.SHA256) != 64 {
-			return Lock{}, fault.New(pawl.ErrInvalid, "its entry %.80q has no good name or no hash", name)
+			return Lock{}, fault.New(pawl.ErrInvalid, "entry %.80q has an invalid name or no hash", name)
 		}
 		lock.Skills[name] = e
 	}

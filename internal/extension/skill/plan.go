@@ -34,7 +34,7 @@ func (p *Plan) one(ctx context.Context, r Repository, from Source, items []item,
 		return c.Name, nil
 	}
 	if slices.ContainsFunc(p.Changes, func(other Change) bool { return other.Name == c.Name }) {
-		c.Action, c.Why = Refuse, "another skill of that name comes with it"
+		c.Action, c.Why = Refuse, "another skill of the source has the same name"
 		p.Changes = append(p.Changes, c)
 		return c.Name, nil
 	}
@@ -63,15 +63,15 @@ func (in *Installer) compare(c *Change, s staged, lock Lock) error {
 	had, files, err := in.present(t, c.Name)
 	switch {
 	case locked && !sameRepository(entry.Source, c.Source):
-		c.Action, c.Why = Refuse, fmt.Sprintf("one of that name is installed from %s: if this one is to take its place, remove that first, with 'pawl skills remove %s'", entry.Source, c.Name)
+		c.Action, c.Why = Refuse, fmt.Sprintf("a skill of this name is installed from %s: to replace it, run `pawl skills remove %s` first", entry.Source, c.Name)
 		return nil
 	case err != nil && locked: // it is damaged, and will be replaced
 		files = nil
 	case err != nil:
-		c.Action, c.Why = Refuse, fmt.Sprintf("something of that name is there: %v", err)
+		c.Action, c.Why = Refuse, fmt.Sprintf("a file of this name exists: %v", err)
 		return nil
 	case had != "" && !locked:
-		c.Action, c.Why = Refuse, "a skill of that name is there, and was not installed by pawl: move it away first"
+		c.Action, c.Why = Refuse, "a skill of this name exists and was not installed by Pawl: move it first"
 		return nil
 	}
 	if c.had, c.Was = had, entry.Commit; locked && entry.Source != c.Source {
@@ -154,7 +154,7 @@ func (p *Plan) Apply() error {
 	}
 	for _, c := range todo {
 		if err := p.move(c.Name); err != nil {
-			return fmt.Errorf("install the skill %s: %w", c.Name, err)
+			return fmt.Errorf("install skill %s: %w", c.Name, err)
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func (p *Plan) unchanged(c Change, lock Lock) error {
 		had = "" // damaged, as before
 	}
 	if had != c.had || lock.Skills[c.Name].Commit != c.Was {
-		return fault.New(pawl.ErrConflict, "the skill %s has changed since this was planned: plan it again", c.Name)
+		return fault.New(pawl.ErrConflict, "skill %s has changed since the plan was made: try again", c.Name)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (p *Plan) Show() string {
 			fmt.Fprintf(&b, "  %.12s", c.Commit)
 		}
 		b.WriteByte('\n')
-		for _, part := range []struct{ what, text string }{{"", c.Description}, {"instead of the one from ", c.Instead}, {"why: ", c.Why}} {
+		for _, part := range []struct{ what, text string }{{"", c.Description}, {"replaces the one from ", c.Instead}, {"reason: ", c.Why}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "  %s%s\n", part.what, sanitize.Line(part.text))
 			}

@@ -70,18 +70,18 @@ func parse(text []byte, dirName string) (Skill, string, error) {
 		Compatibility: oneLine(m.Text("compatibility")), Metadata: m.Pairs("metadata"), AllowedTools: m.Words("allowed-tools"),
 	}
 	for _, key := range m.Unknown() {
-		m.Faults = append(m.Faults, fmt.Sprintf("the key %q is not known", key))
+		m.Faults = append(m.Faults, fmt.Sprintf("unknown key %q", key))
 	}
 	s.Faults = m.Faults
 	if err := s.setName(dirName); err != nil {
 		return Skill{}, "", err
 	}
 	if s.Description == "" {
-		return Skill{}, "", fault.New(pawl.ErrInvalid, "it has no description: without one nobody knows when to use it")
+		return Skill{}, "", fault.New(pawl.ErrInvalid, "description is missing: it tells the model when to use the skill")
 	}
 	if runes := []rune(s.Description); len(runes) > MaxDescription {
 		s.Description = string(runes[:MaxDescription-1]) + "…"
-		s.Faults = append(s.Faults, fmt.Sprintf("the description has more than %d characters: it is cut", MaxDescription))
+		s.Faults = append(s.Faults, fmt.Sprintf("the description is longer than %d characters: it is truncated", MaxDescription))
 	}
 	return s, sanitize.Unhidden(m.Body), nil
 }
@@ -91,16 +91,16 @@ func parse(text []byte, dirName string) (Skill, string, error) {
 func (s *Skill) setName(dirName string) error {
 	if s.Name == "" && dirName != "" {
 		s.Name = dirName
-		s.Faults = append(s.Faults, "it has no name: that of its folder is taken")
+		s.Faults = append(s.Faults, "name is missing: the name of the directory is used")
 	}
 	switch {
 	case !isWord(s.Name):
-		return fault.New(pawl.ErrInvalid, "its name, %.80q, is no word of up to %d letters, digits and hyphens", s.Name, MaxName)
+		return fault.New(pawl.ErrInvalid, "invalid name %.80q: use at most %d letters, digits and hyphens", s.Name, MaxName)
 	case CheckName(s.Name) != nil:
 		s.Faults = append(s.Faults, CheckName(s.Name).Error())
 	}
 	if dirName != "" && s.Name != dirName {
-		s.Faults = append(s.Faults, fmt.Sprintf("its name is %q and its folder's is %q: they are to be the same", s.Name, dirName))
+		s.Faults = append(s.Faults, fmt.Sprintf("name %q differs from the directory name %q", s.Name, dirName))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (s *Skill) setName(dirName string) error {
 func CheckName(name string) error {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 	if name == "" || len(name) > MaxName || strings.ContainsFunc(name, odd) || name[0] == '-' || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
-		return errors.New("a name has 1 to 64 lower case letters, digits and single hyphens between them")
+		return errors.New("use 1 to 64 lowercase letters, digits and single hyphens")
 	}
 	return nil
 }

@@ -39,17 +39,17 @@ var (
 func ParseSource(text string, local bool) (Source, error) {
 	var s Source
 	if len(text) > maxSource || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return s, fault.New(pawl.ErrInvalid, "%.100q is no source of skills: it is too long, or has blanks in it", text)
+		return s, fault.New(pawl.ErrInvalid, "invalid skill source %.100q: too long, or contains spaces", text)
 	}
 	rest, inside, named := strings.Cut(text, "#")
 	if named {
 		if s.Path = strings.TrimSuffix(inside, "/"); checkPath(s.Path) != nil {
-			return s, fault.New(pawl.ErrInvalid, "%.100q is no folder of a repository", inside)
+			return s, fault.New(pawl.ErrInvalid, "%.100q is not a directory of a repository", inside)
 		}
 	}
 	rest, ref, named := strings.Cut(rest, "@")
 	if s.Ref = ref; named && ref == "" {
-		return s, fault.New(pawl.ErrInvalid, "%.100q names no ref behind its @", text)
+		return s, fault.New(pawl.ErrInvalid, "%.100q has no ref after @", text)
 	}
 	switch {
 	case shorthand.MatchString(rest) && !strings.Contains(rest, ".."):
@@ -59,9 +59,9 @@ func ParseSource(text string, local bool) (Source, error) {
 	case strings.HasPrefix(rest, "file://") && local:
 		s.Address, s.Local = rest, true
 	case strings.HasPrefix(rest, "file://"):
-		return s, fault.New(pawl.ErrDenied, "%.100q is on this machine: skills are installed from there only where that is asked for", text)
+		return s, fault.New(pawl.ErrDenied, "%.100q is a local path, which is not allowed here", text).Hint("Pass --local to install from this machine.")
 	default:
-		return s, fault.New(pawl.ErrInvalid, "%.100q is no source of skills: use owner/repo or https://host/path, with @ref and #path behind it", text)
+		return s, fault.New(pawl.ErrInvalid, "invalid skill source %.100q: use owner/repo or https://host/path, optionally followed by @ref and #path", text)
 	}
 	return s, nil
 }
@@ -93,7 +93,7 @@ func checkPath(name string) error {
 		bad = bad || part == ".." || part == "." || strings.EqualFold(part, ".git") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ")
 	}
 	if bad {
-		return fault.New(pawl.ErrDenied, "the path %.100q cannot be kept safely", name)
+		return fault.New(pawl.ErrDenied, "the path %.100q cannot be stored safely", name)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (n names) add(file string) error {
 		}
 		key := norm.NFC.String(strings.ToLower(norm.NFC.String(at)))
 		if other, taken := n[key]; taken && (other != kind+at || kind == "file ") {
-			return fault.New(pawl.ErrDenied, "%.100q and %.100q are the same to some systems", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "))
+			return fault.New(pawl.ErrDenied, "%.100q and %.100q are the same name on some systems", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "))
 		}
 		n[key] = kind + at
 	}

@@ -44,7 +44,7 @@ func list(r Repository, under string) ([]item, error) {
 	var items []item
 	err := r.Walk(func(path string, mode fs.FileMode, size int64) error {
 		if len(items) == maxListed {
-			return fault.New(pawl.ErrInvalid, "the repository has more than %d files: name a folder of it, by #path", maxListed)
+			return fault.New(pawl.ErrInvalid, "the repository has more than %d files: name a directory of it with #path", maxListed)
 		}
 		if within(path, under) {
 			items = append(items, item{path, mode, size})
@@ -73,7 +73,7 @@ func roots(items []item) ([]string, error) {
 		}
 	}
 	if len(tops) > maxFound {
-		return nil, fault.New(pawl.ErrInvalid, "the repository has more than %d skills: name a folder of it, by #path", maxFound)
+		return nil, fault.New(pawl.ErrInvalid, "the repository has more than %d skills: name a directory of it with #path", maxFound)
 	}
 	return tops, nil
 }
@@ -100,7 +100,7 @@ func check(items []item, root string) (map[string]item, error) {
 			rel = strings.TrimPrefix(i.path, root+"/")
 		}
 		if !i.mode.IsRegular() {
-			return nil, fault.New(pawl.ErrDenied, "%.100q is a link or a submodule, and a skill has regular files only", i.path)
+			return nil, fault.New(pawl.ErrDenied, "%.100q is a symbolic link or a submodule: a skill can only contain regular files", i.path)
 		}
 		if err := checkPath(rel); err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func check(items []item, root string) (map[string]item, error) {
 			return nil, err
 		}
 		if total += i.size; i.size > MaxFile || total > MaxBytes || len(files) == MaxFiles || strings.Count(rel, "/") > MaxDepth {
-			return nil, fault.New(pawl.ErrInvalid, "a skill has up to %d files of %d bytes, %d bytes in all, %d folders deep; %.100q is beyond that", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path)
+			return nil, fault.New(pawl.ErrInvalid, "a skill is limited to %d files of %d bytes, %d bytes in total and %d directory levels; %.100q exceeds that", MaxFiles, MaxFile, MaxBytes, MaxDepth, i.path)
 		}
 		files[rel] = i
 	}
@@ -132,7 +132,7 @@ func (in *Installer) stage(ctx context.Context, r Repository, items []item, root
 		return staged{}, err
 	}
 	if err := CheckName(s.Name); err != nil {
-		return staged{}, fault.New(pawl.ErrInvalid, "its name is %.80q: %w", s.Name, err)
+		return staged{}, fault.New(pawl.ErrInvalid, "invalid name %.80q: %w", s.Name, err)
 	}
 	want, err := write(ctx, r, files, filepath.Join(staging, s.Name))
 	if err != nil {
@@ -205,7 +205,7 @@ func (in *Installer) restage(staging, name, root, want string) (staged, error) {
 		return staged{}, err
 	}
 	if hash != want || s.Name != name {
-		return staged{}, fault.New(pawl.ErrConflict, "the skill %s was changed while it was installed", name)
+		return staged{}, fault.New(pawl.ErrConflict, "skill %s changed while it was installed", name)
 	}
 	return staged{skill: s, path: root, hash: hash, files: files}, nil
 }

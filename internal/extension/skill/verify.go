@@ -78,26 +78,26 @@ func (in *Installer) Verify() ([]Status, error) {
 func (in *Installer) Remove(name string) error {
 	lockPath := filepath.Join(in.Dir, LockFile)
 	if _, err := os.Lstat(in.Dir); err != nil {
-		return fault.New(pawl.ErrNotFound, "remove the skill %.80q: none was installed", name)
+		return fault.New(pawl.ErrNotFound, "skill %.80q was not installed", name)
 	}
 	unlock, err := userfile.Lock(lockPath)
 	if err != nil {
-		return fmt.Errorf("remove the skill: %w", err)
+		return fmt.Errorf("remove skill: %w", err)
 	}
 	defer unlock()
 	lock, err := in.lock()
 	if err != nil {
-		return fmt.Errorf("remove the skill: %w", err)
+		return fmt.Errorf("remove skill: %w", err)
 	}
 	if _, ok := lock.Skills[name]; !ok {
-		return fault.New(pawl.ErrNotFound, "remove the skill %.80q: it was not installed by pawl: if it is yours, remove its folder", name)
+		return fault.New(pawl.ErrNotFound, "skill %.80q was not installed by Pawl", name).Hint("To remove it, delete its directory.")
 	}
 	trash, err := os.MkdirTemp(in.Dir, ".staging-")
 	if err != nil {
-		return fmt.Errorf("remove the skill: %w", err)
+		return fmt.Errorf("remove skill: %w", err)
 	}
 	if err := os.Rename(filepath.Join(in.Dir, name), filepath.Join(trash, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(fmt.Errorf("remove the skill %s: %w", name, err), os.RemoveAll(trash))
+		return errors.Join(fmt.Errorf("remove skill %s: %w", name, err), os.RemoveAll(trash))
 	}
 	delete(lock.Skills, name)
 	return errors.Join(userfile.Replace(lockPath, lock, maxLock), os.RemoveAll(trash))

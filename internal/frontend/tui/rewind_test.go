@@ -108,7 +108,7 @@ func TestUndo(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		t.Errorf("the file is %q, %q is written", s.file(), s.editor.Text())
 	}
 	s.typed("/redo\r")
-	s.until("there is no more", s.shows("there is nothing to redo"))
+	s.until("there is no more", s.shows("nothing to redo"))
 }
 
 // TestForkHere: another session begins before a message, with its words to be sent

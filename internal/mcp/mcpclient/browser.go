@@ -17,7 +17,7 @@ import (
 // are sent to: https, or http on this machine if local is set.
 func pageURL(raw string, local bool) (*url.URL, error) {
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'`\\<>^{}|", r) }) {
-		return nil, errors.New("it has characters that no address has")
+		return nil, errors.New("the URL contains invalid characters")
 	}
 	u, err := egress.ParseURL(raw)
 	switch {
@@ -28,7 +28,7 @@ func pageURL(raw string, local bool) (*url.URL, error) {
 	case local && loopback(u):
 		return u, nil
 	}
-	return nil, errors.New("it is not https")
+	return nil, errors.New("the URL does not use https")
 }
 
 func loopback(u *url.URL) bool {
@@ -45,10 +45,10 @@ func OpenBrowser(ctx context.Context, address string) error {
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return fmt.Errorf("open a browser: %w: open this address yourself: %s", err, address)
+		return fmt.Errorf("open a browser: %w; open this URL yourself: %s", err, address)
 	}
 	if err := exec.CommandContext(ctx, path, address).Start(); err != nil { //nolint:gosec // the address was checked by pageURL and is an argument, no command
-		return fmt.Errorf("open a browser: %w: open this address yourself: %s", err, address)
+		return fmt.Errorf("open a browser: %w; open this URL yourself: %s", err, address)
 	}
 	return nil
 }

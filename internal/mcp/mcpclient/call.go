@@ -66,9 +66,9 @@ func (l *link) current(name string) (*remote, error) {
 		}
 	}
 	if l.session == nil {
-		return nil, fmt.Errorf("the MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why))
+		return nil, fmt.Errorf("MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why))
 	}
-	return nil, fmt.Errorf("the MCP server %s does not offer this tool any more", l.server.Name)
+	return nil, fmt.Errorf("MCP server %s no longer offers this tool", l.server.Name)
 }
 
 // recordAllowed records that a call was allowed. If the tool has changed, the user
@@ -155,7 +155,7 @@ func (l *link) call(ctx context.Context, call toolapi.Call, name string, input j
 // callGrace is how long a call may take to return after its context has ended.
 const callGrace = 500 * time.Millisecond
 
-var errDeaf = errors.New("it does not read what it is sent")
+var errDeaf = errors.New("the server does not read its input")
 
 // callTool returns when its context has ended, even if the server does not
 // read the request; such a server is disconnected.

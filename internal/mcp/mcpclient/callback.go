@@ -51,7 +51,7 @@ func (l *listener) serve() {
 			query := r.URL.Query()
 			state := query.Get("state")
 			if r.Method != http.MethodGet || r.URL.Path != callbackPath || subtle.ConstantTimeCompare([]byte(state), []byte(l.state)) != 1 {
-				http.Error(w, "this is not the login that pawl waits for", http.StatusBadRequest)
+				http.Error(w, "this is not the login that Pawl is waiting for", http.StatusBadRequest)
 				return
 			}
 			a := l.read(query)
@@ -62,7 +62,7 @@ func (l *listener) serve() {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			if a.err != nil {
 				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprintln(w, "The login failed. Go back to pawl, which says why.")
+				fmt.Fprintln(w, "Login failed. See Pawl for the reason.")
 				return
 			}
 			fmt.Fprintln(w, "You are logged in. You can close this window.")
@@ -82,9 +82,9 @@ func (l *listener) read(query map[string][]string) answer {
 	iss := get("iss")
 	switch {
 	case iss != l.issuer && (iss != "" || l.named):
-		return answer{err: errors.New("the answer came from another issuer than was asked: the login is void")}
+		return answer{err: errors.New("the response comes from another issuer than the one asked: login canceled")}
 	case get("error") != "":
-		return answer{err: fmt.Errorf("the issuer says: %s %s", line(get("error"), nameBytes), line(get("error_description"), whyChars))}
+		return answer{err: fmt.Errorf("the issuer answered: %s %s", line(get("error"), nameBytes), line(get("error_description"), whyChars))}
 	case get("code") == "":
 		return answer{err: errors.New("the issuer sent no code")}
 	}
@@ -97,7 +97,7 @@ func (l *listener) wait(ctx context.Context) (string, error) {
 	case a := <-l.answer:
 		return a.code, a.err
 	case <-ctx.Done():
-		return "", fmt.Errorf("nobody came back from the login: %w", context.Cause(ctx))
+		return "", fmt.Errorf("the browser login was not completed: %w", context.Cause(ctx))
 	}
 }
 

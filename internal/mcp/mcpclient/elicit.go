@@ -22,7 +22,7 @@ var (
 	canceled = &sdk.ElicitResult{Action: "cancel"}
 )
 
-var errAsks = fmt.Errorf("it asked more than %d times", sessionAsks)
+var errAsks = fmt.Errorf("the server asked more than %d times", sessionAsks)
 
 // elicit forwards a form of a server to the user whose call it is working on.
 // Each call may ask once; requests beyond that, without a call, or with more
@@ -95,7 +95,7 @@ type form []field
 // are not shown to the user.
 func readForm(p *sdk.ElicitParams) (form, error) {
 	if p == nil || p.URL != "" || p.Mode != "" && p.Mode != "form" {
-		return nil, errors.New("only forms are shown")
+		return nil, errors.New("only forms are supported")
 	}
 	var schema struct {
 		Properties map[string]struct {
@@ -114,7 +114,7 @@ func readForm(p *sdk.ElicitParams) (form, error) {
 		err = json.Unmarshal(text, &schema)
 	}
 	if err != nil || len(text) > schemaBytes || len(schema.Properties) > askFields {
-		return nil, errors.New("the form is too large, or none")
+		return nil, errors.New("the form is empty or too large")
 	}
 	var f form
 	for name, property := range schema.Properties {
@@ -126,7 +126,7 @@ func readForm(p *sdk.ElicitParams) (form, error) {
 			one.options = []string{"yes", "no"}
 		}
 		if len(one.options) > askOptions || !slices.Contains([]string{"string", "number", "integer", "boolean"}, one.kind) {
-			return nil, fmt.Errorf("the field %q cannot be asked for", name)
+			return nil, fmt.Errorf("unsupported field %q", name)
 		}
 		one.text = strings.TrimSpace(line(property.Title, nameBytes) + " " + line(property.Description, askChars))
 		f = append(f, one)
@@ -140,7 +140,7 @@ const confirm = "yes"
 
 // ask converts the form to an ask for the user. It always names the server.
 func (f form) ask(server, message string) pawl.Ask {
-	who := "The MCP server " + server + " asks: " + short(shown(short(message, askChars)), askChars)
+	who := "MCP server " + server + " asks: " + short(shown(short(message, askChars)), askChars)
 	a := pawl.Ask{Kind: pawl.AskQuestion, Text: who}
 	for _, one := range f {
 		q := pawl.Question{Header: line(one.name, 30), Question: who + "\n" + cmp.Or(one.text, line(one.name, nameBytes))}

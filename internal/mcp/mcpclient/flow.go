@@ -34,9 +34,9 @@ func (m *meter) violation() error {
 	return nil
 }
 
-var errFlood = fmt.Errorf("it sent more than %d bytes, or %d lines, that nobody asked for", floodBytes, floodLines)
+var errFlood = fmt.Errorf("the server sent more than %d bytes, or %d lines, of unrequested output", floodBytes, floodLines)
 
-var errMessage = fmt.Errorf("it sent a message of more than %d bytes", messageBytes)
+var errMessage = fmt.Errorf("the server sent a message larger than %d bytes", messageBytes)
 
 // came counts received bytes and messages.
 func (m *meter) came(p []byte) error {
@@ -110,7 +110,7 @@ func (r *messages) begin() error {
 		return errors.Join(err, r.meter.came([]byte{'\n'}))
 	}
 	if r.stray++; r.stray > strayLines {
-		return r.meter.violated(fmt.Errorf("it printed more than %d lines that are no messages: its output is for messages alone", strayLines))
+		return r.meter.violated(fmt.Errorf("the server printed more than %d lines that are not messages: stdout is reserved for messages", strayLines))
 	}
 	for {
 		piece, err := r.in.ReadSlice('\n')

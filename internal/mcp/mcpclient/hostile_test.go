@@ -28,10 +28,10 @@ func testShadow(t *testing.T, w *env) {
 		}
 	}
 	left := []Fault{
-		{"a_b", "the name mcp__fake__a_b is taken"},
-		{"a b", "the name mcp__fake__a_b is taken"},
-		{"", "its name is empty, longer than 128 bytes or no text"},
-		{`x\u{200b}y`, "its name has characters that do not show"},
+		{"a_b", "the name mcp__fake__a_b is already in use"},
+		{"a b", "the name mcp__fake__a_b is already in use"},
+		{"", "the name is empty, longer than 128 bytes or not valid text"},
+		{`x\u{200b}y`, "the name has invisible characters"},
 	}
 	if diff := cmp.Diff(left, s.LeftOut); diff != "" {
 		t.Error(diff)
@@ -83,7 +83,7 @@ func testMany(t *testing.T, w *env) {
 	if len(s.Tools) != maxTools {
 		t.Errorf("%d tools", len(s.Tools))
 	}
-	if diff := cmp.Diff([]Fault{{"tools", "there are more than 200: the others are left out"}}, s.LeftOut); diff != "" {
+	if diff := cmp.Diff([]Fault{{"tools", "more than 200: the others are ignored"}}, s.LeftOut); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -93,7 +93,7 @@ func testEndless(t *testing.T, w *env) {
 	if diff := cmp.Diff([]string{"mcp__fake__echo"}, s.Tools); diff != "" {
 		t.Error(diff)
 	}
-	want := []Fault{{"echo", "the name mcp__fake__echo is taken"}, {"tools", "the list has no end: the rest is left out"}}
+	want := []Fault{{"echo", "the name mcp__fake__echo is already in use"}, {"tools", "the list does not end: the rest is ignored"}}
 	slices.SortFunc(s.LeftOut, func(a, b Fault) int { return strings.Compare(a.Name, b.Name) })
 	if diff := cmp.Diff(want, s.LeftOut); diff != "" {
 		t.Error(diff)
@@ -102,7 +102,7 @@ func testEndless(t *testing.T, w *env) {
 
 func testHidden(t *testing.T, w *env) {
 	s := w.ready()
-	if got := fmt.Sprint(s.LeftOut); got != "[key: its schema has a name with characters that do not show]" {
+	if got := fmt.Sprint(s.LeftOut); got != "[key: the schema has a name with invisible characters]" {
 		t.Error(got)
 	}
 	tool := w.tool("echo")
@@ -128,12 +128,12 @@ func testSchemas(t *testing.T, w *env) {
 	}
 	slices.SortFunc(s.LeftOut, func(a, b Fault) int { return strings.Compare(a.Name, b.Name) })
 	want := []Fault{
-		{"deep", "its schema is more than 20 levels deep"},
-		{"list", "its schema is no object"},
-		{"number", "its schema is not that of an object"},
-		{"text", "its schema is no object"},
-		{"true", "its schema is no object"},
-		{"wide", "its schema has 16434 bytes, more than 16384"},
+		{"deep", "the schema is nested more than 20 levels deep"},
+		{"list", "the schema is not an object"},
+		{"number", "the schema does not describe an object"},
+		{"text", "the schema is not an object"},
+		{"true", "the schema is not an object"},
+		{"wide", "the schema is too large (16434 bytes, the limit is 16384)"},
 	}
 	if diff := cmp.Diff(want, s.LeftOut); diff != "" {
 		t.Error(diff)

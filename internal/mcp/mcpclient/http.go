@@ -69,7 +69,7 @@ func (c Config) client(cut context.Context, s Server, a *address, m *meter) *htt
 			if req.Body != nil {
 				_ = req.Body.Close() // nothing was sent
 			}
-			return nil, fmt.Errorf("refused: it leads from %s to another origin, %.100q: if that is right, put the address into the configuration", a.origin, to)
+			return nil, fmt.Errorf("redirect from %s to another origin (%.100q) denied: if it is correct, configure that address", a.origin, to)
 		}
 		ctx, cancel := context.WithCancel(req.Context())
 		stop := context.AfterFunc(cut, cancel)

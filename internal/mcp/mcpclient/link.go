@@ -75,11 +75,11 @@ func (l *link) run() {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errLogin):
-			l.set(NeedsLogin, fmt.Sprintf("run 'pawl mcp login %s'", l.server.Name))
+			l.set(NeedsLogin, fmt.Sprintf("run `pawl mcp login %s`", l.server.Name))
 		case failures >= maxFailures || l.once:
 			l.set(Failed, line(err.Error(), whyChars))
 		default:
-			l.set(Failed, line(err.Error(), whyChars)+"; it is tried again")
+			l.set(Failed, line(err.Error(), whyChars)+"; retrying")
 			if l.rest(l.pause(failures)) {
 				continue
 			}
@@ -183,7 +183,7 @@ func (l *link) ready() (*session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.session == nil {
-		return nil, fault.New(pawl.ErrUnavailable, "the MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why))
+		return nil, fault.New(pawl.ErrUnavailable, "MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why))
 	}
 	return l.session, nil
 }

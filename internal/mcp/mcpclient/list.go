@@ -30,7 +30,7 @@ func (l *link) look(ctx context.Context, s *session) error {
 			return r.Tools, r.NextCursor, nil
 		})
 		if err != nil {
-			return fmt.Errorf("list its tools: %w", err)
+			return fmt.Errorf("list tools: %w", err)
 		}
 		tools = l.remotes(listed, n)
 	}
@@ -43,7 +43,7 @@ func (l *link) look(ctx context.Context, s *session) error {
 			return r.Prompts, r.NextCursor, nil
 		})
 		if err != nil && !unknownMethod(err) {
-			return fmt.Errorf("list its prompts: %w", err)
+			return fmt.Errorf("list prompts: %w", err)
 		}
 		prompts = l.takePrompts(listed, n)
 	}
@@ -56,7 +56,7 @@ func (l *link) look(ctx context.Context, s *session) error {
 			return r.Resources, r.NextCursor, nil
 		})
 		if err != nil && !unknownMethod(err) {
-			return fmt.Errorf("list its resources: %w", err)
+			return fmt.Errorf("list resources: %w", err)
 		}
 		resources = l.takeResources(listed, n)
 	}
@@ -97,19 +97,19 @@ func pages[T any](n *notes, what string, limit int, page func(cursor string) ([]
 		}
 		all = append(all, list...)
 		if len(all) > limit {
-			n.add(what, "there are more than %d: the others are left out", limit)
+			n.add(what, "more than %d: the others are ignored", limit)
 			return all[:limit], nil
 		}
 		if next == "" {
 			return all, nil
 		}
 		if seen[next] || len(next) > cursorBytes {
-			n.add(what, "the list has no end: the rest is left out")
+			n.add(what, "the list does not end: the rest is ignored")
 			return all, nil
 		}
 		seen[next], cursor = true, next
 	}
-	n.add(what, "the list has more than %d pages: the rest is left out", maxPages)
+	n.add(what, "the list has more than %d pages: the rest is ignored", maxPages)
 	return all, nil
 }
 
@@ -130,7 +130,7 @@ func (l *link) remotes(listed []*sdk.Tool, n *notes) []*remote {
 			continue
 		}
 		if names[r.public] || l.config.Taken != nil && l.config.Taken(r.public) {
-			n.add(t.Name, "the name %s is taken", r.public)
+			n.add(t.Name, "the name %s is already in use", r.public)
 			continue
 		}
 		names[r.public] = true

@@ -29,11 +29,11 @@ func (s *Servers) Login(ctx context.Context, server Server) error {
 	a, err := server.address()
 	switch {
 	case server.Transport == Stdio:
-		return fault.New(pawl.ErrInvalid, "log in to %s: it is a program, which has no login: set what it needs in its env", server.Name)
+		return fault.New(pawl.ErrInvalid, "MCP server %s is a local program and has no login", server.Name).Hint("Set its credentials in env.")
 	case err != nil:
 		return fmt.Errorf("log in to %s: %w", server.Name, err)
 	case c.Tokens == nil:
-		return fault.New(pawl.ErrUnavailable, "log in to %s: there is nowhere to keep a login", server.Name)
+		return fault.New(pawl.ErrUnavailable, "log in to %s: no place to store logins", server.Name)
 	}
 	f := &flow{config: c, server: server, resource: a.url.String(), client: c.client(ctx, server, a, &meter{})}
 	kept, err := f.run(ctx)
@@ -78,7 +78,7 @@ func (s *Servers) LoggedIn(server Server) (bool, error) {
 func (s *Servers) Logout(server Server) error {
 	a, err := server.address()
 	if err != nil || s.config.Tokens == nil {
-		return fault.New(pawl.ErrNotFound, "log out of %s: there is no login", server.Name)
+		return fault.New(pawl.ErrNotFound, "not logged in to %s", server.Name)
 	}
 	err = s.config.Tokens.Delete(tokenName(a.url.String()))
 	if errors.Is(err, auth.ErrNoKey) {
@@ -112,7 +112,7 @@ func (f *flow) run(ctx context.Context) (*credentials, error) {
 		return nil, err
 	}
 	if kept != nil && kept.Issuer != issuer {
-		return nil, fault.New(pawl.ErrDenied, "its logins come from %.100q now, and the one that is kept came from %.100q: nothing was sent to either. If that is right, run 'pawl mcp logout %s' first", issuer, kept.Issuer, f.server.Name)
+		return nil, fault.New(pawl.ErrDenied, "the issuer of logins has changed to %.100q (the stored login is from %.100q): nothing was sent to either", issuer, kept.Issuer).Hint("If the change is legitimate, run `pawl mcp logout %s` first.", f.server.Name)
 	}
 	meta, err := f.metadata(ctx, issuer)
 	if err != nil {
@@ -160,11 +160,11 @@ func (f *flow) challenge(ctx context.Context) ([]oauthex.Challenge, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusUnauthorized {
-		return nil, fmt.Errorf("it does not ask for a login (%d %s)", resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("the server does not ask for a login (%d %s)", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
-		return nil, fmt.Errorf("what it asks for cannot be read: %s", line(err.Error(), whyChars))
+		return nil, fmt.Errorf("unreadable login request: %s", line(err.Error(), whyChars))
 	}
 	return challenges, nil
 }
@@ -194,7 +194,7 @@ func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (is
 			continue
 		}
 		if len(meta.AuthorizationServers) == 0 {
-			return "", nil, errors.New("it does not say where logins come from")
+			return "", nil, errors.New("the server does not name an issuer of logins")
 		}
 		if scopes == nil {
 			scopes = meta.ScopesSupported
@@ -204,13 +204,13 @@ func (f *flow) discover(ctx context.Context, challenges []oauthex.Challenge) (is
 		}
 		return meta.AuthorizationServers[0], scopes, nil
 	}
-	return "", nil, fmt.Errorf("it does not say where logins come from: %s", line(err.Error(), whyChars))
+	return "", nil, fmt.Errorf("the server does not name an issuer of logins: %s", line(err.Error(), whyChars))
 }
 
 // metadata returns the metadata of the issuer, with all URLs checked.
 func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	if _, err := pageURL(issuer, f.server.Local); err != nil {
-		return nil, fmt.Errorf("its logins come from %.100q: %w", issuer, err)
+		return nil, fmt.Errorf("issuer %.100q: %w", issuer, err)
 	}
 	client, err := f.config.issuerClient(f.server, issuer)
 	if err != nil {
@@ -219,17 +219,17 @@ func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServer
 	meta, err := sdkauth.GetAuthServerMetadata(ctx, issuer, client)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("ask %.100q how to log in: %s", issuer, line(err.Error(), whyChars))
+		return nil, fmt.Errorf("read the metadata of issuer %.100q: %s", issuer, line(err.Error(), whyChars))
 	case meta == nil:
-		return nil, fmt.Errorf("%.100q does not say how to log in", issuer)
+		return nil, fmt.Errorf("issuer %.100q has no login metadata", issuer)
 	case !slices.Contains(meta.CodeChallengeMethodsSupported, "S256"):
-		return nil, fmt.Errorf("%.100q does not know PKCE with S256", issuer)
+		return nil, fmt.Errorf("issuer %.100q does not support PKCE with S256", issuer)
 	}
 	for _, e := range []struct{ name, at string }{
 		{"authorization_endpoint", meta.AuthorizationEndpoint}, {"token_endpoint", meta.TokenEndpoint},
 	} {
 		if _, err := pageURL(e.at, f.server.Local); err != nil {
-			return nil, fmt.Errorf("its %s is refused: %w", e.name, err)
+			return nil, fmt.Errorf("%s not allowed: %w", e.name, err)
 		}
 	}
 	return meta, nil
@@ -241,7 +241,7 @@ func (f *flow) metadata(ctx context.Context, issuer string) (*oauthex.AuthServer
 func (c Config) issuerClient(s Server, at string) (*http.Client, error) {
 	u, err := pageURL(at, s.Local)
 	if err != nil {
-		return nil, fmt.Errorf("%.100q is refused: %w", at, err)
+		return nil, fmt.Errorf("%.100q is not allowed: %w", at, err)
 	}
 	own := s
 	own.Local = s.Local && loopback(u)
@@ -262,7 +262,7 @@ func (f *flow) register(ctx context.Context, meta *oauthex.AuthServerMeta, kept 
 		config.ClientID, config.ClientSecret = kept.ClientID, kept.Secret
 		return config, nil
 	case meta.RegistrationEndpoint == "":
-		return nil, errors.New("pawl cannot register itself there: get a client id and set it as oauth.client_id")
+		return nil, errors.New("Pawl cannot register there: create a client id and set it as oauth.client_id")
 	}
 	client, err := f.config.issuerClient(f.server, meta.RegistrationEndpoint)
 	if err != nil {
@@ -287,7 +287,7 @@ func (f *flow) authorize(ctx context.Context, config *oauth2.Config, back *liste
 	resource := oauth2.SetAuthURLParam("resource", f.resource)
 	page := config.AuthCodeURL(back.state, oauth2.S256ChallengeOption(verifier), resource)
 	if _, err := pageURL(page, f.server.Local); err != nil {
-		return nil, fmt.Errorf("its authorization_endpoint is refused: %w", err)
+		return nil, fmt.Errorf("authorization_endpoint not allowed: %w", err)
 	}
 	open := f.config.Open
 	if open == nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/auth"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // ring keeps tokens.
@@ -245,7 +246,7 @@ func TestLogin(t *testing.T) {
 	w := newLogin(t)
 	w.start()
 	s := w.await("the wish for a login", func(s Status) bool { return s.State == NeedsLogin })
-	if s.Why != "run 'pawl mcp login fake'" || len(w.opened) > 0 {
+	if s.Why != "run `pawl mcp login fake`" || len(w.opened) > 0 {
 		t.Errorf("%+v, opened %v", s, w.opened)
 	}
 	w.login()
@@ -306,7 +307,7 @@ func stolen(t *testing.T) (sent []string, login error) {
 func TestBinding(t *testing.T) {
 	t.Parallel()
 	sent, err := stolen(t)
-	if len(sent) > 0 || !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "run 'pawl mcp logout fake' first") {
+	if len(sent) > 0 || !errors.Is(err, pawl.ErrDenied) || !strings.Contains(fault.HintOf(err), "run `pawl mcp logout fake` first") {
 		t.Errorf("sent %v, %v", sent, err)
 	}
 }
@@ -354,7 +355,7 @@ func TestHostileLogins(t *testing.T) {
 		}, "does not match"},
 		"no PKCE": {func(w *loginEnv) {
 			w.issuer.change = func(m map[string]any) { m["code_challenge_methods_supported"] = []string{"plain"} }
-		}, "does not know PKCE"},
+		}, "does not support PKCE"},
 		"metadata elsewhere": {func(w *loginEnv) {
 			w.site.meta = w.issuer.URL + "/elsewhere"
 			w.site.issuer = "http://127.0.0.1:1"
@@ -368,14 +369,14 @@ func TestHostileLogins(t *testing.T) {
 				back := q.Get("redirect_uri") + "?" + url.Values{"code": {"c"}, "state": {q.Get("state")}, "iss": {"https://evil.test"}}.Encode()
 				return browser(ctx, back)
 			}
-		}, "the answer came from another issuer"},
+		}, "the response comes from another issuer"},
 		"an error": {func(w *loginEnv) {
 			w.config.Open = func(ctx context.Context, address string) error {
 				u, _ := url.Parse(address)
 				q := u.Query()
 				return browser(ctx, q.Get("redirect_uri")+"?"+url.Values{"error": {"no\x1b[2J"}, "state": {q.Get("state")}, "iss": {w.issuer.URL}}.Encode())
 			}
-		}, `the issuer says: no\u{1b}[2J`},
+		}, `the issuer answered: no\u{1b}[2J`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newLogin(t)
@@ -424,7 +425,7 @@ func TestNeedlessLogin(t *testing.T) {
 	w := newLogin(t)
 	w.server.URL = fakeSite(t, HTTP, "good")
 	err := w.Login(t.Context(), w.server)
-	if err == nil || !strings.Contains(err.Error(), "it does not ask for a login") || len(w.opened) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "the server does not ask for a login") || len(w.opened) > 0 {
 		t.Errorf("opened %v, %v", w.opened, err)
 	}
 }

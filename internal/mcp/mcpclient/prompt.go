@@ -41,11 +41,11 @@ func (p Prompt) Fill(words []string) (map[string]string, error) {
 		case i < len(words):
 			filled[a.Name] = words[i]
 		case a.Required:
-			return nil, fault.New(pawl.ErrInvalid, "the prompt %s needs %s", p.Name, a.Name)
+			return nil, fault.New(pawl.ErrInvalid, "prompt %s needs the argument %s", p.Name, a.Name)
 		}
 	}
 	if len(p.Arguments) == 0 && len(words) > 0 {
-		return nil, fault.New(pawl.ErrInvalid, "the prompt %s takes no words", p.Name)
+		return nil, fault.New(pawl.ErrInvalid, "prompt %s accepts no arguments", p.Name)
 	}
 	return filled, nil
 }
@@ -69,7 +69,7 @@ func (l *link) takePrompts(listed []*sdk.Prompt, n *notes) []Prompt {
 			continue
 		}
 		if p.Name == "" || len(p.Name) > nameBytes || sanitize.FirstStrange(p.Name) != "" || len(p.Arguments) > maxArguments {
-			n.add(p.Name, "the prompt's name is empty, too long or does not show, or it has more than %d arguments", maxArguments)
+			n.add(p.Name, "the prompt's name is empty, too long or has invisible characters, or it has more than %d arguments", maxArguments)
 			continue
 		}
 		prompt := Prompt{Server: l.server.Name, Name: p.Name, Description: line(p.Description, descriptionBytes)}
@@ -88,7 +88,7 @@ func (l *link) takeResources(listed []*sdk.Resource, n *notes) []Resource {
 			continue
 		}
 		if r.URI == "" || len(r.URI) > uriBytes || sanitize.FirstStrange(r.URI) != "" {
-			n.add(r.URI, "the resource's name is empty, too long or does not show")
+			n.add(r.URI, "the resource's name is empty, too long or has invisible characters")
 			continue
 		}
 		resources = append(resources, Resource{

@@ -27,13 +27,13 @@ var hasty = times{start: 300 * time.Millisecond, wait: 30 * time.Second, pause: 
 // reason is reported, and nothing of it is left.
 func TestRawPrograms(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	tests := []struct{ way, says string }{
-		{"mute", "it did not answer in time"},
-		{"deaf", "it did not answer in time"},
-		{"exit", `it ended (exit code 3): fatal: no such token`},
-		{"garbage", "it printed more than 200 lines that are no messages: its output is for messages alone"},
+		{"mute", "no answer in time"},
+		{"deaf", "no answer in time"},
+		{"exit", `the server exited with code 3: fatal: no such token`},
+		{"garbage", "the server printed more than 200 lines that are not messages: stdout is reserved for messages"},
 		{"not-json", "invalid character"},
-		{"gigantic", "it sent a message of more than 8388608 bytes"},
-		{"flood", "it sent more than 67108864 bytes, or 20000 lines, that nobody asked for"},
+		{"gigantic", "the server sent a message larger than 8388608 bytes"},
+		{"flood", "the server sent more than 67108864 bytes, or 20000 lines, of unrequested output"},
 	}
 	_, _ = proc.Run(t.Context(), proc.Command{Args: []string{"true"}}) // starts the keeper
 	current := goleak.IgnoreCurrent()
@@ -97,10 +97,10 @@ func TestGivesUp(t *testing.T) {
 	if err := w.Start(w.dir, []Server{w.server}); err != nil {
 		t.Fatal(err)
 	}
-	gaveUp := func(s Status) bool { return s.State == Failed && !strings.HasSuffix(s.Why, "it is tried again") }
+	gaveUp := func(s Status) bool { return s.State == Failed && !strings.HasSuffix(s.Why, "; retrying") }
 	for round := 1; round <= 2; round++ {
 		s := w.await("the end", gaveUp)
-		if s.Why != "it ended (exit code 3): no token" || s.Log != "no token" {
+		if s.Why != "the server exited with code 3: no token" || s.Log != "no token" {
 			t.Errorf("%+v", s)
 		}
 		text, err := os.ReadFile(count)

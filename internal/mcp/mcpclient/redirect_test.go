@@ -119,7 +119,7 @@ func TestLocal(t *testing.T) {
 			}
 			set := New(Config{times: quick, Guard: n.Guard()})
 			status, err := set.Test(t.Context(), t.TempDir(), Server{Name: "fake", Transport: HTTP, URL: address, Local: local})
-			if err != nil || status.State != Failed || !strings.Contains(status.Why, "refused") {
+			if err != nil || status.State != Failed || !strings.Contains(status.Why, "denied") {
 				t.Errorf("%s: %+v, %v", address, status, err)
 			}
 			set.Close()

@@ -31,9 +31,9 @@ type remote struct {
 func newRemote(s Server, t *sdk.Tool) (*remote, error) {
 	switch {
 	case t.Name == "" || len(t.Name) > nameBytes || !utf8.ValidString(t.Name):
-		return nil, fmt.Errorf("its name is empty, longer than %d bytes or no text", nameBytes)
+		return nil, fmt.Errorf("the name is empty, longer than %d bytes or not valid text", nameBytes)
 	case sanitize.FirstStrange(t.Name) != "":
-		return nil, errors.New("its name has characters that do not show")
+		return nil, errors.New("the name has invisible characters")
 	}
 	schema, err := cleanSchema(t.InputSchema)
 	if err != nil {
@@ -89,25 +89,25 @@ func cleanSchema(value any) (json.RawMessage, error) {
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
 	}
 	if len(text) > schemaBytes {
-		return nil, fmt.Errorf("its schema has %d bytes, more than %d", len(text), schemaBytes)
+		return nil, fmt.Errorf("the schema is too large (%d bytes, the limit is %d)", len(text), schemaBytes)
 	}
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(&tree); err != nil {
-		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, errors.New("its schema is no object")
+		return nil, errors.New("the schema is not an object")
 	}
 	if kind, there := object["type"]; !there {
 		object["type"] = "object"
 	} else if kind != "object" {
-		return nil, errors.New("its schema is not that of an object")
+		return nil, errors.New("the schema does not describe an object")
 	}
 	clean, err := cleanTree(object, schemaDepth)
 	if err != nil {
@@ -120,7 +120,7 @@ func cleanSchema(value any) (json.RawMessage, error) {
 		return nil, err
 	}
 	if out.Len() > 2*schemaBytes {
-		return nil, fmt.Errorf("its schema has more than %d bytes", 2*schemaBytes)
+		return nil, fmt.Errorf("the schema is larger than %d bytes", 2*schemaBytes)
 	}
 	return bytes.TrimSpace(out.Bytes()), nil
 }
@@ -128,7 +128,7 @@ func cleanSchema(value any) (json.RawMessage, error) {
 // cleanTree sanitizes the texts of a value.
 func cleanTree(v any, depth int) (any, error) {
 	if depth == 0 {
-		return nil, fmt.Errorf("its schema is more than %d levels deep", schemaDepth)
+		return nil, fmt.Errorf("the schema is nested more than %d levels deep", schemaDepth)
 	}
 	var err error
 	switch v := v.(type) {
@@ -143,7 +143,7 @@ func cleanTree(v any, depth int) (any, error) {
 	case map[string]any:
 		for key, value := range v {
 			if shown(key) != key {
-				return nil, errors.New("its schema has a name with characters that do not show")
+				return nil, errors.New("the schema has a name with invisible characters")
 			}
 			if v[key], err = cleanTree(value, depth-1); err != nil {
 				return nil, err

@@ -110,14 +110,14 @@ func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
 	entries := file.Servers
 	switch {
 	case file.Servers != nil && file.Own != nil:
-		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: there is "mcpServers" and "mcp": keep one`)
+		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: both "mcpServers" and "mcp" are present: keep one`)
 	case file.Servers == nil && file.Own == nil:
-		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: there is no "mcpServers"`)
+		return nil, nil, fault.New(pawl.ErrInvalid, `read MCP servers: "mcpServers" is missing`)
 	case entries == nil:
 		entries = file.Own
 	}
 	if len(entries) > maxEntries {
-		return nil, nil, fault.New(pawl.ErrInvalid, "read MCP servers: %d are more than %d", len(entries), maxEntries)
+		return nil, nil, fault.New(pawl.ErrInvalid, "read MCP servers: too many (%d, the limit is %d)", len(entries), maxEntries)
 	}
 	var servers []Server
 	var faults []Fault
@@ -125,11 +125,11 @@ func ParseFile(data []byte, from Origin) ([]Server, []Fault, error) {
 		shown := short(sanitize.Line(name), nameBytes)
 		known, unknown := knownKeys(text)
 		if unknown != "" {
-			faults = append(faults, Fault{shown, "it has keys that mean nothing here: " + unknown})
+			faults = append(faults, Fault{shown, "unknown keys are ignored: " + unknown})
 		}
 		s, err := parseEntry(name, known, from)
 		if err != nil {
-			faults = append(faults, Fault{shown, "it is left out: " + err.Error()})
+			faults = append(faults, Fault{shown, "ignored: " + err.Error()})
 			continue
 		}
 		servers = append(servers, s)
@@ -174,7 +174,7 @@ func parseEntry(name string, text json.RawMessage, from Origin) (Server, error) 
 		return Server{}, err
 	}
 	if e.Local && from != User {
-		return Server{}, errors.New("local: only your own configuration may open this machine's network: add the server there")
+		return Server{}, errors.New("local: only your user configuration can allow access to the local network: add the server there")
 	}
 	if e.Timeout < 0 || time.Duration(e.Timeout) > maxCallTime/time.Second {
 		return Server{}, fmt.Errorf("timeout must be between 0 and %.0f seconds", maxCallTime.Seconds())
@@ -205,7 +205,7 @@ const MaxServerName = 24
 // Check returns an error if an entry is invalid.
 func (s Server) Check() error {
 	if len(s.Name) > MaxServerName || !serverName.MatchString(s.Name) {
-		return fmt.Errorf("a server's name has 1 to %d letters, digits, - and single _ between them: rename it", MaxServerName)
+		return fmt.Errorf("invalid server name: use 1 to %d letters, digits, hyphens and single underscores", MaxServerName)
 	}
 	if err := s.checkSizes(); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (s Server) Check() error {
 		_, err := s.address()
 		return err
 	default:
-		return fmt.Errorf("type is %.40q: use stdio, http or sse", s.Transport)
+		return fmt.Errorf("unknown type %.40q: use stdio, http or sse", s.Transport)
 	}
 }
 
@@ -232,11 +232,11 @@ func (s Server) checkSizes() error {
 		}
 	}
 	if len(lists) > maxStrings {
-		return fmt.Errorf("it has more than %d words", maxStrings)
+		return fmt.Errorf("more than %d arguments", maxStrings)
 	}
 	for _, text := range lists {
 		if len(text) > stringBytes || strings.ContainsRune(text, 0) {
-			return fmt.Errorf("it has a word of more than %d bytes, or with a zero byte", stringBytes)
+			return fmt.Errorf("an argument is longer than %d bytes or contains a NUL byte", stringBytes)
 		}
 	}
 	return nil
@@ -245,13 +245,13 @@ func (s Server) checkSizes() error {
 func (s Server) checkProgram() error {
 	switch {
 	case s.Command == "":
-		return errors.New("there is no command")
+		return errors.New("command is missing")
 	case s.URL != "" || len(s.Headers) > 0:
-		return errors.New("a program has no url and no headers: set type to http or sse, or take them out")
+		return errors.New("a stdio server has no url or headers: set type to http or sse, or remove them")
 	}
 	for name := range s.Env {
 		if name == "" || strings.Contains(name, "=") {
-			return fmt.Errorf("env: %.40q is no name of a variable", name)
+			return fmt.Errorf("env: invalid variable name %.40q", name)
 		}
 	}
 	return nil
@@ -260,21 +260,21 @@ func (s Server) checkProgram() error {
 // address returns the normalized address of a server on the network.
 func (s Server) address() (*address, error) {
 	if s.Command != "" || len(s.Args) > 0 {
-		return nil, errors.New("a server on the network has no command: set type to stdio, or take it out")
+		return nil, errors.New("an HTTP server has no command: set type to stdio, or remove it")
 	}
 	u, err := egress.ParseURL(s.URL)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
 	if u.Scheme != "https" && !s.Local {
-		return nil, errors.New(`url: use https: anybody on the way could read and change the rest (a server on this machine or its network: "local": true in your own configuration)`)
+		return nil, errors.New(`url: use https (for a server on this machine or its network, set "local": true in your user configuration)`)
 	}
 	for name, value := range s.Headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return nil, fmt.Errorf("headers: %.40q is no header", name)
+			return nil, fmt.Errorf("headers: invalid header name %.40q", name)
 		}
 		if http.CanonicalHeaderKey(name) == "Host" {
-			return nil, errors.New("headers: the host is that of url")
+			return nil, errors.New("headers: Host cannot be set: it comes from url")
 		}
 	}
 	return newAddress(u), nil

@@ -68,7 +68,7 @@ func TestParseFile(t *testing.T) {
 		if diff := cmp.Diff(names, reported); diff != "" {
 			t.Error(diff)
 		}
-		if i := slices.Index(reported, "git"); faults[i].String() != "git: it has keys that mean nothing here: alwaysAllow, trust" {
+		if i := slices.Index(reported, "git"); faults[i].String() != "git: unknown keys are ignored: alwaysAllow, trust" {
 			t.Error(faults[i])
 		}
 	}

@@ -72,7 +72,7 @@ func (s *Servers) Extend() *Servers {
 // error means that the list is invalid and nothing was changed.
 func (s *Servers) Start(dir string, servers []Server) error {
 	if len(servers) > maxServers {
-		return fault.New(pawl.ErrInvalid, "start MCP servers: %d are more than %d", len(servers), maxServers)
+		return fault.New(pawl.ErrInvalid, "start MCP servers: too many (%d, the limit is %d)", len(servers), maxServers)
 	}
 	names := map[string]bool{}
 	for _, server := range servers {
@@ -80,14 +80,14 @@ func (s *Servers) Start(dir string, servers []Server) error {
 			return fault.New(pawl.ErrInvalid, "start MCP server %q: %w", short(server.Name, nameBytes), err)
 		}
 		if names[server.Name] {
-			return fault.New(pawl.ErrInvalid, "start MCP server %s: there are two of that name", server.Name)
+			return fault.New(pawl.ErrInvalid, "start MCP server %s: duplicate name", server.Name)
 		}
 		names[server.Name] = true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.New("start MCP servers: they are closed")
+		return errors.New("start MCP servers: shutting down")
 	}
 	var links []*link
 	for _, server := range servers {
@@ -160,7 +160,7 @@ func (s *Servers) find(dir, name string) (*link, error) {
 			return l, nil
 		}
 	}
-	return nil, fault.New(pawl.ErrNotFound, "there is no MCP server %q here", short(name, nameBytes))
+	return nil, fault.New(pawl.ErrNotFound, "MCP server %q not found", short(name, nameBytes)).Hint("Run `pawl mcp list` to see all servers.")
 }
 
 // Restart retries a server that was given up, or that the user has logged in

@@ -33,8 +33,8 @@ type session struct {
 }
 
 var (
-	errStart = errors.New("it did not answer in time")
-	errEnded = errors.New("it was ended")
+	errStart = errors.New("no answer in time")
+	errEnded = errors.New("the server was stopped")
 )
 
 // oldProtocol is offered to a server that did not accept the newest version:
@@ -249,19 +249,19 @@ func (s *session) exit(err error) error {
 	}
 	switch {
 	case s.program == nil && err == nil:
-		return errors.New("it closed the connection")
+		return errors.New("the server closed the connection")
 	case s.program == nil || err != nil && !pipeEnded(err):
 		return err
 	}
 	select {
 	case <-s.program.process.Done():
 	case <-time.After(endGrace):
-		return errors.New("it closed its output")
+		return errors.New("the server closed its output")
 	}
 	exit, _ := s.program.process.Wait()
-	how := fmt.Sprintf("it ended (exit code %d)", exit.Code)
+	how := fmt.Sprintf("the server exited with code %d", exit.Code)
 	if exit.Signal != "" {
-		how = fmt.Sprintf("it ended (%s)", exit.Signal)
+		how = fmt.Sprintf("the server was killed (%s)", exit.Signal)
 	}
 	if last := s.program.stderr.last(); last != "" {
 		how += ": " + last

@@ -20,7 +20,7 @@ import (
 
 // errLogin means that the server requires a login: it accepts none of the
 // stored tokens.
-var errLogin = errors.New("it wants a login")
+var errLogin = errors.New("login required")
 
 // credentials are the result of a login. They belong to one resource and one
 // issuer: they are only sent to that resource and renewed at that issuer's
@@ -54,7 +54,7 @@ func (c Config) load(resource string) (*credentials, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the login: %w", err)
+		return nil, fmt.Errorf("read login: %w", err)
 	}
 	var kept credentials
 	if json.Unmarshal([]byte(text.Reveal()), &kept) != nil || kept.Resource != resource {
@@ -69,7 +69,7 @@ func (c Config) save(kept *credentials) error {
 		err = c.Tokens.Set(tokenName(kept.Resource), auth.Secret(text))
 	}
 	if err != nil {
-		return fmt.Errorf("keep the login: %w", err)
+		return fmt.Errorf("save login: %w", err)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (t *tokens) refresh() error {
 	case errors.As(err, &refused):
 		return errLogin
 	case err != nil:
-		return fmt.Errorf("renew the login: %w", err)
+		return fmt.Errorf("refresh login: %w", err)
 	}
 	t.kept.take(token)
 	return t.config.save(t.kept)

@@ -190,7 +190,7 @@ func testAsks(t *testing.T, w *env) {
 	if got := w.text("ask", `{}`); got != `accept {"age":41,"color":"blue","sure":true}` {
 		t.Errorf("answered: %q", got)
 	}
-	const who = `The MCP server fake asks: Who are you?\u{202e}`
+	const who = `MCP server fake asks: Who are you?\u{202e}`
 	want := pawl.Ask{Kind: pawl.AskQuestion, Text: who, Questions: []pawl.Question{
 		{Header: "age", Question: who + "\nage"},
 		{Header: "color", Question: who + "\ncolor", Options: []pawl.Option{{Label: "red"}, {Label: "blue"}}},
@@ -256,7 +256,7 @@ func testDies(t *testing.T, w *env) {
 	if w.server.Transport != Stdio {
 		return // nobody starts it again
 	}
-	if want := "the MCP server fake went away (it ended (exit code 7)): nobody knows how far the call got"; err.Error() != want {
+	if want := "the MCP server fake went away (the server exited with code 7): nobody knows how far the call got"; err.Error() != want {
 		t.Errorf("got %q", err)
 	}
 	w.await("another one", func(s Status) bool { return s.State == Ready && s.PID != before.PID })

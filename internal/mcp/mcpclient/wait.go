@@ -56,7 +56,7 @@ func (s *Servers) Await(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.config.times.start, fmt.Errorf("the MCP server %s did not start within %s", name, s.config.times.start.Round(time.Second)))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.times.start, fmt.Errorf("MCP server %s did not start within %s", name, s.config.times.start.Round(time.Second)))
 	defer cancel()
 	l.started(ctx)
 	if _, err := l.ready(); err != nil && ctx.Err() == nil {
@@ -73,7 +73,7 @@ func (s *Servers) Notes(dir string) []string {
 		l.mu.Lock()
 		if !l.notified && (l.state == Failed || l.state == NeedsLogin) {
 			l.notified = true
-			notes = append(notes, fmt.Sprintf("the MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why)))
+			notes = append(notes, fmt.Sprintf("MCP server %s is not ready (%s)%s", l.server.Name, l.state, because(l.why)))
 		}
 		l.mu.Unlock()
 	}

@@ -74,7 +74,7 @@ func TestFailureIsReported(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	notes := w.Notes(w.dir)
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], "the MCP server fake is not ready (failed): ") || !strings.HasSuffix(notes[0], "; it is tried again") {
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "MCP server fake is not ready (failed): ") || !strings.HasSuffix(notes[0], "; retrying") {
 		t.Errorf("got %q", notes)
 	}
 	if again := w.Notes(w.dir); again != nil {

@@ -57,11 +57,11 @@ func (f *follower) hear(ctx context.Context, who string, e pawl.Event) {
 
 // child follows the asks of a subagent as long as its parent is followed.
 func (f *follower) child(ctx context.Context, c pawl.Spawned) {
-	who := fmt.Sprintf("The task %q (%s) asks:\n", sanitize.Line(c.Title), sanitize.Line(c.Agent))
+	who := fmt.Sprintf("Task %q (%s) asks:\n", sanitize.Line(c.Title), sanitize.Line(c.Agent))
 	for e, err := range f.events(ctx, c.Subagent) {
 		if err != nil {
 			if ctx.Err() == nil {
-				f.Log.Warn("what a task asks cannot be heard", "session", c.Subagent, "error", err)
+				f.Log.Warn("cannot receive the questions of a task", "session", c.Subagent, "error", err)
 			}
 			return
 		}
@@ -80,14 +80,14 @@ func (f *follower) answer(ctx context.Context, id askID, who string, ask pawl.As
 	}
 	err := f.Service.Answer(ctx, id.session, id.seq, answer)
 	if err != nil && !errors.Is(err, pawl.ErrConflict) && ctx.Err() == nil {
-		f.Log.Error("answer for the person", "session", id.session, "error", err)
+		f.Log.Error("cannot answer for the user", "session", id.session, "error", err)
 	}
 }
 
 // The answers of the form.
 const (
 	allowOnce = "allow once"
-	decline   = "decline"
+	decline   = "deny"
 )
 
 var form = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"string","title":"Your decision","enum":["` + allowOnce + `","` + decline + `"],"default":"` + decline + `"}},"required":["decision"]}`)
@@ -96,11 +96,11 @@ var form = json.RawMessage(`{"type":"object","properties":{"decision":{"type":"s
 // allows once.
 func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answer {
 	no := pawl.Answer{Outcome: pawl.OutcomeDenied}
-	question := "Permit this, once?"
+	question := "Allow this once?"
 	switch ask.Kind {
 	case pawl.AskPermission:
 	case pawl.AskLoop:
-		question = "Pawl goes round in circles. Shall it go on?"
+		question = "Pawl is repeating itself. Continue?"
 	case pawl.AskPlan: // the caller chooses the mode
 		no.Text = "the caller reads the plan in your answer, and begins with it in another mode"
 		return no
@@ -120,7 +120,7 @@ func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answe
 	r, err := f.host.Elicit(ctx, &sdk.ElicitParams{Mode: "form", Message: text + "\n\n" + question, RequestedSchema: form})
 	switch {
 	case err != nil:
-		f.Log.Warn("the person could not be asked", "error", err)
+		f.Log.Warn("cannot ask the user", "error", err)
 		return no
 	case r.Action != "accept" || r.Content["decision"] != allowOnce:
 		return no

@@ -44,7 +44,7 @@ func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Se
 	case ended || err != nil:
 		return err
 	case !errors.Is(context.Cause(ctx), context.Canceled): // the host has disconnected, or pawl is exiting
-		return fmt.Errorf("%w: 'pawl resume %s' goes on from here", context.Cause(ctx), id)
+		return fmt.Errorf("%w: run `pawl resume %s` to continue", context.Cause(ctx), id)
 	}
 	// The host has canceled the request. Wait for the turn to end, so that it
 	// is not left open if the host exits now.
@@ -74,11 +74,11 @@ func (f *follower) watch(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 			return true, nil
 		case pawl.Withdrawn:
 			if b.Prompt == prompt {
-				return false, errors.New("the prompt was taken back")
+				return false, errors.New("the prompt was withdrawn")
 			}
 		case pawl.Status:
 			if b.State == "interrupted" {
-				return false, fmt.Errorf("the work stopped: %s: 'pawl resume %s' goes on from here", b.Message, id)
+				return false, fmt.Errorf("the session was interrupted: %s: run `pawl resume %s` to continue", b.Message, id)
 			}
 		default: // not an end
 		}
@@ -149,9 +149,9 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 			word += " " + a.Target
 		}
 	case pawl.Retried:
-		word = fmt.Sprintf("%s: %s; asking the model again", b.Kind, b.Message)
+		word = fmt.Sprintf("%s: %s; retrying", b.Kind, b.Message)
 	case pawl.Spawned:
-		word = fmt.Sprintf("a task for %s: %s", b.Agent, b.Title)
+		word = fmt.Sprintf("task for %s: %s", b.Agent, b.Title)
 	default:
 		word, _ = humanize.Mission(body) // other events are not worth a message
 	}
@@ -161,7 +161,7 @@ func (f *follower) progress(ctx context.Context, body pawl.Body) {
 	f.sent++
 	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.sent), Message: line(word)}
 	if err := f.host.NotifyProgress(ctx, params); err != nil {
-		f.Log.Debug("tell the host how far it is", "error", err) // progress is optional
+		f.Log.Debug("cannot report progress to the host", "error", err) // progress is optional
 	}
 }
 

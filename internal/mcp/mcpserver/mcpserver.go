@@ -33,7 +33,7 @@ type Config struct {
 var protocols = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
 // errStopped means that pawl is exiting; turns are left open.
-var errStopped = errors.New("pawl mcp serve ends")
+var errStopped = errors.New("pawl mcp serve is shutting down")
 
 // server serves one host.
 type server struct {
@@ -49,12 +49,12 @@ func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) 
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if reach(c.Settings.Mode) == nil {
-		return fault.New(pawl.ErrInvalid, "serve MCP: the mode %q is unknown", c.Settings.Mode)
+		return fault.New(pawl.ErrInvalid, "unknown mode %q", c.Settings.Mode)
 	}
 	s := &server{Config: c, turns: make(chan struct{}, maxTurns), stop: ctx.Done()}
 	err := s.sdk().Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: messageBytes})
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("serve MCP: the host cannot be understood, or is gone: %w", err)
+		return fmt.Errorf("serve MCP: the client disconnected or sent invalid data: %w", err)
 	}
 	return nil
 }

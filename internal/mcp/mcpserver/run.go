@@ -49,13 +49,13 @@ type denial struct {
 func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, runOutput, error) {
 	var none runOutput
 	if strings.TrimSpace(in.Prompt) == "" {
-		return nil, none, fault.New(pawl.ErrInvalid, "there is no prompt: say what is to be done")
+		return nil, none, fault.New(pawl.ErrInvalid, "the prompt is empty")
 	}
 	select {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
 	default:
-		return nil, none, fault.New(pawl.ErrBusy, "%d turns run already: wait until one has ended", maxTurns)
+		return nil, none, fault.New(pawl.ErrBusy, "%d turns are already running: wait until one has ended", maxTurns)
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -97,7 +97,7 @@ func (s *server) send(ctx context.Context, in runInput, absent bool) (row pawl.S
 			return row, 0, err
 		}
 		if seq, err = s.Service.Send(ctx, row.ID, p); errors.Is(err, pawl.ErrBusy) {
-			err = fmt.Errorf("%w: wait for it; if nobody works on it, 'pawl resume %s' goes on", err, row.ID)
+			err = fmt.Errorf("%w: wait for it, or if no process works on it, run `pawl resume %s`", err, row.ID)
 		}
 		return row, seq, err
 	}
@@ -122,7 +122,7 @@ func (s *server) resumed(ctx context.Context, in runInput) (pawl.Session, error)
 	}
 	dir, err := s.directory(in.Dir)
 	if err == nil && dir != row.Dir {
-		err = fault.New(pawl.ErrInvalid, "the session %s is in %s: leave the folder out, or begin a new session", row.ID, row.Dir)
+		err = fault.New(pawl.ErrInvalid, "session %s is in %s: omit the directory, or start a new session", row.ID, row.Dir)
 	}
 	return row, err
 }

@@ -39,10 +39,10 @@ func (s *server) settings(in runInput) (pawl.Settings, error) {
 	set := s.Settings
 	set.Trusted = false // the user trusts projects one by one
 	if modes := reach(set.Mode); in.Mode != "" && !slices.Contains(modes, in.Mode) {
-		return set, fault.New(pawl.ErrDenied, "mode %.40q is not for a request to choose: use one of %s, or leave it out; a looser one is set by who starts 'pawl mcp serve --mode'", in.Mode, strings.Join(modes, ", "))
+		return set, fault.New(pawl.ErrDenied, "mode %.40q cannot be chosen by a request: use %s, or omit it; `pawl mcp serve --mode` sets a more permissive one", in.Mode, strings.Join(modes, ", "))
 	}
 	if in.Model != "" && in.Model != set.Model && !s.AnyModel {
-		return set, fault.New(pawl.ErrDenied, "model %.80q is not for a request to choose: leave it out; others are permitted by 'pawl mcp serve --any-model'", in.Model)
+		return set, fault.New(pawl.ErrDenied, "model %.80q cannot be chosen by a request: omit it; `pawl mcp serve --any-model` allows others", in.Model)
 	}
 	set.Mode = cmp.Or(in.Mode, set.Mode)
 	set.Model = cmp.Or(in.Model, set.Model)
@@ -63,12 +63,12 @@ func (s *server) directory(name string) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", fault.New(pawl.ErrInvalid, "the folder cannot be used: %w: name one that is there", err)
+		return "", fault.New(pawl.ErrInvalid, "invalid directory: %w", err)
 	case !s.within(real):
-		return "", fault.New(pawl.ErrDenied, "the folder %.200q is not below %s: name one that is, or have the server started with another --dir", name, s.Root)
+		return "", fault.New(pawl.ErrDenied, "directory %.200q is not inside %s: use one that is, or start the server with another --dir", name, s.Root)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", fault.New(pawl.ErrInvalid, "%.200q is no folder: name one", name)
+		return "", fault.New(pawl.ErrInvalid, "%.200q is not a directory", name)
 	}
 	return real, nil
 }
@@ -82,7 +82,7 @@ func (s *server) within(real string) bool {
 // open returns a session below the root. For others it returns the same error
 // as for sessions that do not exist.
 func (s *server) open(ctx context.Context, id string) (pawl.Session, error) {
-	none := fault.New(pawl.ErrNotFound, "there is no session %.40q in %s: pawl_sessions lists them", id, s.Root)
+	none := fault.New(pawl.ErrNotFound, "session %.40q not found in %s: pawl_sessions lists all", id, s.Root)
 	if !pawl.SessionID(id).Valid() {
 		return pawl.Session{}, none
 	}

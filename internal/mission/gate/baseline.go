@@ -37,7 +37,7 @@ func (g *Gate) baseline(ctx context.Context, f pawl.Criteria) (*baseline, error)
 		return g.base, nil
 	}
 	if changed := changedTools(f); len(changed) > 0 {
-		return nil, fault.New(pawl.ErrDenied, "the program %s is not what it was when the checks were frozen: bring it back, or freeze the checks anew", changed[0])
+		return nil, fault.New(pawl.ErrDenied, "program %s has changed since the criteria were set: restore it, or set the criteria again", changed[0])
 	}
 	if g.base != nil {
 		old := g.base

@@ -32,10 +32,10 @@ func (g *Gate) newCheckout(ctx context.Context, on string, entries []git.Entry) 
 	p := &checkout{on: on, dir: g.sharedDir(), ownDir: filepath.Join(g.Dir, fmt.Sprintf("%d-%s", g.checkouts, on))}
 	p.cache = p.ownDir + ".cache"
 	if err := errors.Join(g.deactivate(), removeAll(p.dir), removeAll(p.ownDir), removeAll(p.cache)); err != nil {
-		return nil, fmt.Errorf("make room for checks: %w", err)
+		return nil, fmt.Errorf("create a directory for checks: %w", err)
 	}
 	if err := os.MkdirAll(p.cache, 0o700); err != nil {
-		return nil, fmt.Errorf("make a cache for checks: %w", err)
+		return nil, fmt.Errorf("create a cache for checks: %w", err)
 	}
 	g.current = p
 	var err error

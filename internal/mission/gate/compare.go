@@ -42,7 +42,7 @@ func (g *Gate) compare(ctx context.Context, f pawl.Criteria, candidate string) (
 	c.patch = patch
 	files, err := review.Parse(patch)
 	if err != nil {
-		return nil, fmt.Errorf("read the difference to the base: %w", err)
+		return nil, fmt.Errorf("compare with the base: %w", err)
 	}
 	for _, file := range files {
 		c.changes = append(c.changes, changeOf(file))
@@ -127,9 +127,9 @@ func (c *comparison) addTextFaults(f *faults) {
 	for _, name := range c.changed() {
 		switch {
 		case Protects(c.criteria, name):
-			f.add("protected-changed", name, "%s says how this project is checked, and was changed: take the change back, or have it agreed on in the plan", name)
+			f.add("protected-changed", name, "%s defines how this project is checked, and was changed: revert the change, or allow it explicitly", name)
 		case !fileApproved(c.criteria.Approval, name) && partsDiffer(name, c.before[name], c.after[name]):
-			f.add("protected-changed", name, "%s was changed where it says how this project is checked or what stands in for its parts: take that back, or have it agreed on in the plan", name)
+			f.add("protected-changed", name, "%s was changed where it defines how this project is checked or which dependencies it replaces: revert that, or allow it explicitly", name)
 		}
 	}
 	for _, change := range c.changes {
@@ -141,7 +141,7 @@ func (c *comparison) addTextFaults(f *faults) {
 	}
 	for _, b := range c.freshTests() {
 		if b.assertsNothing() && !testApproved(c.criteria.Approval, b.Name) {
-			f.add("test-idle", b.Name, "the test %s in %s asks nothing, so it cannot fail: have it look at what it tests", b.Name, b.File)
+			f.add("test-idle", b.Name, "test %s in %s has no assertions, so it cannot fail: add some", b.Name, b.File)
 		}
 	}
 }

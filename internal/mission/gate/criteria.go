@@ -38,7 +38,7 @@ func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl
 		checks = Discover(files)
 	}
 	if len(checks) == 0 {
-		return f, fault.New(pawl.ErrInvalid, "no check is known for this project, so nothing can be proven: name one, as in 'pawl gate -- make test'")
+		return f, fault.New(pawl.ErrInvalid, "no checks found for this project").Hint("Name one, such as `pawl gate -- make test`.")
 	}
 	f.Tools = map[string]string{}
 	for _, c := range checks {
@@ -84,20 +84,20 @@ func scriptsOf(ctx context.Context, repo *git.Repo, f pawl.Criteria) (paths []st
 // findProgram returns the check with the absolute path of its program.
 func findProgram(f pawl.Criteria, c pawl.Check, top string) (pawl.Check, error) {
 	if c.ID == "" || len(c.Args) == 0 || slices.ContainsFunc(f.Checks, func(o pawl.Check) bool { return o.ID == c.ID }) {
-		return c, fault.New(pawl.ErrInvalid, "a check needs an id of its own and a command, and this has not: %q", c.ID)
+		return c, fault.New(pawl.ErrInvalid, "check %q needs a unique id and a command", c.ID)
 	}
 	if c.Dir != "" && !filepath.IsLocal(c.Dir) || c.Report != "" && !filepath.IsLocal(c.Report) {
-		return c, fault.New(pawl.ErrInvalid, "the check %s names a path outside of the project", c.ID)
+		return c, fault.New(pawl.ErrInvalid, "check %s names a path outside the project", c.ID)
 	}
 	program, err := exec.LookPath(c.Args[0])
 	if err != nil {
-		return c, fault.New(pawl.ErrUnavailable, "the check %s needs %s, which is not on this machine: install it, or leave the check out", c.ID, c.Args[0])
+		return c, fault.New(pawl.ErrUnavailable, "check %s needs %s, which is not installed", c.ID, c.Args[0]).Hint("Install it, or remove the check.")
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return c, err
 	}
 	if within(program, top) {
-		return c, fault.New(pawl.ErrDenied, "the check %s would run %s, which is in the project itself and can be changed by the work: name a program outside of it", c.ID, program)
+		return c, fault.New(pawl.ErrDenied, "check %s runs %s, a program inside the project that the change could modify: use a program outside the project", c.ID, program)
 	}
 	c.Args = append([]string{program}, c.Args[1:]...)
 	f.Tools[program], err = fileHash(program)

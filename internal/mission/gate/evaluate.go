@@ -56,7 +56,7 @@ func (e *evidence) evaluate() faults {
 	for _, c := range e.checks {
 		switch ran, ok := e.candidate[c.ID]; {
 		case !ok:
-			f.add("check-missing", c.ID, "the check %s was not run: nothing is proven without it", c.ID)
+			f.add("check-missing", c.ID, "check %s was not run", c.ID)
 		case c.Tests != "":
 			e.evaluateTests(&f, c, ran, required[c.ID])
 		default:
@@ -72,25 +72,25 @@ func (e *evidence) evaluateCheck(f *faults, c pawl.Check, ran CheckResult, crite
 	switch {
 	case ran.OK():
 	case criterion != "":
-		f.add("check-failed", c.ID, "%s must pass for %s, and %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
 	case known && !before.OK() && before.Fault == ran.Fault: // it failed before in the same way
 	default:
-		f.add("check-failed", c.ID, "%s passed on the base, and now %s:\n%s", c.ID, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, ended(ran), ran.Tail)
 	}
 }
 
 func ended(r CheckResult) string {
 	if r.Fault != "" {
-		return "did not come to an end: " + r.Fault
+		return "did not finish: " + r.Fault
 	}
-	return fmt.Sprintf("exits with %d", r.Code)
+	return fmt.Sprintf("exited with %d", r.Code)
 }
 
 // evaluateTests evaluates a check that reports its tests.
 func (e *evidence) evaluateTests(f *faults, c pawl.Check, ran CheckResult, criterion string) {
 	base := e.base[c.ID]
 	if ran.Tests == nil {
-		f.add("check-failed", c.ID, "%s %s and does not tell of its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
+		f.add("check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
 		return
 	}
 	before := base.Tests
@@ -105,9 +105,9 @@ func (e *evidence) evaluateTests(f *faults, c pawl.Check, ran CheckResult, crite
 	switch {
 	case ran.OK() || len(*f) > known:
 	case criterion != "":
-		f.add("check-failed", c.ID, "%s must pass for %s, and %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
 	case ran.Fault != "" || base.OK() && !e.excused(ran.Tests):
-		f.add("check-failed", c.ID, "%s %s though no test failed that did not before:\n%s", c.ID, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s %s, although no test fails that passed before:\n%s", c.ID, ended(ran), ran.Tail)
 	}
 }
 
@@ -129,9 +129,9 @@ func (e *evidence) missing(f *faults, before, now *inventory.Inventory) {
 		case !there && before.Whole(name) != name && now.Tests[before.Whole(name)] == inventory.Passed:
 			// A subtest of a test that still exists: oldTests detects whether it was weakened.
 		case !there:
-			f.add("test-deleted", name, "the test %s passed on the base and is not run any more: bring it back, under its name", name)
+			f.add("test-deleted", name, "test %s passed on the base and no longer runs: restore it under the same name", name)
 		case status == inventory.Skipped:
-			f.add("test-skipped", name, "the test %s passed on the base and is skipped now: have it run", name)
+			f.add("test-skipped", name, "test %s passed on the base and is now skipped: let it run", name)
 		}
 	}
 }
@@ -170,11 +170,11 @@ func (e *evidence) failing(f *faults, before, now *inventory.Inventory) {
 		if whole := now.Whole(name); whole != name && now.Tests[whole] == inventory.Failed && before.Tests[whole] != inventory.Failed {
 			continue // the enclosing test is reported
 		}
-		f.add("test-failed", name, "the test %s fails", name)
+		f.add("test-failed", name, "test %s fails", name)
 	}
 	for _, holder := range now.Broken {
 		if !slices.Contains(before.Broken, holder) {
-			f.add("tests-broken", holder, "the tests of %s cannot be run: they do not build, or end before their time", holder)
+			f.add("tests-broken", holder, "the tests of %s cannot run: they do not build, or they end too early", holder)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 		return
 	}
 	if ran.Tests == nil {
-		f.add("test-weakened", c.ID, "the base's own tests cannot be run on this code (%s): if their change was meant, agree on it in the plan", ran.Text)
+		f.add("test-weakened", c.ID, "the tests of the base cannot run on this code (%s): if the tests were meant to change, allow it explicitly", ran.Text)
 		return
 	}
 	broken := map[string]bool{}
@@ -201,13 +201,13 @@ func (e *evidence) oldTests(f *faults, c pawl.Check, before *inventory.Inventory
 		case before.Whole(name) != name && before.Tests[before.Whole(name)] == inventory.Passed && ran.Tests.Tests[before.Whole(name)] != inventory.Passed:
 			// the enclosing test is reported
 		case !there:
-			f.add("test-weakened", name, "the test %s, as it was on the base, is not run with this code: something ends the tests early or passes them over", name)
+			f.add("test-weakened", name, "test %s of the base does not run with this code: something ends the tests early or skips them", name)
 		default:
-			f.add("test-weakened", name, "the test %s, as it was on the base, is %s with this code: it passes only because it was changed", name, status)
+			f.add("test-weakened", name, "test %s of the base is %s with this code: the changed test was weakened to pass", name, status)
 		}
 	}
 	for _, holder := range slices.Sorted(maps.Keys(broken)) {
-		f.add("test-weakened", holder, "the tests of %s, as they were on the base, do not run with this code: what they use has changed; if that was meant, agree on it in the plan", holder)
+		f.add("test-weakened", holder, "the tests of %s as of the base do not run with this code: what they use has changed; if that was intended, allow it explicitly", holder)
 	}
 }
 
@@ -222,7 +222,7 @@ func (e *evidence) newTests(f *faults, c pawl.Check, before, now *inventory.Inve
 			continue
 		}
 		if ran.Tests.Tests[name] == inventory.Passed {
-			f.add("test-vacuous", name, "the new test %s passes without the change too, so it proves nothing of it: have it ask for what is new", name)
+			f.add("test-vacuous", name, "new test %s also passes without the change, so it proves nothing: make it test what is new", name)
 		}
 	}
 }

@@ -21,20 +21,20 @@ func outsideTests(f string) bool { return !isTest(f) }
 var evasions = []evasion{
 	{"lint-silenced", anywhere, regexp.MustCompile(
 		`//\s*nolint|#\s*noqa|#\s*type:\s*ignore|#\s*pylint:\s*disable|#\s*fmt:\s*off|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|#!?\[allow\(|#\s*pyright:\s*ignore|//\s*#nosec|staticcheck:ignore|//lint:(file-)?ignore`),
-		"it silences a check: fix what the check says, or agree on the exception in the plan"},
+		"a check is silenced: fix what the check reports, or allow the exception explicitly"},
 	{"coverage-excluded", anywhere, regexp.MustCompile(`pragma:\s*no\s*cover|istanbul ignore|c8 ignore|v8 ignore|coverage:ignore|LCOV_EXCL|#\[coverage\(off\)\]`),
-		"it takes code out of the coverage: agree on that in the plan"},
+		"code is excluded from coverage: remove the exclusion, or allow it explicitly"},
 	{"test-aware", outsideTests, regexp.MustCompile(
 		`\btesting\.Testing\(\)|PYTEST_CURRENT_TEST|JEST_WORKER_ID|VITEST(_POOL_ID|_WORKER_ID)?\b|["']pytest["']\s+in\s+sys\.modules|flag\.Lookup\(["']test\.|HasSuffix\(os\.Args\[0\],\s*["'](\.test|_test)|NODE_ENV\s*={2,3}\s*["']test|cfg!\(test\)`),
-		"the program behaves differently when it is tested: have it behave the same"},
+		"the program behaves differently when it is tested: make it behave the same"},
 }
 
 // suspicions are patterns that a reviewer must assess: there are honest reasons for them.
 var suspicions = []evasion{
 	{"ends-early", anywhere, regexp.MustCompile(`os\.Exit\(0\)|os\._exit\(|sys\.exit\(0?\)|process\.exit\(0?\)|std::process::exit\(0\)|atexit\.register|syscall\.Exit\(0\)`),
-		"it can end a program early and well"},
+		"it can end a program early with success"},
 	{"reads-results", outsideTests, regexp.MustCompile(`junitxml|--outputFile|test2json|/proc/self/(fd|cmdline)|sys\.argv.*junit`),
-		"it knows of the files that tell of tests"},
+		"it refers to test result files"},
 	{"reads-history", anywhere, regexp.MustCompile(`\.git/(refs|objects|packed-refs|logs)|git\s+(show|log|cat-file|rev-parse|reflog)\b`),
 		"it reads the repository's history"},
 	{"skips", isTest, regexp.MustCompile(`\bt\.Skip|pytest\.(mark\.)?(skip|xfail)|\b(it|test|describe)\.(skip|todo|only)\b|\bx(it|describe|test)\(|#\[ignore`),

@@ -91,7 +91,7 @@ func (g *Gate) begin(ctx context.Context, f pawl.Criteria, commit string) (Outco
 	}
 	var found faults
 	if changed := changedTools(f); len(changed) > 0 {
-		found.add("tool-changed", changed[0], "the program %s is not what it was when the checks were frozen", changed[0])
+		found.add("tool-changed", changed[0], "program %s has changed since the criteria were set", changed[0])
 	}
 	o.Faults = found
 	return o, nil
@@ -104,7 +104,7 @@ func (g *Gate) review(ctx context.Context, f pawl.Criteria, c *comparison, e *ev
 	}
 	if g.Review == nil {
 		for _, s := range o.Suspicions {
-			o.Faults = append(o.Faults, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": somebody has to look at this"})
+			o.Faults = append(o.Faults, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": needs a review"})
 		}
 		return nil
 	}
@@ -182,7 +182,7 @@ func (g *Gate) all(ctx context.Context, p *checkout, checks []pawl.Check, o *Out
 			return nil, err
 		}
 		if c.Kind == pawl.CheckSetup && !ran.OK() {
-			return nil, fault.New(pawl.ErrUnavailable, "%s could not prepare the tree (%s), so nothing can be checked: %s", c.ID, ended(ran), ran.Tail)
+			return nil, fault.New(pawl.ErrUnavailable, "setup check %s failed (%s), so nothing can be checked: %s", c.ID, ended(ran), ran.Tail)
 		}
 		runs[c.ID] = ran
 	}

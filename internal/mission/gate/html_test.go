@@ -27,7 +27,7 @@ func sample() (Outcome, pawl.Criteria) {
 		Runs: []pawl.CheckRun{
 			{Check: "go-test", On: "base", Duration: 1234567 * time.Microsecond, Output: "sha256:0123456789abcdef0123", Tests: &pawl.TestCount{Passed: 3, Failed: 1}},
 			{Check: "go-test", On: "candidate", Code: 1, Output: "sha256:fedcba9876543210", Tests: &pawl.TestCount{Passed: 3}},
-			{Check: "go-vet", On: "candidate", Code: -1, Fault: "it was ended: " + attack},
+			{Check: "go-vet", On: "candidate", Code: -1, Fault: "killed by signal: " + attack},
 		},
 		Faults: []pawl.GateFault{
 			{Rule: "check-failed", Item: "go-test", Text: "go-test exits with 1:\nline one\n\x1b[31m" + attack},
@@ -65,7 +65,7 @@ func TestHTML(t *testing.T) {
 	if n := strings.Count(got, "&lt;script&gt;"); n != strings.Count(o.Markdown(f), "<script>")+1 { // the item of a fault is reported by itself
 		t.Errorf("the page tells %d times of what the Markdown tells %d times", n, strings.Count(o.Markdown(f), "<script>"))
 	}
-	if open := (Outcome{}).HTML(f); !strings.Contains(open, "<strong>Passed</strong>: nothing") || !strings.Contains(open, "☑ <strong>C1</strong>") || strings.Contains(open, "Reasons") {
+	if open := (Outcome{}).HTML(f); !strings.Contains(open, "<strong>Passed</strong>: 0 checks.") || !strings.Contains(open, "☑ <strong>C1</strong>") || strings.Contains(open, "Findings") {
 		t.Errorf("an open gate is told as %s", open)
 	}
 }

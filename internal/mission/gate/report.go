@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -15,8 +16,8 @@ func (o Outcome) Markdown(f pawl.Criteria) string {
 	var b strings.Builder
 	word, reason := o.word()
 	fmt.Fprintf(&b, "# Gate\n\n**%s**: %s\n\nCandidate `%s` (tree `%s`), base `%s`, checks `%s`.\n", word, reason, o.Candidate, o.Tree, o.Base, o.Criteria)
-	list(&b, "Reasons", o.Faults)
-	list(&b, "Suspicious", o.Suspicions)
+	list(&b, "Findings", o.Faults)
+	list(&b, "Suspicions", o.Suspicions)
 	if len(f.Criteria) > 0 {
 		b.WriteString("\n## Criteria\n\n")
 		for _, c := range f.Criteria {
@@ -27,11 +28,11 @@ func (o Outcome) Markdown(f pawl.Criteria) string {
 			fmt.Fprintf(&b, "- [%s] **%s**: %s\n", tick, cell(c.ID), cell(c.Text))
 		}
 	}
-	b.WriteString("\n## What was run\n\n| check | on | result | tests | took | output |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n## Runs\n\n| Check | On | Result | Tests | Time | Output |\n|---|---|---|---|---|---|\n")
 	for _, r := range o.Runs {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests), took(r), output(r))
 	}
-	names(&b, "Failed before as well", o.Before)
+	names(&b, "Also failed on the base", o.Before)
 	names(&b, "Flaky on the base", o.Flaky)
 	b.WriteString("\n## Checks\n\n")
 	for _, c := range f.Checks {
@@ -43,9 +44,31 @@ func (o Outcome) Markdown(f pawl.Criteria) string {
 // word returns the outcome in a word or two, and the reason.
 func (o Outcome) word() (word, reason string) {
 	if o.Passed() {
-		return "Passed", "nothing speaks against this change."
+		return "Passed", o.passed()
 	}
-	return "Not passed", fmt.Sprintf("%d reasons.", len(o.Faults))
+	return "Not passed", humanize.Plural(len(o.Faults), "finding") + "."
+}
+
+// passed describes what passed: "3 checks, 124 tests, none weakened."
+func (o Outcome) passed() string {
+	checks, tests := map[string]bool{}, map[string]int{}
+	for _, r := range o.Runs {
+		if r.On != "candidate" {
+			continue
+		}
+		checks[r.Check] = true
+		if r.Tests != nil {
+			tests[r.Check] = r.Tests.Passed
+		}
+	}
+	text, total := humanize.Plural(len(checks), "check"), 0
+	for _, n := range tests {
+		total += n
+	}
+	if total > 0 {
+		text += ", " + humanize.Plural(total, "test") + ", none weakened"
+	}
+	return text + "."
 }
 
 func list(b *strings.Builder, title string, faults []pawl.GateFault) {

@@ -28,7 +28,7 @@ const (
 // run runs a check on a tree, in a sandbox.
 func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult, error) {
 	if err := g.activate(p); err != nil {
-		return CheckResult{}, fmt.Errorf("the check %s: %w", c.ID, err)
+		return CheckResult{}, fmt.Errorf("check %s: %w", c.ID, err)
 	}
 	work := filepath.Join(p.dir, c.Dir)
 	ran := CheckResult{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
@@ -42,7 +42,7 @@ func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult,
 	env := append([]string{"CI=true", "XDG_CACHE_HOME=" + p.cache, "GOFLAGS=", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8"}, c.Env...)
 	wrapped, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: g.Hidden, Writable: []string{p.cache}}, c.Network)
 	if err != nil {
-		return ran, fmt.Errorf("the check %s: %w", c.ID, err)
+		return ran, fmt.Errorf("check %s: %w", c.ID, err)
 	}
 	defer wrapped.Close()
 	ran.Env = envHash(wrapped.Env, p)
@@ -55,7 +55,7 @@ func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string
 	if limit == 0 {
 		limit = checkTime
 	}
-	errLate := fmt.Errorf("it took more than %s", limit)
+	errLate := fmt.Errorf("timed out after %s", limit)
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	out, faults := &capture{limit: maxPrint}, &capture{limit: maxPrint}
@@ -69,11 +69,11 @@ func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string
 	case errors.Is(err, errLate):
 		ran.Fault, ran.Code = errLate.Error(), -1
 	case err != nil:
-		return fmt.Errorf("the check %s: %w", c.ID, err)
+		return fmt.Errorf("check %s: %w", c.ID, err)
 	case out.passed || faults.passed:
-		ran.Fault = fmt.Sprintf("it printed more than %d MiB", maxPrint>>20)
+		ran.Fault = fmt.Sprintf("printed more than %d MiB", maxPrint>>20)
 	case exit.Signal != "":
-		ran.Fault = "it was ended: " + exit.Signal
+		ran.Fault = "killed by signal: " + exit.Signal
 	}
 	if c.Tests != "" {
 		ran.readTests(c, out.kept.Bytes(), report, work)
@@ -116,11 +116,11 @@ func readReport(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("it has not written %s", filepath.Base(path))
+		return nil, fmt.Errorf("%s was not written", filepath.Base(path))
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxPrint:
-		return nil, fmt.Errorf("%s is no file of at most %d MiB", filepath.Base(path), maxPrint>>20)
+		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", filepath.Base(path), maxPrint>>20)
 	}
 	return os.ReadFile(path) //nolint:gosec // checked above
 }

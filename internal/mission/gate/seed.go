@@ -64,11 +64,11 @@ func (g *Gate) toSeed(ctx context.Context, cache string) error {
 func (g *Gate) withSeed(ctx context.Context, how int, do func() error) error {
 	lock, err := lockSeed(ctx, g.Seed, how)
 	if err != nil {
-		return fmt.Errorf("lock the cache of checks: %w", err)
+		return fmt.Errorf("lock the check cache: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // releases the lock
 	if err := do(); err != nil {
-		return fmt.Errorf("copy the cache of checks (it can be removed: %s): %w", g.Seed, err)
+		return fmt.Errorf("copy the check cache (%s can be deleted): %w", g.Seed, err)
 	}
 	return nil
 }

@@ -25,14 +25,14 @@ type Judgment = pawl.Judgment
 func ReadVerdict(data []byte) (Verdict, error) {
 	var v Verdict
 	if len(data) > maxVerdict {
-		return v, fault.New(pawl.ErrInvalid, "read the verdict: it has %d bytes, at most %d are read: say it in fewer words", len(data), maxVerdict)
+		return v, fault.New(pawl.ErrInvalid, "read the verdict: too long (%d bytes, the limit is %d)", len(data), maxVerdict)
 	}
 	if err := strictjson.Decode(data, &v); err != nil {
 		return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: %w: it must be an object with criteria, suspicions and problems", err)
 	}
 	for key, missing := range map[string]bool{"criteria": v.Criteria == nil, "suspicions": v.Suspicions == nil, "problems": v.Problems == nil} {
 		if missing {
-			return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: it has no %s: write an empty list if there are none", key)
+			return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: %s is missing: write an empty list if there are none", key)
 		}
 	}
 	return v, nil
@@ -53,7 +53,7 @@ func (d Report) Faults(v Verdict) []pawl.GateFault {
 	f.addJudgments("suspicion", suspicions, v.Suspicions)
 	for _, problem := range v.Problems {
 		if problem = strings.TrimSpace(problem); problem == "" {
-			f.add("review-unreadable", "", "the reviewer names a problem without a word on it: say what it is, or leave it out")
+			f.add("review-unreadable", "", "the reviewer reported a problem without a description")
 		} else {
 			f.add("review", "", "the reviewer found a problem: %s", problem)
 		}
@@ -74,19 +74,19 @@ func (f *faults) addJudgments(kind string, ids []string, judgments []Judgment) {
 	for _, id := range ids {
 		if (given[id] != 1 || wanted[id] != 1) && !reported[id] {
 			reported[id] = true
-			f.add("review-unreadable", id, "the %s %q has %d judgments, and must have one of its own: judge each once, by its id", kind, id, given[id])
+			f.add("review-unreadable", id, "the %s %q has %d judgments instead of one", kind, id, given[id])
 		}
 	}
 	for _, j := range judgments {
 		why := strings.TrimSpace(j.Why)
 		switch {
 		case wanted[j.ID] == 0:
-			f.add("review-unreadable", j.ID, "there is no %s %q to judge: use the ids of the dossier", kind, j.ID)
+			f.add("review-unreadable", j.ID, "the reviewer judged an unknown %s %q: use the ids of the report", kind, j.ID)
 		case why == "":
-			f.add("review-unreadable", j.ID, "the judgment on the %s %q has no reason: say what shows it", kind, j.ID)
+			f.add("review-unreadable", j.ID, "the judgment on the %s %q has no reason", kind, j.ID)
 		}
 		if !j.Holds && why != "" {
-			f.add("review", j.ID, "the reviewer says that the %s %q does not hold: %s", kind, j.ID, why)
+			f.add("review", j.ID, "the reviewer rejected the %s %q: %s", kind, j.ID, why)
 		}
 	}
 }

@@ -127,7 +127,7 @@ var media = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp|ico|woff2?|ttf|otf)$`)
 func LeftOut(left []Left) []Finding {
 	found := []Finding{}
 	for _, l := range left {
-		f := Finding{Path: l.Path, Severity: Warning, Rule: notReviewed, Title: "Not reviewed", Message: "This file was left out of the review: " + l.Why + "."}
+		f := Finding{Path: l.Path, Severity: Warning, Rule: notReviewed, Title: "Not reviewed", Message: "This file was not reviewed: " + l.Why + "."}
 		if l.Why == whyBinary && media.MatchString(l.Path) {
 			f.Severity = Note
 		}

@@ -32,9 +32,9 @@ func choose(files []File, file, change int) (shown []File, left []Left) {
 		case f.Binary():
 			why = whyBinary
 		case f.Size > file:
-			why = fmt.Sprintf("its change has %d bytes, and %d are shown of a file", f.Size, file)
+			why = fmt.Sprintf("its diff is too large (%d bytes, the limit per file is %d)", f.Size, file)
 		case f.Size > budget:
-			why = fmt.Sprintf("the whole change has more than the %d bytes that are shown", change)
+			why = fmt.Sprintf("the change is too large (the limit is %d bytes)", change)
 		}
 		if why != "" {
 			left = append(left, Left{f.Path, why})
@@ -46,7 +46,7 @@ func choose(files []File, file, change int) (shown []File, left []Left) {
 	return shown, left
 }
 
-const whyBinary = "it is no text"
+const whyBinary = "binary file"
 
 // Submodules returns the submodules that a change updates, as files left out. raw is the output of git
 // diff-tree --raw -z.
@@ -56,7 +56,7 @@ func Submodules(raw []byte) []Left {
 	for i, f := range fields {
 		// :100644 160000 id id M, and then the path
 		if strings.HasPrefix(f, ":") && i+1 < len(fields) && (strings.HasPrefix(f, ":160000 ") || strings.Contains(f, " 160000 ")) {
-			left = append(left, Left{fields[i+1], "it is a submodule: what it holds is elsewhere"})
+			left = append(left, Left{fields[i+1], "submodule: its content is in another repository"})
 		}
 	}
 	return left

@@ -89,7 +89,7 @@ func Parse(patch []byte) ([]File, error) {
 		patch = rest
 	}
 	if p.old > 0 || p.new > 0 {
-		return nil, fault.New(pawl.ErrInvalid, "the patch is cut off")
+		return nil, fault.New(pawl.ErrInvalid, "the patch is truncated")
 	}
 	for i, f := range p.files {
 		if f.Path == "" {
@@ -107,7 +107,7 @@ func (p *parser) add(line string) error {
 		p.files = append(p.files, File{Path: samePath(line[len("diff --git "):]), State: "modified"})
 		return nil
 	case len(p.files) == 0:
-		return fmt.Errorf("%.80q does not begin a file", line)
+		return fmt.Errorf("%.80q does not start a file", line)
 	case strings.HasPrefix(line, "@@ "):
 		return p.hunk(line)
 	case strings.HasPrefix(line, `\ `): // no newline at the end of the file
@@ -177,10 +177,10 @@ func (f *File) head(line string) error {
 		f.Path, ok = unquote(rest, "b/")
 	case prefix == "---", prefix == "+++":
 	default:
-		return fmt.Errorf("%.80q is unknown: end a merge that is going on first", line)
+		return fmt.Errorf("unknown line %.80q: finish any merge in progress first", line)
 	}
 	if !ok {
-		return fmt.Errorf("%.80q names no path", line)
+		return fmt.Errorf("%.80q has no path", line)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (p *parser) hunk(line string) error {
 	m := hunkHead.FindStringSubmatch(line)
 	f := &p.files[len(p.files)-1]
 	if m == nil || f.Path == "" {
-		return fmt.Errorf("%.80q begins no hunk", line)
+		return fmt.Errorf("%.80q does not start a hunk", line)
 	}
 	count := func(text string) int {
 		if text == "" {
@@ -221,10 +221,10 @@ func (p *parser) row(line string) error {
 	case '-':
 		p.old--
 	default:
-		return fmt.Errorf("%.80q is no row of a hunk", line)
+		return fmt.Errorf("%.80q is not a line of a hunk", line)
 	}
 	if p.old < 0 || p.new < 0 {
-		return fmt.Errorf("%.80q is more than its hunk has", line)
+		return fmt.Errorf("%.80q is beyond the end of its hunk", line)
 	}
 	if row.Kind != '-' {
 		row.Line = p.line

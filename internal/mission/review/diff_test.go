@@ -238,7 +238,7 @@ func TestChoose(t *testing.T) {
 	if diff := cmp.Diff([]File{{Path: "a", Size: 60}, {Path: "e", Size: 40}}, shown); diff != "" {
 		t.Error(diff)
 	}
-	want := []Left{{"b", "it is no text"}, {"c", "its change has 101 bytes, and 100 are shown of a file"}, {"d", "the whole change has more than the 100 bytes that are shown"}}
+	want := []Left{{"b", "binary file"}, {"c", "its diff is too large (101 bytes, the limit per file is 100)"}, {"d", "the change is too large (the limit is 100 bytes)"}}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Error(diff)
 	}

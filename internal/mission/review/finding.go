@@ -41,15 +41,15 @@ type rule struct{ id, about string }
 const notReviewed = "not-reviewed"
 
 var rules = []rule{
-	{"correctness", "It does not do what it should."},
-	{"security", "It can be abused, or lets a secret out."},
-	{"data-loss", "Data can be lost or damaged."},
-	{"concurrency", "It goes wrong when things happen at once."},
-	{"errors", "A failure is passed over, or told wrongly."},
-	{"performance", "It takes more time or space than it should."},
-	{"compatibility", "It breaks those who rely on how it was."},
-	{"tests", "What it does is not tested, or the test cannot fail."},
-	{"docs", "What is written about it is wrong or missing."},
-	{"maintainability", "It will be hard to understand or change."},
-	{notReviewed, "The file was left out of the review."},
+	{"correctness", "The code does not do what it should."},
+	{"security", "The change can be abused, or leaks a secret."},
+	{"data-loss", "Data can be lost or corrupted."},
+	{"concurrency", "The code fails when things happen concurrently."},
+	{"errors", "An error is ignored or reported wrongly."},
+	{"performance", "The code uses more time or memory than it should."},
+	{"compatibility", "The change breaks existing users."},
+	{"tests", "The behavior is not tested, or the test cannot fail."},
+	{"docs", "The documentation is wrong or missing."},
+	{"maintainability", "The code is hard to understand or change."},
+	{notReviewed, "The file was not reviewed."},
 }

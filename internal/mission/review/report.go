@@ -71,9 +71,9 @@ func (r Report) counts() string {
 	for _, f := range r.Findings {
 		n[f.Severity]++
 	}
-	text := fmt.Sprintf("files reviewed: %d, left out: %d; errors: %d, warnings: %d, notes: %d", r.Files, len(r.LeftOut), n[Error], n[Warning], n[Note])
+	text := fmt.Sprintf("files reviewed: %d, not reviewed: %d; errors: %d, warnings: %d, notes: %d", r.Files, len(r.LeftOut), n[Error], n[Warning], n[Note])
 	if d := r.Dropped; d != (Dropped{}) {
-		text += fmt.Sprintf("; of what the model found, outside of the change: %d, twice: %d, too many: %d, made a note: %d", d.Outside, d.Twice, d.Beyond, d.Lowered)
+		text += fmt.Sprintf("; dropped: %d outside the change, %d duplicates, %d over the limit; lowered to notes: %d", d.Outside, d.Twice, d.Beyond, d.Lowered)
 	}
 	return text
 }

@@ -71,7 +71,7 @@ const fingerprintKey = "pawlFinding/v1"
 func sarifRules() []sarifRule {
 	list := make([]sarifRule, len(rules))
 	for i, r := range rules {
-		list[i] = sarifRule{ID: "pawl/" + r.id, Short: sarifText{r.about}, Full: sarifText{r.about}, Help: sarifText{r.about + " See 'pawl review --help'."}}
+		list[i] = sarifRule{ID: "pawl/" + r.id, Short: sarifText{r.about}, Full: sarifText{r.about}, Help: sarifText{r.about + " See `pawl review --help`."}}
 	}
 	return list
 }

@@ -155,7 +155,7 @@ func (d *decoder) stop(emit func(model.Chunk)) error {
 		d.call.Input = json.RawMessage(string(d.input))
 	}
 	if d.call.Name == "" {
-		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %s", d.call.Input)}
+		return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("tool call without a name: %s", d.call.Input)}
 	}
 	emit(model.Chunk{Kind: model.ChunkCall, Call: d.call})
 	return nil

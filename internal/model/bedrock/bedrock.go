@@ -34,7 +34,7 @@ func Environment(getenv func(string) string) (Account, error) {
 		a.Region = getenv("AWS_DEFAULT_REGION")
 	}
 	if a.Region == "" {
-		return Account{}, fault.New(pawl.ErrInvalid, "no AWS region is named: set AWS_REGION")
+		return Account{}, fault.New(pawl.ErrInvalid, "no AWS region configured").Hint("Set AWS_REGION.")
 	}
 	keys := aws.Credentials{
 		AccessKeyID:     getenv("AWS_ACCESS_KEY_ID"),
@@ -43,7 +43,7 @@ func Environment(getenv func(string) string) (Account, error) {
 		Source:          "environment",
 	}
 	if a.Bearer == "" && !keys.HasKeys() {
-		return Account{}, fault.New(pawl.ErrInvalid, "no AWS credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return Account{}, fault.New(pawl.ErrInvalid, "no AWS credentials found").Hint("Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
 	}
 	a.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return keys, nil })
 	return a, nil

@@ -136,7 +136,7 @@ func TestStreamFailure(t *testing.T) {
 		{"an error", frame(t, "", ":message-type", "error", ":error-code", "500", ":error-message", "oh"), pawl.ErrorServer, "500: oh"},
 		{"a checksum that is wrong", broken, pawl.ErrorConnection, "checksum"},
 		{"half a frame", whole[:len(whole)/2], pawl.ErrorConnection, "EOF"},
-		{"no end", frame(t, "{}", ":message-type", "event", ":event-type", "new"), pawl.ErrorConnection, "broke off"},
+		{"no end", frame(t, "{}", ":message-type", "event", ":event-type", "new"), pawl.ErrorConnection, "cut off"},
 	}
 	for _, test := range tests {
 		body := append(chunk(t, `{"type":"ping"}`), test.then...)

@@ -49,7 +49,7 @@ func (t *transport) sign(r *http.Request) error {
 		return nil
 	}
 	if t.account.Credentials == nil {
-		return errors.New("no AWS credentials")
+		return errors.New("no AWS credentials found")
 	}
 	keys, err := t.account.Credentials.Retrieve(r.Context())
 	if err != nil {

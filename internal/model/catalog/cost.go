@@ -63,12 +63,12 @@ func (p *Price) UnmarshalJSON(text []byte) error {
 	whole, rest, _ := strings.Cut(string(text), ".")
 	dollars, err := strconv.ParseUint(whole, 10, 32)
 	if err != nil || len(rest) > 9 || dollars > maxPrice {
-		return fmt.Errorf("price %s: it must be a plain number of dollars for a million tokens, like 3.75", text)
+		return fmt.Errorf("invalid price %s: use dollars per million tokens, such as 3.75", text)
 	}
 	billionths := uint64(0)
 	if rest != "" {
 		if billionths, err = strconv.ParseUint(rest+"000000000"[len(rest):], 10, 32); err != nil {
-			return fmt.Errorf("price %s: it must be a plain number of dollars for a million tokens, like 3.75", text)
+			return fmt.Errorf("invalid price %s: use dollars per million tokens, such as 3.75", text)
 		}
 	}
 	*p = Price(dollars*1e9 + billionths)

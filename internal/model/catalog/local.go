@@ -84,7 +84,7 @@ func ask(ctx context.Context, p Provider) ([]Model, error) {
 		return nil, err
 	}
 	if list.Data == nil {
-		return nil, errors.New("it has no list of models")
+		return nil, errors.New("the response has no list of models")
 	}
 	var models []Model
 	for _, d := range list.Data {
@@ -112,7 +112,7 @@ func askOllama(ctx context.Context, p Provider) ([]Model, error) {
 		return nil, err
 	}
 	if list.Models == nil {
-		return nil, errors.New("it has no list of models")
+		return nil, errors.New("the response has no list of models")
 	}
 	var models []Model
 	for _, m := range list.Models {
@@ -146,7 +146,7 @@ func get(ctx context.Context, url string, v any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", resp.Status)
+		return fmt.Errorf("the server answered %s", resp.Status)
 	}
 	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(v)
 }

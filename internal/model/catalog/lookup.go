@@ -105,11 +105,11 @@ func version(s string) []int {
 const maxSuggestions = 4
 
 func (c *Catalog) unknown(name string) error {
-	hint := "'pawl models' lists them"
+	err := fault.New(pawl.ErrInvalid, "unknown model %q", name)
 	if similar := c.suggest(name); len(similar) > 0 {
-		hint = "did you mean " + orList(similar) + "?"
+		return err.Hint("Did you mean %s?", orList(similar))
 	}
-	return fault.New(pawl.ErrInvalid, "unknown model %q: %s", name, hint)
+	return err.Hint("Run `pawl models` to see all models.")
 }
 
 // suggest returns the most similar aliases and refs, best first.

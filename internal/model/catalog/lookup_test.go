@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 func TestLookup(t *testing.T) {
@@ -68,12 +69,12 @@ func TestLookupRefuses(t *testing.T) {
 	t.Parallel()
 	c := mustOpen(t, "")
 	for name, want := range map[string][]string{
-		"":                            {"unknown model", "'pawl models' lists them"},
-		"quite-something-else":        {"'pawl models' lists them"},
-		"anthropic/claude-sonet-4-5":  {"did you mean anthropic/claude-sonnet-4-5"},
-		"anthropic/claude-sonnet-4.6": {"did you mean", "anthropic/claude-sonnet-4-6"}, // never OpenRouter's model of that id
-		"claude-opus-4.8":             {"did you mean anthropic/claude-opus-4-8"},
-		"gpt-5.6":                     {"did you mean", "openai/gpt-5.6-sol"},
+		"":                            {"unknown model", "Run `pawl models` to see all models."},
+		"quite-something-else":        {"Run `pawl models` to see all models."},
+		"anthropic/claude-sonet-4-5":  {"Did you mean anthropic/claude-sonnet-4-5"},
+		"anthropic/claude-sonnet-4.6": {"Did you mean", "anthropic/claude-sonnet-4-6"}, // never OpenRouter's model of that id
+		"claude-opus-4.8":             {"Did you mean anthropic/claude-opus-4-8"},
+		"gpt-5.6":                     {"Did you mean", "openai/gpt-5.6-sol"},
 		"openai/":                     {"unknown model"},
 		"ollama/":                     {"unknown model"},
 		"gpt-5":                       {"several providers", "openai/gpt-5", "azure/gpt-5"},
@@ -88,7 +89,7 @@ func TestLookupRefuses(t *testing.T) {
 			t.Errorf("%q: %v is not ErrInvalid", name, err)
 		}
 		for _, text := range want {
-			if !strings.Contains(err.Error(), text) {
+			if !strings.Contains(fault.Text(err), text) {
 				t.Errorf("%q: error %q has no %q", name, err, text)
 			}
 		}

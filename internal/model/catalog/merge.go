@@ -33,7 +33,7 @@ func (c *Catalog) merge(text []byte) error {
 	for _, p := range c.Providers {
 		for _, ref := range []string{p.Default, p.Small} {
 			if ref != "" && c.model(ref) < 0 {
-				return fmt.Errorf("provider %q: there is no model %q", p.ID, ref)
+				return fmt.Errorf("provider %q: model %q does not exist", p.ID, ref)
 			}
 		}
 	}
@@ -68,9 +68,9 @@ func (c *Catalog) mergeProvider(raw json.RawMessage) error {
 func (p Provider) check() error {
 	switch {
 	case p.ID == "" || strings.ContainsAny(p.ID, "/ \t\n"):
-		return fmt.Errorf("id %q: it must be a word without /", p.ID)
+		return fmt.Errorf("invalid id %q: use a word without a slash", p.ID)
 	case !slices.Contains(protocols, p.Protocol):
-		return fmt.Errorf("provider %q: protocol %q: use one of %q", p.ID, p.Protocol, protocols)
+		return fmt.Errorf("provider %q: unknown protocol %q: use one of %q", p.ID, p.Protocol, protocols)
 	}
 	return nil
 }
@@ -120,15 +120,15 @@ func (c *Catalog) check(m Model) error {
 	provider, name, _ := strings.Cut(m.Ref, "/")
 	switch {
 	case provider == "" || name == "":
-		return errors.New("its ref must be provider/name")
+		return errors.New("invalid ref: use provider/name")
 	case m.Provider != provider:
-		return fmt.Errorf("its provider is %q, but its ref says %q", m.Provider, provider)
+		return fmt.Errorf("the provider is %q, but the ref says %q", m.Provider, provider)
 	case c.provider(provider) < 0:
-		return fmt.Errorf("there is no provider %q: add it under providers", provider)
+		return fmt.Errorf("unknown provider %q: add it under providers", provider)
 	case m.Context < 0 || m.Output < 0:
 		return errors.New("context and output must not be negative")
 	case m.Context > 0 && m.Output > m.Context:
-		return fmt.Errorf("its output (%d) is larger than its context (%d)", m.Output, m.Context)
+		return fmt.Errorf("output (%d) is larger than context (%d)", m.Output, m.Context)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func TestPosition(t *testing.T) {
 			}
 		}
 		r := post(t.Context(), srv.URL, p, history{{text: "first", then: "stop"}}.body(p))
-		if want := `expected to match "^go on$" and was "stop"`; r.status != http.StatusBadRequest || !strings.Contains(r.message(t), want) {
+		if want := `expected to match "^go on$", but was "stop"`; r.status != http.StatusBadRequest || !strings.Contains(r.message(t), want) {
 			t.Errorf("%s: got %d %s", p, r.status, r.body)
 		}
 	}

@@ -98,7 +98,7 @@ func (d *decoder) part(p *part, emit func(model.Chunk)) error {
 	switch {
 	case p.Call != nil:
 		if p.Call.Name == "" {
-			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: "a call without a name"}
+			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: "tool call without a name"}
 		}
 		c := pawl.ToolCall{ID: pawl.CallID(p.Call.ID), Name: p.Call.Name, Input: p.Call.Args}
 		if c.Input == nil || string(c.Input) == "null" {

@@ -96,7 +96,7 @@ func TestStreamFailure(t *testing.T) {
 		{`{"candidates":[{"content":{"parts":[{"te`, pawl.ErrorMalformed, "unexpected end"},
 		{`{"candidates":[{"content":{"parts":[{"text":7}]}}]}`, pawl.ErrorMalformed, "cannot unmarshal"},
 		{`<html>`, pawl.ErrorMalformed, "html"},
-		{text("more"), pawl.ErrorConnection, "broke off"},
+		{text("more"), pawl.ErrorConnection, "cut off"},
 	}
 	for _, test := range tests {
 		_, err := stream(t, text("a"), test.event)

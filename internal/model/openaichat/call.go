@@ -103,7 +103,7 @@ func (c *calls) flush(emit func(model.Chunk)) error {
 	slices.SortStableFunc(c.list, func(a, b call) int { return a.index - b.index })
 	for _, whole := range c.list {
 		if whole.name == "" {
-			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a call without a name: %.200s", whole.arguments)}
+			return &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("tool call without a name: %.200s", whole.arguments)}
 		}
 		if len(whole.arguments) == 0 {
 			whole.arguments = []byte(`{}`) // a tool without parameters

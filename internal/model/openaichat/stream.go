@@ -184,9 +184,9 @@ func finishOf(reason string) (pawl.Finish, error) {
 	case "content_filter", "sensitive":
 		return "", &model.ProviderError{Kind: pawl.ErrorRefused, Message: "the provider's content filter stopped the reply"}
 	case "insufficient_system_resource":
-		return "", &model.ProviderError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of room while it replied"}
+		return "", &model.ProviderError{Kind: pawl.ErrorOverloaded, Message: "the provider ran out of capacity during the reply"}
 	case "error", "network_error":
-		return "", &model.ProviderError{Kind: pawl.ErrorServer, Message: "the provider failed while it replied"}
+		return "", &model.ProviderError{Kind: pawl.ErrorServer, Message: "the provider failed during the reply"}
 	default: // stop, and non-standard values for it
 		return pawl.FinishEndTurn, nil
 	}

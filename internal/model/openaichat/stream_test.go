@@ -179,7 +179,7 @@ var oddities = []struct {
 		want:   []model.Chunk{emits("a", "f", `{"x": `), finishes(pawl.FinishMaxTokens)},
 	},
 	{
-		name:   "a call without a name",
+		name:   "tool call without a name",
 		events: []string{say(`{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{}"}}]}`), end("tool_calls"), done},
 		fails:  pawl.ErrorMalformed,
 	},

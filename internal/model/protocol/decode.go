@@ -58,6 +58,6 @@ func decode(events iter.Seq2[Event, error], d Decoder, yield func(model.Chunk, e
 		ender.End(emit)
 	}
 	if !enough && !d.Done() {
-		yield(model.Chunk{}, &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply broke off"})
+		yield(model.Chunk{}, &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply was cut off"})
 	}
 }

@@ -47,7 +47,7 @@ func (e Endpoint) events(ctx context.Context, path string, body []byte) iter.Seq
 		case ctx.Err() != nil:
 			yield(Event{}, ctx.Err())
 		case errors.Is(context.Cause(call), errIdle):
-			yield(Event{}, &model.ProviderError{Kind: pawl.ErrorIdle, Message: fmt.Sprintf("no bytes for %s", idle)})
+			yield(Event{}, &model.ProviderError{Kind: pawl.ErrorIdle, Message: fmt.Sprintf("no data received for %s", idle)})
 		default:
 			yield(Event{}, err)
 		}

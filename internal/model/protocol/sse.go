@@ -80,7 +80,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		case err == nil:
 			return trimEnd(r.line), nil
 		case len(r.line) > maxLine:
-			return nil, &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a line of the stream has more than %d bytes", maxLine)}
+			return nil, &model.ProviderError{Kind: pawl.ErrorMalformed, Message: fmt.Sprintf("a line of the stream is longer than %d bytes", maxLine)}
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return r.line, err
 		}

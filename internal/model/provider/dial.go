@@ -88,7 +88,7 @@ func client(p catalog.Provider, m catalog.Model, at protocol.Endpoint) (model.Mo
 	case catalog.ProtocolGemini:
 		return geminiClient(&gemini.Client{Endpoint: at, Model: m.ID}, m), nil
 	default:
-		return nil, fault.New(pawl.ErrInvalid, "provider %s has the unknown protocol %q", p.Name, p.Protocol)
+		return nil, fault.New(pawl.ErrInvalid, "provider %s has unknown protocol %q", p.Name, p.Protocol)
 	}
 }
 

@@ -3,7 +3,6 @@
 package provider
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -53,7 +52,7 @@ func (o *Opener) Open(ref string) (model.Model, error) {
 	}
 	m, err := o.new(ref)
 	if err != nil {
-		return nil, fmt.Errorf("open model: %w", err)
+		return nil, err
 	}
 	if o.open == nil {
 		o.open = map[string]model.Model{}
@@ -75,9 +74,9 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	}
 	switch {
 	case ref == "":
-		return nil, fault.New(pawl.ErrInvalid, "no model is chosen: name one with --model, e.g. --model sonnet or --model script:demo.jsonl")
+		return nil, fault.New(pawl.ErrInvalid, "no model configured").Hint("Run `pawl auth login`, or pass --model (see `pawl models`).")
 	case o.Catalog == nil:
-		return nil, fault.New(pawl.ErrInvalid, "unknown model %q", ref)
+		return nil, fault.New(pawl.ErrInvalid, "unknown model %q", ref).Hint("Run `pawl models` to see all models.")
 	}
 	known, err := o.Catalog()
 	if err != nil {
@@ -124,7 +123,7 @@ func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error
 	if o.RateLimit != nil {
 		c = o.RateLimit.Model(p.ID, strings.TrimPrefix(m.Ref, p.ID+"/"), c)
 	}
-	return priced{c, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
+	return priced{c, p.ID, func(u pawl.Usage) pawl.Money { return catalog.Cost(m, u) }}, nil
 }
 
 // endpoint returns the base URL of a provider, and the user's headers for it.
@@ -138,11 +137,11 @@ func (o *Opener) endpoint(p catalog.Provider) (base string, header http.Header, 
 		base = p.BaseURL
 	}
 	if base == "" {
-		hint := "set its base_url in the configuration"
+		err := fault.New(pawl.ErrInvalid, "no base URL configured for %s", p.Name)
 		if p.BaseURLEnv != "" {
-			hint = "set " + p.BaseURLEnv
+			return "", nil, err.Hint("Set %s to the URL of your account.", p.BaseURLEnv)
 		}
-		return "", nil, fault.New(pawl.ErrInvalid, "where %s is depends on your account: %s", p.Name, hint)
+		return "", nil, err.Hint("Set providers.%s.base_url in the configuration.", p.ID)
 	}
 	header = http.Header{}
 	for name, value := range own.Headers {

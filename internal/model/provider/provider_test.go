@@ -27,10 +27,10 @@ func TestOpen(t *testing.T) {
 	good, flawed := write(t, `{"text":"hello"}`), write(t, `{"txet":"hello"}`)
 	tests := []struct{ name, ref, says string }{
 		{"a script", "script:" + good, ""},
-		{"none", "", "no model is chosen"},
+		{"none", "", "no model configured"},
 		{"a script that is not there", "script:" + good + "x", good + "x"},
 		{"a script with a flaw", "script:" + flawed, `unknown key "txet"`},
-		{"a script without a name", "script:", "open model"},
+		{"a script without a name", "script:", "open script"},
 		{"another kind", "gpt-0", `unknown model "gpt-0"`},
 		{"another case", "Script:" + good, "unknown model"},
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 )
@@ -37,6 +38,15 @@ type named struct {
 	model.Model
 }
 
+// hinted adds to an error about the API key how to replace it.
+func (m named) hinted(e *model.ProviderError) error {
+	p, ok := m.Model.(priced)
+	if !ok || e.Kind != pawl.ErrorAuth {
+		return e
+	}
+	return fault.New(e, "%w", e).Hint("Run `pawl auth login %s` to replace the API key.", p.provider)
+}
+
 // Stream implements [model.Model].
 func (p retrying) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
@@ -51,7 +61,7 @@ func (p retrying) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 				next, wait := m.ref, p.backoff(failed, retries)
 				if wait < 0 { // give up this model
 					if i+1 == len(p.models) || !passes(failed.ProviderError) {
-						yield(model.Chunk{}, failed.ProviderError)
+						yield(model.Chunk{}, m.hinted(failed.ProviderError))
 						return
 					}
 					next, wait = p.models[i+1].ref, 0
@@ -105,7 +115,7 @@ func try(ctx context.Context, m named, req model.Request, yield func(model.Chunk
 			return failed, true
 		}
 	}
-	failed.ProviderError = &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply broke off"}
+	failed.ProviderError = &model.ProviderError{Kind: pawl.ErrorConnection, Message: "the reply was cut off"}
 	return failed, false
 }
 
@@ -142,7 +152,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // priced adds the cost to a model's usage.
 type priced struct {
 	model.Model
-	cost func(pawl.Usage) pawl.Money
+	provider string // its ID
+	cost     func(pawl.Usage) pawl.Money
 }
 
 // Stream implements [model.Model].

@@ -100,13 +100,13 @@ func (c *call) why() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := c.model.pause(); d > 0 {
-		return fmt.Sprintf("the provider asks for a pause, of %s from now", d.Round(time.Second))
+		return fmt.Sprintf("the provider asked to wait %s", d.Round(time.Second))
 	}
 	tight := p.all
 	if c.model.running >= c.model.limit {
 		tight = c.model
 	}
-	return fmt.Sprintf("%d calls to %s run at once, of at most %d for now, and %d wait", tight.running, tight.name, tight.limit, p.waiting)
+	return fmt.Sprintf("%d of %d calls to %s running, %d waiting", tight.running, tight.limit, tight.name, p.waiting)
 }
 
 // outcome is what a call reveals about the provider's capacity. The zero value reveals nothing: the call was

@@ -50,13 +50,13 @@ func (m *Model) begin(ctx context.Context, c *call, yield func(model.Chunk, erro
 	first := min(quiet, bound)
 	err := c.await(ctx, first)
 	if errors.Is(err, errLate) && bound > first {
-		if !yield(model.Chunk{Kind: model.ChunkNotice, Text: fmt.Sprintf("waiting for a turn to ask %s: %s", m.pool.name, c.why())}, nil) {
+		if !yield(model.Chunk{Kind: model.ChunkNotice, Text: fmt.Sprintf("waiting to call %s: %s", m.pool.name, c.why())}, nil) {
 			return false
 		}
 		err = c.await(ctx, bound-first)
 	}
 	if errors.Is(err, errLate) {
-		err = m.provider.full(m.pool, fmt.Sprintf("within %s", bound), c.why())
+		err = m.provider.full(m.pool, fmt.Sprintf(" within %s", bound), c.why())
 	}
 	if err != nil {
 		yield(model.Chunk{}, err)

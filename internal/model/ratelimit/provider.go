@@ -62,7 +62,7 @@ func (p *provider) enter(m *pool, group pawl.SessionID) (*call, error) {
 		return c, nil
 	}
 	if p.waiting >= mostWaiting {
-		return nil, p.full(m, "at all", fmt.Sprintf("%d calls wait already", p.waiting))
+		return nil, p.full(m, "", fmt.Sprintf("%d calls are already waiting", p.waiting))
 	}
 	c.state, c.ready = waits, make(chan struct{})
 	p.lineOf(m, group).add(c)
@@ -133,7 +133,7 @@ func (p *provider) pause(m *pool, d time.Duration) {
 // full returns the error of a call that got no slot.
 func (p *provider) full(m *pool, when, why string) error {
 	return &FullError{model.ProviderError{Kind: pawl.ErrorRateLimited, Message: fmt.Sprintf(
-		"the call to %s could not begin %s: %s; try again later, or raise providers.%s.calls in the configuration if the provider bears more", m.name, when, why, p.id)}}
+		"the call to %s could not start%s: %s; try again later, or raise providers.%s.calls in the configuration if the provider allows more", m.name, when, why, p.id)}}
 }
 
 // FullError means that a call got no slot in time. It wraps a [model.ProviderError], but must not be retried:

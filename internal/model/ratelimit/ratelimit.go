@@ -55,7 +55,7 @@ func New(bounds map[string]Bounds) (*Limiter, error) {
 // check validates the bounds. Error messages use the names of the configuration.
 func (b Bounds) check(id string) error {
 	bad := func(key string, value, most int) error {
-		return fault.New(pawl.ErrInvalid, "providers.%s.calls.%s is %d: use 1 to %d, or leave it out", id, key, value, most)
+		return fault.New(pawl.ErrInvalid, "invalid providers.%s.calls.%s: %d: use 1 to %d, or omit it", id, key, value, most)
 	}
 	if b.Calls < 0 || b.Calls > mostCalls {
 		return bad("max", b.Calls, mostCalls)

@@ -27,12 +27,12 @@ func TestBounds(t *testing.T) {
 	}{
 		{"the defaults", Bounds{}, ""},
 		{"all", Bounds{Calls: 1000, Models: map[string]int{"a": 1}, Wait: 24 * time.Hour}, ""},
-		{"less than none", Bounds{Calls: -1}, "providers.p.calls.max is -1: use 1 to 1000"},
-		{"too many", Bounds{Calls: 1001}, "providers.p.calls.max is 1001"},
-		{"a model that may not be asked", Bounds{Models: map[string]int{"a": 0}}, "providers.p.calls.models.a is 0"},
-		{"a model with too many", Bounds{Models: map[string]int{"a": 1001}}, "providers.p.calls.models.a is 1001"},
-		{"a wait before now", Bounds{Wait: -time.Second}, "providers.p.calls.wait is -1: use 1 to 86400"},
-		{"a wait for days", Bounds{Wait: 25 * time.Hour}, "providers.p.calls.wait is 90000"},
+		{"less than none", Bounds{Calls: -1}, "providers.p.calls.max: -1: use 1 to 1000"},
+		{"too many", Bounds{Calls: 1001}, "providers.p.calls.max: 1001"},
+		{"a model that may not be asked", Bounds{Models: map[string]int{"a": 0}}, "providers.p.calls.models.a: 0"},
+		{"a model with too many", Bounds{Models: map[string]int{"a": 1001}}, "providers.p.calls.models.a: 1001"},
+		{"a wait before now", Bounds{Wait: -time.Second}, "providers.p.calls.wait: -1: use 1 to 86400"},
+		{"a wait for days", Bounds{Wait: 25 * time.Hour}, "providers.p.calls.wait: 90000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := New(map[string]Bounds{"p": tt.Bounds})
@@ -205,7 +205,7 @@ func TestWaitHasABound(t *testing.T) {
 		notices []string
 		says    string
 	}{
-		{"by default", 0, 10 * time.Minute, []string{"waiting for a turn to ask p/a: 1 calls to p/a run at once, of at most 1 for now, and 1 wait"}, "the call to p/a could not begin within 10m0s: 1 calls to p/a run at once, of at most 1 for now, and 1 wait; try again later, or raise providers.p.calls"},
+		{"by default", 0, 10 * time.Minute, []string{"waiting to call p/a: 1 of 1 calls to p/a running, 1 waiting"}, "the call to p/a could not start within 10m0s: 1 of 1 calls to p/a running, 1 waiting; try again later, or raise providers.p.calls"},
 		{"before a person is told", time.Second, time.Second, nil, "within 1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestQueueHasABound(t *testing.T) {
 		}
 	}
 	var full *FullError
-	if _, err := p.enter(m, "late"); !errors.As(err, &full) || !strings.Contains(err.Error(), "1000 calls wait already") {
+	if _, err := p.enter(m, "late"); !errors.As(err, &full) || !strings.Contains(err.Error(), "1000 calls are already waiting") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestPause(t *testing.T) {
 				if err != nil || time.Since(began) != tt.waits {
 					t.Errorf("it began after %s, want %s: %v", time.Since(began), tt.waits, err)
 				}
-				if said := strings.Join(notices, "\n"); strings.Contains(said, "asks for a pause") != (tt.waits > 0) {
+				if said := strings.Join(notices, "\n"); strings.Contains(said, "asked to wait") != (tt.waits > 0) {
 					t.Errorf("the person is told %q", said)
 				}
 			})

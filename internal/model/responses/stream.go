@@ -164,7 +164,7 @@ func (d *decoder) end(e *event, emit func(model.Chunk)) error {
 	case it.Type == "function_call":
 		delete(d.begun, e.OutputIndex)
 		if it.Name == "" {
-			return malformed("a call without a name: %s", it.Arguments)
+			return malformed("tool call without a name: %s", it.Arguments)
 		}
 		d.called, d.thinking = true, false
 		input := json.RawMessage(cmp.Or(it.Arguments, "{}"))
@@ -178,7 +178,7 @@ func (d *decoder) complete(e *event, emit func(model.Chunk)) error {
 		return refused(string(d.refusal))
 	}
 	if len(d.begun) > 0 {
-		return malformed("%d calls have no end", len(d.begun))
+		return malformed("%d tool calls are incomplete", len(d.begun))
 	}
 	finish := pawl.FinishEndTurn
 	if d.called {

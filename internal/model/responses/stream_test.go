@@ -124,15 +124,15 @@ func TestStreamFails(t *testing.T) {
 		kind    pawl.ErrorKind
 		message string
 	}{
-		{"nothing", "", pawl.ErrorConnection, "the reply broke off"},
-		{"no end", stream(created, hi), pawl.ErrorConnection, "the reply broke off"},
-		{"no end after a call", stream(created, done("0", callA)), pawl.ErrorConnection, "the reply broke off"},
+		{"nothing", "", pawl.ErrorConnection, "the reply was cut off"},
+		{"no end", stream(created, hi), pawl.ErrorConnection, "the reply was cut off"},
+		{"no end after a call", stream(created, done("0", callA)), pawl.ErrorConnection, "the reply was cut off"},
 		{"cut in the last event", strings.TrimSuffix(stream(hi, completed), "}}}\n\n"), pawl.ErrorConnection, ""},
 		{"not JSON", stream(hi, `{"type":`), pawl.ErrorMalformed, ""},
 		{"DONE before the end", stream(hi, `[DONE]`), pawl.ErrorMalformed, ""},
 		{"a delta that is no text", stream(`{"type":"response.output_text.delta","delta":{}}`), pawl.ErrorMalformed, ""},
-		{"a call without a name", stream(done("0", `{"type":"function_call","call_id":"a","arguments":"{}"}`), completed), pawl.ErrorMalformed, "a call without a name: {}"},
-		{"a call without an end", stream(hi, added("1", callA), completed), pawl.ErrorMalformed, "1 calls have no end"},
+		{"tool call without a name", stream(done("0", `{"type":"function_call","call_id":"a","arguments":"{}"}`), completed), pawl.ErrorMalformed, "tool call without a name: {}"},
+		{"a call without an end", stream(hi, added("1", callA), completed), pawl.ErrorMalformed, "1 tool calls are incomplete"},
 		{"refused", stream(`{"type":"response.refusal.delta","delta":"I "}`, `{"type":"response.refusal.delta","delta":"won't."}`, `{"type":"response.refusal.done","refusal":"I won't."}`, completed), pawl.ErrorRefused, "I won't."},
 		{"refused, no end of it", stream(`{"type":"response.refusal.delta","delta":"No."}`, completed), pawl.ErrorRefused, "No."},
 		{"refused without a word", stream(`{"type":"response.refusal.done"}`), pawl.ErrorRefused, "the model refused to answer"},

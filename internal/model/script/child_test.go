@@ -63,19 +63,19 @@ func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the workin
 		{"a call that the script did not make", model.Request{ParentCall: "toolu_1", Agent: "build"}, "built"},
 		{
 			"no block", model.Request{ParentCall: "call_2_1", Agent: "review"},
-			`script: misfit: scripts/main.jsonl:3: call call_2_1 names no script for its child, and no line has agent "review" (there are lines for: build, explore)`,
+			`script: misfit: scripts/main.jsonl:3: call call_2_1 names no script for its subagent, and no line has agent "review" (lines exist for: build, explore)`,
 		},
 		{
 			"no block for a call that the script did not make", model.Request{ParentCall: "toolu_1"},
-			`script: misfit: scripts/main.jsonl: call toolu_1 names no script for its child, and no line has agent "" (there are lines for: build, explore)`,
+			`script: misfit: scripts/main.jsonl: call toolu_1 names no script for its subagent, and no line has agent "" (lines exist for: build, explore)`,
 		},
 		{
 			"a child's script that runs out", model.Request{ParentCall: "call_1_2", Replies: 2},
-			`script: misfit: scripts/child.jsonl:2: the script ran out: it has 2 replies for this session and reply 3 was asked for; the last message was ""`,
+			`script: misfit: scripts/child.jsonl:2: the script is exhausted: it has 2 replies for this session, and reply 3 was requested; the last message was ""`,
 		},
 		{
 			"an agent's block that runs out", model.Request{ParentCall: "call_2_1", Agent: "build", Replies: 1},
-			`script: misfit: scripts/main.jsonl:4: the script ran out: it has 1 replies for this session and reply 2 was asked for; the last message was ""`,
+			`script: misfit: scripts/main.jsonl:4: the script is exhausted: it has 1 replies for this session, and reply 2 was requested; the last message was ""`,
 		},
 	}
 	m := family(t)
@@ -98,7 +98,7 @@ func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the workin
 
 func TestChildOfAScriptWithoutAgents(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	_, err := read(open(t, `{"calls":[{"name":"task"}]}`).Stream(t.Context(), model.Request{ParentCall: "call_1_1", Agent: "explore"}))
-	want := `script: misfit: main.jsonl:1: call call_1_1 names no script for its child, and no line has agent "explore" (there are lines for: none)`
+	want := `script: misfit: main.jsonl:1: call call_1_1 names no script for its subagent, and no line has agent "explore" (lines exist for: none)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -152,7 +152,7 @@ func TestBeside(t *testing.T) { //nolint:paralleltest // it changes the working 
 		{"the second, in a child", model.Request{Agent: model.AgentTitle, ParentCall: "call_1_1", Replies: 1}, "two"},
 		{"the last stands for all after it", model.Request{Agent: model.AgentTitle, Replies: 9}, "two"},
 		{"another one", model.Request{Agent: model.AgentSummary}, `script: misfit: main.jsonl: no line has agent "summary"`},
-		{"too large", model.Request{Messages: long}, "context overflow: 100 tokens are too many: the window takes 100, and 20 of them are for the reply"},
+		{"too large", model.Request{Messages: long}, "context overflow: the request has 100 tokens: the context window is 100, of which 20 are reserved for the reply"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,25 +37,25 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it changes the working 
 			"the script runs out", "{}\n{}\n", model.Request{Replies: 2, Messages: said("more?")},
 			script.Fault{
 				Kind:    script.KindMisfit,
-				Message: `main.jsonl:2: the script ran out: it has 2 replies for this session and reply 3 was asked for; the last message was "more?"`,
+				Message: `main.jsonl:2: the script is exhausted: it has 2 replies for this session, and reply 3 was requested; the last message was "more?"`,
 			},
 		},
 		{
 			"no line for the main session", `{"agent":"explore"}`, model.Request{},
 			script.Fault{
 				Kind:    script.KindMisfit,
-				Message: `main.jsonl: the script ran out: it has 0 replies for this session and reply 1 was asked for; the last message was ""`,
+				Message: `main.jsonl: the script is exhausted: it has 0 replies for this session, and reply 1 was requested; the last message was ""`,
 			},
 		},
 		{
 			"an expectation that is not met", "#\n" + `{"expect":"^hell"}`, model.Request{Messages: said("good day")},
-			script.Fault{Kind: script.KindMisfit, Message: `main.jsonl:2: the last message was expected to match "^hell" and was "good day"`},
+			script.Fault{Kind: script.KindMisfit, Message: `main.jsonl:2: the last message was expected to match "^hell", but was "good day"`},
 		},
 		{
 			"a long message is cut", `{"expect":"b"}`, model.Request{Messages: said(strings.Repeat("a", 1000))},
 			script.Fault{
 				Kind:    script.KindMisfit,
-				Message: `main.jsonl:1: the last message was expected to match "b" and was "` + strings.Repeat("a", 500) + `"… (1000 bytes)`,
+				Message: `main.jsonl:1: the last message was expected to match "b", but was "` + strings.Repeat("a", 500) + `"… (1000 bytes)`,
 			},
 		},
 	}

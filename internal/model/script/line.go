@@ -69,7 +69,7 @@ func readFile(path string, faults Faults) ([]reply, error) {
 		replies = append(replies, r)
 	}
 	if len(replies) == 0 {
-		return nil, fmt.Errorf("%s: no replies in it", path)
+		return nil, fmt.Errorf("%s: the script has no replies", path)
 	}
 	return replies, nil
 }
@@ -85,7 +85,7 @@ func readText(path string) (string, error) {
 		return "", err
 	}
 	if len(data) > maxFile {
-		return "", fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+		return "", fmt.Errorf("%s: the script is larger than %d bytes", path, maxFile)
 	}
 	return string(data), nil
 }
@@ -120,20 +120,20 @@ func (l *line) check() error {
 	switch l.Finish {
 	case "", pawl.FinishEndTurn, pawl.FinishToolUse, pawl.FinishMaxTokens:
 	default:
-		return fmt.Errorf("finish %q: want end_turn, tool_use or max_tokens", l.Finish)
+		return fmt.Errorf("finish %q: use end_turn, tool_use or max_tokens", l.Finish)
 	}
 	if l.Deltas < 0 {
-		return errors.New("deltas: want 0 or more")
+		return errors.New("deltas must not be negative")
 	}
 	if l.DelayMS < 0 {
-		return errors.New("delay_ms: want 0 or more")
+		return errors.New("delay_ms must not be negative")
 	}
 	if l.Window != nil && (l.Window.Context < 1 || l.Window.Output < 0 || l.Window.Output >= l.Window.Context) {
-		return errors.New("window: want a context above 0, and an output below it")
+		return errors.New("window: context must be positive, and output smaller than context")
 	}
 	for i, c := range l.Calls {
 		if c.Name == "" {
-			return fmt.Errorf("call %d: no name", i+1)
+			return fmt.Errorf("call %d has no name", i+1)
 		}
 	}
 	return nil
@@ -143,11 +143,11 @@ func (l *line) check() error {
 func (l *line) checkFault(faults Faults) error {
 	switch {
 	case l.Times < 0:
-		return errors.New("times: want 0 or more")
+		return errors.New("times must not be negative")
 	case l.Times > 0 && l.Fault == "":
-		return errors.New("times: it says how often a fault happens, and there is none")
+		return errors.New("times needs a fault")
 	case l.Times > 0 && faults == nil:
-		return errors.New("times: the scripted model does not count; the fake provider does")
+		return errors.New("times works only with the fake provider")
 	}
 	switch l.Fault {
 	case "", KindError, KindOverloaded, KindDrop, KindHang, KindGarbage:
@@ -156,5 +156,5 @@ func (l *line) checkFault(faults Faults) error {
 	if faults != nil {
 		return faults(l.Fault)
 	}
-	return fmt.Errorf("fault %q: want error, overloaded, drop, hang or garbage", l.Fault)
+	return fmt.Errorf("fault %q: use error, overloaded, drop, hang or garbage", l.Fault)
 }

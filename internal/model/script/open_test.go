@@ -11,19 +11,19 @@ import (
 
 func TestOpenRefuses(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tests := []struct{ name, script, want string }{
-		{"an empty file", "", "main.jsonl: no replies in it"},
-		{"comments only", "# nothing\n\n// at all\n", "main.jsonl: no replies in it"},
+		{"an empty file", "", "main.jsonl: the script has no replies"},
+		{"comments only", "# nothing\n\n// at all\n", "main.jsonl: the script has no replies"},
 		{"no JSON", "{}\n\nhello", "main.jsonl:3: invalid character 'h' looking for beginning of value"},
 		{"trailing data", `{"text":"a"} {}`, "main.jsonl:1: invalid character '{' after top-level value"},
 		{"an unknown key", "# 1\n" + `{"txt":"a"}`, `main.jsonl:2: unknown key "txt"`},
 		{"a duplicate key", `{"text":"a","text":"b"}`, `main.jsonl:1: duplicate key "text"`},
 		{"a key in the wrong case", `{"Text":"a"}`, `main.jsonl:1: unknown key "Text"`},
-		{"an unknown finish", `{"finish":"canceled"}`, `main.jsonl:1: finish "canceled": want end_turn, tool_use or max_tokens`},
-		{"an unknown fault", `{"fault":"misfit"}`, `main.jsonl:1: fault "misfit": want error, overloaded, drop, hang or garbage`},
+		{"an unknown finish", `{"finish":"canceled"}`, `main.jsonl:1: finish "canceled": use end_turn, tool_use or max_tokens`},
+		{"an unknown fault", `{"fault":"misfit"}`, `main.jsonl:1: fault "misfit": use error, overloaded, drop, hang or garbage`},
 		{"a bad regexp", `{"expect":"("}`, "main.jsonl:1: expect: error parsing regexp: missing closing ): `(`"},
-		{"negative deltas", `{"deltas":-1}`, "main.jsonl:1: deltas: want 0 or more"},
-		{"a negative delay", `{"delay_ms":-1}`, "main.jsonl:1: delay_ms: want 0 or more"},
-		{"a call without a name", `{"calls":[{"name":"a"},{"input":{}}]}`, "main.jsonl:1: call 2: no name"},
+		{"negative deltas", `{"deltas":-1}`, "main.jsonl:1: deltas must not be negative"},
+		{"a negative delay", `{"delay_ms":-1}`, "main.jsonl:1: delay_ms must not be negative"},
+		{"tool call without a name", `{"calls":[{"name":"a"},{"input":{}}]}`, "main.jsonl:1: call 2 has no name"},
 		{
 			"a child's script that is not there", `{"calls":[{"name":"task","script":"gone.jsonl"}]}`,
 			"main.jsonl:1: script of call 1: open gone.jsonl: no such file or directory",
@@ -34,15 +34,15 @@ func TestOpenRefuses(t *testing.T) { //nolint:paralleltest // it changes the wor
 		},
 		{
 			"a child's script with agents", `{"calls":[{"name":"task","script":"agents.jsonl"}]}`,
-			`main.jsonl:1: script of call 1: agents.jsonl:1: agent "explore": the script of a child belongs to that child alone`,
+			`main.jsonl:1: script of call 1: agents.jsonl:1: agent "explore" is not allowed in a subagent's script`,
 		},
 		{
 			"a child's script that names one", `{"calls":[{"name":"task","script":"main.jsonl"}]}`,
-			`main.jsonl:1: script of call 1: main.jsonl:1: script "main.jsonl": only the main session's calls may name one`,
+			`main.jsonl:1: script of call 1: main.jsonl:1: script "main.jsonl": only calls of the main session can name a script`,
 		},
 		{
 			"an agent's line that names a script", `{"agent":"a","calls":[{"name":"task","script":"x.jsonl"}]}`,
-			`main.jsonl:1: script "x.jsonl": only the main session's calls may name one`,
+			`main.jsonl:1: script "x.jsonl": only calls of the main session can name a script`,
 		},
 	}
 	for _, tt := range tests {
@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) { //nolint:paralleltest // it changes the wor
 func TestOpenRefusesAFileWithoutEnd(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	in(t, map[string]string{"main.jsonl": strings.Repeat("\n", 33<<20)})
 	_, err := script.Open("main.jsonl")
-	if err == nil || err.Error() != "open script: main.jsonl: larger than 33554432 bytes" {
+	if err == nil || err.Error() != "open script: main.jsonl: the script is larger than 33554432 bytes" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -26,8 +26,8 @@ func TestOpenFor(t *testing.T) { //nolint:paralleltest // it changes the working
 		{`{"fault":"flood","times":2,"text":"wet"}`, ""},
 		{`{"fault":"drop","times":1}`, ""},
 		{`{"fault":"fire"}`, `open script: main.jsonl:1: fault "fire": want flood`},
-		{`{"times":1}`, "open script: main.jsonl:1: times: it says how often a fault happens, and there is none"},
-		{`{"fault":"drop","times":-1}`, "open script: main.jsonl:1: times: want 0 or more"},
+		{`{"times":1}`, "open script: main.jsonl:1: times needs a fault"},
+		{`{"fault":"drop","times":-1}`, "open script: main.jsonl:1: times must not be negative"},
 	} {
 		in(t, map[string]string{"main.jsonl": tt.line})
 		got := ""
@@ -39,7 +39,7 @@ func TestOpenFor(t *testing.T) { //nolint:paralleltest // it changes the working
 		}
 	}
 	in(t, map[string]string{"main.jsonl": `{"fault":"drop","times":1}`})
-	if _, err := script.Open("main.jsonl"); err == nil || !strings.Contains(err.Error(), "the scripted model does not count") {
+	if _, err := script.Open("main.jsonl"); err == nil || !strings.Contains(err.Error(), "times works only with the fake provider") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func open(path string, faults Faults) (*Model, error) {
 	}
 	for _, r := range replies {
 		if r.Window != nil {
-			return nil, fmt.Errorf("%s:%d: window: it belongs into the first line", path, r.number)
+			return nil, fmt.Errorf("%s:%d: window is only allowed in the first line", path, r.number)
 		}
 		if r.Agent == "" {
 			m.main.replies = append(m.main.replies, r)
@@ -117,10 +117,10 @@ func openChild(path string, faults Faults) (block, error) {
 	}
 	for _, r := range replies {
 		if r.Window != nil {
-			return block{}, fmt.Errorf("%s:%d: window: the script of a child has none of its own", path, r.number)
+			return block{}, fmt.Errorf("%s:%d: window is not allowed in a subagent's script", path, r.number)
 		}
 		if r.Agent != "" {
-			return block{}, fmt.Errorf("%s:%d: agent %q: the script of a child belongs to that child alone", path, r.number, r.Agent)
+			return block{}, fmt.Errorf("%s:%d: agent %q is not allowed in a subagent's script", path, r.number, r.Agent)
 		}
 		if err := r.refuseScript(path); err != nil {
 			return block{}, err
@@ -134,7 +134,7 @@ func openChild(path string, faults Faults) (block, error) {
 func (r reply) refuseScript(path string) error {
 	for _, c := range r.Calls {
 		if c.Script != "" {
-			return fmt.Errorf("%s:%d: script %q: only the main session's calls may name one", path, r.number, c.Script)
+			return fmt.Errorf("%s:%d: script %q: only calls of the main session can name a script", path, r.number, c.Script)
 		}
 	}
 	return nil
@@ -192,7 +192,7 @@ func (m *Model) overflow(req model.Request) error {
 		}
 	}
 	if tokens := size / 4; tokens > m.window.Context-m.window.Output {
-		return &model.ProviderError{Kind: pawl.ErrorOverflow, Message: fmt.Sprintf("%d tokens are too many: the window takes %d, and %d of them are for the reply",
+		return &model.ProviderError{Kind: pawl.ErrorOverflow, Message: fmt.Sprintf("the request has %d tokens: the context window is %d, of which %d are reserved for the reply",
 			tokens, m.window.Context, m.window.Output)}
 	}
 	return nil
@@ -231,7 +231,7 @@ func (m *Model) block(req model.Request) (block, error) {
 	if have == "" {
 		have = "none"
 	}
-	return block{}, misfit("%s: call %s names no script for its child, and no line has agent %q (there are lines for: %s)",
+	return block{}, misfit("%s: call %s names no script for its subagent, and no line has agent %q (lines exist for: %s)",
 		place, req.ParentCall, req.Agent, have)
 }
 
@@ -259,13 +259,13 @@ func (b block) reply(req model.Request) (reply, error) {
 		req.Replies = min(req.Replies, len(b.replies)-1)
 	}
 	if req.Replies < 0 || req.Replies >= len(b.replies) {
-		return reply{}, misfit("%s: the script ran out: it has %d replies for this session and reply %d was asked for; the last message was %s",
+		return reply{}, misfit("%s: the script is exhausted: it has %d replies for this session, and reply %d was requested; the last message was %s",
 			b.end(), len(b.replies), req.Replies+1, quote(lastText(req.Messages)))
 	}
 	r := b.replies[req.Replies]
 	if r.expect != nil {
 		if text := lastText(req.Messages); !r.expect.MatchString(text) {
-			return reply{}, misfit("%s:%d: the last message was expected to match %s and was %s",
+			return reply{}, misfit("%s:%d: the last message was expected to match %s, but was %s",
 				b.file, r.number, quote(r.Expect), quote(text))
 		}
 	}

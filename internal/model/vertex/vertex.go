@@ -47,7 +47,7 @@ func Default(ctx context.Context, project, location string) (Account, error) {
 		project = creds.ProjectID
 	}
 	if project == "" {
-		return Account{}, fault.New(pawl.ErrInvalid, "no Google Cloud project is named")
+		return Account{}, fault.New(pawl.ErrInvalid, "no Google Cloud project configured").Hint("Set GOOGLE_CLOUD_PROJECT.")
 	}
 	return Account{Project: project, Location: location, Tokens: creds.TokenSource}, nil
 }

@@ -17,7 +17,7 @@ func never(prefix, why string) class {
 	return class{prefix: netip.MustParsePrefix(prefix), why: why, never: true}
 }
 
-const metadata = "the metadata service of a cloud"
+const metadata = "a cloud metadata service"
 
 // classes are searched in order: ranges that are never reached come before the wider
 // ranges that contain them. They are the ranges of IANA's special-purpose address
@@ -71,7 +71,7 @@ var (
 // classify returns the class of an address that is not public.
 func classify(a netip.Addr) (class, bool) {
 	if !a.IsValid() || a.Zone() != "" {
-		return class{why: "an address of one network interface", never: true}, true
+		return class{why: "a link-local address with a zone", never: true}, true
 	}
 	a = a.Unmap()
 	if nat64.Contains(a) {

@@ -88,13 +88,13 @@ func (c ClientConfig) redirect(req *http.Request, via []*http.Request) error {
 	to, err := canonical(req.URL)
 	switch {
 	case err != nil:
-		return fmt.Errorf("refused: the address that it redirects to: %w", err)
+		return fmt.Errorf("denied: invalid redirect target: %w", err)
 	case c.Redirects == 0 || c.Follow != nil && !c.Follow(from, to):
 		return http.ErrUseLastResponse
 	case from.Scheme == "https" && to.Scheme != "https":
-		return fmt.Errorf("refused: it redirects from https to http at %s, which anybody on the way could change", to.Host)
+		return fmt.Errorf("denied: redirect from https to http at %s, which is not secure", to.Host)
 	case len(via) > c.Redirects:
-		return fmt.Errorf("refused: more than %d redirects", c.Redirects)
+		return fmt.Errorf("denied: more than %d redirects", c.Redirects)
 	}
 	req.URL, req.Host = to, ""
 	req.Header.Del("Referer") // do not disclose the previous URL
@@ -110,7 +110,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body != nil {
 			_ = req.Body.Close() // nothing of it was sent
 		}
-		return nil, fmt.Errorf("refused: %w", err)
+		return nil, fmt.Errorf("denied: %w", err)
 	}
 	clean := req.Clone(context.WithValue(req.Context(), requestKey{}, req.Context()))
 	clean.URL, clean.Host = u, ""

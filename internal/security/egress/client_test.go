@@ -46,18 +46,18 @@ func TestRedirects(t *testing.T) {
 		{"a loop", "http://a.test/loop", "", "more than 5 redirects"},
 		{"another host", to("http://a.test", "http://b.test/"), "hello from b.test", ""},
 		{"upgrade", to("http://a.test", "https://a.test/x"), "hello from a.test", ""},
-		{"odd spelling", to("http://a.test", "http://B.TEST.:80/x"), "hello from b.test", ""},
-		{"downgrade", to("https://a.test", "http://a.test/"), "", "redirects from https to http at"},
-		{"downgrade elsewhere", to("https://a.test", "http://b.test/"), "", "redirects from https to http at"},
+		{"unusual spelling", to("http://a.test", "http://B.TEST.:80/x"), "hello from b.test", ""},
+		{"downgrade", to("https://a.test", "http://a.test/"), "", "redirect from https to http at"},
+		{"downgrade elsewhere", to("https://a.test", "http://b.test/"), "", "redirect from https to http at"},
 		{"the machine", to("http://a.test", "http://127.0.0.1/"), "", "127.0.0.1 is a loopback address"},
-		{"the machine, oddly", to("http://a.test", "http://2130706433/"), "", "an odd spelling of an IP address"},
-		{"the machine, by name", to("http://a.test", "http://inside.test/"), "", "inside.test is at 10.0.0.1, a private address"},
+		{"the machine, oddly", to("http://a.test", "http://2130706433/"), "", "an unusual spelling of an IP address"},
+		{"the machine, by name", to("http://a.test", "http://inside.test/"), "", "inside.test resolves to 10.0.0.1, a private address"},
 		{"metadata", to("https://a.test", "https://169.254.169.254/latest/"), "", "metadata"},
 		{"a port", to("http://a.test", "http://a.test:22/"), "", "port 22"},
 		{"a file", to("http://a.test", "file:///etc/passwd"), "", "only http and https"},
 		{"gopher", to("http://a.test", "gopher://a.test/"), "", "only http and https"},
 		{"data", to("http://a.test", "data:text/plain,x"), "", "only http and https"},
-		{"credentials", to("http://a.test", "http://u:secret@b.test/"), "", "a name or a password"},
+		{"credentials", to("http://a.test", "http://u:secret@b.test/"), "", "a user name or password"},
 		{"relative to a protocol", to("https://a.test", "//b.test/x"), "hello from b.test", ""},
 	}
 	for _, test := range tests {
@@ -137,10 +137,10 @@ func TestRequests(t *testing.T) {
 	client := n.Guard().Client(egress.ClientConfig{})
 	for url, want := range map[string]string{
 		"http://A.test./":        "",
-		"http://u:p@a.test/":     "a name or a password",
+		"http://u:p@a.test/":     "a user name or password",
 		"file:///etc/passwd":     "only http and https",
 		"http:a.test/":           "it has no host",
-		"http://0x7f.1/":         "an odd spelling",
+		"http://0x7f.1/":         "an unusual spelling",
 		"ftp://a.test/":          "only http and https",
 		"http://[fe80::1%25lo]/": "a zone",
 	} {

@@ -66,18 +66,18 @@ type Refused struct {
 func (r *Refused) Error() string {
 	switch {
 	case !r.Addr.IsValid():
-		return fmt.Sprintf("refused: %s: %s", r.Host, r.Why)
+		return fmt.Sprintf("denied: %s: %s", r.Host, r.Why)
 	case r.Addr.String() == r.Host:
-		return fmt.Sprintf("refused: %s is %s", r.Host, r.Why)
+		return fmt.Sprintf("denied: %s is %s", r.Host, r.Why)
 	default:
-		return fmt.Sprintf("refused: %s is at %s, %s", r.Host, r.Addr, r.Why)
+		return fmt.Sprintf("denied: %s resolves to %s, %s", r.Host, r.Addr, r.Why)
 	}
 }
 
 // DialContext connects to host:port, or returns a *Refused.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
-		return nil, fmt.Errorf("dial %s: only TCP is spoken", network)
+		return nil, fmt.Errorf("dial %s: only TCP is supported", network)
 	}
 	name, service, err := net.SplitHostPort(address)
 	if err != nil {
@@ -85,7 +85,7 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return nil, &Refused{Host: cut(name), Why: "there is no such port"}
+		return nil, &Refused{Host: cut(name), Why: "invalid port"}
 	}
 	addrs, err := g.Addresses(ctx, name, uint16(port))
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *Guard) vet(ctx context.Context, host string, port uint16) ([]netip.Addr
 	}
 	usual := slices.Contains(ports, port)
 	if !usual && g.Allow == nil {
-		return nil, &Refused{Host: host, Why: fmt.Sprintf("port %d is none of %v", port, ports)}
+		return nil, &Refused{Host: host, Why: fmt.Sprintf("port %d is not one of %v", port, ports)}
 	}
 	addrs, err := g.resolve(ctx, host)
 	if err != nil {
@@ -126,7 +126,7 @@ func (g *Guard) vet(ctx context.Context, host string, port uint16) ([]netip.Addr
 		}
 		if special && c.never || g.Allow == nil || !g.Allow(host, addrs[i]) {
 			if !special {
-				c.why = fmt.Sprintf("and port %d is none of %v", port, ports)
+				return nil, &Refused{Host: host, Why: fmt.Sprintf("port %d is not one of %v", port, ports)}
 			}
 			return nil, &Refused{Host: host, Addr: addrs[i], Why: c.why}
 		}
@@ -147,7 +147,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 		return nil, fmt.Errorf("resolve %s: %w", host, err)
 	}
 	if len(addrs) == 0 {
-		return nil, fmt.Errorf("resolve %s: it has no address", host)
+		return nil, fmt.Errorf("resolve %s: no address found", host)
 	}
 	return slices.Clone(addrs), nil
 }

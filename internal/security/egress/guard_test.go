@@ -58,14 +58,14 @@ func TestRebinding(t *testing.T) {
 			t.Errorf("the connection goes to the address that was looked at: %s", diff)
 		}
 		_, err = get(n.Guard(), "http://evil.test/") // the second request gets the second answer
-		checkError(t, err, "evil.test is at 127.0.0.1, a loopback address")
+		checkError(t, err, "evil.test resolves to 127.0.0.1, a loopback address")
 	})
 	t.Run("private, then public", func(t *testing.T) {
 		n := egresstest.New(t)
 		n.Name("evil.test", private)
 		n.Name("evil.test", public)
 		_, err := get(n.Guard(), "http://evil.test/")
-		checkError(t, err, "evil.test is at 127.0.0.1, a loopback address")
+		checkError(t, err, "evil.test resolves to 127.0.0.1, a loopback address")
 		if len(n.Dialed()) > 0 {
 			t.Errorf("connected to %v", n.Dialed())
 		}
@@ -123,7 +123,7 @@ func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Name("empty.test")
-	for host, want := range map[string]string{"nowhere.test": "no such host", "empty.test": "it has no address"} {
+	for host, want := range map[string]string{"nowhere.test": "no such host", "empty.test": "no address found"} {
 		_, err := get(n.Guard(), "http://"+host)
 		checkError(t, err, want)
 	}
@@ -155,7 +155,7 @@ func TestAllow(t *testing.T) {
 		"http://10.0.0.5/":                 "a private address",
 		"http://both.test/":                "a private address",
 		"http://93.184.216.34/":            "",
-		"http://93.184.216.34:3000/":       "port 3000 is none of",
+		"http://93.184.216.34:3000/":       "port 3000 is not one of",
 		"http://odd.test/":                 "metadata", // whoever allows it
 	} {
 		_, err := get(guard, url)
@@ -178,7 +178,7 @@ func TestPorts(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := get(guard, "http://public.test/")
-	checkError(t, err, "port 80 is none of [2222]")
+	checkError(t, err, "port 80 is not one of [2222]")
 }
 
 func TestOnlyTCP(t *testing.T) {

@@ -27,14 +27,14 @@ func Host(host string) (string, error) {
 	case len(host) > utf8.UTFMax*maxName: // what follows takes time that grows with its square
 		return "", errors.New("it is empty or too long")
 	case strings.Contains(host, "%"):
-		return "", errors.New("it has an escape or a zone in it")
+		return "", errors.New("it contains an escape or a zone")
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String(), nil
 	}
 	name, err := names.ToASCII(host)
 	if err != nil || !utf8.ValidString(host) {
-		return "", errors.New("it is not a name")
+		return "", errors.New("it is not a host name")
 	}
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if a, err := netip.ParseAddr(name); err == nil { // it was written in wide digits
@@ -46,11 +46,11 @@ func Host(host string) (string, error) {
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 || strings.ContainsFunc(label, func(r rune) bool { return !nameRune(r) }) {
-			return "", errors.New("it is not a name")
+			return "", errors.New("it is not a host name")
 		}
 	}
 	if number(labels[len(labels)-1]) {
-		return "", errors.New("it is an odd spelling of an IP address")
+		return "", errors.New("it is an unusual spelling of an IP address")
 	}
 	return name, nil
 }
@@ -75,11 +75,11 @@ const maxURL = 8 << 10
 // it, no default port, no fragment. It rejects credentials.
 func ParseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
-		return nil, fmt.Errorf("it has more than %d bytes", maxURL)
+		return nil, fmt.Errorf("it is longer than %d bytes", maxURL)
 	}
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
-		return nil, errors.New("it is not a URL")
+		return nil, errors.New("it is not a valid URL")
 	}
 	return canonical(u)
 }
@@ -87,15 +87,15 @@ func ParseURL(raw string) (*url.URL, error) {
 func canonical(u *url.URL) (*url.URL, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("only http and https are fetched")
+		return nil, errors.New("only http and https are supported")
 	case u.User != nil:
-		return nil, errors.New("it has a name or a password in it")
+		return nil, errors.New("it contains a user name or password")
 	case u.Opaque != "":
 		return nil, errors.New("it has no host")
 	}
 	host, err := Host(u.Hostname())
 	if err != nil {
-		return nil, fmt.Errorf("the host %q: %w", cut(u.Hostname()), err)
+		return nil, fmt.Errorf("host %q: %w", cut(u.Hostname()), err)
 	}
 	port, err := portOf(u)
 	if err != nil {
@@ -136,7 +136,7 @@ func portOf(u *url.URL) (uint16, error) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return 0, fmt.Errorf("there is no port %.10q", u.Port())
+		return 0, fmt.Errorf("invalid port %.10q", u.Port())
 	}
 	return uint16(port), nil
 }

@@ -28,7 +28,7 @@ func TestParseURL(t *testing.T) {
 func TestLongURL(t *testing.T) {
 	t.Parallel()
 	_, err := egress.ParseURL("https://a.test/" + strings.Repeat("x", 10_000))
-	checkError(t, err, "it has more than 8192 bytes")
+	checkError(t, err, "it is longer than 8192 bytes")
 }
 
 // A spelling is the last word: whoever reads it again comes to the same host.

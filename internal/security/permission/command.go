@@ -29,17 +29,17 @@ func parseCommand(s string) (commandPattern, error) {
 	end := 0
 	for w, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).WordsSeq(strings.NewReader(s)) {
 		if err != nil {
-			return p, fmt.Errorf("it is no list of words: %w", err)
+			return p, fmt.Errorf("it is not a list of words: %w", err)
 		}
 		if p.rest {
-			return p, errors.New("a * may stand at its end only")
+			return p, errors.New("a * is only allowed at the end")
 		}
 		end = int(w.End().Offset())
 		switch read := r.word(w); {
 		case read.raw == "*":
 			p.rest = true
 		case read.glob:
-			return p, fmt.Errorf("%s: a * may stand for all further words only; quote it if it means itself", read.raw)
+			return p, fmt.Errorf("%s: a * can only stand for all further words; quote it to match a literal *", read.raw)
 		case !read.known:
 			return p, fmt.Errorf("%s: %s", read.raw, read.doubt)
 		default:
@@ -47,7 +47,7 @@ func parseCommand(s string) (commandPattern, error) {
 		}
 	}
 	if strings.TrimSpace(s[end:]) != "" {
-		return p, fmt.Errorf("%q is no word: quote it", strings.TrimSpace(s[end:]))
+		return p, fmt.Errorf("%q is not a word: quote it", strings.TrimSpace(s[end:]))
 	}
 	return p, nil
 }

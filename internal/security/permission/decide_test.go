@@ -120,19 +120,19 @@ func TestRules(t *testing.T) {
 		want   Decision
 		why    string
 	}{
-		{"a user's rule allows", ModeAsk, user(allow(w, "docs/**")), nil, access(w, "docs/a/b.md"), Allow, `your rule allows it: allow write "docs/**"`},
+		{"a user's rule allows", ModeAsk, user(allow(w, "docs/**")), nil, access(w, "docs/a/b.md"), Allow, `allowed by your rule: allow write "docs/**"`},
 		{"what it names only", ModeAsk, user(allow(w, "docs/**")), nil, access(w, "src/a.go"), Ask, ""},
 		{"a kind only", ModeAsk, user(allow(pawl.AccessRead, "/srv/**")), nil, access(w, "/srv/x/a"), Ask, ""},
 		{"not case by case", ModeAsk, user(allow(w, "docs/**")), nil, access(w, "Docs/a"), Ask, ""},
 		{"another tool's rule", ModeAsk, user(Rule{Tool: "edit", Pattern: "**", Decision: Allow}), nil, access(w, "a"), Ask, ""},
 		{"a project's rule that allows", ModeAsk, []Rule{{Kind: w, Pattern: "**", Decision: Allow, Origin: OriginProject}}, nil, access(w, "a"), Ask, ""},
 		{"a rule of nobody", ModeAsk, []Rule{allow(w, "**")}, nil, access(w, "a"), Ask, ""},
-		{"a project's rule that denies", ModeYolo, []Rule{{Kind: w, Pattern: "a", Decision: Deny, Origin: OriginProject}}, nil, access(w, "a"), Deny, `the project's rule: deny write "a"`},
-		{"a project's rule that asks", ModeGuard, []Rule{{Kind: w, Pattern: "a", Decision: Ask, Origin: OriginProject}}, nil, access(w, "a"), Ask, "the project's rule"},
+		{"a project's rule that denies", ModeYolo, []Rule{{Kind: w, Pattern: "a", Decision: Deny, Origin: OriginProject}}, nil, access(w, "a"), Deny, `project rule: deny write "a"`},
+		{"a project's rule that asks", ModeGuard, []Rule{{Kind: w, Pattern: "a", Decision: Ask, Origin: OriginProject}}, nil, access(w, "a"), Ask, "project rule"},
 		{"deny over allow, whatever the order", ModeAsk, user(allow(w, "**"), Rule{Kind: w, Pattern: "a", Decision: Deny}), nil, access(w, "a"), Deny, ""},
 		{"deny over allow, the other way", ModeAsk, user(Rule{Kind: w, Pattern: "a", Decision: Deny}, allow(w, "**")), nil, access(w, "a"), Deny, ""},
 		{"ask over allow", ModeYolo, user(allow(w, "**"), Rule{Kind: w, Pattern: "a", Decision: Ask}), nil, access(w, "a"), Ask, "your rule"},
-		{"a grant satisfies the mode", ModeGuard, nil, grant(allow(n, "go.dev")), access(n, "go.dev"), Allow, "you have allowed it"},
+		{"a grant satisfies the mode", ModeGuard, nil, grant(allow(n, "go.dev")), access(n, "go.dev"), Allow, "allowed by your saved answer"},
 		{"a grant satisfies a rule that asks", ModeGuard, user(Rule{Kind: n, Decision: Ask}), grant(allow(n, "go.dev")), access(n, "go.dev"), Allow, ""},
 		{"a grant does not satisfy a deny", ModeGuard, user(Rule{Kind: n, Pattern: "*.dev", Decision: Deny}), grant(allow(n, "go.dev")), access(n, "go.dev"), Deny, ""},
 		{"a grant of another folder", ModeGuard, nil, []Grant{{Rule: allow(n, "go.dev"), Scope: ScopeProject, Dir: "/work/other"}}, access(n, "go.dev"), Ask, ""},
@@ -140,15 +140,15 @@ func TestRules(t *testing.T) {
 		{"a grant of another session", ModeGuard, nil, []Grant{{Rule: allow(n, "go.dev"), Scope: ScopeSession, Dir: "/work/project", Session: "T"}}, access(n, "go.dev"), Ask, ""},
 		{"a grant for once", ModeGuard, nil, []Grant{{Rule: allow(n, "go.dev"), Scope: ScopeOnce, Dir: "/work/project", Session: "S"}}, access(n, "go.dev"), Ask, ""},
 		{"a grant that nobody may give", ModeGuard, nil, grant(allow(n, "*")), access(n, "go.dev"), Ask, ""},
-		{"plan says no to rules", ModePlan, user(allow(w, "**")), nil, access(w, "a"), Deny, "the mode plan"},
-		{"plan says no to grants", ModePlan, nil, grant(allow(n, "go.dev")), access(n, "go.dev"), Deny, "the mode plan"},
+		{"plan says no to rules", ModePlan, user(allow(w, "**")), nil, access(w, "a"), Deny, "mode plan"},
+		{"plan says no to grants", ModePlan, nil, grant(allow(n, "go.dev")), access(n, "go.dev"), Deny, "mode plan"},
 		{"auto knows what was allowed", ModeAuto, user(allow(n, "*.dev")), nil, access(n, "go.dev"), Allow, ""},
 		{"auto knows what was granted", ModeAuto, nil, grant(allow(n, "go.dev")), access(n, "go.dev"), Allow, ""},
 		{"a rule that asks does so in auto", ModeAuto, user(Rule{Kind: w, Decision: Ask}), nil, access(w, "a"), Ask, ""},
-		{"no rule opens a protected name", ModeGuard, user(allow(w, "**"), allow(w, ".pawl/**")), nil, access(w, ".pawl/x"), Ask, "a protected name"},
-		{"nor in auto", ModeAuto, user(allow(w, "**")), nil, access(w, ".GIT/config"), Deny, "a protected name"},
+		{"no rule opens a protected name", ModeGuard, user(allow(w, "**"), allow(w, ".pawl/**")), nil, access(w, ".pawl/x"), Ask, "this path is protected"},
+		{"nor in auto", ModeAuto, user(allow(w, "**")), nil, access(w, ".GIT/config"), Deny, "this path is protected"},
 		{"a deny rule holds in yolo", ModeYolo, user(Rule{Kind: w, Pattern: "secrets", Decision: Deny}), nil, access(w, "secrets/a"), Deny, ""},
-		{"exec does not mean escape", ModeGuard, user(Rule{Tool: "bash", Pattern: "make", Decision: Allow}), nil, both, Ask, "it leaves the box"},
+		{"exec does not mean escape", ModeGuard, user(Rule{Tool: "bash", Pattern: "make", Decision: Allow}), nil, both, Ask, "it leaves the sandbox"},
 		{"escape is allowed by name", ModeGuard, user(Rule{Kind: e, Pattern: "make", Decision: Allow}), nil, both, Allow, ""},
 		{"a denied command is denied outside too", ModeYolo, user(Rule{Kind: x, Pattern: "make *", Decision: Deny}), nil, access(e, "make"), Deny, ""},
 		{"a tool as a whole", ModeYolo, user(Rule{Tool: "tool", Decision: Deny}), nil, access(pawl.AccessRead, "a"), Deny, "your rule: deny tool"},
@@ -205,7 +205,7 @@ func TestAbsent(t *testing.T) {
 	t.Parallel()
 	p := Policy{Mode: ModeYolo, Absent: true, Dir: "/work/project"}
 	v := Decide(p, bash("rm -rf /"))
-	if v.Decision != Deny || v.Offer != nil || !strings.HasSuffix(v.Why, "; nobody can be asked") {
+	if v.Decision != Deny || v.Offer != nil || !strings.HasSuffix(v.Why, "; no user is present to ask") {
 		t.Errorf("%+v", v)
 	}
 	if v := Decide(p, bash("ls")); v.Decision != Allow {
@@ -308,10 +308,10 @@ func TestFindings(t *testing.T) {
 		Decision: Deny,
 		Why:      `write /w/docs/x: your rule: deny write "docs/"`,
 		Findings: []Finding{
-			{Access: c.Access[0], Segment: &Segment{Text: "cd docs"}, Decision: Allow, Why: "the mode guard allows it"},
-			{Access: c.Access[0], Segment: &Segment{Text: "make > .claude/x", Dir: "docs", Writes: []string{"docs/.claude/x"}, Doubts: []string{"output to .claude/x"}}, Decision: Allow, Why: "the mode guard allows it"},
+			{Access: c.Access[0], Segment: &Segment{Text: "cd docs"}, Decision: Allow, Why: "allowed by mode guard"},
+			{Access: c.Access[0], Segment: &Segment{Text: "make > .claude/x", Dir: "docs", Writes: []string{"docs/.claude/x"}, Doubts: []string{"output to .claude/x"}}, Decision: Allow, Why: "allowed by mode guard"},
 			{Access: c.Access[1], Path: "/w/docs/x", Decision: Deny, Why: `your rule: deny write "docs/"`},
-			{Access: c.Access[2], Decision: Ask, Why: "it leaves the box"},
+			{Access: c.Access[2], Decision: Ask, Why: "it leaves the sandbox"},
 		},
 	}
 	if diff := cmp.Diff(want, v, cmpopts.IgnoreUnexported(Finding{}, Segment{})); diff != "" {

@@ -61,7 +61,7 @@ func (j *decider) access(a pawl.Access) {
 	case pawl.AccessMCP:
 		j.mcp(a)
 	default:
-		j.find(Finding{Access: a}, j.Mode.closed(fmt.Sprintf("the kind of access %q is unknown", a.Kind)), matching{})
+		j.find(Finding{Access: a}, j.Mode.closed(fmt.Sprintf("unknown kind of access %q", a.Kind)), matching{})
 	}
 }
 
@@ -85,7 +85,7 @@ func (j *decider) path(a pawl.Access) {
 	s := j.Mode.decide(c)
 	if protected && j.Mode != ModeYolo {
 		s.firm = true
-		s.why = "it is a protected name: other programs take orders from it"
+		s.why = "this path is protected: other programs read their configuration from it"
 	}
 	if a.Kind == pawl.AccessWrite {
 		if why := j.gatePath(at); why != "" {
@@ -107,7 +107,7 @@ func (j *decider) net(a pawl.Access) {
 	}
 	s := j.Mode.decide(classLeave)
 	if h.userinfo {
-		s = j.Mode.closed("a name stands before the host: what it looks like is not where it leads")
+		s = j.Mode.closed("the URL has a user name before the host, which can be misleading")
 	}
 	j.find(f, s, matching{
 		matches: func(m matcher) likeness { return sure(m.any || m.hostMatches(h)) },
@@ -126,7 +126,7 @@ func (j *decider) mcp(a pawl.Access) {
 	}
 	s := j.Mode.decide(classLeave)
 	if t.changed {
-		s = j.Mode.closed("the server has changed what it says of this tool: look at the difference")
+		s = j.Mode.closed("the server has changed the description of this tool: review the difference")
 	}
 	j.find(f, s, matching{
 		matches: func(m matcher) likeness { return sure(m.any || m.tool.covers(t)) },
@@ -153,7 +153,7 @@ func (j *decider) command(a pawl.Access) {
 	}
 	base := j.Mode.decide(c)
 	if a.Kind == pawl.AccessExec && !j.Sandboxed && base.decision != Allow && j.Mode != ModePlan {
-		base.why += ": there is no sandbox"
+		base.why += ": no sandbox is available"
 	}
 	if len(script.segments) == 0 { // nothing but comments
 		j.find(Finding{Access: a}, base, matching{})
@@ -186,7 +186,7 @@ func (j *decider) call() {
 	}
 	s := j.Mode.decide(c)
 	if s.decision == Ask {
-		s.why = "the tool does not say what it touches"
+		s.why = "the tool does not declare what it accesses"
 	}
 	j.find(Finding{Access: pawl.Access{Target: j.c.Tool}}, s, matching{
 		matches: func(m matcher) likeness { return sure(m.any && m.kind == "") },
@@ -249,9 +249,9 @@ func (j *decider) find(f Finding, s modeDecision, w matching) {
 	switch {
 	case s.firm || f.Decision == Allow:
 	case granted != nil:
-		f.Decision, f.Why = Allow, "you have allowed it: "+granted.rule.String()
+		f.Decision, f.Why = Allow, "allowed by your saved answer: "+granted.rule.String()
 	case allowed != nil:
-		f.Decision, f.Why = Allow, "your rule allows it: "+allowed.rule.String()
+		f.Decision, f.Why = Allow, "allowed by your rule: "+allowed.rule.String()
 	}
 	for _, m := range j.refusing {
 		like, decision := w.about(m, f.Access.Kind), m.rule.Decision
@@ -261,7 +261,7 @@ func (j *decider) find(f Finding, s modeDecision, w matching) {
 		why := fmt.Sprintf("%s rule: %s", m.rule.owner(), m.rule)
 		switch {
 		case like == maybe && decision == Deny:
-			c := j.Mode.closed("it cannot be told whether it is what is denied by " + m.rule.String())
+			c := j.Mode.closed("it may be what this rule denies: " + m.rule.String())
 			decision, why, s.firm = c.decision, c.why, true
 		case decision != Ask:
 			decision = Deny
@@ -274,7 +274,7 @@ func (j *decider) find(f Finding, s modeDecision, w matching) {
 		f.offer = w.offer()
 	}
 	if f.Decision == Ask && j.Absent {
-		f.Decision, f.Why = Deny, f.Why+"; nobody can be asked"
+		f.Decision, f.Why = Deny, f.Why+"; no user is present to ask"
 	}
 	f.Why = sanitize.Line(f.Why)
 	j.findings = append(j.findings, f)

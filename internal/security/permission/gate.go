@@ -16,7 +16,7 @@ func (j *decider) gates(s script, r *runs) []string {
 	for i, seg := range s.segments {
 		for _, target := range seg.Writes {
 			if why[i] == "" && isDevice(target) {
-				why[i] = "it writes to the device " + target
+				why[i] = "writes to the device " + target
 			}
 		}
 	}
@@ -66,11 +66,11 @@ func (j *decider) gate(r run) string {
 	case name == "rsync" && slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "--del") }):
 		return j.gateTargets(r, args[len(args)-1:], true)
 	case diskTools[name] || strings.HasPrefix(name, "mkfs"):
-		return "it changes a disk"
+		return "modifies a disk"
 	case stoppers[name]:
-		return "it stops the machine"
+		return "shuts down or restarts the machine"
 	case name == "kill" && len(args) > 1 && args[len(args)-1].text == "-1":
-		return "it kills every process"
+		return "kills every process"
 	}
 	return gateDevice(name, args)
 }
@@ -87,7 +87,7 @@ func gateDevice(name string, args []word) string {
 	for _, w := range args {
 		target, ok := strings.CutPrefix(w.text, "of=")
 		if (ok || name != "dd") && isDevice(target) {
-			return "it writes to the device " + target
+			return "writes to the device " + target
 		}
 	}
 	return ""
@@ -145,7 +145,7 @@ func (j *decider) gateTargets(r run, args []word, rootsOnly bool) string {
 }
 
 // aboutWorkspace is a reason that some callers ignore; see except.
-const aboutWorkspace = "it is about the workspace as a whole"
+const aboutWorkspace = "affects the whole workspace"
 
 func (j *decider) gateTarget(dir string, w word, recursive, rootsOnly bool) string {
 	target, known := w.text, w.known || w.glob
@@ -161,7 +161,7 @@ func (j *decider) gateTarget(dir string, w word, recursive, rootsOnly bool) stri
 	if i := strings.LastIndexByte(w.text, '/'); i >= 0 && !strings.Contains(w.raw, "..") && j.gatePlace(dir, w.text[:i+1], false) == "" {
 		return "" // something in a directory that may be deleted
 	}
-	return "it deletes what is not known: " + w.raw
+	return "deletes an unknown target: " + w.raw
 }
 
 // wellKnown expands $HOME, $PWD and the like.
@@ -191,7 +191,7 @@ func (j *decider) gatePlace(dir, target string, rootsOnly bool) string {
 	full := joinDir(dir, target)
 	switch {
 	case full == "?" && strings.Trim(target, "./") == "":
-		return "it is about a folder that is not known"
+		return "affects an unknown directory"
 	case full == "?":
 		return ""
 	case full == "":
@@ -207,9 +207,9 @@ func (j *decider) gatePlace(dir, target string, rootsOnly bool) string {
 	case at.rel != "":
 		return ""
 	case path.Dir(at.abs) == "/" && at.abs != "/tmp":
-		return "it is about " + at.abs
+		return "affects " + at.abs
 	case !rootsOnly && !isTemporary(at.abs):
-		return "it deletes something outside of the workspace"
+		return "deletes files outside the workspace"
 	}
 	return ""
 }
@@ -219,19 +219,19 @@ func (j *decider) gatePlace(dir, target string, rootsOnly bool) string {
 func (j *decider) gatePath(at place) string {
 	switch {
 	case at.abs == "/":
-		return "it is about the root of all files"
+		return "affects the root directory"
 	case at.home == "~":
-		return "it is about the home folder"
+		return "affects the home directory"
 	case at.rel == ".":
 		return aboutWorkspace
 	case fold(at.rel) == ".git":
-		return "it is about the history of the workspace"
+		return "affects the git history of the workspace"
 	case isDevice(at.abs):
-		return "it is about the device " + at.abs
+		return "affects the device " + at.abs
 	}
 	for _, root := range []string{j.Dir, j.Home} {
 		if _, ok := below(at.abs, path.Clean(root)); ok {
-			return "it is about a folder above " + root
+			return "affects a directory above " + root
 		}
 	}
 	return ""

@@ -52,18 +52,18 @@ func (g Grant) Where() string {
 func (g Grant) check() error {
 	switch {
 	case !path.IsAbs(g.Dir) || path.Clean(g.Dir) != g.Dir:
-		return fmt.Errorf("%q is not the real path of a folder", g.Dir)
+		return fmt.Errorf("%q is not the real path of a directory", g.Dir)
 	case g.Scope == ScopeSession && g.Session == "":
-		return errors.New("it is for a session, and names none")
+		return errors.New("the scope is session, but no session is named")
 	case g.Scope == ScopeProject && g.Session != "":
-		return errors.New("it is for a project, and names a session")
+		return errors.New("the scope is project, but a session is named")
 	case g.Scope == ScopeOnce:
-		return errors.New("what is allowed once is not kept")
+		return errors.New("an answer for one time is not saved")
 	case g.Scope != ScopeSession && g.Scope != ScopeProject:
-		return fmt.Errorf("its scope is %q", g.Scope)
+		return fmt.Errorf("unknown scope %q", g.Scope)
 	}
 	if err := Offerable(g.Rule); err != nil {
-		return fmt.Errorf("%s cannot be granted: %w", g.Rule, err)
+		return fmt.Errorf("%s cannot be allowed permanently: %w", g.Rule, err)
 	}
 	return nil
 }

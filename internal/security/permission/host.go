@@ -26,7 +26,7 @@ var lookup = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(tr
 // in different ways, are errors.
 func parseHost(target string) (host, error) {
 	if strings.ContainsAny(target, "\\%") || strings.ContainsFunc(target, func(r rune) bool { return sanitize.Strange(r) || r == ' ' }) {
-		return host{}, errors.New("the host is not spelled in a plain way")
+		return host{}, errors.New("the host has an unusual spelling")
 	}
 	if addr, err := netip.ParseAddr(target); err == nil {
 		return addressHost(addr)
@@ -36,7 +36,7 @@ func parseHost(target string) (host, error) {
 	}
 	u, err := url.Parse(target)
 	if err != nil {
-		return host{}, errors.New("it is no host")
+		return host{}, errors.New("it is not a host")
 	}
 	h := host{port: u.Port(), userinfo: u.User != nil}
 	if strings.HasSuffix(u.Host, ":") {
@@ -52,7 +52,7 @@ func parseHost(target string) (host, error) {
 		return h, err
 	}
 	if h.name, err = lookup.ToASCII(name); err != nil || h.name == "" {
-		return host{}, errors.New("it is no host's name")
+		return host{}, errors.New("it is not a host name")
 	}
 	h.name = strings.TrimSuffix(h.name, ".")
 	if addr, err := netip.ParseAddr(h.name); err == nil { // in full-width digits, say
@@ -60,7 +60,7 @@ func parseHost(target string) (host, error) {
 		return h, nil
 	}
 	if last := h.name[strings.LastIndexByte(h.name, '.')+1:]; last[0] >= '0' && last[0] <= '9' {
-		return host{}, errors.New("it is an address in an odd spelling")
+		return host{}, errors.New("it is an unusual spelling of an IP address")
 	}
 	return h, nil
 }
@@ -86,14 +86,14 @@ func parseHostPattern(s string) (hostPattern, error) {
 	}
 	rest, isBelow := strings.CutPrefix(s, "*.")
 	if strings.ContainsAny(rest, "*/@?#") {
-		return hostPattern{}, errors.New("it must be a host, *.domain or *, perhaps with a port")
+		return hostPattern{}, errors.New("use a host, *.domain or *, optionally with a port")
 	}
 	h, err := parseHost(rest)
 	if err != nil {
 		return hostPattern{}, err
 	}
 	if isBelow && h.address {
-		return hostPattern{}, errors.New("nothing is below an address")
+		return hostPattern{}, errors.New("an IP address has no subdomains")
 	}
 	return hostPattern{name: h.name, port: h.port, below: isBelow}, nil
 }

@@ -12,18 +12,18 @@ import (
 // be taken for text.
 func misread(file *syntax.File, command string) string {
 	if mereDollar.MatchString(command) {
-		return "what is behind a $ may be one thing or another"
+		return "the text after a $ is ambiguous"
 	}
 	why := misreadHash(file, command)
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ExtGlob: // @(…): the parser does not look into it
 			if n.Pattern != nil && strings.ContainsAny(n.Pattern.Value, "$`<>") {
-				why = "a pattern for file names may hold a command"
+				why = "a file name pattern may contain a command"
 			}
 		case *syntax.ParamExp: // ${x/a/<(…)}: nor here
 			if from, to := n.Pos().Offset(), n.End().Offset(); from < to && to <= uint(len(command)) && substitutes(command[from:to]) {
-				why = "an expansion may hold a command"
+				why = "an expansion may contain a command"
 			}
 		}
 		return why == ""
@@ -61,7 +61,7 @@ func misreadHash(file *syntax.File, command string) string {
 				return "a comment ends with a backslash, which hides the line after it"
 			}
 			if before := start + i - 1; before >= 0 && !strings.Contains(" \t\n;&|(<>`", command[before:before+1]) {
-				return "a # stands where it may begin a comment, or not"
+				return "a # may or may not start a comment"
 			}
 			break // the rest is the comment
 		}

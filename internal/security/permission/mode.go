@@ -84,23 +84,23 @@ type modeDecision struct {
 func (m Mode) decide(c class) modeDecision {
 	switch {
 	case m == ModeYolo, c == classRead && m.known():
-		return modeDecision{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed by mode %s", m)}
 	case m == ModePlan && c == classRun:
-		return modeDecision{decision: Allow, why: "the mode plan lets it run where it can change nothing"}
+		return modeDecision{decision: Allow, why: "mode plan runs it in a read-only sandbox"}
 	case m == ModePlan:
-		return modeDecision{decision: Deny, firm: true, why: "the mode plan changes nothing and does not leave the box"}
+		return modeDecision{decision: Deny, firm: true, why: "mode plan changes nothing and does not leave the sandbox"}
 	case m == ModeAsk && c == classLeave:
-		return modeDecision{decision: Ask, why: "it leaves the box"}
+		return modeDecision{decision: Ask, why: "it leaves the sandbox"}
 	case m == ModeAsk:
-		return modeDecision{decision: Ask, why: "the mode ask asks before each change and command"}
+		return modeDecision{decision: Ask, why: "mode ask asks before every change and command"}
 	case m.known() && c != classLeave:
-		return modeDecision{decision: Allow, why: fmt.Sprintf("the mode %s allows it", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed by mode %s", m)}
 	case m == ModeGuard:
-		return modeDecision{decision: Ask, why: "it leaves the box"}
+		return modeDecision{decision: Ask, why: "it leaves the sandbox"}
 	case m == ModeAuto:
-		return modeDecision{decision: Deny, why: "the mode auto refuses what leaves the box"}
+		return modeDecision{decision: Deny, why: "mode auto denies what leaves the sandbox"}
 	default:
-		return modeDecision{decision: Deny, firm: true, why: fmt.Sprintf("the mode %q is unknown", m)}
+		return modeDecision{decision: Deny, firm: true, why: fmt.Sprintf("unknown mode %q", m)}
 	}
 }
 

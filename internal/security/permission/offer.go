@@ -27,9 +27,9 @@ func (r Rule) owner() string {
 	case OriginUser:
 		return "your"
 	case OriginPawl:
-		return "pawl's own"
+		return "built-in"
 	default:
-		return "the project's"
+		return "project"
 	}
 }
 
@@ -111,22 +111,22 @@ func Offerable(r Rule) error {
 	case err != nil:
 		return err
 	case r.Decision != Allow:
-		return errors.New("it does not allow anything")
+		return errors.New("the rule does not allow anything")
 	case len(r.Match)+len(r.NotMatch) > 0:
-		return errors.New("it has examples")
+		return errors.New("the rule has examples")
 	case !utf8.ValidString(r.Tool+r.Pattern) || sanitize.FirstStrange(r.Tool+r.Pattern) != "":
-		return errors.New("it does not show as what it is")
+		return errors.New("the rule has invisible characters")
 	}
 	switch m.kind {
 	case pawl.AccessExec, pawl.AccessEscape:
 		return offerableCommand(m.command)
 	case pawl.AccessNet:
 		if m.host.everyone || m.host.below && !strings.Contains(m.host.name, ".") {
-			return errors.New("it is about all hosts, or those of a top domain")
+			return errors.New("the rule is for all hosts, or for a whole top-level domain")
 		}
 	case pawl.AccessMCP:
 		if m.tool.print == "" {
-			return errors.New("it does not say which state of the tool it is about")
+			return errors.New("the rule does not name a version of the tool")
 		}
 	case pawl.AccessRead, pawl.AccessWrite:
 		base, _ := doublestar.SplitPattern(m.path.glob)
@@ -134,14 +134,14 @@ func Offerable(r Rule) error {
 			base = m.path.glob
 		}
 		if base == "." || base == "/" || base == "~" {
-			return errors.New("it is about all that is in the workspace, at home or anywhere")
+			return errors.New("the rule is for the whole workspace, the home directory or the root directory")
 		}
 		if m.kind == pawl.AccessWrite && Protected(m.path.glob) {
-			return errors.New("it is about a protected name")
+			return errors.New("the rule is for a protected path")
 		}
 	default:
 		if kindOf[r.Tool] != "" {
-			return fmt.Errorf("it does not say what %s is allowed", r.Tool)
+			return fmt.Errorf("the rule does not say what %s is allowed to do", r.Tool)
 		}
 	}
 	return nil
@@ -150,13 +150,13 @@ func Offerable(r Rule) error {
 func offerableCommand(p commandPattern) error {
 	switch {
 	case len(p.words) == 0:
-		return errors.New("it is about all commands")
+		return errors.New("the rule is for all commands")
 	case isPowerful(p.words[0]) && program(p.words[0]) != "sed" || isOneOf(runners, p.words[0]):
-		return fmt.Errorf("%s runs whatever it is told to", path.Base(p.words[0]))
+		return fmt.Errorf("%s runs any command it is given", path.Base(p.words[0]))
 	case changesShell[p.words[0]] || p.words[0] == "[[":
 		return fmt.Errorf("%s changes what later commands do", p.words[0])
 	case strings.Contains(p.words[0], "/") && !path.IsAbs(p.words[0]):
-		return errors.New("the program is a file of the workspace, which may change")
+		return errors.New("the program is a file in the workspace, which may change")
 	}
 	words := make([]word, len(p.words))
 	for i, w := range p.words {
@@ -174,10 +174,10 @@ func ParseOffer(texts []json.RawMessage) ([]Rule, error) {
 	for _, text := range texts {
 		var r Rule
 		if err := strictjson.Decode(text, &r); err != nil {
-			return nil, fault.New(pawl.ErrInvalid, "read a rule: %w", err)
+			return nil, fault.New(pawl.ErrInvalid, "read rule: %w", err)
 		}
 		if err := Offerable(r); err != nil {
-			return nil, fault.New(pawl.ErrInvalid, "%s cannot be granted: %w", r, err)
+			return nil, fault.New(pawl.ErrInvalid, "%s cannot be allowed permanently: %w", r, err)
 		}
 		rules = append(rules, r)
 	}

@@ -27,9 +27,9 @@ func (p Policy) place(target string) (place, error) {
 	case target == "":
 		return place{}, errors.New("the path is empty")
 	case strings.ContainsRune(target, 0):
-		return place{}, errors.New("the path holds a NUL")
+		return place{}, errors.New("the path contains a NUL byte")
 	case strings.HasPrefix(target, `\\`) || len(target) > 2 && target[1] == ':' && (target[2] == '\\' || target[2] == '/'):
-		return place{}, errors.New("the path is one of Windows")
+		return place{}, errors.New("Windows paths are not supported")
 	}
 	var at place
 	tilde := target == "~" || strings.HasPrefix(target, "~/")
@@ -95,25 +95,25 @@ func parsePath(s string) (pathPattern, error) {
 	p := pathPattern{folder: strings.HasSuffix(s, "/"), literal: !strings.ContainsAny(s, wildcards)}
 	for part := range strings.SplitSeq(s, "/") {
 		if part == ".." {
-			return p, errors.New("it has a '..': write the path that it means")
+			return p, errors.New("it contains \"..\": write the resolved path")
 		}
 	}
 	switch {
 	case s == "":
 		return p, errors.New("it is empty")
 	case len(s) > maxPath:
-		return p, fmt.Errorf("it has more than %d bytes", maxPath)
+		return p, fmt.Errorf("it is longer than %d bytes", maxPath)
 	case strings.Count(s, "{") > maxBraces || strings.Contains(s, "{") && strings.Count(s, ",") > maxChoices:
 		return p, fmt.Errorf("it has more than %d braces, or %d commas in them", maxBraces, maxChoices)
 	case strings.HasPrefix(s, "~") && s != "~" && !strings.HasPrefix(s, "~/"):
-		return p, errors.New("only your own home folder has a ~: write the whole path")
+		return p, errors.New("only your own home directory can be written as ~: write the whole path")
 	}
 	p.glob = path.Clean(s)
 	if p.glob == "." { // the workspace as a whole
 		p.glob, p.folder, p.literal = "**", true, false
 	}
 	if !doublestar.ValidatePattern(p.glob) {
-		return p, errors.New("it is no glob pattern")
+		return p, errors.New("it is not a valid glob pattern")
 	}
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 func (w *walker) redirects(seg *Segment, list []*syntax.Redirect) {
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-			seg.doubt("a variable that is set (%s)", r.N.Value)
+			seg.doubt("a variable is set (%s)", r.N.Value)
 		}
 		target := w.word(r.Word)
 		switch r.Op {

@@ -64,17 +64,17 @@ func riskyOptionOf(words []word, from int) string {
 	case isSed(name) && !sedPrints(words[1:]):
 		return "sed can run programs and write files"
 	case !isSed(name) && isPowerful(name) && (from <= 1 || (carriers[name] || awks[name]) && isOption(words[from-1])):
-		return name + " runs whatever it is told to"
+		return name + " runs any command it is given"
 	}
 	for _, w := range words[max(from, 1):] {
 		if evaluators[name] && len(w.text) > 1 && strings.Contains(w.text, "[") {
-			return name + " may run what stands in [ ]"
+			return name + " may run commands inside [ ]"
 		}
 		if name == "git" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":") && words[1].text == "push") {
-			return "a + forces, a : deletes"
+			return "a + forces a push, a : deletes a branch"
 		}
 		if riskyOptionsOf[name].has(w.text) {
-			return name + " " + w.text + " may run a program, write a file or throw something away"
+			return name + " " + w.text + " may run a program, write a file or discard something"
 		}
 	}
 	return ""

@@ -64,7 +64,7 @@ func ParseRules(text json.RawMessage, origin Origin) ([]Rule, error) {
 		return nil, fault.New(pawl.ErrInvalid, "read rules: %w", err)
 	}
 	if len(rules) > maxRules {
-		return nil, fault.New(pawl.ErrInvalid, "read rules: %d are more than %d", len(rules), maxRules)
+		return nil, fault.New(pawl.ErrInvalid, "read rules: too many (%d, the limit is %d)", len(rules), maxRules)
 	}
 	for i := range rules {
 		rules[i].Origin = origin
@@ -97,12 +97,12 @@ func (r Rule) Check() error {
 	}
 	for _, example := range r.Match {
 		if !m.example(example) {
-			return fmt.Errorf("it does not match its example %q", example)
+			return fmt.Errorf("the pattern does not match its example %q", example)
 		}
 	}
 	for _, example := range r.NotMatch {
 		if m.example(example) {
-			return fmt.Errorf("it matches %q, which its examples say it must not", example)
+			return fmt.Errorf("the pattern matches %q, which its examples exclude", example)
 		}
 	}
 	return nil
@@ -123,23 +123,23 @@ func (r Rule) compile() (matcher, error) {
 	m := matcher{rule: r, kind: r.Kind, any: r.Pattern == ""}
 	if m.kind == "" && !m.any {
 		if m.kind = kindOf[r.Tool]; m.kind == "" {
-			return m, fmt.Errorf("it needs a kind, to say what its pattern %q is about", r.Pattern)
+			return m, fmt.Errorf("kind is missing: it says what pattern %q is for", r.Pattern)
 		}
 	}
 	switch r.Decision {
 	case Allow, Ask, Deny:
 	default:
-		return m, fmt.Errorf("its decision is %q: use allow, ask or deny", r.Decision)
+		return m, fmt.Errorf("unknown decision %q: use allow, ask or deny", r.Decision)
 	}
 	switch {
 	case strings.HasPrefix(r.Tool, "mcp__") || r.Tool == "mcp_call":
-		return m, errors.New(`it names a tool of an MCP server, which can be called in other ways too: use the kind mcp with the pattern "server/tool" or "server/*"`)
+		return m, errors.New(`tools of MCP servers can be called in other ways too: use kind mcp with a pattern such as "server/tool" or "server/*"`)
 	case r.Tool == "" && r.Kind == "":
-		return m, errors.New("it names neither a tool nor a kind")
+		return m, errors.New("tool or kind is missing")
 	case m.any && r.Decision == Allow && r.Kind != "":
-		return m, errors.New("it allows, and has no pattern: say what it allows")
+		return m, errors.New("pattern is missing: an allow rule must say what it allows")
 	case m.any && len(r.Match)+len(r.NotMatch) > 0:
-		return m, errors.New("it has examples but no pattern")
+		return m, errors.New("examples need a pattern")
 	}
 	var err error
 	switch m.kind {
@@ -161,10 +161,10 @@ func (r Rule) compile() (matcher, error) {
 		}
 	case "":
 	default:
-		return m, fmt.Errorf("its kind is %q: use read, write, exec, escape, net or mcp", m.kind)
+		return m, fmt.Errorf("unknown kind %q: use read, write, exec, escape, net or mcp", m.kind)
 	}
 	if err != nil {
-		return m, fmt.Errorf("its pattern %q: %w", r.Pattern, err)
+		return m, fmt.Errorf("pattern %q: %w", r.Pattern, err)
 	}
 	return m, nil
 }

@@ -55,7 +55,7 @@ type script struct {
 func parse(command string) (s script, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a bug of ours or of the parser, on untrusted text
-			s, err = script{}, fmt.Errorf("it cannot be read: %v", v)
+			s, err = script{}, fmt.Errorf("the command cannot be parsed: %v", v)
 		}
 	}()
 	return read(command)
@@ -67,10 +67,10 @@ func read(command string) (script, error) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
-		return script{}, fmt.Errorf("it cannot be read: %w", err)
+		return script{}, fmt.Errorf("the command cannot be parsed: %w", err)
 	}
 	if why := misread(file, command); why != "" {
-		return script{}, fmt.Errorf("it cannot be read: %s", why)
+		return script{}, fmt.Errorf("the command cannot be parsed: %s", why)
 	}
 	return collect(file, command)
 }
@@ -80,11 +80,11 @@ func collect(file *syntax.File, command string) (script, error) {
 	w := walker{wordReader: wordReader{src: command}, dirs: []string{""}}
 	w.stmts(file.Stmts)
 	if w.calls != countCalls(file) {
-		return script{}, errors.New("it cannot be read: a part of it was missed")
+		return script{}, errors.New("the command cannot be parsed: a part was not analyzed")
 	}
 	if strange := sanitize.FirstStrange(command); strange != "" {
 		for i := range w.segments {
-			w.segments[i].doubt("a character that does not show: %s", strange)
+			w.segments[i].doubt("an invisible character: %s", strange)
 		}
 	}
 	return script{segments: w.segments, dirs: w.dirs}, nil
@@ -95,20 +95,20 @@ func collect(file *syntax.File, command string) (script, error) {
 func checkText(command string) error {
 	switch {
 	case strings.TrimSpace(command) == "":
-		return errors.New("it is empty")
+		return errors.New("the command is empty")
 	case len(command) > maxCommand:
-		return fmt.Errorf("it has %d bytes, more than the %d that a program can be given", len(command), maxCommand)
+		return fmt.Errorf("the command is too long (%d bytes, the limit is %d)", len(command), maxCommand)
 	case strings.ContainsAny(command, "\x00\r"):
-		return errors.New("it cannot be read: it holds a NUL or a carriage return")
+		return errors.New("the command cannot be parsed: it contains a NUL byte or a carriage return")
 	case !utf8.ValidString(command):
-		return errors.New("it cannot be read: it is not UTF-8")
+		return errors.New("the command cannot be parsed: it is not UTF-8")
 	}
 	depth := 0
 	for i := range len(command) {
 		switch command[i] {
 		case '(', '{', '[':
 			if depth++; depth > maxNesting {
-				return fmt.Errorf("it cannot be read: more than %d brackets are open at once", maxNesting)
+				return fmt.Errorf("the command cannot be parsed: more than %d brackets are nested", maxNesting)
 			}
 		case ')', '}', ']':
 			depth = max(0, depth-1)

@@ -15,7 +15,7 @@ func TestSegments(t *testing.T) {
 	seg := func(text string, doubts ...string) Segment { return Segment{Text: text, Doubts: doubts} }
 	in := func(dir string, s Segment) Segment { s.Dir = dir; return s }
 	to := func(s Segment, files ...string) Segment { s.Writes = files; return s }
-	const variable, subst, procSubst = "a variable", "a substitution ($(…))", "a substitution (<(…))"
+	const variable, subst, procSubst = "a variable", "a command substitution ($(…))", "a process substitution (<(…))"
 	for _, tt := range []struct {
 		command string
 		want    []Segment
@@ -30,17 +30,17 @@ func TestSegments(t *testing.T) {
 		{"select x in a; do b; done", []Segment{seg("x in a", "a loop that sets a variable"), seg("b")}},
 		{"case x in a|*.b) c;; esac", []Segment{seg("c")}},
 		{"case $x in $(a)) c;; esac", []Segment{seg("$x", variable), seg("$(a)", subst), seg("a"), seg("c")}},
-		{"f() { a; }; function g { b; }", []Segment{seg("f() …", "a function that is given a name"), seg("a"), seg("g() …", "a function that is given a name"), seg("b")}},
-		{"coproc a", []Segment{seg("coproc a", "a command that runs beside"), seg("a")}},
+		{"f() { a; }; function g { b; }", []Segment{seg("f() …", "a function definition"), seg("a"), seg("g() …", "a function definition"), seg("b")}},
+		{"coproc a", []Segment{seg("coproc a", "a coprocess"), seg("a")}},
 		{`a "$(b $(c))" <(d)`, []Segment{seg(`a "$(b $(c))" <(d)`, subst, procSubst), seg("b $(c)", subst), seg("c"), seg("d")}},
 		{"a ${x:-$(b)} $((1+$(c)))", []Segment{seg("a ${x:-$(b)} $((1+$(c)))", "an expansion (${…})", "arithmetic"), seg("b"), seg("c")}},
-		{"x=1 y=$(b) a", []Segment{seg("x=1 y=$(b) a", "a variable that is set (x)", "a variable that is set (y)"), seg("b")}},
-		{"x=1", []Segment{seg("x=1", "a variable that is set (x)")}},
+		{"x=1 y=$(b) a", []Segment{seg("x=1 y=$(b) a", "a variable is set (x)", "a variable is set (y)"), seg("b")}},
+		{"x=1", []Segment{seg("x=1", "a variable is set (x)")}},
 		{"export x=$(b)", []Segment{seg("export x=$(b)", "export, which changes what later commands do"), seg("b")}},
 		{"[[ $(a) ]]; ((x)); let y=1", []Segment{seg("[[ $(a) ]]", "a test that may evaluate text"), seg("a"), seg("((x))", "arithmetic"), seg("let y=1", "arithmetic")}},
 		{"[ -f x ]", []Segment{seg("[ -f x ]")}},
-		{"a *.go b[1] {c,d} {e} {}", []Segment{seg("a *.go b[1] {c,d} {e} {}", "a pattern for file names", "braces that expand")}},
-		{`a $'x' $'\n' $"y"`, []Segment{seg(`a $'x' $'\n' $"y"`, "a text with escapes ($'…')", `a translated text ($"…")`)}},
+		{"a *.go b[1] {c,d} {e} {}", []Segment{seg("a *.go b[1] {c,d} {e} {}", "a file name pattern", "brace expansion")}},
+		{`a $'x' $'\n' $"y"`, []Segment{seg(`a $'x' $'\n' $"y"`, "text with escapes ($'…')", `translated text ($"…")`)}},
 		{"eval a", []Segment{seg("eval a", "eval, which changes what later commands do, or what this one runs")}},
 		{"a >x 2>>y &>z <w >|v <>u", []Segment{to(seg("a >x 2>>y &>z <w >|v <>u", "output to x", "output to y", "output to z", "input from w", "output to v", "output to u"), "x", "y", "z", "v", "u")}},
 		{"a >/dev/null 2>&1 <&- 3>&2- </dev/null", []Segment{seg("a >/dev/null 2>&1 <&- 3>&2- </dev/null")}},
@@ -52,8 +52,8 @@ func TestSegments(t *testing.T) {
 		{"cat <<< a", []Segment{seg("cat <<< a", "a here-string")}},
 		{"a # b\nc", []Segment{seg("a"), seg("c")}},
 		{"# a", nil},
-		{"in x", []Segment{seg("in x", "a word of the shell's grammar (in)")}},
-		{"a\u200b", []Segment{seg("a\u200b", `a character that does not show: \u{200b}`)}},
+		{"in x", []Segment{seg("in x", "a reserved word of the shell (in)")}},
+		{"a\u200b", []Segment{seg("a\u200b", `an invisible character: \u{200b}`)}},
 		// Where each runs, as far as the text tells.
 		{"cd a && b; (cd ../c; d); e", []Segment{seg("cd a"), in("a", seg("b")), in("a", seg("cd ../c")), in("c", seg("d")), in("a", seg("e"))}},
 		{"cd a | b; c", []Segment{seg("cd a"), seg("b"), seg("c")}},
@@ -147,7 +147,7 @@ func TestMissedCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := collect(file, text); err == nil || !strings.Contains(err.Error(), "missed") {
+	if s, err := collect(file, text); err == nil || !strings.Contains(err.Error(), "not analyzed") {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

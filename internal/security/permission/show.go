@@ -36,7 +36,7 @@ func Show(c Call, v Verdict) string {
 	}
 	fmt.Fprintf(&b, "why\n  %s\n", v.Why)
 	for _, r := range v.Ignored {
-		fmt.Fprintf(&b, "  ignored, for a project may only tighten: %s\n", r)
+		fmt.Fprintf(&b, "  ignored, because a project can only tighten the rules: %s\n", r)
 	}
 	showOffer(&b, v)
 	return b.String()
@@ -57,7 +57,7 @@ func showAccess(b *strings.Builder, a pawl.Access, shown map[string]bool) {
 		}
 		shown[a.Target] = true
 		if a.Kind == pawl.AccessEscape {
-			b.WriteString("  ! it would run outside of the sandbox\n")
+			b.WriteString("  ! runs outside the sandbox\n")
 		}
 	case pawl.AccessNet:
 		fmt.Fprintf(b, "host\n  | %s\n", sanitize.Line(a.Target))
@@ -86,7 +86,7 @@ func showSegments(b *strings.Builder, findings []Finding) {
 		}
 		fmt.Fprintf(b, "  %d. %s | %s\n", n, f.Decision, sanitize.Line(f.Segment.Text))
 		if f.Access.Kind == pawl.AccessEscape {
-			b.WriteString("     outside of the sandbox\n")
+			b.WriteString("     outside the sandbox\n")
 		}
 		if f.Segment.Dir != "" {
 			fmt.Fprintf(b, "     in %s\n", sanitize.Line(f.Segment.Dir))
@@ -94,12 +94,12 @@ func showSegments(b *strings.Builder, findings []Finding) {
 		for _, w := range f.Segment.Writes {
 			note := ""
 			if Protected(w) {
-				note = ", a protected name"
+				note = ", a protected path"
 			}
 			fmt.Fprintf(b, "     writes %s%s\n", sanitize.Line(w), note)
 		}
 		if len(f.Segment.Doubts) > 0 {
-			fmt.Fprintf(b, "     not plain: %s\n", sanitize.Line(strings.Join(f.Segment.Doubts, "; ")))
+			fmt.Fprintf(b, "     not fully analyzed: %s\n", sanitize.Line(strings.Join(f.Segment.Doubts, "; ")))
 		}
 		fmt.Fprintf(b, "     %s\n", f.Why)
 	}
@@ -175,7 +175,7 @@ func showOffer(b *strings.Builder, v Verdict) {
 		return
 	}
 	if len(v.Offer) == 0 {
-		b.WriteString("always\n  is not offered for this\n")
+		b.WriteString("always\n  not offered for this call\n")
 		return
 	}
 	b.WriteString("always would add\n")

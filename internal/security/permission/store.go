@@ -26,18 +26,18 @@ type Store struct{ Path string }
 func (s Store) List() ([]Grant, error) {
 	text, err := userfile.Read(s.Path, maxGrantFile)
 	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
+		return nil, fmt.Errorf("read saved answers: %w", err)
 	}
 	if text == nil {
 		return nil, nil
 	}
 	var grants []Grant
 	if err := strictjson.Decode(text, &grants); err != nil {
-		return nil, fault.New(pawl.ErrInvalid, "read grants: %s: %w", s.Path, err)
+		return nil, fault.New(pawl.ErrInvalid, "read saved answers: %s: %w", s.Path, err)
 	}
 	for i, g := range grants {
 		if err := g.check(); err != nil {
-			return nil, fault.New(pawl.ErrInvalid, "read grants: %s, grant %d: %w", s.Path, i+1, err)
+			return nil, fault.New(pawl.ErrInvalid, "read saved answers: %s, entry %d: %w", s.Path, i+1, err)
 		}
 	}
 	return grants, nil
@@ -47,7 +47,7 @@ func (s Store) List() ([]Grant, error) {
 func (s Store) Add(grants ...Grant) error {
 	for _, g := range grants {
 		if err := g.check(); err != nil {
-			return fault.New(pawl.ErrInvalid, "add grant: %w", err)
+			return fault.New(pawl.ErrInvalid, "save answer: %w", err)
 		}
 	}
 	return s.change(func(kept []Grant) ([]Grant, error) {
@@ -57,7 +57,7 @@ func (s Store) Add(grants ...Grant) error {
 			}
 		}
 		if len(kept) > maxGrants {
-			return nil, fault.New(pawl.ErrInvalid, "add grant: there are %d already: revoke some", maxGrants)
+			return nil, fault.New(pawl.ErrInvalid, "save answer: the limit of %d is reached", maxGrants).Hint("Run `pawl permissions revoke` to remove some.")
 		}
 		return kept, nil
 	})
@@ -74,7 +74,7 @@ func (s Store) Revoke(ids ...string) error {
 			}
 		}
 		if len(missing) > 0 {
-			return nil, fault.New(pawl.ErrNotFound, "revoke: there is no grant %s", strings.Join(missing, ", "))
+			return nil, fault.New(pawl.ErrNotFound, "saved answer %s not found", strings.Join(missing, ", ")).Hint("Run `pawl permissions list` to see all.")
 		}
 		return slices.DeleteFunc(kept, func(g Grant) bool { return slices.Contains(ids, g.ID()) }), nil
 	})
@@ -84,7 +84,7 @@ func (s Store) Revoke(ids ...string) error {
 func (s Store) change(f func([]Grant) ([]Grant, error)) error {
 	unlock, err := userfile.Lock(s.Path)
 	if err != nil {
-		return fmt.Errorf("write grants: %w", err)
+		return fmt.Errorf("write saved answers: %w", err)
 	}
 	defer unlock()
 	grants, err := s.List()
@@ -95,7 +95,7 @@ func (s Store) change(f func([]Grant) ([]Grant, error)) error {
 		return err
 	}
 	if err := userfile.Replace(s.Path, append([]Grant{}, grants...), maxGrantFile); err != nil {
-		return fmt.Errorf("write grants: %w", err)
+		return fmt.Errorf("write saved answers: %w", err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestStore(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Dir(s.Path)); len(entries) != 1 || err != nil {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
-	if err := s.Revoke(got[0].ID(), "nothing"); !errors.Is(err, pawl.ErrNotFound) || !strings.Contains(err.Error(), "no grant nothing:") {
+	if err := s.Revoke(got[0].ID(), "nothing"); !errors.Is(err, pawl.ErrNotFound) || !strings.Contains(err.Error(), "saved answer nothing not found") {
 		t.Errorf("revoke one that is there and one that is not: %v", err)
 	}
 	if err := s.Revoke(got[0].ID(), got[2].ID()); err != nil {

@@ -17,7 +17,7 @@ var toolTarget = regexp.MustCompile(`^([a-zA-Z0-9_-]+)/([a-zA-Z0-9_-]+)(?:@([0-9
 func parseTool(target string) (serverTool, error) {
 	m := toolTarget.FindStringSubmatch(target)
 	if m == nil {
-		return serverTool{}, errors.New("it is no tool of a server: server/tool")
+		return serverTool{}, errors.New("use server/tool")
 	}
 	return serverTool{server: m[1], tool: m[2], print: m[3], changed: m[4] != ""}, nil
 }
@@ -38,7 +38,7 @@ var toolRule = regexp.MustCompile(`^([a-zA-Z0-9_-]+)/(\*|[a-zA-Z0-9_-]+)(?:@([0-
 func parseToolPattern(pattern string) (toolPattern, error) {
 	m := toolRule.FindStringSubmatch(pattern)
 	if m == nil || m[2] == "*" && m[3] != "" {
-		return toolPattern{}, errors.New("it is neither server/tool nor server/*")
+		return toolPattern{}, errors.New("use server/tool or server/*")
 	}
 	return toolPattern{server: m[1], tool: m[2], print: m[3]}, nil
 }

@@ -61,7 +61,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.caseClause(cmd)
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
-			w.head(cmd, "a time of nothing")
+			w.head(cmd, "time without a command")
 		} else {
 			w.stmt(cmd.Stmt)
 		}
@@ -91,11 +91,11 @@ func (w *walker) other(c syntax.Command) {
 			name = cmd.Name.Value
 		}
 		seg := w.segment(cmd, name+"() …")
-		seg.doubt("a function that is given a name")
+		seg.doubt("a function definition")
 		w.add(seg)
 		w.apart(cmd.Body)
 	case *syntax.CoprocClause:
-		w.head(cmd, "a command that runs beside")
+		w.head(cmd, "a coprocess")
 		w.apart(cmd.Stmt)
 	case *syntax.DeclClause:
 		w.declare(cmd)
@@ -106,7 +106,7 @@ func (w *walker) other(c syntax.Command) {
 	case *syntax.LetClause:
 		w.builtin(cmd, "let", "arithmetic")
 	default:
-		w.head(c, "a construct that is not known")
+		w.head(c, "an unknown construct")
 	}
 }
 
@@ -206,7 +206,7 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		if a.Name != nil {
 			name = a.Name.Value
 		}
-		seg.doubt("a variable that is set (%s)", name)
+		seg.doubt("a variable is set (%s)", name)
 	}
 	for _, arg := range c.Args {
 		word := w.word(arg)
@@ -219,7 +219,7 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		seg.doubt("%s, which changes what later commands do, or what this one runs", seg.words[0].text)
 	}
 	if len(seg.words) > 0 && reserved[seg.words[0].raw] {
-		seg.doubt("a word of the shell's grammar (%s)", seg.words[0].raw)
+		seg.doubt("a reserved word of the shell (%s)", seg.words[0].raw)
 	}
 	at := len(w.segments)
 	w.add(seg)

@@ -24,7 +24,7 @@ func textWarnings(text string) []string {
 	for _, w := range words(text) {
 		if scripts := mixedScripts(w); scripts != "" {
 			if len(warnings) == maxWarnings {
-				return append(warnings, "and more of the kind")
+				return append(warnings, "and more")
 			}
 			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", sanitize.Line(w), scripts))
 		}
@@ -38,7 +38,7 @@ func twinWarnings(text string) []string {
 	var warnings []string
 	for _, w := range words(text) {
 		if twin := latinTwin(w); twin != "" && len(warnings) < maxWarnings {
-			warnings = append(warnings, fmt.Sprintf("%s looks like %s, and is not", sanitize.Line(w), twin))
+			warnings = append(warnings, fmt.Sprintf("%s looks like %s, but is different", sanitize.Line(w), twin))
 		}
 	}
 	return warnings
@@ -86,7 +86,7 @@ func latinTwin(word string) string {
 }
 
 func hiddenWarning(first string) string {
-	return "it holds characters that do not show, the first is " + first
+	return "contains invisible characters, the first is " + first
 }
 
 // hostWarnings returns warnings about a misleading host name.
@@ -97,13 +97,13 @@ func hostWarnings(target string) []string {
 	}
 	var warnings []string
 	if h.userinfo {
-		warnings = append(warnings, "it leads to "+h.String()+": what stands before the @ is no host")
+		warnings = append(warnings, "it connects to "+h.String()+": the text before the @ is not the host")
 	}
 	decoded, err := idna.ToUnicode(h.name)
 	if err != nil || decoded == h.name {
 		return warnings
 	}
-	warnings = append(warnings, fmt.Sprintf("it is %s, which reads as %s", h.name, sanitize.Line(decoded)))
+	warnings = append(warnings, fmt.Sprintf("%s is displayed as %s", h.name, sanitize.Line(decoded)))
 	for label := range strings.SplitSeq(decoded, ".") {
 		if scripts := mixedScripts(label); scripts != "" {
 			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", sanitize.Line(label), scripts))

@@ -46,7 +46,7 @@ func (r *wordReader) word(w *syntax.Word) word {
 			}
 		case *syntax.SglQuoted:
 			if p.Dollar && strings.Contains(p.Value, `\`) {
-				doubt = "a text with escapes ($'…')"
+				doubt = "text with escapes ($'…')"
 			} else {
 				text.WriteString(p.Value)
 			}
@@ -64,9 +64,9 @@ func (r *wordReader) word(w *syntax.Word) word {
 	switch all := special.String(); {
 	case !out.known:
 	case strings.Contains(all, "{") && strings.ContainsAny(all, ",.") && strings.Contains(all, "}"):
-		out.known, out.doubt, out.text = false, "braces that expand", ""
+		out.known, out.doubt, out.text = false, "brace expansion", ""
 	case strings.ContainsAny(all, "*?") || strings.Contains(all, "[") && strings.Contains(all, "]"):
-		out.known, out.doubt, out.glob = false, "a pattern for file names", true
+		out.known, out.doubt, out.glob = false, "a file name pattern", true
 	}
 	return out
 }
@@ -74,7 +74,7 @@ func (r *wordReader) word(w *syntax.Word) word {
 // quoted evaluates a text in double quotes.
 func (r *wordReader) quoted(q *syntax.DblQuoted, text *strings.Builder) (doubt string) {
 	if q.Dollar {
-		return `a translated text ($"…")`
+		return `translated text ($"…")`
 	}
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)
@@ -108,15 +108,15 @@ func partDoubt(part syntax.WordPart) string {
 		}
 		return "an expansion (${…})"
 	case *syntax.CmdSubst:
-		return "a substitution ($(…))"
+		return "a command substitution ($(…))"
 	case *syntax.ProcSubst:
-		return "a substitution (<(…))"
+		return "a process substitution (<(…))"
 	case *syntax.ArithmExp:
 		return "arithmetic"
 	case *syntax.ExtGlob:
-		return "a pattern for file names"
+		return "a file name pattern"
 	default:
-		return "a construct that is not known"
+		return "an unknown construct"
 	}
 }
 

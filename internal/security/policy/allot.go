@@ -73,7 +73,7 @@ func (a Allotment) check(top string) error {
 	}
 	for _, path := range a.Objects {
 		if holds(data, path) || holds(path, data) {
-			return fault.New(pawl.ErrDenied, "the repository borrows objects from %s, which is pawl's own: take it out of objects/info/alternates", path)
+			return fault.New(pawl.ErrDenied, "the repository borrows objects from %s, a directory of Pawl", path).Hint("Remove the entry from .git/objects/info/alternates.")
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func objectsOf(dir string) ([]string, error) {
 			continue
 		}
 		if all = append(all, real); len(all) > maxLenders {
-			return nil, fault.New(pawl.ErrInvalid, "%s borrows from more than %d folders: run 'git repack -ad' there, and remove objects/info/alternates", dir, maxLenders)
+			return nil, fault.New(pawl.ErrInvalid, "%s borrows objects from more than %d directories", dir, maxLenders).Hint("Run `git repack -ad` there, and delete objects/info/alternates.")
 		}
 		more, err := lenders(real)
 		if err != nil {
@@ -123,7 +123,7 @@ func lenders(dir string) ([]string, error) {
 			continue
 		}
 		if path[0] == '"' {
-			return nil, fault.New(pawl.ErrInvalid, "%s has a path in quotes, which pawl does not read: write it without", f.Name())
+			return nil, fault.New(pawl.ErrInvalid, "%s contains a quoted path, which Pawl does not support: remove the quotes", f.Name())
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)

@@ -71,7 +71,7 @@ func (s *Safety) allow(ctx context.Context, dir, real string, add func(*allowed)
 		err = s.Allow(ctx, dir, string(text))
 	}
 	if err != nil {
-		return fmt.Errorf("keep what is allowed in %s: %w", dir, err)
+		return fmt.Errorf("save answers of %s: %w", dir, err)
 	}
 	return do()
 }
@@ -126,7 +126,7 @@ func (s *Safety) Adopt(dir, text string) error {
 		err = s.adopt(real, text)
 	}
 	if err != nil {
-		return fmt.Errorf("what is allowed in %s: %w", dir, err)
+		return fmt.Errorf("saved answers of %s: %w", dir, err)
 	}
 	return nil
 }

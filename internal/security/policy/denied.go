@@ -19,7 +19,7 @@ import (
 func (s *Safety) rules(text json.RawMessage, dir string) ([]permission.Rule, error) {
 	rules, err := permission.ParseRules(text, permission.OriginUser)
 	if err != nil {
-		return nil, fmt.Errorf("read your permissions: %w", err)
+		return nil, fmt.Errorf("read permission rules: %w", err)
 	}
 	for _, r := range rules[:len(rules):len(rules)] {
 		if r.Decision == permission.Allow {
@@ -121,7 +121,7 @@ func (l *looker) look(dir string) error {
 			return nil //nolint:nilerr // what pawl cannot look into, it does not guard
 		}
 		if l.seen++; l.seen > maxDenied {
-			return fmt.Errorf("more than %d files are in the way of your rules that deny reading: name the files or folders by their whole path", maxDenied)
+			return fmt.Errorf("your rules that deny reading match more than %d files: name files or directories by their whole path", maxDenied)
 		}
 		read := permission.Call{Risk: toolapi.RiskSafe, Access: []pawl.Access{{Kind: pawl.AccessRead, Target: path}}}
 		if permission.Decide(l.policy, read).Decision != permission.Deny {

@@ -156,7 +156,7 @@ func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err erro
 	}
 	news, err := w.Check()
 	if err == nil && len(news) > 0 {
-		err = fmt.Errorf("it has changed what other programs take orders from: %s: look at it, and take it back", strings.Join(news, ", "))
+		err = fmt.Errorf("the hook changed files that other programs read their configuration from: %s: review and revert them", strings.Join(news, ", "))
 	}
 	return exit.Code, err
 }
@@ -184,7 +184,7 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 	backend, _ := s.detect(ctx)
 	w, err := backend.Wrap(c.Args, p)
 	if err != nil {
-		return w, fmt.Errorf("the project's hook cannot be put into its sandbox, and does not run without: %w", err)
+		return w, fmt.Errorf("the project hook cannot run in the sandbox: %w", err)
 	}
 	return w, nil
 }

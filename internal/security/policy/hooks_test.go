@@ -97,10 +97,10 @@ func TestManagedHooks(t *testing.T) { //nolint:paralleltest // it sets environme
 		"alone, and those of others broken":  {policy: config.Managed{Hooks: key, OnlyManaged: true}, user: `{"hooks":[]}`, files: map[string]string{".claude/settings.json": `{"hooks":7}`}, want: "managed managed.json"},
 		"switched off by the user":           {policy: config.Managed{Hooks: key}, user: `{"hooks":{"SessionStart":[]}}`, want: "managed managed.json"},
 		"of another form":                    {policy: config.Managed{Hooks: json.RawMessage(`[]`)}, fails: "managed.json"},
-		"at an unknown event":                {policy: config.Managed{Hooks: json.RawMessage(`{"PreTool":[]}`)}, fails: "no such event"},
+		"at an unknown event":                {policy: config.Managed{Hooks: json.RawMessage(`{"PreTool":[]}`)}, fails: "unknown event"},
 		"with an unknown key":                {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{"command":"true","timeuot":1}]}]}`)}, fails: "timeuot"},
-		"of a type that nobody knows":        {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{"type":"http","command":"true"}]}]}`)}, fails: "only command is known"},
-		"without a command":                  {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{}]}]}`)}, fails: "left out"},
+		"of a type that nobody knows":        {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{"type":"http","command":"true"}]}]}`)}, fails: "only command is supported"},
+		"without a command":                  {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"hooks":[{}]}]}`)}, fails: "hook ignored"},
 		"with an unknown key beside matcher": {policy: config.Managed{Hooks: json.RawMessage(`{"Stop":[{"matchr":"Bash","hooks":[]}]}`)}, fails: "matchr"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func (s *Safety) Modes() ([]permission.Mode, error) {
 	most := permission.ModeYolo
 	if m.MaxMode != "" {
 		if most, err = permission.ParseMode(m.MaxMode); err != nil {
-			return nil, fmt.Errorf("read the policy of this machine: %w", err)
+			return nil, fmt.Errorf("read the managed policy: %w", err)
 		}
 	}
 	allowed := slices.Clone(modes[:slices.Index(modes, most)+1])
@@ -43,10 +43,10 @@ func (s *Safety) Modes() ([]permission.Mode, error) {
 func ManagedHooks(m config.Managed) ([]hook.External, error) {
 	var list hookList
 	if err := list.addKey(m.Hooks, hook.Origin{File: config.ManagedFile, Layer: hook.LayerManaged}); err != nil {
-		return nil, fmt.Errorf("read the policy of this machine: %w", err)
+		return nil, fmt.Errorf("read the managed policy: %w", err)
 	}
 	for _, f := range list.faults {
-		return nil, fault.New(pawl.ErrInvalid, "read the policy of this machine: %s: have the administrator correct it", f)
+		return nil, fault.New(pawl.ErrInvalid, "read the managed policy: %s", f).Hint("Ask your administrator to correct it.")
 	}
 	return list.commands, nil
 }
@@ -61,19 +61,19 @@ func (s *Safety) manage(p *permission.Policy) error {
 	if m.MaxMode != "" {
 		most, err := permission.ParseMode(m.MaxMode)
 		if err != nil {
-			return fmt.Errorf("read the policy of this machine: %w", err)
+			return fmt.Errorf("read the managed policy: %w", err)
 		}
 		if slices.Index(modes, p.Mode) > slices.Index(modes, most) {
-			return fault.New(pawl.ErrDenied, "the policy of this machine (%s) permits no mode looser than %s: use --mode %s", config.ManagedFile, most, most)
+			return fault.New(pawl.ErrDenied, "the managed policy (%s) allows no mode more permissive than %s", config.ManagedFile, most).Hint("Use --mode %s.", most)
 		}
 	}
 	rules, err := permission.ParseRules(m.Rules, permission.OriginUser)
 	if err != nil {
-		return fmt.Errorf("read the policy of this machine: %w", err)
+		return fmt.Errorf("read the managed policy: %w", err)
 	}
 	if m.SandboxRequired {
 		if p.Mode == permission.ModeYolo {
-			return fault.New(pawl.ErrDenied, "the policy of this machine (%s) permits commands in a sandbox only, and the mode yolo has none", config.ManagedFile)
+			return fault.New(pawl.ErrDenied, "the managed policy (%s) requires the sandbox, which mode yolo does not use", config.ManagedFile).Hint("Choose another --mode.")
 		}
 		denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginUser}
 		if rules = append(rules, denied); !p.Sandboxed {

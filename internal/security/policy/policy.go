@@ -65,7 +65,7 @@ func Open() (*Safety, error) {
 		return nil, err
 	}
 	if s.home, err = os.UserHomeDir(); err != nil {
-		return nil, fmt.Errorf("find the home folder: %w", err)
+		return nil, fmt.Errorf("find the home directory: %w", err)
 	}
 	s.grants = permission.Store{Path: filepath.Join(data, "grants.json")}
 	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}

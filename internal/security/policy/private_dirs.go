@@ -22,7 +22,7 @@ type privateDirs struct{ cache string }
 // /tmp.
 func (f privateDirs) temp(id pawl.SessionID) (string, error) {
 	if !id.Valid() {
-		return "", fmt.Errorf("no session is called %q", id)
+		return "", fmt.Errorf("invalid session id %q", id)
 	}
 	return f.private("tmp", string(id))
 }
@@ -59,27 +59,27 @@ func (s *Safety) DropCache(dir string) error {
 // is a link, or that others may write to, is an error: somebody else put it there.
 func (f privateDirs) private(names ...string) (string, error) {
 	if err := os.MkdirAll(f.cache, 0o700); err != nil {
-		return "", fmt.Errorf("make a private folder: %w", err)
+		return "", fmt.Errorf("create a private directory: %w", err)
 	}
 	info, err := os.Stat(f.cache) // people put their caches elsewhere, by a link
 	if err != nil {
-		return "", fmt.Errorf("make a private folder: %w", err)
+		return "", fmt.Errorf("create a private directory: %w", err)
 	}
 	if !ours(info, 0o022) {
-		return "", fault.New(pawl.ErrDenied, "%s can be written to by others (%s): 'chmod 700' it if it is yours", f.cache, info.Mode())
+		return "", fault.New(pawl.ErrDenied, "%s is writable by other users (%s)", f.cache, info.Mode()).Hint("If it is yours, run `chmod 700` on it.")
 	}
 	path := f.cache
 	for _, name := range names {
 		path = filepath.Join(path, name)
 		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("make a private folder: %w", err)
+			return "", fmt.Errorf("create a private directory: %w", err)
 		}
 		info, err := os.Lstat(path)
 		if err != nil {
-			return "", fmt.Errorf("make a private folder: %w", err)
+			return "", fmt.Errorf("create a private directory: %w", err)
 		}
 		if !ours(info, 0o077) {
-			return "", fault.New(pawl.ErrDenied, "%s is not a folder of yours alone (%s): look who made it, and remove it", path, info.Mode())
+			return "", fault.New(pawl.ErrDenied, "%s is accessible to other users (%s)", path, info.Mode()).Hint("Check who created it, and remove it.")
 		}
 	}
 	return path, nil

@@ -79,7 +79,7 @@ func projectSource(ctx context.Context, dir, ref string) (func(name string) ([]b
 	commit, err := repo.Commit(ctx, ref)
 	if err != nil {
 		// Not pawl.ErrNotFound, which means a project without a configuration.
-		return nil, fault.New(pawl.ErrInvalid, "the configuration is to come from %s: %s: fetch it first, e.g. with 'git fetch origin'", ref, err.Error())
+		return nil, fault.New(pawl.ErrInvalid, "read the project configuration from %s: %s", ref, err.Error()).Hint("Fetch it first, for example with `git fetch origin`.")
 	}
 	return func(name string) ([]byte, error) {
 		return repo.Show(ctx, commit, path.Join(filepath.ToSlash(prefix), name))
@@ -103,7 +103,7 @@ func readBelow(dir, name string) ([]byte, error) {
 			return nil, err
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fault.New(pawl.ErrDenied, "%s is a link", part)
+			return nil, fault.New(pawl.ErrDenied, "%s is a symbolic link", part)
 		}
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -115,9 +115,9 @@ func readBelow(dir, name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder: %w", name, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s is a directory: %w", name, fs.ErrNotExist)
 	case !info.Mode().IsRegular():
-		return nil, fault.New(pawl.ErrDenied, "%s is no file", name)
+		return nil, fault.New(pawl.ErrDenied, "%s is not a regular file", name)
 	}
 	return io.ReadAll(io.LimitReader(f, git.MaxShow))
 }

@@ -49,7 +49,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	}
 	if r.Escape || r.Mode == string(permission.ModeYolo) {
 		if worker {
-			return sandbox.Wrapped{}, fault.New(pawl.ErrDenied, "a worker's commands run in a sandbox, and this one is to run without")
+			return sandbox.Wrapped{}, fault.New(pawl.ErrDenied, "commands of a mission worker cannot run outside the sandbox")
 		}
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(r.Args, env), err
@@ -103,7 +103,7 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 	}
 	p, err := proxy.Open(proxy.Config{Dir: data, Guard: s.Guard, Hosts: hosts, Decided: decided})
 	if err != nil {
-		return nil, fmt.Errorf("open a way to %s: %w", strings.Join(hosts, ", "), err)
+		return nil, fmt.Errorf("open a proxy to %s: %w", strings.Join(hosts, ", "), err)
 	}
 	return p, nil
 }
@@ -132,7 +132,7 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 		return sandbox.Unwrapped(args, env), err
 	}
 	if err != nil {
-		return w, fmt.Errorf("the command cannot be put into its sandbox: %w", err)
+		return w, fmt.Errorf("the command cannot run in the sandbox: %w", err)
 	}
 	return w, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
@@ -86,7 +87,7 @@ func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []st
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
 	w, err := s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
 	if errors.Is(err, sandbox.ErrNoSandbox) {
-		return w, fmt.Errorf("a folder's server runs in a sandbox only, and there is none ('pawl doctor' says why): or put the server into your own configuration: %w", err)
+		return w, fault.New(err, "MCP servers of a project run only in the sandbox: %w", err).Hint("Run `pawl doctor`, or add the server to your user configuration.")
 	}
 	return w, err
 }

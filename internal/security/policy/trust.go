@@ -173,7 +173,7 @@ func (s *Safety) loadProject(ctx context.Context, dir string, userTrusts bool) (
 	if !p.trusted {
 		var err error
 		if p.inspected, err = s.LookAt(ctx, dir); err != nil {
-			return p, fmt.Errorf("look at what the folder brings: %w", err)
+			return p, fmt.Errorf("inspect the project configuration: %w", err)
 		}
 		p.trusted = p.inspected.State == trust.Trusted
 	}

@@ -40,7 +40,7 @@ func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
 	if len(parts) < 2 || strings.HasPrefix(parts[1], ".") {
-		return Worktree{}, false, fault.New(pawl.ErrDenied, "%s is pawl's own: work in another folder", dir)
+		return Worktree{}, false, fault.New(pawl.ErrDenied, "%s is used by Pawl itself: work in another directory", dir)
 	}
 	w := Worktree{Dir: filepath.Join(top, parts[0], parts[1])}
 	text, err := userfile.Read(filepath.Join(top, parts[0]+".json"), maxAllotment)
@@ -48,7 +48,7 @@ func (s *Safety) Worktree(dir string) (Worktree, bool, error) {
 		err = strictjson.Decode(text, &w.Allotment)
 	}
 	if err != nil {
-		return Worktree{}, false, fault.New(pawl.ErrDenied, "%s has no objects allotted to it: make the worktree anew: %w", w.Dir, err)
+		return Worktree{}, false, fault.New(pawl.ErrDenied, "worktree %s has no allotted objects: create it again: %w", w.Dir, err)
 	}
 	return w, true, nil
 }
@@ -111,7 +111,7 @@ func forbidsTrust(dir string) bool {
 // whatever a person would approve, because only the sandbox separates workers.
 func (w Worktree) confine(p *permission.Policy) error {
 	if p.Mode == permission.ModeYolo {
-		return fault.New(pawl.ErrDenied, "a worker's commands run in a sandbox, and the mode yolo has none: use --mode auto")
+		return fault.New(pawl.ErrDenied, "commands of a mission worker must run in the sandbox, which mode yolo does not use").Hint("Use --mode auto.")
 	}
 	denied := permission.Rule{Kind: pawl.AccessEscape, Decision: permission.Deny, Origin: permission.OriginPawl}
 	if p.Rules = append(p.Rules, denied); !p.Sandboxed {

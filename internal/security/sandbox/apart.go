@@ -13,7 +13,7 @@ func readable(paths []string) ([]string, error) {
 	for _, path := range paths {
 		at := resolve(path)
 		if !isFolder(at) {
-			return nil, fmt.Errorf("folder to read %s: %w", path, os.ErrNotExist)
+			return nil, fmt.Errorf("readable directory %s: %w", path, os.ErrNotExist)
 		}
 		real = append(real, at)
 	}

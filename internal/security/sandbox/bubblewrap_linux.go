@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Bubblewrap is the sandbox on Linux with user namespaces.
@@ -35,7 +37,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 		return Wrapped{}, err
 	}
 	if bin := resolve(b.Path); bin == "" || within(bin, pl.dir) {
-		return Wrapped{}, fmt.Errorf("%s is not there, or in the workspace: %w", b.Path, ErrRefused)
+		return Wrapped{}, fault.New(ErrRefused, "%s not found, or inside the workspace", b.Path)
 	}
 	m := &mounts{plan: pl}
 	defer func() {
@@ -151,7 +153,7 @@ func (m *mounts) passEnv(env, pass []string) {
 func (m *mounts) forward(argv, env []string, socket string) ([]string, []string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, fmt.Errorf("find own program: %w", err)
+		return nil, nil, fmt.Errorf("find the Pawl executable: %w", err)
 	}
 	info, err := os.Stat(socket)
 	if err != nil {
@@ -178,14 +180,14 @@ func (m *mounts) forward(argv, env []string, socket string) ([]string, []string,
 func memoryFile(name string, data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("pawl-"+name, unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("make a file in memory: %w", err)
+		return nil, fmt.Errorf("create a file in memory: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), name)
 	if _, err = f.Write(data); err == nil {
 		_, err = f.Seek(0, 0)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make a file in memory: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("create a file in memory: %w", err), f.Close())
 	}
 	return f, nil
 }

@@ -16,7 +16,7 @@ func (pl *plan) check(s *surveyor) ([]string, error) {
 	}
 	now, err := s.survey(pl.dir, pl.guard)
 	if err != nil {
-		return nil, fmt.Errorf("look into the workspace: %w", err)
+		return nil, fmt.Errorf("scan the workspace: %w", err)
 	}
 	var news []string
 	add := func(path string) {

@@ -95,7 +95,7 @@ func dropCapabilities() error {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("refuse new privileges: %w", err)
+		return fmt.Errorf("set no_new_privs: %w", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func landlockABI() int {
 // restrict applies the landlock rules to this thread.
 func (c *confinement) restrict() error {
 	if abi := landlockABI(); abi < landlockFloor {
-		return fmt.Errorf("landlock %d is needed, the kernel has %d", landlockFloor, abi)
+		return fmt.Errorf("landlock ABI %d is required, the kernel has %d", landlockFloor, abi)
 	}
 	attr := unix.LandlockRulesetAttr{Access_fs: fsAll, Access_net: netAll, Scoped: scopeAll}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)

@@ -68,7 +68,7 @@ func findBubblewrap(paths []string) (string, Finding) {
 			return resolved, f
 		}
 		f.Detail = err.Error()
-		f.Fix = "reinstall the package bubblewrap, or: chown root:root " + path + " && chmod 755 " + path
+		f.Fix = "reinstall bubblewrap, or run: chown root:root " + path + " && chmod 755 " + path
 	}
 	return "", f
 }
@@ -82,13 +82,13 @@ func trusted(path string) error {
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
 		if !ok || st.Uid != 0 {
-			return fmt.Errorf("%s is not root's", dir)
+			return fmt.Errorf("%s is not owned by root", dir)
 		}
 		if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
-			return fmt.Errorf("%s can be written by others than root", dir)
+			return fmt.Errorf("%s is writable by users other than root", dir)
 		}
 		if dir == path && (!info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0) {
-			return fmt.Errorf("%s is not a program", path)
+			return fmt.Errorf("%s is not an executable", path)
 		}
 		if dir == "/" {
 			return nil
@@ -125,15 +125,15 @@ func preflight(ctx context.Context, backend Backend) error {
 	if text := strings.TrimSpace(output.String()); text != "" {
 		return errors.New(text)
 	}
-	return fmt.Errorf("a command in the box: %w", err)
+	return fmt.Errorf("run a command in the sandbox: %w", err)
 }
 
 func seccompFinding() Finding {
 	f := Finding{Name: "seccomp", OK: true, Detail: "filter for " + runtime.GOARCH}
 	if _, err := localFilter(); err != nil {
-		f.OK, f.Detail, f.Fix = false, err.Error(), "none: pawl knows the system calls of amd64 and arm64 only"
+		f.OK, f.Detail, f.Fix = false, err.Error(), "none: only amd64 and arm64 are supported"
 	} else if !exists("/proc/sys/kernel/seccomp") {
-		f.OK, f.Detail, f.Fix = false, "the kernel has no seccomp", "use a kernel with CONFIG_SECCOMP_FILTER"
+		f.OK, f.Detail, f.Fix = false, "the kernel does not support seccomp", "use a kernel with CONFIG_SECCOMP_FILTER"
 	}
 	return f
 }
@@ -142,9 +142,9 @@ func landlockFinding() Finding {
 	f := Finding{Name: "landlock"}
 	switch abi := landlockABI(); {
 	case abi == 0:
-		f.Detail, f.Fix = "the kernel has no landlock", "boot with landlock in the list lsm=, on Linux 6.12 or later"
+		f.Detail, f.Fix = "the kernel does not support Landlock", "use Linux 6.12 or later, with landlock in the boot parameter lsm="
 	case abi < landlockFloor:
-		f.Detail = fmt.Sprintf("ABI %d, needed is %d", abi, landlockFloor)
+		f.Detail = fmt.Sprintf("ABI %d, but %d is required", abi, landlockFloor)
 		f.Fix = "use Linux 6.12 or later"
 	default:
 		f.OK, f.Detail = true, fmt.Sprintf("ABI %d", abi)

@@ -60,10 +60,10 @@ func TestFindBubblewrap(t *testing.T) { //nolint:paralleltest // its processes s
 		why   string
 	}{
 		{"none", []string{filepath.Join(dir, "none")}, false, "is not installed"},
-		{"root's own", []string{filepath.Join(dir, "none"), good}, root, "is not root's"},
+		{"root's own", []string{filepath.Join(dir, "none"), good}, root, "is not owned by root"},
 		{"others can write it", []string{loose}, false, "root"},
 		{"a link to one", []string{link}, false, "root"},
-		{"not a program", []string{plain}, false, map[bool]string{true: "is not a program", false: "is not root's"}[root]},
+		{"not a program", []string{plain}, false, map[bool]string{true: "is not an executable", false: "is not owned by root"}[root]},
 		{"the system's", bubblewrapPaths, true, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,11 +86,11 @@ func TestDiagnose(t *testing.T) { //nolint:paralleltest // its processes share H
 	}{
 		{"old", "bwrap: Unknown option --disable-userns", facts{}, "older than 0.8", "upgrade bubblewrap"},
 		{"setuid", "bwrap: --disable-userns is not supported in setuid mode", facts{setuid: true, path: "/usr/bin/bwrap"}, "setuid root", "sudo chmod u-s /usr/bin/bwrap"},
-		{"none allowed", "bwrap: No space left on device", facts{max: "0"}, "switched off", "user.max_user_namespaces=15000"},
-		{"Debian", "bwrap: No permissions to create new namespace", facts{clone: "0", max: "1000"}, "root alone", "kernel.unprivileged_userns_clone=1"},
-		{"Ubuntu", "bwrap: setting up uid map: Permission denied", facts{apparmor: "1", clone: "1", path: "/usr/bin/bwrap"}, "AppArmor refuses", "profile bwrap /usr/bin/bwrap flags=(unconfined)"},
-		{"Ubuntu, the network", "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", facts{apparmor: "1"}, "AppArmor refuses", "apparmor_parser -r"},
-		{"Docker", "bwrap: No permissions to create new namespace", facts{container: true, max: "1000"}, "this container refuses", "--security-opt seccomp=unconfined"},
+		{"none allowed", "bwrap: No space left on device", facts{max: "0"}, "disabled", "user.max_user_namespaces=15000"},
+		{"Debian", "bwrap: No permissions to create new namespace", facts{clone: "0", max: "1000"}, "only root", "kernel.unprivileged_userns_clone=1"},
+		{"Ubuntu", "bwrap: setting up uid map: Permission denied", facts{apparmor: "1", clone: "1", path: "/usr/bin/bwrap"}, "AppArmor denies", "profile bwrap /usr/bin/bwrap flags=(unconfined)"},
+		{"Ubuntu, the network", "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", facts{apparmor: "1"}, "AppArmor denies", "apparmor_parser -r"},
+		{"Docker", "bwrap: No permissions to create new namespace", facts{container: true, max: "1000"}, "this container does not allow", "--security-opt seccomp=unconfined"},
 		{"unknown", "bwrap: something else", facts{path: "/usr/bin/bwrap"}, "something else", "/usr/bin/bwrap --unshare-all"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

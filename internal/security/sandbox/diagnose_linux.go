@@ -57,21 +57,21 @@ func diagnose(output string, f facts) (why, fix string) {
 	case strings.Contains(output, "Unknown option"):
 		return "bwrap is older than 0.8: " + output, "upgrade bubblewrap to 0.8 or later"
 	case f.setuid:
-		return "bwrap is setuid root, which cannot keep commands from namespaces of their own",
+		return "bwrap is setuid root, so it cannot prevent commands from creating their own namespaces",
 			"sudo chmod u-s " + f.path
 	case f.max == "0":
-		return "user namespaces are switched off",
-			"sudo sysctl -w user.max_user_namespaces=15000, and put that line in /etc/sysctl.d/60-userns.conf"
+		return "user namespaces are disabled",
+			"sudo sysctl -w user.max_user_namespaces=15000, and add that line to /etc/sysctl.d/60-userns.conf"
 	case f.clone == "0":
-		return "user namespaces are for root alone",
-			"sudo sysctl -w kernel.unprivileged_userns_clone=1, and put that line in /etc/sysctl.d/60-userns.conf"
+		return "only root can create user namespaces",
+			"sudo sysctl -w kernel.unprivileged_userns_clone=1, and add that line to /etc/sysctl.d/60-userns.conf"
 	case f.apparmor == "1":
-		return "AppArmor refuses user namespaces to programs without a profile (" + output + ")",
+		return "AppArmor denies user namespaces to programs without a profile (" + output + ")",
 			strings.Replace(appArmorProfile, "%s", f.path, 1)
 	case f.container:
-		return "this container refuses namespaces (" + output + ")",
+		return "this container does not allow namespaces (" + output + ")",
 			"start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, " +
-				"or take the container as the sandbox"
+				"or use the container as the sandbox"
 	}
-	return output, "run '" + f.path + " --unshare-all --ro-bind / / true' and see what it says"
+	return output, "run `" + f.path + " --unshare-all --ro-bind / / true` and check its output"
 }

@@ -58,7 +58,7 @@ var attacks = []attack{
 	{group: "above,after", name: "by moving the folder above, below", script: `mv pkg src/old; mkdir -p pkg/.cursor; echo bad > pkg/.cursor/mcp.json; echo bad > pkg/.cursor/rules`},
 	{group: "after", name: "below, where nothing was", script: `mkdir -p src/new/.cursor; echo bad > src/new/.cursor/mcp.json; echo bad > src/.mcp.json; echo bad > src/.MCP.json`,
 		reported: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}, reportedLandlock: []string{"src/.MCP.json", "src/.mcp.json", "src/new/.cursor"}},
-	{group: "after", name: "a repository of its own", script: `git init -q src/evil; git -C src/evil config core.fsmonitor 'touch /tmp/x'`, reported: []string{"src/evil/.git"}, reportedLandlock: []string{"src/evil/.git"}},
+	{group: "after", name: "a separate repository", script: `git init -q src/evil; git -C src/evil config core.fsmonitor 'touch /tmp/x'`, reported: []string{"src/evil/.git"}, reportedLandlock: []string{"src/evil/.git"}},
 	{group: "after", name: "another configuration for git", script: `echo ../../src > .git/commondir; echo bad > .git/config.worktree; sleep 0`, reported: []string{".git/commondir", ".git/config.worktree"}},
 	{group: "protected", name: "with git itself", script: `git config core.fsmonitor bad; git config --file .gitmodules a.b c; git remote add x y; git -C lib config core.hooksPath bad`},
 	{group: "protected", name: "change modes and times", script: `chmod 777 .git/config && echo ESCAPED; touch .mcp.json && echo ESCAPED; true`, reportedLandlock: []string{".git/config", ".mcp.json"}, open: "landlock knows no modes and times"},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // systemFolders cannot be workspaces themselves. Directories in them can, except for
@@ -48,29 +50,29 @@ var accountHome = sync.OnceValue(func() string {
 // error if it may not.
 func directory(what, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("%s %q is not an absolute path: %w", what, dir, ErrRefused)
+		return "", fault.New(ErrRefused, "%s %q is not an absolute path", what, dir)
 	}
 	path, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", what, err)
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s %s is not a folder: %w", what, path, ErrRefused)
+		return "", fault.New(ErrRefused, "%s %s is not a directory", what, path)
 	}
 	if path == "/" {
-		return "", fmt.Errorf("%s %s is the whole machine: use a folder inside it: %w", what, path, ErrRefused)
+		return "", fault.New(ErrRefused, "%s %s is the root directory: use a directory inside it", what, path)
 	}
 	for _, home := range homes() {
 		if within(home, path) {
-			return "", fmt.Errorf("%s %s holds your home folder, with all that is in it: use a folder inside it: %w", what, path, ErrRefused)
+			return "", fault.New(ErrRefused, "%s %s contains your home directory: use a directory inside it", what, path)
 		}
 	}
 	if slices.Contains(systemFolders, path) {
-		return "", fmt.Errorf("%s %s is a folder of the system: use one inside it: %w", what, path, ErrRefused)
+		return "", fault.New(ErrRefused, "%s %s is a system directory: use a directory inside it", what, path)
 	}
 	for _, sealed := range sealedFolders {
 		if within(path, sealed) {
-			return "", fmt.Errorf("%s %s is in %s: %w", what, path, sealed, ErrRefused)
+			return "", fault.New(ErrRefused, "%s %s is in %s, where the sandbox does not allow writing", what, path, sealed)
 		}
 	}
 	return path, nil

@@ -66,7 +66,7 @@ func readSmall(path string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
-		return "", fmt.Errorf("%s is not a small file", path)
+		return "", fmt.Errorf("%s is too large or not a regular file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSmall))
 	return string(data), err

@@ -43,7 +43,7 @@ func init() {
 // inherited. Its own are never inherited.
 func sealFiles() error {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fmt.Errorf("keep open files from commands: %w", err)
+		return fmt.Errorf("close open files: %w", err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func hide(homes, further []string) ([]mask, error) {
 	}
 	found := outermost(look.found)
 	if len(found) > maxMasks {
-		return nil, fmt.Errorf("more than %d files and folders are to be hidden: name folders that hold them", maxMasks)
+		return nil, fmt.Errorf("more than %d files and directories must be hidden: hide the directories that contain them instead", maxMasks)
 	}
 	return found, nil
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Landlock is the sandbox on Linux without user namespaces. Landlock rules can only
@@ -64,7 +66,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 		return Wrapped{}, err
 	}
 	if p.ProxySocket != "" {
-		return Wrapped{}, fmt.Errorf("the landlock box has no network: its rules know ports, not hosts: %w", ErrRefused)
+		return Wrapped{}, fault.New(ErrRefused, "the Landlock sandbox does not support network access to single hosts")
 	}
 	pl, err := newPlan(p, &l.surveyor)
 	if err != nil {
@@ -72,12 +74,12 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return Wrapped{}, fmt.Errorf("find own program: %w", err)
+		return Wrapped{}, fmt.Errorf("find the Pawl executable: %w", err)
 	}
 	done := pl.undo
 	if pl.temp == "" {
 		if pl.temp, err = os.MkdirTemp("", "pawl-box-"); err != nil {
-			return Wrapped{}, fmt.Errorf("make a folder for temporary files: %w", err)
+			return Wrapped{}, fmt.Errorf("create a directory for temporary files: %w", err)
 		}
 		done = func() {
 			pl.undo()
@@ -145,7 +147,7 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 	}
 	c.Write = b.whole
 	if len(c.Read)+len(c.Write) > maxRules {
-		return c, fmt.Errorf("more than %d rules would be needed: fewer things must be hidden or protected", maxRules)
+		return c, fmt.Errorf("the sandbox needs more than %d rules: hide or protect fewer files", maxRules)
 	}
 	return c, nil
 }

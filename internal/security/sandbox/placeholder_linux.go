@@ -136,7 +136,7 @@ func takePlaceholder(path string) (*placeholder, error) {
 		}
 		closeFile(fd)
 	}
-	return nil, fmt.Errorf("protect %s: another process keeps making or taking it away", path)
+	return nil, fmt.Errorf("protect %s: another process keeps creating or deleting it", path)
 }
 
 // inodeAt returns the inode at a path.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // maxGuards bounds the protected paths in a workspace. Deeper ones are only checked
@@ -43,18 +45,18 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 	}
 	if p.Work != "" {
 		if pl.work = resolve(p.Work); pl.work == "" || !within(pl.work, dir) {
-			return nil, fmt.Errorf("%s is not a folder in the workspace %s: %w", p.Work, dir, ErrRefused)
+			return nil, fault.New(ErrRefused, "%s is not a directory in the workspace %s", p.Work, dir)
 		}
 	}
 	for _, path := range p.Writable {
-		if path, err = directory("writable folder", path); err != nil {
+		if path, err = directory("writable directory", path); err != nil {
 			return nil, err
 		}
 		pl.extra = append(pl.extra, path)
 	}
 	if p.Temp != "" {
 		if pl.temp = resolve(p.Temp); pl.temp == "" || !filepath.IsAbs(pl.temp) {
-			return nil, fmt.Errorf("folder for temporary files %s: %w", p.Temp, os.ErrNotExist)
+			return nil, fmt.Errorf("directory for temporary files %s: %w", p.Temp, os.ErrNotExist)
 		}
 	}
 	if pl.readable, err = readable(p.Readable); err != nil {
@@ -66,7 +68,7 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 	}
 	for _, path := range slices.Concat([]string{dir}, pl.extra, pl.readable) {
 		if pl.hidden(path) {
-			return nil, fmt.Errorf("%s is in a folder that is hidden from commands: %w", path, ErrRefused)
+			return nil, fault.New(ErrRefused, "%s is in a directory that is hidden from commands", path)
 		}
 	}
 	pl.apart = findApart(p.Apart)
@@ -77,7 +79,7 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 func (pl *plan) look(p Profile, s *surveyor) error {
 	seen, err := s.survey(pl.dir, pl.guard)
 	if err != nil {
-		return fmt.Errorf("look into the workspace: %w", err)
+		return fmt.Errorf("scan the workspace: %w", err)
 	}
 	pl.partial = seen.partial
 	byPath := pl.masks
@@ -98,7 +100,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		}
 	}
 	if pl.masks = outermost(pl.masks); len(pl.masks) > maxMasks {
-		return errors.New("too many files in the workspace are to be hidden: hide the folders that hold them")
+		return errors.New("too many files in the workspace must be hidden: hide the directories that contain them instead")
 	}
 	if pl.readOnly {
 		pl.parts = parts{}

@@ -100,7 +100,7 @@ func Unwrapped(args, env []string) Wrapped {
 }
 
 // ErrNoSandbox means that there is no sandbox on this machine.
-var ErrNoSandbox = errors.New("no sandbox")
+var ErrNoSandbox = errors.New("no sandbox available")
 
 // ErrRefused means that a directory cannot be a workspace or be written to.
 var ErrRefused = errors.New("refused")

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // seatbeltPath is the system's program; PATH is not searched.
@@ -25,7 +27,7 @@ func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
 		return Wrapped{}, errors.New("no command")
 	}
 	if p.ProxySocket != "" {
-		return Wrapped{}, fmt.Errorf("the seatbelt box has no network yet: %w", ErrRefused)
+		return Wrapped{}, fault.New(ErrRefused, "the Seatbelt sandbox does not support network access yet")
 	}
 	pl, err := newPlan(p, &s.surveyor)
 	if err != nil {
@@ -34,7 +36,7 @@ func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
 	done := pl.undo
 	if pl.temp == "" {
 		if pl.temp, err = os.MkdirTemp("", "pawl-box-"); err != nil {
-			return Wrapped{}, fmt.Errorf("make a folder for temporary files: %w", err)
+			return Wrapped{}, fmt.Errorf("create a directory for temporary files: %w", err)
 		}
 		pl.temp = resolve(pl.temp)
 		done = func() {

@@ -30,7 +30,7 @@ func (s *surveyor) git(root *os.Root, name string) error {
 	if info.IsDir() {
 		return s.gitDir(root, name)
 	}
-	p := Part{Kind: KindGit, Path: name, Executable: true, Does: "has git take another repository's configuration"}
+	p := Part{Kind: KindGit, Path: name, Executable: true, Does: "makes git use the configuration of another repository"}
 	return s.file(root, name, info, p)
 }
 
@@ -44,7 +44,7 @@ func (s *surveyor) gitDir(root *os.Root, dir string) error {
 	}
 	hooksDir := path.Join(dir, "hooks")
 	if info, err := root.Lstat(hooksDir); err == nil && !info.IsDir() {
-		return s.file(root, hooksDir, info, Part{Kind: KindGit, Path: ".git/hooks", Executable: true, Does: "is where git looks for hooks"})
+		return s.file(root, hooksDir, info, Part{Kind: KindGit, Path: ".git/hooks", Executable: true, Does: "is the directory of git hooks"})
 	}
 	hooks, err := entries(root, hooksDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func (s *surveyor) gitConfig(root *os.Root, file, shown string) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fault.New(pawl.ErrInvalid, "%s is no file", shown))
+		return errors.Join(err, fault.New(pawl.ErrInvalid, "%s is not a regular file", shown))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -152,21 +152,21 @@ func gitDoes(section, key, value string) string {
 	}
 	switch {
 	case section == "include", section == "includeif":
-		return "has git read more configuration"
+		return "makes git read more configuration"
 	case section == "core" && key == "hookspath":
-		return "has git run hooks from elsewhere"
+		return "makes git run hooks from another directory"
 	case section == "core" && key == "fsmonitor" && slices.Contains([]string{"", "true", "false", "0", "1"}, strings.ToLower(value)):
 		return ""
 	case section == "core" && key == "worktree":
-		return "has git work elsewhere"
+		return "makes git work in another directory"
 	case section == "alias" && strings.HasPrefix(strings.TrimLeft(value, `"`), "!"), section == "pager", section == "hook":
-		return "has git run a program"
+		return "makes git run a program"
 	case section == "submodule" && key == "update" && strings.HasPrefix(strings.TrimLeft(value, `"`), "!"):
-		return "has git run a program"
+		return "makes git run a program"
 	case section == "url" && strings.HasSuffix(key, "insteadof"), section == "http" && strings.HasSuffix(key, "proxy"), section == "protocol":
-		return "has git reach other addresses, or in other ways"
+		return "makes git connect to other addresses or in other ways"
 	case slices.Contains(program, key):
-		return "has git run a program"
+		return "makes git run a program"
 	}
 	return ""
 }

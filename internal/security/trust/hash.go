@@ -39,10 +39,10 @@ func (p Parts) Hash() string {
 // do, sanitized.
 func (p Parts) Show() string {
 	if len(p) == 0 {
-		return "It brings nothing that pawl would act upon.\n"
+		return "The project has no configuration that needs trust.\n"
 	}
 	var b strings.Builder
-	b.WriteString("It would enable:\n")
+	b.WriteString("If you trust it, Pawl uses:\n")
 	for _, part := range p {
 		fmt.Fprintf(&b, "  %-12s  %s: %s\n", part.Kind, Quote(part.Path), Quote(part.Does))
 	}

@@ -130,7 +130,7 @@ func (s Store) Revoke(dir string) error {
 		b.Folders = slices.DeleteFunc(b.Folders, func(f Directory) bool { return f.Path == dir })
 		b.Approvals = slices.DeleteFunc(b.Approvals, func(a Approval) bool { return a.Path == dir })
 		if len(b.Folders)+len(b.Approvals) == before {
-			return fault.New(pawl.ErrNotFound, "revoke: %s is not trusted", Quote(dir))
+			return fault.New(pawl.ErrNotFound, "%s is not trusted", Quote(dir))
 		}
 		return nil
 	})
@@ -179,16 +179,16 @@ func (b book) check() error {
 	}
 	for _, f := range b.Folders {
 		if bad(f.Path, f.Hash) {
-			return fmt.Errorf("%q is no folder that can be trusted", f.Path)
+			return fmt.Errorf("%q is not a directory that can be trusted", f.Path)
 		}
 	}
 	for _, a := range b.Approvals {
 		if bad(a.Path, a.Hash) || a.Kind == "" || a.Name == "" {
-			return fmt.Errorf("%q of %q is nothing that can be approved", a.Name, a.Path)
+			return fmt.Errorf("%q in %q cannot be approved", a.Name, a.Path)
 		}
 	}
 	if len(b.Folders) > maxFolders || len(b.Approvals) > maxFolders {
-		return fmt.Errorf("it has more than %d entries: revoke some", maxFolders)
+		return fmt.Errorf("the limit of %d trusted projects is reached: revoke some", maxFolders)
 	}
 	return nil
 }

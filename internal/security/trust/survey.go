@@ -78,15 +78,15 @@ var kindsOf = map[string]Kind{
 
 // does describes what a part of a kind would do.
 var does = map[Kind]string{
-	KindConfig:       "configures an agent: it can name hooks and servers",
-	KindHook:         "is run when something happens in a session",
+	KindConfig:       "configures an agent: can add hooks and servers",
+	KindHook:         "runs on events of a session",
 	KindServer:       "starts servers whose tools the model can use",
-	KindAgent:        "defines an agent: its prompt and its tools",
+	KindAgent:        "defines an agent: its prompt and tools",
 	KindCommand:      "adds a command",
-	KindSkill:        "is a part of a skill, whose scripts the model can run",
+	KindSkill:        "is part of a skill, whose scripts the model can run",
 	KindInstructions: "instructs the model",
-	KindVariables:    "holds variables; pawl does not read it",
-	KindLink:         "is a link; pawl does not follow it",
+	KindVariables:    "contains variables; Pawl does not read it",
+	KindLink:         "is a symbolic link; Pawl does not follow it",
 }
 
 // topFiles are files at the top of a directory.
@@ -140,7 +140,7 @@ var languages = []struct{ file, server string }{
 // The servers of languages that have several.
 const (
 	python  = "pyright-langserver, basedpyright-langserver, pylsp or ruff"
-	java    = "jdtls or a server of Kotlin"
+	java    = "jdtls or a Kotlin server"
 	dotnet  = "csharp-ls, omnisharp or fsautocomplete"
 	haskell = "haskell-language-server"
 )
@@ -159,11 +159,11 @@ func SurveyRepository(dir, common string) (Parts, error) { return survey(dir, co
 func survey(dir, common string) (Parts, error) {
 	dir, err := realDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look into the folder: %w", err)
+		return nil, fmt.Errorf("inspect the directory: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look into the folder: %w", err)
+		return nil, fmt.Errorf("inspect the directory: %w", err)
 	}
 	defer root.Close()
 	s := &surveyor{root: root}
@@ -182,7 +182,7 @@ func survey(dir, common string) (Parts, error) {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return nil, fmt.Errorf("look into %s: %w", dir, err)
+			return nil, fmt.Errorf("inspect %s: %w", dir, err)
 		}
 	}
 	slices.SortFunc(s.parts, func(a, b Part) int { return strings.Compare(a.Path+"\x00"+a.Does, b.Path+"\x00"+b.Does) })
@@ -198,7 +198,7 @@ type surveyor struct {
 
 func (s *surveyor) add(p Part) error {
 	if len(s.parts) == maxParts {
-		return fault.New(pawl.ErrInvalid, "it has more than %d parts", maxParts)
+		return fault.New(pawl.ErrInvalid, "the project configuration has more than %d parts", maxParts)
 	}
 	if p.Does == "" {
 		p.Does = does[p.Kind]
@@ -243,7 +243,7 @@ func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth i
 		}
 	}
 	if depth == maxDepth {
-		return fault.New(pawl.ErrInvalid, "%q is too deep", name)
+		return fault.New(pawl.ErrInvalid, "%q is nested too deeply", name)
 	}
 	names, err := entries(root, name)
 	if err != nil {
@@ -305,7 +305,7 @@ func (s *surveyor) hash(root *os.Root, name string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, fault.New(pawl.ErrConflict, "%q has changed while it was read", name))
+		return "", errors.Join(err, fault.New(pawl.ErrConflict, "%q changed while it was read", name))
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(f, maxFile+1))
@@ -334,7 +334,7 @@ func (s *surveyor) top() error {
 	}
 	for _, l := range languages {
 		if _, err := s.root.Lstat(l.file); err == nil {
-			p := Part{Kind: KindLanguage, Path: l.file, Does: "has " + l.server + " work here, if it is installed, with what the project is built with", Executable: true, Hash: HashOf("language", l.server)}
+			p := Part{Kind: KindLanguage, Path: l.file, Does: "starts " + l.server + ", if installed, which can run the project's build tools", Executable: true, Hash: HashOf("language", l.server)}
 			if err := s.add(p); err != nil {
 				return err
 			}

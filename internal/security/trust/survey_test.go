@@ -209,12 +209,12 @@ func TestShow(t *testing.T) {
 			t.Errorf("%q is in %q", r, text)
 		}
 	}
-	for _, want := range []string{`".pawl/hooks/a\nb.sh"`, `".pawl/hooks/\u202egpj.sh"`, `.pawl/hooks/größe.sh: is run`, `has git run a program: alias.x = !a\x1b]52`} {
+	for _, want := range []string{`".pawl/hooks/a\nb.sh"`, `".pawl/hooks/\u202egpj.sh"`, `.pawl/hooks/größe.sh: runs on`, `makes git run a program: alias.x = !a\x1b]52`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if got := (trust.Parts{}).Show(); got != "It brings nothing that pawl would act upon.\n" {
+	if got := (trust.Parts{}).Show(); got != "The project has no configuration that needs trust.\n" {
 		t.Error(got)
 	}
 }

@@ -61,7 +61,7 @@ func (s *service) by(ctx context.Context) context.Context {
 }
 
 func notFound(id pawl.SessionID) error {
-	return fault.New(pawl.ErrNotFound, "there is no session %.40q", id)
+	return store.NotFound(id)
 }
 
 // own returns an error unless the session belongs to the principal.
@@ -134,7 +134,7 @@ func (s *service) owner(u pawl.User) (pawl.User, error) {
 	case s.all():
 		return u, nil
 	case u != "" && u != s.who.User:
-		return "", fault.New(pawl.ErrDenied, "it cannot be made for somebody else")
+		return "", fault.New(pawl.ErrDenied, "sessions cannot be created for another user")
 	}
 	return s.who.User, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -100,7 +101,7 @@ func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) 
 	case l.Parallel == 0:
 		return nil
 	case row.Parent != "": // subagents are not counted
-		return fault.New(pawl.ErrDenied, "session %s works for another: give that one the work", row.ID)
+		return fault.New(pawl.ErrDenied, "session %s is a subagent: send the prompt to its parent", row.ID)
 	}
 	busy, err := s.next.List(ctx, pawl.Filter{Owner: l.owner, Unfinished: true, Limit: l.Parallel + 1})
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) 
 		}
 	}
 	if others >= l.Parallel {
-		return &api.LimitError{What: fmt.Sprintf("%d sessions work already, as many as the %s permits: try again when one has ended", others, l.whose), After: time.Second}
+		return &api.LimitError{What: fmt.Sprintf("%s already running, the limit of the %s: try again when one has ended", humanize.Plural(others, "session"), l.whose), After: time.Second}
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (s *service) remaining(ctx context.Context, l limit, id pawl.SessionID) (bo
 	if today >= l.Budget {
 		next := tomorrow(now)
 		return bounds{}, &api.LimitError{
-			What:  fmt.Sprintf("the %s's budget of $%.2f a day is spent: try again after %s", l.whose, l.Budget.Dollars(), next.Format("2006-01-02 15:04 MST")),
+			What:  fmt.Sprintf("the daily budget of the %s ($%.2f) is spent: try again after %s", l.whose, l.Budget.Dollars(), next.Format("2006-01-02 15:04 MST")),
 			After: next.Sub(now),
 		}
 	}
@@ -158,7 +159,7 @@ func (s *service) checkDelete(ctx context.Context, id pawl.SessionID) error {
 	}
 	next := tomorrow(now)
 	return &api.LimitError{
-		What:  "what it has cost counts toward the day's budget: delete it after " + next.Format("2006-01-02 15:04 MST"),
+		What:  "the session's cost counts toward today's budget: delete it after " + next.Format("2006-01-02 15:04 MST"),
 		After: next.Sub(now),
 	}
 }

@@ -176,7 +176,7 @@ func TestParallel(t *testing.T) { //nolint:paralleltest // it sets environment v
 			working = append(working, ids[i])
 			continue
 		}
-		b.limited(err, "2 sessions work already")
+		b.limited(err, "2 sessions already running")
 	}
 	b.same("accepted", len(working), 2)
 	p.Delivery = pawl.DeliverQueue // one that works may be given more

@@ -19,7 +19,7 @@ func (s *service) Look(ctx context.Context, dir string) (pawl.Project, error) {
 // Trust trusts the configuration of a project, for everybody, so only the user who runs the server may.
 func (s *service) Trust(ctx context.Context, dir, hash string) error {
 	if !s.all() || s.who.Tenant != "" {
-		return fault.New(pawl.ErrDenied, "to trust a folder is for the one who runs the server")
+		return fault.New(pawl.ErrDenied, "only the operator of the server can trust a project")
 	}
 	return s.next.Trust(ctx, dir, hash)
 }

@@ -28,9 +28,9 @@ func CheckDir(workspaces string, t store.Tenant, dir string) error {
 	own := TenantDir(workspaces, t)
 	switch {
 	case t != "" && !t.Valid():
-		return fault.New(pawl.ErrInvalid, "%.100q is no tenant", t)
+		return fault.New(pawl.ErrInvalid, "invalid tenant name %.100q", t)
 	case !path.IsAbs(dir) || path.Clean(dir) != dir || strings.ContainsRune(dir, 0):
-		return fault.New(pawl.ErrInvalid, "%.200q is no plain absolute path", dir)
+		return fault.New(pawl.ErrInvalid, "invalid directory %.200q: use an absolute path without . or ..", dir)
 	case !strings.HasPrefix(dir, own+"/"):
 		return fault.New(pawl.ErrDenied, "sessions of this tenant must be in %s", own).
 			Hint("Omit the directory, or pass --workspace NAME (and --source REPOSITORY for a new one).")
@@ -47,7 +47,7 @@ func Workspace(workspaces string, t store.Tenant, name string) (string, error) {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
 	})
 	if name == "" || len(name) > maxName || odd >= 0 || name[0] == '.' || name[0] == '-' {
-		return "", fault.New(pawl.ErrInvalid, "%.100q is no name for a workspace: use letters, digits and . _ -, at most %d", name, maxName)
+		return "", fault.New(pawl.ErrInvalid, "invalid workspace name %.100q: use at most %[2]d letters, digits, dots, hyphens and underscores", name, maxName)
 	}
 	dir := path.Join(TenantDir(workspaces, t), name)
 	return dir, CheckDir(workspaces, t, dir)

@@ -158,9 +158,9 @@ func TestTenantsLimits(t *testing.T) {
 	}
 
 	_, err := n.at(1, plain).Send(t.Context(), third, going)
-	n.limited(err, "2 sessions work already, as many as the tenant permits")
+	n.limited(err, "2 sessions already running, the limit of the tenant")
 	_, err = bob.Send(t.Context(), n.create(bob), going)
-	n.limited(err, "1 sessions work already, as many as the token permits")
+	n.limited(err, "1 session already running, the limit of the token")
 	if _, p := n.send("rival", rival, theirs); p.MaxCost != 100 {
 		t.Errorf("another tenant's work and cost count: %d are left", p.MaxCost)
 	}
@@ -171,7 +171,7 @@ func TestTenantsLimits(t *testing.T) {
 
 	n.spend("acme", third, 600)
 	_, err = n.at(0, plain).Send(t.Context(), third, going)
-	n.limited(err, "the tenant's budget of $0.00 a day is spent")
+	n.limited(err, "the daily budget of the tenant ($0.00) is spent")
 	n.limited(n.at(1, plain).Delete(t.Context(), third), "delete it after")
 	n.now = n.now.AddDate(0, 0, 2)
 	if _, err := n.at(0, plain).Shell(t.Context(), third, "true"); err != nil {
@@ -195,16 +195,16 @@ func TestTenantsRate(t *testing.T) {
 		}
 	}
 	ask(0, bob, "")
-	ask(0, bob, "the token permits 1 requests a minute") // takes nothing of the tenant
+	ask(0, bob, "too many requests: the token allows 1 per minute") // takes nothing of the tenant
 	ask(0, ada, "")
 	ask(0, ada, "")
-	ask(0, ada, "the tenant permits 3 requests a minute")
+	ask(0, ada, "too many requests: the tenant allows 3 per minute")
 	ask(0, other, "")
 	ask(1, ada, "")
 	n.now = n.now.Add(20 * time.Second)
 	ask(0, ada, "")
-	ask(0, bob, "the token permits 1")
-	ask(0, ada, "the tenant permits 3")
+	ask(0, bob, "the token allows 1")
+	ask(0, ada, "the tenant allows 3")
 }
 
 // The tokens of a tenant that is suspended end within seconds, also for one who
@@ -264,7 +264,7 @@ func TestTenantsNeedAFleet(t *testing.T) {
 	n := newNodes(t, store.Account{Tenant: "acme"})
 	gate := access.Access{Tokens: n.store}
 	_, err := gate.Auth(t.Context(), n.token("acme", "ada", store.Limits{}))
-	if !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "tenants need a fleet") {
+	if !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "this server has no tenants") {
 		t.Errorf("a tenant's token: %v", err)
 	}
 	if _, err := gate.Auth(t.Context(), n.token("", "ada", store.Limits{})); err != nil {

@@ -83,7 +83,7 @@ func (a *Access) token(ctx context.Context, hash string) (lookup, error) {
 		return lookup{}, fmt.Errorf("the token has expired or was revoked: %w", api.ErrUnauthorized)
 	}
 	if !found.tenant.Suspended.IsZero() {
-		return lookup{}, fault.New(pawl.ErrDenied, "tenant %s is suspended: ask who runs the server", found.token.Tenant)
+		return lookup{}, fault.New(pawl.ErrDenied, "tenant %s is suspended: contact the operator of the server", found.token.Tenant)
 	}
 	return found, nil
 }
@@ -140,7 +140,7 @@ func (a *Access) live(ctx context.Context, p api.Principal) error {
 	hash, ok := a.tokens.hashes[p.Token]
 	a.tokens.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("the token must be shown again: %w", api.ErrUnauthorized)
+		return fmt.Errorf("the token must be sent again: %w", api.ErrUnauthorized)
 	}
 	_, err := a.token(ctx, hash)
 	return err
@@ -174,7 +174,7 @@ func (a *Access) checkRate(p api.Principal) error {
 			k.rates[c.key] = r
 		}
 		if wait := r.fill(float64(c.most), now); wait > 0 {
-			return &api.LimitError{What: fmt.Sprintf("the %s permits %d requests a minute", c.whose, c.most), After: wait}
+			return &api.LimitError{What: fmt.Sprintf("too many requests: the %s allows %d per minute", c.whose, c.most), After: wait}
 		}
 		taken = append(taken, r)
 	}

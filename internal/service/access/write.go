@@ -79,7 +79,7 @@ func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a
 		return err
 	}
 	if len(a.Always) > 0 && !s.who.Scope.Covers(api.ScopeAdmin) {
-		return fault.New(pawl.ErrDenied, "to permit it for good needs the scope %q: permit it once, or decline", api.ScopeAdmin)
+		return fault.New(pawl.ErrDenied, "always allow requires scope %q: allow once or deny", api.ScopeAdmin)
 	}
 	return s.next.Answer(s.by(ctx), id, ask, a)
 }
@@ -168,7 +168,7 @@ func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error
 func (s *service) importedBody(ctx context.Context, e pawl.Event) (pawl.Body, error) {
 	for _, r := range store.UsageOf([]pawl.Event{e}) {
 		if u := r.Usage; min(u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost)) < 0 {
-			return nil, fault.New(pawl.ErrInvalid, "event %d has used less than nothing", e.Seq)
+			return nil, fault.New(pawl.ErrInvalid, "event %d has negative usage", e.Seq)
 		}
 	}
 	switch b := e.Body.(type) {

@@ -27,7 +27,7 @@ func (r *Runner) lease(ctx context.Context, id pawl.SessionID) error {
 		from, err = r.acquire(ctx, id, store.Owner(busy.Holder))
 	}
 	if err != nil {
-		return fmt.Errorf("take session %s: %w", id, err)
+		return fmt.Errorf("acquire session %s: %w", id, err)
 	}
 	if before, err := proc.Parse(string(from)); err == nil && before.Ended() {
 		proc.Reap(before.Mark)
@@ -62,7 +62,7 @@ func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.
 		case err == nil:
 			renewed = began
 		case errors.Is(err, pawl.ErrBusy), time.Since(renewed) >= 2*every:
-			lost(fmt.Errorf("the lease of session %s was lost: %w", id, err))
+			lost(fmt.Errorf("lost the lease of session %s: %w", id, err))
 			return
 		}
 	}

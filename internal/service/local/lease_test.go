@@ -294,7 +294,7 @@ func TestLeaseIsLost(t *testing.T) {
 				if took := time.Since(began); took >= test.before {
 					t.Errorf("it went on for %s, and the lease was for %s", took, ttl)
 				}
-				check(t, "work on session "+string(session)+": the lease of session "+string(session)+" was lost: the disk is on fire", status.Message)
+				check(t, "work on session "+string(session)+": lost the lease of session "+string(session)+": the disk is on fire", status.Message)
 				check(t, pawl.StateRunning, w.row(session).State())
 			})
 		})

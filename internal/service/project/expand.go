@@ -137,14 +137,14 @@ func unknownCommand(found *extension.Found, name string) error {
 	for _, c := range found.Commands.Commands {
 		names = append(names, sanitize.Line(c.Name))
 	}
-	said := fmt.Sprintf("there is no command /%s", sanitize.Line(name))
-	switch ask := suggest.Ask("/", name, names); {
-	case ask != "":
-		return fault.New(pawl.ErrInvalid, "%s%s ('pawl commands list' shows all)", said, ask)
+	err := fault.New(pawl.ErrInvalid, "unknown command \"/%s\"", sanitize.Line(name))
+	switch meant := suggest.Name(name, names); {
+	case meant != "":
+		return err.Hint("Did you mean \"/%s\"?", meant)
 	case len(names) == 0:
-		return fault.New(pawl.ErrInvalid, "%s, nor any other here; to begin a prompt with a slash, put a blank before it", said)
+		return err.Hint("To start a prompt with a slash, put a space before it.")
 	}
-	return fault.New(pawl.ErrInvalid, "%s; there are: /%s", said, strings.Join(names, ", /"))
+	return err.Hint("Run `pawl extensions list commands` to see all commands.")
 }
 
 // readable returns a function that reads the files of the directory that may be read without asking: a
@@ -162,7 +162,7 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
 		call := permission.Call{Tool: "read", Risk: toolapi.RiskSafe, Access: accesses}
 		if permission.Decide(policy, call).Decision != permission.Allow {
-			return nil, fault.New(pawl.ErrDenied, "it may not be read without asking")
+			return nil, fault.New(pawl.ErrDenied, "reading it requires permission")
 		}
 		w, err := workspace.Open(policy.Dir)
 		if err != nil {
@@ -176,4 +176,4 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 	}, nil
 }
 
-var errIsDir = errors.New("it is a folder")
+var errIsDir = errors.New("is a directory")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/service/project"
 )
 
@@ -81,14 +82,14 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 		"lines of a file":            {says("@a.txt:3-4 and @sub/b.go:1"), says("@a.txt:3-4 and @sub/b.go:1", file("a.txt", "text a"), file("sub/b.go", "package b")), nil},
 		"a file with a fence":        {says("@fenced.md"), says("@fenced.md", "The file fenced.md:\n````\n```\nx\n```\n````"), nil},
 		"no file":                    {says("@dataclass, me@a.txt, @sub @ @."), says("@dataclass, me@a.txt, @sub @ @."), nil},
-		"not without asking":         {says("@.env"), says("@.env"), []string{"@.env was not attached: it may not be read without asking"}},
-		"outside":                    {says("@/etc/passwd @../x @~/x"), says("@/etc/passwd @../x @~/x"), []string{"@/etc/passwd was not attached: it is not in the workspace", "@../x was not attached: it is not in the workspace", "@~/x was not attached: it is not in the workspace"}},
-		"no text":                    {says("@pic.png"), says("@pic.png"), []string{"@pic.png was not attached: it is no text"}},
-		"too large":                  {says("@large.txt"), says("@large.txt"), []string{"@large.txt was not attached: it has more than 65536 bytes"}},
+		"not without asking":         {says("@.env"), says("@.env"), []string{"@.env was not attached: reading it requires permission"}},
+		"outside":                    {says("@/etc/passwd @../x @~/x"), says("@/etc/passwd @../x @~/x"), []string{"@/etc/passwd was not attached: it is outside the workspace", "@../x was not attached: it is outside the workspace", "@~/x was not attached: it is outside the workspace"}},
+		"no text":                    {says("@pic.png"), says("@pic.png"), []string{"@pic.png was not attached: it is not a text file"}},
+		"too large":                  {says("@large.txt"), says("@large.txt"), []string{"@large.txt was not attached: it is larger than 65536 bytes"}},
 		"only of the first part":     {says("hello", "@a.txt", "/mine"), says("hello", "@a.txt", "/mine"), nil},
 		"a command":                  {says("/plain", "@a.txt"), says("As it is.", "@a.txt"), nil},
-		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: the file .env was not read: it may not be read without asking"}},
-		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: the file .env was not read: it may not be read without asking"}},
+		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
+		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
 		"a path":                     {says("/tmp is full"), says("/tmp is full"), nil},
 		"a blank before it":          {says(" /mine"), says(" /mine"), nil},
 		"an agent's model":           {with(says("x"), pawl.Settings{Agent: "mine"}), with(says("x"), pawl.Settings{Agent: "mine", Model: "openai/y"}), nil},
@@ -125,11 +126,11 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	w := newEnv(t, func(c *project.Config) { c.Servers = stub{} })
 	w.put(w.dir, brought)
 	for _, test := range []struct{ words, want string }{
-		{"/fix 7", "there is no command /fix, nor any other here; to begin a prompt with a slash, put a blank before it"},
+		{"/fix 7", `unknown command "/fix". To start a prompt with a slash, put a space before it.`},
 		{"/mcp__docs__broken", "it is broken: unavailable"},
 	} {
 		p := says(test.words)
-		if _, _, err := w.Expand(t.Context(), w.dir, p); err == nil || err.Error() != test.want {
+		if _, _, err := w.Expand(t.Context(), w.dir, p); err == nil || fault.Text(err) != test.want {
 			t.Errorf("%s: %v", test.words, err)
 		}
 		if diff := cmp.Diff(says(test.words), p); diff != "" {
@@ -138,10 +139,10 @@ func TestExpandRefuses(t *testing.T) { //nolint:paralleltest // it sets environm
 	}
 	w.trust()
 	for words, want := range map[string]string{
-		"/fixx":  "there is no command /fixx: did you mean /fix? ('pawl commands list' shows all)",
-		"/other": "there is no command /other; there are: /fix",
+		"/fixx":  `unknown command "/fixx". Did you mean "/fix"?`,
+		"/other": "unknown command \"/other\". Run `pawl extensions list commands` to see all commands.",
 	} {
-		if _, _, err := w.Expand(t.Context(), w.dir, says(words)); err == nil || err.Error() != want {
+		if _, _, err := w.Expand(t.Context(), w.dir, says(words)); err == nil || fault.Text(err) != want {
 			t.Errorf("%s: %v", words, err)
 		}
 	}
@@ -212,7 +213,7 @@ func TestManyMentions(t *testing.T) { //nolint:paralleltest // it sets environme
 	if err != nil || len(got.Parts) != 21 {
 		t.Errorf("%d parts, %v", len(got.Parts), err)
 	}
-	if diff := cmp.Diff([]string{"@f20 was not attached, nor what comes behind it: there are 20 files already"}, notes); diff != "" {
+	if diff := cmp.Diff([]string{"@f20 and later files were not attached: 20 files is the limit"}, notes); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -85,7 +85,7 @@ func (d *Local) filesOf(ctx context.Context, dir string) ([]file, error) {
 	select {
 	case <-busy:
 	case <-late.C:
-		return nil, fault.New(pawl.ErrUnavailable, "the files of this folder are still being listed: try again in a moment")
+		return nil, fault.New(pawl.ErrUnavailable, "the files of this directory are still being listed: try again in a moment")
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

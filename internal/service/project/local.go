@@ -78,18 +78,18 @@ func (d *Local) Close() {
 // realDir returns the real path of a directory.
 func realDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", fault.New(pawl.ErrInvalid, "the folder %.200q is not absolute", dir)
+		return "", fault.New(pawl.ErrInvalid, "directory %.200q is not an absolute path", dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fault.New(pawl.ErrNotFound, "there is no folder %.200q", dir)
+		return "", fault.New(pawl.ErrNotFound, "directory %.200q not found", dir)
 	}
 	if err != nil {
 		return "", err
 	}
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
-		err = fault.New(pawl.ErrInvalid, "%.200q is no folder", dir)
+		err = fault.New(pawl.ErrInvalid, "%.200q is not a directory", dir)
 	}
 	return real, err
 }

@@ -61,7 +61,7 @@ func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) 
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		f.Notes = append(f.Notes, fmt.Sprintf("nothing of this folder's own takes effect: %v", err))
+		f.Notes = append(f.Notes, fmt.Sprintf("the project configuration is not used: %v", err))
 		return nil
 	}
 	f.Trust.State, f.Trust.Hash = string(seen.State), seen.Hash
@@ -73,7 +73,7 @@ func (d *Local) describeTrust(ctx context.Context, dir string, f *pawl.Project) 
 	}
 	_, ignored, _ := d.Safety.Project(ctx, dir, false) // its faults are reported with the policy
 	for _, i := range ignored {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of this folder's configuration takes no effect: %s", i.Key, i.Why))
+		f.Notes = append(f.Notes, fmt.Sprintf("project configuration: %s is ignored: %s", i.Key, i.Why))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) 
 	}
 	policy, err := d.Safety.Policy(ctx, "", dir, pawl.Settings{})
 	if err != nil {
-		f.Notes = append(f.Notes, fmt.Sprintf("no work can be done here: %v", err))
+		f.Notes = append(f.Notes, fmt.Sprintf("sessions cannot run here: %v", err))
 		return nil
 	}
 	f.Mode = string(policy.Mode)
@@ -104,8 +104,8 @@ func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) 
 
 // builtInDescriptions describes the built-in agents.
 var builtInDescriptions = map[string]string{
-	"build": "Does what it is asked to.",
-	"plan":  "Looks and plans, and changes nothing until you agree.",
+	"build": "Works on tasks: edits files and runs commands.",
+	"plan":  "Explores and plans. Changes nothing until you approve the plan.",
 }
 
 // describe adds the agents, commands and skills that were found.
@@ -134,7 +134,7 @@ func describe(found *extension.Found, f *pawl.Project) {
 // bounded returns the notes sanitized for display, at most maxNotes.
 func bounded(notes []string) []string {
 	if more := len(notes) - maxNotes; more > 0 {
-		notes = append(slices.Clone(notes[:maxNotes]), fmt.Sprintf("and %d more: 'pawl doctor' tells all", more))
+		notes = append(slices.Clone(notes[:maxNotes]), fmt.Sprintf("and %d more: run `pawl doctor` to see all", more))
 	}
 	for i, note := range notes {
 		notes[i] = sanitize.Line(note)
@@ -149,14 +149,14 @@ func (d *Local) Trust(ctx context.Context, dir, hash string) error {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if hash == "" {
-		return fault.New(pawl.ErrInvalid, "trust: it is not said of what: look at the folder first")
+		return fault.New(pawl.ErrInvalid, "trust: the hash of the project configuration is missing")
 	}
 	seen, err := d.Safety.LookAt(ctx, real)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	if seen.Hash != hash {
-		return fault.New(pawl.ErrConflict, "what %s brings has changed since it was shown: look at it again", trust.Quote(real))
+		return fault.New(pawl.ErrConflict, "the project configuration of %s has changed since it was shown: review it again", trust.Quote(real))
 	}
 	return d.Safety.TrustAs(ctx, dir, seen, d.Clock())
 }

@@ -35,23 +35,23 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		mode = "ask"
 	}
 	own := []pawl.AgentInfo{
-		{Name: "build", Description: "Does what it is asked to.", Origin: "built-in"},
-		{Name: "plan", Description: "Looks and plans, and changes nothing until you agree.", Origin: "built-in"},
+		{Name: "build", Description: "Works on tasks: edits files and runs commands.", Origin: "built-in"},
+		{Name: "plan", Description: "Explores and plans. Changes nothing until you approve the plan.", Origin: "built-in"},
 	}
 	parts := []string{
 		"command .claude/commands/fix.md: adds a command",
-		"skill .claude/skills/pdf/SKILL.md: is a part of a skill, whose scripts the model can run",
-		"agent .claude/agents/reviewer.md: defines an agent: its prompt and its tools",
-		"agent .pawl/agents/build.md: defines an agent: its prompt and its tools",
-		"agent .pawl/agents/secret.md: defines an agent: its prompt and its tools",
-		"agent .pawl/agents/writer.md: defines an agent: its prompt and its tools",
-		"language go.mod: has gopls work here, if it is installed, with what the project is built with",
+		"skill .claude/skills/pdf/SKILL.md: is part of a skill, whose scripts the model can run",
+		"agent .claude/agents/reviewer.md: defines an agent: its prompt and tools",
+		"agent .pawl/agents/build.md: defines an agent: its prompt and tools",
+		"agent .pawl/agents/secret.md: defines an agent: its prompt and tools",
+		"agent .pawl/agents/writer.md: defines an agent: its prompt and tools",
+		"language go.mod: starts gopls, if installed, which can run the project's build tools",
 	}
 	want := pawl.Project{
 		Dir: w.dir, Top: w.dir, Branch: "work", Mode: mode, Modes: []string{"plan", "ask", "guard", "auto", "yolo"}, Sandbox: detected.Name(),
 		Trust: pawl.TrustInfo{State: "unknown"}, Agents: own, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{},
 		Commands: []pawl.CommandInfo{{Name: "mine", Origin: "user"}},
-		Notes:    []string{filepath.Join(w.home, ".pawl/commands/empty.md") + ": there is nothing behind its settings: write a prompt there"},
+		Notes:    []string{filepath.Join(w.home, ".pawl/commands/empty.md") + ": the file has no prompt: write it below the front matter"},
 	}
 	same := func(name string, want, got pawl.Project) {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 	want.Agents = slices.Concat(own, []pawl.AgentInfo{{Name: "writer", Description: "Writes.", Origin: "project"}})
 	want.Commands = []pawl.CommandInfo{{Name: "fix", Description: "Fixes.", Arguments: "[number]", Origin: "project"}, {Name: "mine", Origin: "user"}}
 	want.Skills = []pawl.SkillInfo{{Name: "pdf", Description: "Reads PDFs.", Origin: "project"}}
-	want.Notes = []string{filepath.Join(w.dir, ".pawl/agents/build.md") + ": it has the name of an agent that pawl brings: rename it", want.Notes[0]}
+	want.Notes = []string{filepath.Join(w.dir, ".pawl/agents/build.md") + ": a built-in agent has this name: rename it", want.Notes[0]}
 	same("a trusted one", want, w.look())
 
 	// What has changed since counts for nothing, at once.
@@ -165,12 +165,12 @@ func TestNotes(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		w.put(w.home, map[string]string{".pawl/commands/c" + strings.Repeat("x", i) + ".md": ""})
 	}
 	f := w.look()
-	if len(f.Notes) != 101 || f.Notes[100] != "and 50 more: 'pawl doctor' tells all" {
+	if len(f.Notes) != 101 || f.Notes[100] != "and 50 more: run `pawl doctor` to see all" {
 		t.Errorf("%d notes, the last %q", len(f.Notes), f.Notes[len(f.Notes)-1])
 	}
 	w.put(w.dir, map[string]string{".pawl/config.json": "{"})
 	w.trust()
-	if f := w.look(); f.Mode != "" || !strings.HasPrefix(f.Notes[0], "no work can be done here: ") {
+	if f := w.look(); f.Mode != "" || !strings.HasPrefix(f.Notes[0], "sessions cannot run here: ") {
 		t.Errorf("mode %q, notes %q", f.Mode, f.Notes[0])
 	}
 	if err := os.WriteFile(os.Getenv("PAWL_CONFIG"), []byte(`{"permissions":7}`), 0o600); err != nil {

@@ -33,7 +33,7 @@ func (e *expansion) mention(ctx context.Context, words string) error {
 	added := 0
 	for _, name := range names {
 		if added == definition.MaxNamed {
-			e.notes = append(e.notes, fmt.Sprintf("@%s was not attached, nor what comes behind it: there are %d files already", name, added))
+			e.notes = append(e.notes, fmt.Sprintf("@%s and later files were not attached: %d files is the limit", name, added))
 			return nil
 		}
 		text, err := definition.Quote(name, files)

@@ -57,7 +57,7 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.at.IsZero() {
-		return nil, fault.New(pawl.ErrUnavailable, "the models are still being looked for, which waits for a keyring perhaps: try again")
+		return nil, fault.New(pawl.ErrUnavailable, "the models are still being listed, perhaps because the keyring is locked: try again in a moment")
 	}
 	return slices.Clone(m.list), m.err
 }

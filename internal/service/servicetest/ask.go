@@ -102,7 +102,7 @@ func testAnswerRace(b *testEnv) {
 
 func testAnswerAbsent(b *testEnv) {
 	id := b.create()
-	p := prompt("go", b.script(asks, `{"expect":"^null \\(nobody is there","text":"Ok."}`), pawl.DeliverNow)
+	p := prompt("go", b.script(asks, `{"expect":"^null \\(no user is present","text":"Ok."}`), pawl.DeliverNow)
 	p.Absent = true
 	b.send(id, p)
 	b.idle(id)
@@ -179,7 +179,7 @@ func testPlan(b *testEnv) {
 	p := prompt("go", b.script(`{"text":"never"}`), pawl.DeliverNow)
 	p.Agent, p.Mode = "plan", "auto"
 	_, err := b.Send(b.Context(), id, p)
-	if !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "choose no mode, or another agent") {
+	if !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), "always starts in mode plan") {
 		b.Errorf("the agent plan in the mode auto: %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func testPlanWith(b *testEnv, s pawl.Settings) {
 	id := b.create()
 	p := prompt("go", b.script(
 		write,
-		`{"expect":"the mode plan changes nothing[^$]*plan_exit asks to begin","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
+		`{"expect":"mode plan changes nothing[^$]*plan_exit asks to begin","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
 		`{"expect":"Plan mode stays[^$]*The user adds: shorter","calls":[{"name":"plan_exit","input":{"plan":"write"}}]}`,
 		`{"expect":"The user agrees","calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`,
 		`{"expect":"\\+x","calls":[{"name":"plan_exit","input":{"plan":"again"}}]}`,

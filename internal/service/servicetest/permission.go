@@ -254,7 +254,7 @@ func testPermissionTimeout(b *testEnv) {
 // prompt, and that the turn continues.
 func testPermissionAbsent(b *testEnv) {
 	id := b.create()
-	p := inMode("ask", b.script(reply(bash("touch a"), `{"name":"list"}`), `{"expect":"nobody can be asked","text":"Ok."}`))
+	p := inMode("ask", b.script(reply(bash("touch a"), `{"name":"list"}`), `{"expect":"no user is present to ask","text":"Ok."}`))
 	p.Absent = true
 	b.send(id, p)
 	b.idle(id)

@@ -63,7 +63,7 @@ func testLook(b *testEnv) {
 	b.ok(err)
 	parts := []string{
 		"command .pawl/commands/fix.md: adds a command",
-		"skill .pawl/skills/pdf/SKILL.md: is a part of a skill, whose scripts the model can run",
+		"skill .pawl/skills/pdf/SKILL.md: is part of a skill, whose scripts the model can run",
 	}
 	want := pawl.Project{
 		Dir: dir, Top: dir, Mode: f.Mode, Modes: []string{"plan", "ask", "guard", "auto", "yolo"}, Sandbox: f.Sandbox,
@@ -146,7 +146,7 @@ func testExpand(b *testEnv) {
 	want := p
 	want.Parts = pawl.Parts{p.Parts[0], attached, pawl.Text{Text: file}}
 	check(b, want, got)
-	check(b, []string{"@.env was not attached: it may not be read without asking: denied"}, notes)
+	check(b, []string{"@.env was not attached: reading it requires permission"}, notes)
 
 	_, _, err = b.Expand(b.Context(), b.dir, prompt("/fix 7", "", pawl.DeliverNow))
 	b.code(pawl.CodeInvalid, err)

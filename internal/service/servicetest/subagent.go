@@ -200,7 +200,7 @@ func testSubagentInBackground(b *testEnv) {
 	id := b.create()
 	b.send(id, prompt("go", b.script(
 		`{"calls":[`+task("general", "x", `,"background":true`)+`]}`,
-		`{"expect":"works in the background","calls":[{"name":"bash","input":{"command":"touch go"}}]}`,
+		`{"expect":"runs in the background","calls":[{"name":"bash","input":{"command":"touch go"}}]}`,
 		`{"text":"I wait."}`,
 		`{"expect":"^Task .* ended: end_turn[^$]*> Back.","text":"Done."}`,
 		`{"agent":"general","calls":[{"name":"bash","input":{"command":"until [ -e go ]; do sleep 0.01; done; sleep 0.2"}}]}`,

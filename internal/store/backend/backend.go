@@ -28,9 +28,9 @@ func Open(ctx context.Context, ref string) (Store, error) {
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return opened(postgres.Open(ctx, ref))
 	case isURL && !strings.Contains(scheme, "/"):
-		return nil, fault.New(pawl.ErrInvalid, "open store %s://…: neither postgres:// nor a path", scheme)
+		return nil, fault.New(pawl.ErrInvalid, "unsupported store %s://…: use postgres://… or a file path", scheme)
 	case path == "":
-		return nil, fault.New(pawl.ErrInvalid, "open store: no path")
+		return nil, fault.New(pawl.ErrInvalid, "the path of the store is empty")
 	default:
 		return opened(sqlite.Open(ctx, path))
 	}

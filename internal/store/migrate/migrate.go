@@ -43,7 +43,7 @@ func Up(ctx context.Context, db Database, files fs.FS) error {
 		case version == len(all):
 			return nil
 		case version > len(all):
-			return fmt.Errorf("the database has schema version %d, this pawl knows %d: upgrade pawl to open it", version, len(all))
+			return fmt.Errorf("the database has schema version %d, but this version of Pawl supports %d at most: upgrade Pawl", version, len(all))
 		}
 		m := all[version]
 		if err := db.Apply(ctx, m); err != nil {
@@ -65,7 +65,7 @@ func load(files fs.FS) ([]Migration, error) {
 			return nil, fmt.Errorf("read migration: %w", err)
 		}
 		if !strings.HasPrefix(path.Base(name), fmt.Sprintf("%04d_", i+1)) {
-			return nil, fmt.Errorf("migration %s is not number %d: numbers go up by one", name, i+1)
+			return nil, fmt.Errorf("migration %s is not number %d: migrations are numbered consecutively", name, i+1)
 		}
 		all = append(all, Migration{i + 1, name, string(text)})
 	}

@@ -32,7 +32,7 @@ func scanAccount(row pgx.CollectableRow) (a store.Account, err error) {
 // the tenant its own row and silently change nothing.
 func operator(ctx context.Context) error {
 	if t := store.TenantOf(ctx); t != "" {
-		return fault.New(pawl.ErrDenied, "tenants are for the one who runs the fleet, not for %s", t)
+		return fault.New(pawl.ErrDenied, "only the operator of the fleet can manage tenants, not tenant %s", t)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (s *Store) AddTenant(ctx context.Context, a store.Account) error {
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
 			string(a.Tenant), a.Created, moment(a.Suspended), a.Limits.Rate, int64(a.Limits.Budget), a.Limits.Parallel, a.Limits.Streams)
 		if err == nil && added == 0 {
-			err = fault.New(pawl.ErrConflict, "there is such a tenant, or there was: a name is not given twice")
+			err = fault.New(pawl.ErrConflict, "the name is in use or was used before; names are not reused")
 		}
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func clearTenant(ctx context.Context, tx pgx.Tx, t store.Tenant) error {
 		return err
 	}
 	if sessions {
-		return fault.New(pawl.ErrConflict, "it has sessions: delete them first")
+		return fault.New(pawl.ErrConflict, "the tenant has sessions: delete them first")
 	}
 	for _, statement := range []string{`DELETE FROM tokens WHERE tenant = $1`, `DELETE FROM workspaces WHERE tenant = $1`} {
 		if _, err := tx.Exec(ctx, statement, string(t)); err != nil {
@@ -194,7 +194,7 @@ func (s *Store) hasTenant(ctx context.Context) error {
 	}
 	_, err := account(ctx, s.pool, t, "")
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pawl.ErrNotFound) {
-		return fault.New(pawl.ErrNotFound, "there is no tenant %.100q", t)
+		return fault.New(pawl.ErrNotFound, "tenant %.100q not found", t)
 	}
 	return err
 }

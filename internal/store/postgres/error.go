@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // SQLSTATE codes that classify knows.
@@ -32,7 +32,7 @@ func classify(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case connectionFailed(err):
-		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err)
+		return fault.New(pawl.ErrUnavailable, "database unreachable: %w", err)
 	case !errors.As(err, &e):
 		return err
 	case anothers(err):
@@ -42,7 +42,7 @@ func classify(err error) error {
 	case e.Code == serializationFailure: // if the server's isolation level is stricter than needed
 		return pawl.ErrConflict
 	case e.Code == tooManyConnections, strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"):
-		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err) // the server is starting or shutting down
+		return fault.New(pawl.ErrUnavailable, "database unavailable: %w", err) // the server is starting or shutting down
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (s *Store) Heartbeat(ctx context.Context, m fleet.Host) (drain bool, err er
 			m.Name, m.Version, m.Capacity, m.Busy, m.Kept, m.DiskFree, m.Full, m.Draining).Scan(&drain)
 	}
 	if err != nil {
-		return false, fmt.Errorf("beat of host %s: %w", m.Name, classify(err))
+		return false, fmt.Errorf("heartbeat of host %s: %w", m.Name, classify(err))
 	}
 	return drain, nil
 }
@@ -43,7 +43,7 @@ func (s *Store) Drain(ctx context.Context, host string, on bool) error {
 		var changed int64
 		changed, err = s.changed(ctx, `UPDATE hosts SET drain = $2 WHERE name = $1`, host, on)
 		if err == nil && changed == 0 {
-			err = fault.New(pawl.ErrNotFound, "no host has this name")
+			err = fault.New(pawl.ErrNotFound, "host not found")
 		}
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Loads(ctx context.Context) ([]fleet.Load, error) {
 			FROM sessions s WHERE tenant = $1 AND (turn_open OR queued > 0)`, tenant).Scan(&list[i].Working, &list[i].Queued, &list[i].Waiting)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("count the work: %w", classify(err))
+		return nil, fmt.Errorf("count sessions: %w", classify(err))
 	}
 	return list, nil
 }
@@ -92,7 +92,7 @@ func (s *Store) Loads(ctx context.Context) ([]fleet.Load, error) {
 // live.
 func (s *Store) Clock(ctx context.Context) (now time.Time, err error) {
 	if err := s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
-		return now, fmt.Errorf("ask the store for the time: %w", classify(err))
+		return now, fmt.Errorf("read the time of the database: %w", classify(err))
 	}
 	return now, nil
 }

@@ -94,7 +94,7 @@ func (s *Store) place(ctx context.Context, dir, lost string) (fleet.Workspace, e
 			return fleet.Workspace{}, err
 		}
 	}
-	return fleet.Workspace{}, fault.New(pawl.ErrUnavailable, "the hosts come and go")
+	return fleet.Workspace{}, fault.New(pawl.ErrUnavailable, "the hosts keep changing")
 }
 
 // placeable returns why a directory could not be placed, or nil if the hosts changed
@@ -109,19 +109,19 @@ func (s *Store) placeable(ctx context.Context, dir, lost string) error {
 	case others > 0:
 		return errOthers
 	case hosts == 0:
-		return fault.New(pawl.ErrUnavailable, "no host is live and has capacity, start a worker or look at the fleet's hosts")
+		return fault.New(pawl.ErrUnavailable, "no live host has capacity: start a worker, or check the hosts of the fleet")
 	}
 	return nil
 }
 
 // errOthers reports that the directory belongs to another tenant.
-var errOthers = fault.New(pawl.ErrConflict, "the folder is not this tenant's")
+var errOthers = fault.New(pawl.ErrConflict, "the directory belongs to another tenant")
 
 // validRow returns ErrInvalid for a directory that is not a clean absolute path, and
 // for texts that PostgreSQL cannot store.
 func validRow(dir string, texts ...string) error {
 	if !path.IsAbs(dir) || path.Clean(dir) != dir {
-		return fault.New(pawl.ErrInvalid, "%.200q is no absolute path", dir)
+		return fault.New(pawl.ErrInvalid, "%.200q is not a clean absolute path", dir)
 	}
 	return validTexts(append(texts, dir)...)
 }
@@ -139,7 +139,7 @@ func validTexts(texts ...string) error {
 func (s *Store) Declare(ctx context.Context, dir, source string) error {
 	return s.change(ctx, "declare", `INSERT INTO workspaces AS w (dir, tenant, source, born) VALUES ($1, $2, $3, nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET source = w.source WHERE w.tenant = excluded.tenant AND w.source = excluded.source`,
-		"it began as something else", dir, source)
+		"the workspace already exists with another source", dir, source)
 }
 
 // Offer implements [fleet.HostRegistry].
@@ -147,19 +147,19 @@ func (s *Store) Offer(ctx context.Context, dir, checkpoint string, size int64) e
 	return s.change(ctx, "offer", `INSERT INTO workspaces AS w (dir, tenant, checkpoint, size, saved, born) VALUES ($1, $2, $3, $4, now(), nextval('workspace_epochs'))
 		ON CONFLICT (dir) DO UPDATE SET checkpoint = excluded.checkpoint, size = excluded.size, saved = excluded.saved
 		WHERE w.tenant = excluded.tenant AND w.epoch = 0`,
-		"a host has it already", dir, checkpoint, size)
+		"a host already has it", dir, checkpoint, size)
 }
 
 // Saved implements [fleet.HostRegistry].
 func (s *Store) Saved(ctx context.Context, dir string, epoch int64, checkpoint string, size int64) error {
 	return s.change(ctx, "save", `UPDATE workspaces SET checkpoint = $4, size = $5, saved = now() WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
-		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, checkpoint, size)
+		fmt.Sprintf("epoch %d has ended", epoch), dir, epoch, checkpoint, size)
 }
 
 // Allow implements [fleet.HostRegistry].
 func (s *Store) Allow(ctx context.Context, dir string, epoch int64, text string) error {
 	return s.change(ctx, "allow", `UPDATE workspaces SET allowed = $4 WHERE dir = $1 AND tenant = $2 AND epoch = $3`,
-		fmt.Sprintf("it is not in epoch %d any more", epoch), dir, epoch, text)
+		fmt.Sprintf("epoch %d has ended", epoch), dir, epoch, text)
 }
 
 // Allowed implements [fleet.HostRegistry].
@@ -168,7 +168,7 @@ func (s *Store) Allowed(ctx context.Context, dir string) (text string, err error
 		err = s.pool.QueryRow(ctx, `SELECT allowed FROM workspaces WHERE dir = $1 AND tenant = $2`, dir, string(store.TenantOf(ctx))).Scan(&text)
 	}
 	if err != nil {
-		return "", fmt.Errorf("find what is allowed in %s: %w", dir, classify(err))
+		return "", fmt.Errorf("read the saved answers of %s: %w", dir, classify(err))
 	}
 	return text, nil
 }

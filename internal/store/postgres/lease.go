@@ -30,7 +30,7 @@ const acquireTries = 5
 // Acquire implements [store.Leases].
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (store.Owner, error) {
 	if owner == "" || ttl <= 0 {
-		return "", fault.New(pawl.ErrInvalid, "acquire %s for %q, %s", id, owner, ttl)
+		return "", fault.New(pawl.ErrInvalid, "acquire %s: invalid owner %q or duration %s", id, owner, ttl)
 	}
 	var holder store.Owner
 	for range acquireTries {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/migrate"
 )
@@ -31,12 +32,12 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w: %w", pawl.ErrInvalid, err)
+		return nil, fault.New(pawl.ErrInvalid, "open store: %w", err)
 	}
 	config.PrepareConn = prepare
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w: %w", pawl.ErrInvalid, err)
+		return nil, fault.New(pawl.ErrInvalid, "open store: %w", err)
 	}
 	s := &Store{pool, liveFor}
 	if err := migrate.Up(ctx, schema{pool}, migrations); err != nil {

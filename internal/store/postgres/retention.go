@@ -16,7 +16,7 @@ import (
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return deleteSession(ctx, tx, id) })
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", id, classify(err))
+		return fmt.Errorf("delete session %s: %w", id, classify(err))
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := postgres.Open(t.Context(), url)
-	if err == nil || !strings.Contains(err.Error(), "upgrade pawl") {
+	if err == nil || !strings.Contains(err.Error(), "upgrade Pawl") {
 		t.Errorf("error %v, want one that says to upgrade", err)
 	}
 }

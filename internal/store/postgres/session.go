@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,11 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 	rows, _ := s.pool.Query(ctx, selectSession+"WHERE id = $1", key(id)) // CollectExactlyOneRow returns its error
 	row, err := pgx.CollectExactlyOneRow(rows, scanSession)
 	if err != nil {
-		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, classify(err))
+		err = classify(err)
+		if errors.Is(err, pawl.ErrNotFound) {
+			return pawl.Session{}, store.NotFound(id)
+		}
+		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, err)
 	}
 	return row, nil
 }

@@ -41,7 +41,7 @@ func prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		return true, nil
 	}
 	if t := store.TenantOf(ctx); t != "" && !t.Valid() {
-		return true, fault.New(pawl.ErrInvalid, "%.100q is no tenant", t)
+		return true, fault.New(pawl.ErrInvalid, "invalid tenant name %.100q", t)
 	}
 	delete(known, settingKey)
 	if _, err := conn.Exec(ctx, `SELECT set_config('pawl.tenant', $1, false)`, want); err != nil {
@@ -68,7 +68,7 @@ func (s *Store) CheckTenancy(ctx context.Context) error {
 		return fault.New(pawl.ErrDenied, "the database role %s is a superuser or has BYPASSRLS and would see the rows of all tenants", role).
 			Hint("Connect as a role that is neither and owns the tables: CREATE ROLE pawl LOGIN.")
 	case len(open) > 0:
-		return fault.New(pawl.ErrDenied, "row-level security is not forced on %s: ALTER TABLE … ENABLE, and FORCE, ROW LEVEL SECURITY", strings.Join(open, ", "))
+		return fault.New(pawl.ErrDenied, "row-level security is not forced on %s", strings.Join(open, ", ")).Hint("Run ALTER TABLE … ENABLE ROW LEVEL SECURITY and ALTER TABLE … FORCE ROW LEVEL SECURITY.")
 	}
 	return nil
 }

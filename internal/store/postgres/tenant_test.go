@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/fleet"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
@@ -90,7 +91,7 @@ func TestCheckTenancy(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.User("postgres")
-	if err := open(t, u.String()).CheckTenancy(t.Context()); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(err.Error(), "CREATE ROLE") {
+	if err := open(t, u.String()).CheckTenancy(t.Context()); !errors.Is(err, pawl.ErrDenied) || !strings.Contains(fault.HintOf(err), "CREATE ROLE") {
 		t.Errorf("a superuser: %v, want ErrDenied that says what to do", err)
 	}
 	query(t, s, "ALTER TABLE drafts NO FORCE ROW LEVEL SECURITY")

@@ -102,7 +102,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 	_, err := s.pool.Exec(ctx, "UPDATE tokens SET used = greatest(used, $2) WHERE id = $1", key(pawl.SessionID(id)), at)
 	if err != nil {
-		return fmt.Errorf("note the use of token %s: %w", id, classify(err))
+		return fmt.Errorf("record the use of token %s: %w", id, classify(err))
 	}
 	return nil
 }

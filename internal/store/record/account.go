@@ -9,7 +9,7 @@ import (
 // Account returns a tenant's account in the form that stores keep, or ErrInvalid.
 func Account(a store.Account) (store.Account, error) {
 	if !a.Tenant.Valid() {
-		return a, fault.New(pawl.ErrInvalid, "%.100q is no name for a tenant: small letters, digits and -, at most 50", a.Tenant)
+		return a, fault.New(pawl.ErrInvalid, "invalid tenant name %.100q: use at most 50 lowercase letters, digits and hyphens", a.Tenant)
 	}
 	if err := limits(a.Limits); err != nil {
 		return a, err
@@ -20,7 +20,7 @@ func Account(a store.Account) (store.Account, error) {
 
 func limits(l store.Limits) error {
 	if min(int64(l.Rate), int64(l.Budget), int64(l.Parallel), int64(l.Streams)) < 0 {
-		return fault.New(pawl.ErrInvalid, "a limit is below zero")
+		return fault.New(pawl.ErrInvalid, "a limit is negative")
 	}
 	return nil
 }

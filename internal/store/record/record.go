@@ -40,9 +40,9 @@ type Batch struct {
 func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, error) {
 	switch {
 	case !id.Valid():
-		return Batch{}, fault.New(pawl.ErrInvalid, "session id %q", id)
+		return Batch{}, fault.New(pawl.ErrInvalid, "invalid session id %q", id)
 	case after < 0:
-		return Batch{}, fault.New(pawl.ErrInvalid, "seq %d", after)
+		return Batch{}, fault.New(pawl.ErrInvalid, "invalid seq %d", after)
 	case len(events) == 0:
 		return Batch{}, fault.New(pawl.ErrInvalid, "no events")
 	}
@@ -54,7 +54,7 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 			return Batch{}, err
 		}
 		if b.Events[i], err = row.Event(id); err != nil {
-			return Batch{}, fmt.Errorf("%w: it could not be read again: %w", pawl.ErrInvalid, err)
+			return Batch{}, fault.New(pawl.ErrInvalid, "the event could not be read again: %w", err)
 		}
 		b.Rows[i] = row
 	}
@@ -65,17 +65,17 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 
 func encode(e pawl.Event) (Row, error) {
 	if e.Body == nil {
-		return Row{}, fault.New(pawl.ErrInvalid, "event without a body")
+		return Row{}, fault.New(pawl.ErrInvalid, "the event has no body")
 	}
 	kind, version, data, err := e.EncodeBody()
 	if err != nil {
-		return Row{}, fmt.Errorf("%w: %w", pawl.ErrInvalid, err)
+		return Row{}, fault.New(pawl.ErrInvalid, "%w", err)
 	}
 	if !kind.Durable() {
-		return Row{}, fault.New(pawl.ErrInvalid, "%s is not for the log", kind)
+		return Row{}, fault.New(pawl.ErrInvalid, "events of kind %s are not stored", kind)
 	}
 	if _, creates := e.Body.(pawl.SessionCreated); creates != (e.Seq == 1) {
-		return Row{}, fault.New(pawl.ErrInvalid, "%s at %d: a session begins with session.created, once", kind, e.Seq)
+		return Row{}, fault.New(pawl.ErrInvalid, "%s at %d: a log begins with session.created, exactly once", kind, e.Seq)
 	}
 	if !utf8.Valid(data) {
 		// The encoder passes raw JSON, such as a tool call's input, through

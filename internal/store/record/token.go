@@ -11,15 +11,15 @@ import (
 func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	switch {
 	case t.Tenant != of:
-		return t, fault.New(pawl.ErrInvalid, "the token is of tenant %.100q, not of %q", t.Tenant, of)
+		return t, fault.New(pawl.ErrInvalid, "the token belongs to tenant %.100q, not to %q", t.Tenant, of)
 	case !pawl.SessionID(t.ID).Valid():
-		return t, fault.New(pawl.ErrInvalid, "%.50q is no id", t.ID)
+		return t, fault.New(pawl.ErrInvalid, "invalid token id %.50q", t.ID)
 	case !ValidBlob(t.Hash):
 		return t, fault.New(pawl.ErrInvalid, "the token has no hash")
 	case t.User != "" && !t.User.Valid():
-		return t, fault.New(pawl.ErrInvalid, "%.100q cannot be a user", t.User)
+		return t, fault.New(pawl.ErrInvalid, "invalid user name %.100q", t.User)
 	case !pawl.User(t.Name).Valid():
-		return t, fault.New(pawl.ErrInvalid, "%.100q is no name for a token: letters, digits and . _ - + @, at most 100", t.Name)
+		return t, fault.New(pawl.ErrInvalid, "invalid token name %.100q: use at most 100 letters, digits and . _ - + @", t.Name)
 	}
 	if err := limits(t.Limits); err != nil {
 		return t, err

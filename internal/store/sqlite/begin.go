@@ -25,7 +25,7 @@ func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io
 
 func (s *Store) begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events []pawl.Event) (stored []pawl.Event, err error) {
 	if !id.Valid() {
-		return nil, fault.New(pawl.ErrInvalid, "%.50q is no session id", string(id))
+		return nil, fault.New(pawl.ErrInvalid, "invalid session id %.50q", string(id))
 	}
 	if err := s.exist(ctx, id); !errors.Is(err, sql.ErrNoRows) {
 		return nil, errors.Join(err, pawl.ErrConflict)

@@ -3,12 +3,12 @@ package sqlite
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // classify maps errors of the driver to the error classes of package pawl.
@@ -17,7 +17,7 @@ func classify(err error) error {
 		return pawl.ErrNotFound
 	}
 	if isBusy(err) { // for longer than busyTimeout
-		return fmt.Errorf("%w: %w", pawl.ErrUnavailable, err)
+		return fault.New(pawl.ErrUnavailable, "the database is locked by another process: %w", err)
 	}
 	var e *sqlite.Error
 	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY { // all our foreign keys refer to sessions

@@ -103,7 +103,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := sqlite.Open(t.Context(), path)
-	if err == nil || !strings.Contains(err.Error(), "upgrade pawl") {
+	if err == nil || !strings.Contains(err.Error(), "upgrade Pawl") {
 		t.Errorf("error %v, want one that says to upgrade", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // the file run on this machine.
 func (s *Store) Acquire(ctx context.Context, id pawl.SessionID, owner store.Owner, ttl time.Duration, ended store.Owner) (from store.Owner, err error) {
 	if owner == "" || ttl <= 0 {
-		return "", fault.New(pawl.ErrInvalid, "acquire %s for %q, %s", id, owner, ttl)
+		return "", fault.New(pawl.ErrInvalid, "acquire %s: invalid owner %q or duration %s", id, owner, ttl)
 	}
 	err = s.write.passing(ctx, func(ctx context.Context) error {
 		now := time.Now()

@@ -33,9 +33,9 @@ func TestMigrations(t *testing.T) {
 
 	delete(files, "migrations/0007_bad.sql")
 	delete(files, "migrations/0006_again.sql")
-	step(t, s, files, "upgrade pawl", 6)
+	step(t, s, files, "upgrade Pawl", 6)
 	files["migrations/0007_late.sql"] = &fstest.MapFile{}
-	step(t, s, files, "numbers go up by one", 6)
+	step(t, s, files, "numbered consecutively", 6)
 }
 
 // TestOldFile checks that a file of an earlier version is migrated with all its data.

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Delete implements [store.Store]. Only this file may delete events; a test checks
 // the sources for it.
 func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 	if !id.Valid() {
-		return fault.New(pawl.ErrNotFound, "session %s not found", id)
+		return store.NotFound(id)
 	}
 	err := s.write.transaction(ctx, func(ctx context.Context) error { return s.write.delete(ctx, id) })
 	if err == nil || errors.Is(err, pawl.ErrNotFound) {
@@ -24,7 +24,7 @@ func (s *Store) Delete(ctx context.Context, id pawl.SessionID) error {
 		err = errors.Join(err, os.RemoveAll(s.blobFolder(id)))
 	}
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", id, classify(err))
+		return fmt.Errorf("delete session %s: %w", id, classify(err))
 	}
 	return nil
 }

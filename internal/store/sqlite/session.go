@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -59,7 +60,11 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 		row, err = scanSession(s.read.session.QueryRowContext(ctx, string(id)))
 	}
 	if err != nil {
-		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, classify(err))
+		err = classify(err)
+		if errors.Is(err, pawl.ErrNotFound) {
+			return pawl.Session{}, store.NotFound(id)
+		}
+		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, err)
 	}
 	return row, nil
 }

@@ -12,7 +12,7 @@ import (
 // tenants.
 func single(ctx context.Context) error {
 	if t := store.TenantOf(ctx); t != "" {
-		return fault.New(pawl.ErrInvalid, "an SQLite file cannot keep the sessions of tenant %s apart, use PostgreSQL", t)
+		return fault.New(pawl.ErrInvalid, "tenant %s needs a PostgreSQL store: an SQLite store cannot separate tenants", t)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("note the use of token %s: %w", id, classify(err))
+		return fmt.Errorf("record the use of token %s: %w", id, classify(err))
 	}
 	return nil
 }

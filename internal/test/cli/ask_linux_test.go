@@ -186,7 +186,7 @@ func TestAskDenied(t *testing.T) {
 	x := startAsk(t, b)
 	x.Await(hint)
 	x.Type("n\n")
-	x.Await("pawl: write was declined")
+	x.Await("pawl: permission to use write was denied")
 	ended(t, x, cli.ExitDenied)
 	if b.Read(t, "a")+b.Read(t, "b") != "" {
 		t.Error("what was declined was done")
@@ -355,7 +355,7 @@ func TestDeniedWhereNobodyIs(t *testing.T) {
 		calls(writesA, `{"name":"task","input":{"agent":"general","prompt":"x","description":"work"}}`), done,
 		ofChild+calls(writesB)[1:], ofChild+`"text":"Back."}`)
 	out := b.Must(t, "run", "--mode", "ask", "--model", "script:s.jsonl", "go")
-	if n := strings.Count(out.Stderr, "pawl: write: not permitted: write "); n != 2 || !strings.Contains(out.Stderr, "nobody can be asked") {
+	if n := strings.Count(out.Stderr, "pawl: write: not permitted: write "); n != 2 || !strings.Contains(out.Stderr, "no user is present to ask") {
 		t.Errorf("standard error names %d denials:\n%s", n, out.Stderr)
 	}
 	var got turn.Result

@@ -18,7 +18,7 @@ func TestAskLoop(t *testing.T) {
 	t.Parallel()
 	look := calls(`{"name":"list"}`)
 	lines := strings.Split(strings.Repeat(look+"\n", 6)+done, "\n")
-	const question = "the model repeats itself: the same call (list) 3 times in a row, each time with the same result\n? Continue?"
+	const question = "the model is repeating itself: the same call (list) 3 times in a row, each time with the same result\n? Continue?"
 	for name, tt := range map[string]struct {
 		typed   string
 		killed  bool // while it asks

@@ -49,7 +49,7 @@ func TestServerAsks(t *testing.T) {
 		switch b := e.Body.(type) {
 		case pawl.Asked:
 			asked++
-			if b.Kind != pawl.AskQuestion || b.Text != "The MCP server fake asks: Who are you?" {
+			if b.Kind != pawl.AskQuestion || b.Text != "MCP server fake asks: Who are you?" {
 				t.Errorf("asked %+v", b)
 			}
 			if err := a.Answer(t.Context(), s.ID, e.Seq, pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"Ann"}}}); err != nil {

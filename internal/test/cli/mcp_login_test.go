@@ -109,7 +109,7 @@ func TestLogin(t *testing.T) {
 		line, _, _ := strings.Cut(out.Stdout, "\n")
 		return line
 	}
-	if got := state(); got != "hub: needs login: run 'pawl mcp login hub'" {
+	if got := state(); got != "hub: needs login: run `pawl mcp login hub`" {
 		t.Errorf("before: %q", got)
 	}
 	if out := b.Run(t, "mcp", "logout", "hub"); out.Code != cli.ExitFailed || !strings.Contains(out.Stderr, "no saved login to hub") {

@@ -367,13 +367,13 @@ func TestServeRefuses(t *testing.T) {
 		in         map[string]any
 		want       string
 	}{
-		{"another_folder", "guard", map[string]any{"dir": "/"}, "is not below"},
-		{"the_one_above", "guard", map[string]any{"dir": ".."}, "is not below"},
-		{"one_that_begins_alike", "guard", map[string]any{"dir": "../work2"}, "is not below"},
-		{"a_link_out", "guard", map[string]any{"dir": "link"}, "is not below"},
-		{"a_link_above", "guard", map[string]any{"dir": "again/"}, "is not below"},
-		{"a_file_outside", "guard", map[string]any{"dir": "file"}, "is not below"},
-		{"no_folder", "guard", map[string]any{"dir": "none"}, "name one that is there"},
+		{"another_folder", "guard", map[string]any{"dir": "/"}, "is not inside"},
+		{"the_one_above", "guard", map[string]any{"dir": ".."}, "is not inside"},
+		{"one_that_begins_alike", "guard", map[string]any{"dir": "../work2"}, "is not inside"},
+		{"a_link_out", "guard", map[string]any{"dir": "link"}, "is not inside"},
+		{"a_link_above", "guard", map[string]any{"dir": "again/"}, "is not inside"},
+		{"a_file_outside", "guard", map[string]any{"dir": "file"}, "is not inside"},
+		{"no_folder", "guard", map[string]any{"dir": "none"}, "invalid directory"},
 		{"yolo", "guard", map[string]any{"mode": "yolo"}, "not for a request to choose: use one of guard, ask, plan"},
 		{"auto", "guard", map[string]any{"mode": "auto"}, "not for a request to choose"},
 		{"guard_in_auto", "auto", map[string]any{"mode": "guard"}, "not for a request to choose: use one of auto, plan"},
@@ -386,7 +386,7 @@ func TestServeRefuses(t *testing.T) {
 		{"session_elsewhere", "yolo", map[string]any{"session": elsewhere}, "there is no session"},
 		{"no_session", "yolo", map[string]any{"session": "../x"}, "there is no session"},
 		{"agent", "guard", map[string]any{"agent": "nobody"}, "nobody"},
-		{"no_prompt", "guard", map[string]any{"prompt": " "}, "there is no prompt"},
+		{"no_prompt", "guard", map[string]any{"prompt": " "}, "the prompt is empty"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := serve(t, b, nil, "--model", "script:hello.jsonl", "--mode", c.mode)

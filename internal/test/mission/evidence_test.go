@@ -66,7 +66,7 @@ var evidence = []story{
 			w.Lead(task1(gaveUp(), "It is blocked.", Seal(), gaveUp(), "It is blocked again.")...)
 		},
 		then: func(w *Env, b pawl.Board) { w.Git("branch", "-f", b.Mission.Branch, "main") },
-		want: []string{"T1 merged", "blocked by commander", "blocked by commander"}, refused: []string{"seal: put it back with 'git branch -f"}, holds: unticked,
+		want: []string{"T1 merged", "blocked by commander", "blocked by commander"}, refused: []string{"seal: but the mission left it at"}, holds: unticked,
 	},
 	{
 		name: "has the branch moved while the gate looks", files: note, args: noted,
@@ -76,7 +76,7 @@ var evidence = []story{
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want: []string{"T1 merged", "blocked by commander"}, refused: []string{"seal: put it back with 'git branch -f"}, holds: unticked,
+		want: []string{"T1 merged", "blocked by commander"}, refused: []string{"seal: but the mission left it at"}, holds: unticked,
 	},
 	{
 		name: "asks for less after the freeze", files: note, args: wished,

@@ -69,16 +69,16 @@ func inGo(s story) story {
 
 // tests are workers that have checks and tests pass by other means than the work.
 var tests = []story{
-	pyStory("deletes the test that fails", faulty("test-deleted "+upperTest, "test-weakened "+upperTest), rewrite("words.py", badPy), rewrite(testPath, headPy)),
+	pyStory("deletes test that fails", faulty("test-deleted "+upperTest, "test-weakened "+upperTest), rewrite("words.py", badPy), rewrite(testPath, headPy)),
 	pyStory("has the test ask for what the code does", faulty("test-weakened "+upperTest),
 		rewrite("words.py", badPy), rewrite(testPath, headPy+"\n\ndef test_upper():\n    assert upper(\"a\") == \"a\"\n")),
-	pyStory("skips the test that fails", faulty("test-skipped "+upperTest, "test-weakened "+upperTest),
+	pyStory("skips test that fails", faulty("test-skipped "+upperTest, "test-weakened "+upperTest),
 		rewrite("words.py", badPy), rewrite(testPath, "import pytest\n\n"+headPy+"\n\n@pytest.mark.skip\ndef test_upper():\n    assert upper(\"a\") == \"A\"\n")),
 	pyStory("adds a test that passes at times", faulty("test-failed tests.test_at_times::test_at_times"),
 		rewrite("words.py", goodPy+"\n\ndef twice(text):\n    return text * 2\n"),
 		WriteFile("tests/test_at_times.py", "from words import twice\n"+everyPy+"    assert twice(\"a\") == \"aa\"\n")),
 	inGo(story{
-		name: "deletes the test that fails, in Go", files: calc,
+		name: "deletes test that fails, in Go", files: calc,
 		team: func(w *Env) {
 			w.As("worker", []Call{rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing.\nfunc Zero() int { return 1 }\n"), rewrite("calc_test.go", "package calc\n")}, "All tests pass.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)

@@ -189,11 +189,11 @@ func hostsThatDeceive(a *attackEnv) {
 		return c
 	}
 	fetch := func(address string) call { return call{"webfetch", in{"url": address}} }
-	a.shows("a look-alike", a.question(reach("\u0430pple.com")), "it is xn--pple-43d.com, which reads as \u0430pple.com", "mixes letters of Cyrillic and Latin")
-	a.shows("a look-alike in punycode", a.question(reach("xn--pple-43d.com")), "it is xn--pple-43d.com, which reads as \u0430pple.com")
-	a.shows("a look-alike that is fetched", a.question(fetch("https://\u0430pple.com/")), "it is xn--pple-43d.com, which reads as \u0430pple.com")
-	a.shows("nothing but look-alikes", a.question(fetch("https://\u0430\u0440\u0440\u04cf\u0435.com/")), "xn--80ak6aa92e.com, which reads as")
-	a.shows("a name before the host", a.question(reach("https://good.test@evil.test:8443/")), "it leads to evil.test:8443: what stands before the @ is no host")
+	a.shows("a look-alike", a.question(reach("\u0430pple.com")), "xn--pple-43d.com is displayed as \u0430pple.com", "mixes letters of Cyrillic and Latin")
+	a.shows("a look-alike in punycode", a.question(reach("xn--pple-43d.com")), "xn--pple-43d.com is displayed as \u0430pple.com")
+	a.shows("a look-alike that is fetched", a.question(fetch("https://\u0430pple.com/")), "xn--pple-43d.com is displayed as \u0430pple.com")
+	a.shows("nothing but look-alikes", a.question(fetch("https://\u0430\u0440\u0440\u04cf\u0435.com/")), "xn--80ak6aa92e.com is displayed as")
+	a.shows("a name before the host", a.question(reach("https://good.test@evil.test:8443/")), "it connects to evil.test:8443: the text before the @ is not the host")
 	a.shows("an odd address", a.question(reach("0x7f.1")), "an address in an odd spelling")
 }
 

@@ -108,7 +108,7 @@ func TestWhichFiles(t *testing.T) {
 		}
 		for path, says := range map[string]string{
 			"missing": "no such file",
-			"out":     "leads out of the workspace",
+			"out":     "leads outside the workspace",
 			"pipe":    "pipe is neither a file nor a directory",
 		} {
 			_, err := Grep(t.Context(), open(t, dir), dir, engine, Query{Pattern: pattern(t, "x", Options{}), Path: path}, wide)

@@ -31,7 +31,7 @@ func (e *ConflictError) Error() string {
 	if more := len(e.Files) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	return "somebody else has changed files, choose to leave them or to keep them aside: " + strings.Join(list, "; ")
+	return "files were changed by someone else: " + strings.Join(list, "; ")
 }
 
 // Report is the result of Apply.
@@ -133,7 +133,7 @@ func (a *applying) again() error {
 	for i := range a.plan.Files {
 		r := &a.plan.Files[i]
 		if why := forbidden(r.Path); why != "" && r.LeftOut == "" {
-			return fmt.Errorf("%q must not be restored: %s", r.Path, why)
+			return fmt.Errorf("%q cannot be restored: %s", r.Path, why)
 		}
 		if !r.open() {
 			continue
@@ -167,7 +167,7 @@ func (a *applying) do(ctx context.Context, r *Restore, restore func(*Restore) er
 	}
 	if r.Conflict != "" {
 		if err := a.keep(r); err != nil {
-			return fmt.Errorf("keep %q aside: %w", r.Path, err)
+			return fmt.Errorf("keep a copy of %q: %w", r.Path, err)
 		}
 	}
 	err := restore(r)
@@ -195,7 +195,7 @@ func (a *applying) verify(fd int, name string, r *Restore) error {
 	}
 	if !now.same(r.now) {
 		changed := *r
-		changed.Conflict = "changed just now: plan again"
+		changed.Conflict = "changed just now"
 		return &ConflictError{[]Restore{changed}}
 	}
 	return nil

@@ -174,5 +174,5 @@ func trimPatch(text []byte, limit, files int) string {
 	if bytes.HasPrefix(text, []byte("diff --git ")) {
 		shown++
 	}
-	return fmt.Sprintf("%s[cut after %d bytes: %d of %d files are shown, the last of them in part]\n", text, len(text), min(shown, files), files)
+	return fmt.Sprintf("%s[truncated after %d bytes: %d of %d files are shown, the last one in part]\n", text, len(text), min(shown, files), files)
 }

@@ -76,7 +76,7 @@ index 0000000..3e5126c
 	}
 	for limit := 1; limit < len(want); limit += 7 {
 		text, cut, err := w.store.Patch(t.Context(), w.dir, s.Before, "", limit)
-		body, note, _ := strings.Cut(text, "[cut after ")
+		body, note, _ := strings.Cut(text, "[truncated after ")
 		if err != nil || !cut || len(body) > limit || !strings.HasPrefix(want, body) || body != "" && !strings.HasSuffix(body, "\n") || !strings.Contains(note, "of 2 files are shown") {
 			t.Errorf("%d: %q, %t, %v", limit, text, cut, err)
 		}

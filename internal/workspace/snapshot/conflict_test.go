@@ -28,11 +28,11 @@ var conflicts = []struct {
 	{name: "edited new one", lay: "echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "echo mine >f", path: "f", conflict: "changed since", aside: "mine\n", mine: "f"},
 	{name: "made a link", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "rm f; ln -s mine f", path: "f", conflict: "changed since", aside: "mine", mine: "f"},
 	{name: "made large", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "printf %0200d 0 >f", path: "f", conflict: "changed since", aside: strings.Repeat("0", 200), mine: "f"},
-	{name: "edited between", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", concurrent: "echo mine >f", second: "echo 3 >>f", path: "f", conflict: "changed meanwhile", aside: "mine\n3\n", mine: "f"},
-	{name: "folder instead", lay: "echo 1 >f; echo 1 >g", first: "rm f; echo 2 >g", since: "mkdir f; echo mine >f/x", path: "f", conflict: `"f/x" stands in its way`, mine: "f/x"},
-	{name: "file above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "echo mine >d", path: "d/f", conflict: `"d" stands in its way`, mine: "d"},
-	{name: "link above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "ln -s ../outside d", path: "d/f", conflict: `"d" stands in its way`, mine: "d"},
-	{name: "repository", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "echo 2 >d/f; echo 2 >g", since: "git init -q d", path: "d/f", conflict: `"d" is a repository of its own now`, mine: "d/f"},
+	{name: "edited between", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", concurrent: "echo mine >f", second: "echo 3 >>f", path: "f", conflict: "changed in the meantime", aside: "mine\n3\n", mine: "f"},
+	{name: "folder instead", lay: "echo 1 >f; echo 1 >g", first: "rm f; echo 2 >g", since: "mkdir f; echo mine >f/x", path: "f", conflict: `"f/x" is in the way`, mine: "f/x"},
+	{name: "file above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "echo mine >d", path: "d/f", conflict: `"d" is in the way`, mine: "d"},
+	{name: "link above", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "rm -r d; echo 2 >g", since: "ln -s ../outside d", path: "d/f", conflict: `"d" is in the way`, mine: "d"},
+	{name: "repository", lay: "mkdir d; echo 1 >d/f; echo 1 >g", first: "echo 2 >d/f; echo 2 >g", since: "git init -q d", path: "d/f", conflict: `"d" is now a separate repository`, mine: "d/f"},
 	{name: "pipe instead", lay: "echo 1 >f; echo 1 >g", first: "echo 2 >f; echo 2 >g", since: "rm f; mkfifo f", path: "f", conflict: "changed since", mine: "f"},
 }
 
@@ -181,7 +181,7 @@ func TestForbidden(t *testing.T) {
 	w.sh("git init -q .; echo 1 >f")
 	s := w.span("echo 2 >f; mkdir .vscode; echo 2 >.vscode/tasks.json")
 	p := w.plan(false, s)
-	if len(p.Files) != 2 || !strings.HasPrefix(p.Files[0].LeftOut, "a protected name") {
+	if len(p.Files) != 2 || !strings.HasPrefix(p.Files[0].LeftOut, "a protected path") {
 		t.Errorf("%+v", p.Files)
 	}
 	before := showDir(t, filepath.Dir(w.dir))

@@ -81,14 +81,14 @@ func (c *contents) one(r *bufio.Reader, id oid) error {
 	text, ok := strings.CutPrefix(strings.TrimSuffix(head, "\n"), id.String()+" blob ")
 	size, err := strconv.ParseInt(text, 10, 64)
 	if !ok || err != nil {
-		return fmt.Errorf("git says %.100q of a file's content", head)
+		return fmt.Errorf("unexpected output of git: %.100q", head)
 	}
 	data, err := readSized(io.LimitReader(r, size), size, size)
 	if err != nil {
 		return err
 	}
 	if idOf(kindBlob, data) != id {
-		return fmt.Errorf("the content %s is another one", id)
+		return fmt.Errorf("content %s does not match its id", id)
 	}
 	if _, err := r.Discard(1); err != nil { // a newline
 		return err
@@ -105,7 +105,7 @@ func (c *contents) one(r *bufio.Reader, id oid) error {
 func (c *contents) open(id oid) (io.Reader, error) {
 	p, ok := c.at[id]
 	if !ok || c.temp == nil {
-		return nil, fmt.Errorf("the content %s was not fetched", id)
+		return nil, fmt.Errorf("content %s was not fetched", id)
 	}
 	return io.NewSectionReader(c.temp, p.from, p.size), nil
 }

@@ -90,7 +90,7 @@ func (f *folder) removed(pair [2]ID) error {
 			return &LostError{ID: id, Dir: f.dir}
 		}
 	}
-	return f.broken(fmt.Errorf("git does not find %s or %s", pair[0], pair[1]))
+	return f.broken(fmt.Errorf("git cannot find %s or %s", pair[0], pair[1]))
 }
 
 func flat(pairs [][2]ID) (ids []ID) {
@@ -122,12 +122,12 @@ func readRaw(text []byte) (records []record, rest []byte, err error) {
 		name, tail, ended := bytes.Cut(tail, []byte{0})
 		fields := strings.Fields(string(head)) // old mode, new mode, old id, new id, status
 		if !ended || len(fields) != 5 {
-			return nil, nil, fmt.Errorf("git says %.100q of a difference", head)
+			return nil, nil, fmt.Errorf("unexpected output of git: %.100q", head)
 		}
 		from, err1 := readState(fields[0], fields[2])
 		to, err2 := readState(fields[1], fields[3])
 		if err1 != nil || err2 != nil {
-			return nil, nil, fmt.Errorf("git says %.100q of a difference", head)
+			return nil, nil, fmt.Errorf("unexpected output of git: %.100q", head)
 		}
 		records, text = append(records, record{path: string(name), from: from, to: to}), tail
 	}
@@ -141,7 +141,7 @@ func readState(mode, id string) (s state, err error) {
 	}
 	raw, err := hex.DecodeString(id)
 	if err != nil || len(raw) != len(s.id) {
-		return s, fmt.Errorf("%q is no id", id)
+		return s, fmt.Errorf("invalid id %q", id)
 	}
 	return state{uint32(m), oid(raw)}, nil
 }

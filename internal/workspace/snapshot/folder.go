@@ -117,7 +117,7 @@ func (f *folder) lockFile(ctx context.Context, m making) error {
 			if m == create {
 				continue // removed just now
 			}
-			return fault.New(pawl.ErrNotFound, "there are no snapshots")
+			return fault.New(pawl.ErrNotFound, "no checkpoints found")
 		}
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (f *folder) prepare(ctx context.Context, m making) error {
 		return nil
 	}
 	if m != create {
-		return fault.New(pawl.ErrNotFound, "there are no snapshots of %s", f.dir)
+		return fault.New(pawl.ErrNotFound, "no checkpoints of %s found", f.dir)
 	}
 	f.reach("init")
 	if err := f.repo.Init(ctx); err != nil {

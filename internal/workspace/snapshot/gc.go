@@ -49,10 +49,10 @@ type Removal struct {
 
 // Reasons for removing snapshots.
 const (
-	whyRemoved = "the session is gone"
-	whyOld     = "not used for long"
-	whyQuota   = "over the quota"
-	whyNobody  = "no session needs them"
+	whyRemoved = "the session was deleted"
+	whyOld     = "not used for a long time"
+	whyQuota   = "over the size limit"
+	whyNobody  = "not used by any session"
 	whyDamaged = "damaged"
 )
 
@@ -70,12 +70,12 @@ type account struct {
 func (s *Store) GC(ctx context.Context, gc GC) (GCReport, error) {
 	accounts, err := s.accounts(ctx)
 	if err != nil {
-		return GCReport{}, fmt.Errorf("clean up snapshots: %w", err)
+		return GCReport{}, fmt.Errorf("clean up checkpoints: %w", err)
 	}
 	for _, a := range accounts {
 		a.mark(gc, s.Clock())
 		if err := s.settle(ctx, a, gc); err != nil {
-			return report(accounts), fmt.Errorf("clean up snapshots: %w", err)
+			return report(accounts), fmt.Errorf("clean up checkpoints: %w", err)
 		}
 	}
 	for gc.Quota > 0 && report(accounts).After > gc.Quota {
@@ -87,7 +87,7 @@ func (s *Store) GC(ctx context.Context, gc GC) (GCReport, error) {
 			if _, there := a.owners[owner]; there {
 				a.remove(owner, whyQuota)
 				if err := s.settle(ctx, a, gc); err != nil {
-					return report(accounts), fmt.Errorf("clean up snapshots: %w", err)
+					return report(accounts), fmt.Errorf("clean up checkpoints: %w", err)
 				}
 			}
 		}

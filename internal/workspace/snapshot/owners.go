@@ -17,7 +17,7 @@ import (
 // It is used when to is a fork of from.
 func (s *Store) Adopt(ctx context.Context, dir string, from, to pawl.SessionID) error {
 	if !from.Valid() || !to.Valid() {
-		return fault.New(pawl.ErrInvalid, "adopt snapshots: %.50q or %.50q is no session", string(from), string(to))
+		return fault.New(pawl.ErrInvalid, "adopt checkpoints: invalid session id %.50q or %.50q", string(from), string(to))
 	}
 	f, err := s.lock(ctx, dir, exists)
 	if errors.Is(err, pawl.ErrNotFound) {
@@ -62,11 +62,11 @@ func (f *folder) drop(owner pawl.SessionID) error {
 // space.
 func (s *Store) Forget(ctx context.Context, owner pawl.SessionID) error {
 	if !owner.Valid() {
-		return fault.New(pawl.ErrInvalid, "forget snapshots: %.50q is no session", string(owner))
+		return fault.New(pawl.ErrInvalid, "delete checkpoints: invalid session id %.50q", string(owner))
 	}
 	err := s.each(ctx, func(f *folder) error { return f.drop(owner) })
 	if err != nil {
-		return fmt.Errorf("forget snapshots of %s: %w", owner, err)
+		return fmt.Errorf("delete checkpoints of %s: %w", owner, err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (s *Store) Owners(ctx context.Context) ([]pawl.SessionID, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list owners of snapshots: %w", err)
+		return nil, fmt.Errorf("list sessions with checkpoints: %w", err)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil

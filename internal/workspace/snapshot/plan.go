@@ -180,11 +180,11 @@ func touches(all [][]record) map[string]*touch {
 func forbidden(name string) string {
 	switch {
 	case !filepath.IsLocal(name) || name == "." || path.Clean(name) != name || strings.ContainsRune(name, 0):
-		return "it is no path in the folder"
+		return "it is not a valid path in the directory"
 	case strings.HasPrefix(path.Base(name), tempPrefix):
 		return outOwn
 	case permission.Protected(name):
-		return "a protected name: other programs take orders from it, so put it back yourself"
+		return "a protected path: other programs read their configuration from it, so restore it yourself"
 	}
 	return ""
 }
@@ -207,7 +207,7 @@ func (r *Restore) check(root *root, should state, concurrent bool) (err error) {
 	case now != should:
 		r.Conflict = "changed since"
 	case concurrent:
-		r.Conflict = "changed meanwhile"
+		r.Conflict = "changed in the meantime"
 	}
 	return nil
 }

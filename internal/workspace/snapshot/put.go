@@ -127,7 +127,7 @@ func (r *root) makeFolders(dir string) error {
 			}
 			opened, err := enter(fd, name)
 			if err != nil {
-				return fmt.Errorf("%q is no folder", strings.Clone(dir[:i]))
+				return fmt.Errorf("%q is not a directory", strings.Clone(dir[:i]))
 			}
 			return unix.Close(opened)
 		})
@@ -147,7 +147,7 @@ func (r *root) removeFolder(dir string) error {
 // contains a file, or more than maxEmpty directories.
 func clearFolder(fd int, name string, count *int) error {
 	if *count++; *count > maxEmpty {
-		return fmt.Errorf("more than %d empty folders stand in its way", maxEmpty)
+		return fmt.Errorf("more than %d empty directories are in the way", maxEmpty)
 	}
 	opened, err := enter(fd, name)
 	if err != nil {

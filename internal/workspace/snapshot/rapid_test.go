@@ -88,7 +88,7 @@ func (s story) check(p string, now model, redo bool) (touched bool, want string,
 	case now[p] != should:
 		return touched, want, false, "changed since"
 	case concurrent:
-		return touched, want, false, "changed meanwhile"
+		return touched, want, false, "changed in the meantime"
 	}
 	return touched, want, false, ""
 }
@@ -148,7 +148,7 @@ func (w *env) checked(rt *rapid.T, s story, how Conflicts, redo, others bool) {
 	for name := range all {
 		touched, _, done, conflict := s.check(name, now, redo)
 		r, planned := files[name]
-		inWay := strings.Contains(r.Conflict, "stands in its way")
+		inWay := strings.Contains(r.Conflict, "is in the way")
 		if planned != touched || touched && (r.Done != done || r.Conflict != conflict && !inWay) || inWay && !others {
 			rt.Fatalf("%q: touched %t, done %t, conflict %q, planned %t: %+v", name, touched, done, conflict, planned, r)
 		}

@@ -152,7 +152,7 @@ func (o *obstacle) find() error {
 	parts := strings.Split(o.to.Path, "/")
 	for i := 1; i < len(parts) && o.to.want.covered(); i++ {
 		if r := o.files[strings.Join(parts[:i], "/")]; r != nil && r.open() && r.want.covered() {
-			o.block(fmt.Sprintf("%q stands in its way: somebody else changed what it is between two spans", r.Path))
+			o.block(fmt.Sprintf("%q is in the way: someone else changed its type in the meantime", r.Path))
 			return nil
 		}
 	}
@@ -167,7 +167,7 @@ func (o *obstacle) find() error {
 			if repo, err := o.root.look(above + "/.git"); err != nil {
 				return err
 			} else if repo != (sight{}) {
-				o.block(fmt.Sprintf("%q is a repository of its own now", above))
+				o.block(fmt.Sprintf("%q is now a separate repository", above))
 				return nil
 			}
 		case s.state == state{}:
@@ -199,7 +199,7 @@ func (o *obstacle) below(path string) error {
 		for _, e := range entries {
 			at := path + "/" + e.Name()
 			if o.seen++; o.seen > maxBelow {
-				o.block("it is a folder now, with many files in it")
+				o.block("it is now a directory with many files")
 				return nil
 			}
 			if !e.IsDir() || e.Name() == ".git" {
@@ -217,9 +217,9 @@ func (o *obstacle) below(path string) error {
 func (o *obstacle) remove(path string) {
 	switch r := o.files[path]; {
 	case r == nil || !r.open() || r.want.covered() || r.Conflict != "" && !r.canKeep():
-		o.block(fmt.Sprintf("%q stands in its way", path))
+		o.block(fmt.Sprintf("%q is in the way", path))
 	case r.Conflict != "" && o.to.Conflict == "":
-		o.to.Conflict = fmt.Sprintf("%q stands in its way and has %s", path, r.Conflict)
+		o.to.Conflict = fmt.Sprintf("%q is in the way and has %s", path, r.Conflict)
 	}
 }
 

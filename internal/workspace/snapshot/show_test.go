@@ -30,7 +30,7 @@ func TestShow(t *testing.T) {
 	if c := lines["later"]; c.Added != 1 || c.Deleted != 1 || len(lines) != 3 {
 		t.Errorf("got %+v", lines)
 	}
-	if text, _, err := w.store.Show(t.Context(), plan, 20); err != nil || !strings.Contains(text, "[cut after") {
+	if text, _, err := w.store.Show(t.Context(), plan, 20); err != nil || !strings.Contains(text, "[truncated after") {
 		t.Errorf("got %q, %v", text, err)
 	}
 	w.undo(Refuse, first, second)
@@ -50,7 +50,7 @@ func TestPatchOf(t *testing.T) {
 		t.Errorf("got %d, %v: %s", hidden, err, text)
 	}
 	text, _, err = w.store.PatchOf(t.Context(), w.dir, s.Before, "", 20, shown)
-	if err != nil || !strings.Contains(text, "[cut after") {
+	if err != nil || !strings.Contains(text, "[truncated after") {
 		t.Errorf("got %q, %v", text, err)
 	}
 }

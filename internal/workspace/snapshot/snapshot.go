@@ -40,7 +40,7 @@ type ID string
 // valid returns an error if id is not a well-formed tree id.
 func (id ID) valid() error {
 	if len(id) != 2*len(oid{}) || strings.Trim(string(id), "0123456789abcdef") != "" {
-		return fault.New(pawl.ErrInvalid, "%.50q is not the id of a snapshot", string(id))
+		return fault.New(pawl.ErrInvalid, "invalid checkpoint id %.50q", string(id))
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (s *Store) reach(point string) {
 // Open returns a store. It creates no files.
 func Open(c Config) (*Store, error) {
 	if c.Git == nil || !filepath.IsAbs(c.Dir) {
-		return nil, fault.New(pawl.ErrInvalid, "open snapshots: git and an absolute folder are needed")
+		return nil, fault.New(pawl.ErrInvalid, "open checkpoints: git and an absolute directory are required")
 	}
 	c.MaxFile = cmp.Or(c.MaxFile, defaultMaxFile)
 	c.MaxFiles = cmp.Or(c.MaxFiles, defaultMaxFiles)
@@ -89,10 +89,10 @@ func Open(c Config) (*Store, error) {
 }
 
 // ErrTooLarge means that a directory exceeds MaxFiles or MaxBytes.
-var ErrTooLarge = errors.New("too large for snapshots")
+var ErrTooLarge = errors.New("too large for checkpoints")
 
 // ErrLost means that a snapshot was deleted by GC.
-var ErrLost = errors.New("the snapshot was cleaned up")
+var ErrLost = errors.New("the checkpoint was deleted")
 
 // LostError names a snapshot that was deleted by GC. It wraps ErrLost.
 type LostError struct {
@@ -101,7 +101,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("snapshot %s of %s is not there any more: it was cleaned up ('pawl gc'), so what was done since cannot be shown or undone", e.ID, e.Dir)
+	return fmt.Sprintf("checkpoint %.12s of %s was deleted to free space, so later changes cannot be shown or undone", e.ID, e.Dir)
 }
 
 func (e *LostError) Unwrap() error { return ErrLost }
@@ -114,7 +114,7 @@ type Broken struct {
 }
 
 func (e *Broken) Error() string {
-	return fmt.Sprintf("the snapshots of %s in %s are damaged: run 'pawl gc', which removes them: %v", e.Dir, e.Store, e.Err)
+	return fmt.Sprintf("the checkpoints of %s in %s are damaged (`pawl gc` deletes them): %v", e.Dir, e.Store, e.Err)
 }
 
 func (e *Broken) Unwrap() error { return e.Err }
@@ -125,11 +125,11 @@ func (e *Broken) Unwrap() error { return e.Err }
 // changed, Take walks it but does not run git.
 func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID, error) {
 	if !owner.Valid() {
-		return "", fault.New(pawl.ErrInvalid, "take snapshot: %.50q is no session", string(owner))
+		return "", fault.New(pawl.ErrInvalid, "create checkpoint: invalid session id %.50q", string(owner))
 	}
 	f, err := s.lock(ctx, dir, create)
 	if err != nil {
-		return "", fmt.Errorf("take snapshot: %w", err)
+		return "", fmt.Errorf("create checkpoint: %w", err)
 	}
 	defer f.unlock()
 	id, err := f.take(ctx)
@@ -137,7 +137,7 @@ func (s *Store) Take(ctx context.Context, dir string, owner pawl.SessionID) (ID,
 		err = f.hold(owner, id)
 	}
 	if err != nil {
-		return "", fmt.Errorf("take snapshot of %s: %w", f.dir, err)
+		return "", fmt.Errorf("create checkpoint of %s: %w", f.dir, err)
 	}
 	return id, nil
 }

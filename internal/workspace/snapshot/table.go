@@ -134,7 +134,7 @@ func (f *folder) readTable() *table {
 	return known.table
 }
 
-var errTable = errors.New("not a table of a snapshot")
+var errTable = errors.New("not a checkpoint table")
 
 func decodeTable(data []byte) (*table, error) {
 	if len(data) < len(tableMagic)+sha256.Size || string(data[:len(tableMagic)]) != tableMagic {

@@ -227,7 +227,7 @@ func TestTooLarge(t *testing.T) {
 	for name, c := range map[string]Config{"files": {MaxFiles: 5}, "bytes": {MaxBytes: 5}} {
 		w := newEnvWith(t, c)
 		w.sh("for i in 1 2 3 4 5 6; do echo $i >$i; done")
-		if _, err := w.store.Take(t.Context(), w.dir, alice); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "have git ignore") {
+		if _, err := w.store.Take(t.Context(), w.dir, alice); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "let git ignore") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

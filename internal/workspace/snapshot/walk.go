@@ -278,7 +278,7 @@ func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bo
 		why = outIgnored
 	}
 	if w.count.Add(1) > int64(w.MaxFiles) {
-		return found{err: fmt.Errorf("%s has more than %d files: have git ignore what is generated, or work in a folder further down: %w", w.dir, w.MaxFiles, ErrTooLarge)}, false
+		return found{err: fmt.Errorf("%s has more than %d files: let git ignore generated files, or work in a subdirectory: %w", w.dir, w.MaxFiles, ErrTooLarge)}, false
 	}
 	switch {
 	case why != "":
@@ -287,7 +287,7 @@ func (w *walker) readEntry(at spot, name string, was *entry) (_ found, folder bo
 		return found{}, true
 	}
 	if w.bytes.Add(st.Size) > w.MaxBytes {
-		return found{err: fmt.Errorf("the files of %s have more than %d bytes: have git ignore what is generated, or work in a folder further down: %w", w.dir, w.MaxBytes, ErrTooLarge)}, false
+		return found{err: fmt.Errorf("the files of %s have more than %d bytes: let git ignore generated files, or work in a subdirectory: %w", w.dir, w.MaxBytes, ErrTooLarge)}, false
 	}
 	e := entry{name: name, mode: modeOf(&st), look: w.lookOf(&st)}
 	if was != nil && was.mode == e.mode && was.look == e.look && !e.look.racy {

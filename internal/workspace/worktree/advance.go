@@ -18,7 +18,7 @@ func refOf(branch string) (string, error) {
 		return "", err
 	}
 	if !strings.HasPrefix(branch, Prefix) {
-		return "", fault.New(pawl.ErrDenied, "%q is a branch of the user's: pawl merges into branches below %s alone", branch, Prefix)
+		return "", fault.New(pawl.ErrDenied, "%q is a branch of the user: Pawl only merges into branches that start with %s", branch, Prefix)
 	}
 	return "refs/heads/" + branch, nil
 }
@@ -52,7 +52,7 @@ func (t *Trees) advance(ctx context.Context, branch, old, commit string) error {
 		return err
 	}
 	// Without --no-deref a symbolic ref would move the ref that it points to.
-	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"update-ref", "--no-deref", "-m", "pawl: a task is merged", ref, commit, old}})
+	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"update-ref", "--no-deref", "-m", "pawl: merge a task", ref, commit, old}})
 	var failed *git.Failed
 	if errors.As(err, &failed) {
 		now, err := t.Repo.Commit(ctx, ref)
@@ -62,7 +62,7 @@ func (t *Trees) advance(ctx context.Context, branch, old, commit string) error {
 		case err != nil && !errors.Is(err, pawl.ErrNotFound):
 			return err
 		}
-		return fault.New(pawl.ErrConflict, "it is at %s, not at %s: merge again (%w)", orNothing(now), old, failed)
+		return fault.New(pawl.ErrConflict, "the branch is at %s, not at %s: merge again (%w)", orNothing(now), old, failed)
 	}
 	if err == nil {
 		t.reach("advanced")
@@ -90,7 +90,7 @@ func (t *Trees) free(ctx context.Context, ref string) error {
 			where = dir
 		}
 		if line == "branch "+ref {
-			return fault.New(pawl.ErrBusy, "it is checked out in %s: switch to another branch there ('git switch --detach')", where)
+			return fault.New(pawl.ErrBusy, "the branch is checked out in %s", where).Hint("Switch to another branch there, for example with `git switch --detach`.")
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ const maxPast = 10_000
 func (t *Trees) Merged(ctx context.Context, branch, base string, label Label) (commit string, ok bool, err error) {
 	commit, err = t.merged(ctx, branch, base, label)
 	if err != nil {
-		return "", false, fmt.Errorf("look for %s in %s: %w", label.Task, branch, err)
+		return "", false, fmt.Errorf("find task %s in %s: %w", label.Task, branch, err)
 	}
 	return commit, commit != "", nil
 }

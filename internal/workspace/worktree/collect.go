@@ -47,7 +47,7 @@ type Left struct{ Path, Why string }
 func (t *Trees) Collect(ctx context.Context, name, base string, label Label) (Collected, error) {
 	h, err := t.collect(ctx, name, base, label)
 	if err != nil {
-		return Collected{}, fmt.Errorf("harvest workplace %s: %w", t.Path(name), err)
+		return Collected{}, fmt.Errorf("collect worktree %s: %w", t.Path(name), err)
 	}
 	return h, nil
 }
@@ -221,7 +221,7 @@ func (s *store) keep(ctx context.Context, repo *git.Repo) error {
 		return err
 	}
 	if got := strings.Fields(string(out)); !slices.Equal(got, s.ids) {
-		return fault.New(pawl.ErrInvalid, "git has stored other contents than it was given: is the disk damaged?")
+		return fault.New(pawl.ErrInvalid, "git stored different content than it was given: the disk may be damaged")
 	}
 	return nil
 }
@@ -263,12 +263,12 @@ func (w *walker) verify(ctx context.Context, commit string) error {
 			want = w.base[e.Path]
 		}
 		if !missing[e.Path] || want != e {
-			return fault.New(pawl.ErrInvalid, "git has stored another %q than it was given", e.Path)
+			return fault.New(pawl.ErrInvalid, "git stored a different %q than it was given", e.Path)
 		}
 		delete(missing, e.Path)
 	}
 	for p := range missing {
-		return fault.New(pawl.ErrInvalid, "git refuses the path %q: rename it", p)
+		return fault.New(pawl.ErrInvalid, "git rejects the path %q: rename it", p)
 	}
 	return nil
 }

@@ -159,24 +159,24 @@ var refusals = []struct {
 	want     error
 	says     string
 }{
-	{"a large file", "head -c 2000 /dev/zero >large", pawl.ErrInvalid, `"large" has more than 1000 bytes`},
-	{"a file that is made large", "head -c 2000 /dev/zero >f", pawl.ErrInvalid, `"f" has more than 1000 bytes`},
+	{"a large file", "head -c 2000 /dev/zero >large", pawl.ErrInvalid, `"large" is larger than 1000 bytes`},
+	{"a file that is made large", "head -c 2000 /dev/zero >f", pawl.ErrInvalid, `"f" is larger than 1000 bytes`},
 	{"a large file with holes", "truncate -s 1T holes", pawl.ErrInvalid, `have more than 10000 bytes`},
 	{"many files", "mkdir m; cd m; seq 300 | xargs touch", pawl.ErrInvalid, "more than 300 files"},
 	{"many bytes", "mkdir m; cd m; for i in 1 2 3 4 5 6 7 8 9 10 11; do head -c 999 /dev/zero >$i; done", pawl.ErrInvalid, "have more than 10000 bytes"},
-	{"deep folders", "mkdir -p $(printf 'd/%.0s' $(seq 210))", pawl.ErrInvalid, "more than 200 folders deep"},
-	{".GIT", "mkdir .GIT; echo x >.GIT/config", pawl.ErrInvalid, "a name of git's own"},
-	{"git~1", "echo x >dir/git~1", pawl.ErrInvalid, "a name of git's own"},
-	{".git with a blank", "echo x >'.git '", pawl.ErrInvalid, "a name of git's own"},
-	{".git with a letter that is not seen", "echo x >'.g\u200cit'", pawl.ErrInvalid, "a name of git's own"},
-	{"a stream of .git", "echo x >'.git::$INDEX_ALLOCATION'", pawl.ErrInvalid, "a name of git's own"},
-	{".git behind a backslash", `echo x >'a\.git\config'`, pawl.ErrInvalid, "a name of git's own"},
-	{"case", "echo x >F", pawl.ErrInvalid, `"F" and "f" differ in case only`},
-	{"case of a folder", "ln -s .git/hooks DIR", pawl.ErrInvalid, `"DIR" and "dir" differ in case only`},
+	{"deep folders", "mkdir -p $(printf 'd/%.0s' $(seq 210))", pawl.ErrInvalid, "more than 200 directories deep"},
+	{".GIT", "mkdir .GIT; echo x >.GIT/config", pawl.ErrInvalid, "is reserved for git"},
+	{"git~1", "echo x >dir/git~1", pawl.ErrInvalid, "is reserved for git"},
+	{".git with a blank", "echo x >'.git '", pawl.ErrInvalid, "is reserved for git"},
+	{".git with a letter that is not seen", "echo x >'.g\u200cit'", pawl.ErrInvalid, "is reserved for git"},
+	{"a stream of .git", "echo x >'.git::$INDEX_ALLOCATION'", pawl.ErrInvalid, "is reserved for git"},
+	{".git behind a backslash", `echo x >'a\.git\config'`, pawl.ErrInvalid, "is reserved for git"},
+	{"case", "echo x >F", pawl.ErrInvalid, `"F" and "f" differ only in case`},
+	{"case of a folder", "ln -s .git/hooks DIR", pawl.ErrInvalid, `"DIR" and "dir" differ only in case`},
 	{".gitmodules is a link", "ln -s f .gitmodules", pawl.ErrInvalid, "make it a file"},
-	{"another name of a file outside", "ln $ROOT/outside/g mine", pawl.ErrDenied, "replace it by a copy"},
-	{"no workplace", "rm -rf ../$(basename $PWD)", os.ErrNotExist, "make the workplace anew"},
-	{"a link to another one", "d=$PWD; cd ..; rm -rf $d; ln -s $ROOT/repo $d", syscall.ENOTDIR, "make the workplace anew"},
+	{"another name of a file outside", "ln $ROOT/outside/g mine", pawl.ErrDenied, "replace it with a copy"},
+	{"no workplace", "rm -rf ../$(basename $PWD)", os.ErrNotExist, "the worktree was not found"},
+	{"a link to another one", "d=$PWD; cd ..; rm -rf $d; ln -s $ROOT/repo $d", syscall.ENOTDIR, "the worktree was not found"},
 }
 
 func TestCollectDenies(t *testing.T) {

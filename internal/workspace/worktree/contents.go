@@ -100,7 +100,7 @@ func (c *contents) one(r *bufio.Reader, w io.Writer, id string, limit int64) err
 		return err
 	}
 	if c.size+size > limit {
-		return fault.New(pawl.ErrInvalid, "the commit's files have more than %d bytes: work in a smaller repository", limit)
+		return fault.New(pawl.ErrInvalid, "the files of the commit have more than %d bytes: use a smaller repository", limit)
 	}
 	if _, err := io.CopyN(w, r, size); err != nil {
 		return err
@@ -121,11 +121,11 @@ func readHead(r *bufio.Reader, id string) (size int64, err error) {
 	}
 	head = strings.TrimSuffix(head, "\n")
 	if head == id+" missing" {
-		return 0, fault.New(pawl.ErrNotFound, "the repository lacks the content %s: if it is a partial clone, fetch all of it ('git fetch --refetch --no-filter')", id)
+		return 0, fault.New(pawl.ErrNotFound, "the repository lacks content %s", id).Hint("If it is a partial clone, run `git fetch --refetch --no-filter`.")
 	}
 	text, ok := strings.CutPrefix(head, id+" blob ")
 	if size, err = strconv.ParseInt(text, 10, 64); !ok || err != nil {
-		return 0, fault.New(pawl.ErrInvalid, "git says %.100q of the content %s", head, id)
+		return 0, fault.New(pawl.ErrInvalid, "unexpected output of git: %.100q for content %s", head, id)
 	}
 	return size, nil
 }
@@ -134,7 +134,7 @@ func readHead(r *bufio.Reader, id string) (size int64, err error) {
 func (c *contents) read(id string, buffer []byte) ([]byte, error) {
 	p, ok := c.at[id]
 	if !ok {
-		return nil, fmt.Errorf("the content %s was not fetched", id)
+		return nil, fmt.Errorf("content %s was not fetched", id)
 	}
 	if int64(len(buffer)) < p.size {
 		buffer = make([]byte, p.size)

@@ -34,7 +34,7 @@ func newHash(length int) (hash.Hash, error) {
 	case 2 * sha256.Size:
 		return sha256.New(), nil
 	}
-	return nil, fault.New(pawl.ErrInvalid, "git has ids of %d letters, which pawl does not know: upgrade it", length)
+	return nil, fault.New(pawl.ErrInvalid, "git uses ids of %d characters, which this version of Pawl does not support", length)
 }
 
 // blobHead returns the header that is hashed before a blob's content to get its id.
@@ -58,11 +58,11 @@ func encodeIndex(entries []git.Entry, looks []unix.Stat_t) ([]byte, error) {
 	for i, e := range entries {
 		id, err := hex.DecodeString(e.ID)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no id: %w", e.ID, err)
+			return nil, fmt.Errorf("invalid id %q: %w", e.ID, err)
 		}
 		mode, err := strconv.ParseUint(e.Mode, 8, 32)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no mode: %w", e.Mode, err)
+			return nil, fmt.Errorf("invalid mode %q: %w", e.Mode, err)
 		}
 		idLength = len(e.ID)
 		start, look := b.Len(), &looks[i]

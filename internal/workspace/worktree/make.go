@@ -49,12 +49,12 @@ func (t *Trees) Make(ctx context.Context, commit string, names ...string) error 
 			return err
 		}
 		if _, err := os.Lstat(t.Path(name)); !errors.Is(err, fs.ErrNotExist) {
-			return fault.New(pawl.ErrConflict, "make workplace %s: it is there already: remove it first", t.Path(name))
+			return fault.New(pawl.ErrConflict, "create worktree %s: it already exists", t.Path(name))
 		}
 	}
 	p, err := t.plan(ctx, commit)
 	if err != nil {
-		return fmt.Errorf("make workplaces of %s: %w", commit, err)
+		return fmt.Errorf("create worktrees of %s: %w", commit, err)
 	}
 	defer p.close()
 	var wait sync.WaitGroup
@@ -65,7 +65,7 @@ func (t *Trees) Make(ctx context.Context, commit string, names ...string) error 
 		wait.Go(func() {
 			defer func() { <-slots }()
 			if err := t.make(ctx, p, name); err != nil {
-				faults[i] = fmt.Errorf("make workplace %s: %w", t.Path(name), err)
+				faults[i] = fmt.Errorf("create worktree %s: %w", t.Path(name), err)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func (t *Trees) plan(ctx context.Context, commit string) (*plan, error) {
 		return nil, err
 	}
 	if len(p.entries) > t.maxFiles() {
-		return nil, fault.New(pawl.ErrInvalid, "it has more than %d files: work in a smaller repository", t.maxFiles())
+		return nil, fault.New(pawl.ErrInvalid, "the commit has more than %d files: use a smaller repository", t.maxFiles())
 	}
 	if err := p.arrange(); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (p *plan) arrange() error {
 		case modeFile, modeExec:
 			at[dir].files = append(at[dir].files, i)
 		default:
-			return fault.New(pawl.ErrInvalid, "%q has the mode %s, which pawl does not know", e.Path, e.Mode)
+			return fault.New(pawl.ErrInvalid, "%q has mode %s, which Pawl does not support", e.Path, e.Mode)
 		}
 	}
 	for _, f := range at {

@@ -112,12 +112,12 @@ func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error)
 	}
 	words := strings.Fields(out)
 	if len(words) != 2 {
-		return "", fault.New(pawl.ErrInvalid, "it has %d parents, and a harvest has one", max(len(words)-1, 0))
+		return "", fault.New(pawl.ErrInvalid, "the commit has %d parents instead of one", max(len(words)-1, 0))
 	}
 	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor"}, Refs: []string{words[1], onto}})
 	var failed *git.Failed
 	if errors.As(err, &failed) && failed.Code == 1 {
-		return "", fault.New(pawl.ErrConflict, "it was made from %s, which the branch does not have: harvest the workplace again, from a commit of the branch", words[1])
+		return "", fault.New(pawl.ErrConflict, "the commit is based on %s, which the branch does not contain: collect the worktree again, from a commit of the branch", words[1])
 	}
 	return words[1], err
 }
@@ -140,7 +140,7 @@ func (t *Trees) mergeTree(ctx context.Context, apart, ours, theirs string) (stri
 		conflicts[i].Path = strings.TrimSuffix(strings.TrimSuffix(c.Path, "~"+ours), "~"+theirs)
 	}
 	if err == nil && clean != (len(conflicts) == 0) {
-		err = errors.New("it does not say whether there are conflicts")
+		err = errors.New("git merge-tree did not report whether there are conflicts")
 	}
 	if err != nil {
 		return "", nil, fault.New(pawl.ErrInvalid, "git merge-tree: %w", err)
@@ -153,7 +153,7 @@ type limited struct{ bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > maxMerge {
-		return 0, fault.New(pawl.ErrInvalid, "a merge with more than %d bytes of conflicts", maxMerge)
+		return 0, fault.New(pawl.ErrInvalid, "the merge has more than %d bytes of conflicts", maxMerge)
 	}
 	return l.Buffer.Write(p)
 }
@@ -163,7 +163,7 @@ func (l *limited) Write(p []byte) (int, error) {
 func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 	tree, rest, ok := strings.Cut(text, "\x00")
 	if !ok || len(tree) < 40 || strings.Trim(tree, "0123456789abcdef") != "" {
-		return "", nil, fmt.Errorf("%.100q is no tree", tree)
+		return "", nil, fmt.Errorf("%.100q is not a tree", tree)
 	}
 	words := strings.Split(strings.TrimSuffix(rest, "\x00"), "\x00")
 	for len(words) > 0 && words[0] != "" {
@@ -172,7 +172,7 @@ func readMerge(text string) (tree string, conflicts []Conflict, err error) {
 	for words = words[min(1, len(words)):]; len(words) > 0; {
 		n, err := strconv.Atoi(words[0])
 		if err != nil || n < 1 || len(words) < n+3 {
-			return "", nil, errors.New("a message is cut off")
+			return "", nil, errors.New("a message is truncated")
 		}
 		if kind, ok := strings.CutPrefix(words[n+1], "CONFLICT ("); ok {
 			conflicts = append(conflicts, Conflict{Path: words[1], Kind: strings.TrimSuffix(kind, ")"), Says: strings.TrimSpace(words[n+2])})
@@ -205,7 +205,7 @@ func (t *Trees) guessed(ctx context.Context, base, ours, theirs, merged string) 
 	var conflicts []Conflict
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		if !plainly(sides[0][p], sides[1][p], sides[2][p], sides[3][p]) {
-			conflicts = append(conflicts, Conflict{Path: p, Kind: kindRename, Says: "one side has renamed a file and the other has changed it: git would move the change along, which is a guess"})
+			conflicts = append(conflicts, Conflict{Path: p, Kind: kindRename, Says: "one side renamed a file that the other changed: git would only guess where the change belongs"})
 		}
 	}
 	return conflicts, nil

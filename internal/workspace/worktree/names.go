@@ -14,11 +14,11 @@ import (
 // git would treat as .git on any operating system.
 func checkPath(p string) error {
 	if !filepath.IsLocal(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
-		return fault.New(pawl.ErrInvalid, "%q is no path in a repository", p)
+		return fault.New(pawl.ErrInvalid, "%q is not a valid path in a repository", p)
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
 		if isGit(part) {
-			return fault.New(pawl.ErrInvalid, "%q is a name of git's own on some systems: rename it", p)
+			return fault.New(pawl.ErrInvalid, "%q is reserved for git on some systems: rename it", p)
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ func checkCase(before, after map[string]bool) error {
 		}
 		if !known()[p] || !known()[other] {
 			a, b := min(p, other), max(p, other)
-			return fault.New(pawl.ErrInvalid, "%q and %q differ in case only, so they cannot both be there on some systems: rename one", a, b)
+			return fault.New(pawl.ErrInvalid, "%q and %q differ only in case, which some systems do not support: rename one", a, b)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (t *Trees) hold(prefix string) (*held, error) {
 			return h, nil
 		}
 	}
-	return nil, fault.New(pawl.ErrUnavailable, "folders in %s are removed as soon as they are made: does another program clean up there?", t.Dir)
+	return nil, fault.New(pawl.ErrUnavailable, "directories in %s are removed as soon as they are created: another program may be cleaning up there", t.Dir)
 }
 
 // lock locks a directory. It returns nil if another process has locked it, or if it
@@ -85,16 +85,16 @@ func (t *Trees) Remove(name string) error {
 	// A worktree with its final name is complete, so move it before removing parts of it.
 	h, err := t.hold(prefixRemoved)
 	if err != nil {
-		return fmt.Errorf("remove workplace %s: %w", t.Path(name), err)
+		return fmt.Errorf("remove worktree %s: %w", t.Path(name), err)
 	}
 	defer h.release()
 	removed := filepath.Join(h.path, "gone")
 	if err := move(t.Path(name), removed); err != nil {
-		return fmt.Errorf("remove workplace %s: %w", t.Path(name), errors.Join(err, os.Remove(h.path)))
+		return fmt.Errorf("remove worktree %s: %w", t.Path(name), errors.Join(err, os.Remove(h.path)))
 	}
 	t.reach("moved")
 	if err := removeAll(h.path); err != nil {
-		return fmt.Errorf("remove workplace %s: %w", t.Path(name), err)
+		return fmt.Errorf("remove worktree %s: %w", t.Path(name), err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (t *Trees) Sweep(ctx context.Context, keep func(name string) bool) (removed
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sweep workplaces: %w", err)
+		return nil, fmt.Errorf("clean up worktrees: %w", err)
 	}
 	var faults []error
 	for _, e := range entries {
@@ -195,7 +195,7 @@ func (t *Trees) sweep(name string) error {
 	}
 	defer h.release()
 	if err := removeAll(path); err != nil {
-		return fmt.Errorf("sweep %s: %w", path, err)
+		return fmt.Errorf("clean up %s: %w", path, err)
 	}
 	return nil
 }

@@ -28,12 +28,12 @@ const (
 
 // Reasons for leaving out an entry.
 const (
-	outNested    = "a repository of its own"
+	outNested    = "a separate repository"
 	outSubmodule = "in a submodule"
-	outSpecial   = "neither file, link nor folder"
+	outSpecial   = "neither file, link nor directory"
 	outMount     = "on another file system"
-	outBase      = "ignored by the rules of the commit, though not by those of the workplace"
-	outOwn       = "ignored by the rules of the workplace, though not by those of the commit"
+	outBase      = "ignored by the rules of the commit, but not by those of the worktree"
+	outOwn       = "ignored by the rules of the worktree, but not by those of the commit"
 )
 
 // walker reads the files of a worktree and compares them with a commit. It opens
@@ -70,7 +70,7 @@ type spot struct {
 func (w *walker) walk(ctx context.Context, dir string, exclude []byte) error {
 	fd, err := openAt(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
 	if err != nil {
-		return fmt.Errorf("there is no such folder: make the workplace anew: %w", err)
+		return fmt.Errorf("the worktree was not found: %w", err)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -107,7 +107,7 @@ func (w *walker) names(dir *os.File) (names []string, err error) {
 		some, err := dir.Readdirnames(chunk)
 		names = append(names, some...)
 		if w.count += len(some); w.count > w.maxFiles() {
-			return nil, fault.New(pawl.ErrInvalid, "it has more than %d files and folders: have git ignore what is generated, or remove it", w.maxFiles())
+			return nil, fault.New(pawl.ErrInvalid, "the worktree has more than %d files and directories: let git ignore generated files, or remove them", w.maxFiles())
 		}
 		if errors.Is(err, io.EOF) {
 			slices.Sort(names)
@@ -247,7 +247,7 @@ func (w *walker) keepSubmodule(at spot, name, path string) error {
 // readBelow reads a subdirectory of an open directory recursively.
 func (w *walker) readBelow(ctx context.Context, at spot, name, path string, hidden bool) error {
 	if at.depth == maxDepth {
-		return fault.New(pawl.ErrInvalid, "%q is more than %d folders deep: remove it", path, maxDepth)
+		return fault.New(pawl.ErrInvalid, "%q is nested more than %d directories deep: remove it", path, maxDepth)
 	}
 	fd, err := w.open(at, name, unix.O_DIRECTORY)
 	if err != nil {
@@ -264,7 +264,7 @@ func (w *walker) open(at spot, name string, flags int) (int, error) {
 // readLink includes a symbolic link; its content is the target.
 func (w *walker) readLink(at spot, name, path string, was git.Entry) error {
 	if strings.EqualFold(name, ".gitmodules") {
-		return fault.New(pawl.ErrInvalid, "%q is a link, which git refuses: make it a file", path)
+		return fault.New(pawl.ErrInvalid, "%q is a symbolic link, which git rejects: make it a file", path)
 	}
 	target := make([]byte, unix.PathMax+1)
 	n, err := unix.Readlinkat(int(at.dir.Fd()), name, target)
@@ -295,7 +295,7 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 		mode = modeExec
 	}
 	if w.bytes += st.Size; w.bytes > w.maxBytes() {
-		return fault.New(pawl.ErrInvalid, "its files have more than %d bytes: have git ignore what is generated, or remove it", w.maxBytes())
+		return fault.New(pawl.ErrInvalid, "the files of the worktree have more than %d bytes: let git ignore generated files, or remove them", w.maxBytes())
 	}
 	if st.Size > w.maxFile() {
 		return w.readLarge(f, path, mode, st.Size, was)
@@ -309,7 +309,7 @@ func (w *walker) readFile(at spot, name, path string, was git.Entry) error {
 		return err
 	}
 	if len(w.fresh) > before && number(st.Nlink) > 1 {
-		return fault.New(pawl.ErrDenied, "%q is also known by another name, perhaps outside of the workplace: replace it by a copy", path)
+		return fault.New(pawl.ErrDenied, "%q has another hard link, perhaps outside the worktree: replace it with a copy", path)
 	}
 	return nil
 }
@@ -352,7 +352,7 @@ func (w *walker) readLarge(f io.Reader, path, mode string, size int64, was git.E
 			return nil
 		}
 	}
-	return fault.New(pawl.ErrInvalid, "%q has more than %d bytes: have git ignore it, or remove it", path, w.maxFile())
+	return fault.New(pawl.ErrInvalid, "%q is larger than %d bytes: let git ignore it, or remove it", path, w.maxFile())
 }
 
 // take includes a file with this content, and stores the content if it differs from
@@ -379,7 +379,7 @@ func moving(path string, err error) error {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return fault.New(pawl.ErrDenied, "%q cannot be read: make it readable, or remove it: %w", path, err)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EFBIG):
-		return fault.New(pawl.ErrConflict, "%q changes while it is read: end what runs in the workplace, and try again: %w", path, err)
+		return fault.New(pawl.ErrConflict, "%q changes while it is read: stop what is running in the worktree, and try again: %w", path, err)
 	}
 	return &os.PathError{Op: "read", Path: path, Err: err}
 }

@@ -38,7 +38,7 @@ func TestDefensesMatter(t *testing.T) { //nolint:paralleltest // it turns a defe
 		})
 	}
 	t.Run("worktree.nested", func(t *testing.T) {
-		if _, err := collected(t, "worktree.nested,worktree.names", "git init -q inner"); err == nil || !strings.Contains(err.Error(), "git refuses the path") {
+		if _, err := collected(t, "worktree.nested,worktree.names", "git init -q inner"); err == nil || !strings.Contains(err.Error(), "git rejects the path") {
 			t.Errorf("it is not even tried: %v", err)
 		}
 	})

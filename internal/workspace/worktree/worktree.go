@@ -74,7 +74,7 @@ func (t *Trees) Path(name string) string { return filepath.Join(t.Dir, name) }
 // start with a dot are reserved for pawl.
 func checkName(name string) error {
 	if !isWord(name) {
-		return fault.New(pawl.ErrInvalid, "%.100q cannot name a workplace: letters, digits, dots, hyphens and underscores can", name)
+		return fault.New(pawl.ErrInvalid, "invalid worktree name %.100q: use letters, digits, dots, hyphens and underscores", name)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ const (
 // malformed.
 func (l Label) check() error {
 	if !isWord(l.Mission) || !isWord(l.Task) || l.Attempt < 1 || l.At.IsZero() {
-		return fault.New(pawl.ErrInvalid, "a commit needs a mission, a task, an attempt and a time: %.100q, %.100q, %d, %s", l.Mission, l.Task, l.Attempt, l.At)
+		return fault.New(pawl.ErrInvalid, "a commit needs a mission, a task, an attempt and a time: got %.100q, %.100q, %d, %s", l.Mission, l.Task, l.Attempt, l.At)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (l Label) trailers() string {
 // message returns the commit message.
 func (l Label) message() string {
 	title := strings.Join(strings.Fields(clean(l.Title, maxTitle)), " ")
-	message := cmp.Or(title, "work on "+l.Task) + "\n\n"
+	message := cmp.Or(title, "Work on "+l.Task) + "\n\n"
 	if text := strings.TrimSpace(clean(l.Text, maxText)); text != "" {
 		message += text + "\n\n"
 	}

@@ -191,7 +191,7 @@ func TestRejectedRule(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 	_, cmd := press(d.dialog, append(keys, `:bash *","decision":"allow"}`, "enter", "a")...)
 	d.run(cmd)
-	d.until("the reason", func() bool { return strings.Contains(d.dialog.View(120, 40), "runs whatever it is told to") })
+	d.until("the reason", func() bool { return strings.Contains(d.dialog.View(120, 40), "runs any command it is given") })
 	d.answers(one, "n")
 }
 

@@ -332,7 +332,7 @@ func TestRefused(t *testing.T) { //nolint:paralleltest // it sets environment va
 			t.Error("it is said to be deleted")
 		}
 	}
-	if view := ansi.Strip(w.View(80, 24)); !strings.Contains(view, "busy: another-pawl works on it") {
+	if view := ansi.Strip(w.View(80, 24)); !strings.Contains(view, "busy: another-pawl is working on it") {
 		t.Errorf("the refusal is not shown:\n%s", view)
 	}
 	uitest.Press(w.Dialog, "up", "down")

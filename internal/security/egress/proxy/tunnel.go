@@ -17,7 +17,7 @@ import (
 func (p *Proxy) tunnel(client *live, in *bufio.Reader, upstream net.Conn, d *Decision) {
 	_ = client.SetDeadline(time.Now().Add(helloWait))
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		d.Why = "the client has gone"
+		d.Why = "the client disconnected"
 		p.report(d)
 		return
 	}
@@ -65,8 +65,8 @@ type hello struct {
 
 var (
 	errSeen   = errors.New("seen")
-	errNoTLS  = errors.New("what came after CONNECT is not TLS")
-	errHidden = errors.New("the TLS handshake hides the name of its server (ECH)")
+	errNoTLS  = errors.New("the data after CONNECT is not TLS")
+	errHidden = errors.New("the TLS handshake hides the server name (ECH)")
 )
 
 // vetHello returns the bytes of the ClientHello if it is for the host.

@@ -66,9 +66,9 @@ func TestWorks(t *testing.T) {
 		{"https://xn--bcher-kva.test/", "200  hello from xn--bcher-kva.test", allowed("xn--bcher-kva.test", 443)},
 		{"https://api.openai.com/", "200  hello from api.openai.com", allowed("api.openai.com", 443)}, // by its name
 		{"http://ok.test/to", "302 http://evil.test/stolen ", allowed("ok.test", 80)},                 // E13: for the client to follow, and be refused
-		{"http://evil.test/stolen", "403  pawl: evil.test is not among", Decision{Host: "evil.test", Port: 80, Why: "evil.test is not among"}},
+		{"http://evil.test/stolen", "403  pawl: evil.test is not one of", Decision{Host: "evil.test", Port: 80, Why: "evil.test is not one of"}},
 		{"http://ok.test/http://evil.test/?u=http://evil.test/", "200  hello from ok.test", allowed("ok.test", 80)}, // E14: what counts is who is asked
-		{"https://evil.test/", "pawl: evil.test is not among the hosts that this command may reach: ok.test, ok.test:80, *.x.test:8443", Decision{Host: "evil.test", Port: 443, Why: "evil.test is not among"}},
+		{"https://evil.test/", "pawl: evil.test is not one of the hosts that this command may reach: ok.test, ok.test:80, *.x.test:8443", Decision{Host: "evil.test", Port: 443, Why: "evil.test is not one of"}},
 		{"https://closed.test/", "closed.test cannot be reached: dial 93.184.216.99:443: connection refused", Decision{Host: "closed.test", Port: 443, Allowed: true, Addr: "93.184.216.99:443", Why: "closed.test cannot be reached: dial"}},
 		{"https://nowhere.test/", "nowhere.test cannot be reached: resolve nowhere.test: lookup nowhere.test: no such host", Decision{Host: "nowhere.test", Port: 443, Allowed: true, Why: "nowhere.test cannot be reached: resolve"}},
 	}
@@ -162,7 +162,7 @@ func TestForward(t *testing.T) {
 			"200 Connection: close\r\nPUT ok.test / -1 [\"chunked\"] \"hello\"",
 		},
 		{"broken chunks", "PUT http://ok.test/ HTTP/1.1\r\nHost: ok.test\r\nTransfer-Encoding: chunked\r\n\r\nx\r\nhello\r\n", "502 pawl: ok.test did not answer"},
-		{"another protocol", get("http://switch.test/"), "502 pawl: switch.test did not answer: the server switches protocols unasked"},
+		{"another protocol", get("http://switch.test/"), "502 pawl: switch.test did not answer: the server switched protocols without being asked"},
 		{"a flood of header", get("http://flood.test/"), "502 pawl: flood.test did not answer"},
 	} {
 		if got := w.ask(test.request, "", ""); !strings.HasPrefix(got, test.want) {
@@ -222,7 +222,7 @@ func TestHello(t *testing.T) {
 		}
 	}
 	for _, d := range w.reported() {
-		if d.Allowed || !strings.HasPrefix(d.Why, "what came after CONNECT is not TLS") || strings.Contains(d.Why, "timeout") || d.Addr != okAddr+":443" {
+		if d.Allowed || !strings.HasPrefix(d.Why, "the data after CONNECT is not TLS") || strings.Contains(d.Why, "timeout") || d.Addr != okAddr+":443" {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -290,11 +290,11 @@ func TestSocket(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	for name, c := range map[string]Config{
-		"there is no guard":        {Dir: dir},
-		"a path of about 100":      {Dir: longDir(t, dir), Guard: &egress.Guard{}},
-		`the host "a b"`:           {Dir: dir, Guard: &egress.Guard{}, Hosts: []string{"ok.test", "a b"}},
-		"no such file":             {Dir: filepath.Join(dir, "none"), Guard: &egress.Guard{}},
-		`the host "": it is empty`: {Dir: dir, Guard: &egress.Guard{}, Hosts: []string{""}},
+		"the guard is missing":         {Dir: dir},
+		"limited to about 100":         {Dir: longDir(t, dir), Guard: &egress.Guard{}},
+		`invalid host "a b"`:           {Dir: dir, Guard: &egress.Guard{}, Hosts: []string{"ok.test", "a b"}},
+		"no such file":                 {Dir: filepath.Join(dir, "none"), Guard: &egress.Guard{}},
+		`invalid host "": it is empty`: {Dir: dir, Guard: &egress.Guard{}, Hosts: []string{""}},
 	} {
 		if _, err := Open(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
