@@ -33,11 +33,11 @@ func TestFirstPromptAfterTrust(t *testing.T) {
 	w := newShop(t, script(t, reply{Text: "I am here."})...)
 	w.Write("AGENTS.md", "Say please to the parrot.\n")
 	x := w.Start(Normal, "Who is there?")
-	x.Await("Do you trust this folder?")
+	x.Await("Trust this project?")
 	if len(w.Asked()) > 0 {
 		t.Error("the prompt was sent before the answer")
 	}
-	x.Answer("y", "trust it as it is now")
+	x.Answer("y", "trust this project")
 	x.Await("Who is there?", "I am here.")
 	if !strings.Contains(w.Asked()[0], "Say please to the parrot.") {
 		t.Error("the model did not get the instructions of the project")
