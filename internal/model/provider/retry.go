@@ -38,13 +38,13 @@ type named struct {
 	model.Model
 }
 
-// hinted adds to an error about the API key how to replace it.
+// hinted adds to an error about the API key whose key it is, and how to replace it.
 func (m named) hinted(e *model.ProviderError) error {
 	p, ok := m.Model.(priced)
 	if !ok || e.Kind != pawl.ErrorAuth {
 		return e
 	}
-	return fault.New(e, "%w", e).Hint("Run `pawl auth login %s` to replace the API key.", p.provider)
+	return fault.New(e, "%s rejected the API key: %w", p.provider, e).Hint("Run `pawl auth login %s` to replace it.", p.provider)
 }
 
 // Stream implements [model.Model].

@@ -71,11 +71,11 @@ func TestChildren(t *testing.T) { //nolint:paralleltest // it changes the workin
 		},
 		{
 			"a child's script that runs out", model.Request{ParentCall: "call_1_2", Replies: 2},
-			`script: misfit: scripts/child.jsonl:2: the script is exhausted: it has 2 replies for this session, and reply 3 was requested; the last message was ""`,
+			`script: misfit: scripts/child.jsonl:2: the script ran out of replies: it has 2 for this session, and reply 3 was requested; the last message was ""`,
 		},
 		{
 			"an agent's block that runs out", model.Request{ParentCall: "call_2_1", Agent: "build", Replies: 1},
-			`script: misfit: scripts/main.jsonl:4: the script is exhausted: it has 1 replies for this session, and reply 2 was requested; the last message was ""`,
+			`script: misfit: scripts/main.jsonl:4: the script ran out of replies: it has 1 for this session, and reply 2 was requested; the last message was ""`,
 		},
 	}
 	m := family(t)

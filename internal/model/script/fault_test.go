@@ -37,14 +37,14 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it changes the working 
 			"the script runs out", "{}\n{}\n", model.Request{Replies: 2, Messages: said("more?")},
 			script.Fault{
 				Kind:    script.KindMisfit,
-				Message: `main.jsonl:2: the script is exhausted: it has 2 replies for this session, and reply 3 was requested; the last message was "more?"`,
+				Message: `main.jsonl:2: the script ran out of replies: it has 2 for this session, and reply 3 was requested; the last message was "more?"`,
 			},
 		},
 		{
 			"no line for the main session", `{"agent":"explore"}`, model.Request{},
 			script.Fault{
 				Kind:    script.KindMisfit,
-				Message: `main.jsonl: the script is exhausted: it has 0 replies for this session, and reply 1 was requested; the last message was ""`,
+				Message: `main.jsonl: the script ran out of replies: it has 0 for this session, and reply 1 was requested; the last message was ""`,
 			},
 		},
 		{

@@ -259,7 +259,7 @@ func (b block) reply(req model.Request) (reply, error) {
 		req.Replies = min(req.Replies, len(b.replies)-1)
 	}
 	if req.Replies < 0 || req.Replies >= len(b.replies) {
-		return reply{}, misfit("%s: the script is exhausted: it has %d replies for this session, and reply %d was requested; the last message was %s",
+		return reply{}, misfit("%s: the script ran out of replies: it has %d for this session, and reply %d was requested; the last message was %s",
 			b.end(), len(b.replies), req.Replies+1, quote(lastText(req.Messages)))
 	}
 	r := b.replies[req.Replies]
