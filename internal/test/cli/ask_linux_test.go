@@ -113,7 +113,7 @@ func TestAskShowsWhereALinkLeads(t *testing.T) {
 	}
 	x := startAsk(t, b)
 	shown := x.Await(hint)
-	for _, want := range []string{"allow | read " + b.Dir + "/notes\n", "ask | read " + b.Dir + "/.env\n", `pawl's own rule: ask read "**/.env"`} {
+	for _, want := range []string{"allow | read " + b.Dir + "/notes\n", "ask | read " + b.Dir + "/.env\n", `built-in rule: ask read "**/.env"`} {
 		if !strings.Contains(strings.ReplaceAll(shown, "\n"+cli.WrapMark, ""), want) {
 			t.Errorf("%q is not in\n%s", want, shown)
 		}
@@ -170,7 +170,7 @@ func TestAskAlwaysNotOffered(t *testing.T) {
 	t.Parallel()
 	b := newProject(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
 	x := startAsk(t, b)
-	if shown := x.Await(hint); !strings.Contains(shown, "is not offered for this") || strings.Contains(shown, "a) always") {
+	if shown := x.Await(hint); !strings.Contains(shown, "not offered for this call") || strings.Contains(shown, "a) always") {
 		t.Errorf("it is offered:\n%s", shown)
 	}
 	x.Type("a\n")

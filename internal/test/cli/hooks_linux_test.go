@@ -156,7 +156,7 @@ func TestHookCanceled(t *testing.T) {
 	b := newProject(t, "", done)
 	configure(t, b, hooksFor(t, "touch looks; sleep 1000", "UserPromptSubmit"))
 	x := startAsk(t, b)
-	x.Await("hooks are still at work")
+	x.Await("waiting for hooks")
 	x.Type("\x03")
 	ended(t, x, cli.ExitCanceled)
 	if shown := b.Must(t, "session", "show", "last").Stdout; strings.Contains(shown, "All done.") {
@@ -210,7 +210,7 @@ func TestManagedHooksOfAMachine(t *testing.T) {
 	if want := "hooks of users and projects: disabled\nhook: UserPromptSubmit: touch managed; "; !strings.HasPrefix(shown, want) {
 		t.Errorf("shown:\n%s", shown)
 	}
-	if out := run(`{"hooks":{"PreTool":[]}}`, "run", "--mode", "yolo", "--model", "script:s.jsonl", "hello"); out.Code == 0 || !strings.Contains(out.Stderr, "no such event") {
+	if out := run(`{"hooks":{"PreTool":[]}}`, "run", "--mode", "yolo", "--model", "script:s.jsonl", "hello"); out.Code == 0 || !strings.Contains(out.Stderr, "unknown event") {
 		t.Errorf("a policy that cannot be understood: %+v", out)
 	}
 }

@@ -239,7 +239,7 @@ func TestServeAsks(t *testing.T) {
 		reason pawl.Reason
 	}{
 		{"yes", answer("accept", map[string]any{"decision": "allow once"}), true, 1, pawl.ReasonEndTurn},
-		{"no", answer("accept", map[string]any{"decision": "decline"}), false, 1, pawl.ReasonPermissionDenied},
+		{"no", answer("accept", map[string]any{"decision": "deny"}), false, 1, pawl.ReasonPermissionDenied},
 		{"an_empty_form", answer("accept", nil), false, 1, pawl.ReasonPermissionDenied},
 		{"always", answer("accept", map[string]any{"decision": "always"}), false, 1, pawl.ReasonPermissionDenied},
 		{"away", answer("cancel", nil), false, 1, pawl.ReasonPermissionDenied},
@@ -272,7 +272,7 @@ func TestServeAsks(t *testing.T) {
 // whose it is; what it was denied is part of the result.
 func TestServeAsksForChildren(t *testing.T) {
 	t.Parallel()
-	for decision, denials := range map[string]int{"allow once": 0, "decline": 1} {
+	for decision, denials := range map[string]int{"allow once": 0, "deny": 1} {
 		t.Run(decision, func(t *testing.T) {
 			b := newHostProject(t)
 			b.Write(t, "child.jsonl", `{"calls":[{"name":"task","input":{"agent":"general","description":"Greet","prompt":"write it"}}]}
@@ -290,7 +290,7 @@ func TestServeAsksForChildren(t *testing.T) {
 			if len(got.Denials) != denials || (b.Read(t, "work/hello.txt") == "") != (denials > 0) {
 				t.Errorf("%+v", got)
 			}
-			if len(h.asked) != 1 || !strings.HasPrefix(h.asked[0], `The task "Greet" (general) asks:`) || !strings.Contains(h.asked[0], "hello.txt") {
+			if len(h.asked) != 1 || !strings.HasPrefix(h.asked[0], `Task "Greet" (general) asks:`) || !strings.Contains(h.asked[0], "hello.txt") {
 				t.Errorf("the person was asked %q", h.asked)
 			}
 		})
@@ -374,17 +374,17 @@ func TestServeRefuses(t *testing.T) {
 		{"a_link_above", "guard", map[string]any{"dir": "again/"}, "is not inside"},
 		{"a_file_outside", "guard", map[string]any{"dir": "file"}, "is not inside"},
 		{"no_folder", "guard", map[string]any{"dir": "none"}, "invalid directory"},
-		{"yolo", "guard", map[string]any{"mode": "yolo"}, "not for a request to choose: use one of guard, ask, plan"},
-		{"auto", "guard", map[string]any{"mode": "auto"}, "not for a request to choose"},
-		{"guard_in_auto", "auto", map[string]any{"mode": "guard"}, "not for a request to choose: use one of auto, plan"},
-		{"ask_in_plan", "plan", map[string]any{"mode": "ask"}, "not for a request to choose"},
-		{"no_mode", "yolo", map[string]any{"mode": "anything"}, "not for a request to choose"},
-		{"model", "guard", map[string]any{"model": "script:ask.jsonl"}, "not for a request to choose"},
+		{"yolo", "guard", map[string]any{"mode": "yolo"}, "cannot be chosen by a request: use guard, ask, plan"},
+		{"auto", "guard", map[string]any{"mode": "auto"}, "cannot be chosen by a request"},
+		{"guard_in_auto", "auto", map[string]any{"mode": "guard"}, "cannot be chosen by a request: use auto, plan"},
+		{"ask_in_plan", "plan", map[string]any{"mode": "ask"}, "cannot be chosen by a request"},
+		{"no_mode", "yolo", map[string]any{"mode": "anything"}, "cannot be chosen by a request"},
+		{"model", "guard", map[string]any{"model": "script:ask.jsonl"}, "cannot be chosen by a request"},
 		{"trust", "guard", map[string]any{"trust": true}, "trust"},
 		{"trusted", "guard", map[string]any{"trusted": true}, "trusted"},
 		{"absent", "guard", map[string]any{"tools": []string{"bash"}}, "tools"},
-		{"session_elsewhere", "yolo", map[string]any{"session": elsewhere}, "there is no session"},
-		{"no_session", "yolo", map[string]any{"session": "../x"}, "there is no session"},
+		{"session_elsewhere", "yolo", map[string]any{"session": elsewhere}, "not found"},
+		{"no_session", "yolo", map[string]any{"session": "../x"}, "not found"},
 		{"agent", "guard", map[string]any{"agent": "nobody"}, "nobody"},
 		{"no_prompt", "guard", map[string]any{"prompt": " "}, "the prompt is empty"},
 	} {
@@ -400,7 +400,7 @@ func TestServeRefuses(t *testing.T) {
 			if failure := h.call(t.Context(), "pawl_sessions", map[string]any{}, &list); failure != "" || len(list.Sessions) > 0 {
 				t.Errorf("sessions %v, %s", list.Sessions, failure)
 			}
-			if failure := h.call(t.Context(), "pawl_session", map[string]any{"session": elsewhere}, &list); !strings.Contains(failure, "there is no session") {
+			if failure := h.call(t.Context(), "pawl_session", map[string]any{"session": elsewhere}, &list); !strings.Contains(failure, "not found") {
 				t.Errorf("a session of elsewhere can be read: %q", failure)
 			}
 		})
