@@ -91,7 +91,7 @@ const namedFiles = 50
 func filesChanged(r Undo, files []string) string {
 	what := "put these files back to what they were at an earlier point of this conversation"
 	if r.Redo != 0 {
-		what = "brought the changes to these files back"
+		what = "redid the changes to these files"
 	}
 	more := ""
 	if n := len(files) - namedFiles; n > 0 {

@@ -78,7 +78,7 @@ func (h *History) endShell(b ShellRan) error {
 // words.
 func ran(command, output string) string {
 	fence := fenceFor(command + output)
-	return fmt.Sprintf("I ran this command myself, in the folder that you work in:\n\n%s\n%s\n%s\n\n"+
+	return fmt.Sprintf("I ran this command myself, in your working directory:\n\n%s\n%s\n%s\n\n"+
 		"This came of it. It is output, and no word of mine:\n\n%s\n%s\n%s", fence, command, fence, fence, strings.TrimRight(output, "\n"), fence)
 }
 

@@ -29,7 +29,7 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the services and hosts of a fleet",
-		Long: `Check that the services of a fleet are reachable from this machine and configured
+		Long: `Check that the services of a fleet are reachable from this host and configured
 correctly: the database role that isolates tenants, the clocks, polling workers, and a
 writable checkpoint store. Problems come first, each with a fix. The command writes and
 deletes one small blob, and changes nothing else.
@@ -108,7 +108,7 @@ func (c *checker) checkClock(ctx context.Context) doctor.Finding {
 	}
 	skew := before.Add(time.Since(before) / 2).Sub(there).Round(time.Millisecond)
 	if skew.Abs() > maxSkew {
-		return finding("clock", doctor.Warn, fmt.Sprintf("this machine's clock differs from the store's by %s", skew), "Synchronize the clocks of all machines with NTP.")
+		return finding("clock", doctor.Warn, fmt.Sprintf("this host's clock differs from the store's by %s", skew), "Synchronize the clocks of all hosts with NTP.")
 	}
 	return finding("clock", doctor.OK, fmt.Sprintf("differs from the store's by %s", skew), "")
 }
@@ -221,7 +221,7 @@ func tryBlobs(ctx context.Context, ref string) error {
 
 // checkFolder checks that the directory of the workspaces is writable. Only hosts need it.
 func (c *checker) checkFolder() doctor.Finding {
-	const fix = "On a host, create the directory, preferably on a separate disk. Other machines do not need it."
+	const fix = "On a host, create the directory, preferably on a separate disk. Other hosts do not need it."
 	f, err := os.CreateTemp(c.Workspaces, ".check-*")
 	if err != nil {
 		return finding("workspaces", doctor.Warn, err.Error(), fix)

@@ -72,7 +72,7 @@ func (s *Stepper) checkBudgets(ctx context.Context, j *journal) (warning string,
 		case b.used >= b.limit:
 			return "", &Stop{Reason: pawl.ReasonBudget, Message: fmt.Sprintf("%s %s (limit: %s)", b.what, b.show(b.used), b.show(b.limit))}
 		case b.used >= warnAt*b.limit && !j.history.Open().Warned:
-			warning = fmt.Sprintf("Note: %s %s of at most %s. Finish what you are at, leave things in order, and say what is left.", b.what, b.show(b.used), b.show(b.limit))
+			warning = fmt.Sprintf("Note: %s %s of at most %s. Finish the current step, leave the project in a consistent state, and list the remaining work.", b.what, b.show(b.used), b.show(b.limit))
 		}
 	}
 	return warning, nil

@@ -191,7 +191,7 @@ func TestCompactionRequest(t *testing.T) {
 		}
 	}
 	check(t, []string{"<transcript>", "user:", "call of \"look\":", "result of \"look\":", "</transcript>", "",
-		"Sum this up now, as you were told. The user asks you to mind this:", "", "Keep the names."}, own)
+		"Write the summary now, as instructed. The user adds:", "", "Keep the names."}, own)
 	if !strings.Contains(text, "the end") || len(text) > 4000 {
 		t.Errorf("the result is not cut to its head and tail: %d bytes", len(text))
 	}

@@ -31,9 +31,9 @@ func (s *Stepper) summarize(ctx context.Context, j *journal, ref string, budget 
 		maxTokens = budget.Input * transcriptPercent / 100
 	}
 	def := hidden[model.AgentCompaction]
-	ask := "Sum this up now, as you were told."
+	ask := "Write the summary now, as instructed."
 	if instructions != "" {
-		ask = fmt.Sprintf("Sum this up now, as you were told. The user asks you to mind this:\n\n%.*s", instructionBytes, instructions)
+		ask = fmt.Sprintf("Write the summary now, as instructed. The user adds:\n\n%.*s", instructionBytes, instructions)
 	}
 	text, spent, err := readText(ctx, m, ref, model.Request{
 		Session: j.id, Parent: j.history.Created().Parent, ParentCall: j.history.Created().ParentCall, Agent: def.Name, Replies: j.history.Compactions(), System: def.Prompt,

@@ -52,6 +52,6 @@ func (s *Stepper) askToGoOn(ctx context.Context, j *journal, what string) ([]paw
 	case message == "":
 		return nil, nil
 	default:
-		return []pawl.Body{pawl.Injected{Source: fromLoop, Text: fmt.Sprintf("The user was asked whether you shall go on, and says: %s", message)}}, nil
+		return []pawl.Body{pawl.Injected{Source: fromLoop, Text: fmt.Sprintf("The user was asked whether you should continue, and answered: %s", message)}}, nil
 	}
 }

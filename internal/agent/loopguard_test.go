@@ -53,7 +53,7 @@ func TestCircles(t *testing.T) {
 		calls++
 		return pawl.Result{Content: fmt.Sprintf("%d tests fail", calls)}, nil
 	})
-	const cycle = "You have gone through the same 2 steps 5 times, and each time they had the same results. "
+	const cycle = "You have repeated the same 2 steps 5 times, each time with the same results. "
 	for name, tt := range map[string]struct {
 		script []string
 		tools  []toolapi.Tool

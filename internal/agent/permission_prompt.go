@@ -36,7 +36,7 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 	}
 	if len(answer.Always) > 0 {
 		if err := s.Authority.SaveRules(ctx, p.call.Dir, answer.Always); err != nil {
-			return denied("not permitted: what was granted could not be kept: %v", err)
+			return denied("permission denied: the answer could not be saved: %v", err)
 		}
 	}
 	return nil
@@ -57,13 +57,13 @@ func answerError(tool string, a pawl.Answer) error {
 	case a.Outcome == pawl.OutcomeAnswered:
 		return nil
 	case a.Outcome == pawl.OutcomeAbsent:
-		return denied("not permitted: nobody is there to be asked")
+		return denied("permission denied: no user is present to ask")
 	case a.Outcome == pawl.OutcomeCanceled:
 		return &internalError{&Stop{Reason: pawl.ReasonCanceled}}
 	case a.Outcome == pawl.OutcomeTimeout:
 		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("permission to use %s was not answered in time", tool)}
 	case a.Outcome == pawl.OutcomeDenied && strings.TrimSpace(a.Text) != "":
-		return denied("the user declined, and says: %s", a.Text)
+		return denied("the user denied it and said: %s", a.Text)
 	default:
 		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("permission to use %s was denied", tool)}
 	}

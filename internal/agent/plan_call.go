@@ -106,7 +106,7 @@ func (p plannedCall) subject() (permission.Call, error) {
 		}
 		real, err := workspace.Real(p.call.Dir, a.Target)
 		if err != nil {
-			return c, fmt.Errorf("not run: it cannot be told where %s leads: %w", a.Target, err)
+			return c, fmt.Errorf("not run: the target of %s cannot be determined: %w", a.Target, err)
 		}
 		if real != filepath.Clean(a.Target) {
 			c.Access = append(c.Access, pawl.Access{Kind: a.Kind, Target: real})

@@ -61,7 +61,7 @@ func (s *Stepper) Prepare(ctx context.Context, t Turn) error {
 }
 
 const lastStepText = "This is the last step that you are allowed in this turn: no tools can be called any more. " +
-	"Say what is done, what is not, and how to go on."
+	"Summarize the finished work, the open work and the next steps."
 
 // inject appends the bodies, and those that add the prompts that steer.
 func (s *Stepper) inject(ctx context.Context, j *journal, bodies []pawl.Body) error {

@@ -20,7 +20,7 @@ const metaRules = "rules"
 // fileTools are the tools that access single files rather than search directories.
 var fileTools = []string{"read", "write", "edit", "apply_patch"}
 
-const projectRulesHeader = "\n\n[Rules for the folder of this file, in addition to those that you were given. They permit nothing that is not permitted without them.]\n\n"
+const projectRulesHeader = "\n\n[Rules for the directory of this file, in addition to the earlier ones. They do not change permissions.]\n\n"
 
 // addProjectRules appends to a result the project rules (nested AGENTS.md files) for the
 // directories of the files that the call accessed, unless the conversation has them. The

@@ -21,7 +21,7 @@ const maxInterruptedDiff = 8 << 10
 func unknownResult(id pawl.CallID) pawl.CallFinished {
 	return pawl.CallFinished{Call: id, Status: pawl.CallUnknown, Result: toolapi.ErrorResult(
 		"The outcome of this call is unknown: pawl was stopped while it ran, so it may have done all, part or none of its work. " +
-			"It was not run again. Look at the current state before you go on.")}
+			"It was not run again. Inspect the current state before you continue.")}
 }
 
 // interruptedResult returns the result of a call that was running when pawl died, with
@@ -53,7 +53,7 @@ func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after st
 	}
 	text := "Nothing in the workspace has changed since it began, apart from files that are ignored there."
 	if diff != "" || hidden > 0 {
-		text = "This has changed in the workspace since it began, by it or by somebody else:\n" + diff
+		text = "Changes in the workspace since it started, by it or by others:\n" + diff
 	}
 	if hidden > 0 {
 		text += fmt.Sprintf("(%d changed files are not shown: they may not be read)", hidden)
@@ -62,7 +62,7 @@ func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after st
 }
 
 func changesUnknown(err error) string {
-	return fmt.Sprintf("What has changed in the workspace since it began cannot be told: %.*s", maxUnsafe, err)
+	return fmt.Sprintf("The changes in the workspace since it started cannot be determined: %.*s", maxUnsafe, err)
 }
 
 // finishOpenCalls returns a result for each call of the open turn that has none: calls

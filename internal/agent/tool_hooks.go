@@ -87,7 +87,7 @@ func FindRepetition(e hook.Event) hook.Finding {
 	if e.Point != hook.AssistantDone || d.Reply(1, e.Reply).Kind == loops.None {
 		return hook.Finding{}
 	}
-	return hook.Finding{Word: "The reply that would end this turn repeats itself. End the turn with a short one that says what came of it."}
+	return hook.Finding{Word: "The reply that would end this turn repeats itself. End the turn with a short one that states the result."}
 }
 
 // runToolBeforeHooks runs the tool.before hooks of a call, once, and returns the call as

@@ -66,7 +66,7 @@ func (h toolSession) openAsk(call pawl.CallID, kind pawl.AskKind) *pawl.OpenAsk 
 	}
 }
 
-var errNoAnswer = errors.New("nobody answered in time")
+var errNoAnswer = errors.New("no answer in time")
 
 // Ask asks the user and waits for the answer, which may come through any process. An ask
 // that an earlier attempt put is waited for again, with its full timeout: nobody could

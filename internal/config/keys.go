@@ -23,7 +23,7 @@ var keys = []key{
 	{path: "small_model", what: "The model that writes titles and summaries. \"none\" or \"\" disables them. Default: the small model of the session's provider."},
 	{path: "fallback", what: "Models to use, in this order, if the requested one stays unavailable or its API key is rejected."},
 	{path: "providers", what: "Settings of model providers, by provider ID."},
-	{path: "providers.*.base_url", what: "The base URL for requests, instead of the provider's own.", replaced: true},
+	{path: "providers.*.base_url", what: "The base URL for requests, instead of the provider's default.", replaced: true},
 	{path: "providers.*.headers", what: "HTTP headers to add to each request. They override Pawl's own."},
 	{path: "providers.*.headers.*", what: "The value of the header.", replaced: true, secret: true},
 	{path: "providers.*.calls", what: "Limits for concurrent requests. Scripted models (script) have no limit by default."},

@@ -82,7 +82,7 @@ func (c *Chain) ends(head string) {
 func (e Evidence) ReviewFromLog(_ context.Context, d gate.Report) (found []pawl.GateFault, err error) {
 	for _, s := range d.Outcome.Suspicions {
 		if !e.cleared(d.Outcome.Candidate, s) {
-			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": not judged by any reviewer"})
+			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": not reviewed"})
 		}
 	}
 	return found, nil

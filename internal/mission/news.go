@@ -61,7 +61,7 @@ func openWork(m *pawl.Mission) string {
 	for _, t := range open {
 		fmt.Fprintf(&b, "- %s: %s%s\n", t.Task.ID, t.Phase, waits(m, t))
 	}
-	b.WriteString("Delegate what is planned, plan anew what came back, and then end your reply: you are told when there is something to decide. If a person is needed, call block with the reason.")
+	b.WriteString("Delegate planned tasks, replan returned ones, then end your reply: you receive a message when there is something to decide. If a person is needed, call block with the reason.")
 	return b.String()
 }
 

@@ -30,7 +30,7 @@ type taskInput struct {
 	ID     string   `json:"id" jsonschema:"such as T1"`
 	Title  string   `json:"title"`
 	Detail string   `json:"detail,omitempty" jsonschema:"all that a worker must know"`
-	Files  []string `json:"files,omitempty" jsonschema:"what it owns: paths, folders that end with a slash, patterns with *"`
+	Files  []string `json:"files,omitempty" jsonschema:"what it owns: paths, directories that end with a slash, patterns with *"`
 	After  []string `json:"after,omitempty" jsonschema:"the tasks that must be merged before"`
 	Accept []string `json:"accept,omitempty" jsonschema:"what must hold when it is done"`
 	Size   string   `json:"size,omitempty" jsonschema:"S, M or L"`
@@ -76,7 +76,7 @@ func (in planInput) check() error {
 }
 
 // errCriteriaFixed rejects a change of the criteria.
-var errCriteriaFixed = errors.New("what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone")
+var errCriteriaFixed = errors.New("criteria, checks and approvals are fixed since the first plan and cannot change; plan only tasks")
 
 // takePlan records a plan. The first plan also fixes the criteria.
 func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.Journal, in planInput, by string) (string, error) {
@@ -186,7 +186,7 @@ func (c *Control) fixCriteria(ctx context.Context, call toolapi.Call, b missiona
 		return "", err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Frozen: %d criteria, %d checks, beginning at %.12s. The checks on what is there:\n", len(fixed.Criteria), len(fixed.Checks), fixed.Base)
+	fmt.Fprintf(&text, "Fixed: %d criteria, %d checks, base %.12s. Results of the checks on the base:\n", len(fixed.Criteria), len(fixed.Checks), fixed.Base)
 	for _, r := range runs {
 		word := "passes"
 		if !r.OK() {
@@ -234,7 +234,7 @@ func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval p
 		return approval, err
 	}
 	if answer.Outcome != pawl.OutcomeAnswered || len(answer.Answers) != 1 || !slices.Equal(answer.Answers[0], []string{yes}) {
-		return approval, fmt.Errorf("the user has not agreed that %s change: plan without it", strings.Join(slices.Concat(in.AllowFiles, in.AllowTests), ", "))
+		return approval, fmt.Errorf("the user has not approved changes to %s: plan without them", strings.Join(slices.Concat(in.AllowFiles, in.AllowTests), ", "))
 	}
 	approval.Files, approval.Tests = append(approval.Files, in.AllowFiles...), append(approval.Tests, in.AllowTests...)
 	return approval, nil

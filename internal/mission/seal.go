@@ -25,7 +25,7 @@ func notReady(m *pawl.Mission) string {
 	case m.Round >= pawl.MissionRounds:
 		return fmt.Sprintf("The gate was asked %d times: that is the most. Call block and say what is missing.", m.Round)
 	case m.Gate != nil && m.Gate.Candidate == m.Tip:
-		return "The gate has judged this very commit, and nothing has changed since. Mend first what it found:\n" + listed(m.Gate.Faults)
+		return "The gate has already checked this commit, and nothing has changed since. Fix its findings first:\n" + listed(m.Gate.Faults)
 	case len(m.Open()) == 0:
 		return ""
 	}

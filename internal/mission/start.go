@@ -164,7 +164,7 @@ func taskPrompt(m *pawl.Mission, t pawl.TaskState, rules string) string {
 	if t.Why != "" {
 		fmt.Fprintf(&b, "\nAn attempt before this one came back: %s.", reasons[t.Why])
 		if t.From != t.Base {
-			b.WriteString(" What it did is in your folder.")
+			b.WriteString(" Its changes are in your working directory.")
 		}
 		fmt.Fprintf(&b, "\n%s\n", quoted(t.Text))
 	}
@@ -178,6 +178,6 @@ var reasons = map[pawl.ReturnReason]string{
 	pawl.ReturnRefused:   "its files could not be taken over",
 	pawl.ReturnFailed:    "its worker did not come to an end",
 	pawl.ReturnStuck:     "its worker gave no sign any more",
-	pawl.ReturnCanceled:  "the Commander took it back",
+	pawl.ReturnCanceled:  "canceled by the Commander",
 	pawl.ReturnStopped:   "the mission was stopped meanwhile",
 }

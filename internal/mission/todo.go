@@ -24,7 +24,7 @@ const (
 func Write(goal string, p pawl.Plan, states map[string]State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Mission: %s\n\n", oneLine(goal))
-	b.WriteString("<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks the boxes. -->\n")
+	b.WriteString("<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks off tasks. -->\n")
 	for _, t := range p.Tasks {
 		b.WriteString("\n" + task(t, states[t.ID]))
 	}

@@ -20,7 +20,7 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	want := `# Mission: read the files
 
-<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks the boxes. -->
+<!-- You can edit titles, details, order and lists; Pawl reads them. Only Pawl checks off tasks. -->
 
 - [x] **T1**: Write the parser
   > By hand.

@@ -22,7 +22,7 @@ func (c *Control) Tools() []toolapi.Tool {
 		tool.Simple("plan", planText, c.runPlan),
 		tool.Simple("delegate", delegateText, c.runDelegate),
 		tool.Simple("task_status", "Shows all tasks: what is merged, who is at work, what came back.", c.runStatus),
-		tool.Simple("task_result", "Shows what came of a task: its worker's last words, and what was changed.", c.runResult),
+		tool.Simple("task_result", "Shows the result of a task: its worker's last message and the changes.", c.runResult),
 		tool.Simple("task_message", "Says something to the worker of a task that is being worked on. It reads it before its next step.", c.runMessage),
 		tool.Simple("task_cancel", "Takes a task back from its worker. What it has done is thrown away. Plan it anew, or drop it from the plan.", c.runCancel),
 		tool.Simple("seal", sealText, c.runSeal),
@@ -33,9 +33,9 @@ func (c *Control) Tools() []toolapi.Tool {
 
 const (
 	planText = "Writes the plan: all tasks, in order. Called again it replaces the plan; tasks that are being worked on or are merged must stay in it. " +
-		"With the first plan the criteria and checks are frozen and run once on what is there."
+		"The first plan fixes the criteria and checks and runs the checks once on the base."
 	delegateText = "Gives tasks to workers, or the planning to a planner. Tasks begin as soon as what they come after is merged; what they come after is delegated too. " +
-		"It does not wait for workers: end your reply, and you are told when there is something to decide."
+		"It does not wait for workers: end your reply, and you receive a message when there is something to decide."
 	sealText = "Asks the gate whether the goal is proven. It runs all checks itself on what is merged, compares, and has it reviewed. " +
 		"Only this ends a mission that is done."
 )
@@ -200,7 +200,7 @@ func (c *Control) runResult(ctx context.Context, call toolapi.Call, in taskNamed
 		return pawl.Result{}, err
 	}
 	if t.Worker == "" {
-		return textResult(fmt.Sprintf("The task %s is %s: nobody has worked on it.", in.Task, t.Phase), nil)
+		return textResult(fmt.Sprintf("The task %s is %s: no one has worked on it.", in.Task, t.Phase), nil)
 	}
 	row, err := c.Sessions.Get(ctx, t.Worker)
 	if err != nil {
@@ -250,14 +250,14 @@ func (c *Control) runCancel(ctx context.Context, call toolapi.Call, in taskNamed
 	case err != nil:
 		return pawl.Result{}, err
 	case t.Phase == pawl.PhaseReturned && t.Why == pawl.ReturnCanceled:
-		return textResult("It is taken back.", nil) // by an earlier attempt at this call
+		return textResult("Canceled.", nil) // by an earlier attempt at this call
 	case t.Phase != pawl.PhaseRunning:
-		return pawl.Result{}, fmt.Errorf("the task %s is %s: only one that is being worked on can be taken back", in.Task, t.Phase)
+		return pawl.Result{}, fmt.Errorf("the task %s is %s: only a task in progress can be canceled", in.Task, t.Phase)
 	}
 	if _, err := c.cancelAndWait(ctx, t.Worker); err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
 		return pawl.Result{}, err
 	}
-	return textResult("It is taken back.", c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCanceled, Text: "The Commander took it back."}))
+	return textResult("Canceled.", c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnCanceled, Text: "Canceled by the Commander."}))
 }
 
 func (c *Control) runSeal(ctx context.Context, call toolapi.Call, _ nothing) (pawl.Result, error) {
@@ -289,7 +289,7 @@ func (c *Control) runBlock(ctx context.Context, call toolapi.Call, in blockInput
 // runVerdict only validates: the Control reads the verdict from the reviewer's log.
 func (c *Control) runVerdict(_ context.Context, call toolapi.Call, in gate.Verdict) (pawl.Result, error) {
 	if len(in.Criteria) == 0 {
-		return pawl.Result{}, errors.New("judge each criterion")
+		return pawl.Result{}, errors.New("decide each criterion")
 	}
 	return textResult("Your verdict is noted. End your reply.", nil)
 }

@@ -146,7 +146,7 @@ func (f *resources) idleFor(id pawl.SessionID, now time.Time) time.Duration {
 	return 0
 }
 
-const pingText = "There was no sign of you for a while. If you wait for something, stop waiting for it. Say in one sentence where you are, and go on."
+const pingText = "You have made no progress for a while. If you are waiting for something, stop waiting. State your progress in one sentence, and continue."
 
 // checkStuck asks a stuck worker for a sign of life, and stops it if it stays stuck.
 func (c *Control) checkStuck(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState) error {

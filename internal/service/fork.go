@@ -158,7 +158,7 @@ func closingEvents(h *pawl.History) []pawl.Body {
 			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "canceled: the session was forked"})
 		case pawl.ShellAsked:
 			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
-				"The session was forked here. What came of this command, the session that it was forked from knows.")})
+				"The session was forked here. The result of this command is in the original session.")})
 		default:
 			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "canceled: the session was forked"})
 		}
@@ -181,7 +181,7 @@ func endTurn(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
 		for _, id := range step.Calls {
 			if c := h.Call(id); !c.Finished {
 				bodies = append(bodies, pawl.CallFinished{Call: id, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
-					"The session was forked here. What came of this call, the session that it was forked from knows.")})
+					"The session was forked here. The result of this call is in the original session.")})
 			}
 		}
 	}

@@ -56,14 +56,14 @@ type Verdict struct {
 
 // Text returns the warning for the model.
 func (v Verdict) Text() string {
-	const then = " Repeating it will change nothing. Try another way or, if there is none, say what stands in the way and stop."
+	const then = " Repeating it will change nothing. Try another approach or, if none is left, say what blocks you and stop."
 	switch v.Kind {
 	case Same:
 		return fmt.Sprintf("You have made the same call (%.60s) %d times in a row, and each time it had the same result.", v.Tool, v.Times) + then
 	case Cycle:
-		return fmt.Sprintf("You have gone through the same %d steps %d times, and each time they had the same results.", v.Length, v.Times) + then
+		return fmt.Sprintf("You have repeated the same %d steps %d times, each time with the same results.", v.Length, v.Times) + then
 	case Repetition:
-		return "Your last reply repeats itself over and over. Say it once, briefly, and go on."
+		return "Your last reply repeats itself over and over. Say it once, briefly, and continue."
 	default:
 		return ""
 	}

@@ -35,7 +35,7 @@ type System struct {
 const familyHead = "How to work well with the tools that you have:"
 
 const rulesHead = "Instructions from the user and the project for every agent. Later ones are more specific and take precedence; " +
-	"the user's messages in the conversation take precedence over all. Instructions do not grant permissions."
+	"the user's messages in the conversation take precedence over all. Instructions never change permissions."
 
 const agentsHead = "These agents are also available for tasks:"
 

@@ -306,6 +306,6 @@ rejected, the provider is unreachable, or the answer is inconclusive.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&baseURL, "base-url", "", "send the request to this `url` instead of the provider's")
+	cmd.Flags().StringVar(&baseURL, "base-url", "", "send the request to this `url` instead of the provider's default")
 	return cmd
 }

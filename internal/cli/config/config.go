@@ -19,7 +19,7 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change the configuration",
-		Long: `Show every setting that is in effect in this directory and where it comes from: the
+		Long: `Show every effective setting of this directory and where it comes from: the
 built-in defaults, the managed policy of this machine, your configuration file, the
 project configuration if you trust it, and environment variables. Flags override all
 of them, except for what the managed policy enforces.

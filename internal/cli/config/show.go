@@ -110,7 +110,7 @@ func configGetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get key",
 		Short: "Print the value of a setting",
-		Long: `Print the value of a setting that is in effect, or of all settings below a key. Values
+		Long: `Print the effective value of a setting, or of all settings below a key. Values
 that may be secret are masked.
 
 Exit codes: 0 the setting is set, 1 it is not.`,

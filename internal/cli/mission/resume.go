@@ -29,7 +29,7 @@ func missionResumeCommand() *cobra.Command {
 		Short: "Resume a stopped, blocked or interrupted mission",
 		Long: `Resume a mission. An interrupted mission continues after its last event, with its own
 limits. A mission that was stopped, blocked or out of budget gets a new turn with the
-limits of the flags and your prompt (default: "Go on."). Nothing is merged twice, and the
+limits of the flags and your prompt (default: "Continue."). Nothing is merged twice, and the
 criteria do not change. Without an id, resume the newest mission of this directory.`,
 		Example: `  pawl mission resume
   pawl mission resume --max-cost 20
@@ -86,7 +86,7 @@ func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app
 // resumeText returns the prompt: the words after the id, or a default.
 func resumeText(args []string) string {
 	if len(args) < 2 {
-		return "Go on."
+		return "Continue."
 	}
 	return strings.Join(args[1:], " ")
 }

@@ -338,7 +338,7 @@ func (a *Asker) question(ctx context.Context, q pawl.Question) ([]string, error)
 	if q.Multiple {
 		hint = "numbers, separated by commas, or your own answer"
 	}
-	typed, err := a.prompt(ctx, "  "+hint+" (empty to decline): ")
+	typed, err := a.prompt(ctx, "  "+hint+" (empty to deny): ")
 	if err != nil || typed == "" {
 		return nil, cmp.Or(err, errDenied)
 	}

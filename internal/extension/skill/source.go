@@ -106,13 +106,13 @@ type names map[string]string
 // system would confuse with another one.
 func (n names) add(file string) error {
 	for at := file; at != "."; at = path.Dir(at) {
-		kind := "folder "
+		kind := "directory "
 		if at == file {
 			kind = "file "
 		}
 		key := norm.NFC.String(strings.ToLower(norm.NFC.String(at)))
 		if other, taken := n[key]; taken && (other != kind+at || kind == "file ") {
-			return fault.New(pawl.ErrDenied, "%.100q and %.100q are the same name on some systems", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "folder "))
+			return fault.New(pawl.ErrDenied, "%.100q and %.100q are the same name on some systems", at, strings.TrimPrefix(strings.TrimPrefix(other, "file "), "directory "))
 		}
 		n[key] = kind + at
 	}

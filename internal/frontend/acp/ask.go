@@ -119,7 +119,7 @@ func askContent(text string) []content {
 
 // rejectAndContinue is the message to the model for a denied call whose turn
 // continues.
-const rejectAndContinue = "not this; go on without it"
+const rejectAndContinue = "not this; continue without it"
 
 // permission presents a permission prompt. Anything but a clear yes is a denial.
 func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {

@@ -214,7 +214,7 @@ func (l *link) failure(s *session, err error) error {
 			err = s.reason()
 		case <-time.After(endGrace):
 		}
-		return fmt.Errorf("the MCP server %s went away (%s): nobody knows how far the call got", l.server.Name, line(err.Error(), whyChars))
+		return fmt.Errorf("the MCP server %s went away (%s): the outcome of the call is unknown", l.server.Name, line(err.Error(), whyChars))
 	case errors.As(err, &wire) && wire.Code != codeRejected:
 		said := outside(l.server.Name, pawl.Result{Content: short(shown(short(wire.Message, 8*whyChars)), 8*whyChars)})
 		return fmt.Errorf("%s: %s", l.server.Name, said.Content)

@@ -256,7 +256,7 @@ func testDies(t *testing.T, w *env) {
 	if w.server.Transport != Stdio {
 		return // nobody starts it again
 	}
-	if want := "the MCP server fake went away (the server exited with code 7): nobody knows how far the call got"; err.Error() != want {
+	if want := "the MCP server fake went away (the server exited with code 7): the outcome of the call is unknown"; err.Error() != want {
 		t.Errorf("got %q", err)
 	}
 	w.await("another one", func(s Status) bool { return s.State == Ready && s.PID != before.PID })

@@ -105,7 +105,7 @@ func (f *follower) put(ctx context.Context, who string, ask pawl.Ask) pawl.Answe
 		no.Text = "the caller reads the plan in your answer, and begins with it in another mode"
 		return no
 	case pawl.AskQuestion:
-		no.Text = "nobody can answer in words here: decide yourself, and say what you assumed"
+		no.Text = "no one can answer with text here: decide yourself, and say what you assumed"
 		return no
 	default:
 		return no

@@ -59,7 +59,7 @@ func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) 
 	return nil
 }
 
-const instructions = `Pawl is a coding agent. pawl_run gives it a task in a folder and returns when it is done; with the session that it returns, a later task goes on from there.`
+const instructions = `Pawl is a coding agent. pawl_run runs a task in a directory and returns when it is done; pass the session that it returns to continue it with another task.`
 
 // sdk returns the SDK's server with the tools.
 func (s *server) sdk() *sdk.Server {
@@ -70,7 +70,7 @@ func (s *server) sdk() *sdk.Server {
 	no := false
 	sdk.AddTool(x, &sdk.Tool{
 		Name: "pawl_run", Title: "Give pawl a task",
-		Description: fmt.Sprintf("Have the coding agent pawl work on a task until it is done, which may take minutes: it reads, edits and runs code. It works in %s or a folder below. Returns what it says at the end, why it ended, the session to go on with, and what it was not permitted to do.", s.Root),
+		Description: fmt.Sprintf("Runs a task with the coding agent Pawl until it is done, which may take minutes: it reads, edits and runs code. It works in %s or a directory below it. Returns its final message, why it ended, the session to continue, and what it was not permitted to do.", s.Root),
 		Annotations: &sdk.ToolAnnotations{OpenWorldHint: &no},
 	}, s.run)
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
@@ -79,8 +79,8 @@ func (s *server) sdk() *sdk.Server {
 		Description: fmt.Sprintf("List the sessions of pawl in %s and below, the latest first.", s.Root),
 	}, s.sessions)
 	sdk.AddTool(x, &sdk.Tool{
-		Name: "pawl_session", Title: "Read a session of pawl's", Annotations: looks,
-		Description: "Read the conversation of a session, its end first: what was asked, what pawl said, the calls that it made and what came of them.",
+		Name: "pawl_session", Title: "Read a session", Annotations: looks,
+		Description: "Read the conversation of a session, its end first: the prompts, the replies, the tool calls and their results.",
 	}, s.session)
 	return x
 }

@@ -85,7 +85,7 @@ type message struct {
 	Role    pawl.Role `json:"role"`
 	Text    string    `json:"text,omitempty"`
 	Calls   []call    `json:"calls,omitempty"`
-	Results []string  `json:"results,omitempty" jsonschema:"what came of the calls before, in their order"`
+	Results []string  `json:"results,omitempty" jsonschema:"results of the previous calls, in order"`
 }
 
 type call struct {

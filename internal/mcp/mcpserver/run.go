@@ -16,9 +16,9 @@ import (
 // one is rejected.
 type runInput struct {
 	Prompt  string `json:"prompt" jsonschema:"the task, in words"`
-	Dir     string `json:"dir,omitempty" jsonschema:"the folder to work in, absolute or from the server's; the server's if left out"`
-	Session string `json:"session,omitempty" jsonschema:"go on with this session; a new one if left out"`
-	Agent   string `json:"agent,omitempty" jsonschema:"which of pawl's agents works on it"`
+	Dir     string `json:"dir,omitempty" jsonschema:"the working directory, absolute or relative to the server's; default: the server's"`
+	Session string `json:"session,omitempty" jsonschema:"the session to continue; default: a new one"`
+	Agent   string `json:"agent,omitempty" jsonschema:"the agent that works on it"`
 	Model   string `json:"model,omitempty" jsonschema:"another model, if the server permits it"`
 	Mode    string `json:"mode,omitempty" jsonschema:"a stricter mode than the server's: plan changes nothing, ask asks before each change"`
 }
@@ -28,7 +28,7 @@ type runOutput struct {
 	Text         string         `json:"text" jsonschema:"what pawl said last"`
 	Reason       pawl.Reason    `json:"reason" jsonschema:"why the turn ended; end_turn means that it is done"`
 	Error        string         `json:"error,omitempty"`
-	Session      pawl.SessionID `json:"session" jsonschema:"to go on with"`
+	Session      pawl.SessionID `json:"session" jsonschema:"the session, to continue it"`
 	Dir          string         `json:"dir"`
 	Steps        int            `json:"steps"`
 	CostUSD      float64        `json:"cost_usd"`

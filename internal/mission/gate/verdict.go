@@ -15,7 +15,7 @@ const maxVerdict = 256 << 10
 type Verdict struct {
 	Criteria   []Judgment `json:"criteria" jsonschema:"one judgment for each criterion, by its id"`
 	Suspicions []Judgment `json:"suspicions" jsonschema:"one judgment for each suspicion, by its id (S1, S2 and so on)"`
-	Problems   []string   `json:"problems" jsonschema:"whatever else speaks against the change: what is wrong, where, and what to do; none if nothing does"`
+	Problems   []string   `json:"problems" jsonschema:"other problems of the change: the problem, its place, and what to do; empty if none"`
 }
 
 // Judgment is a reviewer's assessment of one criterion or suspicion.
@@ -32,7 +32,7 @@ func ReadVerdict(data []byte) (Verdict, error) {
 	}
 	for key, missing := range map[string]bool{"criteria": v.Criteria == nil, "suspicions": v.Suspicions == nil, "problems": v.Problems == nil} {
 		if missing {
-			return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: %s is missing: write an empty list if there are none", key)
+			return Verdict{}, fault.New(pawl.ErrInvalid, "read the verdict: %s is missing: write an empty list if it has no entries", key)
 		}
 	}
 	return v, nil
@@ -81,7 +81,7 @@ func (f *faults) addJudgments(kind string, ids []string, judgments []Judgment) {
 		why := strings.TrimSpace(j.Why)
 		switch {
 		case wanted[j.ID] == 0:
-			f.add("review-unreadable", j.ID, "the reviewer judged an unknown %s %q: use the ids of the report", kind, j.ID)
+			f.add("review-unreadable", j.ID, "the reviewer named an unknown %s %q: use the ids of the report", kind, j.ID)
 		case why == "":
 			f.add("review-unreadable", j.ID, "the judgment on the %s %q has no reason", kind, j.ID)
 		}

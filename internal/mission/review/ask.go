@@ -55,7 +55,7 @@ func Schema(most int) *jsonschema.Schema {
 		Properties: map[string]*jsonschema.Schema{
 			"path": text("the file, as the change spells it", maxMessage), "start_line": line("its first line in the new file"), "end_line": line("its last line in the new file"),
 			"severity": word("how much it matters", severities...), "rule": word(strings.Join(abouts, " "), ids...),
-			"title": text("what is wrong, in a few words", maxTitle), "message": text("why, and when it goes wrong", maxMessage),
+			"title": text("the problem, in a few words", maxTitle), "message": text("why, and when it fails", maxMessage),
 			"suggestion": text("what to do instead; may be left out", maxMessage),
 		},
 	})

@@ -100,7 +100,7 @@ func (c *checker) message(i int, m pawl.Message) error {
 	case i == 0 && m.Role == pawl.RoleAssistant:
 		return fmt.Errorf("roles are out of order: the first message must be the user's")
 	case c.last == pawl.RoleAssistant && m.Role == pawl.RoleAssistant:
-		return fmt.Errorf("roles are out of order: two messages of the assistant's in a row")
+		return fmt.Errorf("roles are out of order: two assistant messages in a row")
 	}
 	for j, part := range m.Parts {
 		if err := c.part(part); err != nil {

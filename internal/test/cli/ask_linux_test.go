@@ -83,7 +83,7 @@ func TestAskShowsAll(t *testing.T) {
 			x := startAsk(t, b)
 			wait := hint
 			if tool == "question" {
-				wait = "(empty to decline): "
+				wait = "(empty to deny): "
 			}
 			got := strings.ReplaceAll(x.Await(wait), b.Dir, "/DIR")
 			golden := filepath.Join("testdata", "ask", name+".golden")

@@ -181,7 +181,7 @@ var rules = []rule{
 
 // phrases are banned in the texts that people see: string literals of product code.
 var phrases = []rule{
-	{name: "is no", say: "is not a", prose: p("is no ", `is no \w+`), unless: p("is no", `is no (?:longer|more|such)`)},
+	{name: "is no", say: "is not a", prose: p("is no ", `is no \w+`), unless: p("is no", `(?:is no (?:longer|more|such)|there is no)`)},
 	{name: "of yours", say: "your", prose: p("of yours|of pawl's|of ours", `of (?:yours|ours|pawl's)\b`)},
 	{name: "goes on", say: "continue, resume", prose: p("on", `(?:goes|go|going|went|gone) on\b`)},
 	{name: "is to be", say: "must", prose: p("to be", `(?:is|are) to be\b`)},

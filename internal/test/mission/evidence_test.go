@@ -174,4 +174,4 @@ func refusedPlans(n int) func(*testing.T, *Env, pawl.Board) {
 	}
 }
 
-const criteriaText = "what must hold is frozen since the first plan: criteria, checks and what was agreed cannot be changed any more; plan tasks alone"
+const criteriaText = "criteria, checks and approvals are fixed since the first plan and cannot change; plan only tasks"

@@ -35,10 +35,10 @@ const (
 const (
 	outIgnored = "ignored by git"
 	outLarge   = "too large"
-	outSpecial = "neither file, link nor folder"
+	outSpecial = "not a file, link or directory"
 	outNested  = "a repository of its own"
 	outMount   = "on another file system"
-	outDeep    = "too many folders deep"
+	outDeep    = "too many directories deep"
 	outUnread  = "not readable"
 	outOwn     = "pawl's own"
 )
