@@ -150,7 +150,7 @@ func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, er
 // and that agent. Without an Authority, or if the policy cannot be read, it denies everything.
 func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy, Definition, error) {
 	if s.Authority == nil {
-		return permission.Policy{}, Definition{}, denied("permission denied: no policy is configured")
+		return permission.Policy{}, Definition{}, denied("not permitted: no policy is configured")
 	}
 	settings := j.settings()
 	def, err := j.agent(settings.Agent)
@@ -162,7 +162,7 @@ func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy
 	}
 	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)
 	if err != nil {
-		return p, def, denied("permission denied: the policy cannot be read: %v", err)
+		return p, def, denied("not permitted: the policy cannot be read: %v", err)
 	}
 	return p, def, nil
 }

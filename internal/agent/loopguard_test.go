@@ -22,7 +22,7 @@ const (
 	acts    = `{"calls":[{"name":"act"}]}`
 	wraps   = `{"text":"Done."}`
 	repeats = "You have made the same call (look) 3 times in a row, and each time it had the same result. " +
-		"Repeating it will change nothing. Try another way or, if there is none, say what stands in the way and stop."
+		"Repeating it will change nothing. Try another approach or, if none is left, say what blocks you and stop."
 	report = "the model is repeating itself: the same call (look) 3 times in a row, each time with the same result"
 )
 
@@ -140,7 +140,7 @@ func (p *person) hear(ctx context.Context, e pawl.Event) error {
 
 func TestAskedToGoOn(t *testing.T) {
 	t.Parallel()
-	const word = "The user was asked whether you shall go on, and says: look in docs"
+	const word = "The user was asked whether you should continue, and answered: look in docs"
 	for name, tt := range map[string]struct {
 		answer       pawl.Answer
 		reason       pawl.Reason

@@ -36,7 +36,7 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 	}
 	if len(answer.Always) > 0 {
 		if err := s.Authority.SaveRules(ctx, p.call.Dir, answer.Always); err != nil {
-			return denied("permission denied: the answer could not be saved: %v", err)
+			return denied("not permitted: the answer could not be saved: %v", err)
 		}
 	}
 	return nil
@@ -57,7 +57,7 @@ func answerError(tool string, a pawl.Answer) error {
 	case a.Outcome == pawl.OutcomeAnswered:
 		return nil
 	case a.Outcome == pawl.OutcomeAbsent:
-		return denied("permission denied: no user is present to ask")
+		return denied("not permitted: no user is present to ask")
 	case a.Outcome == pawl.OutcomeCanceled:
 		return &internalError{&Stop{Reason: pawl.ReasonCanceled}}
 	case a.Outcome == pawl.OutcomeTimeout:

@@ -51,7 +51,7 @@ func (s *Stepper) changedSince(ctx context.Context, j *journal, before, after st
 	if err != nil {
 		return changesUnknown(err)
 	}
-	text := "Nothing in the workspace has changed since it began, apart from files that are ignored there."
+	text := "Nothing in the workspace has changed since it started, apart from files that are ignored there."
 	if diff != "" || hidden > 0 {
 		text = "Changes in the workspace since it started, by it or by others:\n" + diff
 	}

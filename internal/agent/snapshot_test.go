@@ -126,7 +126,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 	}{
 		{
 			name: "a change", change: writes("a", "after "+secret+" \U000e0041hidden\n"),
-			want: []string{"-before\n", "+after ", "hidden", "since it began"}, not: []string{secret, "\U000e0041"}, canUndo: true,
+			want: []string{"-before\n", "+after ", "hidden", "since it started"}, not: []string{secret, "\U000e0041"}, canUndo: true,
 		},
 		{
 			name: "a large one", change: writes("a", strings.Repeat("line\n", 10000)),
@@ -150,7 +150,7 @@ func TestUnknownOutcomeShowsWhatChanged(t *testing.T) {
 					w.t.Fatal(err)
 				}
 			},
-			want: []string{"cannot be told"}, not: []string{"-before"},
+			want: []string{"cannot be determined"}, not: []string{"-before"},
 		},
 	} {
 		for _, ends := range []string{"goes on", "is canceled"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 )
@@ -126,8 +127,8 @@ func TestAppearanceErrors(t *testing.T) { //nolint:paralleltest // it sets envir
 				t.Fatalf("got %v", err)
 			}
 			for _, want := range c.says {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("it does not say %q: %v", want, err)
+				if !strings.Contains(fault.Text(err), want) {
+					t.Errorf("it does not say %q: %s", want, fault.Text(err))
 				}
 			}
 			found := configcmd.CheckUserFile(file)

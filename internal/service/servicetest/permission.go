@@ -224,7 +224,7 @@ func testPermissionDeniedByUser(b *testEnv) {
 // turn continues.
 func testPermissionWord(b *testEnv) {
 	id := b.create()
-	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user declined, and says: use the other one","text":"Ok."}`)))
+	b.send(id, inMode("ask", b.script(reply(bash("touch a"), bash("touch b")), `{"expect":"^the user denied it and said: use the other one","text":"Ok."}`)))
 	seq, _ := b.permission(id, 1)
 	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: "use the other one"}))
 	b.allow(id, 2)

@@ -118,7 +118,7 @@ func testSubagentBudget(b *testEnv) {
 // warning to the model, and that the session's budget counts all its turns.
 func testBudgets(b *testEnv) {
 	const look = `{"calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
-	const warned = `{"expect":"Note: .*Finish what you are at","calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
+	const warned = `{"expect":"Note: .*Finish the current step","calls":[{"name":"list"}],"usage":{"input":30,"cache_read":10,"output":10,"cost":50}}`
 	for name, set := range map[string]func(*pawl.Settings){
 		"cost":    func(s *pawl.Settings) { s.MaxCost = 150 },
 		"tokens":  func(s *pawl.Settings) { s.MaxTokens = 150 },

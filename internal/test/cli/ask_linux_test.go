@@ -205,7 +205,7 @@ func TestAskEndOfInput(t *testing.T) {
 
 func TestAskOwnWords(t *testing.T) {
 	t.Parallel()
-	b := newProject(t, "", calls(writesA), `{"expect":"^the user declined, and says: yes, but call it b","calls":[`+writesB+`]}`, done)
+	b := newProject(t, "", calls(writesA), `{"expect":"^the user denied it and said: yes, but call it b","calls":[`+writesB+`]}`, done)
 	x := startAsk(t, b)
 	x.Await(hint)
 	x.Type("yes, but call it b\n")
@@ -311,7 +311,7 @@ func TestResumedWhereNobodyIs(t *testing.T) {
 	resume := b.Command("resume")
 	defer time.AfterFunc(30*time.Second, func() { _ = resume.Process.Kill() }).Stop()
 	out := harness.Wait(t, resume)
-	if !strings.Contains(out.Stderr, "pawl: write: the user declined, and says: no user is present") || out.Stdout != "All done.\n" {
+	if !strings.Contains(out.Stderr, "pawl: write: the user denied it and said: no user is present") || out.Stdout != "All done.\n" {
 		t.Errorf("got %+v", out)
 	}
 	if b.Read(t, "a") != "" {

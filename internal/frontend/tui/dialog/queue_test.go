@@ -153,7 +153,7 @@ func (d *env) log() []pawl.Event {
 func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	d := sit(t,
 		`{"calls":[{"name":"bash","input":{"command":"touch one two"}},{"name":"bash","input":{"command":"touch three"}}]}`,
-		`{"expect":"the user declined, and says: not that","calls":[{"name":"bash","input":{"command":"touch four"}}]}`,
+		`{"expect":"the user denied it and said: not that","calls":[{"name":"bash","input":{"command":"touch four"}}]}`,
 		`{"text":"Never."}`)
 	d.follow(nil, 0)
 	one := d.asked("touch one two")

@@ -96,7 +96,7 @@ func Lookup(name string, more []Theme) (Theme, error) {
 	if !ok {
 		names := append(Names(more), Auto)
 		if similar := suggest.Quoted("", name, names); similar != "" {
-			return t, fault.New(pawl.ErrInvalid, "unknown theme %q", name).Hint("Did you mean %s?", similar)
+			return t, fault.New(pawl.ErrInvalid, "unknown theme %q: did you mean %s?", name, similar)
 		}
 		return t, fault.New(pawl.ErrInvalid, "unknown theme %q: use %s", name, humanize.Join(names, "or"))
 	}
