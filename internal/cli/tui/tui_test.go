@@ -110,7 +110,7 @@ func TestAppearanceErrors(t *testing.T) { //nolint:paralleltest // it sets envir
 		name, conf, themed string
 		says               []string
 	}{
-		{"an unknown theme", `{"tui":{"theme":"drak"}}`, "", []string{"pawl.json", "tui.theme", "did you mean dark"}},
+		{"an unknown theme", `{"tui":{"theme":"drak"}}`, "", []string{"pawl.json", "tui.theme", `did you mean "dark"`}},
 		{"an unknown action", `{"tui":{"keys":{"snd":["f5"]}}}`, "", []string{"pawl.json", "tui.keys.snd", "did you mean send"}},
 		{"one key for two", `{"tui":{"keys":{"queue":["enter"]}}}`, "", []string{"pawl.json", "tui.keys.queue", "send"}},
 		{"an unknown way to be told", `{"tui":{"notify":"mail"}}`, "", []string{"pawl.json", "tui.notify", "bell"}},
