@@ -24,7 +24,7 @@ func TestResumeAfterKill(t *testing.T) {
 	x.Kill()
 
 	y := w.Start(Large, "--mode", "yolo", "-c")
-	s := y.Await("all of the tests pass.", "done ·")
+	s := y.Await("all of the tests pass.", "Done ·")
 	for _, text := range []string{fix, "I look at the cart first.", "read cart/cart.go", "edit cart/cart.go", "i.Cents * i.Count"} {
 		if !s.Has(text) {
 			t.Errorf("%q is not seen any more:\n%s", text, s)
@@ -46,7 +46,7 @@ func TestAttach(t *testing.T) {
 	x.Keys("C-d")
 	x.ended()
 	y := w.Start(Large, "--attach", server.URL, "-c")
-	y.Await(fix, "I look at the cart first.", "i.Cents * i.Count", "Fixed.", "done ·")
+	y.Await(fix, "I look at the cart first.", "i.Cents * i.Count", "Fixed.", "Done ·")
 }
 
 // TestServerKilled checks that the UI reconnects to a server that was killed and
@@ -62,7 +62,7 @@ func TestServerKilled(t *testing.T) {
 	x.Await("the server cannot be reached")
 	x.Type("What I was writing")
 	w.Serve()
-	s := x.Await("all of the tests pass.", "done ·", "What I was writing")
+	s := x.Await("all of the tests pass.", "Done ·", "What I was writing")
 	if n := strings.Count(s.String(), "The total counts"); n != 1 {
 		t.Errorf("the reply is seen %d times:\n%s", n, s)
 	}
@@ -81,9 +81,9 @@ func TestResizeWhileStreaming(t *testing.T) {
 		x.Resize(sizes[i%len(sizes)])
 	}
 	x.Resize(Normal)
-	x.Await("The end of it.", "done ·")
+	x.Await("The end of it.", "Done ·")
 	y := w.Start(Normal, "-c")
-	y.Await("The end of it.", "done ·")
+	y.Await("The end of it.", "Done ·")
 	want := y.still(Screen.String).String()
 	x.Until("the same as on a terminal of this size:\n"+want, func(s Screen) bool { return s.String() == want })
 }

@@ -26,7 +26,7 @@ func TestFirstRun(t *testing.T) {
 	x.Keys("Enter")
 	x.Await("Choose a permission mode")
 	x.Keys("Enter")
-	x.Await("kept in your configuration")
+	x.Await("Saved to your configuration")
 	x.Say("Who is there?")
 	x.Await("I am here.")
 	x.Keys("C-d")
@@ -35,7 +35,7 @@ func TestFirstRun(t *testing.T) {
 	y := w.Start(Normal)
 	y.Await("Ask Pawl to do something…")
 	y.Say("And now?")
-	if s := y.Await("I am here.", "done ·"); s.Has("Welcome") {
+	if s := y.Await("I am here.", "Done ·"); s.Has("Welcome") {
 		t.Errorf("the choice was not kept:\n%s", s)
 	}
 }
@@ -80,7 +80,7 @@ func TestApproveDiff(t *testing.T) {
 		t.Errorf("the file was changed before the answer:\n%s", got)
 	}
 	x.Answer("y", "allow once")
-	x.Await("Fixed.", "done ·")
+	x.Await("Fixed.", "Done ·")
 	if got := w.Read("cart/cart.go"); !strings.Contains(got, "i.Cents * i.Count") {
 		t.Errorf("the file was not changed:\n%s", got)
 	}
@@ -96,7 +96,7 @@ func TestAlways(t *testing.T) {
 	ask(x)
 	x.Await("Allow this", `"touch made"`)
 	x.Answer("a", "always")
-	x.Await("Once.", "done ·")
+	x.Await("Once.", "Done ·")
 	if err := os.Remove(filepath.Join(w.Project, "made")); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAlways(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
 		t.Error(err)
 	}
-	y.Await("done · 2 steps")
+	y.Await("Done · 2 steps")
 	y.Say("And another.")
 	y.Await("Allow this", "touch other")
 }
@@ -129,7 +129,7 @@ func TestDenyWithAWord(t *testing.T) {
 	x.Type("only look at it")
 	x.Await("only look at it")
 	x.Keys("Enter")
-	x.Await("Then not.", "done ·")
+	x.Await("Then not.", "Done ·")
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
 		t.Errorf("the command ran: %v", err)
 	}
@@ -144,9 +144,9 @@ func TestCancel(t *testing.T) {
 	ask(x)
 	x.Await("I begin", "esc to interrupt")
 	x.Keys("Escape")
-	x.Await("I begin", "interrupted")
+	x.Await("I begin", "Canceled")
 	x.Say("Are you there?")
-	x.Await("interrupted", "Here.", "done ·")
+	x.Await("Canceled", "Here.", "Done ·")
 }
 
 // TestSteer checks that a prompt sent during a turn reaches the model with the next
@@ -159,9 +159,9 @@ func TestSteer(t *testing.T) {
 	ask(x)
 	x.Await("begun")
 	x.Say("Answer in French.")
-	x.Await("steers")
+	x.Await("steer ·")
 	gate.Open()
-	x.Await("In French, then.", "done ·")
+	x.Await("In French, then.", "Done ·")
 	s := x.Vanished("steer ·")
 	if n := strings.Count(s.String(), "Answer in French."); n != 1 {
 		t.Errorf("the prompt is seen %d times:\n%s", n, s)
@@ -217,7 +217,7 @@ func TestPaste(t *testing.T) {
 	x.Type(" What is it?")
 	x.Await("What is it?")
 	x.Keys("Enter")
-	x.Await("That is a lot.", "done ·")
+	x.Await("That is a lot.", "Done ·")
 	sent := w.Asked()[0]
 	if want := strings.TrimSuffix(b.String(), "\n"); !strings.Contains(sent, strings.ReplaceAll(want, "\n", `\n`)) {
 		t.Errorf("the model was not told all of it: %d bytes", len(sent))

@@ -19,7 +19,7 @@ var masks = []struct {
 	text    string
 }{
 	{regexp.MustCompile(`/tmp/pawl-[a-z0-9]{8}\b`), "/home/ada/projects"},
-	{regexp.MustCompile(`\b\d+ (h|m) \d\d (m|s)\b`), "0.1 s"},
+	{regexp.MustCompile(`\b\d+ (h( \d+ min)?|min( \d+ s)?)\b`), "0.1 s"},
 	{regexp.MustCompile(`\b\d+(\.\d)? s\b`), "0.1 s"},
 	{regexp.MustCompile(`, in 0\.1 s`), ", in 20 s"},
 	{regexp.MustCompile(`\b\d\d seconds left`), "58 seconds left"},

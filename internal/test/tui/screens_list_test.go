@@ -14,14 +14,14 @@ var listScreens = []screen{
 	{name: "mention", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Type("see @cart"); x.Await("cart/price.go") }},
 	{name: "models", looks: "dark", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-l"); x.Await("Models", "claude-sonnet-4-5") }},
 	{name: "agents", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-g"); x.Await("Agents", "build") }},
-	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Await("· guard ·"); x.Say("/mode"); x.Await("look and plan", "guard") }},
+	{name: "modes", script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Await("· guard ·"); x.Say("/mode"); x.Await("Read and plan", "guard") }},
 	{name: "help", picture: true, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("F1"); x.Await("Send the prompt; steers a running turn") }},
 	{name: "sessions", picture: true, looks: "dark", script: []reply{{Text: "It is the count."}}, drive: func(x *Terminal) {
 		done(x)
 		x.Keys("C-n")
-		x.Vanished("done ·")
+		x.Vanished("Done ·")
 		x.Say("What does the shop sell?")
-		x.Await("done ·")
+		x.Await("Done ·")
 		x.Keys("C-s")
 		x.Await("The total of a cart", "What does the shop")
 	}},
@@ -41,9 +41,9 @@ var lookScreens = []screen{
 	{name: "theme-plain", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: themed("plain"), drive: done},
 	{name: "no-color", looks: "plain", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "NO_COLOR=1") }, drive: done},
 	{name: "ascii", script: aTurn, args: []string{"--mode", "guard"}, prepare: func(w *Env) { w.Env = append(w.Env, "LANG=C", "LC_ALL=C") }, drive: func(x *Terminal) {
-		x.Await("Ask Pawl to do something…")
+		x.Await("Ask Pawl to do something")
 		x.Say(fix)
-		x.Await("done ")
+		x.Await("Done ")
 	}},
 	{name: "themes", script: []reply{sumsUp}, drive: func(x *Terminal) {
 		done(x)
@@ -64,7 +64,7 @@ var smallScreens = []screen{
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")
-		x.Await("done ·")
+		x.Await("Done ·")
 	}},
 	{name: "small-ask", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{{Calls: []call{bash("go test ./... && rm -rf build")}}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
 		ready(x)

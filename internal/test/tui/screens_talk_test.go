@@ -80,7 +80,7 @@ var talkScreens = []screen{
 		ask(x)
 		x.Await("I begin")
 		x.Keys("Escape")
-		x.Await("interrupted")
+		x.Await("Canceled")
 	}},
 	{name: "queue", picture: true, script: []reply{{Text: "I begin to think and never come to an end of it.", Deltas: 4, Fault: "hang"}}, drive: func(x *Terminal) {
 		ask(x)
@@ -97,7 +97,7 @@ var talkScreens = []screen{
 		done(x)
 		x.Keys("C-f")
 		x.Type("cart")
-		x.Await("find: cart")
+		x.Await("search: cart")
 	}},
 	{name: "stats", script: []reply{sumsUp}, drive: func(x *Terminal) {
 		done(x)
@@ -107,8 +107,8 @@ var talkScreens = []screen{
 	}},
 	{name: "permissions", script: []reply{{Calls: []call{bash("touch made")}}, {Text: "Made."}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
 		ask(x)
-		x.Answer("a", "always")
-		x.Await("done ·")
+		x.Answer("a", "always allow")
+		x.Await("Done ·")
 		x.Say("/permissions")
 		x.Vanished("› /permissions")
 		x.Await("touch made")
@@ -122,13 +122,13 @@ var talkScreens = []screen{
 		done(x)
 		x.Say("/rewind")
 		x.Answer("enter", "preview")
-		x.Await("i.Cents * i.Count", "goes back")
+		x.Await("i.Cents * i.Count", "scope:")
 		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "rewind") })
 	}},
 	{name: "undone", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/undo")
-		x.Answer("enter", "rewind")
+		x.Answer("enter", "undo")
 		x.Await("Undid")
 	}},
 	{
@@ -140,7 +140,7 @@ var talkScreens = []screen{
 		},
 		drive: func(x *Terminal) {
 			ask(x)
-			x.Await("Find the total", "works")
+			x.Await("Find the total", "working")
 			x.Keys("C-b")
 			x.Await("Subagents and background commands", "stop")
 		},

@@ -88,5 +88,5 @@ func ask(x *Terminal) {
 // done sends the default prompt and waits for the end of the turn.
 func done(x *Terminal) {
 	ask(x)
-	x.Await("done ·")
+	x.Await("Done ·")
 }
