@@ -124,8 +124,8 @@ func (f finder) notFound(name string, all []pawl.Session) error {
 	for _, s := range all {
 		ids = append(ids, ShortID(s.ID))
 	}
-	if similar := suggest.Names(name, append(ids, Last)); len(similar) > 0 {
-		return err.Hint("%s", DidYouMean(similar))
+	if similar := suggest.Quoted("", name, append(ids, Last)); similar != "" {
+		return err.Hint("Did you mean %s?", similar)
 	}
 	if len(name) < minShort {
 		return err.Hint("Use at least %d characters of the id, or %q.", minShort, Last)

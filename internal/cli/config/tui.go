@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
@@ -32,7 +33,7 @@ func UserThemes() ([]theme.Theme, error) {
 // CheckTUI checks the theme and the key bindings of the terminal UI.
 func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 	wrong := func(key string, err error) {
-		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + err.Error()})
+		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: key + ": " + fault.Text(err)})
 	}
 	if name := u.TUI.Theme; name != "" && name != theme.Auto {
 		if _, err := theme.Lookup(name, themes); err != nil {
@@ -41,8 +42,8 @@ func CheckTUI(u config.User, themes []theme.Theme) (findings []config.Finding) {
 	}
 	if _, err := keys.New(u.TUI.Keys); err != nil {
 		key := "tui.keys"
-		if fault := (*keys.Fault)(nil); errors.As(err, &fault) {
-			key, err = key+"."+fault.Action, errors.New(fault.Why)
+		if wrong := (*keys.Fault)(nil); errors.As(err, &wrong) {
+			key, err = key+"."+wrong.Action, errors.New(wrong.Why)
 		}
 		wrong(key, err)
 	}

@@ -120,8 +120,8 @@ func (h *localServers) find(name string) (app.MCPServer, error) {
 	for _, e := range h.entries {
 		names = append(names, e.Name)
 	}
-	if similar := suggest.Names(name, names); len(similar) > 0 {
-		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("%s", cli.DidYouMean(similar))
+	if similar := suggest.Quoted("", name, names); similar != "" {
+		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).Hint("Did you mean %s?", similar)
 	}
 	if h.untrusted > 0 {
 		return app.MCPServer{}, fault.New(pawl.ErrNotFound, "MCP server %.40q not found", name).

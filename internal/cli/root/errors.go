@@ -24,8 +24,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fault.New(pawl.ErrInvalid, "unknown flag %q", "-"+unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
 		e := fault.New(pawl.ErrInvalid, "unknown flag %.80q", "--"+unknown.GetSpecifiedName())
-		if similar := suggest.Names("--"+unknown.GetSpecifiedName(), flagNames(cmd)); len(similar) > 0 {
-			e = e.Hint("%s", cli.DidYouMean(similar))
+		if similar := suggest.Quoted("", "--"+unknown.GetSpecifiedName(), flagNames(cmd)); similar != "" {
+			e = e.Hint("Did you mean %s?", similar)
 		}
 		err = e
 	case errors.As(err, &noValue):
@@ -91,8 +91,8 @@ func unknownCommand(cmd *cobra.Command, name string) *fault.Error {
 		}
 	}
 	e := fault.New(pawl.ErrInvalid, "unknown command %.80q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())+" "+name))
-	if similar := suggest.Names(name, names); len(similar) > 0 {
-		return e.Hint("%s", cli.DidYouMean(similar))
+	if similar := suggest.Quoted("", name, names); similar != "" {
+		return e.Hint("Did you mean %s?", similar)
 	}
 	return e
 }
