@@ -79,7 +79,7 @@ func (f privateDirs) private(names ...string) (string, error) {
 			return "", fmt.Errorf("create a private directory: %w", err)
 		}
 		if !ours(info, 0o077) {
-			return "", fault.New(pawl.ErrDenied, "%s is accessible to other users (%s)", path, info.Mode()).Hint("Check who created it, and remove it.")
+			return "", fault.New(pawl.ErrDenied, "%s is not a private directory of the current user (%s)", path, info.Mode()).Hint("Check who created it, and remove it.")
 		}
 	}
 	return path, nil

@@ -117,7 +117,7 @@ func modeOfTheProject(a *attackEnv) {
 	if shown := a.person("n\n", "trust"); !strings.Contains(shown, "Trust this project?") {
 		a.breach("nobody is asked for trust: %s", shown)
 	}
-	if out := a.must("permissions", "list"); !strings.HasPrefix(out, "mode ask\n") {
+	if out := a.must("permissions", "list"); !strings.HasPrefix(out, "mode: ask\n") {
 		a.breach("the mode is another: %s", out)
 	}
 	for _, flags := range [][]string{nil, {"--trust"}} {
@@ -172,13 +172,13 @@ func homeOfTheProject(a *attackEnv) {
 	a.write("moved.json", `{"permissions":{"mode":"yolo"}}`)
 	for _, flags := range [][]string{nil, {"--trust"}} {
 		a.playWith(flags, bash("true"))
-		if mode := a.must("permissions", "list"); moved() || strings.HasPrefix(mode, "mode yolo") {
+		if mode := a.must("permissions", "list"); moved() || strings.HasPrefix(mode, "mode: yolo") {
 			a.breach("a variable of the repository's has moved pawl's folders: %s", firstLine(mode))
 		}
 	}
 	a.canaries()
 	a.env = append(a.env, variables...)
-	if mode := a.must("permissions", "list"); !strings.HasPrefix(mode, "mode yolo") || a.pawl("session", "list").Code != 0 || !moved() {
+	if mode := a.must("permissions", "list"); !strings.HasPrefix(mode, "mode: yolo") || a.pawl("session", "list").Code != 0 || !moved() {
 		a.Fatalf("the variables move nothing, so nothing is shown: %s", mode)
 	}
 }

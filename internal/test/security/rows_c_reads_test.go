@@ -181,7 +181,7 @@ func plantedFolders(a *attackEnv) {
 			a.ok(os.MkdirAll(filepath.Dir(path), 0o700))
 			plant(path)
 			o := a.play("guard", bash("echo x > /tmp/canary; echo x > $XDG_CACHE_HOME/canary2; touch ran"))
-			if a.exists("ran") || !strings.Contains(o.result(1), "not a folder of yours alone") {
+			if a.exists("ran") || !strings.Contains(o.result(1), "not a private directory") {
 				a.breach("a command ran with %s as %s: %s", how, place, o.result(1))
 			}
 			_ = os.Remove(filepath.Join(a.dir, "ran"))

@@ -173,12 +173,12 @@ func (a *attackEnv) shows(what, text string, wants ...string) {
 
 // commandsThatDeceive: a command reads otherwise than it runs.
 func commandsThatDeceive(a *attackEnv) {
-	a.shows("another direction", a.question(bash("echo \u202etxt.exe\u202c \u2066x\u2069")), `| echo \u{202e}txt.exe\u{202c} \u{2066}x\u{2069}`, "characters that do not show")
-	a.shows("no width", a.question(bash("ca\u200bt a\u00adb\ufeff \U000e0041\u2800")), `| ca\u{200b}t a\u{ad}b\u{feff} \u{e0041}\u{2800}`, "characters that do not show")
-	a.shows("an escape", a.question(bash("echo \x1b[2K\x1b[8mhidden\rls")), `| echo \u{1b}[2K\u{1b}[8mhidden\u{d}ls`, "characters that do not show")
+	a.shows("another direction", a.question(bash("echo \u202etxt.exe\u202c \u2066x\u2069")), `| echo \u{202e}txt.exe\u{202c} \u{2066}x\u{2069}`, "invisible characters")
+	a.shows("no width", a.question(bash("ca\u200bt a\u00adb\ufeff \U000e0041\u2800")), `| ca\u{200b}t a\u{ad}b\u{feff} \u{e0041}\u{2800}`, "invisible characters")
+	a.shows("an escape", a.question(bash("echo \x1b[2K\x1b[8mhidden\rls")), `| echo \u{1b}[2K\u{1b}[8mhidden\u{d}ls`, "invisible characters")
 	a.shows("look-alikes", a.question(bash("\u0430pt-get install x")), "\u0430pt-get mixes letters of Cyrillic and Latin")
 	a.shows("nothing but look-alikes", a.question(bash("\u0441\u0440 a b")), "\u0441\u0440 looks like cp")
-	a.shows("a path", a.question(call{"write", in{"path": "a\u202egpj.sh", "content": "x\u200by\n"}}), `a\u{202e}gpj.sh`, `x\u{200b}y`, "characters that do not show")
+	a.shows("a path", a.question(call{"write", in{"path": "a\u202egpj.sh", "content": "x\u200by\n"}}), `a\u{202e}gpj.sh`, `x\u{200b}y`, "invisible characters")
 }
 
 // hostsThatDeceive: a host reads otherwise than where it leads.
@@ -194,7 +194,7 @@ func hostsThatDeceive(a *attackEnv) {
 	a.shows("a look-alike that is fetched", a.question(fetch("https://\u0430pple.com/")), "xn--pple-43d.com is displayed as \u0430pple.com")
 	a.shows("nothing but look-alikes", a.question(fetch("https://\u0430\u0440\u0440\u04cf\u0435.com/")), "xn--80ak6aa92e.com is displayed as")
 	a.shows("a name before the host", a.question(reach("https://good.test@evil.test:8443/")), "it connects to evil.test:8443: the text before the @ is not the host")
-	a.shows("an odd address", a.question(reach("0x7f.1")), "an address in an odd spelling")
+	a.shows("an odd address", a.question(reach("0x7f.1")), "an unusual spelling of an IP address")
 }
 
 // commandsThatHide: what a command does stands far behind, below or beside what
@@ -273,7 +273,7 @@ func pasteThatReads(a *attackEnv) {
 	for i, paste := range []string{"see @secret.txt now", "!cat secret.txt >" + a.canary("run"), strings.Repeat("@secret.txt\n", 20), "a" + hides + "b @secret.txt"} {
 		answer := fmt.Sprintf("answer-%d", i)
 		t := a.onScreen("--mode", "guard", "--model", a.script(reply{"text": answer}))
-		if !t.await("done?", 1) {
+		if !t.await("Ask Pawl to do", 1) {
 			a.Fatalf("there is no prompt: %s", t.text())
 		}
 		t.keys("\x1b[200~" + paste + "\x1b[201~ @note.txt ok\r")
@@ -321,7 +321,7 @@ func keysBeforeTheQuestion(a *attackEnv) {
 		if !t.await("Allow this?", 1) {
 			a.Fatalf("nobody was asked: %s", t.text())
 		}
-		if t.await("does not count", 1) {
+		if t.await("ignored input", 1) {
 			t.keys(endOfInput)
 		}
 		t.end()
