@@ -202,7 +202,7 @@ func askedTurn(t *testing.T, d *diary) (*testEnv, Turn) {
 	return w, turn
 }
 
-var errTaken = errors.New("Pawl is shutting down")
+var errTaken = errors.New("the process is shutting down")
 
 // When the work is taken away while a person is asked, the ask stays open.
 func TestTakenAwayWhileAsked(t *testing.T) {

@@ -158,7 +158,7 @@ func TestCancelThatComesTooLate(t *testing.T) {
 // decided: the turn stays open, and resuming it is like resuming after a crash.
 func TestWorkIsTakenAway(t *testing.T) {
 	t.Parallel()
-	why := errors.New("Pawl is shutting down")
+	why := errors.New("the process is shutting down")
 	tests := []struct {
 		name   string
 		script []string

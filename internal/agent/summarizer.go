@@ -14,7 +14,7 @@ import (
 // SummaryTimeout bounds the writing of a title or a summary.
 const SummaryTimeout = 20 * time.Second
 
-var errSummarizerClosed = errors.New("Pawl is shutting down")
+var errSummarizerClosed = errors.New("the process is shutting down")
 
 // summaryKey identifies a title or a summary that is being written.
 type summaryKey struct {

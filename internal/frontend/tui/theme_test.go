@@ -136,7 +136,7 @@ func TestThemes(t *testing.T) {
 		t.Errorf("by its name: %s", a.wears())
 	}
 	a.do(a.chooseTheme("drak")())
-	a.says(t, `unknown theme "drak". Did you mean "dark"?`)
+	a.says(t, `unknown theme "drak": did you mean "dark"?`)
 	if a.do(a.chooseTheme("auto")()); a.wears() != "terminal" || kept[2] != "auto" {
 		t.Errorf("auto: %s, %v", a.wears(), kept)
 	}

@@ -262,7 +262,7 @@ func (f *flow) register(ctx context.Context, meta *oauthex.AuthServerMeta, kept 
 		config.ClientID, config.ClientSecret = kept.ClientID, kept.Secret
 		return config, nil
 	case meta.RegistrationEndpoint == "":
-		return nil, errors.New("Pawl cannot register there: create a client id and set it as oauth.client_id")
+		return nil, errors.New("automatic registration is not available: create a client id and set it as oauth.client_id")
 	}
 	client, err := f.config.issuerClient(f.server, meta.RegistrationEndpoint)
 	if err != nil {

@@ -29,7 +29,7 @@ func (p Policy) place(target string) (place, error) {
 	case strings.ContainsRune(target, 0):
 		return place{}, errors.New("the path contains a NUL byte")
 	case strings.HasPrefix(target, `\\`) || len(target) > 2 && target[1] == ':' && (target[2] == '\\' || target[2] == '/'):
-		return place{}, errors.New("Windows paths are not supported")
+		return place{}, errors.New("paths with drive letters or backslashes are not supported")
 	}
 	var at place
 	tilde := target == "~" || strings.HasPrefix(target, "~/")

@@ -48,7 +48,7 @@ type run struct {
 
 // errShutdown is the cause that ends the context of every turn when the runner closes; the turns stay
 // open. See agent.Stepper.
-var errShutdown = errors.New("Pawl is shutting down")
+var errShutdown = errors.New("the process is shutting down")
 
 // New returns a Runner. The caller must close it.
 func New(c Config) *Runner {
