@@ -64,7 +64,7 @@ func TestSaysDone(t *testing.T) {
 			w := notes(t)
 			w.Lead(append(before, many(pawl.MissionNudges+1, "All is done.")...)...)
 			b := w.ends(pawl.MissionBlocked)
-			if !strings.Contains(blocked(b), "without a step forward") {
+			if !strings.Contains(blocked(b), "without progress") {
 				t.Errorf("it is blocked: %q", blocked(b))
 			}
 			w.clean()

@@ -41,7 +41,7 @@ var evidence = []story{
 			w.Lead(task1(Seal(), Seal(), sealedBy, gaveUp(), "It is blocked.")...)
 		},
 		want:    []string{"T1 merged", "fault: review goal", "blocked by commander"},
-		refused: []string{"seal: does not hold: as the code shows", "seal: nothing has changed since"}, holds: unticked,
+		refused: []string{"seal: as the code shows", "seal: nothing has changed since"}, holds: unticked,
 	},
 	{
 		name: "changes more after a judgment and calls it judged", files: note, args: noted,

@@ -66,7 +66,7 @@ func TestSemanticConflict(t *testing.T) {
 	if len(got) != 1 || got[0].Why != pawl.ReturnCheck {
 		t.Fatalf("came back: %+v", got)
 	}
-	if text := w.subtask(b, got[0].Task, 2); !strings.Contains(text, "only 2 times") || !strings.Contains(text, "What it did is in your folder.") {
+	if text := w.subtask(b, got[0].Task, 2); !strings.Contains(text, "only 2 times") || !strings.Contains(text, "Its changes are in your working directory.") {
 		t.Errorf("the next attempt was told: %s", text)
 	}
 }
@@ -136,7 +136,7 @@ func TestWorkerHangs(t *testing.T) {
 	}
 	w.has(b, "a.txt", "a")
 	first := bodies[pawl.TaskStarted](w, b.Session.ID)[0].Worker
-	if prompts := bodies[pawl.Prompted](w, first); len(prompts) != 2 || !strings.Contains(prompts[1].Parts.Text(), "no sign of you") {
+	if prompts := bodies[pawl.Prompted](w, first); len(prompts) != 2 || !strings.Contains(prompts[1].Parts.Text(), "made no progress") {
 		t.Errorf("it was told %d times: %+v", len(prompts), prompts)
 	}
 }
@@ -153,7 +153,7 @@ func TestProtected(t *testing.T) {
 		t.Error(diff)
 	}
 	w.has(b, "other.txt", "other")
-	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "It changed: other.txt") {
+	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "Protected files were changed: other.txt") {
 		t.Errorf("the second attempt was told: %s", text)
 	}
 }
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 	if diff := cmp.Diff([]string{"T1 refused"}, w.returns(b)); diff != "" {
 		t.Error(diff)
 	}
-	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "differ in case only") {
+	if text := w.subtask(b, "T1", 2); !strings.Contains(text, "differ only in case") {
 		t.Errorf("the second attempt was told: %s", text)
 	}
 }
