@@ -48,7 +48,7 @@ func TestPermissions(t *testing.T) {
 		{"once", []string{"Allow once", "Allow once"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}, {Outcome: "answered"}}},
 		{"always", []string{"Always allow"}, "end_turn", "2", []pawl.Answer{{Outcome: "answered"}}},
 		{"reject", []string{"Deny and continue", "Deny and continue"}, "end_turn", "", []pawl.Answer{
-			{Outcome: "denied", Text: "not this; continue without it"}, {Outcome: "denied", Text: "not this; go on without it"},
+			{Outcome: "denied", Text: "not this; continue without it"}, {Outcome: "denied", Text: "not this; continue without it"},
 		}},
 		{"stop", []string{"Deny and stop"}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},
 		{"canceled", []string{""}, "end_turn", "", []pawl.Answer{{Outcome: "denied"}}},

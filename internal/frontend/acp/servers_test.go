@@ -277,7 +277,7 @@ func TestServersThatAreNotUsed(t *testing.T) {
 	notices := e.thoughts(id)
 	for _, want := range []string{
 		`The editor's MCP server "taken" is not used: Pawl's configuration has a server with the same name (taken).`,
-		`The editor's MCP server "My server" is called My-server here.`,
+		`The editor's MCP server "My server" is called My-server in Pawl.`,
 		`The editor's MCP server "My/server" is not used: the editor has another server that Pawl calls My-server`,
 		`The editor's MCP server "plain" is not used: url: use https`,
 	} {

@@ -103,10 +103,10 @@ func TestNoModel(t *testing.T) {
 	}
 	e := start(t, b)
 	_, err := e.conn.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: b.Dir, McpServers: []sdk.McpServer{}})
-	if err == nil || !strings.Contains(words(err), "no model is chosen") {
+	if err == nil || !strings.Contains(words(err), "no model configured") {
 		t.Errorf("session/new: %v", err)
 	}
-	if _, err := e.conn.Authenticate(t.Context(), sdk.AuthenticateRequest{MethodId: "any"}); err == nil || !strings.Contains(words(err), "no model is chosen") {
+	if _, err := e.conn.Authenticate(t.Context(), sdk.AuthenticateRequest{MethodId: "any"}); err == nil || !strings.Contains(words(err), "no model configured") {
 		t.Errorf("authenticate: %v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestCommands(t *testing.T) {
 	if stop := e.prompt(id, sdk.TextBlock("/greet Ada")); stop != "end_turn" {
 		t.Errorf("it ended with %q", stop)
 	}
-	if stop := e.prompt(id, sdk.TextBlock("/none")); !strings.Contains(stop, "there is no command /none; there are: /greet") {
+	if stop := e.prompt(id, sdk.TextBlock("/none")); !strings.Contains(stop, `unknown command "/none"`) {
 		t.Errorf("unknown: %q", stop)
 	}
 }

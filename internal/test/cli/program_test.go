@@ -83,7 +83,7 @@ func TestTokensOfTenants(t *testing.T) {
 	t.Parallel()
 	b := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
 	for _, tenant := range []string{"acme", "rival"} {
-		if out := b.Run(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada"); out.Code == 0 || !strings.Contains(out.Stderr, "'pawl tenant create "+tenant+"'") {
+		if out := b.Run(t, "token", "create", "laptop", "--tenant", tenant, "--user", "ada"); out.Code == 0 || !strings.Contains(out.Stderr, "`pawl tenant create "+tenant+"`") {
 			t.Errorf("a token of no tenant that is there: exit %d, %s", out.Code, out.Stderr)
 		}
 		b.Must(t, "tenant", "create", tenant)
@@ -91,11 +91,11 @@ func TestTokensOfTenants(t *testing.T) {
 			t.Errorf("made %s", made)
 		}
 	}
-	if all := b.Must(t, "token", "list").Stdout; !strings.Contains(all, "no tokens") {
+	if all := b.Must(t, "token", "list").Stdout; !strings.Contains(all, "No tokens") {
 		t.Errorf("without a tenant there are %s", all)
 	}
 	b.Must(t, "token", "revoke", "laptop", "--tenant", "acme")
-	for tenant, state := range map[string]string{"acme": "revoked", "rival": "live"} {
+	for tenant, state := range map[string]string{"acme": "revoked", "rival": "active"} {
 		if list := b.Must(t, "token", "list", "--tenant", tenant).Stdout; strings.Count(list, "laptop") != 1 || !strings.Contains(list, state) {
 			t.Errorf("%s has %s, want one that is %s", tenant, list, state)
 		}

@@ -43,7 +43,7 @@ func TestNoPageOnATerminal(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--format", "html"}, "add -o session.html"},
+		{[]string{"--format", "html"}, "Pass -o session.html"},
 		{[]string{"--format", "md"}, "### Pawl"},
 	} {
 		terminal, seen := harness.RecordTerminal(t)
