@@ -287,7 +287,7 @@ func TestKilledWhileAChildAsks(t *testing.T) {
 		calls(`{"name":"task","input":{"agent":"general","prompt":"x","description":"the \u001b[2Jwork"}}`), done,
 		ofChild+calls(writesA)[1:], ofChild+`"text":"Back."}`)
 	x := startAsk(t, b)
-	x.Await(`the task "the \\u{1b}[2Jwork" (general) asks:`)
+	x.Await(`subagent "the \\u{1b}[2Jwork" (general) asks:`)
 	x.Await(hint)
 	x.Kill()
 	x = b.Terminal(t, "resume")
