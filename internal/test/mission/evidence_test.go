@@ -89,7 +89,7 @@ var evidence = []story{
 				Delegate(), "I wait.", Seal(), gaveUp(), "It is blocked.")
 		},
 		want:    []string{"T1 merged", "fault: review-unreadable C1", "fault: review-unreadable U1", "blocked by commander"},
-		refused: []string{"plan: frozen since the first plan"}, holds: refusedPlans(3),
+		refused: []string{"plan: fixed since the first plan"}, holds: refusedPlans(3),
 	},
 	{
 		name: "asks for other checks and exceptions after the freeze", files: note, args: wished,
@@ -98,7 +98,7 @@ var evidence = []story{
 				planWith(Object{"allow_tests": []string{"*"}}), planWith(Object{"allow_files": []string{"*"}}),
 				planWith(Object{"criteria": criterion("U1", "anything")}), gaveUp(), "It is blocked.")
 		},
-		want: []string{"blocked by commander"}, refused: []string{"plan: frozen since the first plan", "plan: U1 is the user's"}, holds: refusedPlans(3),
+		want: []string{"blocked by commander"}, refused: []string{"plan: fixed since the first plan", "plan: U1 is the user's"}, holds: refusedPlans(3),
 	},
 	{
 		name: "has a planner ask for less", files: note, args: wished,
@@ -106,7 +106,7 @@ var evidence = []story{
 			w.As("planner", planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}, "allow_tests": []string{"*"}}), "It is planned.")
 			w.Lead(planWith(nil), Call{"delegate", Object{"planner": "Plan with less."}}, gaveUp(), "It is blocked.")
 		},
-		want: []string{"blocked by commander"}, refused: []string{"delegate: frozen since the first plan"},
+		want: []string{"blocked by commander"}, refused: []string{"delegate: fixed since the first plan"},
 	},
 	{
 		name: "puts its own in the place of the user's", files: note, args: wished,
@@ -115,7 +115,7 @@ var evidence = []story{
 				planWith(Object{"allow_files": []string{"*"}}), gaveUp(), "It is blocked.")
 		},
 		want:    []string{"blocked by commander"},
-		refused: []string{"plan: is the user's", "plan: a check needs an id of its own", "plan: the user has not agreed"},
+		refused: []string{"plan: is the user's", "plan: needs a unique id", "plan: the user has not approved"},
 	},
 	{
 		name: "merges what breaks together", files: parted, args: []string{"--check", "sh check.sh"}, either: true,
