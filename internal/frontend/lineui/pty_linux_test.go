@@ -330,7 +330,7 @@ func TestWhoGetsLines(t *testing.T) {
 	if code := x.Wait(); code != 2 {
 		t.Errorf("exit %d", code)
 	}
-	if out := b.Run(t, "--screen-reader"); out.Code != 2 || !strings.Contains(out.Stderr, "here is none") {
+	if out := b.Run(t, "--screen-reader"); out.Code != 2 || !strings.Contains(out.Stderr, "needs a terminal") {
 		t.Errorf("without a terminal: %+v", out)
 	}
 }

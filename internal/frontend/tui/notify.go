@@ -23,6 +23,9 @@ func (a *app) fail(err error) tea.Cmd {
 		return nil
 	}
 	a.message, a.failed = err.Error(), true
+	if strings.HasSuffix(a.message, "?") { // it suggests what to do already
+		return nil
+	}
 	if whole := strings.TrimRight(a.message, ".") + ". " + dialog.NextStep(err); !dialog.Long(whole, a.width) {
 		a.message = whole
 	}
