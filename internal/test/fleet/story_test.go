@@ -82,7 +82,7 @@ var story = []string{
 	`{"expect":"count","calls":[{"name":"bash","input":{"command":"echo x >> count"}}]}`,
 	`{"expect":"last step","text":"One.","usage":{"input":7,"output":1}}`,
 	`{"expect":"ask me","calls":[{"name":"bash","input":{"command":"touch yes"}},{"name":"bash","input":{"command":"touch other"}}]}`,
-	`{"expect":"says: not that one","text":"Then not."}`,
+	`{"expect":"said: not that one","text":"Then not."}`,
 	`{"calls":[{"name":"bash","input":{"command":"touch no"}}]}`,
 	`{"expect":"a child","calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"a task"}}]}`,
 	`{"expect":"> Done it.","text":"It is done."}`,

@@ -123,7 +123,7 @@ func TestSourceRemoved(t *testing.T) { //nolint:paralleltest // it sets environm
 		if err != nil {
 			t.Fatalf("nobody was told: %v", err)
 		}
-		if b, ok := e.Body.(pawl.Status); ok && strings.Contains(b.Message, "gone") && strings.Contains(b.Message, "tried again") {
+		if b, ok := e.Body.(pawl.Status); ok && strings.Contains(b.Message, "gone") && strings.Contains(b.Message, "retrying") {
 			return
 		}
 	}

@@ -63,7 +63,7 @@ func TestConfigureRefuses(t *testing.T) {
 		"unknown":              {"mine", Entry{Command: "mine"}, `lsp.mine: pawl knows no server of this name: say for which files it is`},
 		"a slip":               {"goplss", Entry{Disabled: true}, "did you mean gopls?"},
 		"a relative path":      {"gopls", Entry{Command: "./gopls"}, "or its absolute path"},
-		"a name that is none":  {"a/b", Entry{Extensions: good}, "the name is not that of a program"},
+		"a name that is none":  {"a/b", Entry{Extensions: good}, "the name is not a program"},
 		"an end without point": {"gopls", Entry{Extensions: []string{"."}}, `extensions: "."`},
 		"an end of two":        {"gopls", Entry{Extensions: []string{".d.ts"}}, `extensions: ".d.ts"`},
 		"nothing":              {"gopls", Entry{Extensions: []string{""}}, "extensions:"},

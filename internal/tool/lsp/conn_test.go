@@ -148,8 +148,8 @@ func TestConnBounds(t *testing.T) {
 	tests := []struct{ name, in, error string }{
 		{"replies that are not read", strings.Repeat(request("1"), queuedReplies+2), "does not read the replies"},
 		{"an endless id", request(`"` + strings.Repeat("x", idBytes) + `"`), "an id of 102 bytes"},
-		{"a flood", strings.Repeat(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(note), note), 4), "that nobody asked for"},
-		{"not JSON", "Content-Length: 3\r\n\r\n{]}", "not JSON-RPC"},
+		{"a flood", strings.Repeat(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(note), note), 4), "without a request"},
+		{"not JSON", "Content-Length: 3\r\n\r\n{]}", "invalid JSON-RPC"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestHostileServers(t *testing.T) {
 		{"deaf", "fake-lsp is still loading"},
 		{"garbage", "fake-lsp does not run: it sent \"Hello! I am a language server.\" where a header should be"},
 		{"garbage-later", "fake-lsp does not run: it sent \"{}{}{}\" where a header should be"},
-		{"not-json", "fake-lsp does not run: it sent what is not JSON-RPC"},
+		{"not-json", "fake-lsp does not run: it sent invalid JSON-RPC"},
 		{"header", "fake-lsp does not run: it announced a message of \" 1073741824\" bytes"},
 		{"endless", "fake-lsp does not run: it sent a header without an end"},
 		{"dies", "fake-lsp does not run: it ended (exit code 3): fatal: no such toolchain"},

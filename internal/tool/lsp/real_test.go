@@ -34,7 +34,7 @@ func realServers(t *testing.T) *Servers {
 	t.Helper()
 	table := Table()
 	for i := range table {
-		table[i].settle = 20 * settleTime // diagnostics of other files may be late on a busy machine
+		table[i].Settle = 20 * settleTime // diagnostics of other files may be late on a busy machine
 	}
 	m := &Servers{Table: table, Path: realPath(t)}
 	closeAtEnd(t, m)

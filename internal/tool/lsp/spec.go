@@ -33,10 +33,10 @@ type Spec struct {
 	// TSServer means that diagnostics are requested with tsserver commands.
 	TSServer bool
 
-	settle time.Duration // replaces settleTime in tests, if it is set
+	Settle time.Duration // how long after an answer the diagnostics of other files may follow; 0 means 100 ms
 }
 
-func (s Spec) settleTime() time.Duration { return cmp.Or(s.settle, settleTime) }
+func (s Spec) settleTime() time.Duration { return cmp.Or(s.Settle, settleTime) }
 
 // program returns the program to start.
 func (s Spec) program() string { return cmp.Or(s.Program, s.Name) }

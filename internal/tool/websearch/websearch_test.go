@@ -278,11 +278,11 @@ func TestChoice(t *testing.T) {
 		{name: "code elsewhere", code: true, vars: map[string]string{"EXA_API_KEY": "k", "SRC_ENDPOINT": "https://src.internal"}, host: "src.internal"},
 		{name: "code with a token", code: true, vars: map[string]string{"SRC_ACCESS_TOKEN": "k"}, host: "sourcegraph.com"},
 		{name: "unknown", c: Config{Service: "altavista"}, error: `websearch: unknown service "altavista": use exa, brave, tavily, searxng`},
-		{name: "for the other tool", c: Config{Service: "sourcegraph"}, error: "there is no service"},
+		{name: "for the other tool", c: Config{Service: "sourcegraph"}, error: `unknown service "sourcegraph"`},
 		{name: "no address", c: Config{Service: "searxng"}, error: "searxng has no address of its own"},
 		{name: "an address of nothing", c: Config{URL: "https://a.test"}, error: "name the service"},
 		{name: "a bad address", c: Config{Service: "exa", URL: "ftp://a.test"}, error: "the URL of exa: only http and https"},
-		{name: "a key in the address", c: Config{Service: "exa", URL: "https://u:p@a.test"}, error: "a name or a password"},
+		{name: "a key in the address", c: Config{Service: "exa", URL: "https://u:p@a.test"}, error: "a user name or password"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := opener(t, egresstest.New(t), test.vars)
@@ -348,7 +348,7 @@ func TestGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Search(t.Context(), Query{Text: "x", Count: 1}); err == nil || !strings.Contains(err.Error(), "refused: api.tavily.com is at 10.0.0.9, a private address") {
+	if _, err := s.Search(t.Context(), Query{Text: "x", Count: 1}); err == nil || !strings.Contains(err.Error(), "api.tavily.com resolves to 10.0.0.9, a private address") {
 		t.Errorf("got %v", err)
 	}
 	if o.Guard.Allow != nil {
