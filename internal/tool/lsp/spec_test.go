@@ -120,7 +120,7 @@ func TestTSOptions(t *testing.T) {
 	if err := os.Symlink("lib/node_modules/typescript-language-server/lib/cli.mjs", program); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tsOptions(program); err == nil || !strings.HasPrefix(err.Error(), "there is no TypeScript 5 beside it: ") {
+	if _, err := tsOptions(program); err == nil || !strings.HasPrefix(err.Error(), "TypeScript 5 not found: ") {
 		t.Errorf("got %v", err)
 	}
 	put(t, base, "lib/node_modules/typescript/lib/tsserver.js", "")
