@@ -154,11 +154,8 @@ func Reserved() []string {
 	return slices.Sorted(maps.Keys(union(union(builtin, hidden), team)))
 }
 
-// Offered returns the names of the built-in agents outside of missions, including those
-// that take no prompts, which Lookup rejects.
-func Offered() []string {
-	return slices.Sorted(maps.Keys(union(builtin, hidden)))
-}
+// Offered returns the names of the built-in agents that take prompts outside of missions.
+func Offered() []string { return slices.Sorted(maps.Keys(builtin)) }
 
 func union(a, b map[string]Definition) map[string]Definition {
 	all := maps.Clone(a)

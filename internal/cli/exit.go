@@ -24,6 +24,7 @@ const (
 	ExitDenied   = 3
 	ExitLimit    = 4
 	ExitModel    = 5
+	ExitGate     = 6 // a gate or review did not pass
 	ExitCanceled = 130
 )
 
@@ -70,10 +71,10 @@ func TurnError(f pawl.TurnFinished) error {
 
 // nextSteps are the hints for turns that did not end normally.
 var nextSteps = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "Run `pawl run -c --max-steps 50` to continue with a higher limit.",
-	pawl.ReasonBudget:           "Run `pawl run -c` with a higher limit to continue, e.g. --max-cost 5.",
-	pawl.ReasonMaxTokens:        "Run `pawl run -c` with a prompt to continue.",
-	pawl.ReasonLoop:             "Run `pawl run -c` with a prompt to continue.",
+	pawl.ReasonMaxSteps:         "Run `pawl run -c \"continue\"` with a higher --max-steps to continue.",
+	pawl.ReasonBudget:           "Run `pawl run -c \"continue\"` with a higher limit to continue, for example --max-cost 5.",
+	pawl.ReasonMaxTokens:        "Run `pawl run -c \"continue\"` to continue.",
+	pawl.ReasonLoop:             "Run `pawl run -c` with a prompt that says what to do instead.",
 	pawl.ReasonPermissionDenied: "Run `pawl help modes` to see which mode allows it.",
 }
 
@@ -120,6 +121,3 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // argCount matches a number of arguments in cobra's errors.
 var argCount = regexp.MustCompile(`\d+ arg\(s\)`)
-
-// ExitGate is the exit code of a gate or review that did not pass.
-const ExitGate = 6

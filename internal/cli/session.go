@@ -17,9 +17,10 @@ const (
 	// Last names the newest session of the working directory.
 	Last = "last"
 
-	shortID   = 6 // characters of an ID that lists show
-	minShort  = 4 // characters of an ID that name a session
-	maxShown  = 5 // sessions that an error lists
+	fullID    = 26 // characters of an ID
+	shortID   = 6  // characters of an ID that lists show
+	minShort  = 4  // characters of an ID that name a session
+	maxShown  = 5  // sessions that an error lists
 	pageSize  = 1000
 	maxPages  = 50 // pages that are searched for a short ID
 	maxPeople = 40 // characters of a session's name in an error
@@ -152,7 +153,7 @@ func ShortID(id pawl.SessionID) string { return string(id[max(0, len(id)-shortID
 // ShortIDs returns a function that shortens the IDs of sessions to ends that differ.
 func ShortIDs(sessions []pawl.Session) func(pawl.SessionID) string {
 	n := shortID
-	for ; n < len(pawl.SessionID("01ARZ3NDEKTSV4RRFFQ69G5FAV")); n++ {
+	for ; n < fullID; n++ {
 		seen := map[string]bool{}
 		for _, s := range sessions {
 			seen[string(s.ID[max(0, len(s.ID)-n):])] = true

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // CheckUser returns all findings about a configuration file of the user. If the file can
@@ -66,7 +68,7 @@ func checkValues(settings []Setting) (findings []Finding) {
 		k, _ := keyOf(strings.Split(s.Key, "."))
 		switch {
 		case k.values != nil && !slices.Contains(k.values, s.Text()):
-			findings = append(findings, Finding{Level: LevelError, Key: s.Key, Message: fmt.Sprintf("%s is %q: use %s", s.Key, s.Text(), alternatives(k.values))})
+			findings = append(findings, Finding{Level: LevelError, Key: s.Key, Message: fmt.Sprintf("%s is %q: use %s", s.Key, s.Text(), humanize.Join(k.values, "or"))})
 		case !k.replaced && placeholder.MatchString(s.Text()):
 			findings = append(findings, Finding{Level: LevelWarning, Key: s.Key, Message: s.Key + " contains {env:…} or {file:…}, which is not expanded in this key"})
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // Set sets a value in the user's file, and leaves everything else unchanged, including
@@ -107,7 +108,7 @@ func literal(t reflect.Type, value string) (hujson.Value, error) {
 func fits(path []string, value hujson.Value) error {
 	if k, ok := keyOf(path); ok && k.values != nil {
 		if text, ok := value.Value.(hujson.Literal); ok && !slices.Contains(k.values, text.String()) {
-			return fmt.Errorf("invalid value %q: use %s", text.String(), alternatives(k.values))
+			return fmt.Errorf("invalid value %q: use %s", text.String(), humanize.Join(k.values, "or"))
 		}
 	}
 	s, err := Schema()

@@ -99,15 +99,6 @@ var keys = []key{
 	{path: "tui.screen_reader", what: "Print the conversation as plain lines, for screen readers."},
 }
 
-// alternatives returns values as a phrase: a, b or c.
-func alternatives(values []string) string {
-	if len(values) < 2 {
-		return strings.Join(values, "")
-	}
-	last := len(values) - 1
-	return strings.Join(values[:last], ", ") + " or " + values[last]
-}
-
 // keyOf returns the description of the key at a path.
 func keyOf(path []string) (key, bool) {
 	i := slices.IndexFunc(keys, func(k key) bool {

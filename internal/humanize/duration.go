@@ -37,7 +37,7 @@ func Took(d time.Duration) string {
 	return Plural(int(d/day), "day")
 }
 
-// Duration formats a duration that somebody has set, such as a timeout: 1.5 s, 20 s,
+// Duration formats a duration that a user has set, such as a timeout: 1.5 s, 20 s,
 // 10 min, 1 h 30 min, 3 days.
 func Duration(d time.Duration) string {
 	return strings.Replace(Took(d), ".0 s", " s", 1)

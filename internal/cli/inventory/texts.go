@@ -51,9 +51,7 @@ func (v *collector) add(kind, mark string, all, now texts) {
 // agents adds the built-in agents, then those defined in files.
 func (v *collector) agents() {
 	for _, name := range agent.Offered() {
-		if _, err := agent.Lookup(name); err == nil { // the others do not accept prompts
-			v.Items = append(v.Items, Item{Kind: Agents, Name: name, Source: BuiltIn, Active: true})
-		}
+		v.Items = append(v.Items, Item{Kind: Agents, Name: name, Source: BuiltIn, Active: true})
 	}
 	of := func(f *extension.Found) texts {
 		t := texts{hidden: f.Agents.Hidden, faults: f.Agents.Faults}

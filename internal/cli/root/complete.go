@@ -153,12 +153,7 @@ func providerNames(ctx context.Context) []string {
 
 // agentNames returns the agents that can be used in the working directory.
 func agentNames(ctx context.Context) []string {
-	var names []string
-	for _, name := range agent.Offered() {
-		if _, err := agent.Lookup(name); err == nil { // the others do not accept prompts
-			names = append(names, name)
-		}
-	}
+	names := agent.Offered()
 	found, err := app.ExtensionsHere(ctx, false)
 	if err != nil {
 		return names

@@ -257,19 +257,3 @@ func (a *Agent) readRule(name, pattern, decision string) {
 		a.Rules = append(a.Rules, Rule{Tool: tool, Pattern: pattern, Decision: decision})
 	}
 }
-
-// Show formats the agents for people.
-func (s *AgentSet) Show() string {
-	var b strings.Builder
-	for _, a := range s.Agents {
-		fmt.Fprintf(&b, "%s  %s  %s %s  %s\n", sanitize.Line(a.Name), a.Mode, a.Origin.Layer, a.Origin.Tool, sanitize.Line(a.Origin.File))
-		for _, i := range a.Ignored {
-			fmt.Fprintf(&b, "  ignored: %s: %s\n", sanitize.Line(i.Key), sanitize.Line(i.Why))
-		}
-		for _, fault := range a.Faults {
-			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
-		}
-	}
-	show(&b, s.Hidden, s.Faults)
-	return b.String()
-}

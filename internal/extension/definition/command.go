@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -86,20 +85,4 @@ func (s *CommandSet) Find(name string) (Command, bool) {
 		return Command{}, false
 	}
 	return s.Commands[i], true
-}
-
-// Show formats the commands for people.
-func (s *CommandSet) Show() string {
-	var b strings.Builder
-	for _, c := range s.Commands {
-		fmt.Fprintf(&b, "%s  %s %s  %s\n", sanitize.Line(c.Name), c.Origin.Layer, c.Origin.Tool, sanitize.Line(c.Origin.File))
-		for _, i := range c.Ignored {
-			fmt.Fprintf(&b, "  ignored: %s: %s\n", sanitize.Line(i.Key), sanitize.Line(i.Why))
-		}
-		for _, fault := range c.Faults {
-			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
-		}
-	}
-	show(&b, s.Hidden, s.Faults)
-	return b.String()
 }

@@ -191,13 +191,3 @@ func unknown(m *frontmatter.Matter) []string {
 }
 
 var errEmpty = errors.New("the file has no prompt: write it below the front matter")
-
-// show appends faults and overridden definitions, for people.
-func show(b *strings.Builder, hidden []Hidden, faults []frontmatter.Fault) {
-	for _, h := range hidden {
-		fmt.Fprintf(b, "%s  hidden  %s: %s takes precedence\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
-	}
-	for _, f := range faults {
-		fmt.Fprintf(b, "ignored  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
-	}
-}

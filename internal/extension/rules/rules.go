@@ -194,22 +194,6 @@ func (s *Set) Prompt() string {
 	return b.String()
 }
 
-// Show formats the rules for people.
-func (s *Set) Show() string {
-	var b strings.Builder
-	for _, f := range s.Files {
-		fmt.Fprintf(&b, "%s  %s %s  %d bytes", sanitize.Line(f.Origin.File), f.Origin.Layer, f.Origin.Tool, f.Bytes)
-		if f.Given != f.Bytes {
-			fmt.Fprintf(&b, ", %d used", f.Given)
-		}
-		b.WriteByte('\n')
-	}
-	for _, f := range s.Faults {
-		fmt.Fprintf(&b, "warning  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
-	}
-	return b.String()
-}
-
 // For returns the rules between the working directory and a file below it,
 // outermost first, that Load has not returned. given holds the files, by
 // Origin.File, that the model already has; the caller adds the returned ones.

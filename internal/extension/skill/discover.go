@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/extension/frontmatter"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // place is a directory of skills, with the tool that it belongs to.
@@ -162,23 +161,4 @@ func (f *finder) reportLinks(level frontmatter.Level) {
 			f.fault(path, "symbolic links are not followed: put the directory itself here, or into "+places[0].path)
 		}
 	}
-}
-
-// Show formats the set for people: the skills and their origins, what is
-// overridden, and problems.
-func (s *Set) Show() string {
-	var b strings.Builder
-	for _, k := range s.Skills {
-		fmt.Fprintf(&b, "%s  %s %s  %s\n", sanitize.Line(k.Name), k.Origin.Layer, k.Origin.Tool, sanitize.Line(k.Origin.File))
-		for _, fault := range k.Faults {
-			fmt.Fprintf(&b, "  warning: %s\n", sanitize.Line(fault))
-		}
-	}
-	for _, h := range s.Hidden {
-		fmt.Fprintf(&b, "%s  hidden  %s: %s takes precedence\n", sanitize.Line(h.Name), sanitize.Line(h.File.File), sanitize.Line(h.By.File))
-	}
-	for _, f := range s.Faults {
-		fmt.Fprintf(&b, "ignored  %s: %s\n", sanitize.Line(f.File), sanitize.Line(f.Text))
-	}
-	return b.String()
 }
