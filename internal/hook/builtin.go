@@ -24,7 +24,6 @@ func (b Builtins) Hooks() []Hook {
 		SecretScanner(b.Mask),
 		ResourceControl(b.Resources),
 		SanityCheck(b.Sanity),
-		// Yours.
 	}
 	return slices.DeleteFunc(hooks, func(h Hook) bool { return h.Run == nil })
 }

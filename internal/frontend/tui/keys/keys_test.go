@@ -131,11 +131,11 @@ func TestActive(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the table of the guide anew")
+var update = flag.Bool("update", false, "write the table of keys")
 
-const guide = "../../../../docs/how-to/appearance.md"
+const guide = "../../../../docs/reference/terminal.md"
 
-// TestGuide: the guide lists every action, with its keys.
+// TestGuide checks that docs/reference/terminal.md lists every action with its keys.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
