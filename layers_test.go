@@ -47,6 +47,7 @@ var layers = map[string]int{
 	".": layerAPI,
 
 	"internal/security/sanitize": layerPrimitive,
+	"internal/workspace/tree":    layerPrimitive,
 
 	"internal/mission/missionapi": layerPort, // what tools and the loop know of a mission
 	"internal/store":              layerPort, // the interface of the store, and what its implementations share
