@@ -14,7 +14,7 @@ const (
 	Other // a socket, FIFO or device
 )
 
-// Stat describes an entry. The zero Stat means that there is none.
+// Stat describes an entry. The zero Stat means that it does not exist.
 type Stat struct {
 	Type       Type
 	Mode       uint32 // permission bits, with setuid, setgid and sticky
