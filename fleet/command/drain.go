@@ -43,7 +43,7 @@ func (f *flags) drain(cmd *cobra.Command, host string) error {
 	return withInspector(cmd, func(ctx context.Context, i *node.Inspector) error {
 		switch err := i.Hosts.Drain(ctx, host, !f.undo); {
 		case errors.Is(err, pawl.ErrNotFound):
-			return fault.New(pawl.ErrNotFound, "%w", err).Hint("Run `pawl-fleet status` to see all hosts.")
+			return fault.New(pawl.ErrNotFound, "drain %s: %w", host, err).Hint("Run `pawl-fleet status` to see all hosts.")
 		case err != nil:
 			return err
 		}

@@ -83,7 +83,7 @@ func withInspector(cmd *cobra.Command, do func(ctx context.Context, i *node.Insp
 	}
 	defer i.Close()
 	if i.Hosts == nil || i.Engine.Client == nil {
-		return fault.New(pawl.ErrUnavailable, "%s", strings.Join(i.Faults, "; ")).Hint("Run `pawl-fleet check`.")
+		return fault.New(pawl.ErrUnavailable, "cannot read the state of the fleet: %s", strings.Join(i.Faults, "; ")).Hint("Run `pawl-fleet check` to see which part does not answer.")
 	}
 	return do(cmd.Context(), i)
 }

@@ -59,7 +59,7 @@ func (s *Service) Undo(ctx context.Context, id pawl.SessionID, r pawl.Undo) (paw
 			return nil, err
 		}
 		if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse && plan.Scope.Files() {
-			return nil, fault.New(pawl.ErrConflict, "files changed since then (%s)", strings.Join(way, ", ")).Hint("Use --keep-aside to save a copy of them first, or --leave to leave them unchanged.")
+			return nil, fault.New(pawl.ErrConflict, "files also changed outside of the session: %s", strings.Join(way, ", ")).Hint("Use --keep-aside to save a copy of them first, or --leave to leave them unchanged.")
 		}
 		return pawl.UndoAsked{Undo: plan.Undo, By: access.ActorOf(ctx)}, nil
 	}

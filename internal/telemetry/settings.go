@@ -42,7 +42,7 @@ func (s Settings) With(getenv func(string) string) (Settings, error) {
 	}
 	if endpoint := getenv(envEndpoint); endpoint != "" {
 		if p := getenv(envProtocol); p != "" && p != protocolHTTP {
-			return Settings{}, fault.New(pawl.ErrInvalid, "unsupported %s %q: Pawl only supports %s", envProtocol, p, protocolHTTP).Hint("Set it for Pawl, or set %s=true.", envDisabled)
+			return Settings{}, fault.New(pawl.ErrInvalid, "unsupported %s %q: Pawl only supports %s", envProtocol, p, protocolHTTP).Hint("Change or unset it, or set %s=true to send no telemetry.", envDisabled)
 		}
 		headers, err := parseHeaders(getenv(envHeaders))
 		if err != nil {

@@ -54,18 +54,18 @@ network access. Then it compares the results:
 Without a command, Pawl runs the checks that it finds in the project: go, npm (jest,
 vitest, node --test), pytest, cargo or make. Uncommitted changes are ignored.
 
-Exit codes: 0 passed, 1 error, 2 usage, 6 not passed, 130 canceled.`,
+Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
 		Example: `  pawl gate --base main                      # verify the current branch
   pawl gate --base main -- make check        # with your own check
-  pawl gate --base main --tests junit --report out.xml -- ./gradlew test
+  pawl gate --base main --tests junit --report out.xml -- sh gradlew test
   pawl gate --base main --allow-test 'example.org/m::TestOld*'
-  pawl gate --format json -o gate.json       # in CI; the log gets the text`,
+  pawl gate --format json -o gate.json       # in CI; the text goes to the log`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "verify the changes since the merge base with this `ref` (default in CI: the target branch)")
 	flags.StringVar(&f.head, "head", "HEAD", "verify the changes up to this `ref`")
-	flags.StringVar(&f.format, "format", "text", "output format: text, json, markdown or intoto")
+	flags.StringVar(&f.format, "format", "text", "output `format`: text, json, markdown or intoto")
 	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
 	flags.StringVar(&f.tests, "tests", "", "test report `format` of the command: "+strings.Join(gate.TestFormats(), ", "))
 	flags.StringVar(&f.report, "report", "", "test report `file` of the command (default: its output)")

@@ -51,11 +51,11 @@ with its history. Otherwise pass --base.
 Binary files, files with more than 64 KiB of changes, and files that exceed the total
 of 384 KiB are not reviewed. Each of them is a finding of the rule not-reviewed.
 
-Exit codes: 0 no findings at or above --fail-on, 1 error, 2 usage, 4 a limit was
-reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
+Exit codes: 0 no findings at or above --fail-on, 1 error, 2 wrong usage, 4 a limit
+was reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
 		Example: `  pawl review --base main                           # the project as it is
   pawl review --base main --head feature --format json
-  pawl review --format sarif -o review.sarif        # in CI; the log gets the text
+  pawl review --format sarif -o review.sarif        # in CI; the text goes to the log
   pawl review --base main --fail-on warning --max-cost 0.50`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -64,7 +64,7 @@ reached, 5 the model failed, 6 findings at or above --fail-on, 130 canceled.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "review the changes since the merge base with this `ref` (default in CI: the target branch)")
 	flags.StringVar(&f.head, "head", "", "review the changes up to this `ref` (default: the files in the working directory)")
-	flags.StringVar(&f.format, "format", "text", "output format: text, json, sarif or markdown")
+	flags.StringVar(&f.format, "format", "text", "output `format`: text, json, sarif or markdown")
 	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 6 for findings at or above this `level`: none, note, warning or error")
 	flags.IntVar(&f.most, "max-findings", 50, "report at most `n` findings, the most severe first")

@@ -60,7 +60,7 @@ environment variable and {file:path} for the content of a file.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "`url` of a remote server")
-	flags.StringVar(&f.transport, "transport", "", "transport of a remote server: http or sse (default http)")
+	flags.StringVar(&f.transport, "transport", "", "`transport` of a remote server: http or sse (default http)")
 	flags.StringArrayVar(&f.headers, "header", nil, "add the header `'name: value'` to each request (repeatable)")
 	flags.StringArrayVar(&f.env, "env", nil, "set the environment variable `NAME=value` for the program (repeatable)")
 	flags.BoolVar(&f.local, "local", false, "the server is on this machine or in the local network: TLS is optional")

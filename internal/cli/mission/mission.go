@@ -47,8 +47,8 @@ to merge.
 While the mission runs, you can edit its plan in .pawl/missions/<id>/TODO.md. If Pawl is
 interrupted, 'pawl mission resume' continues the mission.
 
-Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reached,
-5 the model failed, 6 not sealed, 130 canceled.`,
+Exit codes: 0 sealed, 1 error, 2 wrong usage, 3 permission denied, 4 a limit was
+reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 		Example: `  pawl mission "add retries to the client, with tests"
   pawl mission --workers 5 --max-cost 20 "port the parser to the new lexer"
   pawl mission --criterion "no public name changes" --check "make check" "split package store"
@@ -57,10 +57,10 @@ Exit codes: 0 sealed, 1 error, 2 usage, 3 permission denied, 4 a limit was reach
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.SettingsFlags.Add(cmd)
+	f.AddAllButAgent(cmd)
 	f.OutputFlags.Add(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.order.Workers, "workers", 0, fmt.Sprintf("number of concurrent workers (default %d)", pawl.MissionWorkers))
+	flags.IntVar(&f.order.Workers, "workers", 0, fmt.Sprintf("work on `n` tasks at once (default %d)", pawl.MissionWorkers))
 	flags.StringVar(&f.order.Model, "worker-model", "", "`model` of the workers (default: the Commander's model)")
 	flags.StringArrayVar(&f.order.Reviewers, "reviewer", nil, "`model` of a reviewer (repeatable; default: one reviewer with the Commander's model)")
 	flags.StringArrayVar(&f.criteria, "criterion", nil, "a `criterion` that the result must meet (repeatable)")

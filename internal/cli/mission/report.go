@@ -45,7 +45,7 @@ comes from the log. 'pawl mission verify' runs the gate again.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.format, "format", "markdown", "output format: markdown, json, html or intoto")
+	cmd.Flags().StringVar(&f.format, "format", "markdown", "output `format`: markdown, json, html or intoto")
 	cmd.Flags().StringVarP(&f.file, "output", "o", "", "write the report to `file`")
 	return cmd
 }

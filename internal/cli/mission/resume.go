@@ -47,7 +47,7 @@ criteria do not change. Without an id, resume the newest mission of this directo
 	}
 	f.add(cmd)
 	f.AddModel(cmd)
-	cmd.Flags().StringVar(&f.Mode, "mode", "", "permission mode: plan, ask, guard, auto or yolo (default: the mission's)")
+	cmd.Flags().StringVar(&f.Mode, "mode", "", "permission `mode`: plan, ask, guard, auto or yolo (default: the mission's)")
 	cmd.Flags().BoolVar(&f.Trust, "trust", false, "trust the project configuration")
 	f.OutputFlags.Add(cmd)
 	return cmd

@@ -29,7 +29,7 @@ the start. It verifies the evidence chain in the log, and that the branch has no
 Suspicious changes pass if the mission's reviewers have approved them. All differences
 are printed.
 
-Exit codes: 0 verified, 1 error, 2 usage, 6 not verified, 130 canceled.`,
+Exit codes: 0 verified, 1 error, 2 wrong usage, 6 not verified, 130 canceled.`,
 		Example: `  pawl mission verify
   pawl mission verify 8Q4Z7K`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),

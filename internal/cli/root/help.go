@@ -45,7 +45,7 @@ Help topics:
   {{rpad .Name .NamePadding}}  {{.Short}}
 {{- end}}
 {{- end}}
-{{- if .HasAvailableSubCommands}}
+{{- if and .HasAvailableSubCommands (ne .Name "help")}}
 
 Run ` + "`{{.CommandPath}} COMMAND --help`" + ` for more about a command{{if helpTopics .}}, or ` + "`{{.CommandPath}} help TOPIC`" + ` for a topic{{end}}.
 {{- end}}
@@ -70,7 +70,7 @@ func useLines(cmd *cobra.Command) []string {
 	if cmd.Runnable() {
 		lines = append(lines, cmd.UseLine())
 	}
-	if cmd.HasAvailableSubCommands() {
+	if cmd.HasAvailableSubCommands() && cmd.Name() != "help" {
 		lines = append(lines, cmd.CommandPath()+" COMMAND")
 	}
 	return lines
@@ -106,8 +106,11 @@ func commandGroups(cmd *cobra.Command) []commandGroup {
 		groups = append(groups, commandGroup{Title: g.Title})
 	}
 	rest := commandGroup{Title: "Commands"}
-	if len(groups) > 0 {
+	switch {
+	case len(groups) > 0:
 		rest.Title = "Other"
+	case cmd.Name() == "help":
+		rest.Title = "Topics"
 	}
 	for _, c := range cmd.Commands() {
 		if !c.IsAvailableCommand() && c.Name() != "help" {

@@ -115,7 +115,7 @@ func (f *resumeFlags) resume(cmd *cobra.Command, a *app.App, s pawl.Session) err
 	}
 	if err := a.Resume(cmd.Context(), s.ID); err != nil {
 		if errors.Is(err, pawl.ErrBusy) {
-			return fault.New(pawl.ErrBusy, "cannot resume: %w", err).Hint("It does not need to be resumed.")
+			return fault.New(pawl.ErrBusy, "cannot resume: %w", err).Hint("Wait until it is idle, or run `pawl session show %s` to see what it does.", s.ID)
 		}
 		return err
 	}

@@ -276,7 +276,7 @@ func removeTenant(ctx context.Context, a *app.App, t store.Tenant, withSessions 
 	}
 	err = tenants.RemoveTenant(ctx, t)
 	if errors.Is(err, pawl.ErrConflict) {
-		err = fault.New(pawl.ErrConflict, "%w", err).Hint("Use --with-sessions to delete them.")
+		err = fault.New(pawl.ErrConflict, "remove the tenant: %w", err).Hint("Use --with-sessions to delete them.")
 	}
 	return done, err
 }

@@ -25,9 +25,9 @@ func Command() *cobra.Command {
 		Short: "List, show, undo, fork, export and import sessions",
 		Long: `List, show, undo, fork, export and import sessions.
 
-A session is named by its ID, by a unique beginning or end of the ID with at least 4
+A session is named by its id, by a unique beginning or end of the id with at least 4
 characters, or by the word last: the newest session of the working directory. Lists show
-the last 6 characters of an ID.`,
+the last 6 characters of an id.`,
 		Example: `  pawl session list
   pawl session show last
   pawl session undo last`,
@@ -46,7 +46,7 @@ func sessionListCommand() *cobra.Command {
 		Use:   "list [words…]",
 		Short: "List the sessions of this directory, newest first",
 		Example: `  pawl session list
-  pawl session list --all fix parser     # search titles and first prompts for words that start so
+  pawl session list --all fix parser     # match the beginnings of words in titles and first prompts
   pawl session list --json | jq -r '.[].id'`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {

@@ -158,7 +158,7 @@ func (f *undoFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s p
 		f.show(cmd.OutOrStdout(), plan)
 	}
 	if way := plan.Conflicting(); len(way) > 0 && r.Conflicts == pawl.ConflictsRefuse {
-		return fault.New(pawl.ErrConflict, "%s changed since then", humanize.Plural(len(way), "file")).
+		return fault.New(pawl.ErrConflict, "%s also changed outside of the session", humanize.Plural(len(way), "file")).
 			Hint("Pass --keep-aside to save a copy before restoring, or --leave to leave changed files as they are.")
 	}
 	if f.dry {

@@ -53,15 +53,21 @@ var Modes = []string{"plan", "ask", "guard", "auto", "yolo"}
 
 // Add adds all flags to cmd.
 func (f *SettingsFlags) Add(cmd *cobra.Command) {
+	f.AddAllButAgent(cmd)
+	cmd.Flags().StringVar(&f.agent, "agent", "", "the `agent` to use (default: build)")
+	cli.GroupFlags(cmd, cli.FlagsModel, "agent")
+}
+
+// AddAllButAgent adds the flags to a command that always uses the same agent.
+func (f *SettingsFlags) AddAllButAgent(cmd *cobra.Command) {
 	f.AddModel(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.agent, "agent", "", "the `agent` to use (default: build)")
 	flags.StringVar(&f.Mode, "mode", "", "permission `mode`: plan, ask, guard, auto or yolo")
 	flags.Float64Var(&f.budget.session, "max-session-cost", 0, "stop the turn when the session reaches this `cost`, in USD (0 = no limit)")
 	flags.StringSliceVar(&f.tools, "tools", nil, "use only these `tools`, e.g. read,grep")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "deny permission prompts after this `time` (0 = wait)")
 	flags.BoolVar(&f.Trust, "trust", false, "trust this project's configuration for this run")
-	cli.GroupFlags(cmd, cli.FlagsModel, "agent", "tools")
+	cli.GroupFlags(cmd, cli.FlagsModel, "tools")
 	cli.GroupFlags(cmd, cli.FlagsPermissions, "mode", "ask-timeout", "trust")
 	cli.GroupFlags(cmd, cli.FlagsLimits, "max-session-cost")
 }

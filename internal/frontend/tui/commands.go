@@ -63,7 +63,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 // Reasons why a command fails.
 var (
 	errNoSession = fault.New(pawl.ErrInvalid, "no session yet").Hint("Send a prompt first.")
-	errNoExport  = fault.New(pawl.ErrUnavailable, "sessions cannot be exported here").Hint("Run `pawl session export`.")
+	errNoExport  = fault.New(pawl.ErrUnavailable, "this program cannot export sessions").Hint("Run `pawl session export` in a terminal.")
 )
 
 // run runs a slash command.

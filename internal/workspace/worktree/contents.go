@@ -121,7 +121,7 @@ func readHead(r *bufio.Reader, id string) (size int64, err error) {
 	}
 	head = strings.TrimSuffix(head, "\n")
 	if head == id+" missing" {
-		return 0, fault.New(pawl.ErrNotFound, "the repository lacks content %s", id).Hint("If it is a partial clone, run `git fetch --refetch --no-filter`.")
+		return 0, fault.New(pawl.ErrNotFound, "git object %s is missing in the repository", id).Hint("If it is a partial clone, run `git fetch --refetch --no-filter`.")
 	}
 	text, ok := strings.CutPrefix(head, id+" blob ")
 	if size, err = strconv.ParseInt(text, 10, 64); !ok || err != nil {

@@ -52,7 +52,7 @@ func Read(fsys fs.FS) ([]Theme, error) {
 			continue
 		}
 		if len(names) == maxFiles {
-			return nil, fault.New(pawl.ErrInvalid, "more than %d themes", maxFiles).Hint("Remove some of them.")
+			return nil, fault.New(pawl.ErrInvalid, "more than %d files in the themes directory", maxFiles).Hint("Remove some of them.")
 		}
 		f, err := readFile(fsys, name)
 		if err != nil {
