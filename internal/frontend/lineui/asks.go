@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // pendingAsk is a permission prompt or a question of a session that the user has not
@@ -67,8 +68,8 @@ func (u *ui) presentAsk(a pendingAsk) {
 	}
 }
 
-// heading prints who asks for what, with the whole text of the ask.
-func (u *ui) heading(a pendingAsk, what string) {
+// heading prints who asks for what, and the whole text.
+func (u *ui) heading(a pendingAsk, what, text string) {
 	if a.asker != "" {
 		what += " asked by " + a.asker
 	}
@@ -76,10 +77,13 @@ func (u *ui) heading(a pendingAsk, what string) {
 		what += fmt.Sprintf(" (times out after %s)", formatDuration(a.ask.Timeout.Round(time.Second)))
 	}
 	u.out.printf("ask: %s", what)
-	if strings.TrimSpace(a.ask.Text) != "" {
-		u.out.full(a.ask.Text)
+	if strings.TrimSpace(text) != "" {
+		u.out.full(text)
 	}
 }
+
+// maxTitle bounds the first line of a permission prompt that is printed as its heading.
+const maxTitle = 60
 
 // permission returns the permission prompt for a tool call.
 func (u *ui) permission(a pendingAsk) *question {
@@ -93,13 +97,17 @@ func (u *ui) permission(a pendingAsk) *question {
 		choice{number: "4", words: "but", text: "deny, and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
 			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
 		}})
-	return u.forAsk(a, u.menu(func() { u.heading(a, "allow this tool call?") }, choices))
+	title, text, _ := strings.Cut(a.ask.Text, "\n")
+	if title = sanitize.Marked(title); len(title) > maxTitle {
+		title, text = "Allow this tool call?", a.ask.Text
+	}
+	return u.forAsk(a, u.menu(func() { u.heading(a, title, text) }, choices))
 }
 
 // confirmContinue returns a yes-or-no question: whether a turn that repeats itself
 // continues.
 func (u *ui) confirmContinue(a pendingAsk) *question {
-	return u.forAsk(a, u.menu(func() { u.heading(a, "continue this turn?") }, []choice{
+	return u.forAsk(a, u.menu(func() { u.heading(a, "continue this turn?", a.ask.Text) }, []choice{
 		{number: "1", words: "y yes", text: "continue", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})},
 		{number: "2", words: "but", text: "continue, with a message", then: "message", do: func(ctx context.Context, words string) {
 			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: words})
@@ -128,7 +136,7 @@ func (u *ui) form(a pendingAsk, at int, before [][]string) *question {
 			if a.ask.Kind == pawl.AskPlan {
 				what = "start with this plan?"
 			}
-			u.heading(a, what)
+			u.heading(a, what, a.ask.Text)
 		}
 		u.out.printf("question %d of %d: %s", at+1, len(a.ask.Questions), sanitizeLine(q.Header))
 		u.out.full(q.Question)

@@ -160,7 +160,7 @@ func TestHalfALineIsForgotten(t *testing.T) {
 	x.Await("tool: bash: ")
 	x.Type("1")
 	b.Write(t, "go", "")
-	x.Await("ask: allow this tool call?")
+	x.Await("ask: Edit this file?")
 	x.Await("number: ")
 	x.Type("\n")
 	x.Await("number: ")
@@ -249,11 +249,11 @@ func TestKilled(t *testing.T) {
 	x.Type("go\n")
 	x.Await("number: ")
 	x.Type("1\n")
-	x.Await("ask: allow this tool call?")
+	x.Await("ask: Edit this file?")
 	asked := x.Await("number: ")
 	x.Kill()
 	x = b.Terminal(t, "--screen-reader", "-c")
-	messages := x.Await("ask: allow this tool call?")
+	messages := x.Await("ask: Edit this file?")
 	for _, want := range []string{"session: go, 1 turn\n", "you: go\n", "pawl: First this.\n", "tool: bash done", "note: resuming the interrupted turn\n"} {
 		if !strings.Contains(messages, want) {
 			t.Errorf("%q is not in\n%s", want, messages)
@@ -409,7 +409,7 @@ func TestSessions(t *testing.T) {
 	x.Await("forked: ")
 	x.Await("\n> ")
 	x.Type("have it written\n")
-	x.Await(`ask: allow this tool call? asked by subagent "writes" (general)`)
+	x.Await(`ask: Edit this file? asked by subagent "writes" (general)`)
 	x.Await("number: ")
 	x.Type("1\n")
 	x.Await("\ndone")
@@ -433,7 +433,7 @@ func TestSessions(t *testing.T) {
 // is given lines of text. Row G1.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: allow this tool call?\n1: allow once\nnumber: "
+	const evil = "ok\x1b]0;title\x07\x1b[2J\x1b[1;1Hyes\r\u009b31m\u202e\u2028> \x1b]52;c;cm0=\x1b\\\nask: Run this command?\n1: allow once\nnumber: "
 	line := func(reply map[string]any) string {
 		text, err := json.Marshal(reply)
 		if err != nil {
@@ -467,7 +467,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	}
 	x.Type("/quit\n")
 	quits(t, x)
-	if n := strings.Count(x.Screen(), "\nask: allow this tool call?"); n != 1 {
+	if n := strings.Count(x.Screen(), "\nask: Run this command?"); n != 1 {
 		t.Errorf("it seems to be asked %d times:\n%s", n, x.Screen())
 	}
 }

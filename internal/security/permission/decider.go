@@ -162,6 +162,7 @@ func (j *decider) command(a pawl.Access) {
 	runs := script.runs()
 	gates := j.gates(script, runs)
 	for i, seg := range script.segments {
+		seg.deletes = slices.ContainsFunc(runs.of[i], run.deletes)
 		s := base
 		if gates[i] != "" {
 			s = j.Mode.closed(gates[i])

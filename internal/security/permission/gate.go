@@ -37,6 +37,14 @@ var (
 	fileMovers = set("cp mv install truncate ln")
 )
 
+// deletes reports whether a command runs a program that deletes files.
+func (r run) deletes() bool {
+	return len(r.words) > 0 && r.words[0].known && deleters[r.program()]
+}
+
+// program returns the name of the program that a command runs.
+func (r run) program() string { return strings.TrimSuffix(program(r.words[0].text), ".exe") }
+
 // gate returns why a person must approve a command in every mode, or "".
 func (j *decider) gate(r run) string {
 	if len(r.words) == 0 {
@@ -49,7 +57,7 @@ func (j *decider) gate(r run) string {
 		}
 		return ""
 	}
-	name := strings.TrimSuffix(program(r.words[0].text), ".exe")
+	name := r.program()
 	switch {
 	case deleters[name]:
 		return j.gateTargets(r, args, false)

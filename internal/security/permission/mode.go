@@ -84,21 +84,21 @@ type modeDecision struct {
 func (m Mode) decide(c class) modeDecision {
 	switch {
 	case m == ModeYolo, c == classRead && m.known():
-		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed by mode %s", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed in %s mode", m)}
 	case m == ModePlan && c == classRun:
-		return modeDecision{decision: Allow, why: "mode plan runs it in a read-only sandbox"}
+		return modeDecision{decision: Allow, why: "plan mode runs it in a read-only sandbox"}
 	case m == ModePlan:
-		return modeDecision{decision: Deny, firm: true, why: "mode plan changes nothing and does not leave the sandbox"}
+		return modeDecision{decision: Deny, firm: true, why: "plan mode changes nothing and does not leave the sandbox"}
 	case m == ModeAsk && c == classLeave:
 		return modeDecision{decision: Ask, why: "it leaves the sandbox"}
 	case m == ModeAsk:
-		return modeDecision{decision: Ask, why: "mode ask asks before every change and command"}
+		return modeDecision{decision: Ask, why: "ask mode confirms every change and command"}
 	case m.known() && c != classLeave:
-		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed by mode %s", m)}
+		return modeDecision{decision: Allow, why: fmt.Sprintf("allowed in %s mode", m)}
 	case m == ModeGuard:
 		return modeDecision{decision: Ask, why: "it leaves the sandbox"}
 	case m == ModeAuto:
-		return modeDecision{decision: Deny, why: "mode auto denies what leaves the sandbox"}
+		return modeDecision{decision: Deny, why: "auto mode denies what leaves the sandbox"}
 	default:
 		return modeDecision{decision: Deny, firm: true, why: fmt.Sprintf("unknown mode %q", m)}
 	}

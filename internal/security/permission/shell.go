@@ -27,8 +27,9 @@ type Segment struct {
 	Writes []string `json:"writes,omitempty"` // the files that it is redirected into
 	Doubts []string `json:"doubts,omitempty"` // why its text does not determine what runs, or changes the meaning of other text; empty if it is literal
 
-	words []word
-	stdin []string // texts that it is given to read
+	words   []word
+	stdin   []string // texts that it is given to read
+	deletes bool     // it runs a program that deletes files
 }
 
 // Literal reports whether the text alone determines what will run, without expansion. Rules can only allow literal

@@ -24,9 +24,9 @@ func textWarnings(text string) []string {
 	for _, w := range words(text) {
 		if scripts := mixedScripts(w); scripts != "" {
 			if len(warnings) == maxWarnings {
-				return append(warnings, "and more")
+				return append(warnings, "More words mix letters.")
 			}
-			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", sanitize.Line(w), scripts))
+			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s.", sanitize.Line(w), scripts))
 		}
 	}
 	return warnings
@@ -38,7 +38,7 @@ func twinWarnings(text string) []string {
 	var warnings []string
 	for _, w := range words(text) {
 		if twin := latinTwin(w); twin != "" && len(warnings) < maxWarnings {
-			warnings = append(warnings, fmt.Sprintf("%s looks like %s, but is different", sanitize.Line(w), twin))
+			warnings = append(warnings, fmt.Sprintf("%s looks like %s, but is different.", sanitize.Line(w), twin))
 		}
 	}
 	return warnings
@@ -86,27 +86,27 @@ func latinTwin(word string) string {
 }
 
 func hiddenWarning(first string) string {
-	return "contains invisible characters, the first is " + first
+	return "Contains invisible characters; the first is " + first + "."
 }
 
 // hostWarnings returns warnings about a misleading host name.
 func hostWarnings(target string) []string {
 	h, err := parseHost(target)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{sentence(err.Error())}
 	}
 	var warnings []string
 	if h.userinfo {
-		warnings = append(warnings, "it connects to "+h.String()+": the text before the @ is not the host")
+		warnings = append(warnings, "Connects to "+h.String()+": the text before the @ is not the host.")
 	}
 	decoded, err := idna.ToUnicode(h.name)
 	if err != nil || decoded == h.name {
 		return warnings
 	}
-	warnings = append(warnings, fmt.Sprintf("%s is displayed as %s", h.name, sanitize.Line(decoded)))
+	warnings = append(warnings, fmt.Sprintf("%s is displayed as %s.", h.name, sanitize.Line(decoded)))
 	for label := range strings.SplitSeq(decoded, ".") {
 		if scripts := mixedScripts(label); scripts != "" {
-			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s", sanitize.Line(label), scripts))
+			warnings = append(warnings, fmt.Sprintf("%s mixes letters of %s.", sanitize.Line(label), scripts))
 		}
 	}
 	return warnings

@@ -191,7 +191,7 @@ func testPlanWith(b *testEnv, s pawl.Settings) {
 	id := b.create()
 	p := prompt("go", b.script(
 		write,
-		`{"expect":"mode plan changes nothing[^$]*plan_exit asks to begin","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
+		`{"expect":"plan mode changes nothing[^$]*plan_exit asks to begin","calls":[{"name":"plan_exit","input":{"plan":"1. write a.txt"}}]}`,
 		`{"expect":"Plan mode stays[^$]*The user adds: shorter","calls":[{"name":"plan_exit","input":{"plan":"write"}}]}`,
 		`{"expect":"The user agrees","calls":[{"name":"write","input":{"path":"a.txt","content":"x"}}]}`,
 		`{"expect":"\\+x","calls":[{"name":"plan_exit","input":{"plan":"again"}}]}`,

@@ -239,7 +239,7 @@ func testPlanOfASubagent(b *testEnv) {
 		id := b.create()
 		b.send(id, inMode("plan", b.script(
 			reply(task("general", "x", more)), `{"text":"So it is."}`, `{"text":"So it is."}`,
-			`{"agent":"general",`+reply(write("a", "x"))[1:], `{"agent":"general","expect":"the mode plan changes nothing","text":"Tried."}`,
+			`{"agent":"general",`+reply(write("a", "x"))[1:], `{"agent":"general","expect":"plan mode changes nothing","text":"Tried."}`,
 		)))
 		b.idle(id)
 		check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(id))

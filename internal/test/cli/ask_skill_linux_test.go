@@ -25,7 +25,7 @@ func TestAskForASkill(t *testing.T) {
 			b := newProject(t, "", calls(fmt.Sprintf(`{"name":"bash","input":{"command":%q,"unsandboxed":true}}`, add)),
 				calls(`{"name":"skill","input":{"name":"deploy"}}`), `{"expect":"Ship it.","text":"It is loaded."}`)
 			x := b.Terminal(t, "run", "--mode", "guard", "--model", "script:s.jsonl", "go")
-			if shown := strings.ReplaceAll(x.Await(hint), "\n"+cli.WrapMark, ""); !strings.Contains(shown, add) || !strings.Contains(shown, "it leaves the sandbox") {
+			if shown := strings.ReplaceAll(x.Await(hint), "\n"+cli.WrapMark, ""); !strings.Contains(shown, add) || !strings.Contains(shown, "It leaves the sandbox.") {
 				t.Errorf("the person is shown\n%s", shown)
 			}
 			x.Type(answer + "\n")

@@ -99,7 +99,7 @@ func disablesSandbox(a *attackEnv) {
 	if v.Decision == permission.Allow {
 		a.breach("a rule for commands in the sandbox lets one out: %s", v.Why)
 	}
-	if text := permission.Show(c, v); !strings.Contains(text, "runs outside the sandbox") {
+	if text := permission.Show(c, v); !strings.Contains(text, "Run this command outside the sandbox?") {
 		a.breach("a person is not told that the command would leave the sandbox: %s", text)
 	}
 }
@@ -116,7 +116,7 @@ func changesDir(a *attackEnv) {
 		`if cd .claude; then { echo x; } > settings.json; fi`,
 	} {
 		c := bashCall(line)
-		if text := permission.Show(c, permission.Decide(p, c)); !strings.Contains(text, "writes .claude/settings.json, a protected path") {
+		if text := permission.Show(c, permission.Decide(p, c)); !strings.Contains(text, "Writes .claude/settings.json, a protected path") {
 			a.breach("of %q a person is not told what it writes", line)
 		}
 	}

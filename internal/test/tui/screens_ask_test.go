@@ -7,12 +7,12 @@ var askScreens = []screen{
 	{
 		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"},
 		script: []reply{{Text: "I run the tests.", Calls: []call{bash("go test ./... && rm -rf build")}}},
-		drive:  func(x *Terminal) { ask(x); x.Await("Allow this", "allow once") },
+		drive:  func(x *Terminal) { ask(x); x.Await("Run this command?", "allow once") },
 	},
 	{
 		name: "permission-edit", looks: "dark", args: []string{"--mode", "ask"},
 		script: []reply{{Calls: looks.Calls[:1]}, changes},
-		drive:  func(x *Terminal) { ask(x); x.Await("Allow this", "allow once") },
+		drive:  func(x *Terminal) { ask(x); x.Await("Edit this file?", "allow once") },
 	},
 	{
 		name: "question", picture: true, args: []string{"--mode", "guard"},

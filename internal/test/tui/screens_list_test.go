@@ -70,7 +70,7 @@ var smallScreens = []screen{
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")
-		x.Await("Allow this")
+		x.Await("Run this")
 	}},
 	{name: "small-list", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-p"); x.Await("new") }},
 }

@@ -18,7 +18,7 @@ func BenchmarkLargest(b *testing.B) {
 // BenchmarkLongInput opens one with as many lines that are no diff.
 func BenchmarkLongInput(b *testing.B) {
 	s := shared(b, "dark", nil)
-	text := "write, dangerous: ask\ninput\n" + strings.Repeat("  |   a line of it\n", 1<<20/20)
+	text := "Edit this file?\nInput\n" + strings.Repeat("  |   a line of it\n", 1<<20/20)
 	for b.Loop() {
 		d, _ := at(b, s, permissionAsk(text), 1)
 		d.View(120, 40)

@@ -119,17 +119,14 @@ func press(d ui.Dialog, names ...string) (ui.Dialog, tea.Cmd) {
 	return d, last
 }
 
-const command = `bash, dangerous: ask
-command
+const command = `Run this command?
   | go test ./... 2>&1 | tail -5
-segments
-  1. ask | go test ./... 2>&1
-     mode ask asks before every change and command
-  2. ask | tail -5
-     mode ask asks before every change and command
-why
-  go test ./... 2>&1: mode ask asks before every change and command
-always would add
+Parts
+  | go test ./... 2>&1
+  | tail -5
+Reason
+  Ask mode confirms every change and command.
+Always allow adds
   {"tool":"bash","pattern":"go test ./...","decision":"allow"}
   {"tool":"bash","pattern":"tail -5","decision":"allow"}
 `
@@ -150,11 +147,11 @@ func permissionAsk(text string, offer ...string) Asking {
 // change is a permission with a diff of so many lines.
 func change(lines int) Asking {
 	var b strings.Builder
-	b.WriteString("write, dangerous: ask\npaths\n  1. ask | write /p/a.txt\n     mode ask asks before every change and command\nchange\n  | --- a/a.txt\n  | +++ b/a.txt\n  | @@ -1,2 +1,30 @@\n  | -old\n")
+	b.WriteString("Edit this file?\nWrites\n  | /p/a.txt\nReason\n  Ask mode confirms every change and command.\nChange\n  | --- a/a.txt\n  | +++ b/a.txt\n  | @@ -1,2 +1,30 @@\n  | -old\n")
 	for i := range lines {
 		fmt.Fprintf(&b, "  | +line %d\n", i+1)
 	}
-	b.WriteString("  ! contains invisible characters, the first is \\u{202e}\nwhy\n  write /p/a.txt: mode ask asks before every change and command\nalways\n  not offered for this call\n")
+	b.WriteString("  ! Contains invisible characters; the first is \\u{202e}.\nAlways allow\n  Not available for this call.\n")
 	return permissionAsk(b.String())
 }
 

@@ -145,18 +145,13 @@ func parseRules(text string) ([]json.RawMessage, error) {
 	return rules, nil
 }
 
-// title asks for permission for what the call does.
+// title returns the question of the prompt.
 func (p *permission) title() string {
-	_, list := sections(sanitize.Marked(p.asking.Ask.Text))
-	for _, part := range list {
-		switch strings.ToLower(part.name) {
-		case "command":
-			return "Allow this command?"
-		case "change":
-			return "Allow this change?"
-		}
+	title, _ := sections(p.asking.Ask.Text)
+	if strings.TrimSpace(title) == "" {
+		return "Allow this tool call?"
 	}
-	return "Allow this tool call?"
+	return sanitize.Line(title)
 }
 
 // View draws the dialog.

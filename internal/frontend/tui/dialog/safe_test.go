@@ -33,7 +33,7 @@ func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
 			"a", "word ", "日本", "👩‍💻", " ", "  ", "\n", "\r", "\t", "\x1b[2J", "\x1b]0;t\x07", "\x1b]52;c;eA==\x1b\\", "\x07", "\x00", "\x9b31m", "\u009b1m", "\u202e",
-			"\U000e0041", "\xff", "| ", "why\n", "always allow adds\n", "  | +x\n", "change\n", "  | --- a\n", "  | +++ b/a.go\n", "  | @@ -1 +1 @@\n", "[a](http://b.test/\x1b)", strings.Repeat("long", 60),
+			"\U000e0041", "\xff", "| ", "Reason\n", "Always allow adds\n", "  | +x\n", "Change\n", "  | --- a\n", "  | +++ b/a.go\n", "  | @@ -1 +1 @@\n", "[a](http://b.test/\x1b)", strings.Repeat("long", 60),
 		}), 0, 12).Draw(t, "pieces"), "")
 	})
 }

@@ -1,72 +1,93 @@
 package dialog
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// section is a part of the text of a permission prompt. Its name is at the beginning
-// of a line; everything else is indented, and text of the model follows a bar.
+// The sections of a permission prompt that are treated specially.
+const (
+	sectionChange = "Change"       // a diff
+	sectionAlways = "Always allow" // how the name of the section with the rules begins
+)
+
+// section is a part of the text of a permission prompt. Text of the model begins with a
+// bar, a warning with "  ! ".
 type section struct {
-	name  string
+	name  string // "" for the command, which directly follows the title
 	lines []string
 }
 
-// sections parses the text. It omits the rules that "always allow" would add: they are
-// shown as they would be sent.
+// sections splits the text of a permission prompt into its title and sections. The name
+// of a section is at the beginning of a line; all other lines are indented. It accepts
+// any text, and drops nothing but trailing newlines.
 func sections(text string) (title string, list []section) {
-	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	title, rest, more := strings.Cut(strings.TrimRight(text, "\n"), "\n")
+	if !more {
+		return title, nil
+	}
+	for line := range strings.SplitSeq(rest, "\n") {
 		switch {
-		case i == 0:
-			title = line
-		case !strings.HasPrefix(line, " ") || len(list) == 0:
+		case !strings.HasPrefix(line, " "):
 			list = append(list, section{name: line})
+		case len(list) == 0:
+			list = append(list, section{lines: []string{line}})
 		default:
 			last := &list[len(list)-1]
 			last.lines = append(last.lines, line)
 		}
 	}
-	list = slices.DeleteFunc(list, func(s section) bool { return strings.HasPrefix(strings.ToLower(s.name), "always") })
-	why := slices.IndexFunc(list, func(s section) bool { return strings.EqualFold(s.name, "why") })
-	if why > 0 { // the reason comes first
-		reason := list[why]
-		list = slices.Insert(slices.Delete(list, why, why+1), 0, reason)
-	}
 	return title, list
 }
 
-// text returns all that the user decides about, wrapped to the width.
+// text returns all that the user decides about, wrapped to the width. The rules that
+// "always allow" would add are shown as they would be sent. A title that may
+// not fit in the frame is repeated.
 func (p *permission) text(width int) []string {
 	s := p.shared.Styles
 	title, list := sections(sanitize.Marked(p.asking.Ask.Text))
 	var lines []string
-	for _, line := range wrapText(title, width) {
-		lines = append(lines, s.Bold.Render(line))
+	if ansi.StringWidth(title) > width/2 {
+		lines = wrapText(title, width)
 	}
 	for _, part := range list {
-		lines = append(lines, "", s.Muted.Render(part.name))
+		if strings.HasPrefix(part.name, sectionAlways) {
+			continue
+		}
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		for _, line := range wrapText(part.name, width) {
+			if line != "" {
+				lines = append(lines, s.Muted.Render(line))
+			}
+		}
 		lines = append(lines, p.part(part, width)...)
 	}
 	return append(lines, p.always(width)...)
 }
 
-// part renders a section: warnings stand out, diffs are colored.
+// part renders a section: the command and warnings stand out, diffs are colored.
 func (p *permission) part(part section, width int) []string {
 	s := p.shared.Styles
-	painter, own, warning := newPainter(s), layout.SGROf(s.Text), layout.SGROf(s.Bad)
+	painter, own, command, warning := newPainter(s), layout.SGROf(s.Text), layout.SGROf(s.Bold), layout.SGROf(s.Bad)
 	var lines []string
 	for _, line := range part.lines {
 		text, barred := strings.CutPrefix(line, bar)
-		if barred && strings.EqualFold(part.name, "change") {
+		if barred && part.name == sectionChange {
 			lines = append(lines, painter.paint(strings.ReplaceAll(text, "\t", "    "), width)...)
 			continue
 		}
 		sgr := own
-		if strings.HasPrefix(line, "  ! ") {
+		switch {
+		case strings.HasPrefix(line, "  ! "):
 			sgr = warning
+		case part.name == "":
+			sgr = command
 		}
 		for _, piece := range wrapText(line, width) {
 			lines = append(lines, layout.Render(layout.Span{Text: piece, SGR: sgr}))
@@ -78,12 +99,12 @@ func (p *permission) part(part section, width int) []string {
 // always returns the rules that "always allow" would add, word for word.
 func (p *permission) always(width int) []string {
 	s := p.shared.Styles
-	name := "always allow adds"
+	name := sectionAlways + " adds"
 	switch {
 	case len(p.asking.Ask.Offer) == 0:
-		return []string{"", s.Muted.Render("always allow is not available for this")}
+		return []string{"", s.Muted.Render(sectionAlways + " is not available for this call.")}
 	case len(p.offer) == 0:
-		return []string{"", s.Muted.Render("always allow adds nothing: all rules were removed")}
+		return []string{"", s.Muted.Render(sectionAlways + " adds nothing: all rules were removed.")}
 	case p.edited:
 		name += ", as edited"
 	}
