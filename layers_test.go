@@ -59,6 +59,7 @@ var layers = map[string]int{
 	"internal/humanize":              layerUtility,
 	"internal/transcript":            layerUtility,
 	"internal/tool/toolapi":          layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
+	"internal/security/protect":      layerUtility, // the protected names, for file tools, the sandbox and applies
 	"internal/suggest":               layerUtility,
 	"internal/workspace/ignore":      layerUtility,
 

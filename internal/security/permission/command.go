@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 // commandPattern matches commands by their first words.
@@ -160,4 +162,4 @@ func sameProgram(a, b string) bool {
 }
 
 // program returns the name of a program without its path, folded.
-func program(name string) string { return foldName(path.Base(name)) }
+func program(name string) string { return protect.FoldName(path.Base(name)) }

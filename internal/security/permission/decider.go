@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
@@ -78,7 +79,7 @@ func (j *decider) path(a pawl.Access) {
 		c = classEdit
 	}
 	// Names above the workspace do not count: it may be below a protected name.
-	protected := a.Kind == pawl.AccessWrite && (Protected(cmp.Or(at.rel, f.Path)) || !path.IsAbs(a.Target) && Protected(a.Target))
+	protected := a.Kind == pawl.AccessWrite && (protect.Protected(cmp.Or(at.rel, f.Path)) || !path.IsAbs(a.Target) && protect.Protected(a.Target))
 	if at.rel == "" || protected {
 		c = classLeave
 	}

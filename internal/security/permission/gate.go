@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 // gates returns, for each segment, why a person must approve it regardless of mode
@@ -232,7 +234,7 @@ func (j *decider) gatePath(at place) string {
 		return "affects the home directory"
 	case at.rel == ".":
 		return aboutWorkspace
-	case fold(at.rel) == ".git":
+	case protect.Fold(at.rel) == ".git":
 		return "affects the git history of the workspace"
 	case isDevice(at.abs):
 		return "affects the device " + at.abs

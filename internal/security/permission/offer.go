@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
@@ -136,7 +137,7 @@ func Offerable(r Rule) error {
 		if base == "." || base == "/" || base == "~" {
 			return errors.New("the rule is for the whole workspace, the home directory or the root directory")
 		}
-		if m.kind == pawl.AccessWrite && Protected(m.path.glob) {
+		if m.kind == pawl.AccessWrite && protect.Protected(m.path.glob) {
 			return errors.New("the rule is for a protected path")
 		}
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 // place is a path in all spellings that a rule may use for it.
@@ -168,14 +169,14 @@ func (p pathPattern) allows(at place) bool {
 // what it matches, one that begins with **/ also matches paths outside of the
 // workspace, and writing a directory counts as writing what it contains.
 func (p pathPattern) covers(at place, write bool) bool {
-	glob, name := foldText(p.glob), p.spelling(at)
+	glob, name := protect.FoldText(p.glob), p.spelling(at)
 	if name == "" && strings.HasPrefix(glob, "**/") {
 		name = strings.TrimPrefix(cmp.Or(at.abs, at.home), "/")
 	}
 	if name == "" {
 		return false
 	}
-	for _, name := range []string{fold(name), foldText(name)} {
+	for _, name := range []string{protect.Fold(name), protect.FoldText(name)} {
 		if slices.ContainsFunc(append(parents(name), name), func(n string) bool { return matchPath(glob, n) }) {
 			return true
 		}

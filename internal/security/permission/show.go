@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -190,7 +191,7 @@ func (f Finding) notes() []string {
 	}
 	for _, w := range f.Segment.Writes {
 		note := "Writes " + sanitize.Line(w)
-		if Protected(w) {
+		if protect.Protected(w) {
 			note += ", a protected path"
 		}
 		notes = append(notes, note+".")

@@ -5,37 +5,29 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
-// protected are names that configure other programs: writing them can run code outside
-// of the sandbox. Those of git are in git.go.
-var protected = []string{
-	".pawl", ".agents", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json",
-	".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".ripgreprc", ".gitmodules", ".gitconfig",
+// topFiles are protected files that cannot be created at the top of a workspace. Programs ignore a directory in
+// their place; protected directories need no list.
+var topFiles = []string{
+	".mcp.json", ".envrc", ".npmrc", ".ripgreprc", ".gitmodules", ".gitconfig",
 	".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-}
-
-// Protected returns the names that are protected anywhere in every workspace. They are
-// compared without case, as some file systems do.
-func Protected() []string {
-	return append([]string{".git/hooks", ".git/config"}, protected...)
 }
 
 // guard matches names to protect or hide.
 type guard struct {
-	names    map[string]bool // folded
+	names    map[string]bool // folded, in addition to the table of package protect
 	patterns []string        // folded
 }
 
 func newGuard(p Profile) (guard, error) {
 	g := guard{names: map[string]bool{}}
-	for _, name := range slices.Concat(protected, p.Protected) {
+	for _, name := range p.Protected {
 		name = strings.Trim(path.Clean("/"+name), "/")
 		if name != "" && !strings.Contains(name, "/") {
-			g.names[fold(name)] = true
+			g.names[protect.FoldName(name)] = true
 		}
 	}
 	for _, pattern := range p.Hidden {
@@ -43,7 +35,7 @@ func newGuard(p Profile) (guard, error) {
 			if _, err := path.Match(pattern, ""); err != nil {
 				return g, fmt.Errorf("hide %q: %w", pattern, err)
 			}
-			g.patterns = append(g.patterns, fold(pattern))
+			g.patterns = append(g.patterns, protect.FoldText(pattern))
 		}
 	}
 	return g, nil
@@ -52,7 +44,14 @@ func newGuard(p Profile) (guard, error) {
 // top returns the paths, relative to the workspace, that cannot be created, in their
 // usual spelling: on a case-sensitive file system, others have no effect.
 func top(p Profile) []string {
-	list := append([]string{".git"}, protected...)
+	list := slices.Clone(topFiles)
+	for _, g := range protect.Groups() {
+		for _, name := range g.Names {
+			if dir, ok := strings.CutSuffix(name, "/"); ok && !strings.Contains(dir, "/") {
+				list = append(list, dir)
+			}
+		}
+	}
 	for _, name := range p.Protected {
 		if name = strings.Trim(path.Clean("/"+name), "/"); name != "" {
 			list = append(list, name)
@@ -62,30 +61,14 @@ func top(p Profile) []string {
 	return slices.Compact(list)
 }
 
-func (g guard) protects(name string) bool { return g.names[fold(name)] }
+// protects reports whether an entry of a directory is protected.
+func (g guard) protects(dir, name string) bool {
+	return g.names[protect.FoldName(name)] || protect.Entry(path.Join(dir, name))
+}
 
 func (g guard) hides(name string) bool {
 	return slices.ContainsFunc(g.patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, fold(name)) // newGuard has read it
+		ok, _ := path.Match(pattern, protect.FoldName(name)) // newGuard has read it
 		return ok
 	})
-}
-
-// fold normalizes names that some file system treats as equal: case, full-width forms,
-// and ignored characters.
-func fold(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return strings.ToLower(name)
-	}
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
-			return -1 // ignored by HFS+
-		case r == 'ſ':
-			return 's'
-		case r == 'K': // the sign for Kelvin
-			return 'k'
-		}
-		return r
-	}, norm.NFKC.String(name)))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 // seatbeltBase allows what every program needs. Everything else is denied unless a later
@@ -99,9 +101,9 @@ func (pl *plan) openApart(rule func(action string, filters ...string), write []s
 // subpath matches a path and all below it.
 func subpath(path string) string { return "(subpath " + quote(path) + ")" }
 
-// list returns the guarded names.
+// list returns the guarded names. Of .git, only parts are guarded.
 func (g guard) list() []string {
-	var names []string
+	names := slices.DeleteFunc(protect.Names(), func(name string) bool { return name == ".git" })
 	for name := range g.names {
 		names = append(names, name)
 	}

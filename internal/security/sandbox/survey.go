@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 const (
@@ -104,10 +106,10 @@ func list(dir string, old map[string]listing, g guard) (listing, error) {
 	for _, e := range entries {
 		f := finding{path: filepath.Join(dir, e.Name()), dir: e.IsDir(), link: e.Type()&os.ModeSymlink != 0}
 		switch {
-		case fold(e.Name()) == ".git":
+		case protect.FoldName(e.Name()) == ".git":
 			f.git = true
 			l.found = append(l.found, f)
-		case g.protects(e.Name()):
+		case g.protects(dir, e.Name()):
 			l.found = append(l.found, f)
 		case g.hides(e.Name()):
 			f.hidden = true

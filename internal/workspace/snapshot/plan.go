@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
-	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/protect"
 )
 
 // Span is the effect of one or more tool calls: the snapshots before and after
@@ -183,7 +183,7 @@ func forbidden(name string) string {
 		return "it is not a valid path in the directory"
 	case strings.HasPrefix(path.Base(name), tempPrefix):
 		return outOwn
-	case permission.Protected(name):
+	case protect.Protected(name):
 		return "a protected path: other programs read their configuration from it, so restore it yourself"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package permission
+package protect
 
 import (
 	"strings"
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold normalizes a path so that names which any file system treats as equal
-// compare equal. Use it to deny, never to allow.
-func fold(p string) string {
+// Fold normalizes a path so that names which any file system treats as equal compare equal. Use it to deny, never to
+// allow.
+func Fold(p string) string {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
 	for i, part := range parts {
-		parts[i] = foldName(part)
+		parts[i] = FoldName(part)
 	}
 	if strings.HasPrefix(p, "/") {
 		return "/" + strings.Join(parts, "/")
@@ -21,13 +21,13 @@ func fold(p string) string {
 	return strings.Join(parts, "/")
 }
 
-// foldName folds one name: case, composed characters, the characters that HFS+
-// ignores, and what Windows drops from the end of a name: dots, blanks and streams.
-func foldName(name string) string {
+// FoldName folds one name: case, composed characters, the characters that HFS+ ignores, and what Windows drops from
+// the end of a name: dots, blanks and streams.
+func FoldName(name string) string {
 	if name == "." || name == ".." {
 		return name
 	}
-	name = foldText(strings.Map(func(r rune) rune {
+	name = FoldText(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Cc) {
 			return -1
 		}
@@ -45,8 +45,8 @@ func foldName(name string) string {
 	return name
 }
 
-// foldText folds case, composed characters and full-width forms only.
-func foldText(s string) string {
+// FoldText folds only case, composed characters and full-width forms.
+func FoldText(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(s)
 	}
