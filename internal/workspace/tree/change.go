@@ -27,8 +27,14 @@ type Stat struct {
 // Change is an entry that a command created, modified or deleted. A directory that only contains changes is none.
 type Change struct {
 	Path string // relative to the root and separated by slashes; it may contain any byte except zero
-	Old  Stat   // in the lower directory
-	New  Stat   // in the upper directory
+	Old  Stat   // in the lower directory, as far as the command could see it
+	New  Stat   // in the upper directory, without what was dropped
+
+	// SameContent means that only the mode or the modification time of a file differs.
+	SameContent bool
+
+	// Top is the directory that the command deleted or replaced as a whole, if the entry was deleted with it.
+	Top string
 
 	// Unit groups changes that are applied together or not at all; "" is a unit of its own.
 	Unit string

@@ -1,0 +1,58 @@
+package tree
+
+import "errors"
+
+// View is an overlayfs mount with the options userxattr, volatile, index=off and xino=off, after its command ended.
+type View struct {
+	Upper string
+	Lower string
+
+	// Mask is a layer above Lower that hides entries from the command. It contains only directories and whiteouts.
+	// "" hides nothing.
+	Mask string
+
+	Limits Limits
+}
+
+// Transaction applies the changes of one command to a directory.
+type Transaction struct {
+	// Dir holds the manifest, the replaced and deleted entries (trash) and the contents that conflicts kept from being
+	// applied (conflicts). It belongs to this transaction alone.
+	Dir  string
+	Root string
+	View View
+
+	// Since is Now at the begin of the command. What changed later was changed by somebody else, except for Own.
+	Since int64
+	Own   []Identity // of the previous transaction
+
+	// Copy copies contents to new files instead of moving them. It is needed when a process that outlives the command
+	// may hold a descriptor of a file in the upper directory.
+	Copy bool
+
+	hook func(point string) error // for tests
+}
+
+// Identity is the state of an entry after a transaction changed it.
+type Identity struct {
+	Inode      uint64
+	Size       int64
+	ChangeTime int64
+}
+
+// Conflict is a change that was not applied.
+type Conflict struct {
+	Change
+	Reason string
+	Kept   string // the file with the new content, or ""
+}
+
+// Result says what a transaction did.
+type Result struct {
+	Applied   []Change
+	Conflicts []Conflict
+	Own       []Identity // for the next transaction
+}
+
+// ErrNotStarted means that a transaction was interrupted before it changed anything.
+var ErrNotStarted = errors.New("transaction has not started")
