@@ -104,9 +104,12 @@ type Service interface {
 	// the whole reply.
 	Draft(ctx context.Context, id SessionID) (Draft, error)
 
-	// Import creates a session from exported events. It keeps the session's ID;
-	// ErrConflict if that exists.
-	Import(ctx context.Context, events iter.Seq2[Event, error]) (Session, error)
+	// Import creates a session as n describes it, with the conversation and title of
+	// exported events. Without n.ID it keeps the exported ID; ErrConflict if that exists.
+	// Nothing in the events decides what the session may do or where it works, and
+	// nothing of it runs: the session is idle, without settings, permissions or
+	// queued prompts. Unknown kinds and values are ErrInvalid.
+	Import(ctx context.Context, n NewSession, events iter.Seq2[Event, error]) (Session, error)
 
 	// Delete removes a session and everything that belongs to it.
 	Delete(ctx context.Context, id SessionID) error

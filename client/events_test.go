@@ -217,7 +217,7 @@ func TestNotAPawl(t *testing.T) {
 			c := at(t, h)
 			_, get := c.Get(t.Context(), someone)
 			_, send := c.Send(t.Context(), someone, pawl.Prompt{})
-			_, imported := c.Import(t.Context(), func(func(pawl.Event, error) bool) {})
+			_, imported := c.Import(t.Context(), pawl.NewSession{}, func(func(pawl.Event, error) bool) {})
 			var events error
 			for _, err := range c.Events(t.Context(), someone, 0) {
 				events = err

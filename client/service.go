@@ -178,8 +178,14 @@ func (c *Client) Delete(ctx context.Context, id pawl.SessionID) error {
 	return c.ask(ctx, id, http.MethodDelete, path(id, ""), nil, nil, nil)
 }
 
-// Import creates a session from events.
-func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (s pawl.Session, err error) {
+// Import creates a session from events. The server ignores all of n but its ID, Dir and Workspace.
+func (c *Client) Import(ctx context.Context, n pawl.NewSession, events iter.Seq2[pawl.Event, error]) (s pawl.Session, err error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"id": string(n.ID), "dir": n.Dir, "workspace": n.Workspace} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
 	pr, pw := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
@@ -187,7 +193,7 @@ func (c *Client) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]
 		_ = pw.CloseWithError(err) // never fails
 		done <- err
 	}()
-	r, err := c.request(ctx, http.MethodPost, "/v1/sessions/import", nil, api.FormLines, pr)
+	r, err := c.request(ctx, http.MethodPost, "/v1/sessions/import", query, api.FormLines, pr)
 	if err != nil {
 		return s, err
 	}

@@ -51,7 +51,8 @@ var more = map[string]string{
 	"startMission": "Creates the session and its first prompt atomically. The prompt is the goal, and the agent is the Commander. " +
 		"With an `id` the request is safe to retry, as with createSession.",
 	"importSession": "The body is `application/x-ndjson`: all events of one session, one per line, starting with the first. " +
-		"The session keeps its ID; if that exists, the response is a conflict. The import is atomic. Events of older versions are accepted.",
+		"The session keeps its ID unless `id` names another; if that exists, the response is a conflict. The import is atomic. Events of older versions are accepted; unknown kinds, fields and values are not.\n\n" +
+		"Only the conversation is imported: prompts, replies, tool calls and their results. The session works where the request says, is idle, and has no settings, permissions, queued prompts, missions or snapshots.",
 	"streamEvents": "The response is a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) that does not end by itself. " +
 		"It starts with the events of the log after the given number and continues with new ones. The `data` of each is an `Event` as JSON on one line. " +
 		"Events of the log have their number as `id` and are sent exactly once, in order, without gaps. " +

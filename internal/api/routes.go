@@ -98,7 +98,10 @@ var Routes = []Route{
 		Param{"missions", "boolean", "only sessions of missions"},
 		Param{"before", "date-time", "only sessions updated before this time, for paging"},
 		Param{"limit", "integer", "maximum number of sessions: default 100, at most 1000"}),
-	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Import a session that exportSession exported.", ScopeRun).with(func(r *Route) {
+	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Import the conversation of a session that exportSession exported.", ScopeRun,
+		Param{"id", "string", "the ID of the new session; the exported one if omitted"},
+		Param{"dir", "string", "the absolute path of the workspace; a fleet creates one if omitted"},
+		Param{"workspace", "string", "a named workspace of the tenant, instead of dir; fleet only"}).with(func(r *Route) {
 		r.InForm, r.In, r.MaxBody, r.Status = FormLines, typeOf[pawl.Event](), maxImport, http.StatusCreated
 	}),
 	one[Empty, pawl.Session]("getSession", "GET", session, "Get a session.", ScopeRead),

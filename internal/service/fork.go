@@ -79,7 +79,7 @@ func (s *Service) copyLog(ctx context.Context, from pawl.Origin, fork pawl.Sessi
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range closingEvents(h) {
+	for _, b := range closingEvents(h, "forked") {
 		e := s.event(b)
 		e.Turn = h.Turns()
 		events = append(events, e)
@@ -146,21 +146,22 @@ func forkBody(b pawl.Body, from pawl.Origin) pawl.Body {
 }
 
 // closingEvents returns the events that close everything open: calls get a result, the turn ends,
-// orders fail and waiting prompts are withdrawn.
-func closingEvents(h *pawl.History) []pawl.Body {
+// orders fail and waiting prompts are withdrawn. how is what happened to the session: forked or
+// imported.
+func closingEvents(h *pawl.History, how string) []pawl.Body {
 	var bodies []pawl.Body
 	if open := h.Open(); open != nil {
-		bodies = append(bodies, endTurn(h, open)...)
+		bodies = append(bodies, endTurn(h, open, how)...)
 	}
 	for _, o := range h.Orders() {
 		switch o.Body.(type) {
 		case pawl.CompactionAsked:
-			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "canceled: the session was forked"})
+			bodies = append(bodies, pawl.Compacted{Asked: o.Seq, Message: "canceled: the session was " + how})
 		case pawl.ShellAsked:
 			bodies = append(bodies, pawl.ShellRan{Asked: o.Seq, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
-				"The session was forked here. The result of this command is in the original session.")})
+				"The session was " + how + " here. The result of this command is in the original session.")})
 		default:
-			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "canceled: the session was forked"})
+			bodies = append(bodies, pawl.Undone{Asked: o.Seq, Refused: "canceled: the session was " + how})
 		}
 	}
 	for _, w := range h.Waiting() {
@@ -170,7 +171,7 @@ func closingEvents(h *pawl.History) []pawl.Body {
 }
 
 // endTurn returns the events that end the open turn.
-func endTurn(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
+func endTurn(h *pawl.History, open *pawl.OpenTurn, how string) []pawl.Body {
 	var bodies []pawl.Body
 	replies := 0
 	for _, step := range open.Steps {
@@ -181,9 +182,9 @@ func endTurn(h *pawl.History, open *pawl.OpenTurn) []pawl.Body {
 		for _, id := range step.Calls {
 			if c := h.Call(id); !c.Finished {
 				bodies = append(bodies, pawl.CallFinished{Call: id, Status: pawl.CallCanceled, Result: toolapi.ErrorResult(
-					"The session was forked here. The result of this call is in the original session.")})
+					"The session was " + how + " here. The result of this call is in the original session.")})
 			}
 		}
 	}
-	return append(bodies, pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the session was forked here", Steps: replies, Usage: open.Usage})
+	return append(bodies, pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "the session was " + how + " here", Steps: replies, Usage: open.Usage})
 }

@@ -87,29 +87,15 @@ func New(c Config) *Service {
 
 // Create creates an empty session.
 func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
-	if n.Workspace != "" {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "named workspaces need a fleet server").Hint("Name a directory instead.")
-	}
-	if !filepath.IsAbs(n.Dir) {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "directory %q is not an absolute path", n.Dir)
-	}
-	if n.Source != "" && s.DeclareSource == nil {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "only a fleet server can fetch a repository").Hint("Clone the repository and name its directory.")
-	}
 	id, err := newID(n.ID)
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
-	owner, err := s.ownerOf(ctx, n)
+	created, err := s.created(ctx, n)
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
-	if n.Source != "" {
-		if err := s.DeclareSource(ctx, n.Dir, n.Source); err != nil {
-			return pawl.Session{}, fmt.Errorf("create session: %w", err)
-		}
-	}
-	events := []pawl.Event{s.event(pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall, Owner: owner})}
+	events := []pawl.Event{s.event(created)}
 	if n.Title != "" {
 		events = append(events, s.event(pawl.SessionTitled{Title: n.Title}))
 	}
@@ -117,6 +103,23 @@ func (s *Service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, 
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
 	return s.Get(ctx, id)
+}
+
+// created returns the first event of a new session. It declares the source of the workspace.
+func (s *Service) created(ctx context.Context, n pawl.NewSession) (pawl.SessionCreated, error) {
+	switch {
+	case n.Workspace != "":
+		return pawl.SessionCreated{}, fault.New(pawl.ErrInvalid, "named workspaces need a fleet server").Hint("Name a directory instead.")
+	case !filepath.IsAbs(n.Dir):
+		return pawl.SessionCreated{}, fault.New(pawl.ErrInvalid, "directory %q is not an absolute path", n.Dir)
+	case n.Source != "" && s.DeclareSource == nil:
+		return pawl.SessionCreated{}, fault.New(pawl.ErrInvalid, "only a fleet server can fetch a repository").Hint("Clone the repository and name its directory.")
+	}
+	owner, err := s.ownerOf(ctx, n)
+	if err == nil && n.Source != "" {
+		err = s.DeclareSource(ctx, n.Dir, n.Source)
+	}
+	return pawl.SessionCreated{Dir: n.Dir, Parent: n.Parent, ParentCall: n.ParentCall, Owner: owner}, err
 }
 
 // newID returns the id of a new session: the given one, if any.
@@ -345,31 +348,6 @@ func (s *Service) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 		}
 	}
 	return d, nil
-}
-
-// Import creates a session from events, completely or not at all.
-func (s *Service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
-	var all []pawl.Event
-	for e, err := range events {
-		if err != nil {
-			return pawl.Session{}, fmt.Errorf("import: %w", err)
-		}
-		all = append(all, e)
-		if e.Session != all[0].Session {
-			return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: event %d belongs to another session", e.Seq)
-		}
-	}
-	if len(all) == 0 || !all[0].Session.Valid() {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: the file contains no session")
-	}
-	if _, err := pawl.Fold(pawl.SliceLog(all)); err != nil {
-		return pawl.Session{}, fault.New(pawl.ErrInvalid, "import: %w", err)
-	}
-	id := all[0].Session
-	if _, err := s.Bus.Append(ctx, id, 0, all...); err != nil {
-		return pawl.Session{}, fmt.Errorf("import session %s: %w", id, err)
-	}
-	return s.Get(ctx, id)
 }
 
 // Delete deletes a session and everything that belongs to it. If its snapshots cannot be

@@ -46,8 +46,8 @@ export interface Pawl {
   /** The log as it is now, an event a line. */
   exportLog(session: string): Promise<string>;
 
-  /** Makes a session from what exportLog gave, here or elsewhere. */
-  importLog(lines: string): Promise<Session>;
+  /** Imports the conversation that exportLog returned, as a session that works in a directory of the server. */
+  importLog(lines: string, dir: string): Promise<Session>;
 }
 
 /** Returns a way to ask a server. It does not connect: the first request does. */
@@ -60,9 +60,10 @@ export function connect(config: Config): Pawl {
     api,
     events: (session, options) => follow({ url: config.url, headers, fetch }, session, options),
     exportLog: (id) => ok(api.GET("/v1/sessions/{id}/log", { params: { path: { id } }, parseAs: "text" })),
-    importLog: (lines) =>
+    importLog: (lines, dir) =>
       ok(
         api.POST("/v1/sessions/import", {
+          params: { query: { dir } },
           body: lines,
           bodySerializer: (text) => text,
           headers: { "Content-Type": "application/x-ndjson" },

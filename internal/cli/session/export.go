@@ -240,7 +240,11 @@ func sessionImportCommand() *cobra.Command {
 		Short: "Import a session from an export",
 		Long: `Import a session that 'pawl session export' wrote in the format jsonl, from a file or
 from standard input, and print its id. The session keeps its id unless you pass --as-new.
-If the import fails, nothing is stored.`,
+If the import fails, nothing is stored.
+
+Only the conversation is imported. The session works in the current directory, and
+nothing in the file runs or permits anything: a turn that was open is closed, and modes,
+models, permissions, queued prompts, missions and checkpoints are left out.`,
 		Example: `  pawl session import session.jsonl
   pawl session import --as-new session.jsonl     # import a copy of an existing session`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
@@ -268,12 +272,16 @@ If the import fails, nothing is stored.`,
 }
 
 func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Writer, asNew bool) (pawl.Session, error) {
-	log := export.NewLog(in)
-	events := log.Events()
-	if asNew {
-		events = renamed(events, pawl.SessionID(ulid.Make().String()))
+	dir, err := app.WorkingDir()
+	if err != nil {
+		return pawl.Session{}, err
 	}
-	s, err := a.Import(ctx, events)
+	n := pawl.NewSession{Dir: dir}
+	if asNew {
+		n.ID = pawl.SessionID(ulid.Make().String())
+	}
+	log := export.NewLog(in)
+	s, err := a.Import(ctx, n, log.Events())
 	if errors.Is(err, pawl.ErrConflict) {
 		return s, fault.New(pawl.ErrConflict, "import: the session already exists").Hint("Pass --as-new to import it as a copy.")
 	}
@@ -289,22 +297,4 @@ func importSession(ctx context.Context, a *app.App, in io.Reader, notes io.Write
 		fmt.Fprintf(notes, "pawl: note: the export does not include %s too large for the log\n", humanize.Plural(len(missing), "output"))
 	}
 	return s, nil
-}
-
-// renamed replaces the session id of the log with id. Events of another session stay unchanged.
-func renamed(events iter.Seq2[pawl.Event, error], id pawl.SessionID) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		var was pawl.SessionID
-		for e, err := range events {
-			if was == "" {
-				was = e.Session
-			}
-			if was.Valid() && e.Session == was {
-				e.Session = id
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
 }

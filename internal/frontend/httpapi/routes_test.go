@@ -44,7 +44,7 @@ var routes = map[string]func(b *testServer){
 	"importSession": func(b *testServer) {
 		id := b.create()
 		log := b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/log"}).text
-		q := request{method: "POST", path: "/v1/sessions/import", body: log, header: map[string]string{"Content-Type": "application/x-ndjson"}}
+		q := request{method: "POST", path: "/v1/sessions/import?dir=" + b.dir, body: log, header: map[string]string{"Content-Type": "application/x-ndjson"}}
 		b.refuses(409, pawl.CodeConflict, q)
 		if err := b.svc.Delete(b.Context(), id); err != nil {
 			b.Fatal(err)
@@ -54,6 +54,10 @@ var routes = map[string]func(b *testServer){
 		}
 		q.body = log + "{\"seq\":2}\n"
 		b.refuses(400, pawl.CodeInvalid, q)
+		for _, query := range []string{"", "?dir=relative", "?id=x&dir=" + b.dir, "?workspace=x", "?owner=ada&dir=" + b.dir} {
+			q.path, q.body = "/v1/sessions/import"+query, log
+			b.refuses(400, pawl.CodeInvalid, q)
+		}
 	},
 	"getSession": func(b *testServer) {
 		var s pawl.Session

@@ -33,11 +33,10 @@ var sessionsNamed = map[string]string{
 	"createSession": `{"dir":"DIR","parent":"ID"}`,
 	"listSessions":  "?parent=ID",
 	"getUsage":      "?session=ID",
-	"importSession": `{"v":1,"session":"01JD0000000000000000000009","seq":1,"turn":0,"at":"2026-01-01T00:00:00Z","kind":"session.created","body":{"dir":"DIR","parent":"ID"}}`,
 }
 
 // notOfSessions are the routes that cannot name one that exists.
-var notOfSessions = []string{"startMission", "lookAtFolder", "trustFolder", "findFiles", "expandPrompt", "listModels", "getOpenAPI"}
+var notOfSessions = []string{"startMission", "importSession", "lookAtFolder", "trustFolder", "findFiles", "expandPrompt", "listModels", "getOpenAPI"}
 
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
 // of them have a user of the same name.

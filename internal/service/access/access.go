@@ -118,14 +118,19 @@ func (s *service) read(ctx context.Context, id pawl.SessionID) (pawl.Session, er
 
 // Create creates a session that the user owns.
 func (s *service) Create(ctx context.Context, n pawl.NewSession) (pawl.Session, error) {
-	var err error
-	if n.Owner, err = s.owner(n.Owner); err == nil && n.Parent != "" && !s.all() {
-		err = s.own(ctx, n.Parent)
-	}
+	n, err := s.newSession(ctx, n)
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("create session: %w", err)
 	}
 	return s.next.Create(s.by(ctx), n)
+}
+
+// newSession returns a session to create, with its owner: the principal, who must own its parent too.
+func (s *service) newSession(ctx context.Context, n pawl.NewSession) (_ pawl.NewSession, err error) {
+	if n.Owner, err = s.owner(n.Owner); err == nil && n.Parent != "" && !s.all() {
+		err = s.own(ctx, n.Parent)
+	}
+	return n, err
 }
 
 // owner returns the owner of a session that the principal creates for a user.

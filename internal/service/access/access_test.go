@@ -216,7 +216,7 @@ func (b *team) attempts() map[string]attempt {
 			return err
 		}},
 		"Import": {picks, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
-			_, err := s.Import(ctx, imported(pawl.SessionCreated{Dir: b.dir, Parent: id}))
+			_, err := s.Import(ctx, pawl.NewSession{Dir: b.dir, Parent: id}, imported(pawl.SessionCreated{Dir: b.dir}))
 			return err
 		}},
 		"Delete": {writes, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error { return s.Delete(ctx, id) }},

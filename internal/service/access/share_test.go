@@ -125,24 +125,23 @@ func TestWatchingEndsWithTheShare(t *testing.T) { //nolint:paralleltest // it se
 func TestImportIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTeam(t)
 	boss := pawl.Actor{User: "boss", Token: "t"}
-	s, err := b.as("mallory").Import(t.Context(), imported(
-		pawl.SessionCreated{Dir: b.dir, Owner: "ada"},
-		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: boss},
+	log := imported(
+		pawl.SessionCreated{Dir: "/etc", Owner: "ada"},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: boss, Settings: pawl.Settings{Mode: "yolo", Trusted: true, Model: "script:/etc/passwd"}},
 		pawl.SessionShared{With: []pawl.User{"ada"}, By: boss},
 		pawl.Withdrawn{Prompt: 2},
-	))
+	)
+	s, err := b.as("mallory").Import(t.Context(), pawl.NewSession{Dir: b.dir}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.same("owner", s.Owner, pawl.User("mallory"))
 	b.same("shared", s.Shared, []pawl.User(nil))
-	by := pawl.Actor{User: "mallory", Token: "of mallory"}
-	b.same("by", []pawl.Actor{b.log(s.ID)[1].Body.(pawl.Prompted).By, b.log(s.ID)[2].Body.(pawl.SessionShared).By}, []pawl.Actor{by, by})
+	b.same("dir", s.Dir, b.dir)
+	b.same("prompt", b.log(s.ID)[1].Body, pawl.Body(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: pawl.Actor{User: "mallory", Token: "of mallory"}}))
 
-	_, err = b.as("mallory").Import(t.Context(), imported(
-		pawl.SessionCreated{Dir: b.dir}, pawl.SessionTitled{Title: "x", ModelUsage: pawl.ModelUsage{Model: "m", Usage: pawl.Usage{Cost: -1}}}))
-	if !errors.Is(err, pawl.ErrInvalid) {
-		t.Errorf("money was made: %v", err)
+	if _, err := b.as("mallory").Import(t.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"}, log); !errors.Is(err, pawl.ErrDenied) {
+		t.Errorf("it was imported for another user: %v", err)
 	}
 }
 

@@ -110,8 +110,8 @@ func (s tenanted) Draft(ctx context.Context, id pawl.SessionID) (pawl.Draft, err
 	return s.next.Draft(s.of(ctx), id)
 }
 
-func (s tenanted) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
-	return s.next.Import(s.of(ctx), events)
+func (s tenanted) Import(ctx context.Context, n pawl.NewSession, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
+	return s.next.Import(s.of(ctx), n, events)
 }
 
 func (s tenanted) Delete(ctx context.Context, id pawl.SessionID) error {

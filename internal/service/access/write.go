@@ -8,7 +8,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // Send sends a prompt to a session that the principal owns, within the limits.
@@ -146,57 +145,10 @@ func (s *service) Delete(ctx context.Context, id pawl.SessionID) error {
 }
 
 // Import creates a session that the user owns from events, whoever wrote them.
-func (s *service) Import(ctx context.Context, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
-	ctx = s.by(ctx)
-	if s.all() {
-		return s.next.Import(ctx, events)
+func (s *service) Import(ctx context.Context, n pawl.NewSession, events iter.Seq2[pawl.Event, error]) (pawl.Session, error) {
+	n, err := s.newSession(ctx, n)
+	if err != nil {
+		return pawl.Session{}, fmt.Errorf("import: %w", err)
 	}
-	return s.next.Import(ctx, func(yield func(pawl.Event, error) bool) {
-		for e, err := range events {
-			if err == nil {
-				e.Body, err = s.importedBody(ctx, e)
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	})
-}
-
-// importedBody returns the body of an event as a user may import it: owned by the user, shared with
-// nobody, attributed to nobody else, and without negative usage.
-func (s *service) importedBody(ctx context.Context, e pawl.Event) (pawl.Body, error) {
-	for _, r := range store.UsageOf([]pawl.Event{e}) {
-		if u := r.Usage; min(u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost)) < 0 {
-			return nil, fault.New(pawl.ErrInvalid, "event %d has negative usage", e.Seq)
-		}
-	}
-	switch b := e.Body.(type) {
-	case pawl.SessionCreated:
-		b.Owner = s.who.User
-		if b.Parent != "" {
-			return b, s.own(ctx, b.Parent)
-		}
-		return b, nil
-	case pawl.SessionShared:
-		b.With, b.By = nil, ActorOf(ctx)
-		return b, nil
-	case pawl.MissionStarted:
-		b.By = ActorOf(ctx)
-		return b, nil
-	case pawl.Prompted:
-		b.By = ActorOf(ctx)
-		return b, nil
-	case pawl.Answered:
-		b.By = ActorOf(ctx)
-		return b, nil
-	case pawl.UndoAsked:
-		b.By = ActorOf(ctx)
-		return b, nil
-	case pawl.ShellAsked:
-		b.By = ActorOf(ctx)
-		return b, nil
-	default:
-		return b, nil
-	}
+	return s.next.Import(s.by(ctx), n, events)
 }

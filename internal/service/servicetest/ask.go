@@ -135,7 +135,7 @@ func testAnswerAfterACrash(b *testEnv) {
 		pawl.CallStarted{Call: "a", Tool: "question", ReadOnly: true},
 		pawl.Asked{Call: "a", Ask: pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{question}}},
 	)
-	s := b.importLog(events)
+	s := b.storeLog(events)
 	// It can be answered before the session is resumed, or after.
 	b.ok(b.Answer(b.Context(), s.ID, 7, answer([]string{"PostgreSQL"})))
 	b.ok(b.Resume(b.Context(), s.ID))

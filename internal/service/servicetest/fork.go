@@ -173,7 +173,7 @@ func testForkWithOrders(b *testEnv) {
 		for i := range log {
 			log[i].Session = pawl.SessionID(fmt.Sprintf("01JD000000000000000000000%d", len(name)))
 		}
-		s := b.importLog(log)
+		s := b.storeLog(log)
 		fork := b.fork(s.ID, 0)
 		check(b, 2, len(b.conversation(fork.ID)))
 		b.goOn(fork.ID)

@@ -1,7 +1,6 @@
 package servicetest
 
 import (
-	"iter"
 	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -163,7 +162,7 @@ func testMissionBoard(b *testEnv) {
 	start := func(task string, sub pawl.SessionID) pawl.Body {
 		return pawl.TaskStarted{Task: task, Attempt: 1, Worker: sub, Base: "b0", From: "b0"}
 	}
-	row, err := b.Import(b.Context(), events(id,
+	row := b.storeLog(events(id,
 		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 3}},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "m"}}, pawl.TurnStarted{Prompt: 3},
 		pawl.CriteriaSet{Criteria: criteria, Hash: criteria.Hash(), Branch: "pawl/x"},
@@ -174,9 +173,6 @@ func testMissionBoard(b *testEnv) {
 		pawl.Blocked{Reason: "no more", By: "commander"},
 		pawl.TurnFinished{Reason: pawl.ReasonEndTurn},
 	))
-	if err != nil {
-		b.Fatal(err)
-	}
 	for sub, parent := range map[pawl.SessionID]pawl.SessionID{worker: id, unrelated: ""} {
 		_, err := b.Create(b.Context(), pawl.NewSession{ID: sub, Dir: b.dir, Parent: parent})
 		b.ok(err)
@@ -204,13 +200,10 @@ func testMissionBoard(b *testEnv) {
 	}
 }
 
-// events yields a log of these bodies.
-func events(id pawl.SessionID, bodies ...pawl.Body) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		for i, body := range bodies {
-			if !yield(pawl.Event{Session: id, Seq: pawl.Seq(i + 1), At: time.Date(2026, 3, 1, 6, 0, i, 0, time.UTC), Body: body}, nil) {
-				return
-			}
-		}
+// events returns a log of these bodies.
+func events(id pawl.SessionID, bodies ...pawl.Body) (log []pawl.Event) {
+	for i, body := range bodies {
+		log = append(log, pawl.Event{Session: id, Seq: pawl.Seq(i + 1), At: time.Date(2026, 3, 1, 6, 0, i, 0, time.UTC), Body: body})
 	}
+	return log
 }

@@ -138,7 +138,7 @@ func testPermissionAfterACrash(b *testEnv) {
 		if test.change != nil {
 			test.change(c, log)
 		}
-		s := c.importLog(log)
+		s := c.storeLog(log)
 		if test.early {
 			b.ok(c.Answer(b.Context(), s.ID, 6, test.answer))
 		}
@@ -161,7 +161,7 @@ func testPermissionAfterACrash(b *testEnv) {
 // testPermissionOfAnEndedCall checks that a call with a result needs no answer.
 func testPermissionOfAnEndedCall(b *testEnv) {
 	log := bodies(b.askedBefore(b.script(`{"text":"x"}`)))
-	s := b.importLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("no")})...))
+	s := b.storeLog(b.events(append(log, pawl.CallFinished{Call: "a", Status: pawl.CallDenied, Result: toolapi.ErrorResult("no")})...))
 	b.code(pawl.CodeConflict, b.Answer(b.Context(), s.ID, 6, pawl.Answer{Outcome: pawl.OutcomeAnswered}))
 }
 
@@ -192,7 +192,7 @@ func testPermissionNoAfterACrash(b *testEnv) {
 				c.authority.Rule(permission.Rule{Tool: "bash", Pattern: "touch a", Decision: decision})
 			}
 			log := c.askedBefore(b.script(`{"text":"x"}`, `{"text":"Went on."}`))
-			s := c.importLog(c.events(append(bodies(log), test.more...)...))
+			s := c.storeLog(c.events(append(bodies(log), test.more...)...))
 			b.ok(c.Resume(b.Context(), s.ID))
 			c.idle(s.ID)
 			if got := c.reasons(s.ID); len(got) != 1 || got[0] != test.reason || c.exists("a") {

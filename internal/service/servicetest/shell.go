@@ -135,7 +135,7 @@ func testShellInterrupted(b *testEnv) {
 		for n := range log {
 			log[n].Session = "01JD000000000000000000000" + pawl.SessionID(rune('1'+i))
 		}
-		s := b.importLog(log)
+		s := b.storeLog(log)
 		check(b, pawl.StateQueued, s.State())
 		if c.cancel {
 			b.ok(b.Cancel(b.Context(), s.ID))

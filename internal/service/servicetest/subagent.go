@@ -229,7 +229,7 @@ func testSubagentAfterACrash(b *testEnv) {
 		pawl.CallStarted{Call: "call_1_1", Tool: "task", ReadOnly: true},
 		pawl.Spawned{Call: "call_1_1", Subagent: sub, Agent: "general", Title: "a task"},
 	)
-	s := b.importLog(log)
+	s := b.storeLog(log)
 	subagentLog := b.events(
 		pawl.SessionCreated{Dir: b.dir, Parent: s.ID, ParentCall: "call_1_1"},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, Settings: pawl.Settings{Model: model, Agent: "general"}},
@@ -238,7 +238,7 @@ func testSubagentAfterACrash(b *testEnv) {
 	for i := range subagentLog {
 		subagentLog[i].Session = sub
 	}
-	b.importLog(subagentLog)
+	b.storeLog(subagentLog)
 	b.ok(b.Resume(b.Context(), s.ID))
 	b.idle(s.ID)
 	check(b, []pawl.Reason{pawl.ReasonEndTurn}, b.reasons(s.ID))

@@ -164,7 +164,7 @@ func testUndoScopes(b *testEnv) {
 // out first, and later prompts afterwards.
 func testUndoInterrupted(b *testEnv) {
 	model := b.script(`{"text":"One."}`, `{"expect":"^more$","text":"More."}`)
-	s := b.importLog(b.events(
+	s := b.storeLog(b.events(
 		pawl.SessionCreated{Dir: b.dir},
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one"}}, Settings: pawl.Settings{Model: model}},
 		pawl.TurnStarted{Prompt: 2},

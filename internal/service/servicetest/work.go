@@ -2,11 +2,8 @@ package servicetest
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
-
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -57,17 +54,18 @@ func all(events []pawl.Event) iter.Seq2[pawl.Event, error] {
 	}
 }
 
-func (b *testEnv) importLog(events []pawl.Event) pawl.Session {
+// storeLog stores a session with these events, as another process would have left it.
+func (b *testEnv) storeLog(events []pawl.Event) pawl.Session {
 	b.Helper()
-	s, err := b.Import(b.Context(), all(events))
-	if err != nil {
+	id := events[0].Session
+	if _, err := b.store.Append(b.Context(), id, 0, events...); err != nil {
 		b.Fatal(err)
 	}
-	return s
+	return b.get(id)
 }
 
 func testResume(b *testEnv) {
-	s := b.importLog(b.interruptedIn(b.script(`{"text":"x"}`, `{"expect":"unknown","text":"Done."}`)))
+	s := b.storeLog(b.interruptedIn(b.script(`{"text":"x"}`, `{"expect":"unknown","text":"Done."}`)))
 	check(b, pawl.StateRunning, s.State())
 	b.ok(b.Resume(b.Context(), s.ID))
 	b.idle(s.ID)
@@ -113,7 +111,7 @@ func testCancelIdle(b *testEnv) {
 }
 
 func testCancelInterrupted(b *testEnv) {
-	s := b.importLog(b.interruptedIn(b.script(`{"text":"went on"}`)))
+	s := b.storeLog(b.interruptedIn(b.script(`{"text":"went on"}`)))
 	b.ok(b.Cancel(b.Context(), s.ID))
 	b.idle(s.ID)
 	check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(s.ID))
@@ -210,98 +208,5 @@ func testDraft(b *testEnv) {
 	b.ok(b.Cancel(b.Context(), id))
 	b.idle(id)
 	_, err = b.Draft(b.Context(), id) // its reply has ended
-	b.code(pawl.CodeNotFound, err)
-}
-
-var errBroken = errors.New("the file is broken")
-
-func testImport(b *testEnv) {
-	id, model := b.busy(`{"text":"Done."}`)
-	b.send(id, prompt("next", model, pawl.DeliverSteer))
-	b.release("go")
-	b.idle(id)
-	exported := b.log(id)
-
-	h := b.open(b.T)
-	other := &testEnv{T: b.T, Service: h.Service, store: h.Store, dir: b.dir, open: b.open}
-	row := other.importLog(exported)
-	check(b, b.get(id), row)
-	check(b, exported, other.log(id))
-
-	_, err := b.Import(b.Context(), all(exported)) // it already exists
-	b.code(pawl.CodeConflict, err)
-	check(b, exported, b.log(id))
-}
-
-// testImportOpen checks that a log that ends within a turn becomes an interrupted
-// session.
-func testImportOpen(b *testEnv) {
-	events := b.interruptedIn("script:nowhere.jsonl")
-	for n := 1; n <= len(events); n++ {
-		h := b.open(b.T)
-		other := &testEnv{T: b.T, Service: h.Service, store: h.Store, dir: b.dir}
-		other.importLog(events[:n])
-		check(b, events[:n], other.log(imported))
-	}
-}
-
-func testImportRefuses(b *testEnv) {
-	created, prompted := pawl.SessionCreated{Dir: b.dir}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}}
-	good := b.interruptedIn("script:x")
-	change := func(i int, change func(*pawl.Event)) []pawl.Event {
-		events := append([]pawl.Event(nil), good...)
-		change(&events[i])
-		return events
-	}
-	for name, events := range map[string][]pawl.Event{
-		"nothing":                 nil,
-		"no beginning":            good[1:],
-		"another beginning":       b.events(prompted),
-		"two beginnings":          b.events(created, created),
-		"a gap":                   append(append([]pawl.Event(nil), good[:2]...), good[3:]...),
-		"an event twice":          append(append([]pawl.Event(nil), good[:2]...), good[1:]...),
-		"an event of another":     change(2, func(e *pawl.Event) { e.Session = "01JD0000000000000000000008" }),
-		"no session":              change(0, func(e *pawl.Event) { e.Session = "" }),
-		"an id that is a path":    change(0, func(e *pawl.Event) { e.Session = "../../../etc/passwd" }),
-		"a turn without a prompt": b.events(created, pawl.TurnStarted{Prompt: 2}),
-		"two turns at once":       b.events(created, prompted, prompted, pawl.TurnStarted{Prompt: 2}, pawl.TurnStarted{Prompt: 3}),
-		"a reply to nothing":      b.events(created, prompted, pawl.TurnStarted{Prompt: 2}, pawl.Replied{Step: 1}),
-		"a result of no call":     b.events(created, prompted, pawl.TurnStarted{Prompt: 2}, pawl.CallFinished{Call: "x"}),
-		"an end with open calls":  append(append([]pawl.Event(nil), good...), b.events(append(bodies(good), pawl.TurnFinished{})...)[len(good)]),
-		"an unsaved event":        b.events(created, pawl.Delta{Reply: 1, Text: "x"}),
-	} {
-		if _, err := b.Import(b.Context(), all(events)); pawl.CodeOf(orElse(err)) != pawl.CodeInvalid {
-			b.Errorf("%s: %v", name, err)
-		}
-	}
-	list, err := b.List(b.Context(), pawl.Filter{})
-	b.ok(err)
-	check(b, nil, list, cmpopts.EquateEmpty())
-}
-
-func bodies(events []pawl.Event) []pawl.Body {
-	var list []pawl.Body
-	for _, e := range events {
-		list = append(list, e.Body)
-	}
-	return list
-}
-
-// testImportBreaksOff checks that a log that cannot be read to its end is not
-// imported at all.
-func testImportBreaksOff(b *testEnv) {
-	good := b.interruptedIn("script:x")
-	_, err := b.Import(b.Context(), func(yield func(pawl.Event, error) bool) {
-		for _, e := range good[:3] {
-			if !yield(e, nil) {
-				return
-			}
-		}
-		yield(pawl.Event{}, errBroken)
-	})
-	if err == nil {
-		b.Error("half a log was imported")
-	}
-	_, err = b.Get(b.Context(), imported)
 	b.code(pawl.CodeNotFound, err)
 }

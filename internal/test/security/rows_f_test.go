@@ -238,7 +238,7 @@ func setsWorkspaceAndTrust(a *attackEnv) {
 	}
 	header := s.owner()
 	header["Content-Type"] = "application/x-ndjson"
-	if status, _, _ := s.ask("POST", "/v1/sessions/import", created(a.outside), header); status < 300 {
+	if status, _, _ := s.ask("POST", "/v1/sessions/import?dir="+a.outside, created(a.dir), header); status < 300 {
 		a.breach("a session that is brought works in %s", a.outside)
 	}
 	if status, text, _ := s.ask("POST", "/v1/sessions", fmt.Sprintf(`{"dir":%q}`, filepath.Join(a.dir, "in")), s.owner()); status != http.StatusCreated {
@@ -265,10 +265,6 @@ func liftsItsBounds(a *attackEnv) {
 		if status, _, _ := s.ask("POST", "/v1/sessions/"+string(row.ID)+"/prompts", body, nil); status < 300 {
 			a.breach("a prompt with %s was accepted", more)
 		}
-		log := created(a.dir) + fmt.Sprintf(`{"v":1,"session":"01JD0000000000000000000000","seq":2,"at":"2026-11-15T09:00:00Z","type":"prompted","body":{"parts":[{"type":"text","text":"x"}],"model":"script:x",%s}}`, more)
-		if status, _, _ := s.ask("POST", "/v1/sessions/import", log, as{"Content-Type": "application/x-ndjson"}); status < 300 {
-			a.breach("a session with a prompt with %s was brought", more)
-		}
 		if status, _, _ := s.ask("POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"x"},"settings":{"model":%q,%s}}`, a.dir, a.script(replies()...), more), nil); status < 300 {
 			a.breach("a mission with %s was begun", more)
 		}
@@ -276,10 +272,6 @@ func liftsItsBounds(a *attackEnv) {
 	checks := `"checks":[{"id":"x","kind":"other","args":["curl"],"network":["evil.example"]}]`
 	if status, _, _ := s.ask("POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":"x",%s},"settings":{"model":%q}}`, a.dir, checks, a.script(replies()...)), nil); status < 300 {
 		a.breach("a mission was begun whose check reaches the network unasked")
-	}
-	log := created(a.dir) + fmt.Sprintf(`{"v":1,"session":"01JD0000000000000000000000","seq":2,"at":"2026-11-15T09:00:00Z","type":"mission.started","body":{"order":{"goal":"x",%s}}}`, checks)
-	if status, _, _ := s.ask("POST", "/v1/sessions/import", log, as{"Content-Type": "application/x-ndjson"}); status < 300 {
-		a.breach("a mission was brought whose check reaches the network unasked")
 	}
 }
 

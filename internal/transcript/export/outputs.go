@@ -83,6 +83,7 @@ func WriteOutput(blob pawl.Blob, r io.Reader, line func(any) error) error {
 // Log reads an export: first all events, then the outputs.
 type Log struct {
 	dec     *json.Decoder
+	lines   int
 	next    *piece // read but not consumed yet
 	outputs Outputs
 }
@@ -112,6 +113,12 @@ func (l *Log) event() (e pawl.Event, err error) {
 	if err := l.dec.Decode(&raw); err != nil {
 		return e, err
 	}
+	l.lines++
+	defer func() {
+		if err != nil {
+			err = fault.New(pawl.ErrInvalid, "line %d: %w", l.lines, err)
+		}
+	}()
 	var keys map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &keys) // anything but an object fails to decode as an event below
 	if _, output := keys["blob"]; !output {

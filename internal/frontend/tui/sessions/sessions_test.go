@@ -52,7 +52,7 @@ func (w *env) keep(n int, dir, prompt string, ago time.Duration, more ...pawl.Bo
 	for i, b := range bodies {
 		events = append(events, pawl.Event{Session: idOf(n), Seq: pawl.Seq(i + 1), At: today.Add(-ago), Body: b})
 	}
-	if _, err := w.h.Service.Import(w.t.Context(), all(events)); err != nil {
+	if _, err := w.h.Store.Append(w.t.Context(), idOf(n), 0, events...); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -25,7 +25,7 @@ func idOf(n int) pawl.SessionID { return pawl.SessionID(fmt.Sprintf("%026d", n))
 func keep(t *testing.T, svc pawl.Service, n int, dir, model string, days int, u pawl.Usage) {
 	t.Helper()
 	at := today.AddDate(0, 0, -days)
-	_, err := svc.Import(t.Context(), func(yield func(pawl.Event, error) bool) {
+	_, err := svc.Import(t.Context(), pawl.NewSession{Dir: dir}, func(yield func(pawl.Event, error) bool) {
 		for i, b := range []pawl.Body{
 			pawl.SessionCreated{Dir: dir}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, Settings: pawl.Settings{Model: model}},
 			pawl.TurnStarted{Prompt: 2}, pawl.ReplyStarted{Step: 1, Model: model},
