@@ -58,9 +58,15 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}
 	env := temporary(pl.env, "/tmp")
 	if p.ProxySocket != "" {
-		if argv, env, err = m.forward(argv, env, p.ProxySocket); err != nil {
+		if env, err = m.forward(env, p.ProxySocket); err != nil {
 			return Wrapped{}, err
 		}
+	}
+	if p.Renames {
+		m.helpers = append(m.helpers, helperRename)
+	}
+	if argv, err = m.help(argv); err != nil {
+		return Wrapped{}, err
 	}
 	for _, mount := range inOrder(m.list) {
 		m.add(mount.args...)
@@ -87,6 +93,7 @@ type mounts struct {
 	list         []mount
 	files        []*os.File
 	placeholders []string
+	helpers      []string // see helperVar
 }
 
 func (m *mounts) add(args ...string) { m.args = append(m.args, args...) }
@@ -148,23 +155,32 @@ func (m *mounts) passEnv(env, pass []string) {
 	}
 }
 
-// forward makes the command a child of the forwarder, which relays connections to a
-// network address to the proxy's socket.
-func (m *mounts) forward(argv, env []string, socket string) ([]string, []string, error) {
+// help makes the command a child of the helper, if it needs one.
+func (m *mounts) help(argv []string) ([]string, error) {
+	if len(m.helpers) == 0 {
+		return argv, nil
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, fmt.Errorf("find the Pawl executable: %w", err)
+		return nil, fmt.Errorf("find the Pawl executable: %w", err)
 	}
+	m.list = append(m.list, mount{path: helperPath, args: []string{"--ro-bind", self, helperPath}})
+	m.add("--setenv", helperVar, strings.Join(m.helpers, ","))
+	return append([]string{helperPath}, argv...), nil
+}
+
+// forward adds the helper that relays connections to a network address to the proxy's
+// socket, and returns the environment with that address.
+func (m *mounts) forward(env []string, socket string) ([]string, error) {
 	info, err := os.Stat(socket)
 	if err != nil {
-		return nil, nil, fmt.Errorf("proxy: %w", err)
+		return nil, fmt.Errorf("proxy: %w", err)
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return nil, nil, fmt.Errorf("proxy: %s is not a socket", socket)
+		return nil, fmt.Errorf("proxy: %s is not a socket", socket)
 	}
-	m.list = append(m.list, mount{path: forwarderPath, args: []string{"--ro-bind", self, forwarderPath}},
-		mount{path: forwarderSocket, args: []string{"--ro-bind", resolve(socket), forwarderSocket}})
-	m.add("--setenv", helperVar, helperForward)
+	m.list = append(m.list, mount{path: forwarderSocket, args: []string{"--ro-bind", resolve(socket), forwarderSocket}})
+	m.helpers = append(m.helpers, helperForward)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = setenv(env, name, "http://"+forwarderAddress)
 		env = setenv(env, strings.ToLower(name), "http://"+forwarderAddress)
@@ -173,7 +189,7 @@ func (m *mounts) forward(argv, env []string, socket string) ([]string, []string,
 	// proxy's rules.
 	env = setenv(env, "NO_PROXY", "localhost,127.0.0.1,::1")
 	env = setenv(env, "no_proxy", "localhost,127.0.0.1,::1")
-	return append([]string{forwarderPath}, argv...), env, nil
+	return env, nil
 }
 
 // memoryFile returns an anonymous file with the data, positioned at its beginning.

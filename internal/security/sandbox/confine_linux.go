@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -38,12 +37,8 @@ const (
 
 // confine drops all rights of this process except those in the confinement on file
 // descriptor 3, and executes the command. It returns only if it fails, without having
-// run the command. It stays on one thread, because rights are per thread.
+// run the command. Its caller keeps it on one thread, because rights are per thread.
 func confine(argv []string) int {
-	runtime.LockOSThread()
-	if len(argv) == 0 {
-		return fail(exitCannot, errors.New("no command"))
-	}
 	var c confinement
 	file := os.NewFile(3, "confinement")
 	if err := json.NewDecoder(file).Decode(&c); err != nil {
@@ -70,10 +65,7 @@ func confine(argv []string) int {
 		}
 	}
 	err = syscall.Exec(path, argv, env) //nolint:gosec // running the given command is the job
-	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, fmt.Errorf("%s: %w", path, err))
-	}
-	return fail(exitCannot, fmt.Errorf("%s: %w", path, err))
+	return failStart(fmt.Errorf("%s: %w", path, err))
 }
 
 // dropCapabilities irrevocably drops all capabilities, so that root is an ordinary
@@ -162,16 +154,15 @@ func allowBeneath(ruleset int, path string, access uint64) error {
 
 // installFilter sets the seccomp filter of a sandbox without namespaces.
 func installFilter() error {
-	raw, err := assemble(amidst)
+	program, err := filter(runtime.GOARCH, amidst)
 	if err != nil {
 		return err
 	}
-	program := make([]unix.SockFilter, len(raw))
-	for i, ins := range raw {
-		program[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
+	prog, err := kernelProgram(program)
+	if err != nil {
+		return err
 	}
-	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(prog)), 0, 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil

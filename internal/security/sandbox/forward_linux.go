@@ -1,18 +1,13 @@
 package sandbox
 
 import (
-	"errors"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"syscall"
 )
 
 // Where the forwarder and the proxy's socket are in a sandbox. The port is below the
 // kernel's range of ephemeral ports.
 const (
-	forwarderPath    = "/run/pawl/helper"
 	forwarderSocket  = "/run/pawl/proxy.sock"
 	forwarderAddress = "127.0.0.1:19128"
 )
@@ -20,33 +15,15 @@ const (
 // forwarderConns bounds the connections that are open at a time.
 const forwarderConns = 256
 
-// forward runs a command and relays the connections that it and its children
-// make to the proxy. It returns the command's exit code.
-func forward(argv []string) int {
+// serveNetwork relays the connections that the command and its children make to the
+// proxy.
+func serveNetwork() error {
 	listener, err := net.Listen("tcp", forwarderAddress)
 	if err != nil {
-		return fail(exitCannot, err)
+		return err
 	}
 	go serve(listener)
-	if len(argv) == 0 {
-		return fail(exitCannot, errors.New("no command"))
-	}
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return 128 + int(status.Signal())
-		}
-		return exit.ExitCode()
-	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist):
-		return fail(exitNotFound, err)
-	}
-	return fail(exitCannot, err)
+	return nil
 }
 
 // serve relays connections until the sandbox ends.

@@ -15,10 +15,13 @@ import (
 const leaked = 77
 
 // TestMain lets a copy of the test program be the hostile command, in a sandbox:
-// its first argument is then probe.
+// its first argument is then probe; or a program that renames: then it is rename.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "probe" {
 		os.Exit(probe(os.Args[2], os.Args[3:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "rename" {
+		os.Exit(renameProgram(os.Args[2], os.Args[3:]))
 	}
 	if os.Geteuid() == 0 && os.Getenv(baseVar) == "" {
 		os.Exit(runApart())

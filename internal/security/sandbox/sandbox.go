@@ -38,6 +38,10 @@ type Profile struct {
 	// no network.
 	ProxySocket string
 
+	// Renames makes renames of directories work in a workspace that is an overlay, which
+	// refuses those of its lower layers. Only bubblewrap supports it.
+	Renames bool
+
 	// Env is "NAME=value", or "NAME" for the value that pawl itself has.
 	Env []string
 
