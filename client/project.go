@@ -13,12 +13,12 @@ import (
 
 // Look returns the configuration that sessions in a directory have.
 func (c *Client) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
-	return f, c.ask(ctx, "", http.MethodGet, "/v1/folder", url.Values{"dir": {dir}}, nil, &f)
+	return f, c.ask(ctx, "", http.MethodGet, "/v1/project", url.Values{"dir": {dir}}, nil, &f)
 }
 
 // Trust trusts a project's configuration, identified by its hash.
 func (c *Client) Trust(ctx context.Context, dir, hash string) error {
-	return c.ask(ctx, "", http.MethodPost, "/v1/folder/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
+	return c.ask(ctx, "", http.MethodPost, "/v1/project/trust", nil, api.Trust{Dir: dir, Hash: hash}, nil)
 }
 
 // Models returns the available models.

@@ -131,10 +131,10 @@ type FaultBody struct {
 // Empty is the response of routes that return nothing.
 type Empty struct{}
 
-// Trust is the body of trustFolder.
+// Trust is the body of trustProject.
 type Trust struct {
 	Dir  string `json:"dir"`
-	Hash string `json:"hash"` // the trust hash that lookAtFolder returned
+	Hash string `json:"hash"` // the trust hash that getProject returned
 }
 
 // Models is the response of listModels.

@@ -117,7 +117,7 @@ func (r Route) parameters() []parameter {
 // faults returns the error codes that a route can return.
 func (r Route) faults() []pawl.Code {
 	codes := []pawl.Code{pawl.CodeInvalid, CodeUnauthorized, pawl.CodeDenied, CodeLimited, pawl.CodeInternal, pawl.CodeUnavailable}
-	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, folder) {
+	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, projectDir) {
 		codes = append(codes, pawl.CodeNotFound) // something that the body refers to may not exist either
 	}
 	if r.Scope.Covers(ScopeRun) {

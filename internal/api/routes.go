@@ -81,7 +81,7 @@ func large(r *Route) { r.MaxBody = maxPrompt }
 
 const session = "/v1/sessions/{id}"
 
-var folder = Param{"dir", "string", "the absolute path of the directory"}
+var projectDir = Param{"dir", "string", "the absolute path of the directory"}
 
 var after = Param{"after", "integer", "only events after this number"}
 
@@ -134,9 +134,9 @@ var Routes = []Route{
 		Param{"session", "string", "only usage of this session and its subagents"},
 		Param{"dir", "string", "only usage of sessions in this directory"},
 		Param{"owner", "string", "only usage of sessions of this user"}),
-	one[Empty, pawl.Project]("lookAtFolder", "GET", "/v1/folder", "Get the settings, agents, commands, skills and MCP servers of a project.", ScopeRead, folder),
-	one[Trust, Empty]("trustFolder", "POST", "/v1/folder/trust", "Trust the configuration of a project.", ScopeAdmin),
-	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a project by fuzzy search.", ScopeRead, folder,
+	one[Empty, pawl.Project]("getProject", "GET", "/v1/project", "Get the settings, agents, commands, skills and MCP servers of a project.", ScopeRead, projectDir),
+	one[Trust, Empty]("trustProject", "POST", "/v1/project/trust", "Trust the configuration of a project.", ScopeAdmin),
+	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a project by fuzzy search.", ScopeRead, projectDir,
 		Param{"query", "string", "letters of the path"}, Param{"limit", "integer", "maximum number of files: default 50"}),
 	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "Expand the commands and mentions of a prompt.", ScopeRun).with(large),
 	one[Empty, Models]("listModels", "GET", "/v1/models", "List the available models.", ScopeRead),

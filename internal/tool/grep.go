@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/tool/search"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
@@ -108,15 +109,15 @@ func showMatches(found search.Matches, in grepInput) string {
 	}
 	all, what := found.FileCount, "files"
 	if in.Mode == "" || in.Mode == "content" {
-		all, what = found.LineCount, fmt.Sprintf("matching lines in %s", number(found.FileCount, "file"))
+		all, what = found.LineCount, fmt.Sprintf("matching lines in %s", humanize.Plural(found.FileCount, "file"))
 	}
 	switch {
 	case found.FileCount == 0:
-		out.note("no match in %s; %s", number(found.Searched, "file"), leftOut)
+		out.note("no match in %s; %s", humanize.Plural(found.Searched, "file"), leftOut)
 	case shown < all:
 		out.note("%d of %d %s are shown: narrow the pattern, path or include", shown, all, what)
 	case in.Mode == "count":
-		out.note("%s in %s", number(found.LineCount, "line"), number(found.FileCount, "file"))
+		out.note("%s in %s", humanize.Plural(found.LineCount, "line"), humanize.Plural(found.FileCount, "file"))
 	}
 	out.gaps(found.Gaps)
 	return out.String()

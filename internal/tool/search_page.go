@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/tool/search"
 )
 
@@ -37,23 +38,15 @@ func (p *page) note(format string, args ...any) {
 // gaps appends notes on what the search could not read.
 func (p *page) gaps(g search.Gaps) {
 	if g.Large > 0 {
-		p.note("%s of more than %d MiB passed over: give one as path to search it", number(g.Large, "file"), GrepFileBytes>>20)
+		p.note("%s of more than %d MiB passed over: give one as path to search it", humanize.Plural(g.Large, "file"), GrepFileBytes>>20)
 	}
 	if g.Folders > 0 {
-		p.note("%s could not be read", number(g.Folders, "folder"))
+		p.note("%s could not be read", humanize.Plural(g.Folders, "directory"))
 	}
 	if g.Files > 0 {
-		p.note("%s could not be read", number(g.Files, "file"))
+		p.note("%s could not be read", humanize.Plural(g.Files, "file"))
 	}
 	if g.TimeUp {
 		p.note("the time of %s is over: this is not all", SearchTimeout)
 	}
-}
-
-// number formats a count with the singular or plural of thing.
-func number(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

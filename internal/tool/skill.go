@@ -96,7 +96,7 @@ func loadSkill(call toolapi.Call, set *skill.Set, name string) (pawl.Result, err
 	b.WriteString(byAuthor(k.Skill))
 	b.WriteString(k.Body)
 	b.WriteByte('\n')
-	return pawl.Result{Content: b.String(), Meta: map[string]string{MetaSkill: k.Name, "folder": k.Folder}}, nil
+	return pawl.Result{Content: b.String(), Meta: map[string]string{MetaSkill: k.Name, "dir": k.Folder}}, nil
 }
 
 // skillFile returns one file of a skill.

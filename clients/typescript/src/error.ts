@@ -1,43 +1,43 @@
 import type { components } from "./schema.js";
 
-/** How the server tells an error. */
+/** An error response of the server. */
 export type Fault = components["schemas"]["Fault"];
 
 /** The class of an error, for programs. */
 export type Code = Fault["error"]["code"];
 
-/** What a server refused, and why. */
+/** An error that the server returned, or a failed request. */
 export class PawlError extends Error {
   override readonly name = "PawlError";
 
   constructor(
     message: string,
-    /** The class: act on this. */
+    /** The class of the error, for programs. */
     readonly code: Code,
-    /** The status of HTTP; 0 if it came within a stream, or nobody answered. */
+    /** The HTTP status; 0 for an error within a stream, or if there was no response. */
     readonly status: number,
-    /** Of a busy session: who works on it. */
+    /** For a busy session: the process that runs it. */
     readonly holder?: string,
-    /** By which it is found in the server's log. */
+    /** Identifies the request in the server's log. */
     readonly requestId?: string,
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
 
-  /** The error of a request that nobody answered. */
+  /** Returns the error for a request without a response. */
   static unreachable(url: string, cause: unknown): PawlError {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `ask the server at ${url}: ${why}: is 'pawl serve' running?`;
+    const message = `cannot reach the server at ${url}: ${why}. Is 'pawl serve' running?`;
     return new PawlError(message, "unavailable", 0, undefined, undefined, { cause });
   }
 
-  /** The error that an answer tells. One that tells none is of no pawl. */
+  /** Returns the error of a response. */
   static of(status: number, fault: unknown): PawlError {
-    const told = (fault as Fault | undefined)?.error;
-    if (typeof told?.code !== "string") {
-      return new PawlError(`the server answered ${status}, and is no pawl that this one understands`, "unavailable", status);
+    const body = (fault as Fault | undefined)?.error;
+    if (typeof body?.code !== "string") {
+      return new PawlError(`unexpected response with status ${status}: the server is not Pawl, or has another version`, "unavailable", status);
     }
-    return new PawlError(told.message, told.code, status, told.holder, told.request_id);
+    return new PawlError(body.message, body.code, status, body.holder, body.request_id);
   }
 }

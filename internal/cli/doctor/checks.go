@@ -116,7 +116,7 @@ func checkConfig() Finding {
 
 // checkFolder reports the directory of the user's agents, commands, rules and skills.
 func checkFolder() Finding {
-	f := Finding{Name: "folder", Status: OK}
+	f := Finding{Name: "config_dir", Status: OK}
 	dir, err := config.UserFolder()
 	switch f.Detail = dir; {
 	case err != nil:

@@ -11,7 +11,7 @@ import (
 const shownFaults = 20
 
 // titles maps kinds and checks to their titles, if they differ.
-var titles = map[string]string{"mcp": "MCP servers", "lsp": "language servers", "keys": "API keys", "folder": "config directory", "policy": "managed policy"}
+var titles = map[string]string{"mcp": "MCP servers", "lsp": "language servers", "keys": "API keys", "config_dir": "config directory", "policy": "managed policy"}
 
 // faultFindings converts the faults of extensions to findings, up to shownFaults for each kind.
 func faultFindings(v *inventory.Inventory) []Finding {

@@ -228,7 +228,7 @@ func skillRemoveCommand() *cobra.Command {
 // removedSkill is the output of 'pawl skills remove --json'.
 type removedSkill struct {
 	Name    string `json:"name"`
-	Folder  string `json:"folder"`
+	Folder  string `json:"dir"`
 	Removed bool   `json:"removed"`
 }
 

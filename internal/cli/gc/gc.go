@@ -56,7 +56,8 @@ the oldest snapshots until all snapshots fit into --quota. A session without sna
 still works, but its file changes can no longer be undone. Pawl deletes no sessions; use
 'pawl session delete' for that.`,
 		Example: `  pawl gc --dry-run
-  pawl gc --days 7 --quota 500`,
+  pawl gc --days 7 --quota 500
+  pawl gc --json | jq .snapshots.after`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.days < 0 || f.quota < 0 {
@@ -68,7 +69,7 @@ still works, but its file changes can no longer be undone. Pawl deletes no sessi
 					return err
 				}
 				if f.asJSON {
-					return cli.WriteJSON(cmd.OutOrStdout(), r)
+					return cli.WriteJSON(cmd.OutOrStdout(), r.withoutNull())
 				}
 				printGC(cmd.OutOrStdout(), r)
 				return nil
@@ -115,6 +116,16 @@ func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
 	removed, err := mission.Sweep(ctx, top, func(dir string) bool { return mission.Needed(ctx, a.Get, dir) }, f.dry)
 	r.Worktrees = append(r.Worktrees, removed...)
 	return r, errors.Join(err, failed)
+}
+
+// withoutNull returns the report with empty lists in place of null.
+func (r gcReport) withoutNull() gcReport {
+	r.Snapshots.Folders = append([]snapshot.FolderReport{}, r.Snapshots.Folders...)
+	for i := range r.Snapshots.Folders {
+		f := &r.Snapshots.Folders[i]
+		f.Removed = append([]snapshot.Removal{}, f.Removed...)
+	}
+	return r
 }
 
 func printGC(w io.Writer, r gcReport) {

@@ -160,7 +160,7 @@ func (f trustFlags) printTrusted(w io.Writer, store trust.Store) error {
 	}
 	if f.asJSON {
 		return cli.WriteJSON(w, struct {
-			Folders   []trust.Directory `json:"folders"`
+			Folders   []trust.Directory `json:"projects"`
 			Approvals []trust.Approval  `json:"approvals"`
 		}{append([]trust.Directory{}, folders...), append([]trust.Approval{}, approvals...)})
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
-// undoFlags are the flags of undo, redo and rewind.
+// undoFlags are the flags of undo, redo and rewind. Redo has no scope.
 type undoFlags struct {
 	files, conversation bool
 	aside, leave        bool
@@ -26,16 +26,20 @@ type undoFlags struct {
 	diff                bool
 }
 
-func (f *undoFlags) add(cmd *cobra.Command) {
+// addScope adds the flags for what to restore.
+func (f *undoFlags) addScope(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.files, "files", false, "restore files only; keep the conversation")
 	cmd.Flags().BoolVar(&f.conversation, "conversation", false, "restore the conversation only; keep the files")
+	cmd.MarkFlagsMutuallyExclusive("files", "conversation")
+}
+
+func (f *undoFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.aside, "keep-aside", false, "save a copy of files that have changed since, then restore them")
 	cmd.Flags().BoolVar(&f.leave, "leave", false, "leave files that have changed since as they are")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, without changing it")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show the file changes as a diff")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the result as JSON or, with --dry-run, the plan")
-	cmd.MarkFlagsMutuallyExclusive("files", "conversation")
 	cmd.MarkFlagsMutuallyExclusive("keep-aside", "leave")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
 }
@@ -79,6 +83,7 @@ session continues.`,
 			})
 		},
 	}
+	f.addScope(cmd)
 	f.add(cmd)
 	return cmd
 }
@@ -92,9 +97,6 @@ func sessionRedoCommand() *cobra.Command {
 		Example: "  pawl session redo\n  pawl session redo last --dry-run --diff",
 		Args:    cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.files || f.conversation {
-				return cli.UsageError(cmd, errors.New("redo restores exactly what was undone: it has no --files and --conversation"))
-			}
 			return cli.WithSession(cmd, sessionName(args), func(ctx context.Context, a *app.App, s pawl.Session) error {
 				r := f.order()
 				r.Redo = pawl.LastUndo
@@ -133,6 +135,7 @@ with undo, Pawl shows what will change and asks; 'pawl session redo' restores it
 			})
 		},
 	}
+	f.addScope(cmd)
 	f.add(cmd)
 	return cmd
 }

@@ -41,7 +41,7 @@ type Skill struct {
 	Metadata      map[string]string  `json:"metadata,omitempty"`
 	AllowedTools  []string           `json:"allowed_tools,omitempty"` // a wish without effect
 	Origin        frontmatter.Origin `json:"origin"`
-	Folder        string             `json:"folder"`           // absolute
+	Folder        string             `json:"dir"`              // absolute
 	Commit        string             `json:"commit,omitempty"` // that it was installed from
 	Faults        []string           `json:"faults,omitempty"` // problems that do not prevent its use
 

@@ -149,14 +149,14 @@ var handlers = map[string]handlerFunc{
 		rows, err := r.service.Usage(r.Context(), f)
 		return api.Usage{Rows: orEmpty(rows)}, err
 	},
-	"lookAtFolder": func(_ *response, r *request) (any, error) {
+	"getProject": func(_ *response, r *request) (any, error) {
 		dir, err := r.checkDir(r.query.Get("dir"))
 		if err != nil {
 			return nil, err
 		}
 		return r.service.Look(r.Context(), dir)
 	},
-	"trustFolder": func(w *response, r *request) (any, error) {
+	"trustProject": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Trust](w, r)
 		if err != nil {
 			return nil, err

@@ -85,23 +85,23 @@ var routes = map[string]func(b *testServer){
 		}
 		b.refused(404, pawl.CodeNotFound, "PUT", nobody+"/shared", `{"with":[]}`)
 	},
-	"lookAtFolder": func(b *testServer) {
+	"getProject": func(b *testServer) {
 		var f pawl.Project
-		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
+		b.ask(200, "GET", "/v1/project?dir="+b.dir, "", &f)
 		if f.Trust.State != "unknown" || len(f.Modes) == 0 {
 			b.Errorf("found %+v", f)
 		}
-		b.refused(400, pawl.CodeInvalid, "GET", "/v1/folder?dir=sub", "")
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/project?dir=sub", "")
 	},
-	"trustFolder": func(b *testServer) {
+	"trustProject": func(b *testServer) {
 		var f pawl.Project
-		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
-		b.ask(204, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":%q}`, b.dir, f.Trust.Hash), nil)
-		b.ask(200, "GET", "/v1/folder?dir="+b.dir, "", &f)
+		b.ask(200, "GET", "/v1/project?dir="+b.dir, "", &f)
+		b.ask(204, "POST", "/v1/project/trust", fmt.Sprintf(`{"dir":%q,"hash":%q}`, b.dir, f.Trust.Hash), nil)
+		b.ask(200, "GET", "/v1/project?dir="+b.dir, "", &f)
 		if f.Trust.State != "trusted" {
 			b.Errorf("found %+v", f)
 		}
-		b.refused(409, pawl.CodeConflict, "POST", "/v1/folder/trust", fmt.Sprintf(`{"dir":%q,"hash":"another"}`, b.dir))
+		b.refused(409, pawl.CodeConflict, "POST", "/v1/project/trust", fmt.Sprintf(`{"dir":%q,"hash":"another"}`, b.dir))
 	},
 	"findFiles": func(b *testServer) {
 		if err := os.WriteFile(filepath.Join(b.dir, "main.go"), []byte("package main"), 0o600); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // PDF is the media type of documents that models read.
@@ -69,7 +70,7 @@ func (t Takes) words(f pawl.File) string {
 	if strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" || f.MediaType == "image/svg+xml" {
 		return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, f.Data)
 	}
-	return fmt.Sprintf("[%s, %s, %s: %s]", f.Name, f.MediaType, size(len(f.Data)), t.why(f))
+	return fmt.Sprintf("[%s, %s, %s: %s]", f.Name, f.MediaType, humanize.Bytes(len(f.Data)), t.why(f))
 }
 
 func (t Takes) why(f pawl.File) string {
@@ -83,17 +84,6 @@ func (t Takes) why(f pawl.File) string {
 		return "this model takes no PDF files"
 	default:
 		return "this model takes no files of this type"
-	}
-}
-
-func size(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%d KB", (n+500)/1000)
-	default:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 }
 

@@ -67,15 +67,6 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0 bytes", 999: "999 bytes", 1000: "1 KB", 5432: "5 KB", 5500: "6 KB", 999_499: "999 KB", 1_250_000: "1.2 MB", 5 << 20: "5.2 MB"} {
-		if got := size(n); got != want {
-			t.Errorf("%d: got %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	results := []pawl.ToolResult{{Call: "c1", Content: "a"}, {Call: "c2", Files: []pawl.File{png, pdf}}, {Call: "c3", Files: []pawl.File{gif}, IsError: true}}

@@ -23,7 +23,7 @@ import (
 // with it from host to host.
 type allowed struct {
 	Grants    []permission.Grant `json:"grants,omitempty"`
-	Folders   []trust.Directory  `json:"folders,omitempty"`
+	Folders   []trust.Directory  `json:"projects,omitempty"`
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 

@@ -86,7 +86,7 @@ func TestAdopt(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Errorf("what was kept: %v, %v", here(), err)
 	}
 
-	for _, text := range []string{`{`, `{"all":true}`, `{"grants":[{"rule":{"tool":"bash","pattern":"bash *","decision":"allow"},"scope":"project","dir":"/x","at":"2026-01-01T00:00:00Z"}]}`, `{"folders":[{"path":"/x","hash":"y","at":"2026-01-01T00:00:00Z"}]}`} {
+	for _, text := range []string{`{`, `{"all":true}`, `{"grants":[{"rule":{"tool":"bash","pattern":"bash *","decision":"allow"},"scope":"project","dir":"/x","at":"2026-01-01T00:00:00Z"}]}`, `{"projects":[{"path":"/x","hash":"y","at":"2026-01-01T00:00:00Z"}]}`} {
 		if err := s.Adopt(outside, text); !errors.Is(err, pawl.ErrInvalid) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -22,7 +22,7 @@ type Cleaning struct {
 // Cleaned reports what was removed, or would be.
 type Cleaned struct {
 	Sessions int   `json:"sessions"` // whose temporary files were removed
-	Folders  int   `json:"folders"`  // workspaces whose caches were removed
+	Folders  int   `json:"projects"` // workspaces whose caches were removed
 	Before   int64 `json:"before"`   // total bytes before
 	After    int64 `json:"after"`
 }

@@ -48,7 +48,7 @@ type Approval struct {
 
 // book is the content of the file.
 type book struct {
-	Folders   []Directory `json:"folders"`
+	Folders   []Directory `json:"projects"`
 	Approvals []Approval  `json:"approvals"`
 }
 

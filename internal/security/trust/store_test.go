@@ -120,7 +120,7 @@ func TestStore(t *testing.T) {
 func TestSpoiledStore(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
-	good := `{"folders":[{"path":"` + dir + `","hash":"` + one + `","at":"2026-11-15T01:02:03Z"}],"approvals":[]}`
+	good := `{"projects":[{"path":"` + dir + `","hash":"` + one + `","at":"2026-11-15T01:02:03Z"}],"approvals":[]}`
 	for name, tt := range map[string]struct {
 		text string
 		mode fs.FileMode

@@ -193,7 +193,7 @@ func hostsThatDeceive(a *attackEnv) {
 	a.shows("a look-alike in punycode", a.question(reach("xn--pple-43d.com")), "xn--pple-43d.com is displayed as \u0430pple.com")
 	a.shows("a look-alike that is fetched", a.question(fetch("https://\u0430pple.com/")), "xn--pple-43d.com is displayed as \u0430pple.com")
 	a.shows("nothing but look-alikes", a.question(fetch("https://\u0430\u0440\u0440\u04cf\u0435.com/")), "xn--80ak6aa92e.com is displayed as")
-	a.shows("a name before the host", a.question(reach("https://good.test@evil.test:8443/")), "it connects to evil.test:8443: the text before the @ is not the host")
+	a.shows("a name before the host", a.question(reach("https://good.test@evil.test:8443/")), "Connects to evil.test:8443: the text before the @ is not the host")
 	a.shows("an odd address", a.question(reach("0x7f.1")), "an unusual spelling of an IP address")
 }
 

@@ -26,25 +26,27 @@ type GC struct {
 
 // GCReport says what GC removed or, in a dry run, would remove.
 type GCReport struct {
-	Folders       []FolderReport // sorted by directory
-	Before, After int64          // bytes
+	Folders []FolderReport `json:"projects"` // sorted by directory
+	Before  int64          `json:"before"`   // bytes
+	After   int64          `json:"after"`
 }
 
 // FolderReport says what GC removed for one directory. In a dry run After is an
 // upper bound: data may be shared with snapshots that stay, so only directories
 // that would keep no snapshots are counted as freed.
 type FolderReport struct {
-	Dir           string // "" if unknown
-	Before, After int64  // bytes, without files kept aside
-	Removed       []Removal
-	Why           string // the reason if all snapshots of the directory were removed, else ""
+	Dir     string    `json:"dir"`    // "" if unknown
+	Before  int64     `json:"before"` // bytes, without files kept aside
+	After   int64     `json:"after"`
+	Removed []Removal `json:"removed"`
+	Why     string    `json:"why,omitempty"` // the reason if all snapshots of the directory were removed, else ""
 }
 
 // Removal is a session whose snapshots of a directory were removed, with the
 // reason.
 type Removal struct {
-	Owner pawl.SessionID
-	Why   string
+	Owner pawl.SessionID `json:"session"`
+	Why   string         `json:"why"`
 }
 
 // Reasons for removing snapshots.

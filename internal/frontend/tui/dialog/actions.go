@@ -24,17 +24,17 @@ func (p *permission) Actions() []keys.Action {
 	if len(p.offer) > 0 {
 		list = append(list, keys.Always, keys.EditRule)
 	}
-	return slices.Concat(list, []keys.Action{keys.Deny, keys.Word}, byLine, moving, ends)
+	return slices.Concat(list, []keys.Action{keys.Deny, keys.Message}, byLine, moving, ends)
 }
 
 // Actions returns the actions of a confirmation.
 func (c *confirm) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Approve, keys.Word, keys.Deny}, byLine, moving, ends)
+	return slices.Concat([]keys.Action{keys.Approve, keys.Message, keys.Deny}, byLine, moving, ends)
 }
 
 // Actions returns the actions of a form.
 func (f *form) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Up, keys.Down, keys.Choose, keys.Word, keys.Close}, moving, ends)
+	return slices.Concat([]keys.Action{keys.Up, keys.Down, keys.Choose, keys.Message, keys.Close}, moving, ends)
 }
 
 // Actions returns the actions of the trust dialog.

@@ -47,7 +47,7 @@ func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
 	case keys.Deny:
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
-	case keys.Word:
+	case keys.Message:
 		c.field = newField(c.shared, "continue, but", "")
 	default:
 	}
@@ -76,5 +76,5 @@ func (c *confirm) foot(inner int) []string {
 		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "continue"}, Hint{k.Key(keys.Close), "back"})...)
 	}
 	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "continue"},
-		Hint{k.Key(keys.Word), "continue with message"}, Hint{k.Key(keys.Deny), "stop the turn"})...)
+		Hint{k.Key(keys.Message), "continue with message"}, Hint{k.Key(keys.Deny), "stop the turn"})...)
 }

@@ -83,7 +83,7 @@ func (f *form) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	default:
 	}
-	if f.shared.Keys.Action(keys.Ask, name) == keys.Word {
+	if f.shared.Keys.Action(keys.Ask, name) == keys.Message {
 		f.wording, f.field = true, newField(f.shared, "message to the model", f.word)
 		return nil
 	}

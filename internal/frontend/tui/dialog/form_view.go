@@ -199,5 +199,5 @@ func (f *form) hints() []Hint {
 	if f.asking.Ask.Kind == pawl.AskPlan {
 		closeLabel = "keep planning"
 	}
-	return append(hints, Hint{k.Key(keys.Word), "add a message"}, Hint{k.Key(keys.Close), closeLabel})
+	return append(hints, Hint{k.Key(keys.Message), "add a message"}, Hint{k.Key(keys.Close), closeLabel})
 }

@@ -67,7 +67,7 @@ func (p *permission) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	case keys.Deny:
 		return p.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
-	case keys.Word:
+	case keys.Message:
 		p.rules, p.field = false, newField(p.shared, "what to do instead", "")
 	default:
 	}
@@ -184,6 +184,6 @@ func (p *permission) foot(inner int) []string {
 	if len(p.offer) > 0 {
 		hints = append(hints, Hint{k.Key(keys.Always), "always allow"}, Hint{k.Key(keys.EditRule), "edit rule"})
 	}
-	hints = append(hints, Hint{k.Key(keys.Deny), "deny"}, Hint{k.Key(keys.Word), "deny with message"})
+	hints = append(hints, Hint{k.Key(keys.Deny), "deny"}, Hint{k.Key(keys.Message), "deny with message"})
 	return append(foot, Hints(p.shared.Styles, inner, p.lock.Open(), hints...)...)
 }

@@ -83,27 +83,27 @@ const (
 	Choose Action = "choose"
 	Close  Action = "close"
 
-	Mission   Action = "mission"
-	Tasks     Action = "tasks"
-	EndTask   Action = "end_task"
-	ForkHere  Action = "fork_here"
-	NextScope Action = "next_scope"
-	KeepAside Action = "keep_aside"
-	Leave     Action = "leave_changed"
+	Mission       Action = "mission"
+	Tasks         Action = "tasks"
+	EndTask       Action = "end_task"
+	ForkHere      Action = "fork_here"
+	NextScope     Action = "next_scope"
+	BackUpChanged Action = "back_up_changed"
+	Leave         Action = "leave_changed"
 
 	Approve  Action = "approve"
 	Always   Action = "approve_always"
 	EditRule Action = "edit_rule"
 	Deny     Action = "deny"
-	Word     Action = "answer_with_words"
+	Message  Action = "answer_with_message"
 
 	Todos Action = "todos"
 
-	SessionNew     Action = "session_new"
-	SessionRename  Action = "session_rename"
-	SessionFork    Action = "session_fork"
-	SessionDelete  Action = "session_delete"
-	SessionFolders Action = "session_folders"
+	SessionNew      Action = "session_new"
+	SessionRename   Action = "session_rename"
+	SessionFork     Action = "session_fork"
+	SessionDelete   Action = "session_delete"
+	SessionProjects Action = "session_projects"
 )
 
 // Default are the default bindings.
@@ -154,7 +154,7 @@ var Default = []Binding{
 	{Choose, Dialog, []string{"enter"}, "Choose"},
 	{Close, Dialog, []string{"esc"}, "Close"},
 	{NextScope, InRewind, []string{"tab"}, "Switch the scope: files, conversation or both"},
-	{KeepAside, InRewind, []string{"a"}, "Rewind, and back up files with other changes"},
+	{BackUpChanged, InRewind, []string{"a"}, "Rewind, and back up files with other changes"},
 	{Leave, InRewind, []string{"l"}, "Rewind, but keep files with other changes"},
 	{ForkHere, InRewind, []string{"f"}, "Fork the session before the message"},
 	{EndTask, InTasks, []string{"x"}, "Stop the subagent"},
@@ -162,12 +162,12 @@ var Default = []Binding{
 	{Always, Ask, []string{"a"}, "Always allow"},
 	{EditRule, Ask, []string{"e"}, "Edit the rule"},
 	{Deny, Ask, []string{"n", "esc"}, "Deny or cancel"},
-	{Word, Ask, []string{"w"}, "Answer with a message to the model"},
+	{Message, Ask, []string{"w"}, "Answer with a message to the model"},
 	{SessionNew, InSessions, []string{"ctrl+n"}, "Start a new session"},
 	{SessionRename, InSessions, []string{"ctrl+r"}, "Rename the session"},
 	{SessionFork, InSessions, []string{"ctrl+f"}, "Fork the session"},
 	{SessionDelete, InSessions, []string{"ctrl+x", "delete"}, "Delete the session"},
-	{SessionFolders, InSessions, []string{"tab"}, "Switch between this project and all projects"},
+	{SessionProjects, InSessions, []string{"tab"}, "Switch between this project and all projects"},
 }
 
 // Map finds the action of a key.

@@ -221,7 +221,7 @@ func (d *Dialog) closeKey(name string) (ui.Dialog, tea.Cmd) {
 		if d.ready() && !d.conflicts() && d.lock.Takes() {
 			return d, d.do(pawl.ConflictsRefuse)
 		}
-	case keys.KeepAside:
+	case keys.BackUpChanged:
 		if d.conflicts() && d.lock.Takes() {
 			return d, d.do(pawl.ConflictsAside)
 		}

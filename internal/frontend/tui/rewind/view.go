@@ -206,7 +206,7 @@ func (d *Dialog) closeFoot(width int) []string {
 	case d.conflicts():
 		n := len(d.selectedPreview().plan.Conflicting())
 		foot = append(foot, s.Warn.Render(ansi.Truncate(humanize.Plural(n, "file")+" with other changes: back up or keep those changes?", width, "…")))
-		hints = append(hints, dialog.Hint{Key: k.Key(keys.KeepAside), Does: "back up and " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "keep and " + does})
+		hints = append(hints, dialog.Hint{Key: k.Key(keys.BackUpChanged), Does: "back up and " + does}, dialog.Hint{Key: k.Key(keys.Leave), Does: "keep and " + does})
 	case d.ready():
 		hints = append(hints, dialog.Hint{Key: k.Key(keys.Choose), Does: does})
 	}

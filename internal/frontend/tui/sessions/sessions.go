@@ -118,7 +118,7 @@ func (d *Dialog) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
 		return d, d.fork()
 	case keys.SessionDelete:
 		return d, d.sure()
-	case keys.SessionFolders:
+	case keys.SessionProjects:
 		d.all = !d.all
 		return d, d.load()
 	default:

@@ -251,6 +251,6 @@ func (d *Dialog) hints(width int) []string {
 	return dialog.Hints(s, width, true,
 		dialog.Hint{Key: k.Key(keys.Choose), Does: "open"}, dialog.Hint{Key: k.Key(keys.SessionNew), Does: "new"},
 		dialog.Hint{Key: k.Key(keys.SessionRename), Does: "rename"}, dialog.Hint{Key: k.Key(keys.SessionFork), Does: "fork"},
-		dialog.Hint{Key: k.Key(keys.SessionDelete), Does: "delete"}, dialog.Hint{Key: k.Key(keys.SessionFolders), Does: folders},
+		dialog.Hint{Key: k.Key(keys.SessionDelete), Does: "delete"}, dialog.Hint{Key: k.Key(keys.SessionProjects), Does: folders},
 		dialog.Hint{Key: k.Key(keys.Close), Does: "close"})
 }
