@@ -27,7 +27,7 @@ type Stat struct {
 // Change is an entry that a command created, modified or deleted. A directory that only contains changes is none.
 type Change struct {
 	Path string // relative to the root and separated by slashes; it may contain any byte except zero
-	Old  Stat   // in the lower directory, as far as the command could see it
+	Old  Stat   // in the lower directory, as far as the command could see it; without Inode if it was deleted since
 	New  Stat   // in the upper directory, without what was dropped
 
 	// SameContent means that only the mode or the modification time of a file differs.

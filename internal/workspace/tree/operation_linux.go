@@ -18,6 +18,9 @@ func (r *run) exec(i int) error {
 	o := &r.m.Ops[i]
 	parent, base, err := r.root.parent(string(o.Path))
 	if isMissing(err) {
+		if o.New.Type == Missing {
+			return nil // deleted, perhaps with its directory before an interruption
+		}
 		return conflictError{reasonParent}
 	}
 	if err != nil {

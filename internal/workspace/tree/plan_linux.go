@@ -126,9 +126,7 @@ func (c *checker) check(o *op, created map[string]bool) (string, error) {
 		return "", nil
 	case now.Type == Missing:
 		return reasonDeleted, nil
-	case !unchanged(now, o.Old), o.Kind == touch && now.Mode != o.Old.Mode:
-		return reasonChanged, nil
-	case o.Old.Type != Dir && (now.ChangeTime != o.Old.ChangeTime || c.foreign(now)):
+	case !unchanged(now, o.Old), now.ChangeTime != o.Old.ChangeTime && now.Type != Dir, c.foreign(now):
 		return reasonChanged, nil
 	case o.Top == "":
 		return "", nil

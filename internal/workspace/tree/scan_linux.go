@@ -26,7 +26,7 @@ const (
 //
 // Scan must not run while the view is mounted.
 func Scan(ctx context.Context, v View) ([]Change, []Dropped, error) {
-	s := scanner{upper: -1, lower: -1, mask: -1, limits: v.Limits.withDefaults()}
+	s := scanner{upper: -1, lower: -1, mask: -1, limits: v.Limits.withDefaults(), dirs: v.Dirs, copies: map[string]bool{}}
 	defer func() { s.upper.close(); s.lower.close(); s.mask.close() }()
 	var err error
 	if s.upper, err = openDirectory(v.Upper); err != nil {
@@ -47,6 +47,7 @@ func Scan(ctx context.Context, v View) ([]Change, []Dropped, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	s.findDeleted()
 	slices.SortFunc(s.changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return s.changes, s.dropped, nil
 }
@@ -58,7 +59,10 @@ type scanner struct {
 	bytes              int64
 	changes            []Change
 	dropped            []Dropped
-	opened             []Change // directories of the upper that were made readable, with their modes
+	dirs               map[string]uint64
+	copies             map[string]bool // files that were copied from the lower, where they are missing
+	renamed            bool            // the command may have renamed files of the lower
+	opened             []Change        // directories of the upper that were made readable, with their modes
 }
 
 // level is a directory of the upper.
@@ -213,12 +217,14 @@ func (s *scanner) compareDir(p *pair) (*level, error) {
 	}
 	s.dropIDs(p, allowed)
 	if p.old.Type != Dir {
-		if !slices.Contains(own, overlayPrefix+"origin") {
+		if !slices.Contains(own, originAttribute) {
 			s.add(Change{Path: p.path, Old: p.old, New: p.new})
 		} // Else the directory was in the lower at first. Changes in it will find that it was deleted.
 		return &sub, nil
 	}
-	sub.lower = true
+	before, known := s.dirs[p.path]
+	replaced := known && before != p.old.Inode
+	sub.lower = !replaced
 	sub.opaque = p.opaque || slices.Contains(own, overlayPrefix+"opaque")
 	sub.setgid = seen.Mode&unix.S_ISGID != 0
 	if sub.opaque {
@@ -227,7 +233,7 @@ func (s *scanner) compareDir(p *pair) (*level, error) {
 			sub.top = p.path
 		}
 	}
-	if p.new.Mode != seen.Mode {
+	if p.new.Mode != seen.Mode && !replaced {
 		s.add(Change{Path: p.path, Old: p.old, New: p.new})
 	}
 	return &sub, nil
@@ -237,9 +243,11 @@ func (s *scanner) compareFile(p *pair) error {
 	if s.bytes += p.new.Size; s.bytes > s.limits.Bytes {
 		return &LimitError{Limit: "bytes", Max: s.limits.Bytes}
 	}
-	if _, err := s.checkAttributes(p); err != nil {
+	own, err := s.checkAttributes(p)
+	if err != nil {
 		return err
 	}
+	s.noteOrigin(p, own)
 	same := false
 	if p.old.Type == File && p.old.Size == p.new.Size {
 		var err error

@@ -11,6 +11,10 @@ type View struct {
 	// "" hides nothing.
 	Mask string
 
+	// Dirs has the inodes of directories of Lower when the command began, as far as they are known. By them Scan
+	// notices that somebody put another directory there.
+	Dirs map[string]uint64
+
 	Limits Limits
 }
 
