@@ -18,7 +18,7 @@ func (s *scanner) noteOrigin(p *pair, own []string) {
 }
 
 // findDeleted finds files that somebody deleted after the command changed them. They would look like new files. If the
-// command renamed files as well, they are not told apart.
+// command renamed files as well, Scan cannot distinguish them.
 func (s *scanner) findDeleted() {
 	for i := range s.changes {
 		if s.changes[i].Old.Type == File && s.changes[i].New.Type != File {
