@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -62,34 +61,38 @@ func TurnError(f pawl.TurnFinished) error {
 			code = ExitModel
 		}
 	}
-	err := fault.New(nil, "%s", cmp.Or(f.Message, ReasonText(f.Reason)))
-	if hint := nextSteps[f.Reason]; hint != "" {
+	err := turnEnds[f.Reason]
+	if err == nil {
+		err = fault.New(nil, "%s", f.Reason)
+	}
+	if f.Message != "" {
+		hint := fault.HintOf(err)
+		err = fault.New(nil, "%s", f.Message)
 		err = err.Hint("%s", hint)
 	}
 	return &ExitError{Code: code, Err: err}
 }
 
-// nextSteps are the hints for turns that did not end normally.
-var nextSteps = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "Run `pawl run -c \"continue\"` with a higher --max-steps to continue.",
-	pawl.ReasonBudget:           "Run `pawl run -c \"continue\"` with a higher limit to continue, for example --max-cost 5.",
-	pawl.ReasonMaxTokens:        "Run `pawl run -c \"continue\"` to continue.",
-	pawl.ReasonLoop:             "Run `pawl run -c` with a prompt that says what to do instead.",
-	pawl.ReasonPermissionDenied: "Run `pawl help modes` to see which mode allows it.",
+// turnEnds are the errors of turns that did not end normally.
+var turnEnds = map[pawl.Reason]*fault.Error{
+	pawl.ReasonMaxSteps:         fault.New(nil, "step limit reached").Hint("Run `pawl run -c \"continue\"` with a higher --max-steps to continue."),
+	pawl.ReasonBudget:           fault.New(nil, "budget used up").Hint("Run `pawl run -c \"continue\"` with a higher limit to continue, for example --max-cost 5."),
+	pawl.ReasonMaxTokens:        fault.New(nil, "the reply reached the model's output limit").Hint("Run `pawl run -c \"continue\"` to continue."),
+	pawl.ReasonLoop:             fault.New(nil, "the model repeated itself").Hint("Run `pawl run -c` with a prompt that says what to do instead."),
+	pawl.ReasonPermissionDenied: fault.New(nil, "permission denied").Hint("Run `pawl help modes` to see which mode allows it."),
+	pawl.ReasonCanceled:         fault.New(nil, "canceled"),
+	pawl.ReasonError:            fault.New(nil, "the turn failed"),
 }
 
 // ReasonText describes why a turn ended.
-func ReasonText(r pawl.Reason) string { return cmp.Or(reasons[r], string(r)) }
-
-var reasons = map[pawl.Reason]string{
-	pawl.ReasonEndTurn:          "done",
-	pawl.ReasonMaxSteps:         "step limit reached",
-	pawl.ReasonMaxTokens:        "the reply reached the model's output limit",
-	pawl.ReasonBudget:           "budget used up",
-	pawl.ReasonLoop:             "the model repeated itself",
-	pawl.ReasonCanceled:         "canceled",
-	pawl.ReasonPermissionDenied: "permission denied",
-	pawl.ReasonError:            "the turn failed",
+func ReasonText(r pawl.Reason) string {
+	if r == pawl.ReasonEndTurn {
+		return "done"
+	}
+	if end := turnEnds[r]; end != nil {
+		return end.Error()
+	}
+	return string(r)
 }
 
 // UsageError returns err as a usage error. Unless err has a hint, the hint is to run cmd with --help.

@@ -58,6 +58,8 @@ func TestTurnError(t *testing.T) {
 	}{
 		{pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, 0, ""},
 		{pawl.TurnFinished{Reason: pawl.ReasonMaxSteps}, ExitLimit, "step limit reached"},
+		{pawl.TurnFinished{Reason: "other"}, ExitFailed, "other"},
+		{pawl.TurnFinished{Reason: "other", Message: "why"}, ExitFailed, "why"},
 		{pawl.TurnFinished{Reason: pawl.ReasonPermissionDenied}, ExitDenied, "permission denied"},
 		{pawl.TurnFinished{Reason: pawl.ReasonCanceled}, ExitCanceled, "canceled"},
 		{pawl.TurnFinished{Reason: pawl.ReasonError, Fault: pawl.FaultModel, Message: "overloaded"}, ExitModel, "overloaded"},
