@@ -59,7 +59,7 @@ func TestHelpWhileAsked(t *testing.T) {
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "one"}}})
 	a.do(f1)
 	a.says(t, "when Pawl asks")
-	if view := ansi.Strip(a.View().Content); strings.Contains(view, "keep the rule") {
+	if view := ansi.Strip(a.View().Content); strings.Contains(view, "Edit the rule") {
 		t.Errorf("it has a key that does nothing here:\n%s", view)
 	}
 	a.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
@@ -93,7 +93,7 @@ func TestHints(t *testing.T) {
 	}
 	a = drawn(t)
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "hi"}}}})
-	if strings.Contains(a.View().Content, "names a file") {
+	if strings.Contains(a.View().Content, "mentions a file") {
 		t.Error("it is still explained")
 	}
 }
