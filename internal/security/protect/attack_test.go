@@ -72,6 +72,11 @@ func TestAttacks(t *testing.T) {
 		{name: "an index with paths in .git", script: `perl -0pi -e 's{dir/file}{.git/fil}' .git/index`, path: ".git/index", reason: "leads into .git", whole: ".git"},
 		{name: "an index with paths outside", script: `perl -0pi -e 's{dir/file}{../../fi}' .git/index`, path: ".git/index", reason: "leads into .git", whole: ".git"},
 		{name: "a damaged index", script: `truncate -s -40 .git/index`, path: ".git/index", reason: "damaged", whole: ".git"},
+		{name: "a directory as the index", script: `rm .git/index; mkdir .git/index`, path: ".git/index", reason: "by a directory", whole: ".git"},
+		{name: "a file as the directory of a worktree", script: `mkdir .git/worktrees; echo x > .git/worktrees/x`, path: ".git/worktrees/x", reason: "replaces a directory", whole: ".git"},
+		{name: "a forged object of Git LFS", script: `f=$(echo x | sha256sum | cut -c1-64); d=.git/lfs/objects/${f:0:2}/${f:2:2}; mkdir -p $d; echo y > $d/$f`, reason: "does not match its name", whole: ".git"},
+		{name: "a deleted object of Git LFS", setup: `f=$(echo x | sha256sum | cut -c1-64); d=.git/lfs/objects/${f:0:2}/${f:2:2}; mkdir -p $d; echo x > $d/$f`, script: `rm -r .git/lfs`, reason: "deletes an object of Git LFS", whole: ".git"},
+		{name: "hooks of the repository of a linked worktree", setup: `git config core.hooksPath scripts; mv .git ../main; mkdir -p ../main/worktrees/wt; echo "gitdir: $PWD/../main/worktrees/wt" > .git`, script: `mkdir scripts; echo x > scripts/pre-push`, path: "scripts/pre-push", reason: "core.hooksPath"},
 
 		{name: "a forged loose object", script: `git hash-object -w a > id; f=.git/objects/$(sed 's/../&\//' id); chmod +w $f; echo x | git hash-object -w --stdin > id; cp -f .git/objects/$(sed 's/../&\//' id) $f; echo y > y; git add y; git commit -qm y`, path: "", reason: "does not match its name", whole: ".git"},
 		{name: "a new object with another's name", script: `i=$(echo x | git hash-object -w --stdin); mkdir -p .git/objects/ff; cp .git/objects/${i:0:2}/${i:2} .git/objects/ff/ff345678901234567890123456789012345678`, path: ".git/objects/ff/ff345678901234567890123456789012345678", reason: "does not match", whole: ".git"},
@@ -153,7 +158,7 @@ func TestOwnRoot(t *testing.T) {
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, `echo x > .envrc`)
-	script(t, l.upper, `touch .git/index.lock .git/refs/heads/main.lock .git/objects/pack/tmp_pack_x .git/gc.pid; mkdir -p .git/objects/aa; echo x > .git/objects/aa/tmp_obj_x; chmod 600 .git/HEAD; chmod 644 .git/HEAD
+	script(t, l.upper, `touch .git/index.lock .git/refs/heads/main.lock .git/objects/pack/tmp_pack_x .git/gc.pid .git/objects/maintenance.lock; mkdir -p .git/objects/aa; echo x > .git/objects/aa/tmp_obj_x; chmod 600 .git/HEAD; chmod 644 .git/HEAD
 cp .git/hooks/pre-commit.sample .git/hooks/mine.sample; git commit-graph write; git multi-pack-index write`)
 	allowed, refused := l.check()
 	if len(refused) > 0 {

@@ -199,7 +199,7 @@ func (c *checker) results() (allowed []tree.Change, refused []Refusal) {
 		case o.drop || units[o.unit]:
 		default:
 			if change.Unit = o.unit; o.remove {
-				change.New = tree.Stat{}
+				change.New, change.SameContent = tree.Stat{}, false
 			}
 			allowed = append(allowed, change)
 		}

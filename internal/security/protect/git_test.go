@@ -210,6 +210,7 @@ func TestOrdinaryGit(t *testing.T) {
 		{name: "commit in a nested repository", setup: `git init -q sub; git -C sub commit -q --allow-empty -m x`, script: `cd sub; echo x > y; git add .; git commit -qm y; git gc -q`, then: `git -C sub log -1 --format=%s | grep -x y`},
 		{name: "commit to a bare repository of the project", setup: `git init -q --bare fixture.git`, script: `git push -q fixture.git main`, then: `git -C fixture.git log main`},
 		{name: "a write of the same configuration", script: `git config core.bare false; git init -q`},
+		{name: "an object of Git LFS", script: `f=$(echo x | sha256sum | cut -c1-64); d=.git/lfs/objects/${f:0:2}/${f:2:2}; mkdir -p $d .git/lfs/tmp; echo x > $d/$f; echo x > .git/lfs/tmp/y`, then: `test -f .git/lfs/objects/*/*/*; test ! -e .git/lfs/tmp/y`},
 		{name: "ordinary files", script: `echo x > Makefile; mkdir -p .github/workflows; echo x > .github/workflows/a.yml; ln -s a link; rm b; echo x > $'odd\n\xff'`, then: `test -L link; test ! -e b; test -f $'odd\n\xff'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,13 +22,12 @@ type config struct {
 var errConfig = errors.New("not a valid git configuration")
 
 var (
-	sectionHeader = regexp.MustCompile(`^\[([A-Za-z0-9-]+)(?:[ \t]+"((?:[^"\\\n\x00]|\\.)*)")?\]`)
+	sectionHeader = regexp.MustCompile(`^\[([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+)|[ \t]+"((?:[^"\\\n\x00]|\\.)*)")?\]`)
 	settingKey    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*`)
 	escapedChar   = regexp.MustCompile(`\\(.)`)
 )
 
-// parseConfig parses a git configuration. It returns an error for syntax that git accepts but does not write, such as
-// [section.subsection].
+// parseConfig parses a git configuration. With an error it returns the settings before it.
 func parseConfig(text []byte) (config, error) {
 	var c config
 	if bytes.IndexByte(text, 0) >= 0 || bytes.IndexByte(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), '\r') >= 0 {
@@ -48,7 +47,7 @@ func parseConfig(text []byte) (config, error) {
 			if m == nil {
 				return c, errConfig
 			}
-			section, sub = strings.ToLower(m[1]), escapedChar.ReplaceAllString(m[2], "$1")
+			section, sub = strings.ToLower(m[1]), strings.ToLower(m[2])+escapedChar.ReplaceAllString(m[3], "$1")
 			rest = rest[len(m[0]):]
 		default:
 			key := settingKey.FindString(rest)
@@ -67,9 +66,8 @@ func parseConfig(text []byte) (config, error) {
 
 // parseValue parses what follows a key, and returns the rest after the line. A key without a value is true.
 func (c *config) parseValue(rest string) (value, after string, err error) {
-	if rest == "" || rest[0] == '\n' || rest[0] == '#' || rest[0] == ';' {
-		_, after, _ = strings.Cut(rest, "\n")
-		return "true", after, nil
+	if rest == "" || rest[0] == '\n' {
+		return "true", rest, nil
 	}
 	if rest[0] != '=' {
 		return "", "", errConfig

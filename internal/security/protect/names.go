@@ -20,7 +20,7 @@ type Group struct {
 var groups = []Group{
 	{"git runs programs that its files name", []string{".git/", ".gitmodules", ".gitconfig", ".config/git/"}},
 	{"installed git hooks run the commands in it", []string{
-		".husky/", ".pre-commit-config.yaml", ".lefthook/", ".lefthook-local/",
+		".husky/", ".githooks/", ".pre-commit-config.yaml", ".lefthook/", ".lefthook-local/",
 		"lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".config/lefthook*",
 	}},
 	{"Mercurial, Sapling and Jujutsu run programs that it names", []string{
@@ -125,7 +125,7 @@ func Entry(path string) bool {
 // .cargo/config.toml. A link there can bring the protected name from elsewhere.
 func Above(path string) bool {
 	elements := strings.Split(Fold(path), "/")
-	for _, p := range names.long {
+	for _, p := range names.above {
 		for n := 1; n < len(p.elements); n++ {
 			if endsWith(elements, p.elements[:n]) {
 				return true
@@ -140,8 +140,10 @@ const maxElements = 4
 
 // index finds the name that a path ends with.
 type index struct {
-	exact map[string]string // reasons of names of one element
-	long  []pattern         // names with slashes or stars
+	exact map[string]string    // reasons of names of one element
+	long  map[string][]pattern // names with slashes, by their last element
+	stars []pattern            // names with a star in their last element
+	above []pattern            // all names with slashes
 }
 
 type pattern struct {
@@ -150,14 +152,21 @@ type pattern struct {
 }
 
 var names = func() index {
-	x := index{exact: map[string]string{}}
+	x := index{exact: map[string]string{}, long: map[string][]pattern{}}
 	for _, g := range groups {
 		for _, name := range g.Names {
-			name = strings.TrimSuffix(name, "/")
-			if strings.ContainsAny(name, "/*") {
-				x.long = append(x.long, pattern{strings.Split(name, "/"), g.Reason})
-			} else {
-				x.exact[name] = g.Reason
+			p := pattern{strings.Split(strings.TrimSuffix(name, "/"), "/"), g.Reason}
+			last := p.elements[len(p.elements)-1]
+			switch {
+			case strings.Contains(last, "*"):
+				x.stars = append(x.stars, p)
+			case len(p.elements) > 1:
+				x.long[last] = append(x.long[last], p)
+			default:
+				x.exact[last] = g.Reason
+			}
+			if len(p.elements) > 1 {
+				x.above = append(x.above, p)
 			}
 		}
 	}
@@ -166,10 +175,16 @@ var names = func() index {
 
 // reason returns why a path that ends with these folded elements is protected, or "".
 func (x index) reason(elements []string) string {
-	if reason := x.exact[elements[len(elements)-1]]; reason != "" {
+	last := elements[len(elements)-1]
+	if reason := x.exact[last]; reason != "" {
 		return reason
 	}
-	for _, p := range x.long {
+	for _, p := range x.long[last] {
+		if endsWith(elements, p.elements) {
+			return p.reason
+		}
+	}
+	for _, p := range x.stars {
 		if endsWith(elements, p.elements) {
 			return p.reason
 		}

@@ -62,7 +62,7 @@ func (r *repo) addObject(inner, rest string, i int) {
 		if change.New.Type == tree.File || change.Old.Type == tree.File || deleted && rest == "" {
 			out.reason = "it replaces a directory of git objects"
 		}
-	case tempName.MatchString(rest):
+	case tempName.MatchString(rest), strings.HasSuffix(rest, ".lock"):
 		out.drop = !deleted
 	case cacheName.MatchString(rest):
 		out.drop = !deleted && change.Old.Type == tree.Missing

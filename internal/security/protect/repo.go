@@ -17,7 +17,8 @@ var bareNames = []string{"head", "objects", "refs", "commondir", "config", "hook
 func (v *view) gitDirBefore(dir string) bool {
 	is, ok := v.before[dir]
 	if !ok {
-		is = gitDir(func(name string) bool { return v.typeBefore(path.Join(dir, name)) != tree.Missing })
+		i, changed := v.byPath[dir]
+		is = !(changed && v.changes[i].Old.Type == tree.Missing) && gitDir(func(name string) bool { return v.typeBefore(path.Join(dir, name)) != tree.Missing })
 		v.before[dir] = is
 	}
 	return is
@@ -139,6 +140,9 @@ func (r *repo) checkEntry(inner, rest string, change tree.Change) outcome {
 		if deleted && !linkedDir.MatchString(inner) {
 			return outcome{reason: "it deletes a git repository"} // of a submodule
 		}
+		if change.New.Type == tree.File {
+			return outcome{reason: "it replaces a directory of git"}
+		}
 		return outcome{}
 	case strings.HasSuffix(rest, ".lock") && change.New.Type != tree.Dir, rest == "gc.pid":
 		return outcome{drop: isNew}
@@ -148,6 +152,8 @@ func (r *repo) checkEntry(inner, rest string, change tree.Change) outcome {
 		return outcome{reason: r.checkConfig(change)}
 	case rest == "gitdir" || rest == "commondir":
 		return outcome{reason: r.checkWorktreeFile(inner, rest, change)}
+	case first == "lfs":
+		return r.checkLFS(below, change)
 	case first == "modules" || first == "worktrees":
 		if change.New.Type == tree.Dir || change.Old.Type == tree.Dir {
 			return outcome{}
@@ -188,6 +194,8 @@ func (r *repo) checkState(first, below, rest string, change tree.Change) string 
 	switch {
 	case change.New.Type == tree.Missing && slices.Contains([]string{"HEAD", "refs"}, rest):
 		return "it deletes a part of the repository that git needs"
+	case change.New.Type == tree.Dir && (rule.check != nil && first == rest && first != "refs"):
+		return "it replaces a file of git by a directory"
 	case change.New.Type != tree.File || rule.check == nil:
 		return ""
 	}

@@ -139,6 +139,9 @@ func (v *view) unchanged(c tree.Change) bool {
 	if c.Old.Type != c.New.Type || c.Old.Mode != c.New.Mode {
 		return false
 	}
+	if c.SameContent {
+		return true
+	}
 	switch c.New.Type {
 	case tree.Dir:
 		return true

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -114,35 +115,68 @@ const maxIncludes = 64
 func (c *checker) configuredPaths() map[string]string {
 	found := map[string]string{}
 	queue := []string{".git/config", ".git/config.worktree"}
-	if c.typeBefore(".git") != tree.Dir {
-		queue = nil
+	if c.typeBefore(".git") == tree.File {
+		queue = c.readSettings(found, nil, c.linkedConfig(), none)
 	}
 	for n := 0; n < len(queue) && n < maxIncludes; n++ {
-		text, err := readFile(c.lower, queue[n], maxState)
-		if err != nil {
-			continue
-		}
-		conf, _ := parseConfig(text) // up to an error
-		for _, s := range conf.settings {
-			switch {
-			case s.section == "core" && s.key == "hookspath":
-				c.addConfigured(found, "", s.value, "git runs hooks from it: core.hooksPath names it")
-			case strings.HasPrefix(s.section, "include") && s.key == "path":
-				if name := c.addConfigured(found, parent(queue[n]), s.value, "the git configuration includes it"); name != "" {
-					queue = append(queue, name)
-				}
-			}
+		if text, err := readFile(c.lower, queue[n], maxState); err == nil {
+			queue = c.readSettings(found, queue, text, parent(queue[n]))
 		}
 	}
 	c.addLinkTargets(found)
 	return found
 }
 
-// addConfigured adds a path that a configuration in dir names, if it is in the tree, and returns it.
+// readSettings adds the paths that a configuration in dir names, and adds the included files to queue.
+func (c *checker) readSettings(found map[string]string, queue []string, text []byte, dir string) []string {
+	conf, _ := parseConfig(text) // up to an error
+	for _, s := range conf.settings {
+		switch {
+		case s.section == "core" && s.key == "hookspath":
+			c.addConfigured(found, "", s.value, "git runs hooks from it: core.hooksPath names it")
+		case strings.HasPrefix(s.section, "include") && s.key == "path":
+			if name := c.addConfigured(found, dir, s.value, "the git configuration includes it"); name != "" {
+				queue = append(queue, name)
+			}
+		}
+	}
+	return queue
+}
+
+// linkedConfig returns the configuration of the repository that the tree is a linked worktree of. The file .git and
+// what it names are the user's: commands cannot change them.
+func (c *checker) linkedConfig() []byte {
+	text, err := readFile(c.lower, ".git", maxState)
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.root, dir)
+	}
+	for _, common := range []string{filepath.Dir(filepath.Dir(dir)), dir} { // a worktree or a submodule
+		root, err := os.OpenRoot(common)
+		if err != nil {
+			continue
+		}
+		text, err := readFile(root, "config", maxState)
+		_ = root.Close()
+		if err == nil {
+			return text
+		}
+	}
+	return nil
+}
+
+// addConfigured adds a path that a configuration in dir names, if it is in the tree, and returns it, else "". dir is none if it is
+// outside of the tree.
 func (c *checker) addConfigured(found map[string]string, dir, name, reason string) string {
-	if path.IsAbs(name) {
+	switch {
+	case path.IsAbs(name):
 		name = c.inTree(path.Clean(name))
-	} else {
+	case dir == none:
+		return ""
+	default:
 		name = path.Join(dir, name)
 	}
 	if name == none || name == "." || !filepath.IsLocal(name) || strings.HasPrefix(name, "~") {
