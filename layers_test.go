@@ -52,16 +52,17 @@ var layers = map[string]int{
 	"internal/mission/missionapi": layerPort, // what tools and the loop know of a mission
 	"internal/store":              layerPort, // the interface of the store, and what its implementations share
 
-	"fleet":                          layerUtility, // the host registry, which internal/store/postgres implements
-	"internal/api":                   layerUtility,
-	"internal/config/userfile":       layerUtility,
-	"internal/extension/frontmatter": layerUtility,
-	"internal/humanize":              layerUtility,
-	"internal/transcript":            layerUtility,
-	"internal/tool/toolapi":          layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
-	"internal/security/protect":      layerUtility, // the protected names, for file tools, the sandbox and applies
-	"internal/suggest":               layerUtility,
-	"internal/workspace/ignore":      layerUtility,
+	"fleet":                               layerUtility, // the host registry, which internal/store/postgres implements
+	"internal/api":                        layerUtility,
+	"internal/config/userfile":            layerUtility,
+	"internal/extension/frontmatter":      layerUtility,
+	"internal/humanize":                   layerUtility,
+	"internal/transcript":                 layerUtility,
+	"internal/tool/toolapi":               layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
+	"internal/security/protect":           layerUtility, // the protected names, for file tools, the sandbox and applies
+	"internal/security/sandbox/supervise": layerUtility, // imports little on purpose: it starts with each command
+	"internal/suggest":                    layerUtility,
+	"internal/workspace/ignore":           layerUtility,
 
 	"fleet/blob":                    layerComponent,
 	"internal/bus":                  layerComponent,

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/sandbox/supervise"
 )
 
 // Bubblewrap is the sandbox on Linux with user namespaces.
@@ -93,7 +94,7 @@ type mounts struct {
 	list         []mount
 	files        []*os.File
 	placeholders []string
-	helpers      []string // see helperVar
+	helpers      []string // see supervise.Var
 }
 
 func (m *mounts) add(args ...string) { m.args = append(m.args, args...) }
@@ -149,7 +150,7 @@ func (m *mounts) passEnv(env, pass []string) {
 		keep[name] = true
 	}
 	for _, entry := range os.Environ() {
-		if name, _, ok := strings.Cut(entry, "="); ok && name != "" && name != helperVar && !keep[name] {
+		if name, _, ok := strings.Cut(entry, "="); ok && name != "" && name != supervise.Var && !keep[name] {
 			m.add("--unsetenv", name)
 		}
 	}
@@ -165,7 +166,7 @@ func (m *mounts) help(argv []string) ([]string, error) {
 		return nil, fmt.Errorf("find the Pawl executable: %w", err)
 	}
 	m.list = append(m.list, mount{path: helperPath, args: []string{"--ro-bind", self, helperPath}})
-	m.add("--setenv", helperVar, strings.Join(m.helpers, ","))
+	m.add("--setenv", supervise.Var, strings.Join(m.helpers, ","))
 	return append([]string{helperPath}, argv...), nil
 }
 

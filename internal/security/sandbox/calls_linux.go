@@ -6,14 +6,6 @@ type call struct {
 	amd64, arm64 int
 }
 
-// number returns the number of a call on an architecture of Go.
-func (c call) number(arch string) int {
-	if arch == "arm64" {
-		return c.arm64
-	}
-	return c.amd64
-}
-
 // refusedCalls are system calls that builds and tests do not need, and that access
 // other processes, mounts, keys, kernel settings, or large parts of the kernel that
 // are rarely needed and often vulnerable.
@@ -54,11 +46,4 @@ var (
 	callSocket     = call{"socket", 41, 198}
 	callSocketpair = call{"socketpair", 53, 199}
 	callPrlimit    = call{"prlimit64", 302, 261}
-)
-
-// The calls that serveRenames answers.
-var (
-	callRename    = call{"rename", 82, -1}
-	callRenameat  = call{"renameat", 264, 38}
-	callRenameat2 = call{"renameat2", 316, 276}
 )

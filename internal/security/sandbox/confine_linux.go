@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/security/sandbox/supervise"
 )
 
 // landlockFloor is the oldest ABI version of landlock that is sufficient: version 3
@@ -37,16 +38,19 @@ const (
 
 // confine drops all rights of this process except those in the confinement on file
 // descriptor 3, and executes the command. It returns only if it fails, without having
-// run the command. Its caller keeps it on one thread, because rights are per thread.
+// run the command. Its caller has locked the thread, because rights are per thread.
 func confine(argv []string) int {
+	if len(argv) == 0 {
+		return supervise.Fail(supervise.ExitCannot, errors.New("no command"))
+	}
 	var c confinement
 	file := os.NewFile(3, "confinement")
 	if err := json.NewDecoder(file).Decode(&c); err != nil {
-		return fail(exitCannot, fmt.Errorf("read the confinement: %w", err))
+		return supervise.Fail(supervise.ExitCannot, fmt.Errorf("read the confinement: %w", err))
 	}
 	_ = file.Close() // it was only read
 	if err := os.Chdir(c.Dir); err != nil {
-		return fail(exitCannot, err)
+		return supervise.Fail(supervise.ExitCannot, err)
 	}
 	var env []string
 	for _, entry := range os.Environ() {
@@ -56,16 +60,16 @@ func confine(argv []string) int {
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return fail(exitNotFound, err)
+		return supervise.Fail(supervise.ExitNotFound, err)
 	}
 	_, _ = unix.Setsid() // it fails if it has a session of its own already
 	for _, step := range []func() error{sealFiles, dropCapabilities, c.restrict, installFilter} {
 		if err := step(); err != nil {
-			return fail(exitCannot, err)
+			return supervise.Fail(supervise.ExitCannot, err)
 		}
 	}
 	err = syscall.Exec(path, argv, env) //nolint:gosec // running the given command is the job
-	return failStart(fmt.Errorf("%s: %w", path, err))
+	return supervise.FailStart(path, err)
 }
 
 // dropCapabilities irrevocably drops all capabilities, so that root is an ordinary
@@ -154,15 +158,16 @@ func allowBeneath(ruleset int, path string, access uint64) error {
 
 // installFilter sets the seccomp filter of a sandbox without namespaces.
 func installFilter() error {
-	program, err := filter(runtime.GOARCH, amidst)
+	raw, err := assemble(amidst)
 	if err != nil {
 		return err
 	}
-	prog, err := kernelProgram(program)
-	if err != nil {
-		return err
+	program := make([]unix.SockFilter, len(raw))
+	for i, ins := range raw {
+		program[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
 	}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(prog)), 0, 0); err != nil {
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/sandbox/supervise"
 )
 
 // Landlock is the sandbox on Linux without user namespaces. Landlock rules can only
@@ -101,7 +102,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	env := temporary(pl.env, pl.temp)
 	return Wrapped{
 		Args:    append([]string{self}, argv...),
-		Env:     setenv(env, helperVar, helperLandlock),
+		Env:     setenv(env, supervise.Var, helperLandlock),
 		Files:   []*os.File{file},
 		Partial: pl.partial,
 		Check:   func() ([]string, error) { return pl.check(&l.surveyor) },

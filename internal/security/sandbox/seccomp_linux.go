@@ -27,7 +27,6 @@ const (
 
 	retKill  = 0x80000000
 	retErrno = 0x00050000
-	retAsk   = 0x7fc00000 // a process that listens answers
 	retAllow = 0x7fff0000
 
 	// The namespace flags of clone. Its lowest byte is a signal, where unshare has one
@@ -44,12 +43,17 @@ const (
 	amidst                     // it has none: no sockets, no shared memory, no limits for others
 )
 
-// begin returns the first instructions of a filter for an architecture of Go, or an
-// error if it is not supported. They kill processes that use the calls of another
-// architecture, which have other numbers, and load the number of the call.
-func begin(arch string) ([]bpf.Instruction, error) {
-	audit, ok := map[string]uint32{"amd64": auditAMD64, "arm64": auditARM64}[arch]
-	if !ok {
+// filter returns the filter for an architecture of Go, or an error if it is not
+// supported. It kills processes that use the calls of another architecture, which have
+// other numbers, fails the refused calls with EPERM, and allows the rest.
+func filter(arch string, where surroundings) ([]bpf.Instruction, error) {
+	number := func(c call) int { return c.amd64 }
+	audit := uint32(auditAMD64)
+	switch arch {
+	case "amd64":
+	case "arm64":
+		number, audit = func(c call) int { return c.arm64 }, auditARM64
+	default:
 		return nil, fmt.Errorf("no seccomp filter for %s", arch)
 	}
 	program := []bpf.Instruction{
@@ -61,20 +65,9 @@ func begin(arch string) ([]bpf.Instruction, error) {
 	if arch == "amd64" {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32Bit, SkipTrue: 1}, bpf.RetConstant{Val: retKill})
 	}
-	return program, nil
-}
-
-// filter returns the filter for an architecture of Go, or an error if it is not
-// supported. It kills processes that use the calls of another architecture, fails the
-// refused calls with EPERM, and allows the rest.
-func filter(arch string, where surroundings) ([]bpf.Instruction, error) {
-	program, err := begin(arch)
-	if err != nil {
-		return nil, err
-	}
 	var answers []answer
 	on := func(c call, block ...bpf.Instruction) {
-		if n := c.number(arch); n >= 0 {
+		if n := number(c); n >= 0 {
 			answers = append(answers, answer{uint32(n), block})
 		}
 	}
@@ -150,26 +143,18 @@ func socketBlock(where surroundings) []bpf.Instruction {
 		allow)
 }
 
-// kernelProgram returns a filter in the form that system calls take.
-func kernelProgram(filter []bpf.Instruction) (*unix.SockFprog, error) {
-	raw, err := bpf.Assemble(filter)
+// assemble returns the filter for this machine in the kernel's form.
+func assemble(where surroundings) ([]bpf.RawInstruction, error) {
+	program, err := filter(runtime.GOARCH, where)
 	if err != nil {
 		return nil, err
 	}
-	program := make([]unix.SockFilter, len(raw))
-	for i, ins := range raw {
-		program[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
-	}
-	return &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}, nil
+	return bpf.Assemble(program)
 }
 
 // localFilter returns the filter for a sandbox with its own namespaces, as bytes.
 var localFilter = sync.OnceValues(func() ([]byte, error) {
-	filter, err := filter(runtime.GOARCH, apart)
-	if err != nil {
-		return nil, err
-	}
-	program, err := bpf.Assemble(filter)
+	program, err := assemble(apart)
 	if err != nil {
 		return nil, err
 	}

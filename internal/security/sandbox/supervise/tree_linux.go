@@ -1,18 +1,19 @@
-package sandbox
+package supervise
 
 import (
-	"crypto/rand"
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
-
-	"golang.org/x/sys/unix"
+	"strconv"
+	"sync/atomic"
+	"syscall"
 )
 
-// renameTemp begins the names of the copies that a rename makes beside its target. One
+// TempPrefix begins the names of the copies that a rename makes beside its target. One
 // remains only if the sandbox is killed meanwhile.
-const renameTemp = ".pawl-rename-"
+const TempPrefix = ".pawl-rename-"
+
+// temps counts the temporary names of this process.
+var temps atomic.Uint64
 
 // renameRetries bounds how often a directory is emptied again in which other processes
 // create files.
@@ -25,22 +26,18 @@ type place struct {
 }
 
 // base returns the name without slashes.
-func (p place) base() string { return strings.TrimRight(p.name, "/") }
-
-func inodeOf(st *unix.Stat_t) inode { return inode{st.Dev, st.Ino} }
-
-func isDir(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFDIR }
+func (p place) base() string { return trimSlashes(p.name) }
 
 // copied is a file or directory that was copied.
 type copied struct {
-	id      inode              // of a file
+	id      fileID             // of a file
 	entries map[string]*copied // of a directory
 }
 
 // is reports whether a file is still the one that was copied. The number of a directory of
 // an overlay can change.
-func (c *copied) is(st *unix.Stat_t) bool {
-	return c.entries != nil && isDir(st) || c.entries == nil && c.id == inodeOf(st)
+func (c *copied) is(st *fileInfo) bool {
+	return c.entries != nil && st.isDir() || c.entries == nil && c.id == st.id()
 }
 
 // treeRename renames a directory. If the file system refuses it although both places are
@@ -52,30 +49,32 @@ type treeRename struct {
 	flags    uint
 	waits    func() bool // reports whether the result is still wanted
 
-	top   int              // the directory that the copy is made in
-	first map[inode]string // the copies of files with several links, relative to top
+	top   int               // the directory that the copy is made in
+	first map[fileID]string // the copies of files with several links, relative to top
 }
 
 // concerns reports whether there is a directory to rename.
 func (r *treeRename) concerns() bool {
 	is := func(p place) bool {
-		var st unix.Stat_t
 		name := p.base()
-		return name != "" && name != "." && name != ".." &&
-			unix.Fstatat(p.dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && isDir(&st)
+		if name == "" || name == "." || name == ".." {
+			return false
+		}
+		st, err := stat(p.dir, name, atSymlinkNoFollow)
+		return err == nil && st.isDir()
 	}
-	return is(r.from) || r.flags&unix.RENAME_EXCHANGE != 0 && is(r.to)
+	return is(r.from) || r.flags&renameExchange != 0 && is(r.to)
 }
 
 // run renames the directory, or returns the error of rename(2). After an error, nothing
 // has changed, unless files of the source could not be removed: then the target is
 // complete.
 func (r *treeRename) run() error {
-	err := unix.Renameat2(r.from.dir, r.from.name, r.to.dir, r.to.name, r.flags)
-	if !errors.Is(err, unix.EXDEV) || !r.oneMount() {
+	err := renameat2(r.from, r.to, r.flags)
+	if !errors.Is(err, syscall.EXDEV) || !r.oneMount() {
 		return err
 	}
-	if r.flags&unix.RENAME_EXCHANGE != 0 {
+	if r.flags&renameExchange != 0 {
 		return r.exchange()
 	}
 	if err := r.replaceable(); err != nil {
@@ -85,7 +84,7 @@ func (r *treeRename) run() error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Renameat2(temp.dir, temp.name, r.to.dir, r.to.name, r.flags); err != nil {
+	if err := renameat2(temp, r.to, r.flags); err != nil {
 		discard(temp)
 		return err
 	}
@@ -95,22 +94,19 @@ func (r *treeRename) run() error {
 // oneMount reports whether both places are on the same mount. If not, a rename is refused
 // everywhere.
 func (r *treeRename) oneMount() bool {
-	from, ok := mountOf(r.from.dir)
-	to, okTo := mountOf(r.to.dir)
-	return ok && okTo && from == to
-}
-
-func mountOf(dir int) (id uint64, ok bool) {
-	var st unix.Statx_t
-	err := unix.Statx(dir, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &st)
-	return st.Mnt_id, err == nil && st.Mask&unix.STATX_MNT_ID != 0
+	from, err := stat(r.from.dir, "", atEmptyPath)
+	if err != nil {
+		return false
+	}
+	to, err := stat(r.to.dir, "", atEmptyPath)
+	return err == nil && from.mask&to.mask&statxMount != 0 && from.mount == to.mount
 }
 
 // replaceable returns an error if the target is a directory that is not empty. The kernel
 // has checked everything else.
 func (r *treeRename) replaceable() error {
 	dir, err := openTree(place{r.to.dir, r.to.base()}, 0o500)
-	if errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, syscall.ENOENT) {
 		return nil
 	}
 	if err != nil {
@@ -118,7 +114,7 @@ func (r *treeRename) replaceable() error {
 	}
 	defer dir.close()
 	if names, _ := dir.Readdirnames(1); len(names) > 0 { // the error is the end of the directory
-		return unix.ENOTEMPTY
+		return syscall.ENOTEMPTY
 	}
 	return nil
 }
@@ -136,9 +132,9 @@ func (r *treeRename) exchange() error {
 	}
 	for _, step := range []func() error{
 		func() error { return settle(r.to, second, secondTree) },
-		func() error { return unix.Renameat(first.dir, first.name, r.to.dir, r.to.base()) },
+		func() error { return renameat2(first, place{r.to.dir, r.to.base()}, 0) },
 		func() error { return settle(r.from, r.to, firstTree) },
-		func() error { return unix.Renameat(second.dir, second.name, r.from.dir, r.from.base()) },
+		func() error { return renameat2(second, place{r.from.dir, r.from.base()}, 0) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -149,8 +145,8 @@ func (r *treeRename) exchange() error {
 
 // copyBeside copies a file or a tree to a temporary name beside another place.
 func (r *treeRename) copyBeside(from, beside place) (place, *copied, error) {
-	temp := place{beside.dir, renameTemp + rand.Text()}
-	r.top, r.first = temp.dir, map[inode]string{}
+	temp := place{beside.dir, TempPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(temps.Add(1), 10)}
+	r.top, r.first = temp.dir, map[fileID]string{}
 	tree, err := r.copy(place{from.dir, from.base()}, temp, temp.name)
 	if err != nil {
 		discard(temp)
@@ -162,13 +158,13 @@ func (r *treeRename) copyBeside(from, beside place) (place, *copied, error) {
 // copy copies a file or a tree; path is the new one relative to r.top.
 func (r *treeRename) copy(from, to place, path string) (*copied, error) {
 	if !r.waits() {
-		return nil, unix.EINTR
+		return nil, syscall.EINTR
 	}
-	var st unix.Stat_t
-	if err := unix.Fstatat(from.dir, from.name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	st, err := stat(from.dir, from.name, atSymlinkNoFollow)
+	if err != nil {
 		return nil, err
 	}
-	if !isDir(&st) {
+	if !st.isDir() {
 		return r.link(from, to, path, &st)
 	}
 	dir, err := openTree(from, 0o500)
@@ -176,7 +172,7 @@ func (r *treeRename) copy(from, to place, path string) (*copied, error) {
 		return nil, err
 	}
 	defer dir.close()
-	if err := unix.Mkdirat(to.dir, to.name, 0o700); err != nil {
+	if err := syscall.Mkdirat(to.dir, to.name, 0o700); err != nil {
 		return nil, err
 	}
 	target, err := openTree(to, 0)
@@ -190,8 +186,8 @@ func (r *treeRename) copy(from, to place, path string) (*copied, error) {
 	}
 	tree := &copied{entries: map[string]*copied{}}
 	for _, name := range names {
-		entry, err := r.copy(place{dir.fd, name}, place{target.fd, name}, filepath.Join(path, name))
-		if errors.Is(err, unix.ENOENT) {
+		entry, err := r.copy(place{dir.fd, name}, place{target.fd, name}, path+"/"+name)
+		if errors.Is(err, syscall.ENOENT) {
 			continue // it was removed meanwhile
 		}
 		if err != nil {
@@ -205,45 +201,51 @@ func (r *treeRename) copy(from, to place, path string) (*copied, error) {
 // link makes a further link of a file. An overlay copies a file of its lower layers for
 // that, and does not know that its copies were one file: further links are made of the
 // first copy.
-func (r *treeRename) link(from, to place, path string, st *unix.Stat_t) (*copied, error) {
-	source := from
-	if first, ok := r.first[inodeOf(st)]; ok {
-		source = place{r.top, first}
-	} else if st.Nlink > 1 {
-		r.first[inodeOf(st)] = path
+func (r *treeRename) link(from, to place, path string, st *fileInfo) (*copied, error) {
+	file, err := openat2(from.dir, from.name, openPath|syscall.O_NOFOLLOW, resolveNoXdev|resolveBeneath)
+	if err != nil {
+		return nil, err
 	}
-	switch err := unix.Linkat(source.dir, source.name, to.dir, to.name, 0); {
-	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EMLINK):
-		return nil, unix.EXDEV // the caller has to copy
+	defer closeFile(file)
+	source, flags := place{atWorkingDir, "/proc/self/fd/" + strconv.Itoa(file)}, atSymlinkFollow
+	if first, ok := r.first[st.id()]; ok {
+		source, flags = place{r.top, first}, 0
+	} else if st.links > 1 {
+		r.first[st.id()] = path
+	}
+	switch err := linkat(source, to, flags); {
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK):
+		return nil, syscall.EXDEV // the caller has to copy
 	case err != nil:
 		return nil, err
 	}
-	var now unix.Stat_t
-	if err := unix.Fstatat(from.dir, from.name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	// The number of a file of a lower layer has changed. The name may be another file's by
+	// now.
+	now, err := stat(file, "", atEmptyPath)
+	if err != nil {
 		return nil, err
 	}
-	return &copied{id: inodeOf(&now)}, nil
+	return &copied{id: now.id()}, nil
 }
 
 // copyAttributes gives a new directory the owner, attributes, mode and times of another.
-func copyAttributes(from, to int, st *unix.Stat_t) error {
-	var made unix.Stat_t
-	if err := unix.Fstat(to, &made); err != nil {
+func copyAttributes(from, to int, st *fileInfo) error {
+	made, err := stat(to, "", atEmptyPath)
+	if err != nil {
 		return err
 	}
-	if made.Uid != st.Uid || made.Gid != st.Gid {
-		if err := unix.Fchown(to, int(st.Uid), int(st.Gid)); err != nil {
-			return unix.EXDEV // the caller has to copy
+	if made.uid != st.uid || made.gid != st.gid {
+		if err := syscall.Fchown(to, int(st.uid), int(st.gid)); err != nil {
+			return syscall.EXDEV // the caller has to copy
 		}
 	}
 	if err := copyExtended(from, to); err != nil {
 		return err
 	}
-	if err := unix.Fchmod(to, st.Mode&0o7777); err != nil {
+	if err := syscall.Fchmod(to, st.permissions()); err != nil {
 		return err
 	}
-	times := []unix.Timespec{st.Atim, st.Mtim}
-	return unix.UtimesNanoAt(to, "", times, unix.AT_EMPTY_PATH)
+	return setTimes(to, st.accessed, st.modified)
 }
 
 // copyExtended copies the extended attributes that a user can set, and the access control
@@ -258,18 +260,18 @@ func copyExtended(from, to int) error {
 		return err
 	}
 	for _, name := range inherited {
-		if err := unix.Fremovexattr(to, name); err != nil {
+		if _, err := attribute(syscall.SYS_FREMOVEXATTR, to, name, nil); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
 		value := make([]byte, 64<<10) // the kernel's limit
-		n, err := unix.Fgetxattr(from, name, value)
+		n, err := attribute(syscall.SYS_FGETXATTR, from, name, value)
 		if err != nil {
 			return err
 		}
-		if err := unix.Fsetxattr(to, name, value[:n], 0); err != nil {
-			return unix.EXDEV // the caller has to copy
+		if _, err := attribute(syscall.SYS_FSETXATTR, to, name, value[:n]); err != nil {
+			return syscall.EXDEV // the caller has to copy
 		}
 	}
 	return nil
@@ -278,16 +280,16 @@ func copyExtended(from, to int) error {
 // extended lists the attributes of a directory that copyExtended copies.
 func extended(fd int) ([]string, error) {
 	list := make([]byte, 64<<10) // the kernel's limit
-	n, err := unix.Flistxattr(fd, list)
-	if errors.Is(err, unix.ENOTSUP) {
+	n, err := listAttributes(fd, list)
+	if errors.Is(err, syscall.ENOTSUP) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for name := range strings.SplitSeq(string(list[:n]), "\x00") {
-		if strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "user.overlay.") || strings.HasPrefix(name, "system.posix_acl_") {
+	for name := range split(string(list[:n]), 0) {
+		if hasPrefix(name, "user.") && !hasPrefix(name, "user.overlay.") || hasPrefix(name, "system.posix_acl_") {
 			names = append(names, name)
 		}
 	}
@@ -299,7 +301,7 @@ func extended(fd int) ([]string, error) {
 func settle(from, to place, tree *copied) error {
 	from.name, to.name = from.base(), to.base()
 	if tree.entries == nil {
-		return unix.Unlinkat(from.dir, from.name, 0)
+		return unlinkat(from, 0)
 	}
 	dir, err := openTree(from, 0o700)
 	if err != nil {
@@ -307,13 +309,13 @@ func settle(from, to place, tree *copied) error {
 	}
 	defer dir.close()
 	// If it was removed meanwhile, nothing can be moved there.
-	target, _ := unix.Openat(to.dir, to.name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	target, _ := openat2(to.dir, to.name, openPath|syscall.O_DIRECTORY, resolveNoSymlinks)
 	defer closeFile(target)
 	for range renameRetries {
 		if err := settleEntries(dir, target, tree); err != nil {
 			return err
 		}
-		if err = unix.Unlinkat(from.dir, from.name, unix.AT_REMOVEDIR); !errors.Is(err, unix.ENOTEMPTY) {
+		if err = unlinkat(from, atRemoveDir); !errors.Is(err, syscall.ENOTEMPTY) {
 			break
 		}
 	}
@@ -327,26 +329,35 @@ func settleEntries(dir *openedTree, target int, tree *copied) error {
 		return err
 	}
 	for _, name := range names {
-		var st unix.Stat_t
 		entry := tree.entries[name]
-		err := unix.Fstatat(dir.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		st, err := stat(dir.fd, name, atSymlinkNoFollow)
 		switch {
 		case err != nil:
 		case entry != nil && entry.is(&st):
 			err = settle(place{dir.fd, name}, place{target, name}, entry)
 		default:
-			err = unix.Renameat(dir.fd, name, target, name)
+			err = moveOver(place{dir.fd, name}, place{target, name}, &st)
 		}
-		if err != nil && !errors.Is(err, unix.ENOENT) {
+		if err != nil && !errors.Is(err, syscall.ENOENT) {
 			return err
 		}
 	}
 	return nil
 }
 
+// moveOver renames a file that does not seem to be the one that was copied. An overlay can
+// forget the number of a file: if it is the same file in every other respect, it is
+// removed.
+func moveOver(from, to place, st *fileInfo) error {
+	if there, err := stat(to.dir, to.name, atSymlinkNoFollow); err == nil && !st.isDir() && st.sameState(&there) {
+		return unlinkat(from, 0)
+	}
+	return renameat2(from, to, 0)
+}
+
 // discard removes a copy that is not needed.
 func discard(p place) {
-	if unix.Unlinkat(p.dir, p.name, 0) == nil {
+	if unlinkat(p, 0) == nil {
 		return
 	}
 	dir, err := openTree(p, 0o700)
@@ -358,7 +369,7 @@ func discard(p place) {
 	for _, name := range names {
 		discard(place{dir.fd, name})
 	}
-	_ = unix.Unlinkat(p.dir, p.name, unix.AT_REMOVEDIR)
+	_ = unlinkat(p, atRemoveDir)
 }
 
 // openedTree is an open directory.
@@ -372,25 +383,23 @@ type openedTree struct {
 // openTree opens a directory that is not a mount point. If its mode denies its owner some
 // of the rights, the owner has them until it is closed.
 func openTree(p place, rights uint32) (*openedTree, error) {
-	var st unix.Stat_t
-	if err := unix.Fstatat(p.dir, p.name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	st, err := stat(p.dir, p.name, atSymlinkNoFollow)
+	if err != nil {
 		return nil, err
 	}
-	if !isDir(&st) {
-		return nil, unix.ENOTDIR
+	if !st.isDir() {
+		return nil, syscall.ENOTDIR
 	}
-	changed := st.Mode&rights != rights && unix.Fchmodat(p.dir, p.name, st.Mode&0o7777|rights, 0) == nil
-	fd, err := unix.Openat2(p.dir, p.name, &unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV | unix.RESOLVE_BENEATH,
-	})
+	mode := st.permissions()
+	changed := mode&rights != rights && syscall.Fchmodat(p.dir, p.name, mode|rights, 0) == nil
+	fd, err := openat2(p.dir, p.name, syscall.O_DIRECTORY, resolveNoSymlinks|resolveNoXdev|resolveBeneath)
 	if err != nil {
 		if changed {
-			_ = unix.Fchmodat(p.dir, p.name, st.Mode&0o7777, 0) // the error of opening counts
+			_ = syscall.Fchmodat(p.dir, p.name, mode, 0) // the error of opening counts
 		}
 		return nil, err
 	}
-	return &openedTree{os.NewFile(uintptr(fd), p.name), fd, st.Mode & 0o7777, changed}, nil
+	return &openedTree{os.NewFile(uintptr(fd), p.name), fd, mode, changed}, nil
 }
 
 // list returns the names in the directory as they are now.
@@ -403,7 +412,7 @@ func (d *openedTree) list() ([]string, error) {
 
 func (d *openedTree) close() {
 	if d.changed {
-		_ = unix.Fchmod(d.fd, d.mode) // it may be removed
+		_ = syscall.Fchmod(d.fd, d.mode) // it may be removed
 	}
 	_ = d.Close() // it was only read
 }
