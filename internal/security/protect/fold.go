@@ -24,7 +24,7 @@ func Fold(p string) string {
 // FoldName folds one name: case, composed characters, the characters that HFS+ ignores, and what Windows drops from
 // the end of a name: dots, blanks and streams.
 func FoldName(name string) string {
-	if name == "." || name == ".." {
+	if name == "." || name == ".." || folded(name) {
 		return name
 	}
 	name = FoldText(strings.Map(func(r rune) rune {
@@ -43,6 +43,16 @@ func FoldName(name string) string {
 		return ".git"
 	}
 	return name
+}
+
+// folded reports whether a name obviously stays the same: most do.
+func folded(name string) bool {
+	for i := range len(name) {
+		if b := name[i]; b <= ' ' || b >= 0x7f || b == ':' || b >= 'A' && b <= 'Z' {
+			return false
+		}
+	}
+	return !strings.HasSuffix(name, ".") && name != "git~1"
 }
 
 // FoldText folds only case, composed characters and full-width forms.

@@ -148,6 +148,8 @@ type index struct {
 
 type pattern struct {
 	elements []string
+	prefix   string // of the last element, before a star
+	suffix   string // and after it
 	reason   string
 }
 
@@ -155,8 +157,9 @@ var names = func() index {
 	x := index{exact: map[string]string{}, long: map[string][]pattern{}}
 	for _, g := range groups {
 		for _, name := range g.Names {
-			p := pattern{strings.Split(strings.TrimSuffix(name, "/"), "/"), g.Reason}
+			p := pattern{elements: strings.Split(strings.TrimSuffix(name, "/"), "/"), reason: g.Reason}
 			last := p.elements[len(p.elements)-1]
+			p.prefix, p.suffix = last[:max(0, strings.Index(last, "*"))], last[strings.LastIndex(last, "*")+1:]
 			switch {
 			case strings.Contains(last, "*"):
 				x.stars = append(x.stars, p)
@@ -185,7 +188,7 @@ func (x index) reason(elements []string) string {
 		}
 	}
 	for _, p := range x.stars {
-		if endsWith(elements, p.elements) {
+		if strings.HasPrefix(last, p.prefix) && strings.HasSuffix(last, p.suffix) && endsWith(elements, p.elements) {
 			return p.reason
 		}
 	}

@@ -36,6 +36,21 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+// TestFoldFast: the short way for ordinary names gives the same as the long one.
+func TestFoldFast(t *testing.T) {
+	t.Parallel()
+	for b := range 256 {
+		for _, name := range []string{"a" + string([]byte{byte(b)}) + "b", "ab" + string([]byte{byte(b)}), string([]byte{byte(b)}) + "ab"} {
+			if long := strings.TrimPrefix(FoldName("\u200d"+name), "\u200d"); folded(name) && long != name {
+				t.Errorf("%q is folded to %q", name, long)
+			}
+		}
+	}
+	if folded("git~1") {
+		t.Error("the short name of .git is not folded")
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

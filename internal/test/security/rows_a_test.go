@@ -29,7 +29,7 @@ var rowsA = []row{
 	{id: "A11", title: "Claude Code Action: PR-supplied configuration counts in CI", attack: changeConfiguresCI, defense: "config.base"},
 	{id: "A12", title: "Cursor: approved MCP entry later modified, no re-approval", attack: approvedThenChanged, defense: "trust"},
 	{id: "A13", title: "Cursor: agent writes .cursor/mcp.json or editor settings → code runs", attack: writesOrders(".cursor/mcp.json", ".vscode/tasks.json", ".idea/workspace.xml"), defense: "protected"},
-	{id: "A14", title: "Copilot/VS Code: agent sets auto-approve in settings.json", attack: writesOrders(".vscode/settings.json", ".pawl/config.json", ".claude/settings.json"), defense: "sandbox.protected"},
+	{id: "A14", title: "Copilot/VS Code: agent sets auto-approve in settings.json", attack: writesOrders(".vscode/settings.json", ".pawl/config.json", ".claude/settings.json", ".zed/tasks.json", ".opencode/opencode.json", ".devcontainer/devcontainer.json"), defense: "sandbox.protected"},
 	{id: "A15", title: "Claude Code: sandboxed code creates missing settings.json with SessionStart hook", attack: createsMissingSettings, defense: "sandbox.protected"},
 	{id: "A16", title: "Aider: repo .aider.conf.yml notification/editor command", attack: commandsOfTheProject, unbreakable: "a project's configuration has no field for an editor or a notification"},
 	{id: "A17", title: "ZCode: auto-connects MCP in workspace config", attack: connectsByItself, defense: "trust"},
