@@ -109,6 +109,7 @@ func TestAttacks(t *testing.T) {
 		{name: "a hook of a submodule", setup: `git init -q ../s; git -C ../s commit -q --allow-empty -m x; git submodule add -q $PWD/../s sub`, script: `echo evil > .git/modules/sub/hooks/pre-commit`, path: ".git/modules/sub/hooks/pre-commit", reason: "run programs", whole: ".git"},
 		{name: "a file .git", script: `mkdir sub evil; echo "gitdir: ../evil" > sub/.git`, path: "sub/.git", reason: "another repository"},
 		{name: "a file .git of a foreign worktree", script: `git worktree add -q wt; echo "gitdir: $PWD/../evil/.git/worktrees/wt" > wt/.git`, path: "wt/.git", reason: "another repository"},
+		{name: "a second file .git of a worktree", script: `git worktree add -q wt; mkdir sub; cp wt/.git sub/.git`, path: "sub/.git", reason: "another repository"},
 		{name: "a changed file .git", setup: `git worktree add -q wt`, script: `echo "gitdir: $PWD/evil" > wt/.git`, path: "wt/.git", reason: "another repository"},
 		{name: "a worktree with another repository", script: `git worktree add -q wt; echo /evil > .git/worktrees/wt/commondir`, path: ".git/worktrees/wt/commondir", reason: "another directory", whole: ".git"},
 		{name: "a worktree outside", script: `git worktree add -q ../outside`, path: ".git/worktrees/outside/gitdir", reason: "another directory", whole: ".git"},

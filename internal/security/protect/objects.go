@@ -141,7 +141,7 @@ func verifyLoose(r io.Reader, id string, h hash) error {
 	if n, err := io.Copy(sum, io.LimitReader(content, size+1)); err != nil || n != size {
 		return errors.New("not as large as its header says")
 	}
-	if _, err := in.ReadByte(); err != io.EOF { //nolint:errorlint // bufio returns it as it is
+	if _, err := in.ReadByte(); err != io.EOF {
 		return errors.New("data after its end")
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != id {

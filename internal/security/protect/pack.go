@@ -308,7 +308,7 @@ func (p *pack) resolve(ctx context.Context, root int) error {
 // deltasOf returns the deltas whose base is an object with a known id, each only once.
 func (p *pack) deltasOf(i int) []int {
 	o := p.objects[i]
-	list := append(p.byOffset[o.offset], p.byID[string(o.id)]...)
+	list := slices.Concat(p.byOffset[o.offset], p.byID[string(o.id)])
 	delete(p.byOffset, o.offset)
 	delete(p.byID, string(o.id))
 	return list

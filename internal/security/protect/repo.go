@@ -18,7 +18,7 @@ func (v *view) gitDirBefore(dir string) bool {
 	is, ok := v.before[dir]
 	if !ok {
 		i, changed := v.byPath[dir]
-		is = !(changed && v.changes[i].Old.Type == tree.Missing) && gitDir(func(name string) bool { return v.typeBefore(path.Join(dir, name)) != tree.Missing })
+		is = (!changed || v.changes[i].Old.Type != tree.Missing) && gitDir(func(name string) bool { return v.typeBefore(path.Join(dir, name)) != tree.Missing })
 		v.before[dir] = is
 	}
 	return is
@@ -194,7 +194,7 @@ func (r *repo) checkState(first, below, rest string, change tree.Change) string 
 	switch {
 	case change.New.Type == tree.Missing && slices.Contains([]string{"HEAD", "refs"}, rest):
 		return "it deletes a part of the repository that git needs"
-	case change.New.Type == tree.Dir && (rule.check != nil && first == rest && first != "refs"):
+	case change.New.Type == tree.Dir && rule.check != nil && first == rest && first != "refs":
 		return "it replaces a file of git by a directory"
 	case change.New.Type != tree.File || rule.check == nil:
 		return ""

@@ -3,6 +3,7 @@ package protect
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,8 +94,8 @@ func TestIndex(t *testing.T) {
 		if refused < len(data)-2 { // it may end behind the entries or an extension
 			t.Errorf("version %s: %d of %d shorter indexes are refused", name, refused, len(data))
 		}
-		unknown := append(data[:len(data)-tt.hash.size:len(data)-tt.hash.size], "evil\x00\x00\x00\x00"...)
-		if checkIndex(append(unknown, make([]byte, tt.hash.size)...), tt.hash) == "" {
+		unknown := slices.Concat(data[:len(data)-tt.hash.size], []byte("evil\x00\x00\x00\x00"), make([]byte, tt.hash.size))
+		if checkIndex(unknown, tt.hash) == "" {
 			t.Errorf("version %s: an unknown extension is accepted", name)
 		}
 	}
