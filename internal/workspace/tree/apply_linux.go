@@ -29,7 +29,7 @@ func (t *Transaction) Apply(ctx context.Context, changes []Change) (Result, erro
 		return Result{}, err
 	}
 	defer r.close()
-	r.hook = t.hook
+	r.hook, r.noLeases = t.hook, t.noLeases
 	if err := r.prepare(t); err != nil {
 		return Result{}, err
 	}
@@ -69,6 +69,7 @@ type run struct {
 	slots              directory // the trash, or a directory in the root
 	refused            bool      // the manifest lacks a conflict
 	hook               func(point string) error
+	noLeases           bool
 }
 
 func openRun(dir string, m manifest) (*run, error) {

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -173,20 +174,142 @@ func TestOpenForWriting(t *testing.T) {
 	}
 }
 
+// Without leases, a write to a file that was moved away is found at the end.
+func TestWriteAfterMove(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{`echo c >f; echo n >g`, `rm f; rm e`} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			shell(t, s.root, `echo one >f; echo two >e`)
+			s.settle()
+			tx := s.view(script)
+			tx.DisableLeases()
+			f, err := os.OpenFile(filepath.Join(s.root, "f"), os.O_WRONLY|os.O_APPEND, 0)
+			must(t, err)
+			defer func() { _ = f.Close() }()
+			tx.SetHook(func(point string) error {
+				if point == "apply 1" {
+					_, err := f.WriteString("user\n")
+					return err
+				}
+				return nil
+			})
+			if res := s.apply(tx); len(res.Conflicts) != 1 {
+				t.Errorf("conflicts %+v", res.Conflicts)
+			}
+			data, err := os.ReadFile(filepath.Join(s.root, "f"))
+			if err != nil || string(data) != "one\nuser\n" {
+				t.Errorf("the file contains %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// A change in the moment before an entry is moved is found after the move, which is undone.
+func TestChangeBeforeMove(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ command, user, want string }{
+		"replaced, replaced": {`echo c >f`, `echo user >t; mv t f`, "user\n"},
+		"replaced, deleted":  {`echo c >f`, `rm f`, ""},
+		"deleted, replaced":  {`rm f`, `echo user >t; mv t f`, "user\n"},
+		"created, created":   {`echo c >n; mv n f2`, `echo user >f2; rm f; ln f2 f`, "user\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			shell(t, s.root, `echo one >f`)
+			s.settle()
+			tx := s.view(c.command)
+			tx.SetHook(func(point string) error {
+				if strings.HasPrefix(point, "move") {
+					shell(t, s.root, c.user)
+				}
+				return nil
+			})
+			if res := s.apply(tx); len(res.Conflicts) != 1 {
+				t.Errorf("conflicts %+v", res.Conflicts)
+			}
+			data, err := os.ReadFile(filepath.Join(s.root, "f"))
+			if err != nil && c.want != "" || string(data) != c.want {
+				t.Errorf("the file contains %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// A program that opens a file for writing while it is moved away waits, and then finds it in place.
+func TestOpenDuringMove(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{`echo c >f`, `rm f`} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			shell(t, s.root, `echo one >f`)
+			s.settle()
+			tx := s.view(script)
+			tx.SetHook(func(point string) error {
+				if strings.HasPrefix(point, "move") {
+					_, err := unix.Open(filepath.Join(s.root, "f"), unix.O_WRONLY|unix.O_NONBLOCK, 0)
+					if !errors.Is(err, unix.EAGAIN) {
+						t.Errorf("the file can be opened: %v", err)
+					}
+				}
+				return nil
+			})
+			if res := s.apply(tx); len(res.Conflicts) != 1 {
+				t.Errorf("conflicts %+v", res.Conflicts)
+			}
+			data, err := os.ReadFile(filepath.Join(s.root, "f"))
+			if err != nil || string(data) != "one\n" {
+				t.Errorf("the file contains %q, %v", data, err)
+			}
+		})
+	}
+}
+
 // Commands that follow each other at once meet no conflict, even if they change the same files.
 func TestBackToBack(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	shell(t, s.root, project)
-	s.settle()
-	for i := range 20 {
-		res := s.command(fmt.Sprintf(`echo %d >f; echo %d >d/new%d; rm -rf gone; mkdir -p gone/sub; echo x >gone/sub/x; rm -f h1; ln h2 h1`, i, i, i))
+	dir := tempDir(t, "/dev/shm")
+	root := filepath.Join(dir, "root")
+	must(t, os.MkdirAll(filepath.Join(root, "d"), 0o755))
+	must(t, os.WriteFile(filepath.Join(root, "h1"), nil, 0o644))
+	must(t, os.Link(filepath.Join(root, "h1"), filepath.Join(root, "h2")))
+	settle(t, root)
+	var own []tree.Identity
+	for i := range 300 {
+		since, err := tree.Now(root)
+		must(t, err)
+		if i > 0 {
+			more, err := tree.Discard(filepath.Join(dir, fmt.Sprint("tx", i-1)))
+			must(t, err)
+			own = append(own, more...)
+		}
+		upper := filepath.Join(dir, fmt.Sprint("upper", i))
+		must(t, os.MkdirAll(filepath.Join(upper, "d"), 0o755))
+		for _, name := range []string{"f", "d/x", fmt.Sprint("d/", i)} {
+			must(t, os.WriteFile(filepath.Join(upper, name), []byte(fmt.Sprint(i)), 0o644))
+		}
+		if i < 2 { // delete one link, then the other
+			must(t, unix.Mknod(filepath.Join(upper, fmt.Sprint("h", i+1)), unix.S_IFCHR, 0))
+		}
+		if i%2 == 1 { // delete a directory that the last command changed
+			must(t, os.RemoveAll(filepath.Join(upper, "d")))
+			must(t, unix.Mknod(filepath.Join(upper, "d"), unix.S_IFCHR, 0))
+		}
+		tx := tree.Transaction{
+			Dir: filepath.Join(dir, fmt.Sprint("tx", i)), Root: root, Since: since, Own: own,
+			View: tree.View{Upper: upper, Lower: root},
+		}
+		changes, _, err := tree.Scan(t.Context(), tx.View)
+		must(t, err)
+		res, err := tx.Apply(t.Context(), changes)
+		must(t, err)
 		if len(res.Conflicts) > 0 {
 			t.Fatalf("command %d: %+v", i, res.Conflicts)
 		}
-		own, err := tree.Discard(filepath.Join(s.state, fmt.Sprint(s.n)))
-		must(t, err)
-		s.own = append(s.own, own...)
+		own = res.Own
 	}
 }
 

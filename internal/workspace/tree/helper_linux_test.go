@@ -166,12 +166,7 @@ func (s *sandbox) scan(tx *tree.Transaction) ([]tree.Change, []tree.Dropped) {
 // settle waits until the clock of the file system has moved on, so that what was changed so far is not the user's.
 func (s *sandbox) settle() {
 	s.t.Helper()
-	last, err := tree.Now(s.root)
-	must(s.t, err)
-	for now := last; now == last; {
-		now, err = tree.Now(s.root)
-		must(s.t, err)
-	}
+	settle(s.t, s.root)
 }
 
 func sorted(lines []string) []string {

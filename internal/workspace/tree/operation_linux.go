@@ -81,6 +81,9 @@ func (r *run) create(i int, parent directory, base string) error {
 			return err
 		}
 	}
+	if err := r.at("move " + strconv.Itoa(i)); err != nil {
+		return err
+	}
 	err = rename(from, fromBase, parent, base, unix.RENAME_NOREPLACE)
 	if errors.Is(err, os.ErrExist) {
 		return conflictError{reasonExists}
@@ -112,7 +115,10 @@ func (r *run) replace(i int, parent directory, base string) error {
 		if !unchanged(now, o.Old) {
 			return conflictError{changedReason(now)}
 		}
-		if writers, err = takeLease(parent, base, o.Old); err != nil {
+		if writers, err = r.takeLease(parent, base, o.Old); err != nil {
+			return err
+		}
+		if err := r.at("move " + strconv.Itoa(i)); err != nil {
 			return err
 		}
 		err = rename(r.slots, slot(i), parent, base, unix.RENAME_EXCHANGE)
@@ -154,7 +160,10 @@ func (r *run) remove(i int, parent directory, base string) error {
 		if !unchanged(now, o.Old) {
 			return conflictError{reasonChanged}
 		}
-		if writers, err = takeLease(parent, base, o.Old); err != nil {
+		if writers, err = r.takeLease(parent, base, o.Old); err != nil {
+			return err
+		}
+		if err := r.at("move " + strconv.Itoa(i)); err != nil {
 			return err
 		}
 		err = rename(parent, base, r.slots, slot(i), unix.RENAME_NOREPLACE)
@@ -256,16 +265,33 @@ func (r *run) undo(i int) error {
 			return nil // somebody else created another one; the trash has the old one
 		}
 		return err
-	case o.Kind == replace && old.Type != Missing && unchangedNew(now, o):
-		return rename(r.slots, slot(i), parent, base, unix.RENAME_EXCHANGE)
-	case (o.Kind == create || o.Kind == swap) && unchangedNew(now, o):
+	case o.Kind == replace && old.Type != Missing && unchanged(now, o.Staged):
+		return r.exchangeBack(i, parent, base, old)
+	case (o.Kind == create || o.Kind == swap) && unchanged(now, o.Staged):
 		return r.undoCreate(i, parent, base)
 	}
 	return nil
 }
 
-// unchangedNew reports whether an entry is the one that an operation put there.
-func unchangedNew(now Stat, o *op) bool { return unchanged(now, o.Staged) }
+// exchangeBack puts back the old entry from the slot. If another one comes out than the new entry, somebody replaced
+// it meanwhile: that goes back too.
+func (r *run) exchangeBack(i int, parent directory, base string, old Stat) error {
+	expected := r.m.Ops[i].Staged
+	for {
+		err := rename(r.slots, slot(i), parent, base, unix.RENAME_EXCHANGE)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // somebody deleted it
+		}
+		if err != nil {
+			return err
+		}
+		out, err := r.slots.stat(slot(i))
+		if err != nil || is(out, expected) {
+			return err
+		}
+		expected, old = old, out
+	}
+}
 
 func (r *run) undoCreate(i int, parent directory, base string) error {
 	o := &r.m.Ops[i]
@@ -322,8 +348,8 @@ const noLease lease = -1
 
 // takeLease returns a conflict if a program has the file open for writing. A file that is no regular file, or a file
 // system without leases, has no lease: lookAgain must do.
-func takeLease(parent directory, base string, old Stat) (lease, error) {
-	if old.Type != File {
+func (r *run) takeLease(parent directory, base string, old Stat) (lease, error) {
+	if old.Type != File || r.noLeases {
 		return noLease, nil
 	}
 	fd, err := parent.open(base, unix.O_RDONLY|unix.O_NONBLOCK)

@@ -409,6 +409,8 @@ func (r *run) keep(i int) error {
 			return err
 		}
 		return r.keepIn("conflicts", from, base, i, now)
+	case o.Conflict != "" && !unchanged(left, o.Old): // of somebody who changed it twice in the same moment
+		return r.keepIn("conflicts", r.slots, slot(i), i, left)
 	case left.Type == Other && r.m.Slots != "": // cannot be copied
 		return removeSlot(r.slots, slot(i))
 	case left.Type != Missing && r.m.Slots != "":

@@ -34,7 +34,9 @@ type Transaction struct {
 	// may hold a descriptor of a file in the upper directory.
 	Copy bool
 
-	hook func(point string) error // for tests
+	// For tests:
+	hook     func(point string) error
+	noLeases bool // as on file systems that have none
 }
 
 // Identity is the state of an entry after a transaction changed it.
