@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -357,6 +358,11 @@ func (r *run) takeLease(parent directory, base string, old Stat) (lease, error) 
 		return noLease, nil
 	}
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	for try := 0; errors.Is(err, unix.EAGAIN) && try < 10; try++ {
+		// A process that was just forked holds the descriptors of its parent until it executes its program.
+		time.Sleep(2 * time.Millisecond)
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	}
 	if err == nil {
 		return lease(fd), nil
 	}
