@@ -144,6 +144,7 @@ type Prompted struct {
 type Reworded struct {
 	Prompt Seq   `json:"prompt"`
 	Parts  Parts `json:"parts"`
+	By     Actor `json:"by,omitzero"` // who did; the zero value also stands for a hook
 }
 
 // Withdrawn removed a waiting prompt.

@@ -68,6 +68,7 @@ type Waiting struct {
 type OpenTurn struct {
 	Number    int
 	Prompt    Seq
+	By        Actor // who sent the prompt
 	Began     time.Time
 	Settings  Settings
 	Warned    bool        // the model was warned that a budget is running out
@@ -109,6 +110,7 @@ type OpenAsk struct {
 	At     time.Time
 	Asked  Asked
 	Answer *Answer // nil until answered
+	By     Actor   // who answered
 }
 
 // Conversation folds a log into messages. If the log ends during a turn, calls

@@ -13,6 +13,9 @@ func (h *History) reword(b Reworded) error {
 	}
 	h.waiting = slices.Clone(h.waiting) // callers may hold the slice
 	h.waiting[i].Prompt.Parts = b.Parts
+	if b.By != (Actor{}) {
+		h.waiting[i].Prompt.By = b.By // the prompt is theirs now
+	}
 	return nil
 }
 
@@ -93,7 +96,7 @@ func (h *History) answer(b Answered) error {
 	if a == nil || a.Answer != nil {
 		return fmt.Errorf("event %d is not an open question", b.Ask)
 	}
-	a.Answer = &b.Answer
+	a.Answer, a.By = &b.Answer, b.By
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 	if h.mission != nil {
 		h.mission.Blocked, h.mission.Nudges = nil, 0
 	}
-	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, Began: e.At, Settings: prompt.Prompt.Settings}
+	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, By: prompt.Prompt.By, Began: e.At, Settings: prompt.Prompt.Settings}
 	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)
 	return nil
 }

@@ -28,7 +28,7 @@ func missionSamples() []Body {
 				Goal: "Keep the comments.", Criteria: criteria, Checks: checks, Protected: []string{"Makefile"}, Approval: approval,
 				Workers: 3, Model: "openai/gpt-5", Reviewers: []string{"anthropic/claude-opus-4-5"}, Stuck: 10 * time.Minute,
 			},
-			By: Actor{User: "ada", Token: "01JD00000000000000000000T0"},
+			By: Actor{User: "ada", Token: "01JD00000000000000000000T0", Scope: "run"},
 		},
 		Planned{By: "planner", Plan: Plan{Tasks: []Task{{
 			ID: "parser", Title: "Parse comments", Detail: "See lex.go.", Files: []string{"parse/"}, After: []string{"lexer"}, Accept: []string{"A comment is a node."}, Size: "M",

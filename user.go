@@ -24,6 +24,7 @@ func (u User) Valid() bool {
 type Actor struct {
 	User  User   `json:"user,omitempty"`
 	Token string `json:"token,omitempty"` // the ID of the token
+	Scope string `json:"scope,omitempty"` // of the token: what the actor may have done
 }
 
 // String returns the actor for display, "" for the local user.

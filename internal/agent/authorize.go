@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -130,6 +131,9 @@ func (p plannedCall) stillAllowed(j *journal, c *pawl.CallState) error {
 	case verdict.Decision == permission.Allow:
 		return nil
 	case verdict.Decision == permission.Ask && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
+		if err := answererError(c.Permission); err != nil {
+			return err
+		}
 		return p.sameAsAsked(c, subject)
 	default:
 		return denied("not permitted any more: %s", verdict.Why)
@@ -139,7 +143,7 @@ func (p plannedCall) stillAllowed(j *journal, c *pawl.CallState) error {
 // policy returns the current policy for the calls of the open turn, with the rules of its
 // agent.
 func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, error) {
-	p, def, err := s.basePolicy(ctx, j)
+	p, def, err := s.basePolicy(ctx, j, j.actors()...)
 	if err == nil {
 		p.Rules = append(p.Rules, def.restrictions(s.Tools.Names())...)
 	}
@@ -147,8 +151,9 @@ func (s *Stepper) policy(ctx context.Context, j *journal) (permission.Policy, er
 }
 
 // basePolicy returns the current policy of the session without the rules of its agent,
-// and that agent. Without an Authority, or if the policy cannot be read, it denies everything.
-func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy, Definition, error) {
+// and that agent. Without an Authority, if the policy cannot be read, or if one of those
+// who asked for the work may not have it done in this mode, it denies everything.
+func (s *Stepper) basePolicy(ctx context.Context, j *journal, by ...pawl.Actor) (permission.Policy, Definition, error) {
 	if s.Authority == nil {
 		return permission.Policy{}, Definition{}, denied("not permitted: no policy is configured")
 	}
@@ -160,9 +165,13 @@ func (s *Stepper) basePolicy(ctx context.Context, j *journal) (permission.Policy
 	if def.Plan {
 		settings.Mode = string(permission.ModePlan)
 	}
-	p, err := s.Authority.Policy(ctx, j.id, j.history.Created().Dir, settings)
+	dir := j.history.Created().Dir
+	p, err := s.Authority.Policy(ctx, j.id, dir, settings)
 	if err != nil {
 		return p, def, denied("not permitted: the policy cannot be read: %v", err)
+	}
+	if err := access.Authorize(dir, pawl.Settings{Mode: string(p.Mode), Trusted: settings.Trusted}, by...); err != nil {
+		return p, def, denied("not permitted: %v", err)
 	}
 	return p, def, nil
 }

@@ -31,6 +31,9 @@ func (s *Stepper) Generate(ctx context.Context, t Turn) (Reply, error) {
 		}
 		return reply, nil
 	}
+	if err := s.authorizeTurn(ctx, j); err != nil {
+		return Reply{}, err
+	}
 	ref, err := s.modelRef(j)
 	if err != nil {
 		return Reply{}, modelStop(err)

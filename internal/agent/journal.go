@@ -209,7 +209,7 @@ func (j *journal) publish(turn int, b pawl.Body) {
 func (j *journal) steeringPrompts() []pawl.Waiting {
 	var steer []pawl.Waiting
 	for _, w := range j.history.Waiting() {
-		if w.Prompt.Delivery == pawl.DeliverSteer {
+		if w.Prompt.Delivery == pawl.DeliverSteer && j.steersOpenTurn(w) {
 			steer = append(steer, w)
 		}
 	}

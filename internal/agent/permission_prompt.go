@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // askPermission asks the user about a call, and returns nil if they allow it.
@@ -31,7 +32,11 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 	if err := answerError(p.started.Tool, answer); err != nil {
 		return err
 	}
-	if err := p.sameAsAsked(j.history.Call(p.started.Call), subject); err != nil {
+	c := toolSession{s, j}.call(p.started.Call)
+	if err := answererError(c.Permission); err != nil {
+		return err
+	}
+	if err := p.sameAsAsked(&c, subject); err != nil {
 		return err // an earlier attempt asked about another call
 	}
 	if len(answer.Always) > 0 {
@@ -67,6 +72,17 @@ func answerError(tool string, a pawl.Answer) error {
 	default:
 		return &Stop{Reason: pawl.ReasonPermissionDenied, Message: fmt.Sprintf("permission to use %s was denied", tool)}
 	}
+}
+
+// answererError returns a denial if whoever answered a permission prompt may not allow anything.
+func answererError(a *pawl.OpenAsk) error {
+	if a == nil || a.Answer == nil {
+		return nil
+	}
+	if err := access.AuthorizeAnswer(a.By, pawl.AskPermission, *a.Answer); err != nil {
+		return denied("not permitted: %v", err)
+	}
+	return nil
 }
 
 // fingerprint identifies what a permission is for: everything that the user is shown of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl/internal/extension"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // projectConfig is the project's configuration for the open turn. It is read when this
@@ -25,7 +26,9 @@ func (s *Stepper) loadProject(ctx context.Context, j *journal) error {
 	if s.Extensions == nil || j.project.found != nil && j.project.turn == turn {
 		return nil
 	}
-	found, err := s.Extensions(ctx, j.history.Created().Dir, j.settings())
+	settings := j.settings()
+	settings.Trusted = settings.Trusted && access.Authorize(j.history.Created().Dir, settings, j.actors()...) == nil
+	found, err := s.Extensions(ctx, j.history.Created().Dir, settings)
 	if err != nil {
 		return fmt.Errorf("read the project configuration: %w", err)
 	}

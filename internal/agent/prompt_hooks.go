@@ -49,6 +49,9 @@ func (s *Stepper) startTurn(ctx context.Context, j *journal, w pawl.Waiting) err
 // openingEvents runs the hooks for a prompt and returns the events that start its turn.
 func (s *Stepper) openingEvents(ctx context.Context, j *journal, w pawl.Waiting) ([]pawl.Body, error) {
 	begin := []pawl.Body{pawl.TurnStarted{Prompt: w.Seq}}
+	if err := s.authorizeActors(ctx, j, w.Prompt.Settings, w.Prompt.By); err != nil {
+		return append(begin, pawl.TurnFinished{Reason: pawl.ReasonPermissionDenied, Message: err.Error()}), nil
+	}
 	err := s.runSessionStartHooks(ctx, j, w.Prompt.Settings)
 	var o hook.Outcome
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/hook"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
@@ -41,7 +42,7 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 	// The snapshot may take a while, so only now check whether the command may run.
 	var p plannedCall
 	if err == nil {
-		p, err = s.planShell(ctx, j, o.Seq, b.Command)
+		p, err = s.planShell(ctx, j, o.Seq, b)
 	}
 	if lost := lostSession(ctx); lost != nil {
 		return pawl.CallFinished{}, lost
@@ -69,17 +70,22 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 // planShell plans a shell command of the user like a call of the agent, and returns an error
 // if it may not run. The command is its own permission: what the policy would ask about is
 // allowed. What rules or hooks deny stays denied.
-func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, command string) (p plannedCall, err error) {
+func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, b pawl.ShellAsked) (p plannedCall, err error) {
 	bash, ok := s.Tools.Tool(shellTool)
 	if !ok {
 		return p, errors.New("not run: no commands can be run here")
 	}
-	input, err := json.Marshal(map[string]any{"command": command, "timeout": int(tool.BashMaxTimeout.Seconds())})
+	input, err := json.Marshal(map[string]any{"command": b.Command, "timeout": int(tool.BashMaxTimeout.Seconds())})
 	if err != nil {
 		return p, err
 	}
-	if p.policy, _, err = s.basePolicy(ctx, j); err != nil {
+	if p.policy, _, err = s.basePolicy(ctx, j, b.By); err != nil {
 		return p, err
+	}
+	if !p.policy.Sandboxed {
+		if err := access.AuthorizeEscape(b.By); err != nil {
+			return p, denied("not permitted: there is no sandbox, and %v", err)
+		}
 	}
 	id, turn := order.ShellCall(), j.history.Turns()
 	p.call = toolapi.Call{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/transcript"
@@ -95,7 +96,7 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task too
 			return fmt.Errorf("spawn: %w", err)
 		}
 		prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: task.Prompt}}, Settings: settings}
-		if _, err := svc.Send(ctx, c.Subagent, prompt); err != nil {
+		if _, err := svc.Send(access.WithActor(ctx, h.j.actors()[0]), c.Subagent, prompt); err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
 		return nil

@@ -12,16 +12,17 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeNone  Scope = ""      // for routes that need no token
-	ScopeRead  Scope = "read"  // read sessions
-	ScopeRun   Scope = "run"   // send prompts and answer questions
-	ScopeAdmin Scope = "admin" // what only the operator of the server may do: trust a project, run without permission prompts
+	ScopeNone    Scope = ""        // for routes that need no token
+	ScopeRead    Scope = "read"    // read sessions
+	ScopeRun     Scope = "run"     // send prompts, in modes that ask before anything leaves the sandbox
+	ScopeApprove Scope = "approve" // allow what leaves the sandbox, use mode auto
+	ScopeAdmin   Scope = "admin"   // what only the operator of the server may do: trust a project, run without permission prompts
 )
 
 // Covers reports whether scope s includes the needed one. Unknown scopes include
 // nothing.
 func (s Scope) Covers(needed Scope) bool {
-	rank := map[Scope]int{ScopeNone: 0, ScopeRead: 1, ScopeRun: 2, ScopeAdmin: 3}
+	rank := map[Scope]int{ScopeNone: 0, ScopeRead: 1, ScopeRun: 2, ScopeApprove: 3, ScopeAdmin: 4}
 	have, known := rank[s]
 	need, knownToo := rank[needed]
 	return known && knownToo && have >= need

@@ -83,18 +83,3 @@ func TestNamesAreOfOneType(t *testing.T) {
 	types.of(typeOf[pawl.Session]())
 	types.of(typeOf[Session]())
 }
-
-func TestScopes(t *testing.T) {
-	t.Parallel()
-	all := []Scope{ScopeNone, ScopeRead, ScopeRun, ScopeAdmin}
-	for i, have := range all {
-		for j, need := range all {
-			if have.Covers(need) != (i >= j) {
-				t.Errorf("%q covers %q: %t", have, need, have.Covers(need))
-			}
-		}
-	}
-	if Scope("root").Covers(ScopeNone) || ScopeAdmin.Covers("root") {
-		t.Error("a scope that nobody knows covers, or is covered")
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // Waiting returns the waiting prompts, the oldest first.
@@ -25,7 +26,7 @@ func (s *Service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 	if err := checkParts(parts); err != nil {
 		return fault.New(pawl.ErrInvalid, "invalid prompt: %w", err)
 	}
-	return s.changePrompt(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts})
+	return s.changePrompt(ctx, id, prompt, pawl.Reworded{Prompt: prompt, Parts: parts, By: access.ActorOf(ctx)})
 }
 
 // Withdraw withdraws a waiting prompt.

@@ -133,7 +133,7 @@ func (g authenticator) authenticate(r *http.Request) (api.Principal, error) {
 	case !ok:
 		return api.Principal{}, api.ErrUnauthorized
 	case equalSecrets(given, g.token):
-		return api.Principal{Token: "server", Scope: api.ScopeAdmin}, nil
+		return api.Principal{Token: access.ServerToken, Scope: api.ScopeAdmin}, nil
 	default:
 		return g.access.Auth(r.Context(), given)
 	}

@@ -112,6 +112,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 			return err
 		}
 	}
+	auth.access.DefaultMode = func() (string, error) { return defaultMode(a) }
 	l, err := place.open(f.cert, f.key)
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate,
 		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
 		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log,
-		Ready: func(ctx context.Context) error { return ready(ctx, a) }, DefaultMode: func() (string, error) { return defaultMode(a) },
+		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	})
 	a.Telemetry.Process()

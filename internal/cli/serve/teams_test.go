@@ -131,13 +131,14 @@ func TestTeamOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environme
 // TestLimitsOverHTTP checks that a request beyond a limit fails with status 429 and a Retry-After header.
 func TestLimitsOverHTTP(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s := serveTeam(t)
-	secret := s.token("ci", tokenFlags{user: "ci", scope: "run", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
-	script := filepath.Join(t.TempDir(), "script.jsonl")
+	secret := s.token("ci", tokenFlags{user: "ci", scope: "admin", limitFlags: limitFlags{rate: 4, budget: 1e-6}})
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script.jsonl")
 	if err := os.WriteFile(script, []byte(`{"text":"Ok.","usage":{"cost":1000}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ci := s.client(secret)
-	session, err := ci.Create(t.Context(), pawl.NewSession{Dir: t.TempDir()})
+	session, err := ci.Create(t.Context(), pawl.NewSession{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -81,9 +82,11 @@ func tokenCreateCommand() *cobra.Command {
 		Long: `Create a token and print its secret. The secret is shown only once.
 
 Users own the sessions that they create, and can read those that are shared with them.
-The scope limits the token: read (read sessions), run (also send prompts) or admin (also
-trust projects and run without permission prompts). A token with the scope admin and
-without --user has access to all sessions.
+The scope limits what the token can have done, in every session: read (read sessions),
+run (also send prompts, which cannot leave the sandbox), approve (also allow what leaves
+the sandbox, and use mode auto) or admin (also trust projects, always allow, and use mode
+yolo and scripted models). A token with the scope admin and without --user has access to
+all sessions.
 
 With --tenant, the token is for a tenant of a fleet (see 'pawl tenant create'). It gives
 access only to the sessions and users of that tenant.`,
@@ -104,7 +107,7 @@ access only to the sessions and users of that tenant.`,
 	flags := cmd.Flags()
 	tenantFlag(cmd, &f.tenant)
 	flags.StringVar(&f.user, "user", "", "`name` of the user")
-	flags.StringVar(&f.scope, "scope", "run", "`scope` of the token: read, run or admin")
+	flags.StringVar(&f.scope, "scope", "run", "`scope` of the token: read, run, approve or admin")
 	flags.StringVar(&f.expires, "expires", "90d", "lifetime of the token: a `duration` such as 90d or 12h, or never")
 	f.add(cmd, "user")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
@@ -125,14 +128,17 @@ func forTenant(ctx context.Context, tenant string) (context.Context, error) {
 	return store.WithTenant(ctx, t), nil
 }
 
+// scopes are the scopes that a token can have.
+var scopes = []api.Scope{api.ScopeRead, api.ScopeRun, api.ScopeApprove, api.ScopeAdmin}
+
 // token checks the flags and returns the token to create, without its secret.
 func (f *tokenFlags) token(name string, now time.Time) (t store.Token, err error) {
 	scope := api.Scope(f.scope)
 	switch {
 	case !pawl.User(name).Valid():
 		return t, fmt.Errorf("invalid token name %q: use letters, digits and . _ - + @", name)
-	case scope != api.ScopeRead && scope != api.ScopeRun && scope != api.ScopeAdmin:
-		return t, fmt.Errorf("invalid --scope %q: use read, run or admin", f.scope)
+	case !slices.Contains(scopes, scope):
+		return t, fmt.Errorf("invalid --scope %q: use read, run, approve or admin", f.scope)
 	case f.user == "" && scope != api.ScopeAdmin:
 		return t, errors.New("--user is required, except for the scope admin")
 	case f.tenant != "" && !store.Tenant(f.tenant).Valid():

@@ -187,7 +187,7 @@ func TestRoutesAreGuarded(t *testing.T) { //nolint:paralleltest // it sets envir
 					t.Errorf("with the token %q: %v", token, got.header)
 				}
 			}
-			for _, scope := range []api.Scope{api.ScopeRead, api.ScopeRun} {
+			for _, scope := range []api.Scope{api.ScopeRead, api.ScopeRun, api.ScopeApprove, api.ScopeAdmin} {
 				q.token = string(scope)
 				if got := b.send(q); (got.status == 403) == scope.Covers(r.Scope) {
 					t.Errorf("with the scope %q: %d %s", scope, got.status, got.text)
@@ -271,18 +271,5 @@ func TestErrors(t *testing.T) { //nolint:paralleltest // it sets environment var
 				t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
 			}
 		})
-	}
-}
-
-// A prompt that names no mode is worked on in the user's own: one who may not do
-// without asking does not get there by saying nothing.
-func TestUsualMode(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	for mode, want := range map[string]int{"yolo": 403, "guard": 202, "": 202} {
-		b := newTestServer(t, nil, func(c *httpapi.Config) { c.DefaultMode = func() (string, error) { return mode, nil } })
-		path := "/v1/sessions/" + string(b.create()) + "/prompts"
-		body := prompt(b.script(`{"text":"Done."}`), "")
-		if got := b.send(request{method: "POST", path: path, token: "run", body: body}); got.status != want {
-			t.Errorf("%q: %d %s", mode, got.status, got.text)
-		}
 	}
 }

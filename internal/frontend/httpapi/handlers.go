@@ -7,7 +7,6 @@ import (
 	"iter"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/oklog/ulid/v2"
@@ -64,9 +63,6 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		if err := r.checkSettings(in.Settings); err != nil {
-			return nil, err
-		}
 		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings})
 		return api.Accepted{Seq: seq}, err
 	},
@@ -92,9 +88,6 @@ var handlers = map[string]handlerFunc{
 		in, err := decode[pawl.Answer](w, r)
 		if err != nil {
 			return nil, err
-		}
-		if len(in.Always) > 0 && !r.principal.Scope.Covers(api.ScopeAdmin) {
-			return nil, fault.New(pawl.ErrDenied, "always allow needs the scope %q: allow it once instead", api.ScopeAdmin)
 		}
 		return nil, r.withPathSeq(func(seq pawl.Seq) error { return r.service.Answer(r.Context(), r.id, seq, in) })
 	},
@@ -185,9 +178,6 @@ var handlers = map[string]handlerFunc{
 			return nil, err
 		}
 		dir, err := r.checkDir(in.Dir)
-		if err == nil {
-			err = r.checkSettings(in.Prompt.Settings)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -202,8 +192,6 @@ var handlers = map[string]handlerFunc{
 	"getOpenAPI": func(*response, *request) (any, error) { return api.OpenAPI() },
 }
 
-// startMission starts a mission. Its checks run without a permission prompt, so checks
-// with network access need the admin scope.
 func startMission(w *response, r *request) (any, error) {
 	in, err := decode[pawl.NewMission](w, r)
 	if err != nil {
@@ -212,23 +200,7 @@ func startMission(w *response, r *request) (any, error) {
 	if in.Dir, err = r.checkDir(in.Dir); err != nil {
 		return nil, err
 	}
-	if err := r.checkSettings(in.Settings); err != nil {
-		return nil, err
-	}
-	if err := r.checkMissionChecks(in.Order.Checks); err != nil {
-		return nil, err
-	}
 	return r.service.StartMission(r.Context(), in)
-}
-
-// checkMissionChecks rejects checks that would access the network without a permission
-// prompt.
-func (r *request) checkMissionChecks(checks []pawl.Check) error {
-	reaches := slices.ContainsFunc(checks, func(c pawl.Check) bool { return len(c.Network) > 0 })
-	if !reaches || r.principal.Scope.Covers(api.ScopeAdmin) {
-		return nil
-	}
-	return fault.New(pawl.ErrDenied, "checks with network access need the scope %q", api.ScopeAdmin)
 }
 
 // orEmpty returns a list that is encoded as [], not null.
@@ -300,24 +272,6 @@ func (r *request) checkSessionDir() error {
 	}
 	_, err = r.checkDir(s.Dir)
 	return err
-}
-
-// checkSettings rejects settings that lift security limits; those need the admin
-// scope.
-func (r *request) checkSettings(s pawl.Settings) error {
-	if r.principal.Scope.Covers(api.ScopeAdmin) {
-		return nil
-	}
-	if s.Mode == "" && r.server.DefaultMode != nil {
-		var err error
-		if s.Mode, err = r.server.DefaultMode(); err != nil {
-			return err
-		}
-	}
-	if s.Trusted || s.Mode == "yolo" {
-		return fault.New(pawl.ErrDenied, "trusting the project and the mode yolo need the scope %q", api.ScopeAdmin)
-	}
-	return nil
 }
 
 // owner returns the user whose sessions are asked for; nil means any.

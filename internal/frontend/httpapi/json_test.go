@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
 
 // A body has one reading: what one decoder would overlook is refused.
@@ -84,11 +85,11 @@ func TestSettingsNeedAdmin(t *testing.T) { //nolint:paralleltest // it sets envi
 	b := newTestServer(t, nil)
 	id := b.create()
 	path := "/v1/sessions/" + string(id) + "/prompts"
-	model := b.script(`{"text":"Done."}`)
-	for _, more := range []string{`,"trusted":true`, `,"mode":"yolo"`} {
+	model := strings.Replace(b.script(`{"text":"Done."}`), "script:", servicetest.TestModel, 1)
+	for _, more := range []string{`,"trusted":true`, `,"mode":"yolo"`, `,"mode":"auto"`} {
 		b.refuses(403, pawl.CodeDenied, request{method: "POST", path: path, token: "run", body: prompt(model, more)})
 	}
-	if got := b.send(request{method: "POST", path: path, token: "run", body: prompt(model, "")}); got.status != 202 {
+	if got := b.send(request{method: "POST", path: path, token: "run", body: prompt(model, `,"mode":"guard"`)}); got.status != 202 {
 		t.Errorf("a prompt that lifts nothing: %d %s", got.status, got.text)
 	}
 	b.finished(id)

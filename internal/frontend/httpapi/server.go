@@ -22,14 +22,13 @@ import (
 // Config configures a Server. Defaults are closed: without Auth every request is
 // rejected.
 type Config struct {
-	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it
+	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it: it decides what they may have done
 	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
 	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
 	Origins      []string                                           // web origins that may send requests; none means no web page
 	Allow        func(p api.Principal, dir string) error            // whether the principal may use a directory; nil means any
 	RemoteDirs   bool                                               // directories are on other hosts, so they are not looked up here: Allow decides alone
 	WorkspaceDir func(p api.Principal, name string) (string, error) // directory of a named workspace; nil means that new sessions must name a directory
-	DefaultMode  func() (string, error)                             // permission mode of prompts that set none; nil means ask
 	Ready        func(ctx context.Context) error                    // whether the server can do work; nil means yes
 	Metrics      http.Handler                                       // nil means no /metrics
 	Observe      func(route string, status int, d time.Duration)    // called for each request; nil means not

@@ -141,7 +141,9 @@ func said(r reply, id string) string {
 // TestTenantsStreams: a tenant has so many streams at a server, whichever of its
 // tokens opens them. A token is called as its tenant and its user.
 func TestTenantsStreams(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	b := newTestServer(t, nil, func(c *httpapi.Config) {
+	svc := servicetest.Local(t).Service
+	b := newTestServer(t, svc, func(c *httpapi.Config) {
+		c.Service = func(api.Principal) pawl.Service { return svc } // its store has no tenants
 		c.Auth = func(r *http.Request) (api.Principal, error) {
 			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			tenant, _, _ := strings.Cut(token, ".")

@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/strictjson"
@@ -58,8 +59,9 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 		h := servicetest.Local(t)
 		svc, store = h.Service, h.Store
 	}
+	acc := new(access.Access)
 	c := httpapi.Config{
-		Service: func(api.Principal) pawl.Service { return svc }, Auth: byToken, Hosts: []string{"127.0.0.1"},
+		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: byToken, Hosts: []string{"127.0.0.1"},
 	}
 	for _, f := range change {
 		f(&c)
@@ -88,7 +90,7 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 func byToken(r *http.Request) (api.Principal, error) {
 	scope, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch s := api.Scope(scope); s {
-	case api.ScopeRead, api.ScopeRun, api.ScopeAdmin:
+	case api.ScopeRead, api.ScopeRun, api.ScopeApprove, api.ScopeAdmin:
 		return api.Principal{Scope: s}, nil
 	case "limited":
 		return api.Principal{}, fmt.Errorf("too often: %w", api.ErrLimited)

@@ -23,7 +23,7 @@ func family(t *testing.T) *script.Model {
 	if err := os.Mkdir("scripts", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	abs, err := filepath.Abs("absolute.jsonl")
+	abs, err := filepath.Abs("scripts/absolute.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func family(t *testing.T) *script.Model {
 {"calls":[{"name":"task"},{"name":"task","script":` + fmt.Sprintf("%q", abs) + `},{"name":"task","script":"child.jsonl"}]}
 {"agent":"build","text":"built"}
 {"agent":"explore","text":"explored more"}`,
-		"scripts/child.jsonl": `{"text":"child one"}` + "\n" + `{"text":"child two"}`,
-		"absolute.jsonl":      `{"text":"absolute"}`,
+		"scripts/child.jsonl":    `{"text":"child one"}` + "\n" + `{"text":"child two"}`,
+		"scripts/absolute.jsonl": `{"text":"absolute"}`,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

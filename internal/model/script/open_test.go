@@ -29,6 +29,14 @@ func TestOpenRefuses(t *testing.T) { //nolint:paralleltest // it changes the wor
 			"main.jsonl:1: script of call 1: open gone.jsonl: no such file or directory",
 		},
 		{
+			"a child's script outside of the directory", `{"calls":[{"name":"task","script":"../main.jsonl"}]}`,
+			"main.jsonl:1: script of call 1: open ../main.jsonl: no such file or directory",
+		},
+		{
+			"a child's script that is any file", `{"calls":[{"name":"task","script":"/etc/passwd"}]}`,
+			"main.jsonl:1: script of call 1: it must be in the directory of the main script, or below",
+		},
+		{
 			"a child's script that is wrong", `{"calls":[{"name":"task","script":"wrong.jsonl"}]}`,
 			`main.jsonl:1: script of call 1: wrong.jsonl:2: unknown key "no"`,
 		},

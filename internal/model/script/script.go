@@ -5,7 +5,9 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"path/filepath"
@@ -92,9 +94,9 @@ func (m *Model) openChildren(faults Faults) error {
 			if c.Script == "" {
 				continue
 			}
-			path := c.Script
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(filepath.Dir(m.file), path)
+			path, err := childPath(m.file, c.Script)
+			if err != nil {
+				return fmt.Errorf("%s:%d: script of call %d: %w", m.file, r.number, j+1, err)
 			}
 			if _, ok := read[path]; !ok {
 				child, err := openChild(path, faults)
@@ -107,6 +109,38 @@ func (m *Model) openChildren(faults Faults) error {
 		}
 	}
 	return nil
+}
+
+// childPath returns the path of a subagent's script. It must be below the directory of the main script,
+// by its real path: who may use the main script may not read every file.
+func childPath(main, child string) (string, error) {
+	if !filepath.IsAbs(child) {
+		child = filepath.Join(filepath.Dir(main), child)
+	}
+	dir, err := realPath(filepath.Dir(main))
+	if err != nil {
+		return "", err
+	}
+	real, err := realPath(child)
+	if errors.Is(err, fs.ErrNotExist) {
+		return child, nil // to open it fails, and says so
+	}
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
+		return "", errors.New("it must be in the directory of the main script, or below")
+	}
+	return child, nil
+}
+
+// realPath returns an absolute path without symbolic links.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // openChild reads the script of a subagent session: a single block.

@@ -23,6 +23,8 @@ type Access struct {
 	Tenants store.Tenants    // nil rejects the tokens of tenants
 	Clock   func() time.Time // nil means time.Now
 
+	DefaultMode func() (string, error) // permission mode of prompts that name none; nil means ask
+
 	tokens  tokenCache
 	sends   lockStripes
 	tenants lockStripes
@@ -56,8 +58,15 @@ var _ pawl.Service = (*service)(nil)
 func (s *service) all() bool { return s.who.User == "" }
 
 // by adds the principal to the context, for the log.
-func (s *service) by(ctx context.Context) context.Context {
-	return WithActor(ctx, pawl.Actor{User: s.who.User, Token: s.who.Token})
+func (s *service) by(ctx context.Context) context.Context { return WithActor(ctx, s.actor()) }
+
+// actor returns the principal as the log names it. Who needs no token and may do everything has no scope.
+func (s *service) actor() pawl.Actor {
+	a := pawl.Actor{User: s.who.User, Token: s.who.Token, Scope: string(s.who.Scope)}
+	if s.who.Token == "" && s.who.Scope == api.ScopeAdmin {
+		a.Scope = ""
+	}
+	return a
 }
 
 func notFound(id pawl.SessionID) error {

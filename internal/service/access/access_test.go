@@ -80,7 +80,7 @@ func (b *team) prompt(lines ...string) pawl.Prompt {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: "script:" + path}}
+	return pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: servicetest.TestModel + path, Mode: "guard"}}
 }
 
 // run sends a prompt and returns why its turn ended.

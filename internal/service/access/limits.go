@@ -32,7 +32,7 @@ func (s *lockStripes) of(name string) *sync.Mutex {
 }
 
 // runLimited calls do for a session that the principal owns, if the limits allow more work.
-func (s *service) runLimited(ctx context.Context, id pawl.SessionID, do func(context.Context, bounds) error) error {
+func (s *service) runLimited(ctx context.Context, id pawl.SessionID, do func(context.Context, pawl.Session, bounds) error) error {
 	row, err := s.owned(ctx, id)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *service) limits() (all []limit) {
 }
 
 // limited calls do for a session, or for a new one without id, if the limits allow more work.
-func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, bounds) error) error {
+func (s *service) limited(ctx context.Context, row pawl.Session, do func(context.Context, pawl.Session, bounds) error) error {
 	limits := s.limits()
 	if len(limits) > 0 {
 		defer s.lock()()
@@ -75,7 +75,7 @@ func (s *service) limited(ctx context.Context, row pawl.Session, do func(context
 		}
 		left = bounds{least(left.turn, more.turn), least(left.session, more.session)}
 	}
-	return do(s.by(ctx), left)
+	return do(s.by(ctx), row, left)
 }
 
 // lock waits until no other request that the same limits count is under way, and returns the unlock

@@ -42,7 +42,7 @@ func TestMissionsAreTheUsersOwn(t *testing.T) { //nolint:paralleltest // it sets
 		}
 		b.ended(s.ID)
 		log := b.log(s.ID)
-		by := pawl.Actor{User: "ada", Token: "of ada"}
+		by := pawl.Actor{User: "ada", Token: "of ada", Scope: "run"}
 		started, _ := log[1].Body.(pawl.MissionStarted)
 		prompted, _ := log[2].Body.(pawl.Prompted)
 		if diff := cmp.Diff([]pawl.Actor{by, by}, []pawl.Actor{started.By, prompted.By}); diff != "" {

@@ -34,6 +34,9 @@ func (s *service) Files(ctx context.Context, dir, query string, limit int) ([]st
 
 // Expand expands the commands and mentions in a prompt.
 func (s *service) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Prompt, []string, error) {
+	if err := s.authorize(dir, p.Settings); err != nil {
+		return pawl.Prompt{}, nil, err
+	}
 	return s.next.Expand(ctx, dir, p)
 }
 

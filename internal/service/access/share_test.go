@@ -138,7 +138,7 @@ func TestImportIsOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	b.same("owner", s.Owner, pawl.User("mallory"))
 	b.same("shared", s.Shared, []pawl.User(nil))
 	b.same("dir", s.Dir, b.dir)
-	b.same("prompt", b.log(s.ID)[1].Body, pawl.Body(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: pawl.Actor{User: "mallory", Token: "of mallory"}}))
+	b.same("prompt", b.log(s.ID)[1].Body, pawl.Body(pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "x"}}, By: pawl.Actor{User: "mallory", Token: "of mallory", Scope: "run"}}))
 
 	if _, err := b.as("mallory").Import(t.Context(), pawl.NewSession{Dir: b.dir, Owner: "ada"}, log); !errors.Is(err, pawl.ErrDenied) {
 		t.Errorf("it was imported for another user: %v", err)
@@ -195,8 +195,8 @@ func TestWhoDidIt(t *testing.T) { //nolint:paralleltest // it sets environment v
 		default:
 		}
 	}
-	ada := pawl.Actor{User: "ada", Token: "of ada"}
-	b.same("by", got, map[pawl.Kind]pawl.Actor{"prompted": ada, "answered": {Token: "of "}, "session.shared": ada})
+	ada := pawl.Actor{User: "ada", Token: "of ada", Scope: "run"}
+	b.same("by", got, map[pawl.Kind]pawl.Actor{"prompted": ada, "answered": {Token: "of ", Scope: "run"}, "session.shared": ada})
 }
 
 // A rule that is kept for a directory holds for the sessions of others too: a user

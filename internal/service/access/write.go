@@ -6,13 +6,14 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/fault"
 )
 
 // Send sends a prompt to a session that the principal owns, within the limits.
 func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (seq pawl.Seq, err error) {
-	err = s.runLimited(ctx, id, func(ctx context.Context, left bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, row pawl.Session, left bounds) error {
+		if err := s.authorizePrompt(ctx, row, p); err != nil {
+			return err
+		}
 		p.MaxCost, p.MaxSessionCost = least(p.MaxCost, left.turn), least(p.MaxSessionCost, left.session)
 		seq, err = s.next.Send(ctx, id, p)
 		return err
@@ -22,10 +23,16 @@ func (s *service) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (s
 
 // StartMission starts a mission that the principal owns, within the limits.
 func (s *service) StartMission(ctx context.Context, n pawl.NewMission) (row pawl.Session, err error) {
-	if n.Owner, err = s.owner(n.Owner); err != nil {
+	if n.Owner, err = s.owner(n.Owner); err == nil {
+		err = s.authorize(n.Dir, n.Settings)
+	}
+	if err == nil {
+		err = authorizeOrder(s.actor(), n.Dir, n.Order)
+	}
+	if err != nil {
 		return row, fmt.Errorf("start mission: %w", err)
 	}
-	err = s.limited(ctx, pawl.Session{}, func(ctx context.Context, left bounds) error {
+	err = s.limited(ctx, pawl.Session{}, func(ctx context.Context, _ pawl.Session, left bounds) error {
 		n.Settings.MaxCost, n.Settings.MaxSessionCost = least(n.Settings.MaxCost, left.turn), least(n.Settings.MaxSessionCost, left.session)
 		row, err = s.next.StartMission(ctx, n)
 		return err
@@ -43,7 +50,10 @@ func least(a, b pawl.Money) pawl.Money {
 
 // Compact orders a compaction, within the limits.
 func (s *service) Compact(ctx context.Context, id pawl.SessionID, instructions string) (seq pawl.Seq, err error) {
-	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, row pawl.Session, _ bounds) error {
+		if err := authorizeModel(s.actor(), row.Dir, row.Model); err != nil {
+			return err
+		}
 		seq, err = s.next.Compact(ctx, id, instructions)
 		return err
 	})
@@ -52,7 +62,11 @@ func (s *service) Compact(ctx context.Context, id pawl.SessionID, instructions s
 
 // Reword replaces the parts of a waiting prompt.
 func (s *service) Reword(ctx context.Context, id pawl.SessionID, prompt pawl.Seq, parts pawl.Parts) error {
-	if err := s.own(ctx, id); err != nil {
+	row, err := s.owned(ctx, id)
+	if err == nil {
+		err = s.authorizeReword(ctx, row, prompt)
+	}
+	if err != nil {
 		return err
 	}
 	return s.next.Reword(s.by(ctx), id, prompt, parts)
@@ -68,17 +82,23 @@ func (s *service) Withdraw(ctx context.Context, id pawl.SessionID, prompt pawl.S
 
 // Resume resumes an interrupted session, within the limits.
 func (s *service) Resume(ctx context.Context, id pawl.SessionID) error {
-	return s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error { return s.next.Resume(ctx, id) })
+	return s.runLimited(ctx, id, func(ctx context.Context, row pawl.Session, _ bounds) error {
+		if err := s.authorizeOpen(ctx, row); err != nil {
+			return err
+		}
+		return s.next.Resume(ctx, id)
+	})
 }
 
-// Answer answers an ask of the session. "Always allow" applies to all sessions of the directory, also to
-// those of other users, so it needs the admin scope.
+// Answer answers an ask of the session, within the scope; see AuthorizeAnswer. "Always allow" applies to
+// all sessions of the directory, also to those of other users.
 func (s *service) Answer(ctx context.Context, id pawl.SessionID, ask pawl.Seq, a pawl.Answer) error {
-	if err := s.own(ctx, id); err != nil {
-		return err
+	row, err := s.owned(ctx, id)
+	if err == nil {
+		err = s.authorizeAnswer(ctx, row, ask, a)
 	}
-	if len(a.Always) > 0 && !s.who.Scope.Covers(api.ScopeAdmin) {
-		return fault.New(pawl.ErrDenied, "always allow requires scope %q: allow once or deny", api.ScopeAdmin)
+	if err != nil {
+		return err
 	}
 	return s.next.Answer(s.by(ctx), id, ask, a)
 }
@@ -93,7 +113,10 @@ func (s *service) Cancel(ctx context.Context, id pawl.SessionID) error {
 
 // Shell runs a shell command in a session that the principal owns, within the limits.
 func (s *service) Shell(ctx context.Context, id pawl.SessionID, command string) (seq pawl.Seq, err error) {
-	err = s.runLimited(ctx, id, func(ctx context.Context, _ bounds) error {
+	err = s.runLimited(ctx, id, func(ctx context.Context, row pawl.Session, _ bounds) error {
+		if err := s.authorizeShell(ctx, row); err != nil {
+			return err
+		}
 		seq, err = s.next.Shell(ctx, id, command)
 		return err
 	})

@@ -3,12 +3,14 @@ package servicetest
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/model"
 	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
@@ -38,6 +40,10 @@ func On(t testing.TB, st store.Store) Harness {
 	})
 }
 
+// TestModel before the path of a script names a model that, unlike script:, users of
+// any scope may use.
+const TestModel = "test:"
+
 // By is On with the runner that run returns, which may change the stepper.
 func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner, stop func())) Harness {
 	t.Helper()
@@ -47,9 +53,15 @@ func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner
 	}
 	events := bus.New(st, bus.Config{})
 	models := &provider.Opener{}
+	open := func(ref string) (model.Model, error) {
+		if path, ok := strings.CutPrefix(ref, TestModel); ok {
+			ref = "script:" + path
+		}
+		return models.Open(ref)
+	}
 	authority := harness.NewAuthority(t)
 	snapshots := Snapshots(t)
-	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: models.Open, Tools: tools, Authority: authority, Snapshots: snapshots})
+	stepper := agent.NewStepper(agent.Config{Store: st, Bus: events, Model: open, Tools: tools, Authority: authority, Snapshots: snapshots})
 	runner, stop := run(stepper)
 	t.Cleanup(func() {
 		stop()
@@ -63,7 +75,7 @@ func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err
 			}
-			_, err := models.Open(s.Model)
+			_, err := open(s.Model)
 			return err
 		},
 	})

@@ -160,7 +160,7 @@ type testEnv struct {
 // script writes a script and returns the name of the model that follows it.
 func (b *testEnv) script(lines ...string) string {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "script.jsonl")
+	path := b.TempDir() + ".jsonl" // beside the other scripts of the test: those of subagents must be below it
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		b.Fatal(err)
 	}

@@ -350,7 +350,7 @@ func allowsAlways(a *attackEnv) {
 	ask := s.asked(path, "touch by-one-who-answers", nil)
 	always := `{"outcome":"answered","always":[{"tool":"bash","pattern":"touch by-one-who-answers","decision":"allow"}]}`
 	s.ask("POST", fmt.Sprintf("%s/asks/%d/answer", path, ask), always, nil)
-	s.ask("POST", fmt.Sprintf("%s/asks/%d/answer", path, ask), `{"outcome":"answered"}`, nil)
+	s.ask("POST", fmt.Sprintf("%s/asks/%d/answer", path, ask), `{"outcome":"denied"}`, nil)
 	s.finished(path, nil)
 	if saved, err := h.Authority.Grants.List(); err != nil || len(saved) > 0 {
 		a.breach("it is always allowed: %v, %v", saved, err)
@@ -395,7 +395,11 @@ func ownerAllowsAlways(a *attackEnv, always string) {
 // question.
 func (s *served) asked(path, command string, header as) int {
 	s.a.Helper()
-	body := fmt.Sprintf(`{"parts":[{"type":"text","text":"go"}],"mode":"ask","model":%q}`, s.a.script(replies(bash(command))...))
+	model := s.a.script(replies(bash(command))...)
+	if header == nil { // the scope run, which has no scripted models
+		model = servicetest.TestModel + strings.TrimPrefix(model, "script:")
+	}
+	body := fmt.Sprintf(`{"parts":[{"type":"text","text":"go"}],"mode":"ask","model":%q}`, model)
 	if status, text, _ := s.ask("POST", path+"/prompts", body, header); status != http.StatusAccepted {
 		s.a.Fatalf("%d %s", status, text)
 	}

@@ -12,24 +12,6 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// rowsJ is about authority in data: in files that are imported, in
-// sessions that others have left, and in tokens.
-var rowsJ = []row{
-	{id: "J1", title: "import: a turn that is open in the file is resumed", attack: importsWork(openTurn), defense: "import.close,import.settings"},
-	{id: "J2", title: "import: a prompt that is queued in the file runs", attack: importsWork(queuedPrompt), defense: "import.close,import.settings"},
-	{id: "J3", title: "import: a shell command that is pending in the file runs", attack: importsWork(pendingShell), defense: "import.close"},
-	{id: "J4", title: "import: the file says that the mode was changed to yolo", attack: importsAMode(pawl.ModeChanged{Mode: "yolo"}), defense: "import.kinds"},
-	{id: "J5", title: "import: a prompt in the file has the mode yolo", attack: importsAMode(), defense: "import.settings"},
-	{id: "J6", title: "import: the session goes on with a scripted model that the file names", attack: importsAModel, defense: "import.settings"},
-	{id: "J7", title: "import: the file names the directory that the session works in", attack: importsAPlace, defense: "import.place"},
-	{id: "J8", title: "import: the file makes the session a subagent of another one", attack: importsAParent, defense: "import.place"},
-	{id: "J9", title: "import: the file starts a mission whose checks are commands", attack: importsAMission, defense: "import.kinds"},
-	{id: "J10", title: "import: an undo restores files from snapshots that the file names", attack: importsSnapshots, defense: "import.snapshots"},
-	{id: "J11", title: "import: values that a newer version might obey", attack: importsUnknownValues, defense: "import.values"},
-	{id: "J12", title: "import: costs below zero, and ones that overflow, make a budget endless", attack: importsMoney, defense: "import.usage"},
-	{id: "J13", title: "import: the file says that another user ran a command", attack: importsAnAuthor, defense: "import.author"},
-}
-
 // forgedID is the id of the session in a forged export.
 const forgedID = "01JD0000000000000000000000"
 

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
@@ -151,14 +152,16 @@ func (s *served) sessions(how string, known ...pawl.SessionID) {
 // inside serves a service in this process, to one whose token has the scope run.
 func (a *attackEnv) inside(svc pawl.Service) *served {
 	a.Helper()
+	return a.insideAs(svc, new(access.Access), func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeRun}, nil })
+}
+
+func (a *attackEnv) insideAs(svc pawl.Service, acc *access.Access, auth func(*http.Request) (api.Principal, error)) *served {
+	a.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		a.Fatal(err)
 	}
-	srv := httpapi.New(httpapi.Config{
-		Service: func(api.Principal) pawl.Service { return svc },
-		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeRun}, nil },
-	})
+	srv := httpapi.New(httpapi.Config{Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: auth})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -169,6 +172,16 @@ func (a *attackEnv) inside(svc pawl.Service) *served {
 		<-done
 	})
 	return &served{a: a, addr: l.Addr().String()}
+}
+
+// scoped serves a service in this process to tokens of one user. A token is called as its
+// scope.
+func (a *attackEnv) scoped(svc pawl.Service, acc *access.Access) *served {
+	a.Helper()
+	return a.insideAs(svc, acc, func(r *http.Request) (api.Principal, error) {
+		scope, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		return api.Principal{User: "ada", Token: "of ada", Scope: api.Scope(scope)}, nil
+	})
 }
 
 // settled waits for a condition.
