@@ -47,6 +47,10 @@ type Options struct {
 	Models   Models        // nil means the models that this process has API keys for
 	Projects pawl.Projects // nil means the directories of this machine
 
+	// AllowDir returns an error if calls may not work in a directory; nil means that they
+	// may in any. It is asked before each call: a link may have been put in its place.
+	AllowDir func(dir string) error
+
 	// Run returns the runner of the sessions. It may change the stepper and the service
 	// configuration before they are used. If Run is nil, this process runs the sessions.
 	Run func(a *App, s *agent.Stepper, front *service.Config) (service.Runner, error)

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/service"
@@ -128,7 +129,7 @@ func (b *builder) configureAgent(ctx context.Context) error {
 	b.Buffers = &EditorBuffers{}
 	b.agent = agent.Config{
 		Store: b.Store, Bus: events, Model: b.models.Open, Window: b.models.Window, SummaryModel: b.models.Small, SmallModel: b.models.Sibling,
-		Tools: b.tools, Authority: b.Policy, Hooks: b.Policy, Redact: Secrets, SubagentEnded: b.jobs.End, Missions: b.Missions, Buffers: b.Buffers.Get,
+		Tools: b.tools, Authority: b.authority(), Hooks: b.Policy, Redact: Secrets, SubagentEnded: b.jobs.End, Missions: b.Missions, Buffers: b.Buffers.Get,
 	}
 	if err := useExtensions(b.Policy, &b.agent); err != nil {
 		return err
@@ -139,6 +140,30 @@ func (b *builder) configureAgent(ctx context.Context) error {
 	}}
 	useSnapshots(ctx, &b.agent, &b.front)
 	return nil
+}
+
+// authority returns the policy, limited to the directories of AllowDir and to the worktrees of missions.
+func (b *builder) authority() agent.Authority {
+	if b.options.AllowDir == nil {
+		return b.Policy
+	}
+	return confined{b.Policy, b.options.AllowDir}
+}
+
+// confined is a policy for some directories only.
+type confined struct {
+	*policy.Safety
+	allow func(dir string) error
+}
+
+// Policy returns the policy for calls in a directory that is allowed.
+func (c confined) Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
+	if err := c.allow(dir); err != nil {
+		if _, worktree, unknown := c.Worktree(dir); unknown != nil || !worktree {
+			return permission.Policy{}, err
+		}
+	}
+	return c.Safety.Policy(ctx, id, dir, s)
 }
 
 func (b *builder) openMCPServers(context.Context) (err error) {

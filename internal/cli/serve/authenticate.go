@@ -72,17 +72,14 @@ type authenticator struct {
 	socket bool   // listens on a Unix socket: only the user can connect
 	token  string // otherwise a request needs this token, or that of a user
 	file   string // the file that holds the token; "" if it comes from the environment
-	roots  []string
 	access *access.Access
 
 	workspaces string // the directory of all workspaces of a fleet; "" outside of a fleet
 }
 
-// authenticator returns the authenticator for an address. It reads or creates the token, and resolves the directories
-// of --dir.
-func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens store.Tokens) (authenticator, error) {
-	g := authenticator{socket: p.socket != "", access: &access.Access{Tokens: tokens}}
-	dirs := f.dirs
+// authenticator returns the authenticator for an address. It reads or creates the token.
+func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens store.Tokens, roots access.Roots) (authenticator, error) {
+	g := authenticator{socket: p.socket != "", access: &access.Access{Tokens: tokens, Roots: roots}}
 	if !g.socket {
 		users, err := liveTokens(ctx, tokens)
 		if err != nil {
@@ -92,9 +89,15 @@ func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens
 			return g, err
 		}
 		app.Secrets.Add("the server's token", g.token)
-		if len(dirs) == 0 {
-			dirs = []string{"."}
-		}
+	}
+	return g, nil
+}
+
+// roots returns the real paths of the directories of --dir. On an address, the default is the working directory.
+func (f *serverFlags) roots(p listenAddress) (roots access.Roots, err error) {
+	dirs := f.dirs
+	if len(dirs) == 0 && p.socket == "" {
+		dirs = []string{"."}
 	}
 	for _, dir := range dirs {
 		dir, err := filepath.Abs(dir)
@@ -102,11 +105,11 @@ func (f *serverFlags) authenticator(ctx context.Context, p listenAddress, tokens
 			dir, err = filepath.EvalSymlinks(dir)
 		}
 		if err != nil {
-			return g, err
+			return nil, err
 		}
-		g.roots = append(g.roots, dir)
+		roots = append(roots, dir)
 	}
-	return g, nil
+	return roots, nil
 }
 
 // liveTokens counts the tokens that are neither revoked nor expired.
@@ -155,17 +158,19 @@ func (g authenticator) allow(p api.Principal, dir string) error {
 	if g.workspaces != "" {
 		return access.CheckDir(g.workspaces, p.Tenant, dir)
 	}
-	if g.roots == nil {
+	return allowDir(g.access.Roots, dir)
+}
+
+// allowDir returns an error unless a directory exists and is in one of the roots.
+func allowDir(roots access.Roots, dir string) error {
+	if roots == nil {
 		return nil
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || !filepath.IsAbs(dir) {
+	if _, err := filepath.EvalSymlinks(dir); err != nil || !filepath.IsAbs(dir) {
 		return fault.New(pawl.ErrInvalid, "directory %q not found on the server", dir)
 	}
-	for _, root := range g.roots {
-		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
-			return nil
-		}
+	if !roots.Contains(dir) {
+		return fault.New(pawl.ErrDenied, "sessions are limited to %s (--dir of the server)", strings.Join(roots, ", "))
 	}
-	return fault.New(pawl.ErrDenied, "sessions are limited to %s (--dir of the server)", strings.Join(g.roots, ", "))
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
 // serverFlags are the flags of 'pawl serve'.
@@ -93,8 +94,12 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		return cli.UsageError(cmd, err)
 	}
 	fleet := openNode != nil
+	var roots access.Roots
 	if !fleet {
-		openNode = openLocal
+		if roots, err = f.roots(place); err != nil {
+			return err
+		}
+		openNode = func(ctx context.Context, _ *slog.Logger) (*Node, error) { return openLocal(ctx, roots) }
 	}
 	n, err := openNode(context.WithoutCancel(ctx), log) // it must stay open until all requests have ended
 	if err != nil {
@@ -102,7 +107,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	defer n.Close()
 	a := n.App
-	auth, err := f.authenticator(ctx, place, a.RawStore)
+	auth, err := f.authenticator(ctx, place, a.RawStore, roots)
 	if err != nil {
 		return err
 	}
@@ -143,13 +148,14 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	return f.end(cmd, a, s, log)
 }
 
-// openLocal opens an app that runs the sessions in this process.
-func openLocal(ctx context.Context, _ *slog.Logger) (*Node, error) {
-	a, err := app.Open(ctx, app.Options{})
+// openLocal opens an app that runs the sessions of the roots in this process.
+func openLocal(ctx context.Context, roots access.Roots) (*Node, error) {
+	allow := func(dir string) error { return allowDir(roots, dir) }
+	a, err := app.Open(ctx, app.Options{AllowDir: allow})
 	if err != nil {
 		return nil, err
 	}
-	return &Node{App: a, Adopt: func(ctx context.Context, log *slog.Logger) { adopt(ctx, a, log) }, Close: a.Close}, nil
+	return &Node{App: a, Adopt: func(ctx context.Context, log *slog.Logger) { adopt(ctx, a, log, allow) }, Close: a.Close}, nil
 }
 
 // turns returns how many turns run in this process.
@@ -184,10 +190,11 @@ const (
 	adoptMost = 1000            // maximum number of sessions in one scan
 )
 
-// adopt resumes interrupted sessions until ctx ends, also those of other processes on the same store that have died.
-func adopt(ctx context.Context, a *app.App, log *slog.Logger) {
+// adopt resumes interrupted sessions until ctx ends, also those of other processes on the same store that have died, if
+// their directories are the server's.
+func adopt(ctx context.Context, a *app.App, log *slog.Logger, allow func(dir string) error) {
 	for ctx.Err() == nil {
-		if err := adoptAll(ctx, a, log); err != nil && ctx.Err() == nil {
+		if err := adoptAll(ctx, a, log, allow); err != nil && ctx.Err() == nil {
 			log.Error("find interrupted sessions", "error", err)
 		}
 		select {
@@ -197,10 +204,10 @@ func adopt(ctx context.Context, a *app.App, log *slog.Logger) {
 	}
 }
 
-func adoptAll(ctx context.Context, a *app.App, log *slog.Logger) error {
+func adoptAll(ctx context.Context, a *app.App, log *slog.Logger, allow func(dir string) error) error {
 	list, err := a.List(ctx, pawl.Filter{Unfinished: true, Limit: adoptMost})
 	for _, s := range list {
-		if a.Runner.Works(s.ID) {
+		if a.Runner.Works(s.ID) || allow(s.Dir) != nil {
 			continue
 		}
 		switch err := a.Resume(ctx, s.ID); {

@@ -41,8 +41,8 @@ func serveTeam(t *testing.T) *teamServer {
 		t.Fatal(err)
 	}
 	s := &teamServer{T: t, app: a, url: "http://" + l.Addr().String(), now: time.Now()}
-	f := serverFlags{dirs: []string{t.TempDir()}}
-	g, err := f.authenticator(t.Context(), listenAddress{address: l.Addr().String()}, a.RawStore)
+	var f serverFlags
+	g, err := f.authenticator(t.Context(), listenAddress{address: l.Addr().String()}, a.RawStore, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

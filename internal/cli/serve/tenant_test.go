@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
@@ -77,8 +78,8 @@ func TestRemoveTenantWithSessions(t *testing.T) { //nolint:paralleltest // it se
 // exist on the server. Outside of a fleet, workspaces have no names.
 func TestFleetAuthenticator(t *testing.T) {
 	t.Parallel()
-	g := authenticator{workspaces: "/far/work", roots: []string{t.TempDir()}}
-	for dir, want := range map[string]error{"/far/work/acme/x": nil, "/far/work/rival/x": pawl.ErrDenied, "/far/work/_/x": pawl.ErrDenied, g.roots[0]: pawl.ErrDenied} {
+	g := authenticator{workspaces: "/far/work", access: &access.Access{Roots: access.Roots{t.TempDir()}}}
+	for dir, want := range map[string]error{"/far/work/acme/x": nil, "/far/work/rival/x": pawl.ErrDenied, "/far/work/_/x": pawl.ErrDenied, g.access.Roots[0]: pawl.ErrDenied} {
 		if err := g.allow(api.Principal{Tenant: "acme"}, dir); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", dir, err, want)
 		}

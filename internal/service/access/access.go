@@ -23,6 +23,7 @@ type Access struct {
 	Tenants store.Tenants    // nil rejects the tokens of tenants
 	Clock   func() time.Time // nil means time.Now
 
+	Roots       Roots                  // the directories that sessions may work in; sessions elsewhere look as if they did not exist
 	DefaultMode func() (string, error) // permission mode of prompts that name none; nil means ask
 
 	tokens  tokenCache
@@ -90,6 +91,12 @@ func (s *service) owned(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 // get returns a session of any owner. A missing session gives the same error as one of another user.
 func (s *service) get(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
 	row, err := s.next.Get(ctx, id)
+	if err == nil {
+		var ok bool
+		if ok, err = s.served(ctx, row); err == nil && !ok {
+			return pawl.Session{}, notFound(id)
+		}
+	}
 	if errors.Is(err, pawl.ErrNotFound) && !s.all() {
 		err = notFound(id)
 	}
@@ -171,7 +178,7 @@ func (s *service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
 	switch {
 	case s.all():
-		return s.next.List(ctx, f)
+		return s.list(ctx, f)
 	case f.Owner != nil && *f.Owner != s.who.User:
 		return nil, nil
 	case f.Parent != "":
@@ -187,19 +194,19 @@ func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, erro
 		f.Shared = f.Shared || f.Owner == nil
 		f.Owner = &s.who.User
 	}
-	return s.next.List(ctx, f)
+	return s.list(ctx, f)
 }
 
 // Usage returns the usage of the sessions that the user owns.
 func (s *service) Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error) {
 	if s.all() {
-		return s.next.Usage(ctx, f)
+		return s.usage(ctx, f)
 	}
 	if f.Owner != nil && *f.Owner != s.who.User {
 		return nil, nil
 	}
 	f.Owner = &s.who.User
-	return s.next.Usage(ctx, f)
+	return s.usage(ctx, f)
 }
 
 // Waiting returns the waiting prompts.

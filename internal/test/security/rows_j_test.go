@@ -33,4 +33,7 @@ var rowsJ = []row{
 	{id: "J23", title: "token: a scripted model reads any file of the server, and its error shows it", attack: readsByScript, defense: "access.script"},
 	{id: "J24", title: "token: a script of the project names another that is outside", attack: readsByChild, defense: "script.child"},
 	{id: "J25", title: "token: run goes on with the scripted model that the session has", attack: goesOnWithScript, defense: "access.script"},
+
+	{id: "J26", title: "server: sessions of directories that it is not for are shown and run", attack: readsElsewhere, defense: "server.dirs"},
+	{id: "J27", title: "server: the directory of a session becomes a link that leads out of --dir", attack: swapsItsDirectory, defense: "server.dirs"},
 }
