@@ -13,12 +13,14 @@ import (
 const (
 	CodeUnauthorized pawl.Code = "unauthorized" // no token, or an unknown one
 	CodeLimited      pawl.Code = "limited"      // over a limit: retry after Retry-After
+	CodeTooLarge     pawl.Code = "too_large"    // the body is larger than the route takes
 )
 
 // Errors that correspond to these codes.
 var (
 	ErrUnauthorized = errors.New("unauthorized")
 	ErrLimited      = errors.New("limited")
+	ErrTooLarge     = errors.New("too large")
 )
 
 // LimitError is an [ErrLimited] that says when to retry.
@@ -51,6 +53,7 @@ var statuses = map[pawl.Code]int{
 	pawl.CodeInternal:    http.StatusInternalServerError,
 	CodeUnauthorized:     http.StatusUnauthorized,
 	CodeLimited:          http.StatusTooManyRequests,
+	CodeTooLarge:         http.StatusRequestEntityTooLarge,
 }
 
 // errorOf returns the error that a code stands for, nil for an internal error.
@@ -60,6 +63,8 @@ func errorOf(code pawl.Code) error {
 		return ErrUnauthorized
 	case CodeLimited:
 		return ErrLimited
+	case CodeTooLarge:
+		return ErrTooLarge
 	default:
 		return code.Err()
 	}
@@ -78,6 +83,8 @@ func FaultOf(err error) (Fault, int) {
 		f.Code = CodeUnauthorized
 	case errors.Is(err, ErrLimited):
 		f.Code = CodeLimited
+	case errors.Is(err, ErrTooLarge):
+		f.Code = CodeTooLarge
 	case f.Code == pawl.CodeInternal:
 		f.Message = "internal error: see the server's log for this request ID"
 	}

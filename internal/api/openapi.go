@@ -120,6 +120,9 @@ func (r Route) faults() []pawl.Code {
 	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, projectDir) {
 		codes = append(codes, pawl.CodeNotFound) // something that the body refers to may not exist either
 	}
+	if r.InForm != FormNone {
+		codes = append(codes, CodeTooLarge)
+	}
 	if r.Scope.Covers(ScopeRun) {
 		codes = append(codes, pawl.CodeConflict, pawl.CodeBusy)
 	}

@@ -86,6 +86,7 @@ var faultWords = map[pawl.Code]string{
 	pawl.CodeNotFound:    "The session, prompt or event does not exist.",
 	pawl.CodeConflict:    "The request conflicts with the current state. Nothing was changed.",
 	pawl.CodeBusy:        "The session is running a turn, or another process holds it.",
+	CodeTooLarge:         "The body is larger than the route accepts.",
 	CodeLimited:          "A rate limit was reached. Retry after `Retry-After`.",
 	pawl.CodeInternal:    "Internal error. The server's log has the details, under the request ID.",
 	pawl.CodeUnavailable: "A dependency is unavailable, or the server is shutting down. Retry later.",

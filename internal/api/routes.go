@@ -47,7 +47,7 @@ type Param struct {
 const (
 	maxBody   = 1 << 20
 	maxPrompt = 48 << 20 // with images
-	maxImport = 1 << 30  // whole logs, read line by line
+	maxImport = 64 << 20 // whole logs
 )
 
 func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

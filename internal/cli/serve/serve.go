@@ -31,7 +31,11 @@ type serverFlags struct {
 	log       string
 	drain     time.Duration
 	adopt     bool
+	rate      int
 }
+
+// defaultRate is how many requests per minute a token may send to an address that others can reach.
+const defaultRate = 600
 
 // Node is an API node of a fleet: an app whose sessions run on other hosts.
 type Node struct {
@@ -56,9 +60,13 @@ address, each request needs a token: PAWL_SERVER_TOKEN, or a token of a user tha
 created with 'pawl token create'. On a loopback address, Pawl creates a token and saves
 it in its data directory. On other addresses, the server does not start without a token.
 
-The server resumes interrupted sessions. On SIGTERM or Ctrl-C it accepts no new work and
-waits for running turns (see --drain). Turns that are still unfinished can be resumed by
-this or another server on the same store.`,
+Request bodies are limited to 1 MiB, prompts to 48 MiB and imports to 64 MiB, and those
+of one token in progress to 64 MiB together. Requests beyond that, or beyond --rate, get
+status 413 or 429.
+
+The server resumes interrupted sessions of its directories. On SIGTERM or Ctrl-C it
+accepts no new work and waits for running turns (see --drain). Turns that are still
+unfinished can be resumed by this or another server on the same store.`,
 		Example: `  pawl serve
   pawl run --attach unix "fix the build"
   pawl serve --listen 127.0.0.1:4747 --dir ~/src
@@ -76,6 +84,7 @@ this or another server on the same store.`,
 	flags.StringVar(&f.key, "tls-key", "", "TLS private key `file`")
 	flags.StringVar(&f.log, "log", "text", "log `format` on standard error: text, json or none")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long to wait for running turns at shutdown")
+	flags.IntVar(&f.rate, "rate", 0, fmt.Sprintf("at most `n` requests per minute for tokens without a rate of their own, 0 = no limit (default %d on addresses that others can reach)", defaultRate))
 	flags.BoolVar(&f.adopt, "adopt", true, "resume interrupted sessions, including those of other servers on the same store")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.AddCommand(serveOpenAPICommand())
@@ -116,6 +125,10 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		if auth.access.Tenants, err = a.Tenants(); err != nil {
 			return err
 		}
+	}
+	auth.access.DefaultRate = f.rate
+	if !cmd.Flags().Changed("rate") && place.socket == "" && !place.loopback() {
+		auth.access.DefaultRate = defaultRate
 	}
 	auth.access.DefaultMode = func() (string, error) { return defaultMode(a) }
 	l, err := place.open(f.cert, f.key)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -77,7 +76,15 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 	if id != "" && !id.Valid() {
 		return nil, fault.New(pawl.ErrNotFound, "session not found")
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
+	if r.ContentLength > route.MaxBody {
+		return nil, tooLarge(route.MaxBody)
+	}
+	body, err := s.bodyCounts.countBody(principal, http.MaxBytesReader(w, r.Body, route.MaxBody), r.ContentLength)
+	if err != nil {
+		return nil, err
+	}
+	defer body.done()
+	r.Body = body
 	in := &request{Request: r, server: s, route: route, principal: principal, service: s.Service(principal), id: id, query: query}
 	if err := in.checkSessionDir(); err != nil {
 		return nil, err
@@ -104,12 +111,12 @@ func readQuery(route api.Route, r *http.Request) (url.Values, error) {
 // decode decodes the body of a request.
 func decode[T any](w *response, r *request) (T, error) {
 	var v T
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
+	text := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
+	if _, err := text.ReadFrom(r.Body); err != nil {
 		return v, bodyError(err) // the deadline stays: net/http reads the rest
 	}
 	setReadTimeout(w, 0)
-	if err := strictjson.Decode(text, &v); err != nil {
+	if err := strictjson.Decode(text.Bytes(), &v); err != nil {
 		return v, fault.New(pawl.ErrInvalid, "invalid body: %w", err)
 	}
 	return v, nil
@@ -129,9 +136,16 @@ func setReadTimeout(w *response, limit time.Duration) {
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return fault.New(pawl.ErrInvalid, "the body is larger than %d bytes", large.Limit)
+		return tooLarge(large.Limit)
+	}
+	if errors.Is(err, api.ErrLimited) {
+		return err
 	}
 	return fault.New(pawl.ErrInvalid, "incomplete body: %w", err)
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(api.ErrTooLarge, "the body is larger than %d bytes", limit)
 }
 
 // pathSeq parses the event number in the path.

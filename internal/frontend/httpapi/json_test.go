@@ -51,9 +51,9 @@ func TestStrictJSON(t *testing.T) { //nolint:paralleltest // it sets environment
 func TestLargeBodies(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil)
 	body := `{"dir":"` + b.dir + `","title":"` + strings.Repeat("x", 1<<20) + `"}`
-	b.refused(400, pawl.CodeInvalid, "POST", "/v1/sessions", body)
+	b.refused(413, api.CodeTooLarge, "POST", "/v1/sessions", body)
 	s := "/v1/sessions/" + string(b.create())
-	b.refused(400, pawl.CodeInvalid, "PATCH", s, `{"title":"`+strings.Repeat("x", 1<<20)+`"}`)
+	b.refused(413, api.CodeTooLarge, "PATCH", s, `{"title":"`+strings.Repeat("x", 1<<20)+`"}`)
 	b.ask(204, "PATCH", s, `{"title":"short"}`, nil)
 }
 

@@ -33,6 +33,8 @@ type Config struct {
 	Metrics      http.Handler                                       // nil means no /metrics
 	Observe      func(route string, status int, d time.Duration)    // called for each request; nil means not
 	Log          *slog.Logger                                       // nil means none
+	Bodies       int64                                              // maximum of bytes in the bodies of a token's requests in progress; 0 means 64 MiB
+	AllBodies    int64                                              // the same for all tokens together; 0 means 256 MiB
 	Streams      int                                                // maximum of open event streams; 0 means 4096
 	Heartbeat    time.Duration                                      // interval of keep-alive comments on a stream; 0 means 15 s
 	WriteTimeout time.Duration                                      // for a client that does not read; 0 means 10 s
@@ -51,6 +53,8 @@ const (
 	defaultHeartbeat     = 15 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
 	defaultStreams       = 4096
+	defaultBodies        = 64 << 20
+	defaultAllBodies     = 256 << 20
 )
 
 // Server serves the HTTP API.
@@ -61,6 +65,7 @@ type Server struct {
 	http         *http.Server
 	streams      atomic.Int64
 	streamCounts streamCounts
+	bodyCounts   bodyCounts
 	eventCache   eventCache
 	draining     atomic.Bool
 	closing      chan struct{}
@@ -78,7 +83,8 @@ func New(c Config) *Server {
 	if c.Auth == nil {
 		c.Auth = func(*http.Request) (api.Principal, error) { return api.Principal{}, api.ErrUnauthorized }
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), routes: map[string]api.Route{}, closing: make(chan struct{})}
+	c.Bodies, c.AllBodies = cmp.Or(c.Bodies, defaultBodies), cmp.Or(c.AllBodies, defaultAllBodies)
+	s := &Server{Config: c, bodyCounts: bodyCounts{perToken: c.Bodies, total: c.AllBodies}, mux: http.NewServeMux(), routes: map[string]api.Route{}, closing: make(chan struct{})}
 	for _, r := range api.Routes {
 		do, ok := handlers[r.Name]
 		if !ok {

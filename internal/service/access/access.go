@@ -24,6 +24,7 @@ type Access struct {
 	Clock   func() time.Time // nil means time.Now
 
 	Roots       Roots                  // the directories that sessions may work in; sessions elsewhere look as if they did not exist
+	DefaultRate int                    // requests per minute of a token that has no rate of its own; 0 means no limit
 	DefaultMode func() (string, error) // permission mode of prompts that name none; nil means ask
 
 	tokens  tokenCache

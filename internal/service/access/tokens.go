@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -64,7 +65,7 @@ func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error)
 	}
 	t := k.token
 	p := api.Principal{Tenant: t.Tenant, User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits, Shared: k.tenant.Limits}
-	return p, a.checkRate(p)
+	return p, a.CheckRate(p)
 }
 
 // token returns a token that is valid now.
@@ -153,9 +154,9 @@ type rate struct {
 	at   time.Time
 }
 
-// checkRate returns an error if the request exceeds the rate of its token or tenant. A minute's worth may
+// CheckRate returns an error if the request exceeds the rate of its token or tenant. A minute's worth may
 // come at once. A request that is rejected takes nothing from the buckets.
-func (a *Access) checkRate(p api.Principal) error {
+func (a *Access) CheckRate(p api.Principal) error {
 	now := a.now()
 	k := &a.tokens
 	k.mu.Lock()
@@ -164,12 +165,15 @@ func (a *Access) checkRate(p api.Principal) error {
 	for _, c := range []struct {
 		key, whose string
 		most       int
-	}{{p.Token, "token", p.Limits.Rate}, {"tenant " + string(p.Tenant), "tenant", p.Shared.Rate}} {
+	}{{p.Token, "token", cmp.Or(p.Limits.Rate, a.DefaultRate)}, {"tenant " + string(p.Tenant), "tenant", p.Shared.Rate}} {
 		if c.most == 0 {
 			continue
 		}
 		r, ok := k.rates[c.key]
 		if !ok {
+			if k.rates == nil {
+				k.rates = map[string]*rate{}
+			}
 			r = &rate{float64(c.most), now}
 			k.rates[c.key] = r
 		}

@@ -181,3 +181,28 @@ func TestRate(t *testing.T) {
 	}
 	refused(10)
 }
+
+// TestDefaultRate checks the rate of tokens that have none of their own, and of the server's own token.
+func TestDefaultRate(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t)
+	k.gate.DefaultRate = 2
+	server := api.Principal{Token: access.ServerToken, Scope: api.ScopeAdmin}
+	for i, want := range []bool{true, true, false} {
+		if err := k.gate.CheckRate(server); (err == nil) != want || err != nil && !errors.Is(err, api.ErrLimited) {
+			t.Errorf("request %d of the server's token: %v", i+1, err)
+		}
+	}
+	secret, _ := k.make(store.Token{User: "ada", Scope: "run"})
+	own, _ := k.make(store.Token{User: "ada", Scope: "run", Limits: store.Limits{Rate: 4}})
+	for i := range 4 {
+		if _, err := k.gate.Auth(t.Context(), secret); (err == nil) != (i < 2) {
+			t.Errorf("request %d: %v", i+1, err)
+		}
+		if _, err := k.gate.Auth(t.Context(), own); err != nil {
+			t.Errorf("request %d of a token with its own rate: %v", i+1, err)
+		}
+	}
+	k.gate.DefaultRate = 0
+	k.taken("without a default", secret)
+}

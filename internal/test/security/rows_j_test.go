@@ -36,4 +36,7 @@ var rowsJ = []row{
 
 	{id: "J26", title: "server: sessions of directories that it is not for are shown and run", attack: readsElsewhere, defense: "server.dirs"},
 	{id: "J27", title: "server: the directory of a session becomes a link that leads out of --dir", attack: swapsItsDirectory, defense: "server.dirs"},
+
+	{id: "J28", title: "server: large bodies of one token, all at once, take all memory", attack: fillsMemory, defense: "server.bodies"},
+	{id: "J29", title: "server: one token sends requests without end", attack: asksTooOften, defense: "server.rate"},
 }
