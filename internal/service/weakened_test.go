@@ -13,4 +13,10 @@ import (
 func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	defensetest.NoticedBy(t, "TestContract_Service/permission_is_for_what_was_shown", "ask.names")
+	for _, name := range []string{"import.close", "import.settings", "import.kinds", "import.place", "import.snapshots"} {
+		defensetest.NoticedBy(t, "TestContract_Service/an_import_is_inert", name)
+	}
+	for _, name := range []string{"import.values", "import.usage"} {
+		defensetest.NoticedBy(t, "TestContract_Service/import_refuses_unknown_values", name)
+	}
 }

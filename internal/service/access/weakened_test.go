@@ -14,6 +14,13 @@ func TestDefensesMatter(t *testing.T) {
 	for defense, test := range map[string]string{
 		"access.owner":     "TestEveryMethodIsGuarded",
 		"access.always":    "TestNothingIsPermittedForOthers",
+		"access.open":      "TestOpenWorkIsTheAdmins",
+		"access.run":       "TestPromptsAreCheckedWhenTheyRun",
+		"access.answer":    "TestAuthorizeAnswer",
+		"access.script":    "TestAuthorize",
+		"access.mode":      "TestScopeOfSettings",
+		"server.dirs":      "TestRoots",
+		"server.settings":  "TestAuthorize",
 		"access.import":    "TestImportIsOnesOwn",
 		"access.revoked":   "TestRevocation",
 		"access.folder":    "TestFoldersAreTheTenantsOwn",
