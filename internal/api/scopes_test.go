@@ -1,6 +1,9 @@
 package api
 
-import "testing"
+import (
+	"net/http"
+	"testing"
+)
 
 // scopes are the scopes that the routes need. A new route is added here, so that somebody has decided
 // who may use it. What a prompt, an answer or a mission may do beyond that depends on its contents: see
@@ -27,7 +30,7 @@ func TestEveryRouteHasADeclaredScope(t *testing.T) {
 			t.Errorf("%s %s: decide which scope %s needs, and add it to the table", r.Method, r.Path, r.Name)
 		case r.Scope != want || !ScopeAdmin.Covers(r.Scope) || ScopeNone.Covers(r.Scope):
 			t.Errorf("%s needs the scope %q, want %q", r.Name, r.Scope, want)
-		case r.Method != "GET" && r.Name != "previewUndo" && !r.Scope.Covers(ScopeRun):
+		case r.Method != http.MethodGet && r.Name != "previewUndo" && !r.Scope.Covers(ScopeRun):
 			t.Errorf("%s changes something, and needs only the scope %q", r.Name, r.Scope)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // TestAdoptsItsOwn checks that a server resumes interrupted sessions of its directories only, and that a call does not
 // run in a directory that was replaced by a link.
-func TestAdoptsItsOwn(t *testing.T) { //nolint:paralleltest // it sets environment variables
+func TestAdoptsItsOwn(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func TestBodiesAtOnce(t *testing.T) { //nolint:paralleltest // it sets environme
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != 429 {
+	if resp.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("a body of unknown size: %d", resp.StatusCode)
 	}
 	if got := b.send(rename("ada")); got.status != 204 {

@@ -95,7 +95,7 @@ func (b *team) denied(id pawl.SessionID, attempts map[string]error) {
 			b.Errorf("%s: %v", what, err)
 		}
 	}
-	if b.T.Failed() {
+	if b.Failed() {
 		b.Logf("the log: %v", b.log(id))
 	}
 }

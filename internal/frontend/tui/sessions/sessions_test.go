@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,16 +53,6 @@ func (w *env) keep(n int, dir, prompt string, ago time.Duration, more ...pawl.Bo
 	}
 	if _, err := w.h.Store.Append(w.t.Context(), idOf(n), 0, events...); err != nil {
 		w.t.Fatal(err)
-	}
-}
-
-func all(events []pawl.Event) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
-			}
-		}
 	}
 }
 
