@@ -34,6 +34,9 @@ func readsElsewhere(a *attackEnv) {
 			a.breach("%s shows %.200s", path, text)
 		}
 	}
+	if len(a.breaches) > 0 {
+		return // a command that is accepted would still run when the test ends
+	}
 	for path, body := range map[string]string{"/shell": `{"command":"touch ran"}`, "/fork": `{}`, "/resume": ""} {
 		if status, _, _ := s.ask("POST", "/v1/sessions/"+id+path, body, s.owner()); status < 300 {
 			a.breach("%s is accepted", path)
