@@ -11,8 +11,10 @@ type Result struct {
 	Display Parts             `json:"display,omitempty"`
 	Meta    map[string]string `json:"meta,omitempty"` // e.g. exit_code
 	IsError bool              `json:"is_error,omitempty"`
-	Full    *Blob             `json:"full,omitempty"` // the full content, if Content is truncated
-	Seen    map[string]string `json:"seen,omitempty"` // hashes of files whose content the model knows now, by path; "" if the file was deleted
+	Full    *Blob             `json:"full,omitempty"`    // the full content, if Content is truncated
+	Changed []string          `json:"changed,omitempty"` // files that a command changed, up to a limit
+	Refused []string          `json:"refused,omitempty"` // changes of a command that were not applied, and why; for people
+	Seen    map[string]string `json:"seen,omitempty"`    // hashes of files whose content the model knows now, by path; "" if the file was deleted
 }
 
 // CallStatus is how a tool call got its result.

@@ -18,6 +18,8 @@ func samples() []Event {
 		Meta:    map[string]string{"exit_code": "0", "duration": "1ms"},
 		IsError: true,
 		Files:   []File{{Name: "a.png", MediaType: "image/png", Data: []byte{1}}},
+		Changed: []string{"a.go"},
+		Refused: []string{".vscode/tasks.json not changed: editors run it"},
 		Seen:    map[string]string{"a.go": "5891b5b522d5df086d0ff0b110fbd9d2"},
 		Full:    &Blob{ID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Size: 70_000},
 	}

@@ -78,13 +78,13 @@ func (b *builder) openTelemetry(context.Context) (err error) {
 	return nil
 }
 
-func (b *builder) openPolicy(context.Context) (err error) {
+func (b *builder) openPolicy(ctx context.Context) (err error) {
 	if b.Policy, err = policy.Open(); err != nil {
 		return err
 	}
 	b.Policy.Builtins = BuiltinHooks()
 	b.Missions = newMissions(b.Policy)
-	return nil
+	return b.Policy.Recover(ctx)
 }
 
 func (b *builder) openJobs(context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
@@ -42,6 +43,12 @@ func masked(r pawl.Result, mask func(string) string) (_ pawl.Result, found bool)
 	r.Meta = maps.Clone(r.Meta)
 	for key, value := range r.Meta {
 		r.Meta[key] = clean(value)
+	}
+	r.Changed, r.Refused = slices.Clone(r.Changed), slices.Clone(r.Refused)
+	for _, texts := range [][]string{r.Changed, r.Refused} {
+		for i, text := range texts {
+			texts[i] = clean(text)
+		}
 	}
 	display := make(pawl.Parts, len(r.Display))
 	for i, part := range r.Display {

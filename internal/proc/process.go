@@ -40,7 +40,12 @@ func Start(c Command) (*Process, error) {
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = environ(c, p.job)
 	p.cmd.ExtraFiles = c.Files
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: terminal(), Setpgid: !terminal()}
+	var attr syscall.SysProcAttr
+	if c.Attr != nil {
+		attr = *c.Attr
+	}
+	attr.Setsid, attr.Setpgid = terminal(), !terminal()
+	p.cmd.SysProcAttr = &attr
 
 	pipes, err := p.connect(c)
 	if err != nil {

@@ -17,6 +17,8 @@ type Command struct {
 
 	Files []*os.File // become file descriptors 3, 4 and so on of the command
 
+	Attr *syscall.SysProcAttr // the namespaces to start it in; nil means those of pawl
+
 	// Stdin is the standard input; nil means empty. A file is passed to the command
 	// as it is. If another reader can block, the caller must close it when the
 	// command has ended.

@@ -108,6 +108,7 @@ func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl
 	case <-j.process.Done():
 	case <-ctx.Done():
 		canceled = true
+		j.discard.Store(true)
 		j.kill()
 	case <-timer.C:
 		if late = !in.Background; late {
@@ -129,7 +130,7 @@ func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl
 	if late {
 		r.Meta["timeout"] = "true"
 	}
-	r.IsError = over && j.failed()
+	r.IsError = over && (j.failed() || j.failure != nil)
 	switch {
 	case canceled:
 		return r, context.Cause(ctx)

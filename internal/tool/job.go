@@ -9,15 +9,21 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
 const (
 	lookBytes = 256 << 10             // bytes of output that are cleaned at a time
 	settle    = 50 * time.Millisecond // wait after the first output, since related output often comes in several writes
+
+	maxChanged = 1000 // changed files that a result lists
+	maxRefused = 20   // refused changes that a result lists
 )
 
 // job is a command that bash has started.
@@ -28,8 +34,11 @@ type job struct {
 	began   time.Time
 	process *proc.Process
 	boxed   sandbox.Wrapped
-	news    []string      // changes to protected files; set before checked is closed
-	checked chan struct{} // closed after the command has ended and its sandbox was inspected
+	news    []string        // changes to protected files; set before checked is closed
+	changed sandbox.Outcome // what it changed in its view; set before checked is closed
+	failure error           // its changes could not be applied; set before checked is closed
+	discard atomic.Bool     // its changes are not applied
+	checked chan struct{}   // closed after the command has ended and its sandbox was inspected
 	out     *output
 	killed  atomic.Bool
 
@@ -55,6 +64,12 @@ func (j *job) attend() {
 	defer close(j.checked)
 	defer j.boxed.Close()
 	var err error
+	if j.boxed.Finish != nil {
+		if !j.discard.Load() {
+			j.changed, j.failure = j.boxed.Finish(context.Background())
+		}
+		return
+	}
 	if j.news, err = j.boxed.Check(); err != nil {
 		j.news = append(j.news, "(the workspace could not be read: "+err.Error()+")")
 	}
@@ -110,6 +125,9 @@ func (j *job) look(ctx context.Context, blobs store.Blobs, red *redact.Redactor)
 	r.Content, r.Full = TruncateResult(ctx, blobs, j.session, red.Reader(text), ResultBytes)
 	j.seen.Store(end)
 	r.Meta = j.meta(over)
+	if over {
+		j.reportChanges(&r)
+	}
 	if j.clean.binary() {
 		r.Meta["binary"] = "true"
 	}
@@ -139,6 +157,32 @@ func (j *job) meta(over bool) map[string]string {
 		meta["background"], meta["job"] = "true", j.id
 	}
 	return meta
+}
+
+// reportChanges adds what the command changed in its view to its last result.
+func (j *job) reportChanges(r *pawl.Result) {
+	for _, c := range j.changed.Applied[:min(len(j.changed.Applied), maxChanged)] {
+		if c.New.Type != tree.Dir && c.Old.Type != tree.Dir {
+			r.Changed = append(r.Changed, sanitize.Line(c.Path))
+		}
+	}
+	for _, refused := range j.changed.Refused[:min(len(j.changed.Refused), maxRefused)] {
+		text := sanitize.Line(refused.Path) + " not changed: " + sanitize.Line(refused.Reason)
+		if refused.Kept != "" {
+			text += " (the new content is in " + refused.Kept + ")"
+		}
+		r.Refused = append(r.Refused, text)
+	}
+	if more := len(j.changed.Refused) - maxRefused; more > 0 {
+		r.Refused = append(r.Refused, fmt.Sprintf("%s more not changed", humanize.Plural(more, "file")))
+	}
+	if j.failure != nil {
+		r.Refused = append(r.Refused, sanitize.Line(j.failure.Error()))
+		r.IsError = true
+	}
+	if j.discard.Load() && j.boxed.Finish != nil {
+		r.Refused = append(r.Refused, "the command was canceled: none of its changes were applied")
+	}
 }
 
 // state returns the command's state as text for the model.
@@ -171,6 +215,9 @@ func closing(r *pawl.Result, notes ...string) {
 	}
 	if news := r.Meta["protected"]; news != "" {
 		notes = append(notes, "other programs take orders from what came up: "+strings.ReplaceAll(news, "\n", ", ")+". Say so to the user")
+	}
+	for _, text := range r.Refused {
+		notes = append(notes, text)
 	}
 	if len(notes) == 0 {
 		return

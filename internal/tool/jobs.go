@@ -27,6 +27,8 @@ type Jobs struct {
 	blobs   store.Blobs
 	sandbox Sandbox
 
+	attending sync.WaitGroup // the commands whose changes are not applied or discarded yet
+
 	mu       sync.Mutex
 	sessions map[pawl.SessionID]*jobTable
 	closed   bool
@@ -88,13 +90,13 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 	}
 	j.boxed, err = js.sandbox.Wrap(ctx, sandbox.Request{
 		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Sandboxed: call.Sandboxed,
-		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
+		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Job: in.Background, Network: in.Network, Escape: in.Unsandboxed,
 	})
 	if err != nil {
 		return nil, err
 	}
 	j.process, err = proc.Start(proc.Command{
-		Args: j.boxed.Args, Env: j.boxed.Env, Bare: true, Files: j.boxed.Files,
+		Args: j.boxed.Args, Env: j.boxed.Env, Bare: true, Files: j.boxed.Files, Attr: j.boxed.Attr,
 		Dir:    dir,
 		Output: j.out,
 		Scope:  t.scope,
@@ -103,7 +105,7 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 		j.boxed.Close()
 		return nil, err
 	}
-	go j.attend()
+	js.attending.Go(j.attend)
 	if in.Background {
 		t.add(j)
 	}
@@ -213,6 +215,7 @@ func (js *Jobs) Close() {
 	if len(tables) > 0 {
 		end(tables...)
 	}
+	js.attending.Wait()
 	js.sandbox.Close()
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Writes collects the paths that successful tool calls wrote to. Files that commands
-// changed are not included. The zero value is ready to use.
+// Writes collects the paths that successful tool calls and commands changed. The zero
+// value is ready to use.
 type Writes struct {
 	paths   []string
 	planned map[pawl.CallID][]string
@@ -28,13 +28,20 @@ func (w *Writes) Add(b pawl.Body) {
 			w.planned[b.Call] = append(w.planned[b.Call], a.Target)
 		}
 	case pawl.CallFinished:
-		for _, path := range w.planned[b.Call] {
-			if !b.Result.IsError && !slices.Contains(w.paths, path) {
-				w.paths = append(w.paths, path)
-			}
+		if !b.Result.IsError {
+			w.add(w.planned[b.Call])
 		}
+		w.add(b.Result.Changed)
 		delete(w.planned, b.Call)
 	default: // writes nothing
+	}
+}
+
+func (w *Writes) add(paths []string) {
+	for _, path := range paths {
+		if !slices.Contains(w.paths, path) {
+			w.paths = append(w.paths, path)
+		}
 	}
 }
 

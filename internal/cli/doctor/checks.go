@@ -47,9 +47,30 @@ func checkSandbox(ctx context.Context) []Finding {
 		findings = append(findings, line)
 	}
 	if backend.Name() != "none" {
-		findings = append(findings, checkWorkspace(ctx, backend))
+		findings = append(findings, checkWorkspace(ctx, backend), checkTransactions(ctx))
 	}
 	return findings
+}
+
+// checkTransactions reports whether commands run on a copy-on-write view of the working directory.
+func checkTransactions(ctx context.Context) Finding {
+	f := Finding{Name: "transactions", Status: OK, Detail: "commands run on a copy-on-write view, and Pawl applies their changes"}
+	dir, err := app.WorkingDir()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	var s *policy.Safety
+	if err == nil {
+		s, err = policy.Open()
+	}
+	if err == nil {
+		err = s.ViewProblem(ctx, dir)
+	}
+	if err != nil {
+		f.Status, f.Detail = Warn, "commands write to the directory directly, where only known names are protected: "+err.Error()
+		f.Fix = "See \"Transactions\" in docs/explanation/sandbox.md."
+	}
+	return f
 }
 
 // sentence returns the fix of a sandbox finding, which may be a command, as a sentence.

@@ -1,8 +1,10 @@
 package security
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // sandboxFlags are the flags of 'pawl sandbox'.
@@ -29,11 +32,13 @@ func SandboxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox [flags] -- command [argument…]",
 		Short: "Run a command in the sandbox",
-		Long: `Run a command in the sandbox, exactly as the agent does: this directory is writable, the
-rest of the machine is read-only with secrets hidden, and there is no network access
-except for the hosts of --network.
+		Long: `Run a command in the sandbox, exactly as the agent does: it works on a copy-on-write view
+of this directory, and Pawl applies its changes when it ends, except to files that other
+programs run or obey. The rest of the machine is read-only with secrets hidden, and there
+is no network access except for the hosts of --network.
 
-The exit code is that of the command, or 128 plus the signal number if a signal ended it.
+The exit code is that of the command, or 128 plus the signal number if a signal ended it,
+or 3 if the command succeeded and some of its changes were not applied.
 'pawl doctor' shows whether the sandbox works on this machine.`,
 		Example: `  pawl sandbox -- go test ./...
   pawl sandbox --read-only -- bash -c 'touch x'
@@ -71,9 +76,9 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 		defer func() { err = errors.Join(err, done()) }()
 		p.ProxySocket = socket
 	}
-	backend, report := sandbox.Detect(cmd.Context())
-	w, err := backend.Wrap(args, p)
+	w, err := s.WrapOnce(cmd.Context(), args, p)
 	if err != nil {
+		_, report := sandbox.Detect(cmd.Context())
 		return errors.Join(err, sandboxFixes(report))
 	}
 	defer sandbox.Release()
@@ -82,9 +87,9 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	news, err := w.Check()
-	if len(news) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: the command created files that other programs may run or load: %s\n", strings.Join(news, ", "))
+	refused, err := report(cmd.Context(), cmd.ErrOrStderr(), w)
+	if refused && code == 0 {
+		code = cli.ExitDenied
 	}
 	if err == nil && code != 0 {
 		err = &cli.ExitError{Code: code}
@@ -92,11 +97,27 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
+// report applies what the command has changed, prints what was not applied, and reports whether there was any.
+func report(ctx context.Context, out io.Writer, w sandbox.Wrapped) (refused bool, err error) {
+	if w.Finish == nil {
+		news, err := w.Check()
+		if len(news) > 0 {
+			fmt.Fprintf(out, "pawl: note: the command created files that other programs may run or load: %s\n", strings.Join(news, ", "))
+		}
+		return false, err
+	}
+	done, err := w.Finish(context.WithoutCancel(ctx))
+	for _, r := range done.Refused {
+		fmt.Fprintf(out, "pawl: %s not changed: %s\n", sanitize.Line(r.Path), sanitize.Line(r.Reason))
+	}
+	return len(done.Refused) > 0, err
+}
+
 // runSandboxed runs the command with pawl's standard input and outputs and returns its exit code.
 // Signals are forwarded to the command.
 func runSandboxed(w sandbox.Wrapped) (code int, err error) {
 	c := exec.Command(w.Args[0], w.Args[1:]...) //nolint:gosec // running the given command is the job
-	c.Env, c.ExtraFiles = w.Env, w.Files
+	c.Env, c.ExtraFiles, c.SysProcAttr = w.Env, w.Files, w.Attr
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)

@@ -33,7 +33,7 @@ type Result struct {
 	subagents []pawl.SessionID
 }
 
-// Denial is a tool call that was denied.
+// Denial is a tool call that was denied, or a change of a command that was not applied.
 type Denial struct {
 	Task   pawl.SessionID `json:"task,omitempty"` // the subagent that made it
 	Tool   string         `json:"tool"`
@@ -63,6 +63,9 @@ func (r *Result) add(e pawl.Event) {
 	case pawl.CallFinished:
 		if b.Status == pawl.CallDenied {
 			r.Denials = append(r.Denials, Denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
+		}
+		for _, why := range b.Result.Refused {
+			r.Denials = append(r.Denials, Denial{Tool: r.tools[b.Call], Reason: why})
 		}
 	case pawl.TurnFinished:
 		r.FilesChanged = append([]string{}, r.writes.Paths()...) // [] in JSON, not null

@@ -353,6 +353,9 @@ func (r *renderer) callFinished(e pawl.Event, b pawl.CallFinished) {
 			how += ", exit code " + sanitizeLine(code)
 		}
 		r.out.printf("tool: %s %s, %s", tool, how, lines)
+		for _, text := range b.Result.Refused {
+			r.out.printf("warning: %s", sanitizeLine(text))
+		}
 	case pawl.CallUnknown:
 		r.out.printf("tool: %s: outcome unknown, because Pawl exited while it ran", tool)
 	default:

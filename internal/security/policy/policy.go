@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/workspace/transaction"
 )
 
 // Safety determines what sessions may do, and creates the sandboxes for their
@@ -40,6 +41,9 @@ type Safety struct {
 	detect func(context.Context) (sandbox.Backend, sandbox.Report) // finds the sandbox of this machine
 	home   string
 	dirs   privateDirs
+	views  views
+
+	transactions *transaction.Store // of commands
 
 	user    cached[config.User]
 	given   cached[[]permission.Grant]
@@ -71,6 +75,7 @@ func Open() (*Safety, error) {
 	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
 	s.apart = filepath.Join(data, "allowed")
 	s.dirs = privateDirs{cache: cache}
+	s.transactions = transaction.Open(filepath.Join(data, "transactions"))
 	return s, nil
 }
 

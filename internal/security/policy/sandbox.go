@@ -66,7 +66,16 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
+	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
+		return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
+	}
+	switch {
+	case p.ReadOnly:
+		return wrap(p)
+	case r.Job:
+		return s.withoutView(p, wrap)
+	}
+	return s.withView(ctx, p, wrap)
 }
 
 // wrapOut is wrap with a proxy to the hosts, if there are any.

@@ -205,7 +205,16 @@ func (r *Redactor) Result(result pawl.Result) pawl.Result {
 	for k, v := range result.Meta {
 		result.Meta[k] = r.Redact(v)
 	}
+	result.Changed, result.Refused = r.all(result.Changed), r.all(result.Refused)
 	return result
+}
+
+func (r *Redactor) all(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i, text := range texts {
+		texts[i] = r.Redact(text)
+	}
+	return texts
 }
 
 func (r *Redactor) parts(list pawl.Parts) pawl.Parts {

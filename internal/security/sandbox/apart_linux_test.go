@@ -10,7 +10,7 @@ import (
 // TestApart: of a directory that is set apart a command sees the workspace in it and
 // what it is to read, and no more; in the workspace all is guarded as anywhere.
 func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, backend := range backends(t) {
+	for _, backend := range allBackends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
 			w := newTestEnv(t, backend)
 			at := func(name string) string { return filepath.Join(w.root, name) }
@@ -44,7 +44,7 @@ func TestApart(t *testing.T) { //nolint:paralleltest // its processes share HOME
 // TestApartIsNotOpenedByGit: a worktree in a directory that is set apart gets no space
 // in a repository that is.
 func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	for _, backend := range backends(t) {
+	for _, backend := range allBackends(t) {
 		t.Run(backend.Name(), func(t *testing.T) {
 			w := newTestEnv(t, backend)
 			repo, tree := filepath.Join(w.root, "repo"), filepath.Join(w.root, "tree")
@@ -63,7 +63,7 @@ func TestApartIsNotOpenedByGit(t *testing.T) { //nolint:paralleltest // its proc
 
 // TestReadable: what is to be read must be there, and cannot be a secret.
 func TestReadable(t *testing.T) { //nolint:paralleltest // its processes share HOME and what Release removes
-	backend := backends(t)[0]
+	backend := allBackends(t)[0]
 	w := newTestEnv(t, backend)
 	for _, path := range []string{filepath.Join(w.home, ".ssh"), filepath.Join(w.root, "nowhere"), filepath.Join(w.home, "public.txt")} {
 		p := w.profile

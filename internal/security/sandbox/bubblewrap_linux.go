@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -54,6 +55,11 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if err := m.system(); err != nil {
 		return Wrapped{}, err
 	}
+	if p.View != nil {
+		if err := m.prepareView(p.View); err != nil {
+			return Wrapped{}, err
+		}
+	}
 	if err := m.workspace(); err != nil {
 		return Wrapped{}, err
 	}
@@ -63,7 +69,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 			return Wrapped{}, err
 		}
 	}
-	if p.Renames {
+	if p.Renames || p.View != nil {
 		m.helpers = append(m.helpers, helperRename)
 	}
 	if argv, err = m.help(argv); err != nil {
@@ -77,8 +83,17 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if m.files[0], err = memoryFile("options", []byte(strings.Join(m.args, "\x00")+"\x00")); err != nil {
 		return Wrapped{}, err
 	}
+	args := append([]string{b.Path, "--args", "3", "--"}, argv...)
+	var attr *syscall.SysProcAttr
+	if p.View != nil {
+		if args, attr, err = m.viewCommand(p.View, args); err != nil {
+			return Wrapped{}, err
+		}
+		env = append(env, supervise.Var+"="+supervise.View)
+	}
 	return Wrapped{
-		Args:    append([]string{b.Path, "--args", "3", "--"}, argv...),
+		Args:    args,
+		Attr:    attr,
 		Env:     env,
 		Files:   m.files,
 		Partial: pl.partial,

@@ -98,22 +98,31 @@ func trusted(path string) error {
 
 // preflight runs a command in the sandbox to test it.
 func preflight(ctx context.Context, backend Backend) error {
-	ctx, cancel := context.WithTimeout(ctx, preflightTime)
-	defer cancel()
 	dir, err := os.MkdirTemp("", "pawl-preflight-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is empty
+	return try(ctx, backend, Profile{Dir: dir, ReadOnly: true})
+}
+
+var _ Viewer = (*Bubblewrap)(nil)
+
+// TryView runs a command that does nothing.
+func (b *Bubblewrap) TryView(ctx context.Context, p Profile) error { return try(ctx, b, p) }
+
+func try(ctx context.Context, backend Backend, p Profile) error {
+	ctx, cancel := context.WithTimeout(ctx, preflightTime)
+	defer cancel()
 	program := resolve("/bin/sh")
-	w, err := backend.Wrap([]string{program, "-c", "exit 42"}, Profile{Dir: dir, ReadOnly: true})
+	w, err := backend.Wrap([]string{program, "-c", "exit 42"}, p)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, w.Args[0], w.Args[1:]...) //nolint:gosec // found by us
-	cmd.Env, cmd.ExtraFiles, cmd.Dir = w.Env, w.Files, "/"
+	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr, cmd.Dir = w.Env, w.Files, w.Attr, "/"
 	cmd.Stdout, cmd.Stderr = &output, &output
 	err = cmd.Run()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 42 {

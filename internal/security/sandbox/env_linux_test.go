@@ -405,7 +405,7 @@ func (w *testEnv) runArgs(p Profile, argv []string) outcome {
 	defer cancel()
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, wrapped.Args[0], wrapped.Args[1:]...)
-	cmd.Env, cmd.ExtraFiles = wrapped.Env, wrapped.Files
+	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = wrapped.Env, wrapped.Files, wrapped.Attr
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
@@ -468,10 +468,39 @@ func zombie(pid int) bool {
 func start(t testing.TB, w Wrapped) string {
 	t.Helper()
 	cmd := exec.Command(w.Args[0], w.Args[1:]...)
-	cmd.Env, cmd.ExtraFiles = w.Env, w.Files
+	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = w.Env, w.Files, w.Attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 	return string(out)
+}
+
+// viewBackend is bubblewrap with a copy-on-write view of the workspace for each command.
+type viewBackend struct {
+	Bubblewrap
+	t testing.TB
+}
+
+func (b *viewBackend) Name() string { return "view" }
+
+func (b *viewBackend) Wrap(argv []string, p Profile) (Wrapped, error) {
+	if !p.ReadOnly {
+		top, err := os.MkdirTemp(base(b.t), "view-")
+		if err != nil {
+			return Wrapped{}, err
+		}
+		b.t.Cleanup(func() { // the kernel leaves directories without any permission
+			for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} {
+				_ = os.Chmod(filepath.Join(top, "work", dir), 0o700)
+			}
+		})
+		p.View = &View{Mask: filepath.Join(top, "mask"), Upper: filepath.Join(top, "upper"), Work: filepath.Join(top, "work"), Merged: filepath.Join(top, "merged")}
+		for _, dir := range []string{p.View.Mask, p.View.Upper, p.View.Work, p.View.Merged} {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return Wrapped{}, err
+			}
+		}
+	}
+	return b.Bubblewrap.Wrap(argv, p)
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // The kinds of helpers, which supervise.Var names. They can be combined, separated by
-// commas. A helper for renames alone is in package supervise, which starts faster.
+// commas. Helpers for renames alone and for views are in package supervise, which starts
+// faster.
 const (
 	helperForward  = "forward"
 	helperLandlock = "landlock"

@@ -20,6 +20,7 @@ type plan struct {
 	parts
 	dir, work string
 	readOnly  bool
+	view      bool     // dir is copy-on-write
 	extra     []string // further writable directories
 	readable  []string // wherever they are
 	temp      string
@@ -39,7 +40,7 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl := &plan{dir: dir, work: dir, readOnly: p.ReadOnly, homes: homes(), env: environment(p), found: map[string]bool{}, known: map[string]identity{}}
+	pl := &plan{dir: dir, work: dir, readOnly: p.ReadOnly, view: p.View != nil, homes: homes(), env: environment(p), found: map[string]bool{}, known: map[string]identity{}}
 	if pl.guard, err = newGuard(p); err != nil {
 		return nil, err
 	}
@@ -106,6 +107,14 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		pl.parts = parts{}
 		return nil
 	}
+	if pl.view {
+		if pl.partial {
+			return fault.New(ErrRefused, "%s has more than %d directories, too many to find the files to hide", pl.dir, s.most())
+		}
+		pl.parts = parts{writable: pl.writable} // nothing that the command writes in the workspace is in effect
+		pl.dropApart()
+		return nil
+	}
 	for _, name := range top(p) {
 		path, ok := firstMissing(pl.dir, name)
 		if !ok {
@@ -119,8 +128,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	for _, list := range []*[]string{&pl.readonly, &pl.pinned, &pl.missing, &pl.writable} {
 		*list = slices.DeleteFunc(*list, pl.hidden)
 	}
-	// A repository must not make directories writable that are set apart.
-	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.apart, path)) > 0 })
+	pl.dropApart()
 	slices.Sort(pl.missing)
 	pl.missing = slices.Compact(pl.missing)
 	for _, path := range slices.Concat(pl.readonly, pl.links) {
@@ -130,6 +138,12 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		delete(pl.known, path) // placeholders come and go
 	}
 	return nil
+}
+
+// dropApart drops the writable directories that are set apart: a repository must not
+// make them writable.
+func (pl *plan) dropApart() {
+	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.apart, path)) > 0 || pl.hidden(path) })
 }
 
 // pinAbove keeps the directories above protected paths, and above paths that are hidden
@@ -194,6 +208,9 @@ func firstMissing(dir, name string) (string, bool) {
 func (pl *plan) writableRoots() []string {
 	if pl.readOnly {
 		return pl.extra
+	}
+	if pl.view {
+		return slices.Concat(pl.extra, pl.writable)
 	}
 	return slices.Concat([]string{pl.dir}, pl.extra, pl.writable)
 }

@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
 // Profile tells what a command may access. Only Dir is required. The lists add to the
@@ -16,6 +19,10 @@ type Profile struct {
 	ReadOnly bool     // nothing can be written but temporary files
 	Writable []string // further directories to write to; they must exist
 	Temp     string   // the directory for temporary files; "" means an empty one that is removed with the sandbox
+
+	// View makes Dir copy-on-write: the command sees it, and what it writes goes to
+	// another directory. Protected and Check do not apply then.
+	View *View
 
 	// Hidden are files and directories that are replaced by empty ones. An entry is an
 	// absolute path, or a pattern of path.Match for names anywhere in Dir.
@@ -50,6 +57,15 @@ type Profile struct {
 	Pass []string
 }
 
+// View has the directories of a copy-on-write view. They exist, are empty and belong to
+// Pawl.
+type View struct {
+	Mask   string // what is hidden in the workspace
+	Upper  string // what the command writes
+	Work   string // on the file system of Upper, for the kernel
+	Merged string // where the view is mounted, in the sandbox only
+}
+
 // Request is a command to run for a session.
 type Request struct {
 	Session   pawl.SessionID
@@ -57,6 +73,7 @@ type Request struct {
 	Mode      string // the permission mode of the session; see [pawl.Settings]
 	Args      []string
 	Dir       string   // the directory to start in
+	Job       bool     // it runs in the background, and sees changes of the workspace while it runs
 	Network   []string // hosts that it is permitted to reach
 	Escape    bool     // it is permitted to run without a sandbox
 	Sandboxed bool     // it is permitted in a sandbox only: if none exists, it must not run
@@ -72,6 +89,13 @@ type Backend interface {
 	Wrap(argv []string, p Profile) (Wrapped, error)
 }
 
+// Viewer is a Backend that can show the workspace as a copy-on-write view.
+type Viewer interface {
+	// TryView runs a command with the profile, which has a view, to test whether this
+	// machine can show the workspace so.
+	TryView(ctx context.Context, p Profile) error
+}
+
 // Wrapped is a command in its sandbox.
 type Wrapped struct {
 	Args []string
@@ -83,6 +107,9 @@ type Wrapped struct {
 	// Files are file descriptors 3, 4 and so on of Args: exec.Cmd.ExtraFiles.
 	Files []*os.File
 
+	// Attr has the namespaces to start Args in; nil means those of Pawl.
+	Attr *syscall.SysProcAttr
+
 	// Partial means that the workspace has more directories than are searched: deep
 	// names are neither hidden nor protected, and Check does not report them.
 	Partial bool
@@ -92,10 +119,27 @@ type Wrapped struct {
 	// names. It may be called while the command runs and after it, before Close.
 	Check func() ([]string, error)
 
+	// Finish, if it is not nil, applies what the command has changed in its view; see
+	// [View]. Call it after the command, instead of Check and before Close.
+	Finish func(context.Context) (Outcome, error)
+
 	// Close releases the sandbox. Call it when the command has ended, or was not
 	// started; a second call does nothing. Placeholders in the workspace are removed a
 	// little later; see Release.
 	Close func()
+}
+
+// Outcome says what a command in a view has changed.
+type Outcome struct {
+	Applied []tree.Change
+	Refused []Refusal
+}
+
+// Refusal is a change that was not applied.
+type Refusal struct {
+	Path   string // relative to the workspace
+	Reason string
+	Kept   string // a file with the content that was not applied, or ""
 }
 
 // Unwrapped returns a command without a sandbox.

@@ -56,10 +56,13 @@ type listing struct {
 	found []finding
 }
 
+// most returns the number of directories that a survey reads.
+func (s *surveyor) most() int { return cmp.Or(s.limit, surveyDirs) }
+
 func (s *surveyor) survey(dir string, g guard) (survey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit := cmp.Or(s.limit, surveyDirs)
+	limit := s.most()
 	key := dir + "\x00" + g.key()
 	old := s.trees[key]
 	seen := make(map[string]listing, len(old))

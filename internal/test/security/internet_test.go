@@ -183,7 +183,7 @@ func (a *attackEnv) wrapped(w sandbox.Wrapped) string {
 	defer cancel()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, w.Args[0], w.Args[1:]...) //nolint:gosec // the attack
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = a.dir, w.Env, w.Files
+	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = a.dir, w.Env, w.Files, w.Attr
 	cmd.Stdout, cmd.Stderr = &out, &out
 	_ = cmd.Run() // what it printed tells
 	a.Logf("%s", out.String())

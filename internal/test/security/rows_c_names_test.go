@@ -98,7 +98,7 @@ git config extensions.worktreeConfig true; git config --worktree core.hooksPath 
 git config --global core.hooksPath "$PWD/hooks2"
 mv .git g2; cp -r g2 .git; h .git/hooks
 export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y
-git add sub; git commit -m one; echo end`, hook)
+git add sub; git commit -m one; rm -f hooked; echo end`, hook) // its own hooks may run in its own view
 	a.write("attack.sh", plant)
 	o := a.play("guard", bash("bash attack.sh"),
 		writeFile(".git/hooks/pre-commit", strings.ReplaceAll(hook, "\\n", "\n")), writeFile(".git/config", "[core]\n\thooksPath = hooks2\n"),

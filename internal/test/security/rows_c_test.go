@@ -24,7 +24,7 @@ var rowsC = []row{
 	{id: "C11", title: "Codex: join drops left side", attack: tildes, defense: "path.rel,path.root,path.links"},
 	{id: "C12", title: "Codex: model-chosen cwd became writable root", attack: chosenFolder, defense: "sandbox.root,sandbox.masks"},
 	{id: "C13", title: "Cursor: .git/config or hooks written in sandbox → later RCE", attack: plantedHooks, defense: "sandbox.protected,sandbox.after"},
-	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, defense: "sandbox.above"},
+	{id: "C14", title: "Codex mac: rename ancestor of protected path / replace root", attack: renamedAncestors, defense: "sandbox.protected"},
 	{id: "C15", title: "Claude Code: restore or delete through symlink/hardlink; .claude/worktrees link; NTFS junction delete outside", attack: restoredThroughLinks, defense: "snapshot.links"},
 	{id: "C16", title: "Zed, code-marketplace: zip-slip in extension install", elsewhere: "pawl unpacks no archive: skills are taken from git's own store, file by file; their paths are in C17"},
 	{id: "C17", title: "Codex, Gemini: skill/plugin install with links or precedence-swapping manifest", attack: installedLinks, defense: "skill.regular"},

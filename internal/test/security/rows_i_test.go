@@ -33,7 +33,7 @@ var rowsI = []row{
 	{id: "I11", title: "hard links", attack: worker("ln REPO/f hard && echo evil >> hard; ln OTHER/secret hard2 && cat hard2; ln REPO/f OUTSIDE/hard && echo evil >> OUTSIDE/hard; ln OTHER/secret OUTSIDE/h && cat OUTSIDE/h"), defense: walls},
 	{id: "I12", title: ".git that is another's", attack: anothersGit, defense: walls + ",sandbox.protected"},
 	{id: "I13", title: "git push by path", attack: worker("echo evil > f; git commit -qam evil; git push -q REPO HEAD:refs/heads/evil; git push -q file://REPO HEAD:refs/heads/evil2; git push -q OTHER HEAD:refs/heads/evil; git fetch -q OTHER work && git show FETCH_HEAD:secret"), defense: walls},
-	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, defense: "worker.objects"},
+	{id: "I14", title: "alternates of a worker's own", attack: ownAlternates, defense: "worker.objects,sandbox.protected"},
 	{id: "I15", title: "what a worker writes is trusted", attack: trustedPlace, defense: "worker.trust"},
 	{id: "I16", title: "a worker without its sandbox", attack: unboxedWorker, defense: "worker.sandbox"},
 	{id: "I17", title: "pawl's own files, and those of others", attack: worker("cat DATA/secret DATA/worktrees/*.json OTHER/secret REPO/.env CACHE/tmp/other/secret; find DATA CACHE REPO -name '*secret*'; grep -rl s3cret- DATA CACHE REPO"), defense: "worker.isolation"},

@@ -207,8 +207,17 @@ func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 	return append(lines[:diffLines:diffLines], v.line(margin, layout.Span{Text: "… " + humanize.Plural(len(lines)-diffLines, "more line"), SGR: v.sgr.muted}))
 }
 
-// outputLines shows the output or the result of a call.
+// outputLines shows the output or the result of a call, and changes that were not
+// applied.
 func (v *View) outputLines(c *CallView, open bool) []layout.Line {
+	lines := v.resultLines(c, open)
+	for _, text := range c.Result.Refused {
+		lines = append(lines, v.wrap("! "+text, v.sgr.warn, margin)...)
+	}
+	return lines
+}
+
+func (v *View) resultLines(c *CallView, open bool) []layout.Line {
 	switch {
 	case c.Status == "" && c.Output.String() != "":
 		if open {

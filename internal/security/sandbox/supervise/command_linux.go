@@ -22,11 +22,15 @@ const (
 )
 
 func init() {
-	if os.Getenv(Var) != Renames {
+	kind := os.Getenv(Var)
+	if kind != Renames && kind != View {
 		return
 	}
 	_ = os.Unsetenv(Var) // its children are no helpers
 	runtime.LockOSThread()
+	if kind == View {
+		os.Exit(mountView(os.Args[1:]))
+	}
 	if err := ServeRenames(); err != nil {
 		os.Exit(Fail(ExitCannot, err))
 	}
