@@ -14,7 +14,7 @@ func (pl *plan) check(s *surveyor) ([]string, error) {
 	if pl.readOnly {
 		return nil, nil
 	}
-	now, err := s.survey(pl.dir, pl.guard)
+	now, err := s.survey(pl.dir, pl.guard, surveyDirs)
 	if err != nil {
 		return nil, fmt.Errorf("scan the workspace: %w", err)
 	}

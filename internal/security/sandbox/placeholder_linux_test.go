@@ -187,7 +187,7 @@ func TestSurvey(t *testing.T) { //nolint:paralleltest // its processes share HOM
 	}
 	check := func(want ...string) {
 		t.Helper()
-		got, err := s.survey(dir, g)
+		got, err := s.survey(dir, g, surveyDirs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,12 +223,12 @@ func TestSurvey(t *testing.T) { //nolint:paralleltest // its processes share HOM
 	for i := range 40 {
 		write(fmt.Sprintf("wide/%d/.npmrc", i))
 	}
-	got, err := s.survey(dir, g)
+	got, err := s.survey(dir, g, surveyDirs)
 	if err != nil || len(got.found) != 45 || got.partial {
 		t.Error(len(got.found), got.partial, err)
 	}
 	s.limit = 10
-	if got, err = s.survey(dir, g); err != nil || len(got.found) >= 45 || !got.partial {
+	if got, err = s.survey(dir, g, surveyDirs); err != nil || len(got.found) >= 45 || !got.partial {
 		t.Error(len(got.found), got.partial, err)
 	}
 }

@@ -78,7 +78,11 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 
 // look finds the paths to protect in the workspace.
 func (pl *plan) look(p Profile, s *surveyor) error {
-	seen, err := s.survey(pl.dir, pl.guard)
+	most := surveyDirs
+	if pl.view {
+		most = viewDirs
+	}
+	seen, err := s.survey(pl.dir, pl.guard, most)
 	if err != nil {
 		return fmt.Errorf("scan the workspace: %w", err)
 	}
@@ -109,7 +113,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 	}
 	if pl.view {
 		if pl.partial {
-			return fault.New(ErrRefused, "%s has more than %d directories, too many to find the files to hide", pl.dir, s.most())
+			return fault.New(ErrRefused, "%s has more than %d directories, too many to find the files to hide", pl.dir, most)
 		}
 		pl.parts = parts{writable: pl.writable} // nothing that the command writes in the workspace is in effect
 		pl.dropApart()

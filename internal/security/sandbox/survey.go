@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	surveyDirs  = 10_000 // directories that a survey reads, those near the top first
+	surveyDirs  = 10_000    // directories that a survey reads, those near the top first
+	viewDirs    = 1_000_000 // the same for a view, which needs all of them
 	surveyTrees = 16     // workspaces in the cache
 	// surveyRace is the time in which a directory can change without a new ctime, because
 	// of the clock resolution of file systems.
@@ -42,7 +43,7 @@ type survey struct {
 // surveyor searches workspaces for names. It caches directories, and reads only those
 // again that have changed.
 type surveyor struct {
-	limit int // 0 means surveyDirs
+	limit int // for tests; 0 means no other limit
 
 	mu    sync.Mutex
 	trees map[string]map[string]listing // by workspace and guard, then by directory
@@ -56,13 +57,11 @@ type listing struct {
 	found []finding
 }
 
-// most returns the number of directories that a survey reads.
-func (s *surveyor) most() int { return cmp.Or(s.limit, surveyDirs) }
-
-func (s *surveyor) survey(dir string, g guard) (survey, error) {
+// survey searches a workspace, and reads up to most directories.
+func (s *surveyor) survey(dir string, g guard, most int) (survey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit := s.most()
+	limit := cmp.Or(s.limit, most)
 	key := dir + "\x00" + g.key()
 	old := s.trees[key]
 	seen := make(map[string]listing, len(old))

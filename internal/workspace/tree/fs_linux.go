@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -225,17 +226,32 @@ func rename(from directory, fromBase string, to directory, toBase string, flag u
 	return nil
 }
 
-// Now returns the time of the clock that a file system stamps changes with. It needs write access to dir, and no
-// program sees a file in it.
+// clockWait bounds the wait for a file system's clock, most of which advance every 1 to 10 ms.
+const clockWait = 50 * time.Millisecond
+
+// Now returns a time of the clock that a file system stamps changes with: later than all changes before the call, and
+// not later than those after it. It needs write access to dir, and no program sees a file in it.
 func Now(dir string) (int64, error) {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return 0, &os.PathError{Op: "create a temporary file in", Path: dir, Err: err}
 	}
 	defer func() { _ = unix.Close(fd) }()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	var first, st unix.Stat_t
+	if err := unix.Fstat(fd, &first); err != nil {
 		return 0, &os.PathError{Op: "stat", Path: path.Join(dir, "temporary file"), Err: err}
 	}
-	return st.Ctim.Nano(), nil
+	// Linux 6.13 stamps the next change of a file that was looked at with a fine clock; otherwise it has to advance.
+	for began := time.Now(); ; time.Sleep(time.Millisecond / 2) {
+		err := unix.Fchmod(fd, 0o600)
+		if err == nil {
+			err = unix.Fstat(fd, &st)
+		}
+		if err != nil {
+			return 0, &os.PathError{Op: "change", Path: path.Join(dir, "temporary file"), Err: err}
+		}
+		if st.Ctim.Nano() > first.Ctim.Nano() || time.Since(began) > clockWait {
+			return st.Ctim.Nano(), nil
+		}
+	}
 }
