@@ -59,7 +59,7 @@ var importedMeta = []string{"exit_code", "signal", "timeout", "binary", "protect
 // importedResult returns the result of an imported call. It does not say what the model has
 // seen of files: those of this directory may be others.
 func importedResult(status pawl.CallStatus, r pawl.Result) (pawl.Result, error) {
-	result := pawl.Result{Content: r.Content, Files: r.Files, Display: r.Display, IsError: r.IsError, Full: r.Full}
+	result := pawl.Result{Content: r.Content, Files: r.Files, Display: r.Display, IsError: r.IsError, Full: r.Full, Changed: r.Changed, Refused: r.Refused}
 	if err := known("status", status, pawl.CallDone, pawl.CallRefused, pawl.CallDenied, pawl.CallCanceled, pawl.CallUnknown); err != nil {
 		return result, err
 	}
