@@ -216,9 +216,7 @@ func closing(r *pawl.Result, notes ...string) {
 	if news := r.Meta["protected"]; news != "" {
 		notes = append(notes, "other programs take orders from what came up: "+strings.ReplaceAll(news, "\n", ", ")+". Say so to the user")
 	}
-	for _, text := range r.Refused {
-		notes = append(notes, text)
-	}
+	notes = append(notes, r.Refused...)
 	if len(notes) == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,16 +14,16 @@ import (
 // TestTasks: what a session has others do is said above the prompt while it is
 // done, can be looked at live, read and ended; the session goes on then.
 func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment variables
-	subagentScript := filepath.Join(t.TempDir(), "child.jsonl")
 	lines := `{"text":"I begin.","calls":[{"name":"bash","input":{"command":"echo at it; until [ -e go ]; do sleep 0.02; done; while sleep 0.1; do printf 'gone %s' on; echo; done"}}],"usage":{"output":7,"cost":3000000}}`
-	if err := os.WriteFile(subagentScript, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	s := newScreen(t,
 		`{"calls":[{"name":"bash","input":{"command":"echo served; sleep 600","background":true}},{"name":"task","input":{"agent":"explore","prompt":"look","description":"look around","background":true}}]}`,
-		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"wait","description":"wait for it"},"script":"`+subagentScript+`"}]}`,
+		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"wait","description":"wait for it"},"script":"child.jsonl"}]}`,
 		`{"text":"It came back."}`,
 		`{"agent":"explore","text":"Nothing here."}`)
+	main, _ := strings.CutPrefix(s.settings.Model, "script:")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(main), "child.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.settings.Mode = "yolo"
 	s.give(tea.WindowSizeMsg{Width: 80, Height: 30})
 	s.typed("give tasks\r")

@@ -41,6 +41,7 @@ func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sand
 		return sandbox.Wrapped{}, err
 	}
 	p.View = viewOf(t)
+	p.Committed = func(paths []string) map[string][]byte { return committed(ctx, p.Dir, paths) }
 	w, err := wrap(p)
 	if err != nil {
 		t.Close()

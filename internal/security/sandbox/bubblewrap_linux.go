@@ -56,7 +56,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 		return Wrapped{}, err
 	}
 	if p.View != nil {
-		if err := m.prepareView(p.View); err != nil {
+		if err := m.prepareView(p); err != nil {
 			return Wrapped{}, err
 		}
 	}

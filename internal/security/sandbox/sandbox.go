@@ -24,6 +24,10 @@ type Profile struct {
 	// another directory. Protected and Check do not apply then.
 	View *View
 
+	// Committed returns the content of hidden files that git has in its index, by path: a
+	// view shows that instead, so that git does not take them for deleted. It may be nil.
+	Committed func(paths []string) map[string][]byte
+
 	// Hidden are files and directories that are replaced by empty ones. An entry is an
 	// absolute path, or a pattern of path.Match for names anywhere in Dir.
 	Hidden []string

@@ -15,7 +15,7 @@ import (
 const (
 	surveyDirs  = 10_000    // directories that a survey reads, those near the top first
 	viewDirs    = 1_000_000 // the same for a view, which needs all of them
-	surveyTrees = 16     // workspaces in the cache
+	surveyTrees = 16        // workspaces in the cache
 	// surveyRace is the time in which a directory can change without a new ctime, because
 	// of the clock resolution of file systems.
 	surveyRace = 100 * time.Millisecond

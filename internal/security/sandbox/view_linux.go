@@ -16,19 +16,37 @@ import (
 )
 
 // prepareView creates the layer that hides files of the workspace.
-func (m *mounts) prepareView(v *View) error {
+func (m *mounts) prepareView(p Profile) error {
+	v := p.View
 	if within(resolve(v.Upper), m.dir) || within(m.dir, resolve(filepath.Dir(v.Upper))) {
 		return fault.New(ErrRefused, "%s contains Pawl's own files", m.dir)
 	}
 	hides := func(h mask) bool { return h.path != m.dir && within(h.path, m.dir) }
+	var paths []string
 	for _, h := range m.masks {
 		if hides(h) {
-			if err := whiteOut(m.dir, v.Mask, h.path); err != nil {
-				return fmt.Errorf("hide %s: %w", h.path, err)
-			}
+			paths = append(paths, h.path)
 		}
 	}
 	m.masks = slices.DeleteFunc(m.masks, hides)
+	var committed map[string][]byte
+	if len(paths) > 0 && p.Committed != nil {
+		committed = p.Committed(paths)
+	}
+	for _, path := range paths {
+		text, ok := committed[path]
+		if !ok {
+			if err := whiteOut(m.dir, v.Mask, path); err != nil {
+				return fmt.Errorf("hide %s: %w", path, err)
+			}
+			continue
+		}
+		f, err := memoryFile("committed", text)
+		if err != nil {
+			return err
+		}
+		m.list = append(m.list, mount{path: path, args: []string{"--perms", "0644", "--ro-bind-data", m.file(f), path}})
+	}
 	m.list = append(m.list, mount{path: m.dir, args: []string{"--bind", v.Merged, m.dir}})
 	return nil
 }

@@ -247,3 +247,23 @@ func TestUserWinsConflict(t *testing.T) {
 		t.Errorf("the user does not learn of it: %s", stderr.String())
 	}
 }
+
+// TestTrackedSecret: a hidden file that git tracks has its committed content in the view, so that a commit does not
+// delete it, and what the user has in it stays hidden.
+func TestTrackedSecret(t *testing.T) {
+	t.Parallel()
+	p := newTransactionProject(t, "/var/tmp")
+	p.sh("git init -q .; git config user.name n; git config user.email e@example.org; echo KEY=example >.env; mkdir sub; echo KEY=sub >sub/.env; echo 1 >a; git add -A; git commit -qm one; echo KEY=secret >.env; echo KEY=local >.env.local")
+	out := p.run("cat .env sub/.env; ls -A; git status --short; echo 2 >a; git commit -qam two; git status --short")
+	if !strings.HasPrefix(out, "KEY=example\nKEY=sub\n") || strings.Contains(out, "secret") || strings.Contains(out, ".env.local") {
+		t.Errorf("the command saw:\n%s", out)
+	}
+	if got := p.sh("git show --stat --format=%s HEAD -- .env sub/.env a | tail -1; cat .env; git status --short"); got != " 1 file changed, 1 insertion(+), 1 deletion(-)\nKEY=secret\n M .env\n?? .env.local\n" {
+		t.Errorf("%q", got)
+	}
+	// An entry in the index, which a command can make, shows its own content only.
+	p.run(`git update-index --add --cacheinfo 100644,$(echo mine | git hash-object -w --stdin),.env.local`)
+	if out := p.run("cat .env.local"); out != "mine\n" {
+		t.Errorf("the command saw %q", out)
+	}
+}
