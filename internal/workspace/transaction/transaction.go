@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/pawl-dev/pawl/internal/security/protect"
@@ -78,13 +79,28 @@ func (t *Transaction) Finish(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("check the changes of the command: %w", err)
 	}
-	for _, r := range refused {
-		out.Refused = append(out.Refused, Refusal{Path: r.Path, Reason: r.Reason})
-	}
+	out.Refused = append(out.Refused, withoutParents(refused)...)
 	if len(allowed) == 0 {
 		return out, nil
 	}
 	return t.apply(ctx, view, allowed, out)
+}
+
+// withoutParents returns the refusals, without those of directories that have another one
+// in them for the same reason.
+func withoutParents(refused []protect.Refusal) (list []Refusal) {
+	parents := map[Refusal]bool{}
+	for _, r := range refused {
+		for dir := path.Dir(r.Path); dir != "."; dir = path.Dir(dir) {
+			parents[Refusal{Path: dir, Reason: r.Reason}] = true
+		}
+	}
+	for _, r := range refused {
+		if refusal := (Refusal{Path: r.Path, Reason: r.Reason}); !parents[refusal] {
+			list = append(list, refusal)
+		}
+	}
+	return list
 }
 
 // apply applies the changes and adds the result to out.

@@ -51,7 +51,7 @@ func TestFinish(t *testing.T) {
 	if got := read(t, root, "a"); got != "new" || len(done.Applied) != 1 || done.Applied[0].Path != "a" {
 		t.Errorf("a is %q, applied %v", got, done.Applied)
 	}
-	if len(done.Refused) == 0 || done.Refused[0].Reason == "" || read(t, root, ".vscode/tasks.json") != "" {
+	if len(done.Refused) != 1 || done.Refused[0].Path != ".vscode/tasks.json" || done.Refused[0].Reason == "" || read(t, root, ".vscode/tasks.json") != "" {
 		t.Errorf("refused %v", done.Refused)
 	}
 	if entries, _ := os.ReadDir(tx.Upper()); len(entries) > 0 {
