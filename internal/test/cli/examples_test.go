@@ -100,6 +100,7 @@ var failing = []struct {
 }{
 	{regexp.MustCompile(`^pawl permissions test --mode guard 'git clean`), 3, "rm -rf"},
 	{regexp.MustCompile(`^pawl sandbox -- curl`), 6, "Could not resolve host"},
+	{regexp.MustCompile(`^pawl sandbox -- sh -c 'date`), 3, ".vscode/tasks.json not changed"},
 	{regexp.MustCompile(`^pawl session queue last --(remove|edit) 17`), 1, "has no prompt 17"},
 	{regexp.MustCompile(`--(worker-)?model (sonnet|anthropic/)`), 1, "no API key for anthropic"},
 	{regexp.MustCompile(`^pawl permissions revoke`), 1, "not found. Run `pawl permissions list`"},
