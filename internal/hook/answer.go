@@ -17,6 +17,12 @@ import (
 // reason.
 const blockCode = 2
 
+// The exit codes of a shell for a command that cannot run. A guard that is missing must not let a call pass.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
+
 // answer is the result of a command.
 type answer struct {
 	code           int
@@ -36,6 +42,8 @@ func (c *command) read(e Event, t toolCall, a answer) (Outcome, error) {
 		return o, nil
 	case -1:
 		return Outcome{}, errors.New("killed by a signal")
+	case notExecutable, notFound:
+		return Outcome{}, fmt.Errorf("it could not run, exit code %d: %s", a.code, cut(cmp.Or(reason, "no reason given"), maxMessage/2))
 	}
 	text := fmt.Sprintf("failed with exit code %d and was ignored", a.code)
 	if reason != "" {
