@@ -5,6 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -100,14 +103,17 @@ func (f *serverFlags) roots(p listenAddress) (roots access.Roots, err error) {
 		dirs = []string{"."}
 	}
 	for _, dir := range dirs {
-		dir, err := filepath.Abs(dir)
+		real, err := filepath.Abs(dir)
 		if err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.New(pawl.ErrInvalid, "--dir %s does not exist", dir).Hint("Create it, or pass another directory.")
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--dir: %w", err)
 		}
-		roots = append(roots, dir)
+		roots = append(roots, real)
 	}
 	return roots, nil
 }

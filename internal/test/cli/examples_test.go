@@ -110,6 +110,7 @@ var failing = []struct {
 	{regexp.MustCompile(`^pawl session import`), 1, "session.jsonl: no such file"},
 	{regexp.MustCompile(`^pawl session compact`), 1, "not compacted"},
 	{regexp.MustCompile(`^pawl token revoke`), 1, "no active token"},
+	{regexp.MustCompile(`^pawl serve .*0\.0\.0\.0.*/srv/`), 1, "does not exist. Create it"},
 	{regexp.MustCompile(`^pawl serve .*0\.0\.0\.0`), 1, "no token is configured"},
 	{regexp.MustCompile(`^pawl run --attach unix`), 1, "connect to the server"},
 	{regexp.MustCompile(`^pawl mission (-|")`), 6, "blocked"},

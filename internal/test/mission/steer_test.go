@@ -101,10 +101,36 @@ func (w *Env) put(path, text string) {
 	}
 }
 
-// waits are the replies of a worker that says where it is, waits for the file go, and
-// leaves another one.
+// signals is where awaitSignal looks for a file with the name of the worktree. A command
+// does not see what others create in its workspace while it runs.
+var signals = func() string {
+	cache, err := os.UserCacheDir() // commands have a /tmp of their own
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(cache, "pawl-mission-test")
+}()
+
+// awaitSignal is a command that waits for signal, though not forever.
+func awaitSignal() Call {
+	return Shell(`for i in $(seq 600); do test -e "` + signals + `/$(basename "$PWD")" && exit; sleep 0.1; done; exit 1`)
+}
+
+// signal ends awaitSignal in a worktree.
+func (w *Env) signal(worktree string) {
+	w.t.Helper()
+	if err := os.MkdirAll(signals, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	path := filepath.Join(signals, filepath.Base(worktree))
+	w.put(path, "")
+	w.t.Cleanup(func() { _ = os.Remove(path) })
+}
+
+// waits are the replies of a worker that says where it is, waits for a signal, and
+// leaves another file.
 func waits(id string) []any {
-	return []any{WriteFile(id+".here", id+"\n"), await("go"), Shell("rm -f go"), "Done."}
+	return []any{WriteFile(id+".here", id+"\n"), awaitSignal(), Shell("true"), "Done."}
 }
 
 // todo is the mission's plan, as a file.
@@ -134,7 +160,7 @@ func TestEdits(t *testing.T) {
 	at := w.worktree("T1.here")
 	todo := w.todo(w.Board())
 	w.put(todo, strings.Replace(w.file(todo), "**T1**: Write it", "**T1**: Write it well", 1)+"\n- [ ] **T9**: Write more\n  > As the user likes it.\n")
-	w.put(filepath.Join(at, "go"), "")
+	w.signal(at)
 	b := r.sealed()
 	if title := b.Mission.Task("T1").Task.Title; title != "Write it well" {
 		t.Errorf("the title is %q", title)
@@ -172,7 +198,7 @@ func TestBadEdits(t *testing.T) {
 			})
 			edited := test.edit(w.file(todo))
 			w.put(todo, edited)
-			w.put(filepath.Join(at, "go"), "")
+			w.signal(at)
 			r.sealed()
 			if kept := w.file(strings.TrimSuffix(todo, ".md") + ".rejected.md"); !strings.HasPrefix(kept, edited[:strings.Index(edited, "\n<!-- pawl:")]) {
 				t.Errorf("kept was %q", kept)
@@ -190,7 +216,7 @@ func TestSteer(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", WriteFile("T1.here", "one\n"), await("go"), Line{Expect: "Use the new one.", Calls: []Call{Shell("rm -f go")}}, "Done.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), awaitSignal(), Line{Expect: "Use the new one.", Calls: []Call{Shell("true")}}, "Done.")
 	w.As("worker:T2", WriteFile("T2.here", "two\n"), Line{Text: "I think.", Fault: "hang"})
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "Drop the second.", Calls: []Call{
@@ -206,7 +232,7 @@ func TestSteer(t *testing.T) {
 		b := w.Board()
 		return b.Mission.Task("T2") == nil
 	})
-	w.put(filepath.Join(at, "go"), "")
+	w.signal(at)
 	b := r.sealed()
 	if code := said.end(); code != 0 {
 		t.Errorf("to say it: exit %d\n%s", code, said.stderr.String())
@@ -226,14 +252,14 @@ func TestSteerWhileMerging(t *testing.T) {
 	w := notes(t)
 	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", WriteFile("T1.here", "one\n"), await("go"), Shell("rm -f go"), "Done.")
-	w.As("worker:T2", WriteFile("T2.here", "two\n"), await("go"), Line{Expect: "Hurry.", Calls: []Call{Shell("rm -f go")}}, "Done.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), awaitSignal(), Shell("true"), "Done.")
+	w.As("worker:T2", WriteFile("T2.here", "two\n"), awaitSignal(), Line{Expect: "Hurry.", Calls: []Call{Shell("true")}}, "Done.")
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "It is late.", Calls: []Call{{"task_message", Object{"task": "T2", "text": "Hurry."}}}}, "I wait again.", Seal(), "Done.")
 	r := w.start("--check", "sh slow.sh")
 	one, at := w.worktree("T1.here"), w.worktree("T2.here")
 	w.until("the Commander waits", func() bool { return len(bodies[pawl.Replied](w, w.Board().Session.ID)) == 3 })
-	w.put(filepath.Join(one, "go"), "")
+	w.signal(one)
 	w.until("the first is checked", func() bool {
 		b := w.Board()
 		one := b.Mission.Task("T1")
@@ -254,7 +280,7 @@ func TestSteerWhileMerging(t *testing.T) {
 		}
 		return false
 	})
-	w.put(filepath.Join(at, "go"), "")
+	w.signal(at)
 	r.sealed()
 	if code := said.end(); code != 0 {
 		t.Errorf("to say it: exit %d\n%s", code, said.stderr.String())
@@ -282,7 +308,7 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1:1", WriteFile("T1.here", "one\n"), await("go"), "Done.")
+	w.As("worker:T1:1", WriteFile("T1.here", "one\n"), awaitSignal(), "Done.")
 	w.As("worker:T1:2", read("T1.here"), Line{Expect: "one", Text: "It is there already."})
 	w.Lead(Plan(Task("T1", "One", nil)), Delegate(), "I wait.", "I wait.", Seal(), "Done.")
 	r := w.start()
