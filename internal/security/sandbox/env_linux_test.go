@@ -485,22 +485,31 @@ type viewBackend struct {
 func (b *viewBackend) Name() string { return "view" }
 
 func (b *viewBackend) Wrap(argv []string, p Profile) (Wrapped, error) {
-	if !p.ReadOnly {
-		top, err := os.MkdirTemp(base(b.t), "view-")
-		if err != nil {
+	if p.ReadOnly {
+		return b.Bubblewrap.Wrap(argv, p)
+	}
+	top, err := os.MkdirTemp(base(b.t), "view-")
+	if err != nil {
+		return Wrapped{}, err
+	}
+	p.View = &View{Mask: filepath.Join(top, "mask"), Upper: filepath.Join(top, "upper"), Work: filepath.Join(top, "work"), Merged: filepath.Join(top, "merged")}
+	for _, dir := range []string{p.View.Mask, p.View.Upper, p.View.Work, p.View.Merged} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return Wrapped{}, err
 		}
-		b.t.Cleanup(func() { // the kernel leaves directories without any permission
-			for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} {
-				_ = os.Chmod(filepath.Join(top, "work", dir), 0o700)
-			}
-		})
-		p.View = &View{Mask: filepath.Join(top, "mask"), Upper: filepath.Join(top, "upper"), Work: filepath.Join(top, "work"), Merged: filepath.Join(top, "merged")}
-		for _, dir := range []string{p.View.Mask, p.View.Upper, p.View.Work, p.View.Merged} {
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				return Wrapped{}, err
-			}
-		}
 	}
-	return b.Bubblewrap.Wrap(argv, p)
+	w, err := b.Bubblewrap.Wrap(argv, p)
+	if err != nil {
+		return w, err
+	}
+	closeSandbox := w.Close
+	w.Close = func() {
+		closeSandbox()
+		for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} { // the kernel leaves them without permissions
+			_ = os.Chmod(filepath.Join(p.View.Work, dir), 0o700)
+		}
+		_ = exec.Command("chmod", "-R", "u+rwx", p.View.Upper).Run()
+		_ = os.RemoveAll(top)
+	}
+	return w, nil
 }

@@ -178,7 +178,7 @@ func refusals(logs [][]pawl.Event) (lines []string) {
 					names[c.ID] = c.Name
 				}
 			case pawl.CallFinished:
-				if b.Status != pawl.CallDone || b.Result.IsError {
+				if b.Status != pawl.CallDone || b.Result.IsError || len(b.Result.Refused) > 0 {
 					lines = append(lines, names[b.Call]+": "+b.Result.Content)
 				}
 			default: // nothing was called

@@ -66,7 +66,7 @@ var claims = []story{
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
 		want:    []string{"T1 merged", "fault: review goal", "blocked by commander"}, // with nothing changed
-		refused: []string{"bash: Permission denied"}, holds: unticked,
+		refused: []string{"bash: not changed: agents take"}, holds: unticked,
 	},
 	{
 		name: "ticks the plan in its workplace", files: note, args: noted,
@@ -76,7 +76,7 @@ var claims = []story{
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
 		want:    []string{"T1 merged", "fault: review goal", "blocked by commander"}, // with nothing changed
-		refused: []string{"bash: Permission denied"}, holds: unticked,
+		refused: []string{"bash: not changed: agents take"}, holds: unticked,
 	},
 	{
 		name: "somebody ticks everything in the project", files: note, args: noted,
