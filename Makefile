@@ -241,7 +241,7 @@ fleet-faults: export PAWL_FAULT_TIMES := 20
 fleet-faults: temporal ## kill, cut off and fill parts of a busy fleet, 20 times each; needs root, takes an hour
 	$(GOTEST) -tags fleet -count=1 -timeout 8h -run '^TestFaults$$' -v ./internal/test/fleet/
 
-skills-npx: ## check that Pawl finds what `npx skills add` installs; needs the npm registry
+skills-npx: ## check what `npx skills add` installs, and a development server as a job; needs the npm registry
 	$(GOTEST) -tags npx,e2e -count=1 -run '^TestNpx(Skills|Stories)$$' ./internal/extension/skill/ ./internal/test/cli/
 
 # VULNDB is the address of a copy of the database, e.g. file:///var/lib/vulndb.

@@ -14,7 +14,7 @@ type AskKind string
 const (
 	AskQuestion   AskKind = "question"   // the model asks a question
 	AskPlan       AskKind = "plan"       // the model presents a plan and asks whether to start
-	AskPermission AskKind = "permission" // a tool call needs permission
+	AskPermission AskKind = "permission" // a tool call needs permission to run, or a command that has run to apply its changes
 	AskLoop       AskKind = "loop"       // the turn repeats itself: continue?
 )
 
@@ -38,7 +38,7 @@ type Option struct {
 // steps, instead of to a call.
 type Ask struct {
 	Kind      AskKind       `json:"kind"`
-	Text      string        `json:"text,omitempty"` // the plan, everything that the call would do, or what repeats
+	Text      string        `json:"text,omitempty"` // the plan, everything that the call would do, the changes of a command that wait to be applied, or what repeats
 	Questions []Question    `json:"questions,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"` // how long to wait for an answer; 0 means forever
 

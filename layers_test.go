@@ -59,6 +59,7 @@ var layers = map[string]int{
 	"internal/humanize":                   layerUtility,
 	"internal/transcript":                 layerUtility,
 	"internal/tool/toolapi":               layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
+	"internal/security/namespace":         layerUtility, // what the user namespace of a process changes
 	"internal/security/protect":           layerUtility, // the protected names, for file tools, the sandbox and applies
 	"internal/security/sandbox/supervise": layerUtility, // imports little on purpose: it starts with each command
 	"internal/suggest":                    layerUtility,
@@ -97,6 +98,7 @@ var layers = map[string]int{
 	"internal/mcp/mcpclient":      layerComposite,
 	"internal/mission/gate":       layerComposite,
 	"internal/security/policy":    layerComposite,
+	"internal/workspace/isolate":  layerComposite,
 	"internal/store/backend":      layerComposite,
 	"internal/tool":               layerComposite,
 	"internal/workspace/snapshot": layerComposite,

@@ -25,6 +25,6 @@ const (
 	CallDone     CallStatus = "done"     // it ran; the result may be an error
 	CallRefused  CallStatus = "refused"  // it did not run: unknown tool, wrong input, or the last step
 	CallDenied   CallStatus = "denied"   // it did not run: permission was denied
-	CallCanceled CallStatus = "canceled" // it was stopped or not started, because the turn was canceled
-	CallUnknown  CallStatus = "unknown"  // Pawl was interrupted while it ran: the outcome is unknown
+	CallCanceled CallStatus = "canceled" // it was stopped or not started, because the turn was canceled or Pawl ended, and has no effect
+	CallUnknown  CallStatus = "unknown"  // Pawl was interrupted while it ran, and its effects are unknown
 )

@@ -65,6 +65,8 @@ type Settings struct {
 
 	MaxSessionCost Money `json:"max_session_cost,omitempty"` // of the session so far, including all its subagents
 
+	AddDirs []string `json:"add_dirs,omitempty"` // further project directories, their real paths
+
 	Trusted bool `json:"trusted,omitempty"` // the project configuration is trusted
 	Absent  bool `json:"absent,omitempty"`  // no user is present to answer asks
 

@@ -91,7 +91,8 @@ func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t Turn, c *pawl
 		return err
 	}
 	subject, verdict, err := p.decide(j)
-	if err == nil && verdict.Decision == permission.Ask && c.Permission == nil {
+	asks := verdict.Decision == permission.Ask || verdict.Decision == permission.Review
+	if err == nil && asks && c.Permission == nil && !p.policy.Absent {
 		verdict, err = s.runPermissionAskHooks(ctx, j, p, verdict)
 	}
 	switch {
@@ -99,7 +100,9 @@ func (s *Stepper) authorizeCall(ctx context.Context, j *journal, t Turn, c *pawl
 		return err
 	case verdict.Decision == permission.Allow && c.Permission == nil:
 		return nil
-	case verdict.Decision == permission.Allow, verdict.Decision == permission.Ask:
+	case verdict.Decision == permission.Review && c.Permission == nil:
+		return nil // the user is asked about its changes
+	case verdict.Decision == permission.Allow, asks:
 		if subject.Change, err = previewOf(ctx, p); err != nil {
 			return err // the call would fail anyway
 		}
@@ -121,22 +124,29 @@ func (p plannedCall) decide(j *journal) (permission.Call, permission.Verdict, er
 	return subject, r.apply(permission.Decide(p.policy, subject)), nil
 }
 
-// stillAllowed returns nil if a call that was authorized may still run, else why not: the
-// policy must still allow it, or it must be exactly what the user allowed.
-func (p plannedCall) stillAllowed(j *journal, c *pawl.CallState) error {
+// stillAllowed returns a call that was authorized if it may still run, else why not: the
+// policy must still allow it, or it must be exactly what the user allowed. A call whose
+// changes need approval is returned with a Review.
+func (s *Stepper) stillAllowed(j *journal, p plannedCall, c *pawl.CallState) (plannedCall, error) {
 	subject, verdict, err := p.decide(j)
+	asks := verdict.Decision == permission.Ask || verdict.Decision == permission.Review
 	switch {
 	case err != nil:
-		return err
+		return p, err
 	case verdict.Decision == permission.Allow:
-		return nil
-	case verdict.Decision == permission.Ask && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
+		return p, nil
+	case asks && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
 		if err := answererError(c.Permission); err != nil {
-			return err
+			return p, err
 		}
-		return p.sameAsAsked(c, subject)
+		return p, p.sameAsAsked(c, subject)
+	case verdict.Decision == permission.Review && c.Permission == nil:
+		p.call.Review = func(ctx context.Context, changes toolapi.Changes) error {
+			return s.askReview(ctx, j, p, subject, verdict, changes)
+		}
+		return p, nil
 	default:
-		return denied("not permitted any more: %s", verdict.Why)
+		return p, denied("not permitted any more: %s", verdict.Why)
 	}
 }
 
@@ -179,16 +189,7 @@ func (s *Stepper) basePolicy(ctx context.Context, j *journal, by ...pawl.Actor) 
 // reject writes the result of a call that may not run, and cancels its open permission
 // prompt.
 func (s *Stepper) reject(ctx context.Context, j *journal, c *pawl.CallState, why error) error {
-	finished := s.rejection(ctx, j, c, why)
-	if a := c.Permission; a != nil {
-		open := func() bool { return a.Answer == nil }
-		stored, err := j.appendIf(ctx, open, pawl.Answered{Ask: a.Seq, Answer: pawl.Answer{Outcome: pawl.OutcomeCanceled}}, finished)
-		if err != nil || len(stored) > 0 {
-			return err
-		}
-	}
-	_, err := j.append(ctx, finished)
-	return err
+	return s.finishCall(ctx, j, s.rejection(ctx, j, c, why))
 }
 
 // rejection returns the result of a call that may not run. A call that an earlier process

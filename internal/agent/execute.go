@@ -70,7 +70,7 @@ func (s *Stepper) nextCalls(ctx context.Context, j *journal, t Turn, ids []pawl.
 			}
 		}
 		if err == nil && (!p.startedBefore || p.started.ReadOnly) { // other calls that started before do not run again
-			err = p.stillAllowed(j, c)
+			p, err = s.stillAllowed(j, p, c)
 		}
 		if err != nil {
 			if err := s.reject(ctx, j, c, err); err != nil {
@@ -125,7 +125,7 @@ func (s *Stepper) executeParallel(ctx context.Context, j *journal, plans []plann
 				return // leave the call open, as after a crash, for whoever resumes the turn
 			}
 			// The effect has happened: its result is kept even if the turn is canceled right now.
-			_, errs[i] = j.append(context.WithoutCancel(ctx), finished)
+			errs[i] = s.finishCall(context.WithoutCancel(ctx), j, finished)
 		})
 	}
 	wg.Wait()
@@ -134,6 +134,9 @@ func (s *Stepper) executeParallel(ctx context.Context, j *journal, plans []plann
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if err := s.stoppedByReview(j, plans); err != nil {
+		return err
 	}
 	return j.stoppedByHook()
 }

@@ -27,6 +27,8 @@ type journal struct {
 	bus   Bus
 	clock func() time.Time
 
+	finished func(pawl.CallID) // called when the result of a call is in the log
+
 	step    chan struct{} // a semaphore: full while a step holds the journal
 	project projectConfig // of the open turn; changes between steps only
 
@@ -46,7 +48,7 @@ func (s *Stepper) enter(ctx context.Context, id pawl.SessionID) (*journal, error
 	var j *journal
 	s.sessions.update(id, func(st *sessionState) {
 		if st.journal == nil {
-			st.journal = &journal{id: id, store: s.Store, bus: s.Bus, clock: s.Clock, step: make(chan struct{}, 1)}
+			st.journal = &journal{id: id, store: s.Store, bus: s.Bus, clock: s.Clock, finished: s.forgetCommand(id), step: make(chan struct{}, 1)}
 		}
 		j = st.journal
 	})
@@ -174,6 +176,13 @@ func (j *journal) appendIf(ctx context.Context, holds func() bool, bodies ...paw
 			for _, e := range stored {
 				if err := j.apply(context.WithoutCancel(ctx), e); err != nil {
 					return nil, fmt.Errorf("append to %s: %w", j.id, err)
+				}
+				switch b := e.Body.(type) {
+				case pawl.CallFinished:
+					j.finished(b.Call)
+				case pawl.ShellRan:
+					j.finished(b.Asked.ShellCall())
+				default: // no result
 				}
 			}
 			return stored, nil

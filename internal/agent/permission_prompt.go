@@ -14,16 +14,9 @@ import (
 
 // askPermission asks the user about a call, and returns nil if they allow it.
 func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, subject permission.Call, v permission.Verdict) error {
-	ask := pawl.Ask{
-		Kind: pawl.AskPermission, Text: permission.Show(subject, v), Names: p.fingerprint(subject),
-		Timeout: j.settings().AskTimeout,
-	}
-	for _, rule := range v.Offer {
-		text, err := json.Marshal(rule)
-		if err != nil {
-			return err
-		}
-		ask.Offer = append(ask.Offer, text)
+	ask, err := permissionAsk(j, permission.Show(subject, v), p.fingerprint(subject), v)
+	if err != nil {
+		return err
 	}
 	answer, err := toolSession{s, j}.ask(ctx, p.started.Call, ask)
 	if err != nil {
@@ -33,11 +26,31 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 		return err
 	}
 	c := toolSession{s, j}.call(p.started.Call)
-	if err := answererError(c.Permission); err != nil {
-		return err
-	}
 	if err := p.sameAsAsked(&c, subject); err != nil {
 		return err // an earlier attempt asked about another call
+	}
+	return s.acceptAnswer(ctx, j, p, answer)
+}
+
+// permissionAsk returns a permission prompt with the rules that the verdict offers.
+func permissionAsk(j *journal, text, names string, v permission.Verdict) (pawl.Ask, error) {
+	ask := pawl.Ask{Kind: pawl.AskPermission, Text: text, Names: names, Timeout: j.settings().AskTimeout}
+	for _, rule := range v.Offer {
+		text, err := json.Marshal(rule)
+		if err != nil {
+			return ask, err
+		}
+		ask.Offer = append(ask.Offer, text)
+	}
+	return ask, nil
+}
+
+// acceptAnswer checks that whoever allowed a call may do so, and saves the rules of the
+// answer.
+func (s *Stepper) acceptAnswer(ctx context.Context, j *journal, p plannedCall, answer pawl.Answer) error {
+	c := toolSession{s, j}.call(p.started.Call)
+	if err := answererError(c.Permission); err != nil {
+		return err
 	}
 	if len(answer.Always) > 0 {
 		if err := s.Authority.SaveRules(ctx, p.call.Dir, answer.Always); err != nil {

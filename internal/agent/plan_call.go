@@ -37,6 +37,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t Turn, c *pawl.Call
 	show, flush := s.Redact.Progress(func(text string) { j.publish(t.Number, pawl.Progress{Call: c.Call.ID, Text: text}) })
 	call := toolapi.Call{
 		Session: j.id, Turn: t.Number, ID: c.Call.ID, Input: input, Dir: j.history.Created().Dir,
+		Dirs:      policy.Dirs,
 		Mode:      string(policy.Mode),
 		Sandboxed: policy.Sandboxed,
 		Reads:     readable(policy, tool.Name),
@@ -99,9 +100,10 @@ func (s *Stepper) resolveTool(ctx context.Context, j *journal, c *pawl.CallState
 // another one is listed under both.
 func (p plannedCall) subject() (permission.Call, error) {
 	c := permission.Call{Tool: p.started.Tool, Risk: p.tool.Risk, Input: p.call.Input}
+	c.View = p.tool.OnView != nil && p.tool.OnView(p.call)
 	for _, a := range p.access {
 		c.Access = append(c.Access, a)
-		if a.Kind != pawl.AccessRead && a.Kind != pawl.AccessWrite || filepath.IsAbs(a.Target) {
+		if a.Kind != pawl.AccessRead && a.Kind != pawl.AccessWrite {
 			continue
 		}
 		real, err := workspace.Real(p.call.Dir, a.Target)

@@ -5,14 +5,28 @@ import (
 	"fmt"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
+	"github.com/pawl-dev/pawl/internal/workspace/transaction"
 )
 
 // A turn is resumed by running it again from its first step: the steps that were taken
 // answer from the log. This file is about the calls that were interrupted, because the
 // process died while they ran. plannedCall.startedBefore marks them: those that only
 // read run again, any other gets an interruptedResult.
+
+// Commands knows the outcomes of the commands of interrupted calls; see package
+// transaction.
+type Commands interface {
+	// Interrupted returns the outcome of the command of a call, or nil if that is not
+	// known.
+	Interrupted(ctx context.Context, c transaction.Call) (*transaction.Record, error)
+	// Forget is called when the result of a call is in the log.
+	Forget(c transaction.Call)
+}
+
+var _ Commands = (*transaction.Store)(nil)
 
 // maxInterruptedDiff bounds the diff in the result of an interrupted call, in bytes.
 const maxInterruptedDiff = 8 << 10
@@ -28,6 +42,22 @@ func unknownResult(id pawl.CallID) pawl.CallFinished {
 // the changes in the workspace since it began.
 func (s *Stepper) interruptedResult(ctx context.Context, j *journal, started pawl.CallStarted) pawl.CallFinished {
 	f := unknownResult(started.Call)
+	rec, err := s.commandRecord(ctx, j, started.Call)
+	if err != nil {
+		f.Result.Content += "\n\n" + changesUnknown(err)
+	}
+	if rec != nil {
+		f.Status, f.Result = tool.InterruptedBash(*rec)
+		f.Result = s.sanitizeResult(f.Result)
+	}
+	if j.inReview(started.Call) && (rec == nil || !rec.Ended) {
+		f.Result = toolapi.ErrorResult("Pawl was stopped while the user was asked about the changes of this command: they were discarded. " +
+			"It was not run again.")
+	}
+	if rec != nil && !rec.Ended {
+		f.Snapshot = started.Snapshot // it changed nothing, so there is nothing to undo
+		return f
+	}
 	if started.ReadOnly || started.Snapshot == "" || s.Snapshots == nil {
 		return f
 	}
@@ -37,6 +67,28 @@ func (s *Stepper) interruptedResult(ctx context.Context, j *journal, started paw
 	f.Result.Content += "\n\n" + s.changedSince(ctx, j, started.Snapshot, f.Snapshot)
 	f.Result = s.sanitizeResult(f.Result)
 	return f
+}
+
+// commandRecord returns the outcome of the command of an interrupted call, or nil if that
+// is not known.
+func (s *Stepper) commandRecord(ctx context.Context, j *journal, id pawl.CallID) (*transaction.Record, error) {
+	if s.Commands == nil {
+		return nil, nil
+	}
+	rec, err := s.Commands.Interrupted(context.WithoutCancel(ctx), transaction.Call{Session: j.id, ID: id}) // a canceled turn needs it, too
+	if err != nil || rec == nil || rec.Ended && s.Checkpoint != nil {
+		return nil, err // the workspace may have been restored to a checkpoint from before the command
+	}
+	return rec, nil
+}
+
+// forgetCommand returns the function that drops the record of a session's call.
+func (s *Stepper) forgetCommand(session pawl.SessionID) func(pawl.CallID) {
+	return func(id pawl.CallID) {
+		if s.Commands != nil {
+			s.Commands.Forget(transaction.Call{Session: session, ID: id})
+		}
+	}
 }
 
 // changedSince describes for the model what changed in the workspace between two

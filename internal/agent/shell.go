@@ -89,7 +89,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, b p
 	}
 	id, turn := order.ShellCall(), j.history.Turns()
 	p.call = toolapi.Call{
-		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir,
+		Session: j.id, Turn: turn, ID: id, Input: input, Dir: j.history.Created().Dir, Dirs: p.policy.Dirs,
 		Mode: string(p.policy.Mode), Sandboxed: p.policy.Sandboxed, Reads: readable(p.policy, shellTool), Caller: toolSession{s, j},
 	}
 	p.call.Progress, p.flush = s.Redact.Progress(func(text string) { j.publish(turn, pawl.Progress{Call: id, Text: text}) })

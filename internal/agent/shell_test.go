@@ -175,7 +175,7 @@ func TestShellIsRunAsTheAgentsCommands(t *testing.T) {
 			w.mustTurn(pawl.ReasonEndTurn)
 			r := w.sh(command)
 			check(t, 2, len(fakeSandbox.list))
-			check(t, fakeSandbox.list[0], fakeSandbox.list[1])
+			check(t, fakeSandbox.list[0], fakeSandbox.list[1], cmpopts.IgnoreFields(sandbox.Request{}, "Call"))
 			check(t, w.results()[0].Result, r.Result, cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "duration_ms" }))
 			check(t, false, w.has("pwned"))
 		})

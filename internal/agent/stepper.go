@@ -51,6 +51,10 @@ type Config struct {
 	// and undone; nil means that no snapshots are taken.
 	Snapshots Snapshots
 
+	// Commands knows the outcomes of commands that were interrupted; nil means that they
+	// are unknown.
+	Commands Commands
+
 	Authority Authority        // decides what calls may do; nil denies every call
 	Hooks     Hooks            // nil means no hooks
 	Redact    *redact.Redactor // masks secrets in tool results; nil masks by their shape only

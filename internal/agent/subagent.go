@@ -127,7 +127,7 @@ func (h toolSession) subagentSettings(ctx context.Context, task toolapi.Subagent
 		return pawl.Settings{}, err
 	}
 	settings := pawl.Settings{
-		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, Trusted: parent.Trusted, Absent: parent.Absent,
+		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, AddDirs: parent.AddDirs, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools,
 	}
 	if own.Plan {

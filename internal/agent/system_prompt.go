@@ -15,6 +15,7 @@ import (
 type PromptContext struct {
 	Model string                 // the ref of the model that reads it
 	Found *extension.Found       // the project's configuration; nil leaves out everything about the project
+	Dirs  []string               // further project directories
 	Day   time.Time              // when the turn began
 	Has   func(tool string) bool // reports which tools the agent has; nil means none
 }
@@ -30,7 +31,7 @@ func SystemPrompt(def Definition, t PromptContext) string {
 	if f == nil {
 		return s.Text()
 	}
-	s.Dir, s.Repository, s.Branch = f.Dir, f.Repository, f.Branch
+	s.Dir, s.Dirs, s.Repository, s.Branch = f.Dir, t.Dirs, f.Repository, f.Branch
 	s.Platform, s.Day, s.Rules = runtime.GOOS+"/"+runtime.GOARCH, t.Day.UTC().Format(time.DateOnly), f.Rules.Prompt()
 	if t.has("task") {
 		s.Agents = subagentList(f)
@@ -65,5 +66,6 @@ func (j *journal) systemPrompt(def Definition, ref string, tools *tool.Registry)
 		_, ok := tools.Tool(name)
 		return ok
 	}
-	return SystemPrompt(def, PromptContext{Model: ref, Found: j.project.found, Day: j.history.Open().Began, Has: has})
+	open := j.history.Open()
+	return SystemPrompt(def, PromptContext{Model: ref, Found: j.project.found, Dirs: open.Settings.AddDirs, Day: open.Began, Has: has})
 }

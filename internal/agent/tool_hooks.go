@@ -160,8 +160,12 @@ func (j *journal) inputOf(c *pawl.CallState) (input json.RawMessage, changed boo
 // apply returns the verdict with the hooks' proposal. Hooks can tighten it; they can
 // allow only what a user could allow permanently.
 func (r hookRuling) apply(v permission.Verdict) permission.Verdict {
-	decided := hook.Ruling{Decision: hook.Decision(v.Decision), Firm: v.Offer == nil}.With(r.decision)
-	if decided == hook.Decision(v.Decision) {
+	before := hook.Decision(v.Decision)
+	if v.Decision == permission.Review {
+		before = hook.Ask // hooks know no other question
+	}
+	decided := hook.Ruling{Decision: before, Firm: v.Offer == nil}.With(r.decision)
+	if decided == before && (before == hook.Decision(v.Decision) || r.decision != hook.Ask) {
 		return v
 	}
 	v.Decision = permission.Decision(decided)

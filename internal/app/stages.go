@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
+	"github.com/pawl-dev/pawl/internal/workspace/isolate"
 )
 
 // stage opens one component. It must register the component with onClose as soon as it is open.
@@ -130,16 +131,32 @@ func (b *builder) configureAgent(ctx context.Context) error {
 	b.agent = agent.Config{
 		Store: b.Store, Bus: events, Model: b.models.Open, Window: b.models.Window, SummaryModel: b.models.Small, SmallModel: b.models.Sibling,
 		Tools: b.tools, Authority: b.authority(), Hooks: b.Policy, Redact: Secrets, SubagentEnded: b.jobs.End, Missions: b.Missions, Buffers: b.Buffers.Get,
+		Commands: b.Policy.Commands(),
 	}
 	if err := useExtensions(b.Policy, &b.agent); err != nil {
 		return err
 	}
 	known := b.agent // a copy without MCP servers: a check must not start any
 	b.front = service.Config{Store: b.Store, Bus: events, Model: ConfiguredModel, Check: func(ctx context.Context, dir string, s pawl.Settings) error {
+		if err := b.checkDirs(dir, s.AddDirs); err != nil {
+			return err
+		}
 		return checkSettings(ctx, b.models, &known, dir, s)
 	}}
 	useSnapshots(ctx, &b.agent, &b.front)
 	return nil
+}
+
+// checkDirs returns an error unless a session in dir may have further project directories.
+func (b *builder) checkDirs(dir string, more []string) error {
+	for _, dir := range more {
+		if allow := b.options.AllowDir; allow != nil {
+			if err := allow(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Policy.CheckDirs(dir, more)
 }
 
 // authority returns the policy, limited to the directories of AllowDir and to the worktrees of missions.
@@ -160,6 +177,11 @@ type confined struct {
 func (c confined) Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
 	if err := c.allow(dir); err != nil {
 		if _, worktree, unknown := c.Worktree(dir); unknown != nil || !worktree {
+			return permission.Policy{}, err
+		}
+	}
+	for _, dir := range s.AddDirs {
+		if err := c.allow(dir); err != nil {
 			return permission.Policy{}, err
 		}
 	}
@@ -193,11 +215,25 @@ func (b *builder) openProjects(context.Context) (err error) {
 	return nil
 }
 
+// admit returns an error unless this process sees the files that a session works on: those
+// of an isolated session are in its view.
+func (b *builder) admit(ctx context.Context, id pawl.SessionID) error {
+	views, err := config.Isolated()
+	if err != nil {
+		return err
+	}
+	row, err := b.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	return isolate.Store{Dir: views}.Admit(id, row.Dir)
+}
+
 func (b *builder) openRunner(context.Context) (err error) {
 	stepper := agent.NewStepper(b.agent)
 	b.front.PlanUndo = stepper.PlanUndo
 	if b.options.Run == nil {
-		b.Runner = local.New(local.Config{Stepper: stepper})
+		b.Runner = local.New(local.Config{Stepper: stepper, Admit: b.admit})
 		b.onClose("runner", func() error {
 			b.Runner.Close()
 			return nil

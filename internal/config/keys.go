@@ -43,6 +43,7 @@ var keys = []key{
 	{path: "sandbox", what: "Exceptions for commands in the sandbox."},
 	{path: "sandbox.network", what: "Hosts that commands can reach: a name or *.domain, with an optional :port. Default: no network."},
 	{path: "sandbox.writable", what: "Additional writable directories: absolute paths, or paths that begin with ~/."},
+	{path: "sandbox.readable", what: "Files and directories of your home directory that commands can read, besides programs: absolute paths, or paths that begin with ~/."},
 	{path: "sandbox.env", what: "Names of environment variables to pass to commands."},
 	{path: "sandbox.hidden", what: "What to hide from commands: paths, or file name patterns in the project."},
 	{path: "fleet", what: "The services of a fleet, for 'pawl-fleet serve' and 'pawl-fleet worker'. The store must be PostgreSQL."},

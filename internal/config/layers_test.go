@@ -168,10 +168,11 @@ func TestManagedStays(t *testing.T) { //nolint:paralleltest // it sets environme
 // TestSandboxKeys holds row C11: a path means what it says.
 func TestSandboxKeys(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
-	u, _, err := decodeUser([]byte(`{"sandbox":{"network":["example.org","*.golang.org","localhost:8080"],"writable":["~/.cache/go-build","/srv/x/"],"env":["GOFLAGS","_a1"],"hidden":["~/private","/srv/secret","*.pem"]}}`))
+	u, _, err := decodeUser([]byte(`{"sandbox":{"network":["example.org","*.golang.org","localhost:8080"],"writable":["~/.cache/go-build","/srv/x/"],"readable":["~/src/lib","/srv/y"],"env":["GOFLAGS","_a1"],"hidden":["~/private","/srv/secret","*.pem"]}}`))
 	want := Sandbox{
 		Network:  []string{"example.org", "*.golang.org", "localhost:8080"},
 		Writable: []string{"/home/u/.cache/go-build", "/srv/x"},
+		Readable: []string{"/home/u/src/lib", "/srv/y"},
 		Env:      []string{"GOFLAGS", "_a1"},
 		Hidden:   []string{"/home/u/private", "/srv/secret", "*.pem"},
 	}
@@ -180,6 +181,7 @@ func TestSandboxKeys(t *testing.T) {
 	}
 	for key, values := range map[string][]string{
 		"writable": {"", "x", "./x", "../x", "~//etc", "~/../etc", "~/./x", "~/x/../../etc", "~root/x", "~", "~/", "/", "//", "//etc", "/srv/../etc", "/srv//x", "/srv/./x", "/home/u", "/srv/x\u0000"},
+		"readable": {"", "x", "~/../etc", "~", "/", "/home/u", "/srv//x"},
 		"hidden":   {"", "a/b", "../x", "~//etc", "~/../etc", "/srv/../etc", "[a"},
 		"network":  {"", "*", "*.", "*.org", "http://example.org", "example.org/", "example.org:", "example.org:0", "example.org:99999999", "a b", "-a.org", "a-.org", "exa*mple.org", "*.*.org", "EXAMPLE.org", ".example.org", "example.org.", "exämple.org", "user@example.org", "[::1]"},
 		"env":      {"", "A=b", "1A", "A-B", "A B", "*", "PATH\u0000"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/namespace"
 	"github.com/pawl-dev/pawl/internal/strictjson"
 )
 
@@ -89,7 +90,7 @@ func guarded(path string, info fs.FileInfo, kind fs.FileMode, owner uint32) erro
 	switch {
 	case info.Mode().Type() != kind:
 		return fault.New(pawl.ErrDenied, "%s has the wrong file type (%s)", path, info.Mode())
-	case !ok || s.Uid != owner:
+	case !ok || s.Uid != owner && (owner != 0 || !namespace.IsRoot(s.Uid)):
 		return fault.New(pawl.ErrDenied, "%s is not owned by root", path).Hint("Ask your administrator to run `chown root %s`.", path)
 	case info.Mode().Perm()&0o022 != 0:
 		return fault.New(pawl.ErrDenied, "users other than root can write to %s (%s)", path, info.Mode()).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/namespace"
 )
 
 // Store returns the location of the log: PAWL_STORE (a postgres:// URL or a path), or a
@@ -48,6 +49,26 @@ func Worktrees() (string, error) {
 		return "", err
 	}
 	return filepath.Abs(filepath.Join(data, "worktrees"))
+}
+
+// Isolated returns the directory of the views of isolated sessions.
+func Isolated() (string, error) {
+	data, err := Data()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(data, "isolated"))
+}
+
+// Transactions returns the directory of the transactions of commands. An isolated process
+// has them in its view: another process would complete them in the project itself.
+func Transactions() (string, error) {
+	if view := os.Getenv(namespace.IsolatedVar); view != "" {
+		dir, err := Isolated()
+		return filepath.Join(dir, view, "transactions"), err
+	}
+	data, err := Data()
+	return filepath.Join(data, "transactions"), err
 }
 
 // Cache returns pawl's cache directory: PAWL_CACHE, or pawl below XDG_CACHE_HOME or

@@ -11,6 +11,7 @@ import (
 type Sandbox struct {
 	Network  []string `json:"network,omitempty"`  // hosts that can be reached: a name, *.domain, with :port if need be; none means no network
 	Writable []string `json:"writable,omitempty"` // directories beside the workspace, absolute or from ~
+	Readable []string `json:"readable,omitempty"` // files and directories of the home directory that commands see, absolute or from ~
 	Env      []string `json:"env,omitempty"`      // names of variables that commands get
 	Hidden   []string `json:"hidden,omitempty"`   // paths, absolute or from ~, and patterns for names in the workspace
 }
@@ -20,7 +21,7 @@ const maxSandbox = 200
 
 // expand checks the lists and makes paths absolute; ~ is home.
 func (s *Sandbox) expand(home string) error {
-	for name, list := range map[string][]string{"network": s.Network, "writable": s.Writable, "env": s.Env, "hidden": s.Hidden} {
+	for name, list := range map[string][]string{"network": s.Network, "writable": s.Writable, "readable": s.Readable, "env": s.Env, "hidden": s.Hidden} {
 		if len(list) > maxSandbox {
 			return fmt.Errorf("sandbox.%s has more than %d entries", name, maxSandbox)
 		}
@@ -30,15 +31,17 @@ func (s *Sandbox) expand(home string) error {
 			return fmt.Errorf("sandbox.network: %q: %w", host, err)
 		}
 	}
-	for i, path := range s.Writable {
-		full, err := expandPath(path, home)
-		if err != nil {
-			return fmt.Errorf("sandbox.writable: %q: %w", path, err)
+	for name, list := range map[string][]string{"writable": s.Writable, "readable": s.Readable} {
+		for i, path := range list {
+			full, err := expandPath(path, home)
+			if err != nil {
+				return fmt.Errorf("sandbox.%s: %q: %w", name, path, err)
+			}
+			if full == "/" || full == filepath.Clean(home) {
+				return fmt.Errorf("sandbox.%s: %q: too broad: name the directories that commands need", name, path)
+			}
+			list[i] = full
 		}
-		if full == "/" || full == filepath.Clean(home) {
-			return fmt.Errorf("sandbox.writable: %q: too broad: name the directories that commands write to", path)
-		}
-		s.Writable[i] = full
 	}
 	for _, name := range s.Env {
 		if !isVariable(name) {

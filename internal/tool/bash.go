@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 //go:embed bash.md
@@ -64,7 +63,8 @@ func Bash(jobs *Jobs) toolapi.Tool {
 			}
 			return access, nil
 		},
-		run: jobs.bash,
+		onView: func(in bashInput) bool { return !in.Background && !in.Unsandboxed && len(in.Network) == 0 },
+		run:    jobs.bash,
 	})
 }
 
@@ -72,8 +72,9 @@ func (in bashInput) dir(call toolapi.Call) (string, error) {
 	if in.Workdir == "" {
 		return call.Dir, nil
 	}
-	rel, err := workspace.Rel(call.Dir, in.Workdir)
-	return filepath.Join(call.Dir, rel), err
+	path, err := relative(call, in.Workdir)
+	dir, rel := locate(call, path)
+	return filepath.Join(dir, rel), err
 }
 
 // patience returns how long bash waits for the command before it becomes a
@@ -108,10 +109,11 @@ func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl
 	case <-j.process.Done():
 	case <-ctx.Done():
 		canceled = true
-		j.discard.Store(true)
+		j.cancel.Store(true)
 		j.kill()
 	case <-timer.C:
 		if late = !in.Background; late {
+			j.late.Store(true)
 			if full = js.keep(j); full != nil {
 				j.kill()
 			}
@@ -130,12 +132,14 @@ func (js *Jobs) bash(ctx context.Context, call toolapi.Call, in bashInput) (pawl
 	if late {
 		r.Meta["timeout"] = "true"
 	}
-	r.IsError = over && (j.failed() || j.failure != nil)
+	r.IsError = over && (j.failed() || j.failure != nil || j.rejected != nil)
 	switch {
-	case canceled:
+	case canceled, over && j.rejected != nil && ctx.Err() != nil:
 		return r, context.Cause(ctx)
 	case full != nil:
 		closing(&r, fmt.Sprintf("killed after %s: %v", in.patience(), full))
+	case late && !over && j.review != nil:
+		closing(&r, fmt.Sprintf("still running after %s, now as %s: see bash_output and bash_kill; %v", in.patience(), j.id, errLate))
 	case late && !over:
 		closing(&r, fmt.Sprintf("still running after %s, now as %s: see bash_output and bash_kill", in.patience(), j.id))
 	case !over:

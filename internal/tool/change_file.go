@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +45,7 @@ type rewrite func(file) (string, error)
 
 // proposed returns a file as it is now and the content that it would get.
 func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewrite) (old file, text string, err error) {
-	rel, err := workspace.Rel(call.Dir, path)
+	rel, err := relative(call, path)
 	if err != nil {
 		return old, "", err
 	}
@@ -59,7 +61,7 @@ func proposed(w *workspace.Workspace, call toolapi.Call, path string, next rewri
 
 // preview returns the diff of a change without making it.
 func preview(call toolapi.Call, path string, next rewrite) (string, error) {
-	w, err := workspace.Open(call.Dir)
+	w, err := openWorkspace(call)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +76,7 @@ func preview(call toolapi.Call, path string, next rewrite) (string, error) {
 // change replaces the content of a file with the result of next. It returns
 // the diff and the diagnostics of the new content.
 func change(ctx context.Context, call toolapi.Call, path string, faults Diagnoser, next rewrite) (pawl.Result, error) {
-	w, err := workspace.Open(call.Dir)
+	w, err := openWorkspace(call)
 	if err != nil {
 		return pawl.Result{}, err
 	}
@@ -116,8 +118,10 @@ func shownChange(path string) []pawl.Access {
 	return []pawl.Access{{Kind: pawl.AccessWrite, Target: path}, {Kind: pawl.AccessRead, Target: path}}
 }
 
-// addFaults appends the diagnostics of the changed files to a result.
+// addFaults appends the diagnostics of the changed files to a result. Language servers
+// know those of the workspace only.
 func addFaults(ctx context.Context, r *pawl.Result, faults Diagnoser, dir string, paths ...string) {
+	paths = slices.DeleteFunc(slices.Clone(paths), filepath.IsAbs)
 	if faults == nil || len(paths) == 0 {
 		return
 	}
@@ -132,11 +136,12 @@ func diffOf(rel string, old file, text string) string {
 }
 
 func wholeDiff(rel string, old file, text string) string {
-	from := "a/" + rel
+	name := strings.TrimPrefix(rel, "/")
+	from := "a/" + name
 	if !old.exists {
 		from = "/dev/null"
 	}
-	return udiff.Unified(from, "b/"+rel, old.text, text)
+	return udiff.Unified(from, "b/"+name, old.text, text)
 }
 
 // current reads a file that is to be changed, up to EditBytes. It does not

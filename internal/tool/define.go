@@ -23,6 +23,7 @@ type definition[In any] struct {
 	risk        toolapi.Risk
 	access      func(call toolapi.Call, in In) ([]pawl.Access, error)
 	preview     func(ctx context.Context, call toolapi.Call, in In) (string, error) // nil means none
+	onView      func(in In) bool                                                    // nil means never
 	run         func(ctx context.Context, call toolapi.Call, in In) (pawl.Result, error)
 }
 
@@ -74,6 +75,12 @@ func define[In any](d definition[In]) toolapi.Tool {
 				return "", err
 			}
 			return d.preview(ctx, call, in)
+		}
+	}
+	if d.onView != nil {
+		t.OnView = func(call toolapi.Call) bool {
+			in, err := decode(call.Input)
+			return err == nil && d.onView(in)
 		}
 	}
 	return t

@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/tool/edit"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
-	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 //go:embed edit.md
@@ -37,7 +36,7 @@ func Edit(faults Diagnoser) toolapi.Tool {
 			if in.Old == in.New {
 				return nil, errors.New("old and new are the same")
 			}
-			rel, err := workspace.Rel(call.Dir, in.Path)
+			rel, err := relative(call, in.Path)
 			return shownChange(rel), err
 		},
 		preview: func(_ context.Context, call toolapi.Call, in editInput) (string, error) {

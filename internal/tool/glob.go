@@ -36,7 +36,7 @@ func (in globInput) start(call toolapi.Call) (string, search.Names, error) {
 	if !path.IsAbs(dir) {
 		dir = filepath.Join(in.Path, dir)
 	}
-	rel, err := workspace.Rel(call.Dir, dir)
+	rel, err := relative(call, dir)
 	return filepath.ToSlash(rel), names, err
 }
 
@@ -58,7 +58,8 @@ func Glob() toolapi.Tool {
 			if err != nil {
 				return pawl.Result{}, err
 			}
-			w, err := workspace.Open(call.Dir)
+			root, dir := locate(call, dir)
+			w, err := workspace.Open(root)
 			if err != nil {
 				return pawl.Result{}, err
 			}
@@ -66,6 +67,9 @@ func Glob() toolapi.Tool {
 			found, err := search.Glob(ctx, w, dir, names, search.Limits{Results: GlobResults, Time: SearchTimeout})
 			if err != nil {
 				return pawl.Result{}, fmt.Errorf("glob: %w", err)
+			}
+			for i, path := range found.Paths {
+				found.Paths[i] = pathIn(call, root, path)
 			}
 			return pawl.Result{Content: showPaths(found)}, nil
 		},

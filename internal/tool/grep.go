@@ -43,18 +43,17 @@ func (in grepInput) query(call toolapi.Call) (search.Query, error) {
 	if q.Names, err = search.ParseNames(in.Include); err != nil {
 		return q, fmt.Errorf("include: %w", err)
 	}
-	q.Path, err = searchPath(call.Dir, in.Path)
+	q.Path, err = searchPath(call, in.Path)
 	q.Reads = call.Reads
 	return q, err
 }
 
-// searchPath returns a path relative to the workspace, with slashes. "" means
-// the workspace.
-func searchPath(dir, path string) (string, error) {
+// searchPath returns a path of a call with slashes. "" means the workspace.
+func searchPath(call toolapi.Call, path string) (string, error) {
 	if path == "" {
 		return ".", nil
 	}
-	rel, err := workspace.Rel(dir, path)
+	rel, err := relative(call, path)
 	return filepath.ToSlash(rel), err
 }
 
@@ -76,16 +75,23 @@ func Grep(engine search.Engine) toolapi.Tool {
 			if err != nil {
 				return pawl.Result{}, err
 			}
-			w, err := workspace.Open(call.Dir)
+			root, path := locate(call, q.Path)
+			w, err := workspace.Open(root)
 			if err != nil {
 				return pawl.Result{}, err
 			}
 			defer w.Close()
-			found, err := search.Grep(ctx, w, call.Dir, engine, q, search.Limits{
+			if q.Path = path; call.Reads != nil {
+				q.Reads = func(path string) bool { return call.Reads(pathIn(call, root, path)) }
+			}
+			found, err := search.Grep(ctx, w, root, engine, q, search.Limits{
 				Results: GrepMatches, LineChars: GrepLineChars, FileBytes: GrepFileBytes, Time: SearchTimeout,
 			})
 			if err != nil {
 				return pawl.Result{}, fmt.Errorf("grep: %w", err)
+			}
+			for i := range found.Files {
+				found.Files[i].Path = pathIn(call, root, found.Files[i].Path)
 			}
 			return pawl.Result{Content: showMatches(found, in)}, nil
 		},

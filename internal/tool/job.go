@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,8 +38,14 @@ type job struct {
 	news    []string        // changes to protected files; set before checked is closed
 	changed sandbox.Outcome // what it changed in its view; set before checked is closed
 	failure error           // its changes could not be applied; set before checked is closed
-	discard atomic.Bool     // its changes are not applied
-	checked chan struct{}   // closed after the command has ended and its sandbox was inspected
+	cancel  atomic.Bool     // its changes are not to be applied
+	dropped bool            // its changes were not applied, because of cancel; set before checked is closed
+
+	review   func([]sandbox.Changes) error // asks the user before its changes are applied; nil means that they are allowed
+	rejected error                         // why review did not allow them; set before checked is closed
+	late     atomic.Bool                   // its call does not wait for it any more, so that the user cannot be asked
+
+	checked chan struct{} // closed after the command has ended and its sandbox was inspected
 	out     *output
 	killed  atomic.Bool
 
@@ -65,13 +72,35 @@ func (j *job) attend() {
 	defer j.boxed.Close()
 	var err error
 	if j.boxed.Finish != nil {
-		if !j.discard.Load() {
-			j.changed, j.failure = j.boxed.Finish(context.Background())
+		if j.dropped = j.cancel.Load(); !j.dropped {
+			j.finish()
 		}
 		return
 	}
 	if j.news, err = j.boxed.Check(); err != nil {
 		j.news = append(j.news, "(the workspace could not be read: "+err.Error()+")")
+	}
+}
+
+var errLate = errors.New("its changes to files are discarded, because the user can be asked about them only while the call waits: use a longer timeout")
+
+// finish applies what the command changed in its view, if the user agrees where they
+// must be asked.
+func (j *job) finish() {
+	var review func([]sandbox.Changes) error
+	if j.review != nil {
+		review = func(list []sandbox.Changes) error {
+			if j.late.Load() {
+				j.rejected = errLate
+			} else {
+				j.rejected = j.review(list)
+			}
+			return j.rejected
+		}
+	}
+	j.changed, j.failure = j.boxed.Finish(context.Background(), review)
+	if j.rejected != nil {
+		j.failure = nil
 	}
 }
 
@@ -166,22 +195,31 @@ func (j *job) reportChanges(r *pawl.Result) {
 			r.Changed = append(r.Changed, sanitize.Line(c.Path))
 		}
 	}
-	for _, refused := range j.changed.Refused[:min(len(j.changed.Refused), maxRefused)] {
+	reportRefused(r, j.changed.Refused)
+	if j.failure != nil {
+		r.Refused = append(r.Refused, sanitize.Line(j.failure.Error()))
+		r.IsError = true
+	}
+	if j.rejected != nil {
+		r.Refused = append(r.Refused, sanitize.Line(j.rejected.Error()))
+		r.IsError = true
+	}
+	if j.dropped {
+		r.Refused = append(r.Refused, "the command was canceled: none of its changes were applied")
+	}
+}
+
+// reportRefused adds the changes that were not applied to a result.
+func reportRefused(r *pawl.Result, list []sandbox.Refusal) {
+	for _, refused := range list[:min(len(list), maxRefused)] {
 		text := sanitize.Line(refused.Path) + " not changed: " + sanitize.Line(refused.Reason)
 		if refused.Kept != "" {
 			text += " (the new content is in " + refused.Kept + ")"
 		}
 		r.Refused = append(r.Refused, text)
 	}
-	if more := len(j.changed.Refused) - maxRefused; more > 0 {
+	if more := len(list) - maxRefused; more > 0 {
 		r.Refused = append(r.Refused, fmt.Sprintf("%s more not changed", humanize.Plural(more, "file")))
-	}
-	if j.failure != nil {
-		r.Refused = append(r.Refused, sanitize.Line(j.failure.Error()))
-		r.IsError = true
-	}
-	if j.discard.Load() && j.boxed.Finish != nil {
-		r.Refused = append(r.Refused, "the command was canceled: none of its changes were applied")
 	}
 }
 

@@ -88,12 +88,20 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 		session: call.Session, command: in.Command, began: time.Now(),
 		out: newOutput(BashBytes, BashDiskBytes, call.Progress), looking: make(chan struct{}, 1), checked: make(chan struct{}),
 	}
+	if call.Review != nil {
+		j.review = func(list []sandbox.Changes) error { return call.Review(ctx, js.describe(list)) }
+	}
 	j.boxed, err = js.sandbox.Wrap(ctx, sandbox.Request{
-		Session: call.Session, Workspace: call.Dir, Mode: call.Mode, Sandboxed: call.Sandboxed,
-		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Job: in.Background, Network: in.Network, Escape: in.Unsandboxed,
+		Session: call.Session, Call: call.ID, Workspace: call.Dir, Dirs: call.Dirs, Mode: call.Mode, Sandboxed: call.Sandboxed,
+		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
+		Review: call.Review != nil,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if j.review != nil && j.boxed.Finish == nil {
+		j.boxed.Close()
+		return nil, errors.New("not run: its changes need approval, and there is no copy-on-write view here")
 	}
 	j.process, err = proc.Start(proc.Command{
 		Args: j.boxed.Args, Env: j.boxed.Env, Bare: true, Files: j.boxed.Files, Attr: j.boxed.Attr,
@@ -148,6 +156,9 @@ func (t *jobTable) checkCapacity() error {
 func (t *jobTable) add(j *job) {
 	t.last++
 	j.id = fmt.Sprintf("job_%d", t.last)
+	if j.boxed.Follow != nil && j.review == nil && !j.over() { // which applies changes while the job runs
+		j.boxed.Follow(j.process.PID())
+	}
 	t.jobs = append(t.jobs, j)
 	ended := 0
 	for _, j := range t.jobs {

@@ -24,7 +24,7 @@ import (
 func TestBashGoesOnInTheBackground(t *testing.T) {
 	t.Parallel()
 	w := newJobEnv(t)
-	c := w.call(fields{"command": "mkfifo more; echo begun; read -r line <more; echo $line; printf 日 | head -c 2; exec sleep 1000", "timeout": 1})
+	c := w.call(fields{"command": "mkfifo more printed; echo begun; read -r line <more; echo $line; printf 日 | head -c 2; echo >printed; exec sleep 1000", "timeout": 1})
 	var returned atomic.Bool
 	c.Progress = func(text string) {
 		if returned.Load() {
@@ -45,8 +45,11 @@ func TestBashGoesOnInTheBackground(t *testing.T) {
 	}
 	w.want("bash_output", fields{"id": "job_1"}, "(no new output; job_1: running)", "background=true job=job_1")
 	w.say("more", "hello\n")
-	// The beginning of a rune is not shown, nor is it lost.
 	w.want("bash_output", fields{"id": "job_1", "wait": 60}, "hello\n(job_1: running)", "background=true job=job_1")
+	if _, err := os.ReadFile(filepath.Join(w.dir, "printed")); err != nil {
+		t.Fatal(err)
+	}
+	// The beginning of a rune is not shown, nor is it lost.
 	w.want("bash_output", fields{"id": "job_1"}, "(no new output; job_1: running)", "background=true job=job_1")
 	const ended = "background=true exit_code=-1 job=job_1 killed=true signal=terminated"
 	w.want("bash_kill", fields{"id": "job_1"}, "\uFFFD\n(job_1: killed)", ended)

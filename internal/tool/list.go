@@ -27,34 +27,35 @@ func List() toolapi.Tool {
 		description: listDescription,
 		risk:        toolapi.RiskSafe,
 		access: func(call toolapi.Call, in listInput) ([]pawl.Access, error) {
-			dir, err := searchPath(call.Dir, in.Path)
+			dir, err := searchPath(call, in.Path)
 			if err != nil {
 				return nil, err
 			}
 			return pathAccess(pawl.AccessRead, call, dir)
 		},
 		run: func(ctx context.Context, call toolapi.Call, in listInput) (pawl.Result, error) {
-			dir, err := searchPath(call.Dir, in.Path)
+			dir, err := searchPath(call, in.Path)
 			if err != nil {
 				return pawl.Result{}, err
 			}
-			w, err := workspace.Open(call.Dir)
-			if err != nil {
-				return pawl.Result{}, err
-			}
-			defer w.Close()
 			depth := in.Depth
 			if depth <= 0 {
 				depth = 2
 			}
-			return listFolder(ctx, w, dir, depth)
+			return listFolder(ctx, call, dir, depth)
 		},
 	})
 }
 
-// listFolder lists a directory of the workspace.
-func listFolder(ctx context.Context, w *workspace.Workspace, dir string, depth int) (pawl.Result, error) {
-	tree, err := search.List(ctx, w, dir, depth, search.Limits{
+// listFolder lists a directory.
+func listFolder(ctx context.Context, call toolapi.Call, dir string, depth int) (pawl.Result, error) {
+	root, path := locate(call, dir)
+	w, err := workspace.Open(root)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	defer w.Close()
+	tree, err := search.List(ctx, w, path, depth, search.Limits{
 		Results: ListEntries, Bytes: ResultBytes - noteBytes, Time: SearchTimeout,
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func ApplyPatch(faults Diagnoser) toolapi.Tool {
 		description: patchDescription,
 		risk:        toolapi.RiskDangerous,
 		access: func(call toolapi.Call, in patchInput) ([]pawl.Access, error) {
-			p, err := parsePatch(call.Dir, in.Patch)
+			p, err := parsePatch(call, in.Patch)
 			if err != nil {
 				return nil, err
 			}
@@ -136,11 +136,11 @@ func savedOfPatch(ctx context.Context, call toolapi.Call, text string) (note str
 	if call.Buffers == nil {
 		return "", nil
 	}
-	p, err := parsePatch(call.Dir, text)
+	p, err := parsePatch(call, text)
 	if err != nil {
 		return "", err
 	}
-	w, err := workspace.Open(call.Dir)
+	w, err := openWorkspace(call)
 	if err != nil {
 		return "", err
 	}
@@ -159,11 +159,11 @@ func savedOfPatch(ctx context.Context, call toolapi.Call, text string) (note str
 
 // openPatch opens the workspace and plans the changes of a patch.
 func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.Workspace, []plannedFile, error) {
-	p, err := parsePatch(call.Dir, text)
+	p, err := parsePatch(call, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := workspace.Open(call.Dir)
+	w, err := openWorkspace(call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +176,7 @@ func openPatch(ctx context.Context, call toolapi.Call, text string) (*workspace.
 
 // parsePatch parses a patch and makes its paths relative to the workspace. A
 // path must occur only once, except that a file can be deleted and then added.
-func parsePatch(dir, text string) (patch.Patch, error) {
+func parsePatch(call toolapi.Call, text string) (patch.Patch, error) {
 	if len(text) > PatchBytes {
 		return patch.Patch{}, fmt.Errorf("the patch has %d bytes: more than the %d of one patch; split it", len(text), PatchBytes)
 	}
@@ -195,7 +195,7 @@ func parsePatch(dir, text string) (patch.Patch, error) {
 			if *path == "" {
 				continue
 			}
-			if *path, err = workspace.Rel(dir, *path); err != nil {
+			if *path, err = relative(call, *path); err != nil {
 				return patch.Patch{}, fmt.Errorf("line %d of the patch: %w", f.Line, err)
 			}
 			first, taken := lines[*path]

@@ -43,7 +43,7 @@ func patchResult(plan []plannedFile) pawl.Result {
 
 // diff returns a unified diff of the file, with git's header lines for a move.
 func (f plannedFile) diff() string {
-	from, to := "a/"+f.path, "b/"+f.path
+	from, to := "a/"+strings.TrimPrefix(f.path, "/"), "b/"+strings.TrimPrefix(f.path, "/")
 	moved := ""
 	switch {
 	case f.removed:
@@ -51,7 +51,7 @@ func (f plannedFile) diff() string {
 	case !f.existed:
 		from = "/dev/null"
 	case f.to != "":
-		to = "b/" + f.to
+		to = "b/" + strings.TrimPrefix(f.to, "/")
 		moved = fmt.Sprintf("rename from %s\nrename to %s\n", f.path, f.to)
 	}
 	return moved + udiff.Unified(from, to, f.old, f.new)

@@ -24,7 +24,7 @@ var planAnswers = []struct {
 	pawl.Option
 }{
 	{"guard", pawl.Option{Label: "Begin", Description: "asks only when a command leaves the sandbox"}},
-	{"ask", pawl.Option{Label: "Begin, and ask", Description: "asks before each change and command"}},
+	{"ask", pawl.Option{Label: "Begin, and ask", Description: "asks before each change of your files"}},
 	{"plan", pawl.Option{Label: "Keep planning"}},
 }
 

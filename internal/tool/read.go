@@ -66,17 +66,17 @@ func Read(blobs store.Blobs) toolapi.Tool {
 }
 
 func readPath(ctx context.Context, call toolapi.Call, in readInput) (pawl.Result, error) {
-	rel, err := workspace.Rel(call.Dir, in.Path)
+	rel, err := relative(call, in.Path)
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	w, err := workspace.Open(call.Dir)
+	w, err := openWorkspace(call)
 	if err != nil {
 		return pawl.Result{}, err
 	}
 	defer w.Close()
 	var f *os.File
-	real, err := workspace.Readable(call.Dir, rel, call.Reads)
+	real, err := workspace.Readable(call.Dir, rel, call.Reads, call.Dirs...)
 	if err == nil {
 		f, err = w.OpenReal(real)
 	}
@@ -92,7 +92,7 @@ func readPath(ctx context.Context, call toolapi.Call, in readInput) (pawl.Result
 	case err != nil:
 		return pawl.Result{}, fmt.Errorf("read %s: %w", in.Path, err)
 	case info.IsDir():
-		return listFolder(ctx, w, rel, 1)
+		return listFolder(ctx, call, rel, 1)
 	case !info.Mode().IsRegular():
 		return pawl.Result{}, fmt.Errorf("read %s: it is not a regular file", in.Path)
 	}
@@ -164,9 +164,9 @@ func readWhole(ctx context.Context, r io.Reader, size int64, kind, path string) 
 	return pawl.Result{Content: fmt.Sprintf("%s, %d bytes", kind, len(data)), Files: []pawl.File{file}}, nil
 }
 
-// pathAccess returns the access of a tool that uses one path of the workspace.
+// pathAccess returns the access of a tool that uses one path of the session's directories.
 func pathAccess(kind pawl.AccessKind, call toolapi.Call, path string) ([]pawl.Access, error) {
-	rel, err := workspace.Rel(call.Dir, path)
+	rel, err := relative(call, path)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func unsaved(ctx context.Context, call toolapi.Call, f file) (text string, ok bo
 	if call.Buffers == nil || !f.exists || !utf8.ValidString(f.text) || len(f.text) > EditBytes {
 		return "", false, nil
 	}
-	text, ok, err = call.Buffers.Unsaved(ctx, toolapi.OnDisk{Path: filepath.Join(call.Dir, f.path), Text: f.text, Changed: f.changed})
+	text, ok, err = call.Buffers.Unsaved(ctx, toolapi.OnDisk{Path: filepath.Join(locate(call, f.path)), Text: f.text, Changed: f.changed})
 	if err == nil && len(text) > EditBytes {
 		return "", false, fmt.Errorf("what it has is longer than %d bytes", EditBytes)
 	}
@@ -44,7 +44,8 @@ func readOpen(ctx context.Context, call toolapi.Call, f *os.File, path, shown st
 	text, note := disk.text, ""
 	_, ok, err := unsaved(ctx, call, disk)
 	if ok && err == nil { // the editor has opened the file by its path: its answer counts only if the path leads to the same file before and after
-		err = workspace.Steady(ctx, call.Dir, path, func() (err error) {
+		dir, rel := locate(call, path)
+		err = workspace.Steady(ctx, dir, rel, func() (err error) {
 			text, ok, err = unsaved(ctx, call, disk)
 			return err
 		})

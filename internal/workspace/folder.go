@@ -15,14 +15,15 @@ import (
 // that redirects a write to a protected file. The error is fs.ErrNotExist if a
 // directory is missing.
 func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) error {
+	root, path := w.confined(path)
 	dir, name := filepath.Split(filepath.Clean(path))
-	folder := w.root
+	folder := root
 	for part := range strings.SplitSeq(filepath.Clean(dir), string(filepath.Separator)) {
 		if part == "." {
 			continue
 		}
 		next, err := enter(folder, part)
-		if folder != w.root {
+		if folder != root {
 			_ = folder.Close() // nothing was written
 		}
 		if err != nil {
@@ -30,7 +31,7 @@ func (w *Workspace) in(path string, f func(folder *os.Root, name string) error) 
 		}
 		folder = next
 	}
-	if folder != w.root {
+	if folder != root {
 		defer folder.Close()
 	}
 	return f(folder, name)
@@ -144,15 +145,18 @@ func (w *Workspace) mkdirAll(path string) error {
 	return nil
 }
 
-// Real resolves all symbolic links in path, which is relative to dir. The result is
-// relative to dir if it is inside of it, otherwise absolute. Path elements that do
+// Real resolves all symbolic links in path, which is absolute or relative to dir. The
+// result is relative to dir if it is inside of it, otherwise absolute. Path elements that do
 // not exist yet are kept as they are.
 func Real(dir, path string) (string, error) {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
 	}
-	real, err := follow(filepath.Join(root, path))
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, path)
+	}
+	real, err := follow(path)
 	if err != nil {
 		return "", err
 	}
@@ -205,14 +209,15 @@ func follow(path string) (string, error) {
 // path contains a symbolic link, reads must permit the target too, because the link
 // may have changed since permission was checked. Open the result without following
 // links. A nil reads permits every file in the workspace.
-func Readable(dir, path string, reads func(path string) bool) (string, error) {
+func Readable(dir, path string, reads func(path string) bool, more ...string) (string, error) {
 	real, err := Real(dir, path)
+	_, _, further := Locate(real, more...)
 	switch {
 	case err != nil:
 		return "", err
 	case real == filepath.Clean(path):
 		return real, nil
-	case filepath.IsAbs(real):
+	case filepath.IsAbs(real) && !further:
 		return "", fmt.Errorf("%s leads outside the workspace, to %s", path, real)
 	case reads != nil && !reads(real):
 		return "", fmt.Errorf("%s leads to %s, which cannot be read by another name: use its own path", path, real)

@@ -1,7 +1,8 @@
-// Package workspace gives confined access to a session's working directory: no
-// relative path, absolute path or symbolic link leads out of it. It reads files and
-// directories, and writes files atomically, one at a time or several in one
-// transaction.
+// Package workspace gives confined access to a session's working directory, and to
+// further project directories if it has any: no relative path, absolute path or symbolic
+// link leads out of them. It reads files and directories, and writes files atomically,
+// one at a time or several in one transaction. Paths are relative to the working
+// directory, and absolute in the further ones.
 package workspace
 
 import (
@@ -13,32 +14,72 @@ import (
 	"syscall"
 )
 
-// Workspace gives access to one directory. The caller must close it.
+// Workspace gives access to the directories of a session. The caller must close it.
 type Workspace struct {
 	dir   string
 	root  *os.Root
+	more  []further
 	fault func(operation, path string) error // for tests: called before each file operation of WriteAll, to make it fail
 }
 
-// Open opens a workspace at dir.
-func Open(dir string) (*Workspace, error) {
+// further is a project directory besides the working directory.
+type further struct {
+	dir  string
+	root *os.Root
+}
+
+// Open opens a workspace at dir, with further project directories.
+func Open(dir string, more ...string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	return &Workspace{dir: dir, root: root}, nil
+	w := &Workspace{dir: dir, root: root}
+	for _, dir := range more {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open project directory: %w", err), w.Close())
+		}
+		w.more = append(w.more, further{filepath.Clean(dir), root})
+	}
+	return w, nil
 }
 
-// Close releases the directory handle.
-func (w *Workspace) Close() error { return w.root.Close() }
+// Close releases the directory handles.
+func (w *Workspace) Close() error {
+	err := w.root.Close()
+	for _, f := range w.more {
+		err = errors.Join(err, f.root.Close())
+	}
+	return err
+}
 
-// Rel returns path, absolute or relative to dir, as a path relative to dir. It is
-// lexical and does not resolve symbolic links. A path outside of dir is an error.
-func Rel(dir, path string) (string, error) {
+// Locate returns the further project directory that an absolute path is in, and the path
+// relative to it.
+func Locate(path string, more ...string) (dir, rel string, ok bool) {
+	for _, dir := range more {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(rel) {
+			return filepath.Clean(dir), rel, true
+		}
+	}
+	return "", "", false
+}
+
+// Rel returns path, absolute or relative to dir, as a path relative to dir or, in one of
+// the further directories, as an absolute path. It is lexical and does not resolve
+// symbolic links. A path outside of them is an error.
+func Rel(dir, path string, more ...string) (string, error) {
 	if path == "" {
 		return "", errors.New("path is empty")
 	}
 	rel := filepath.Clean(path)
+	full := rel
+	if !filepath.IsAbs(path) {
+		full = filepath.Join(dir, path)
+	}
+	if _, _, ok := Locate(full, more...); ok {
+		return full, nil
+	}
 	if filepath.IsAbs(path) {
 		var err error
 		if rel, err = filepath.Rel(dir, path); err != nil {
@@ -53,6 +94,11 @@ func Rel(dir, path string) (string, error) {
 
 // confined returns the root directory to look path up in, and its name there.
 func (w *Workspace) confined(path string) (*os.Root, string) {
+	for _, f := range w.more {
+		if _, rel, ok := Locate(path, f.dir); ok {
+			return f.root, rel
+		}
+	}
 	return w.root, path
 }
 

@@ -414,3 +414,61 @@ func TestOpenMissingFolder(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFurtherDirectories: absolute paths lead to the further directories of a workspace, and to no others.
+func TestFurtherDirectories(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, more, other := filepath.Join(top, "ws"), filepath.Join(top, "more"), filepath.Join(top, "more2")
+	for _, d := range []string{dir, more, other} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "f"), []byte(d), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(other+"/f", more+"/out"), os.Symlink(other, more+"/outdir"), os.Symlink("f", more+"/in")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"f": "f", more + "/f": more + "/f", more: more, "../more/f": more + "/f", dir + "/f": "f", more + "/../more/x": more + "/x",
+		other + "/f": "", "../more2/f": "", more + "/../more2/f": "", top: "", "/": "",
+	} {
+		got, err := workspace.Rel(dir, path, more)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("Rel(%s) is %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for path, want := range map[string]string{more + "/f": more + "/f", more + "/in": more + "/f", more + "/out": "", more + "/outdir/f": ""} {
+		if got, err := workspace.Readable(dir, path, nil, more); got != want || (err == nil) != (want != "") {
+			t.Errorf("Readable(%s) is %q, %v; want %q", path, got, err, want)
+		}
+	}
+	w, err := workspace.Open(dir, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, path := range []string{more + "/new", more + "/deep/er/new", "new"} {
+		if err := w.WriteFile(path, []byte("x")); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, path := range []string{other + "/f", more + "/out", more + "/outdir/new", more + "/../more2/new", "/new", more} {
+		if err := w.WriteFile(path, []byte("x")); err == nil {
+			t.Errorf("%s was written", path)
+		}
+	}
+	for _, path := range []string{other + "/f", more + "/out", more + "/outdir/f"} {
+		if _, err := w.ReadFile(path); err == nil {
+			t.Errorf("%s was read", path)
+		}
+	}
+	if data, err := w.ReadFile(more + "/f"); err != nil || string(data) != more {
+		t.Error(string(data), err)
+	}
+}

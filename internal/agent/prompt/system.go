@@ -20,7 +20,8 @@ type System struct {
 
 	// The environment. What changes during the work, such as uncommitted changes, is left
 	// out: it would defeat the provider's cache.
-	Dir        string // "" leaves out the environment
+	Dir        string   // "" leaves out the environment
+	Dirs       []string // further project directories
 	Repository bool
 	Branch     string // untrusted text; "" if no branch is checked out
 	Platform   string // such as linux/amd64
@@ -56,7 +57,11 @@ func (s System) Text() string {
 	}
 	section("How to work", familyHead, s.Family)
 	if s.Dir != "" {
-		fmt.Fprintf(&b, "\n# Environment\n\n- Working directory: %s\n- Git: %s\n- Platform: %s\n- Date: %s\n", sanitize.Line(s.Dir), s.git(), s.Platform, s.Day)
+		fmt.Fprintf(&b, "\n# Environment\n\n- Working directory: %s\n", sanitize.Line(s.Dir))
+		for _, dir := range s.Dirs {
+			fmt.Fprintf(&b, "- Further project directory: %s (use absolute paths there)\n", sanitize.Line(dir))
+		}
+		fmt.Fprintf(&b, "- Git: %s\n- Platform: %s\n- Date: %s\n", s.git(), s.Platform, s.Day)
 	}
 	section("Rules", rulesHead, s.Rules)
 	section("Agents", agentsHead, s.Agents)

@@ -63,11 +63,16 @@ func checkTransactions(ctx context.Context) Finding {
 	if err == nil {
 		s, err = policy.Open()
 	}
+	var problem error
 	if err == nil {
-		err = s.ViewProblem(ctx, dir)
+		problem, err = s.ViewProblem(ctx, dir)
 	}
-	if err != nil {
-		f.Status, f.Detail = Warn, "commands write to the directory directly, where only known names are protected: "+err.Error()
+	switch {
+	case err != nil:
+		f.Status, f.Detail = Fail, "commands cannot run: "+err.Error()
+		f.Fix = fault.HintOf(err)
+	case problem != nil:
+		f.Status, f.Detail = Warn, "commands write to the directory directly, where only known names are protected: "+problem.Error()
 		f.Fix = "See \"Transactions\" in docs/explanation/sandbox.md."
 	}
 	return f

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/workspace/isolate"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -35,6 +37,8 @@ type gcReport struct {
 	Sandboxes policy.Cleaned    `json:"sandboxes"`
 	// Worktrees lists the deleted worktrees of mission workers.
 	Worktrees []string `json:"worktrees"`
+	// Isolated lists the deleted views of isolated sessions.
+	Isolated []string `json:"isolated"`
 }
 
 type gcFlags struct {
@@ -49,7 +53,7 @@ func Command() *cobra.Command {
 		Use:   "gc",
 		Short: "Delete unused data",
 		Long: `Delete unused data: snapshots for undo, caches and temporary files of sandboxed commands,
-and worktrees of sealed or deleted missions.
+worktrees of sealed or deleted missions, and views of isolated sessions.
 
 Pawl deletes the data of deleted sessions, then data that was not used for --days, then
 the oldest snapshots until all snapshots fit into --quota. A session without snapshots
@@ -84,7 +88,7 @@ still works, but its file changes can no longer be undone. Pawl deletes no sessi
 }
 
 func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
-	r := gcReport{DryRun: f.dry, Worktrees: []string{}}
+	r := gcReport{DryRun: f.dry, Worktrees: []string{}, Isolated: []string{}}
 	var failed error
 	alive := func(id pawl.SessionID) bool {
 		_, err := a.Get(ctx, id)
@@ -109,6 +113,9 @@ func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
 	if r.Sandboxes, err = policy.Clean(clean); err != nil {
 		return r, errors.Join(err, failed)
 	}
+	if r.Isolated, err = sweepViews(alive, clean.Before, f.dry); err != nil {
+		return r, errors.Join(err, failed)
+	}
 	top, err := config.Worktrees()
 	if err != nil {
 		return r, err
@@ -116,6 +123,19 @@ func (f gcFlags) run(ctx context.Context, a *app.App) (gcReport, error) {
 	removed, err := mission.Sweep(ctx, top, func(dir string) bool { return mission.Needed(ctx, a.Get, dir) }, f.dry)
 	r.Worktrees = append(r.Worktrees, removed...)
 	return r, errors.Join(err, failed)
+}
+
+// sweepViews deletes the views of isolated sessions that were deleted, or that were not used since a time.
+func sweepViews(alive func(pawl.SessionID) bool, before time.Time, dry bool) ([]string, error) {
+	dir, err := config.Isolated()
+	if err != nil {
+		return nil, err
+	}
+	removed, err := isolate.Store{Dir: dir}.Sweep(before, func(v isolate.View) bool {
+		sessions, err := v.Sessions()
+		return err == nil && len(sessions) > 0 && !slices.ContainsFunc(sessions, alive)
+	}, dry)
+	return append([]string{}, removed...), err
 }
 
 // withoutNull returns the report with empty lists in place of null.
@@ -155,6 +175,9 @@ func printGC(w io.Writer, r gcReport) {
 		humanize.Plural(r.Sandboxes.Sessions, "session"), humanize.Plural(r.Sandboxes.Folders, "project"))
 	if n := len(r.Worktrees); n > 0 {
 		fmt.Fprintf(w, "missions: %s %s\n", deleted, humanize.Plural(n, "worktree"))
+	}
+	if n := len(r.Isolated); n > 0 {
+		fmt.Fprintf(w, "isolated sessions: %s %s\n", deleted, humanize.Plural(n, "view"))
 	}
 }
 

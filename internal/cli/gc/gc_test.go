@@ -23,6 +23,7 @@ func TestPrintGC(t *testing.T) {
 		},
 		Sandboxes: policy.Cleaned{Sessions: 1, Folders: 2, Before: 900, After: 950},
 		Worktrees: []string{"/w/1"},
+		Isolated:  []string{"/i/1", "/i/2"},
 	}
 	freed := `/home/ada/engine: deleted the snapshots of 1 session
   01JD: over the quota
@@ -32,6 +33,7 @@ unknown directory: deleted the snapshots of 2 sessions (all of this directory: d
 snapshots: freed 11 MB of 12 MB
 sandboxes: freed 0 bytes of 900 bytes (temporary files of 1 session, caches of 2 projects)
 missions: deleted 1 worktree
+isolated sessions: deleted 2 views
 `
 	for dry, want := range map[bool]string{
 		false: freed,

@@ -24,6 +24,8 @@ of 'pawl run'.`
 const rootExample = `  pawl
   pawl "fix the failing test"
   pawl -c                                # continue the last session of this directory
+  pawl --add-dir ../lib                  # work in ../lib too
+  pawl --isolated                        # work on a copy; apply or discard it at the end
   pawl -p "summarize the last commit"
   git diff | pawl -p "review this"`
 

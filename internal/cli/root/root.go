@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/stats"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/proc"
 )
 
 // Main runs pawl and returns its exit code.
@@ -34,13 +35,16 @@ func Main() int { return Run(Command()) }
 // Run runs a root command and returns the exit code of the program. Control sequences are removed
 // from its output, and known secrets are masked.
 func Run(cmd *cobra.Command) int {
+	err := proc.Protect()
 	app.Secrets.AddEnv(os.Environ())
 	stdout, stderr := cli.NewScreen(os.Stdout), cli.NewScreen(os.Stderr)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	ran, err := cmd.ExecuteC()
-	if err != nil {
-		err = flagGroupError(ran, err)
+	if err == nil {
+		var ran *cobra.Command
+		if ran, err = cmd.ExecuteC(); err != nil {
+			err = flagGroupError(ran, err)
+		}
 	}
 	code := report(stderr, err)
 	if err := errors.Join(stdout.Flush(), stderr.Flush()); err != nil && code == 0 {

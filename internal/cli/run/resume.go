@@ -64,6 +64,11 @@ func (f *resumeFlags) run(cmd *cobra.Command, ids []string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: nothing to resume")
 		return nil
 	}
+	if len(sessions) == 1 && !f.list {
+		if done, err := session.EnterView(cmd, false, string(sessions[0].ID), false); done || err != nil {
+			return err
+		}
+	}
 	if f.list {
 		return session.PrintSessions(cmd.OutOrStdout(), sessions)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -32,6 +33,7 @@ type Flags struct {
 	ifBusy   string
 	attached []string
 	schema   string
+	isolated bool
 	server   string // URL of the server that runs the session; "" means this process
 
 	source, workspace string // of a new session in a fleet
@@ -55,6 +57,8 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 permission denied, 4 limit reached
 		Example: `  pawl run "fix the failing test"
   git diff | pawl run "review this change"
   pawl run -c "now add tests"                         # continue the last session
+  pawl run --add-dir ../lib "use the new function"    # work in ../lib too
+  pawl run --isolated "try another parser"            # on a copy; apply or discard it later
   pawl run "/review main.go"                          # run a custom command
   pawl run --format json "fix the build" | jq -r .text
   pawl run --output-schema owners.json -o out.json "who owns which directory?"
@@ -83,6 +87,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 		cmd.MarkFlagsMutuallyExclusive(own, "session", "continue")
 	}
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+	session.AddIsolated(cmd, &f.isolated)
 	cli.GroupFlags(cmd, cli.FlagsSession, "session", "continue", "if-busy", "attach-file")
 	cli.GroupFlags(cmd, cli.FlagsOutput, "output-schema")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach", "source", "workspace")
@@ -90,6 +95,11 @@ func (f *Flags) Add(cmd *cobra.Command) {
 
 // Run works on the prompt in args.
 func (f *Flags) Run(cmd *cobra.Command, args []string) error {
+	if f.server == "" {
+		if done, err := session.EnterView(cmd, f.isolated, f.session, f.last); done || err != nil {
+			return err
+		}
+	}
 	prompt, err := f.prompt(cmd, args)
 	if err != nil {
 		return cli.UsageError(cmd, err)

@@ -125,7 +125,10 @@ command does not run.
 
 The arguments are joined with spaces. Quote a command that contains shell syntax.
 
-Exit codes: 0 allowed, 3 not allowed.`,
+In ask mode, a command whose changes can be reviewed is allowed, and the changes need
+your approval before they are applied.
+
+Exit codes: 0 allowed, 3 not allowed or only with approval.`,
 		Example: `  pawl permissions test go test ./...
   pawl permissions test --mode guard 'cd docs && make > out'
   pawl permissions test --json git push | jq -r .decision`,
@@ -140,7 +143,10 @@ Exit codes: 0 allowed, 3 not allowed.`,
 			if err != nil {
 				return err
 			}
-			c := permission.Call{Tool: "bash", Risk: toolapi.RiskDangerous, Access: []pawl.Access{{Kind: pawl.AccessExec, Target: strings.Join(words, " ")}}}
+			c := permission.Call{
+				Tool: "bash", Risk: toolapi.RiskDangerous, View: true,
+				Access: []pawl.Access{{Kind: pawl.AccessExec, Target: strings.Join(words, " ")}},
+			}
 			v := permission.Decide(p, c)
 			if asJSON {
 				err = cli.WriteJSON(cmd.OutOrStdout(), v)

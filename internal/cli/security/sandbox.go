@@ -106,7 +106,7 @@ func report(ctx context.Context, out io.Writer, w sandbox.Wrapped) (refused bool
 		}
 		return false, err
 	}
-	done, err := w.Finish(context.WithoutCancel(ctx))
+	done, err := w.Finish(context.WithoutCancel(ctx), nil)
 	for _, r := range done.Refused {
 		fmt.Fprintf(out, "pawl: %s not changed: %s\n", sanitize.Line(r.Path), sanitize.Line(r.Reason))
 	}

@@ -35,7 +35,8 @@ the last 6 characters of an id.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(),
-		sessionQueueCommand(), sessionCompactCommand(), sessionShellCommand(), sessionRenameCommand(), sessionExportCommand(), sessionImportCommand(), sessionDeleteCommand())
+		sessionQueueCommand(), sessionCompactCommand(), sessionShellCommand(), sessionRenameCommand(), sessionExportCommand(), sessionImportCommand(), sessionDeleteCommand(),
+		sessionChangesCommand(), sessionApplyCommand(), sessionBranchCommand(), sessionDiscardCommand())
 	return cmd
 }
 

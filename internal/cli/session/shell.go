@@ -121,11 +121,11 @@ func printResult(ctx context.Context, cmd *cobra.Command, svc pawl.Service, id p
 }
 
 // cutNote splits a result into the output of the command and the note in its last line. Only some results have a note,
-// such as that of a command that failed or printed nothing.
+// such as that of a command that failed, printed nothing or made changes that were refused.
 func cutNote(r pawl.Result) (output, note string) {
 	at := strings.LastIndexByte(r.Content, '\n') + 1
 	last := r.Content[at:]
-	noted := r.IsError || r.Meta["binary"] != "" || r.Meta["protected"] != "" || r.Content == "(done, no output)"
+	noted := r.IsError || len(r.Refused) > 0 || r.Meta["binary"] != "" || r.Meta["protected"] != "" || r.Content == "(done, no output)"
 	if !noted || !strings.HasPrefix(last, "(") || !strings.HasSuffix(last, ")") {
 		return r.Content, ""
 	}

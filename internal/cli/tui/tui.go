@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -25,11 +26,12 @@ import (
 // Flags are the flags of 'pawl' without a subcommand.
 type Flags struct {
 	turn.SettingsFlags
-	session string
-	last    bool
-	server  string
-	theme   string
-	lines   bool // use the line-based UI
+	session  string
+	isolated bool
+	last     bool
+	server   string
+	theme    string
+	lines    bool // use the line-based UI
 }
 
 // Add adds the flags to cmd.
@@ -42,6 +44,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.theme, "theme", "", "color theme: dark, light, contrast, plain, terminal, auto or the `name` of your own")
 	flags.BoolVar(&f.lines, "screen-reader", false, "use the line-based interface for screen readers and simple terminals (or PAWL_SCREEN_READER=1)")
 	cmd.MarkFlagsMutuallyExclusive("session", "continue")
+	session.AddIsolated(cmd, &f.isolated)
 	cli.GroupFlags(cmd, cli.FlagsSession, "session", "continue")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
 }
@@ -55,6 +58,11 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); !ok || !cli.IsTerminal(in) || !cli.IsTerminal(cmd.OutOrStdout()) {
 		return noTerminal(cmd, prompt)
+	}
+	if f.server == "" {
+		if done, err := session.EnterView(cmd, f.isolated, f.session, f.last); done || err != nil {
+			return err
+		}
 	}
 	ctx := cmd.Context()
 	dir, err := app.WorkingDir()

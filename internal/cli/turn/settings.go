@@ -44,6 +44,7 @@ type SettingsFlags struct {
 		session float64
 	}
 	tools      []string
+	addDirs    []string
 	Trust      bool
 	askTimeout time.Duration
 }
@@ -55,7 +56,9 @@ var Modes = []string{"plan", "ask", "guard", "auto", "yolo"}
 func (f *SettingsFlags) Add(cmd *cobra.Command) {
 	f.AddAllButAgent(cmd)
 	cmd.Flags().StringVar(&f.agent, "agent", "", "the `agent` to use (default: build)")
+	cmd.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "work in this further project `directory` too (repeatable)")
 	cli.GroupFlags(cmd, cli.FlagsModel, "agent")
+	cli.GroupFlags(cmd, cli.FlagsPermissions, "add-dir")
 }
 
 // AddAllButAgent adds the flags to a command that always uses the same agent.
@@ -106,10 +109,30 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	if f.maxCost < 0 || f.budget.tokens < 0 || f.budget.time < 0 || f.budget.session < 0 {
 		return pawl.Settings{}, errors.New("--max-cost, --max-tokens, --max-time and --max-session-cost must not be negative")
 	}
+	dirs, err := realDirs(f.addDirs)
+	if err != nil {
+		return pawl.Settings{}, err
+	}
 	return pawl.Settings{
-		Agent: f.agent, Model: model, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
+		AddDirs: dirs,
+		Agent:   f.agent, Model: model, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
 		AskTimeout: f.askTimeout, MaxTokens: f.budget.tokens, MaxTime: f.budget.time, MaxSessionCost: pawl.MoneyOf(f.budget.session),
 	}, nil
+}
+
+// realDirs returns the real paths of directories.
+func realDirs(dirs []string) (list []string, err error) {
+	for _, dir := range dirs {
+		real, err := filepath.Abs(dir)
+		if err == nil {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--add-dir: %w", err)
+		}
+		list = append(list, real)
+	}
+	return list, nil
 }
 
 // PrintTrustNotice prints which parts of the project configuration are inactive.

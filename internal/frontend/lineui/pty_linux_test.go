@@ -151,7 +151,8 @@ const waits = `{"calls":[{"name":"bash","input":{"command":"until [ -e go ]; do 
 // to an answer.
 func TestHalfALineIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := newWorkdir(t, waits, writes, done)
+	outside := strings.Replace(waits, `"input":{`, `"input":{"unsandboxed":true,`, 1) // a command on a view would not see the file
+	b := newWorkdir(t, outside, writes, done)
 	x := ui(t, b, "ask")
 	x.Await("\n> ")
 	x.Type("go\n")

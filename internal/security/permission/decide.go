@@ -13,12 +13,14 @@ import (
 // Policy is the permission mode with the rules and grants that apply to a call.
 type Policy struct {
 	Mode      Mode
-	Rules     []Rule  // the user's and the project's
-	Grants    []Grant // of any directory and session: only those of this one count
-	Sandboxed bool    // commands run in a sandbox; in plan mode in one that cannot write
-	Absent    bool    // nobody can be asked: what would be asked is denied
-	Dir       string  // the workspace, its real path
-	Home      string  // the user's home directory; "" means that ~ is not known
+	Rules     []Rule   // the user's and the project's
+	Grants    []Grant  // of any directory and session: only those of this one count
+	Sandboxed bool     // commands run in a sandbox; in plan mode in one that cannot write
+	Review    bool     // a command in the foreground can change nothing but views, which are applied when it has ended
+	Absent    bool     // nobody can be asked: what would be asked is denied
+	Dir       string   // the workspace, its real path
+	Dirs      []string // further project directories, their real paths
+	Home      string   // the user's home directory; "" means that ~ is not known
 	Session   pawl.SessionID
 }
 
@@ -29,6 +31,10 @@ type Call struct {
 	Access []pawl.Access   // with real targets; a path that was given through links is named in both spellings, as two accesses
 	Input  json.RawMessage // what the model wrote: for [Fingerprint]
 	Change string          // what it would change, as a diff: for [Show]
+
+	// View means that the call runs a command on a view, if there is one: it neither
+	// runs in the background nor leaves the sandbox.
+	View bool
 }
 
 // Verdict is the decision on a call, with its reasons.
@@ -79,7 +85,7 @@ func (j *decider) verdict() Verdict {
 			v.Decision, v.Why = Stricter(v.Decision, f.Decision), f.describe()
 		}
 	}
-	if v.Decision == Ask {
+	if v.Decision == Ask || v.Decision == Review && !j.Absent { // hooks allow only what is offered
 		v.Offer = offers(j.findings)
 	}
 	return v

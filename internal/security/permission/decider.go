@@ -78,9 +78,9 @@ func (j *decider) path(a pawl.Access) {
 	if a.Kind == pawl.AccessWrite {
 		c = classEdit
 	}
-	// Names above the workspace do not count: it may be below a protected name.
-	protected := a.Kind == pawl.AccessWrite && (protect.Protected(cmp.Or(at.rel, f.Path)) || !path.IsAbs(a.Target) && protect.Protected(a.Target))
-	if at.rel == "" || protected {
+	// Names above a project directory do not count: it may be below a protected name.
+	protected := a.Kind == pawl.AccessWrite && (protect.Protected(cmp.Or(at.inside(), f.Path)) || !path.IsAbs(a.Target) && protect.Protected(a.Target))
+	if at.inside() == "" || protected {
 		c = classLeave
 	}
 	s := j.Mode.decide(c)
@@ -155,6 +155,9 @@ func (j *decider) command(a pawl.Access) {
 	base := j.Mode.decide(c)
 	if a.Kind == pawl.AccessExec && !j.Sandboxed && base.decision != Allow && j.Mode != ModePlan {
 		base.why += ": no sandbox is available"
+	}
+	if c == classRun && base.decision == Ask && j.Review && j.c.View {
+		base = modeDecision{decision: Review, why: "ask mode confirms the changes of a command before they are applied"}
 	}
 	if len(script.segments) == 0 { // nothing but comments
 		j.find(Finding{Access: a}, base, matching{})
@@ -272,7 +275,7 @@ func (j *decider) find(f Finding, s modeDecision, w matching) {
 			f.Decision, f.Why = decision, why
 		}
 	}
-	if f.Decision == Ask && !s.firm && w.offer != nil {
+	if (f.Decision == Ask || f.Decision == Review) && !s.firm && w.offer != nil {
 		f.offer = w.offer()
 	}
 	if f.Decision == Ask && j.Absent {

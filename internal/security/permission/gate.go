@@ -214,7 +214,7 @@ func (j *decider) gatePlace(dir, target string, rootsOnly bool) string {
 	switch why := j.gatePath(at); {
 	case why != "":
 		return why
-	case at.rel != "":
+	case at.inside() != "":
 		return ""
 	case path.Dir(at.abs) == "/" && at.abs != "/tmp":
 		return "affects " + at.abs
@@ -232,14 +232,14 @@ func (j *decider) gatePath(at place) string {
 		return "affects the root directory"
 	case at.home == "~":
 		return "affects the home directory"
-	case at.rel == ".":
+	case at.inside() == ".":
 		return aboutWorkspace
-	case protect.Fold(at.rel) == ".git":
+	case protect.Fold(at.inside()) == ".git":
 		return "affects the git history of the workspace"
 	case isDevice(at.abs):
 		return "affects the device " + at.abs
 	}
-	for _, root := range []string{j.Dir, j.Home} {
+	for _, root := range append([]string{j.Dir, j.Home}, j.Dirs...) {
 		if _, ok := below(at.abs, path.Clean(root)); ok {
 			return "affects a directory above " + root
 		}

@@ -17,7 +17,7 @@ type Mode string
 // The permission modes.
 const (
 	ModePlan  Mode = "plan"  // reads only
-	ModeAsk   Mode = "ask"   // asks before each change and command
+	ModeAsk   Mode = "ask"   // asks before each change and command; for commands see Review
 	ModeGuard Mode = "guard" // asks before what leaves the sandbox
 	ModeAuto  Mode = "auto"  // denies what leaves the sandbox
 	ModeYolo  Mode = "yolo"  // allows everything, without a sandbox
@@ -38,8 +38,11 @@ type Decision string
 // The decisions, from the loosest to the strictest.
 const (
 	Allow Decision = "allow"
-	Ask   Decision = "ask"
-	Deny  Decision = "deny"
+	// Review lets a command run on a copy-on-write view and asks before its changes are
+	// applied. Only the mode decides so, not a rule.
+	Review Decision = "review"
+	Ask    Decision = "ask"
+	Deny   Decision = "deny"
 )
 
 // Stricter returns the stricter of two decisions.
@@ -54,10 +57,12 @@ func (d Decision) rank() int {
 	switch d {
 	case Allow:
 		return 0
-	case Ask:
+	case Review:
 		return 1
-	default:
+	case Ask:
 		return 2
+	default:
+		return 3
 	}
 }
 

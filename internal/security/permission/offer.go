@@ -39,7 +39,7 @@ func (r Rule) owner() string {
 func offers(findings []Finding) []Rule {
 	var rules []Rule
 	for _, f := range findings {
-		if f.Decision != Ask {
+		if f.Decision != Ask && f.Decision != Review {
 			continue
 		}
 		if f.offer == nil {

@@ -16,10 +16,14 @@ import (
 
 // place is a path in all spellings that a rule may use for it.
 type place struct {
-	rel  string // from the workspace; "" if it is outside
-	abs  string // "" if it is not known
-	home string // from the home directory, with a ~; "" if it is not below
+	rel   string // from the workspace; "" if it is outside
+	added string // from a further project directory; "" if it is in none
+	abs   string // "" if it is not known
+	home  string // from the home directory, with a ~; "" if it is not below
 }
+
+// inside returns the path from the project directory that contains the place, or "".
+func (at place) inside() string { return cmp.Or(at.rel, at.added) }
 
 // place returns the spellings of a target. It does not follow links: callers have
 // resolved the target.
@@ -54,6 +58,11 @@ func (p Policy) place(target string) (place, error) {
 	}
 	if rel, ok := below(p.Dir, at.abs); ok {
 		at.rel = rel
+	}
+	for _, dir := range p.Dirs {
+		if rel, ok := below(dir, at.abs); ok && at.rel == "" {
+			at.added = rel
+		}
 	}
 	if rel, ok := below(p.Home, at.abs); ok {
 		at.home = path.Join("~", rel)
@@ -166,9 +175,11 @@ func (p pathPattern) allows(at place) bool {
 
 // covers reports whether the pattern, in a rule that asks or denies, matches the
 // place. It matches generously: names are folded, a pattern covers everything below
-// what it matches, one that begins with **/ also matches paths outside of the
-// workspace, and writing a directory counts as writing what it contains.
+// what it matches, one that is relative to the workspace also matches in further project
+// directories, one that begins with **/ also matches paths outside of them, and writing
+// a directory counts as writing what it contains.
 func (p pathPattern) covers(at place, write bool) bool {
+	at.rel = at.inside()
 	glob, name := protect.FoldText(p.glob), p.spelling(at)
 	if name == "" && strings.HasPrefix(glob, "**/") {
 		name = strings.TrimPrefix(cmp.Or(at.abs, at.home), "/")

@@ -51,6 +51,8 @@ func title(c Call, v Verdict) string {
 	switch v.Decision {
 	case Allow:
 		return "Allowed"
+	case Review:
+		return "Allowed; its changes need your approval"
 	case Ask:
 	default:
 		return "Denied"
@@ -346,7 +348,7 @@ func showInput(b *strings.Builder, input json.RawMessage, shown map[string]bool)
 }
 
 func showOffer(b *strings.Builder, v Verdict) {
-	if v.Decision != Ask {
+	if v.Decision != Ask && v.Decision != Review {
 		return
 	}
 	if len(v.Offer) == 0 {

@@ -10,11 +10,12 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
 // Cleaning selects the directories of sandboxes to remove.
 type Cleaning struct {
-	Alive  func(pawl.SessionID) bool // the temporary files of other sessions are removed
+	Alive  func(pawl.SessionID) bool // the temporary files and caches of other sessions are removed
 	Before time.Time                 // what was last used before this is removed too
 	DryRun bool                      // nothing is removed
 }
@@ -22,7 +23,7 @@ type Cleaning struct {
 // Cleaned reports what was removed, or would be.
 type Cleaned struct {
 	Sessions int   `json:"sessions"` // whose temporary files were removed
-	Folders  int   `json:"projects"` // workspaces whose caches were removed
+	Folders  int   `json:"projects"` // sessions and workspaces whose caches were removed
 	Before   int64 `json:"before"`   // total bytes before
 	After    int64 `json:"after"`
 }
@@ -44,7 +45,7 @@ func Clean(c Cleaning) (Cleaned, error) {
 		}
 		done.Sessions++
 		if !c.DryRun {
-			f.drop(id)
+			tree.RemoveAll(filepath.Join(f.cache, "tmp", name))
 		}
 	})
 	if err != nil {
@@ -52,13 +53,14 @@ func Clean(c Cleaning) (Cleaned, error) {
 	}
 	err = f.each("box", func(name string, size int64, used time.Time) {
 		done.Before += size
-		if !used.Before(c.Before) {
+		id := pawl.SessionID(name)
+		if !used.Before(c.Before) && (!id.Valid() || c.Alive(id)) {
 			done.After += size
 			return
 		}
 		done.Folders++
 		if !c.DryRun {
-			remove(filepath.Join(f.cache, "box", name))
+			tree.RemoveAll(filepath.Join(f.cache, "box", name))
 		}
 	})
 	if err != nil {

@@ -37,6 +37,8 @@ func TestClean(t *testing.T) {
 	put(false, "tmp", "not a session", "a")
 	put(true, "box", "old", "a")
 	put(false, "box", "new", "a")
+	put(false, "box", alive, "files", "a")
+	put(false, "box", deleted, "files", "a")
 	if err := os.Chmod(filepath.Join(cache, "tmp", deleted, "deep"), 0o500); err != nil {
 		t.Fatal(err)
 	}
@@ -67,10 +69,10 @@ func TestClean(t *testing.T) {
 	if diff := cmp.Diff(plan, done); diff != "" {
 		t.Errorf("a dry run said something else: %s", diff)
 	}
-	if done.Sessions != 2 || done.Folders != 1 || done.After >= done.Before || done.After == 0 {
+	if done.Sessions != 2 || done.Folders != 2 || done.After >= done.Before || done.After == 0 {
 		t.Errorf("cleaned %+v", done)
 	}
-	want := []string{"box/new", "tmp/" + alive, "tmp/not a session"}
+	want := []string{"box/" + alive, "box/new", "tmp/" + alive, "tmp/not a session"}
 	if diff := cmp.Diff(want, there()); diff != "" {
 		t.Error(diff)
 	}

@@ -59,8 +59,8 @@ const maxDenied = 50_000
 
 // denied returns the files that rules of the user, the administrator and a trusted
 // project deny reading, so that commands cannot read them either. Outside of the
-// workspace only rules with absolute paths, or paths from ~, count.
-func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
+// project's directories only rules with absolute paths, or paths from ~, count.
+func (s *Safety) denied(ctx context.Context, dir string, more []string) ([]string, error) {
 	user, err := s.User()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	l := looker{policy: permission.Policy{Mode: permission.ModeGuard, Rules: rules, Dir: dir, Home: s.home}}
+	l := looker{policy: permission.Policy{Mode: permission.ModeGuard, Rules: rules, Dir: dir, Dirs: more, Home: s.home}}
 	for _, r := range rules {
 		if !filepath.IsAbs(r.Pattern) && !strings.HasPrefix(r.Pattern, "~") {
 			continue
@@ -104,7 +104,12 @@ func (s *Safety) denied(ctx context.Context, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
-	return l.found, l.look(dir)
+	for _, dir := range append([]string{dir}, more...) {
+		if err := l.look(dir); err != nil {
+			return nil, err
+		}
+	}
+	return l.found, nil
 }
 
 // looker searches for files that a policy denies.
@@ -117,7 +122,7 @@ type looker struct {
 // look finds the outermost denied paths below a directory.
 func (l *looker) look(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == l.policy.Dir {
+		if err != nil || path == l.policy.Dir || slices.Contains(l.policy.Dirs, path) {
 			return nil //nolint:nilerr // what pawl cannot look into, it does not guard
 		}
 		if l.seen++; l.seen > maxDenied {

@@ -54,7 +54,7 @@ func TestDenied(t *testing.T) { //nolint:paralleltest // it sets environment var
 		{outside, []string{outside}},
 	} {
 		deny(t, tt.pattern)
-		got, err := s.denied(t.Context(), dir)
+		got, err := s.denied(t.Context(), dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

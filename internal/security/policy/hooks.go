@@ -168,14 +168,11 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 	if own || c.Mode == string(permission.ModeYolo) {
 		return sandbox.Unwrapped(c.Args, c.Env), nil
 	}
-	p, err := s.Profile(ctx, c.Dir)
+	p, err := s.sessionProfile(ctx, c.Dir, nil, c.Session)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.ReadOnly, p.Pass = c.Dir, c.Mode == string(permission.ModePlan), proc.Marks()
-	if p.Temp, err = s.dirs.temp(c.Session); err != nil {
-		return sandbox.Wrapped{}, err
-	}
 	for _, entry := range c.Env { // the rest is the sandbox's own
 		if strings.HasPrefix(entry, "CLAUDE_") || strings.HasPrefix(entry, "PAWL_") {
 			p.Env = append(p.Env, entry)

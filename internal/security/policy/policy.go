@@ -75,7 +75,11 @@ func Open() (*Safety, error) {
 	s.trust = trust.Store{Path: filepath.Join(data, "trust.json")}
 	s.apart = filepath.Join(data, "allowed")
 	s.dirs = privateDirs{cache: cache}
-	s.transactions = transaction.Open(filepath.Join(data, "transactions"))
+	transactions, err := config.Transactions()
+	if err != nil {
+		return nil, err
+	}
+	s.transactions = transaction.Open(transactions)
 	return s, nil
 }
 
@@ -102,6 +106,10 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return p, err
 	}
+	if err := s.CheckDirs(p.Dir, settings.AddDirs); err != nil {
+		return p, err
+	}
+	p.Dirs = settings.AddDirs
 	if err := s.chooseMode(ctx, &p, cmp.Or(settings.Mode, user.Permissions.Mode)); err != nil {
 		return p, err
 	}
@@ -132,6 +140,7 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 	if err != nil {
 		return p, err
 	}
+	p.Review = p.Mode == permission.ModeAsk && !worker && s.reviewProblem(ctx, append([]string{p.Dir}, p.Dirs...), user.Sandbox) == nil
 	grants := s.grantsOf(p.Dir)
 	if p.Grants, err = s.given.get(grants.Path, grants.List); err != nil {
 		return p, err

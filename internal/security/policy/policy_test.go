@@ -172,7 +172,7 @@ func TestDeniedFiles(t *testing.T) { //nolint:paralleltest // it sets environmen
 	put(t, dir, "sub/secret.txt", "x")
 	put(t, dir, "main.go", "x")
 	configure(t, `{"permissions":{"rules":[{"kind":"read","pattern":"keys","decision":"deny"},{"kind":"read","pattern":"**/secret.txt","decision":"deny"},{"kind":"read","pattern":"~/private/","decision":"deny"},{"kind":"read","pattern":"/srv/*.key","decision":"deny"}]}}`)
-	got, err := s.denied(t.Context(), dir)
+	got, err := s.denied(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,11 +256,11 @@ func TestDeniedByTheProject(t *testing.T) { //nolint:paralleltest // it sets env
 	s, dir, _ := open(t)
 	put(t, dir, "private/a", "x")
 	put(t, dir, ".pawl/config.json", `{"permissions":{"rules":[{"kind":"read","pattern":"private","decision":"deny"}]}}`)
-	if got, err := s.denied(t.Context(), dir); err != nil || len(got) > 0 {
+	if got, err := s.denied(t.Context(), dir, nil); err != nil || len(got) > 0 {
 		t.Errorf("nobody trusts it: %q, %v", got, err)
 	}
 	policy(t, s, dir, pawl.Settings{Trusted: true})
-	if got, err := s.denied(t.Context(), dir); err != nil || !slices.Equal(got, []string{filepath.Join(dir, "private")}) {
+	if got, err := s.denied(t.Context(), dir, nil); err != nil || !slices.Equal(got, []string{filepath.Join(dir, "private")}) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

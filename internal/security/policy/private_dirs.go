@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
 // privateDirs manages the directories that sandboxes write to besides the workspace.
@@ -19,40 +18,13 @@ import (
 type privateDirs struct{ cache string }
 
 // temp returns a session's directory for temporary files, which its sandboxes see as
-// /tmp.
+// /tmp. It is one for all commands of a session, because models write a file there with
+// one command and read it with the next.
 func (f privateDirs) temp(id pawl.SessionID) (string, error) {
 	if !id.Valid() {
 		return "", fmt.Errorf("invalid session id %q", id)
 	}
 	return f.private("tmp", string(id))
-}
-
-// shared returns the directory for the caches of programs in a workspace, which its
-// commands share. They must not write the user's caches or those of other workspaces.
-func (f privateDirs) shared(dir string) (string, error) {
-	sum := sha256.Sum256([]byte(dir))
-	return f.private("box", hex.EncodeToString(sum[:8]))
-}
-
-// Cache returns the directory for the caches of programs in a workspace's sandbox.
-func (s *Safety) Cache(dir string) (string, error) {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", err
-	}
-	return s.dirs.shared(dir)
-}
-
-// DropCache removes the caches of a workspace, before it is removed itself.
-func (s *Safety) DropCache(dir string) error {
-	cache, err := s.Cache(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		remove(cache)
-	}
-	return err
 }
 
 // private creates a directory that only its owner can access. An existing one that
@@ -92,25 +64,11 @@ func ours(info fs.FileInfo, others fs.FileMode) bool {
 	return info.IsDir() && info.Mode().Perm()&others == 0 && ok && int(owner.Uid) == os.Geteuid()
 }
 
-// drop removes a session's temporary files.
+// drop removes a session's temporary files and caches.
 func (f privateDirs) drop(id pawl.SessionID) {
 	if !id.Valid() {
 		return
 	}
-	remove(filepath.Join(f.cache, "tmp", string(id)))
-}
-
-// remove removes a directory tree, if need be by making it writable first.
-func remove(path string) {
-	if os.RemoveAll(path) == nil {
-		return
-	}
-	// Some programs leave read-only directories.
-	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(name, 0o700) //nolint:gosec // it is about to be removed
-		}
-		return nil
-	})
-	_ = os.RemoveAll(path) // what remains is in pawl's cache, and is removed with it
+	tree.RemoveAll(filepath.Join(f.cache, "tmp", string(id)))
+	tree.RemoveAll(filepath.Join(f.cache, "box", string(id)))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/security/egress/proxy"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/workspace/transaction"
 )
 
 // hiddenNames are files of a workspace that are hidden from commands, and that tools
@@ -54,28 +55,45 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(r.Args, env), err
 	}
-	p, err := s.Profile(ctx, r.Workspace)
+	p, err := s.sessionProfile(ctx, r.Workspace, r.Dirs, r.Session)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.ReadOnly, p.Pass = r.Dir, r.Mode == string(permission.ModePlan), proc.Marks()
-	if p.Temp, err = s.dirs.temp(r.Session); err != nil {
-		return sandbox.Wrapped{}, err
-	}
 	user, err := s.User()
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
+	hosts := slices.Concat(user.Sandbox.Network, r.Network)
 	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
-		return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, slices.Concat(user.Sandbox.Network, r.Network))
+		return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, hosts)
 	}
-	switch {
-	case p.ReadOnly:
+	if p.ReadOnly {
 		return wrap(p)
-	case r.Job:
-		return s.withoutView(p, wrap)
 	}
-	return s.withView(ctx, p, wrap)
+	w, all, err := s.withView(ctx, p, wrap)
+	if err != nil {
+		return w, err
+	}
+	outside := slices.Concat(hosts, s.writableOutside(p), w.Repository)
+	if r.Review && (len(all) == 0 || len(outside) > 0) {
+		w.Close()
+		return sandbox.Wrapped{}, fault.New(pawl.ErrDenied, "not run: %w", errUnreviewable)
+	}
+	if len(all) == 0 {
+		return w, nil
+	}
+	if err := s.transactions.Record(transaction.Call{Session: r.Session, ID: r.Call}, outside, all...); err != nil {
+		w.Close()
+		return sandbox.Wrapped{}, err
+	}
+	return w, nil
+}
+
+// writableOutside returns the directories besides the workspace that a command can change
+// lastingly: all that are writable, without the cache of the project's sandboxes.
+func (s *Safety) writableOutside(p sandbox.Profile) []string {
+	return slices.DeleteFunc(slices.Clone(p.Writable), func(path string) bool { return holds(s.dirs.cache, path) })
 }
 
 // wrapOut is wrap with a proxy to the hosts, if there are any.
@@ -120,7 +138,7 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 // WrapServer puts a language server into a sandbox: it reads what a model wrote, and
 // many run code of the project.
 func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
-	p, err := s.Profile(ctx, dir)
+	p, err := s.ownerProfile(ctx, dir, ownerServer)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
@@ -135,7 +153,7 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
 	backend, _ := s.detect(ctx)
 	w, err := backend.Wrap(args, p)
-	if errors.Is(err, sandbox.ErrNoSandbox) && !boxed {
+	if errors.Is(err, sandbox.ErrNoSandbox) && !boxed && len(p.Views) == 0 {
 		// A person has approved it: see permission.Policy.Sandboxed.
 		env, err := s.openEnv()
 		return sandbox.Unwrapped(args, env), err
@@ -146,10 +164,39 @@ func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, box
 	return w, nil
 }
 
-// Profile returns what a command may access in a workspace. Pawl's log, keys and
-// configuration are hidden; in the worktree of a mission, so are the other worktrees
-// and the repository.
+// Profile returns what a command of a person may access in a workspace.
 func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, error) {
+	return s.ownerProfile(ctx, dir, ownerPerson)
+}
+
+// ownerProfile returns what a command may access in a workspace, with the caches of an
+// owner that is no session.
+func (s *Safety) ownerProfile(ctx context.Context, dir, kind string) (sandbox.Profile, error) {
+	p, err := s.profile(ctx, dir, nil)
+	if err == nil {
+		err = s.useCaches(&p, ownerOf(kind, p.Dir))
+	}
+	return p, err
+}
+
+// sessionProfile returns what a command of a session may access in a workspace. Its
+// temporary files and caches are invisible to other sessions.
+func (s *Safety) sessionProfile(ctx context.Context, dir string, more []string, id pawl.SessionID) (sandbox.Profile, error) {
+	p, err := s.profile(ctx, dir, more)
+	if err != nil {
+		return p, err
+	}
+	if p.Temp, err = s.dirs.temp(id); err != nil {
+		return p, err
+	}
+	return p, s.useCaches(&p, string(id))
+}
+
+// profile returns what a command may access in a workspace. Pawl's log, keys,
+// configuration and the files of other sandboxes are hidden; in the worktree of a
+// mission, so are the other worktrees and the repository. more are further project
+// directories.
+func (s *Safety) profile(ctx context.Context, dir string, more []string) (sandbox.Profile, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return sandbox.Profile{}, err
@@ -162,15 +209,18 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
+	if err := s.CheckDirs(dir, more); err != nil {
+		return sandbox.Profile{}, err
+	}
 	p := sandbox.Profile{
-		Dir: dir, Env: slices.Concat(toolVariables, user.Sandbox.Env),
-		Hidden: slices.Concat(hiddenNames, user.Sandbox.Hidden), Writable: existing(user.Sandbox.Writable),
+		Dir: dir, Dirs: more, Env: slices.Concat(toolVariables, user.Sandbox.Env), Apart: []string{s.dirs.cache},
+		Hidden: slices.Concat(hiddenNames, user.Sandbox.Hidden), Writable: directories(user.Sandbox.Writable), Readable: existing(user.Sandbox.Readable),
 	}
 	own, err := ownFiles()
 	if err != nil {
 		return p, err
 	}
-	denied, err := s.denied(ctx, dir)
+	denied, err := s.denied(ctx, dir, more)
 	if err != nil {
 		return p, err
 	}
@@ -178,22 +228,24 @@ func (s *Safety) Profile(ctx context.Context, dir string) (sandbox.Profile, erro
 	if !worker {
 		p.Hidden = append(p.Hidden, own...)
 	} else {
-		place.enclose(&p, own, s.dirs.cache)
+		place.enclose(&p, own)
 	}
-	cache, err := s.dirs.shared(dir)
-	if err != nil {
-		return p, err
-	}
-	p.Writable = append(p.Writable, cache)
-	p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "npm_config_cache="+filepath.Join(cache, "npm"))
 	return p, nil
+}
+
+// directories returns the paths that are directories.
+func directories(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // existing returns the paths that exist.
 func existing(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		info, err := os.Stat(path)
-		return err != nil || !info.IsDir()
+		_, err := os.Stat(path)
+		return err != nil
 	})
 }
 
@@ -230,7 +282,7 @@ func ownFiles() ([]string, error) {
 	return own, nil
 }
 
-// End removes the temporary files of a session.
+// End removes the temporary files and caches of a session.
 func (s *Safety) End(id pawl.SessionID) { s.dirs.drop(id) }
 
 // Close releases the resources of all sandboxes.
@@ -271,5 +323,6 @@ func (s *Safety) WrapCheck(ctx context.Context, args []string, p sandbox.Profile
 		return sandbox.Wrapped{}, err
 	}
 	p.Pass, p.Env, p.Hidden = proc.Marks(), slices.Concat(toolVariables, p.Env), append(p.Hidden, own...)
+	p.Apart = append(p.Apart, s.dirs.cache)
 	return s.wrapOut(ctx, args, p, true, hosts)
 }

@@ -76,7 +76,7 @@ func (s *Safety) Servers(ctx context.Context, dir string, userTrusts bool) ([]Se
 // that the user allows commands. It returns an error if there is no sandbox: trusting
 // the project does not permit to run the server without one.
 func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
-	p, err := s.Profile(ctx, dir)
+	p, err := s.ownerProfile(ctx, dir, ownerServer)
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}

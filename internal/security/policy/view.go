@@ -1,18 +1,27 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 
+	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/workspace/transaction"
 )
 
 // views remembers for which workspaces this machine can show a copy-on-write view.
 type views struct {
-	mu  sync.Mutex
-	why map[string]error // by workspace; nil if it can
+	mu      sync.Mutex
+	problem map[string]error // by workspace; nil if it can
 }
 
 // Recover completes or discards the changes of commands that a crash has interrupted.
@@ -26,34 +35,103 @@ func (s *Safety) WrapOnce(ctx context.Context, args []string, p sandbox.Profile)
 	if p.ReadOnly {
 		return wrap(p)
 	}
-	return s.withView(ctx, p, wrap)
+	w, _, err := s.withView(ctx, p, wrap)
+	return w, err
 }
 
-// withView calls wrap with a profile whose workspace is a copy-on-write view, and lets
-// the command's changes be applied when it ends. Where a view is impossible, the
-// command writes to the workspace itself, and what is protected is read-only.
-func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sandbox.Profile) (sandbox.Wrapped, error)) (sandbox.Wrapped, error) {
-	if err := s.ViewProblem(ctx, p.Dir); err != nil {
-		return s.withoutView(p, wrap)
+// Commands knows the outcomes of the commands that ran on views.
+func (s *Safety) Commands() *transaction.Store { return s.transactions }
+
+// withView calls wrap with a profile whose directories are copy-on-write views, and lets
+// the command's changes be applied when it ends. Where a view of the workspace is
+// impossible, the command writes to the workspace itself, and what is protected is
+// read-only, and there are no transactions. Further directories without a view are
+// read-only.
+func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sandbox.Profile) (sandbox.Wrapped, error)) (sandbox.Wrapped, []*transaction.Transaction, error) {
+	problem, err := s.ViewProblem(ctx, p.Dir)
+	switch {
+	case err != nil:
+		return sandbox.Wrapped{}, nil, err
+	case problem != nil:
+		w, err := s.withoutView(p, wrap)
+		return w, nil, err
 	}
-	t, err := s.transactions.Begin(ctx, p.Dir)
+	all, err := s.beginAll(ctx, &p)
+	closeAll := func() {
+		for _, t := range all {
+			t.Close()
+		}
+	}
 	if err != nil {
-		return sandbox.Wrapped{}, err
+		closeAll()
+		return sandbox.Wrapped{}, nil, err
 	}
-	p.View = viewOf(t)
-	p.Committed = func(paths []string) map[string][]byte { return committed(ctx, p.Dir, paths) }
+	p.Indexed = func(dir string, paths []string) map[string][]byte { return indexed(ctx, dir, paths) }
+	follow, err := follower(ctx, p, all)
+	if err != nil {
+		closeAll()
+		return sandbox.Wrapped{}, nil, err
+	}
 	w, err := wrap(p)
 	if err != nil {
-		t.Close()
-		return w, err
+		closeAll()
+		return w, nil, err
 	}
 	closeSandbox := w.Close
-	w.Finish = func(ctx context.Context) (sandbox.Outcome, error) { return finish(ctx, t) }
+	w.Follow = follow
+	w.Finish = func(ctx context.Context, review func([]sandbox.Changes) error) (sandbox.Outcome, error) {
+		return finishAll(ctx, p.Views, all, review)
+	}
 	w.Close = func() {
 		closeSandbox()
-		t.Close()
+		closeAll()
 	}
-	return w, nil
+	return w, all, nil
+}
+
+// follower returns a function that keeps the views of a job up to date.
+func follower(ctx context.Context, p sandbox.Profile, all []*transaction.Transaction) (func(pid int), error) {
+	ctx = context.WithoutCancel(ctx)
+	var hidden []func(string) bool
+	for _, view := range p.Views {
+		hides, err := p.Hides(view.Dir)
+		if err != nil {
+			return nil, err
+		}
+		hidden = append(hidden, hides)
+	}
+	return func(pid int) {
+		for i, t := range all {
+			t.Follow(transaction.Following{
+				Mounted: filepath.Join("/proc", strconv.Itoa(pid), "root", t.Merged()),
+				Hidden:  hidden[i], Ignored: func() []string { return ignoredDirs(ctx, p.Views[i].Dir) },
+			})
+		}
+	}, nil
+}
+
+// beginAll begins the transactions of a profile's directories and adds their views. A
+// further directory that cannot be shown as a view gets none. After an error the caller
+// closes those that were begun.
+func (s *Safety) beginAll(ctx context.Context, p *sandbox.Profile) (all []*transaction.Transaction, err error) {
+	for _, dir := range append([]string{p.Dir}, p.Dirs...) {
+		if dir != p.Dir {
+			problem, err := s.ViewProblem(ctx, dir)
+			if err != nil {
+				return all, err
+			}
+			if problem != nil {
+				continue
+			}
+		}
+		t, err := s.transactions.Begin(ctx, dir)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, t)
+		p.Views = append(p.Views, viewOf(t, dir))
+	}
+	return all, nil
 }
 
 // withoutView calls wrap, and lets transactions know that the command writes to the
@@ -73,46 +151,154 @@ func (s *Safety) withoutView(p sandbox.Profile, wrap func(sandbox.Profile) (sand
 	return w, nil
 }
 
-func finish(ctx context.Context, t *transaction.Transaction) (sandbox.Outcome, error) {
-	done, err := t.Finish(ctx)
-	out := sandbox.Outcome{Applied: done.Applied}
-	for _, r := range done.Refused {
-		out.Refused = append(out.Refused, sandbox.Refusal(r))
+// finishAll applies what a command has changed in its views, if review, unless it is nil,
+// returns no error. Paths of the workspace are relative, others absolute.
+func finishAll(ctx context.Context, views []sandbox.View, all []*transaction.Transaction, review func([]sandbox.Changes) error) (sandbox.Outcome, error) {
+	finish := func(i int) (transaction.Outcome, error) { return all[i].Finish(ctx) }
+	if review != nil {
+		sets, err := reviewAll(ctx, views, all, review)
+		if err != nil {
+			return sandbox.Outcome{}, err
+		}
+		finish = func(i int) (transaction.Outcome, error) { return all[i].Apply(ctx, sets[i]) }
 	}
-	return out, err
+	var out sandbox.Outcome
+	var errs []error
+	for i := range all {
+		done, err := finish(i)
+		errs = append(errs, err)
+		named := func(path string) string { return path }
+		if i > 0 {
+			named = func(path string) string { return filepath.Join(views[i].Dir, path) }
+		}
+		for _, c := range done.Applied {
+			c.Path = named(c.Path)
+			out.Applied = append(out.Applied, c)
+		}
+		for _, r := range done.Refused {
+			r.Path = named(r.Path)
+			out.Refused = append(out.Refused, sandbox.Refusal(r))
+		}
+	}
+	return out, errors.Join(errs...)
 }
 
-func viewOf(t *transaction.Transaction) *sandbox.View {
-	return &sandbox.View{Mask: t.Mask(), Upper: t.Upper(), Work: t.Work(), Merged: t.Merged()}
+// reviewAll checks what a command has changed in its views, and lets it be reviewed unless
+// there is nothing to apply.
+func reviewAll(ctx context.Context, views []sandbox.View, all []*transaction.Transaction, review func([]sandbox.Changes) error) ([]transaction.ChangeSet, error) {
+	var sets []transaction.ChangeSet
+	var list []sandbox.Changes
+	needed := false
+	for i, t := range all {
+		set, err := t.Check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
+		needed = needed || len(set.Changes) > 0
+		c := sandbox.Changes{List: set.Changes, Old: set.View.Lower, New: set.View.Upper}
+		if i > 0 {
+			c.Dir = views[i].Dir
+		}
+		for _, r := range set.Refused {
+			c.Refused = append(c.Refused, sandbox.Refusal(r))
+		}
+		list = append(list, c)
+	}
+	if !needed {
+		return sets, nil
+	}
+	return sets, review(list)
+}
+
+func viewOf(t *transaction.Transaction, dir string) sandbox.View {
+	return sandbox.View{Dir: dir, Mask: t.Mask(), Upper: t.Upper(), Work: t.Work(), Merged: t.Merged()}
+}
+
+var errUnreviewable = errors.New("it can write or connect to more than views of the project directories")
+
+// reviewProblem returns why a command in project directories, the workspace first, can have
+// effects that are not among the changes of its views, so that a person must be asked
+// before it runs.
+func (s *Safety) reviewProblem(ctx context.Context, dirs []string, c config.Sandbox) error {
+	if len(existing(c.Writable)) > 0 || len(c.Network) > 0 {
+		return errUnreviewable
+	}
+	for _, dir := range dirs { // in a linked worktree, commands write to its repository, which is elsewhere
+		if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !info.IsDir() {
+			return errUnreviewable
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	problem, err := s.ViewProblem(ctx, dirs[0])
+	return cmp.Or(err, problem)
 }
 
 var errNoViews = errors.New("this sandbox has no copy-on-write views")
 
-// ViewProblem returns why the commands of a workspace do not run on a copy-on-write
-// view, or nil if they do. It tries once for each workspace.
-func (s *Safety) ViewProblem(ctx context.Context, dir string) error {
+// ViewProblem returns why this machine cannot show a workspace as a copy-on-write view, or
+// nil if it can. It tries once for each workspace. After an error it is unknown whether
+// it can, and commands must not run.
+func (s *Safety) ViewProblem(ctx context.Context, dir string) (problem, err error) {
 	s.views.mu.Lock()
 	defer s.views.mu.Unlock()
-	why, known := s.views.why[dir]
+	problem, known := s.views.problem[dir]
 	if known {
-		return why
+		return problem, nil
 	}
 	backend, _ := s.detect(ctx)
 	viewer, ok := backend.(sandbox.Viewer)
 	if !ok {
-		return errNoViews
+		return errNoViews, nil
 	}
 	t, err := s.transactions.Begin(ctx, dir)
-	if err == nil {
-		err = viewer.TryView(ctx, sandbox.Profile{Dir: dir, View: viewOf(t)})
+	switch {
+	case impossible(err):
+		problem = err
+	case err != nil:
+		return nil, err
+	default:
+		problem = viewer.TryView(ctx, sandbox.Profile{Dir: dir, Views: []sandbox.View{viewOf(t, dir)}})
 		t.Close()
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // a canceled test proves nothing
+		return nil, context.Cause(ctx) // a canceled test proves nothing
 	}
-	if s.views.why == nil {
-		s.views.why = map[string]error{}
+	if s.views.problem == nil {
+		s.views.problem = map[string]error{}
 	}
-	s.views.why[dir] = err
-	return err
+	s.views.problem[dir] = problem
+	return problem, nil
+}
+
+// impossible reports whether a transaction failed to begin because the file system of the
+// workspace has no transactions, not because of a fault that may pass.
+func impossible(err error) bool {
+	for _, reason := range []error{errors.ErrUnsupported, syscall.EISDIR, syscall.EROFS, fs.ErrPermission} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// ignoredDirs returns the directories in a workspace that git ignores.
+func ignoredDirs(ctx context.Context, dir string) []string {
+	repo, err := openRepo(ctx, dir)
+	if err != nil || repo == nil {
+		return nil
+	}
+	out, err := repo.Run(ctx, git.Call{Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"}})
+	if err != nil {
+		return nil
+	}
+	var dirs []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		path, isDir := strings.CutSuffix(entry, "/")
+		if rel, err := filepath.Rel(dir, filepath.Join(repo.Top, path)); isDir && err == nil && filepath.IsLocal(rel) {
+			dirs = append(dirs, filepath.ToSlash(rel))
+		}
+	}
+	return dirs
 }

@@ -128,9 +128,9 @@ func (s *Safety) sandboxOnly(dir string) (bool, error) {
 }
 
 // enclose restricts a profile for a worktree. Those of pawl's own files that contain
-// the worktree stay reachable on the way to it; the caches of others are hidden, and
-// directories that the user lets commands write to are dropped where they overlap.
-func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) {
+// the worktree stay reachable on the way to it; directories that the user lets commands
+// read or write are dropped where they overlap.
+func (w Worktree) enclose(p *sandbox.Profile, own []string) {
 	for _, path := range own {
 		if real, err := filepath.EvalSymlinks(path); err == nil && holds(real, p.Dir) {
 			p.Apart = append(p.Apart, path)
@@ -138,8 +138,8 @@ func (w Worktree) enclose(p *sandbox.Profile, own []string, cache string) {
 			p.Hidden = append(p.Hidden, path)
 		}
 	}
-	p.Apart = slices.Concat(p.Apart, []string{cache}, w.Apart)
-	p.Readable = slices.Concat(w.Objects, programsIn(w.Apart))
+	p.Apart = slices.Concat(p.Apart, w.Apart)
+	p.Readable = slices.Concat(outside(p.Apart, p.Readable), w.Objects, programsIn(w.Apart))
 	p.Writable = outside(p.Apart, p.Writable)
 }
 

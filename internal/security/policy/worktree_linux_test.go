@@ -167,22 +167,22 @@ func TestWorktreeProfile(t *testing.T) { //nolint:paralleltest // it sets enviro
 		}
 		t.Setenv("PATH", os.Getenv("PATH")+":"+filepath.Join(repo.Top, dir))
 	}
-	configure(t, `{"sandbox":{"writable":["`+repo.Top+`/tools","`+top+`","`+base+`/outside"]}}`)
+	configure(t, `{"sandbox":{"writable":["`+repo.Top+`/tools","`+top+`","`+base+`/outside"],"readable":["`+repo.Top+`","`+base+`/outside"]}}`)
 	p, err := s.Profile(t.Context(), filepath.Join(top, "one"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{base + "/data", base + "/cache", repo.Top, repo.Common}, p.Apart); diff != "" {
+	if diff := cmp.Diff([]string{base + "/cache", base + "/data", repo.Top, repo.Common}, p.Apart); diff != "" {
 		t.Error(diff)
 	}
-	var want []string
+	want := []string{base + "/outside"}
 	for _, name := range []string{".git/objects", ".venv", "bin", "tools", "node_modules"} {
 		want = append(want, filepath.Join(repo.Top, name))
 	}
 	if diff := cmp.Diff(want, p.Readable); diff != "" {
 		t.Error(diff)
 	}
-	cache, err := s.dirs.shared(p.Dir)
+	cache, err := s.dirs.private("box", ownerOf(ownerPerson, p.Dir), "files")
 	if diff := cmp.Diff([]string{base + "/outside", cache}, p.Writable); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

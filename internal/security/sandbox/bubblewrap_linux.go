@@ -34,7 +34,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if err := sealFiles(); err != nil {
 		return Wrapped{}, err
 	}
-	pl, err := newPlan(p, &b.surveyor)
+	pl, err := newPlan(p, argv[0], &b.surveyor)
 	if err != nil {
 		return Wrapped{}, err
 	}
@@ -55,10 +55,8 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if err := m.system(); err != nil {
 		return Wrapped{}, err
 	}
-	if p.View != nil {
-		if err := m.prepareView(p); err != nil {
-			return Wrapped{}, err
-		}
+	if err := m.prepareViews(p); err != nil {
+		return Wrapped{}, err
 	}
 	if err := m.workspace(); err != nil {
 		return Wrapped{}, err
@@ -69,7 +67,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 			return Wrapped{}, err
 		}
 	}
-	if p.Renames || p.View != nil {
+	if pl.view || p.renames {
 		m.helpers = append(m.helpers, helperRename)
 	}
 	if argv, err = m.help(argv); err != nil {
@@ -85,20 +83,21 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}
 	args := append([]string{b.Path, "--args", "3", "--"}, argv...)
 	var attr *syscall.SysProcAttr
-	if p.View != nil {
-		if args, attr, err = m.viewCommand(p.View, args); err != nil {
+	if pl.view {
+		if args, attr, err = m.viewCommand(p.Views, args); err != nil {
 			return Wrapped{}, err
 		}
 		env = append(env, supervise.Var+"="+supervise.View)
 	}
 	return Wrapped{
-		Args:    args,
-		Attr:    attr,
-		Env:     env,
-		Files:   m.files,
-		Partial: pl.partial,
-		Check:   func() ([]string, error) { return pl.check(&b.surveyor) },
-		Close:   sync.OnceFunc(m.close),
+		Args:       args,
+		Attr:       attr,
+		Env:        env,
+		Files:      m.files,
+		Partial:    pl.partial,
+		Repository: pl.writable,
+		Check:      func() ([]string, error) { return pl.check(&b.surveyor) },
+		Close:      sync.OnceFunc(m.close),
 	}, nil
 }
 

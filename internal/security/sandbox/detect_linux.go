@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pawl-dev/pawl/internal/security/namespace"
 )
 
 // preflightTime bounds the test run of a command in a sandbox.
@@ -81,7 +83,7 @@ func trusted(path string) error {
 			return err
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
-		if !ok || st.Uid != 0 {
+		if !ok || !namespace.IsRoot(st.Uid) {
 			return fmt.Errorf("%s is not owned by root", dir)
 		}
 		if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {

@@ -103,7 +103,8 @@ func newTestEnv(t testing.TB, backend Backend) *testEnv {
 	} {
 		w.write(filepath.Join(w.home, name), w.secret(name))
 	}
-	w.write(filepath.Join(w.home, "public.txt"), "public")
+	w.write(filepath.Join(w.home, "bin/tool"), "tool")
+	w.write(filepath.Join(w.home, ".gitconfig"), "[user]\n\tname = me\n")
 	w.guard(filepath.Join(w.home, ".bashrc"), "# mine")
 	w.guard(filepath.Join(w.outside, "canary.txt"), "canary")
 	w.guard(filepath.Join(w.root, "wsx", "canary.txt"), "canary") // its path begins as the workspace's does
@@ -474,42 +475,4 @@ func start(t testing.TB, w Wrapped) string {
 		t.Errorf("%v: %s", err, out)
 	}
 	return string(out)
-}
-
-// viewBackend is bubblewrap with a copy-on-write view of the workspace for each command.
-type viewBackend struct {
-	Bubblewrap
-	t testing.TB
-}
-
-func (b *viewBackend) Name() string { return "view" }
-
-func (b *viewBackend) Wrap(argv []string, p Profile) (Wrapped, error) {
-	if p.ReadOnly {
-		return b.Bubblewrap.Wrap(argv, p)
-	}
-	top, err := os.MkdirTemp(base(b.t), "view-")
-	if err != nil {
-		return Wrapped{}, err
-	}
-	p.View = &View{Mask: filepath.Join(top, "mask"), Upper: filepath.Join(top, "upper"), Work: filepath.Join(top, "work"), Merged: filepath.Join(top, "merged")}
-	for _, dir := range []string{p.View.Mask, p.View.Upper, p.View.Work, p.View.Merged} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return Wrapped{}, err
-		}
-	}
-	w, err := b.Bubblewrap.Wrap(argv, p)
-	if err != nil {
-		return w, err
-	}
-	closeSandbox := w.Close
-	w.Close = func() {
-		closeSandbox()
-		for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} { // the kernel leaves them without permissions
-			_ = os.Chmod(filepath.Join(p.View.Work, dir), 0o700)
-		}
-		_ = exec.Command("chmod", "-R", "u+rwx", p.View.Upper).Run()
-		_ = os.RemoveAll(top)
-	}
-	return w, nil
 }

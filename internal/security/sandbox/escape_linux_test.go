@@ -32,7 +32,7 @@ type attack struct {
 var attacks = []attack{
 	{group: "root", name: "write outside", script: `echo bad > {out}/canary.txt; echo bad > {out}/new.txt && echo ESCAPED`},
 	{group: "root", name: "write beside the workspace", script: `echo bad > {root}/wsx/canary.txt`},
-	{group: "root", name: "write to the home folder", script: `echo bad >> {home}/.bashrc; touch {home}/x && echo ESCAPED`},
+	{group: "root,home", name: "write to the home folder", script: `echo bad >> {home}/.bashrc; touch {home}/x && echo ESCAPED`},
 	{group: "root", name: "write through a link", script: `ln -s {out} src/l; echo bad > src/l/canary.txt; ln -s {out}/canary.txt src/f; echo bad > src/f`},
 	{group: "root", name: "write through /proc/self/root", script: `echo bad > /proc/self/root{out}/canary.txt`},
 	{group: "root", name: "write through /proc/self/cwd", script: `echo bad > /proc/self/cwd/../outside/canary.txt`},
@@ -68,8 +68,7 @@ var attacks = []attack{
 	{group: "masks", name: "cat", script: `cat {home}/.ssh/id_ed25519 {home}/.aws/credentials {home}/.netrc {home}/.git-credentials {home}/.bash_history`},
 	{group: "masks", name: "grep", script: `grep -rs secret {home} .env conf; rg -uuu secret {home} .; true`},
 	{group: "masks", name: "find", script: `find {home} . -type f -exec cat {} + 2>/dev/null`},
-	{group: "masks", name: "tar and cp", script: `tar -C {home} -cf - . 2>/dev/null | tr -d '\0'; cp -r {home}/.ssh src/; cat src/.ssh/*`,
-		reported: []string{"src/.ssh"}, reportedLandlock: []string{"src/.ssh"}},
+	{group: "masks", name: "tar and cp", script: `tar -C {home} -cf - . 2>/dev/null | tr -d '\0'; cp -r {home}/.ssh src/; cat src/.ssh/*`, reportedLandlock: []string{"src/.ssh"}},
 	{group: "masks", name: "a link", script: `ln -s {home}/.ssh/id_ed25519 src/k; cat src/k; ln -s {home} src/h; cat src/h/.kube/config`},
 	{group: "masks", name: "a hard link", script: `ln {home}/.ssh/id_ed25519 src/k; cat src/k; ln .env src/e; cat src/e`},
 	{group: "masks", name: "redirection and source", script: `while read -r l; do echo "$l"; done < .env; . ./.env; echo "$(<.env)"`},

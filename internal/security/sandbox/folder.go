@@ -82,3 +82,13 @@ func directory(what, dir string) (string, error) {
 func within(path, parent string) bool {
 	return parent == "/" || strings.HasPrefix(path, parent) && (len(path) == len(parent) || path[len(parent)] == '/')
 }
+
+// CheckDir returns an error unless a sandbox may write to a directory, which is given by
+// its real path.
+func CheckDir(what, dir string) error {
+	path, err := directory(what, dir)
+	if err == nil && path != dir {
+		err = fault.New(ErrRefused, "%s %s is a link: use %s", what, dir, path)
+	}
+	return err
+}

@@ -127,6 +127,34 @@ func (p *parts) linkedWorktree(top, dotgit string) {
 	p.gitWorktree(own)
 }
 
+// gitRead returns the repository of a linked worktree, which git has to read.
+func (pl *plan) gitRead() []string {
+	if len(pl.writable) == 0 {
+		return nil
+	}
+	return []string{filepath.Dir(filepath.Dir(pl.writable[0]))}
+}
+
+// submoduleDir returns the git directory of a submodule, which is in another repository,
+// or "". Its configuration must name the workspace, because a file .git in it could name
+// any repository.
+func submoduleDir(top, dotgit string) string {
+	own := gitFileTarget(dotgit)
+	if own == "" || within(own, top) {
+		return ""
+	}
+	worktree := ""
+	eachSetting(filepath.Join(own, "config"), func(key, value string) {
+		if key == "core.worktree" {
+			worktree = resolve(expand(value, own))
+		}
+	})
+	if worktree != top {
+		return ""
+	}
+	return own
+}
+
 // gitFileTarget returns the real path that a file .git points to, or "".
 func gitFileTarget(dotgit string) string {
 	target, ok := strings.CutPrefix(line(dotgit), "gitdir: ")

@@ -16,11 +16,25 @@ const maxSmall = 1 << 20
 // gitConfigPaths returns the hooks directory and the included files of a repository
 // configuration. A relative hooks path is resolved from the worktree.
 func gitConfigPaths(config, worktree string) []string {
+	var paths []string
+	eachSetting(config, func(key, value string) {
+		switch key {
+		case "core.hookspath":
+			paths = append(paths, expand(value, worktree))
+		case "include.path", "includeif.path":
+			paths = append(paths, expand(value, filepath.Dir(config)))
+		}
+	})
+	return paths
+}
+
+// eachSetting calls do for each setting of a git configuration, with its section and name
+// in lower case. A file that cannot be read has none.
+func eachSetting(config string, do func(key, value string)) {
 	text, err := readSmall(config)
 	if err != nil {
-		return nil
+		return
 	}
-	var paths []string
 	section := ""
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
@@ -34,17 +48,10 @@ func gitConfigPaths(config, worktree string) []string {
 		}
 		key, value, _ := strings.Cut(l, "=")
 		value = strings.Trim(strings.TrimSpace(value), `"`)
-		if value == "" {
-			continue
-		}
-		switch section + "." + strings.ToLower(strings.TrimSpace(key)) {
-		case "core.hookspath":
-			paths = append(paths, expand(value, worktree))
-		case "include.path", "includeif.path":
-			paths = append(paths, expand(value, filepath.Dir(config)))
+		if value != "" {
+			do(section+"."+strings.ToLower(strings.TrimSpace(key)), value)
 		}
 	}
-	return paths
 }
 
 // expand makes a path of a configuration absolute.

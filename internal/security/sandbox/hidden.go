@@ -27,7 +27,7 @@ var secrets = []string{
 	// of code hosts and registries
 	".netrc", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli", ".config/hub", ".config/tea",
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pypoetry/auth.toml", ".cargo/credentials", ".cargo/credentials.toml",
-	".gem/credentials", ".bundle/config", ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/NuGet",
+	".gem/credentials", ".bundle/config", ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/NuGet", ".dotnet/corefx",
 	".composer/auth.json", ".config/composer/auth.json", ".hex",
 	// of databases and mail
 	".pgpass", ".my.cnf", ".mylogin.cnf", ".mongorc.js", ".msmtprc", ".mutt", ".config/neomutt", ".thunderbird", ".fetchmailrc",

@@ -32,14 +32,6 @@ var systemRead = []string{
 	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/run/current-system", "/run/wrappers", "/home/linuxbrew",
 }
 
-// homeRead are the parts of a home directory that contain programs and their settings.
-var homeRead = []string{
-	"go", "sdk", "bin", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv", ".local/share/pnpm", ".local/share/fnm",
-	".asdf", ".bun", ".cabal", ".cargo", ".config/git", ".deno", ".dotnet", ".elan", ".ghcup", ".gitconfig", ".gradle", ".jabba",
-	".juliaup", ".linuxbrew", ".m2", ".nix-profile", ".nodenv", ".npm-global", ".nvm", ".opam", ".pyenv", ".rbenv", ".rustup",
-	".rvm", ".sdkman", ".stack", ".volta",
-}
-
 // devices are the only devices that can be used: /dev/pts, for example, has the user's
 // terminals.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
@@ -69,7 +61,7 @@ func (l *Landlock) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if p.ProxySocket != "" {
 		return Wrapped{}, fault.New(ErrRefused, "the Landlock sandbox does not support network access to single hosts")
 	}
-	pl, err := newPlan(p, &l.surveyor)
+	pl, err := newPlan(p, argv[0], &l.surveyor)
 	if err != nil {
 		return Wrapped{}, err
 	}
@@ -126,11 +118,6 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 	}
 	kept := slices.Concat(secret, pl.readonly, pl.missing, pl.absent, pl.links)
 	read := slices.Concat(systemRead, pl.writable, pl.gitRead())
-	for _, home := range pl.homes {
-		for _, name := range homeRead {
-			read = append(read, filepath.Join(home, name))
-		}
-	}
 	write := append(pl.writableRoots(), pl.temp)
 	var a, b allowance
 	a.holes = slices.Concat(secret, pl.apartFrom(""))
@@ -151,14 +138,6 @@ func (pl *plan) confinement(pass []string) (confinement, error) {
 		return c, fmt.Errorf("the sandbox needs more than %d rules: hide or protect fewer files", maxRules)
 	}
 	return c, nil
-}
-
-// gitRead returns the repository of a linked worktree, which git has to read.
-func (pl *plan) gitRead() []string {
-	if len(pl.writable) == 0 {
-		return nil
-	}
-	return []string{filepath.Dir(filepath.Dir(pl.writable[0]))}
 }
 
 // programFolders returns the directories of PATH and of their libraries.

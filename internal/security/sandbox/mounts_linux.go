@@ -30,10 +30,10 @@ func (m *mounts) show(option, path string) {
 // open makes a directory writable.
 func (m *mounts) open(path, at string) error { return m.hand("--bind-fd", path, at) }
 
-// hand passes a directory to bwrap as an open file: its path could be replaced before
-// bwrap mounts it.
+// hand passes a file or directory to bwrap as an open file: its path could be replaced
+// before bwrap mounts it.
 func (m *mounts) hand(option, path, at string) error {
-	fd, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := openReal(path, unix.O_PATH)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (m *mounts) directories() error {
 			m.empty("0755", path)
 		}
 	}
-	for _, path := range slices.Concat(rebound, m.homes) {
+	for _, path := range rebound {
 		if isFolder(path) && slices.ContainsFunc(hidden, func(h string) bool { return path != h && within(path, h) }) {
 			m.show("--ro-bind", path)
 		}
@@ -143,10 +143,11 @@ func (m *mounts) workspace() error {
 			return err
 		}
 	}
+	m.showHome()
 	if err := m.protect(); err != nil {
 		return err
 	}
-	for _, mask := range m.apart {
+	for _, mask := range m.visibleApart() {
 		if m.sees(mask.path) {
 			m.empty("0555", mask.path)
 		}
@@ -159,6 +160,31 @@ func (m *mounts) workspace() error {
 		}
 	}
 	return m.maskSockets()
+}
+
+// showHome mounts the visible parts of home directories. Those in a directory that is
+// replaced, such as /tmp, stay invisible.
+func (m *mounts) showHome() {
+	for _, path := range m.home.parts {
+		if m.inSystem(path) && !m.underRoot(path) {
+			m.show("--ro-bind", path)
+		}
+	}
+	for _, l := range m.home.links {
+		if m.inSystem(l.at) && !m.underRoot(l.at) {
+			m.list = append(m.list, mount{path: l.at, args: []string{"--symlink", l.to, l.at}})
+		}
+	}
+}
+
+// underRoot reports whether a path is in a directory that is mounted for itself.
+func (m *mounts) underRoot(path string) bool {
+	return slices.ContainsFunc(slices.Concat(m.writableRoots(), m.readable, m.dirs, []string{m.dir}), func(root string) bool { return within(path, root) })
+}
+
+// inSystem reports whether a path is in no directory that is replaced for each sandbox.
+func (m *mounts) inSystem(path string) bool {
+	return !slices.ContainsFunc([]string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"}, func(dir string) bool { return within(path, dir) })
 }
 
 // protect mounts protected paths read-only at the same place. A mount point cannot be
@@ -222,14 +248,4 @@ func (m *mounts) maskSockets() error {
 
 // sees reports whether a path is the same file inside of the sandbox as outside,
 // masks aside.
-func (m *mounts) sees(path string) bool {
-	if slices.ContainsFunc(slices.Concat(m.writableRoots(), m.readable, []string{m.dir}), func(root string) bool { return within(path, root) }) {
-		return true
-	}
-	for _, dir := range []string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"} {
-		if within(path, dir) {
-			return false
-		}
-	}
-	return true
-}
+func (m *mounts) sees(path string) bool { return m.underRoot(path) || m.inSystem(path) }

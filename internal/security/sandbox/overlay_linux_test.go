@@ -55,7 +55,7 @@ func newOverlayProject(t testing.TB, script string) *overlayProject {
 	root := base(t)
 	p := &overlayProject{lower: filepath.Join(root, "lower")}
 	p.t, p.root, p.ws, p.backend, p.names = t, root, filepath.Join(root, "ws"), &Bubblewrap{Path: os.Getenv(overlayVar)}, strings.NewReplacer("{rename}", filepath.Join(root, "program")+" rename")
-	p.profile = Profile{Dir: p.ws, Renames: true}
+	p.profile = Profile{Dir: p.ws, renames: true}
 	for _, name := range []string{"lower", "upper", "work", "ws"} {
 		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
 			t.Fatal(err)

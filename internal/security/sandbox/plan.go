@@ -21,12 +21,15 @@ type plan struct {
 	dir, work string
 	readOnly  bool
 	view      bool     // dir is copy-on-write
+	dirs      []string // further project directories
 	extra     []string // further writable directories
 	readable  []string // wherever they are
 	temp      string
 	homes     []string
+	home      homeView // what is visible of them
 	masks     []mask
 	apart     []mask // hidden, except for what of the above is in them
+	strict    []mask // those of them that the profile names: the others are home directories
 	env       []string
 
 	guard   guard
@@ -35,17 +38,21 @@ type plan struct {
 	known   map[string]identity // existing protected files
 }
 
-func newPlan(p Profile, s *surveyor) (*plan, error) {
+func newPlan(p Profile, program string, s *surveyor) (*plan, error) {
 	dir, err := directory("workspace", p.Dir)
 	if err != nil {
 		return nil, err
 	}
-	pl := &plan{dir: dir, work: dir, readOnly: p.ReadOnly, view: p.View != nil, homes: homes(), env: environment(p), found: map[string]bool{}, known: map[string]identity{}}
+	pl := &plan{dir: dir, work: dir, readOnly: p.ReadOnly, view: len(p.Views) > 0, homes: homes(), env: environment(p), found: map[string]bool{}, known: map[string]identity{}}
 	if pl.guard, err = newGuard(p); err != nil {
 		return nil, err
 	}
+	if err := pl.addDirs(p); err != nil {
+		return nil, err
+	}
 	if p.Work != "" {
-		if pl.work = resolve(p.Work); pl.work == "" || !within(pl.work, dir) {
+		inProject := func(dir string) bool { return within(pl.work, dir) }
+		if pl.work = resolve(p.Work); pl.work == "" || !slices.ContainsFunc(append([]string{dir}, pl.dirs...), inProject) {
 			return nil, fault.New(ErrRefused, "%s is not a directory in the workspace %s", p.Work, dir)
 		}
 	}
@@ -60,20 +67,70 @@ func newPlan(p Profile, s *surveyor) (*plan, error) {
 			return nil, fmt.Errorf("directory for temporary files %s: %w", p.Temp, os.ErrNotExist)
 		}
 	}
-	if pl.readable, err = readable(p.Readable); err != nil {
+	paths, err := readable(p.Readable)
+	if err != nil {
 		return nil, err
 	}
+	pl.readable = append(pl.readable, paths...)
 	hidden := slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return !filepath.IsAbs(path) })
 	if pl.masks, err = hide(pl.homes, hidden); err != nil {
 		return nil, err
 	}
-	for _, path := range slices.Concat([]string{dir}, pl.extra, pl.readable) {
+	for _, path := range slices.Concat([]string{dir}, pl.dirs, pl.extra, pl.readable) {
 		if pl.hidden(path) {
 			return nil, fault.New(ErrRefused, "%s is in a directory that is hidden from commands", path)
 		}
 	}
-	pl.apart = findApart(p.Apart)
+	private := privateHomes(pl.homes)
+	pl.home = lookHome(private, pl.env, pl.masks, program)
+	for _, path := range slices.Concat(p.Writable, p.Readable) {
+		if home, rel := pl.home.split(path); home != "" {
+			pl.home.addLinks(home, rel)
+		}
+	}
+	pl.strict = findApart(p.Apart)
+	pl.home.drop(pl.strict)
+	pl.apart = findApart(slices.Concat(p.Apart, private))
 	return pl, pl.look(p, s)
+}
+
+// addDirs adds the further project directories. Those without a view can only be read.
+func (pl *plan) addDirs(p Profile) error {
+	for _, path := range p.Dirs {
+		path, err := directory("project directory", path)
+		if err != nil {
+			return err
+		}
+		for _, other := range append([]string{pl.dir}, pl.dirs...) {
+			if within(path, other) || within(other, path) {
+				return fault.New(ErrRefused, "project directories %s and %s contain each other", path, other)
+			}
+		}
+		pl.dirs = append(pl.dirs, path)
+		if !slices.ContainsFunc(p.Views, func(v View) bool { return v.Dir == path }) {
+			pl.readable = append(pl.readable, path)
+		}
+	}
+	return nil
+}
+
+// lookFurther finds the files to hide in the further project directories.
+func (pl *plan) lookFurther(s *surveyor) error {
+	for _, dir := range pl.dirs {
+		seen, err := s.survey(dir, pl.guard, viewDirs)
+		if err != nil {
+			return fmt.Errorf("scan the project directory: %w", err)
+		}
+		if seen.partial {
+			return fault.New(ErrRefused, "%s has more than %d directories, too many to find the files to hide", dir, viewDirs)
+		}
+		for _, f := range seen.found {
+			if path := resolve(f.path); f.hidden && path != "" && !within(dir, path) {
+				pl.masks = append(pl.masks, mask{path, isFolder(path)})
+			}
+		}
+	}
+	return nil
 }
 
 // look finds the paths to protect in the workspace.
@@ -104,6 +161,10 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 			pl.guardFinding(f)
 		}
 	}
+	if err := pl.lookFurther(s); err != nil {
+		return err
+	}
+	pl.showRepository()
 	if pl.masks = outermost(pl.masks); len(pl.masks) > maxMasks {
 		return errors.New("too many files in the workspace must be hidden: hide the directories that contain them instead")
 	}
@@ -147,7 +208,7 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 // dropApart drops the writable directories that are set apart: a repository must not
 // make them writable.
 func (pl *plan) dropApart() {
-	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.apart, path)) > 0 || pl.hidden(path) })
+	pl.writable = slices.DeleteFunc(pl.writable, func(path string) bool { return len(holding(pl.strict, path)) > 0 || pl.hidden(path) })
 }
 
 // pinAbove keeps the directories above protected paths, and above paths that are hidden

@@ -66,6 +66,24 @@ func (g guard) protects(dir, name string) bool {
 	return g.names[protect.FoldName(name)] || protect.Entry(path.Join(dir, name))
 }
 
+// Hides returns a function that reports whether a path, relative to a directory, is hidden.
+func (p Profile) Hides(dir string) (func(rel string) bool, error) {
+	g, err := newGuard(p)
+	if err != nil {
+		return nil, err
+	}
+	dir = resolve(dir)
+	return func(rel string) bool {
+		for name := range strings.SplitSeq(rel, "/") {
+			if g.hides(name) {
+				return true
+			}
+		}
+		at := path.Join(dir, rel)
+		return slices.ContainsFunc(p.Hidden, func(hidden string) bool { return strings.HasPrefix(hidden, "/") && within(at, hidden) })
+	}, nil
+}
+
 func (g guard) hides(name string) bool {
 	return slices.ContainsFunc(g.patterns, func(pattern string) bool {
 		ok, _ := path.Match(pattern, protect.FoldName(name)) // newGuard has read it

@@ -126,7 +126,7 @@ func TestRenames(t *testing.T) { //nolint:paralleltest // it mounts
 		t.Run(test.name, func(t *testing.T) {
 			for _, with := range []bool{true, false} {
 				p := newOverlayProject(t, test.fill)
-				p.profile.Renames = with
+				p.profile.renames = with
 				o := p.run(p.profile, test.script)
 				if !with {
 					if o.output == test.want {

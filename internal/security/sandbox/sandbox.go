@@ -15,18 +15,24 @@ import (
 // secrets, names and variables that are always protected.
 type Profile struct {
 	Dir      string   // the workspace, writable unless ReadOnly
-	Work     string   // the directory in Dir to start in; "" means Dir
+	Work     string   // the directory in Dir or Dirs to start in; "" means Dir
 	ReadOnly bool     // nothing can be written but temporary files
 	Writable []string // further directories to write to; they must exist
 	Temp     string   // the directory for temporary files; "" means an empty one that is removed with the sandbox
 
-	// View makes Dir copy-on-write: the command sees it, and what it writes goes to
-	// another directory. Protected and Check do not apply then.
-	View *View
+	// Dirs are further project directories, outside of Dir. They are copy-on-write if
+	// Views has one for them, and otherwise read-only. The command may start in them.
+	Dirs []string
 
-	// Committed returns the content of hidden files that git has in its index, by path: a
-	// view shows that instead, so that git does not take them for deleted. It may be nil.
-	Committed func(paths []string) map[string][]byte
+	// Views makes directories copy-on-write: the command sees them, and what it writes
+	// goes elsewhere. The first view is that of Dir, the others are those of Dirs.
+	// Protected and Check do not apply with a view.
+	Views []View
+
+	// Indexed returns the content of hidden files of a directory that git has in its
+	// index, by path: a view shows that instead, so that git does not take them for
+	// deleted. It may be nil.
+	Indexed func(dir string, paths []string) map[string][]byte
 
 	// Hidden are files and directories that are replaced by empty ones. An entry is an
 	// absolute path, or a pattern of path.Match for names anywhere in Dir.
@@ -49,22 +55,23 @@ type Profile struct {
 	// no network.
 	ProxySocket string
 
-	// Renames makes renames of directories work in a workspace that is an overlay, which
-	// refuses those of its lower layers. Only bubblewrap supports it.
-	Renames bool
-
 	// Env is "NAME=value", or "NAME" for the value that pawl itself has.
 	Env []string
 
 	// Pass are the names of variables that the caller adds to Wrapped.Env, and that the
 	// command gets too.
 	Pass []string
+
+	// renames makes renames of directories work in a workspace that is an overlay, which
+	// refuses those of its lower layers. A View has it always; tests set it without one.
+	renames bool
 }
 
 // View has the directories of a copy-on-write view. They exist, are empty and belong to
 // Pawl.
 type View struct {
-	Mask   string // what is hidden in the workspace
+	Dir    string // the directory that it shows, its real path
+	Mask   string // what is hidden in it
 	Upper  string // what the command writes
 	Work   string // on the file system of Upper, for the kernel
 	Merged string // where the view is mounted, in the sandbox only
@@ -73,14 +80,16 @@ type View struct {
 // Request is a command to run for a session.
 type Request struct {
 	Session   pawl.SessionID
+	Call      pawl.CallID
 	Workspace string
-	Mode      string // the permission mode of the session; see [pawl.Settings]
+	Dirs      []string // further project directories
+	Mode      string   // the permission mode of the session; see [pawl.Settings]
 	Args      []string
 	Dir       string   // the directory to start in
-	Job       bool     // it runs in the background, and sees changes of the workspace while it runs
 	Network   []string // hosts that it is permitted to reach
 	Escape    bool     // it is permitted to run without a sandbox
 	Sandboxed bool     // it is permitted in a sandbox only: if none exists, it must not run
+	Review    bool     // its changes need approval: if it could change more than a view, it must not run
 }
 
 // Backend is an implementation of the sandbox.
@@ -118,19 +127,38 @@ type Wrapped struct {
 	// names are neither hidden nor protected, and Check does not report them.
 	Partial bool
 
+	// Repository has the directories outside of the workspace that belong to its git
+	// repository, and that the command writes to directly.
+	Repository []string
+
 	// Check returns the protected paths, relative to Dir, that were created or changed
 	// in the workspace since Wrap: the sandbox cannot prevent the creation of deep
 	// names. It may be called while the command runs and after it, before Close.
 	Check func() ([]string, error)
 
 	// Finish, if it is not nil, applies what the command has changed in its view; see
-	// [View]. Call it after the command, instead of Check and before Close.
-	Finish func(context.Context) (Outcome, error)
+	// [View]. Call it after the command, instead of Check and before Close. If review is
+	// not nil and there is something to apply, review is called first, and after an error
+	// of it nothing is applied.
+	Finish func(ctx context.Context, review func([]Changes) error) (Outcome, error)
+
+	// Follow, if it is not nil, keeps the view and the workspace up to date with each other
+	// while the command runs as a job with this process id, until Finish or Close.
+	Follow func(pid int)
 
 	// Close releases the sandbox. Call it when the command has ended, or was not
 	// started; a second call does nothing. Placeholders in the workspace are removed a
 	// little later; see Release.
 	Close func()
+}
+
+// Changes are what a command has changed in a view and may be applied.
+type Changes struct {
+	Dir     string // the directory of the view; "" is the workspace
+	List    []tree.Change
+	Refused []Refusal // changes that will not be applied
+	Old     string    // the directory with the old entries
+	New     string    // the directory with the new entries
 }
 
 // Outcome says what a command in a view has changed.
@@ -141,7 +169,7 @@ type Outcome struct {
 
 // Refusal is a change that was not applied.
 type Refusal struct {
-	Path   string // relative to the workspace
+	Path   string // relative to the workspace, absolute in further project directories
 	Reason string
 	Kept   string // a file with the content that was not applied, or ""
 }

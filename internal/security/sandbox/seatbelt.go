@@ -76,12 +76,12 @@ func seatbeltProfile(pl *plan) string {
 // which can be read, and written if they are among write. The directories above the roots
 // stay visible, because programs look at each part of a path.
 func (pl *plan) openApart(rule func(action string, filters ...string), write []string) {
-	var apart, above, read, through []string
-	for _, m := range pl.apart {
-		apart = append(apart, subpath(m.path))
-	}
-	for _, path := range pl.roots() {
-		for _, m := range holding(pl.apart, path) {
+	for _, m := range pl.visibleApart() { // the outer ones first
+		var above, read, through []string
+		for _, path := range pl.roots() {
+			if !within(path, m.path) {
+				continue
+			}
 			for dir := filepath.Dir(path); within(dir, m.path); dir = filepath.Dir(dir) {
 				above = append(above, "(literal "+quote(dir)+")")
 			}
@@ -90,12 +90,17 @@ func (pl *plan) openApart(rule func(action string, filters ...string), write []s
 				through = append(through, filter)
 			}
 		}
+		for _, l := range pl.home.links {
+			if within(l.at, m.path) {
+				above = append(above, "(literal "+quote(l.at)+")")
+			}
+		}
+		slices.Sort(above)
+		rule("deny file-read* file-write*", subpath(m.path))
+		rule("allow file-read-metadata", slices.Compact(above)...)
+		rule("allow file-read*", read...)
+		rule("allow file-write*", through...)
 	}
-	slices.Sort(above)
-	rule("deny file-read* file-write*", apart...)
-	rule("allow file-read-metadata", slices.Compact(above)...)
-	rule("allow file-read*", read...)
-	rule("allow file-write*", through...)
 }
 
 // subpath matches a path and all below it.

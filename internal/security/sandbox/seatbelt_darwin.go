@@ -29,7 +29,7 @@ func (s *Seatbelt) Wrap(argv []string, p Profile) (Wrapped, error) {
 	if p.ProxySocket != "" {
 		return Wrapped{}, fault.New(ErrRefused, "the Seatbelt sandbox does not support network access yet")
 	}
-	pl, err := newPlan(p, &s.surveyor)
+	pl, err := newPlan(p, argv[0], &s.surveyor)
 	if err != nil {
 		return Wrapped{}, err
 	}

@@ -6,22 +6,35 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/security/namespace"
 	"github.com/pawl-dev/pawl/internal/security/sandbox/supervise"
 )
 
-// prepareView creates the layer that hides files of the workspace.
-func (m *mounts) prepareView(p Profile) error {
-	v := p.View
-	if within(resolve(v.Upper), m.dir) || within(m.dir, resolve(filepath.Dir(v.Upper))) {
-		return fault.New(ErrRefused, "%s contains Pawl's own files", m.dir)
+// prepareViews prepares the views of the profile.
+func (m *mounts) prepareViews(p Profile) error {
+	for _, v := range p.Views {
+		if v.Dir != m.dir && !slices.Contains(m.dirs, v.Dir) {
+			return fault.New(ErrRefused, "%s is not a directory of the project", v.Dir)
+		}
+		if err := m.prepareView(p, v); err != nil {
+			return err
+		}
 	}
-	hides := func(h mask) bool { return h.path != m.dir && within(h.path, m.dir) }
+	return nil
+}
+
+// prepareView creates the layer that hides files of a directory.
+func (m *mounts) prepareView(p Profile, v View) error {
+	if within(resolve(v.Upper), v.Dir) || within(v.Dir, resolve(filepath.Dir(v.Upper))) {
+		return fault.New(ErrRefused, "%s contains Pawl's own files", v.Dir)
+	}
+	hides := func(h mask) bool { return h.path != v.Dir && within(h.path, v.Dir) }
 	var paths []string
 	for _, h := range m.masks {
 		if hides(h) {
@@ -29,25 +42,25 @@ func (m *mounts) prepareView(p Profile) error {
 		}
 	}
 	m.masks = slices.DeleteFunc(m.masks, hides)
-	var committed map[string][]byte
-	if len(paths) > 0 && p.Committed != nil {
-		committed = p.Committed(paths)
+	var indexed map[string][]byte
+	if len(paths) > 0 && p.Indexed != nil {
+		indexed = p.Indexed(v.Dir, paths)
 	}
 	for _, path := range paths {
-		text, ok := committed[path]
+		text, ok := indexed[path]
 		if !ok {
-			if err := whiteOut(m.dir, v.Mask, path); err != nil {
+			if err := whiteOut(v.Dir, v.Mask, path); err != nil {
 				return fmt.Errorf("hide %s: %w", path, err)
 			}
 			continue
 		}
-		f, err := memoryFile("committed", text)
+		f, err := memoryFile("indexed", text)
 		if err != nil {
 			return err
 		}
 		m.list = append(m.list, mount{path: path, args: []string{"--perms", "0644", "--ro-bind-data", m.file(f), path}})
 	}
-	m.list = append(m.list, mount{path: m.dir, args: []string{"--bind", v.Merged, m.dir}})
+	m.list = append(m.list, mount{path: v.Dir, args: []string{"--bind", v.Merged, v.Dir}})
 	return nil
 }
 
@@ -90,32 +103,20 @@ func showAs(from, to string) error {
 	return unix.UtimesNanoAt(unix.AT_FDCWD, to, []unix.Timespec{st.Atim, st.Mtim}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// viewCommand returns the command line of the helper that mounts the overlay and then
+// viewCommand returns the command line of the helper that mounts the overlays and then
 // executes bwrap, and the namespaces that it needs.
-func (m *mounts) viewCommand(v *View, bwrap []string) ([]string, *syscall.SysProcAttr, error) {
+func (m *mounts) viewCommand(views []View, bwrap []string) ([]string, *syscall.SysProcAttr, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the Pawl executable: %w", err)
 	}
-	namespace, err := supervise.MountNamespace()
+	parent, err := supervise.Parent()
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the mount namespace: %w", err)
 	}
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if uid, gid := os.Geteuid(), os.Getegid(); !canMount() {
-		attr.Cloneflags |= syscall.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ { // so that the helper keeps them
-			attr.AmbientCaps = append(attr.AmbientCaps, c)
-		}
+	args := []string{self, parent, strconv.Itoa(len(views))}
+	for _, v := range views {
+		args = append(args, v.Dir, v.Mask, v.Upper, v.Work, v.Merged)
 	}
-	return slices.Concat([]string{self, namespace, m.dir, v.Mask, v.Upper, v.Work, v.Merged}, bwrap), attr, nil
+	return append(args, bwrap...), namespace.ForMounts(), nil
 }
-
-// canMount reports whether this process can mount without a user namespace.
-var canMount = sync.OnceValue(func() bool {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
-})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/test/security/weaken/defense"
+	"github.com/pawl-dev/pawl/internal/test/security/weaken/defensetest"
 )
 
 // landlockDefenses are what stops an attack in the landlock sandbox, where that is
@@ -33,6 +34,12 @@ var stillClosed = map[string]string{
 	"landlock/masks/a socket in /run":                        "the machine of the tests may have none",
 	"landlock/above,after/by moving the folder above, below": "nothing can be moved that holds what is protected",
 	"landlock/after/another configuration for git":           "it cannot be created",
+}
+
+// TestWeakenedHome: the test of the home directory notices if it is visible.
+func TestWeakenedHome(t *testing.T) {
+	t.Parallel()
+	defensetest.NoticedBy(t, "TestHomeIsHidden/bubblewrap", "sandbox.home")
 }
 
 // TestDefensesMatter takes the defenses of each attack out and makes it again:

@@ -20,6 +20,10 @@ type Config struct {
 	Stepper  *agent.Stepper
 	Owner    proc.Identity // the zero value means this process
 	LeaseTTL time.Duration // 0 means 15 s
+
+	// Admit returns an error if this process must not work on a session; nil means that
+	// it may work on all.
+	Admit func(ctx context.Context, id pawl.SessionID) error
 }
 
 // Runner runs sessions, each in a goroutine of its own.
@@ -182,7 +186,13 @@ func (r *Runner) requestCount(w *run) int {
 
 // begin takes the lease and starts to work.
 func (r *Runner) begin(ctx context.Context, id pawl.SessionID, w *run) error {
-	if w.err = r.lease(ctx, id); w.err != nil {
+	if r.Admit != nil {
+		w.err = r.Admit(ctx, id)
+	}
+	if w.err == nil {
+		w.err = r.lease(ctx, id)
+	}
+	if w.err != nil {
 		r.Stepper.Forget(id) // drop the cancel: another process has the session
 		r.mu.Lock()
 		delete(r.runs, id)

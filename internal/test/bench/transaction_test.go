@@ -64,7 +64,7 @@ func TestBenchTransaction(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			if _, err := w.Finish(t.Context()); err != nil {
+			if _, err := w.Finish(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			w.Close()

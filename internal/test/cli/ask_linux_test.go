@@ -80,6 +80,7 @@ func TestAskShowsAll(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(b.Dir, "sub"), 0o700); err != nil {
 				t.Fatal(err)
 			}
+			configure(t, b, `{"sandbox":{"network":["example.org"]}}`) // else commands run before the question
 			x := startAsk(t, b)
 			wait := hint
 			if tool == "question" {
@@ -168,7 +169,7 @@ func TestAskAlways(t *testing.T) {
 
 func TestAskAlwaysNotOffered(t *testing.T) {
 	t.Parallel()
-	b := newProject(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x'"}}`), done)
+	b := newProject(t, "", calls(`{"name":"bash","input":{"command":"bash -c 'echo x >y'"}}`), done)
 	x := startAsk(t, b)
 	if shown := x.Await(hint); !strings.Contains(shown, "Not available for this call") || strings.Contains(shown, "a) always") {
 		t.Errorf("it is offered:\n%s", shown)

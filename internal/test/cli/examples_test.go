@@ -37,7 +37,7 @@ printf '\nfunc Two() int { return 2 }\n' >>m.go
 printf '\nfunc TestTwo(t *testing.T) {\n\tif Two() != 2 {\n\t\tt.Fatal(Two())\n\t}\n}\n' >>m_test.go
 git add -A && git commit -qm two && git tag v1.3.0
 git remote add origin . && git fetch -q origin
-mkdir ~/src
+mkdir -p ~/src/protos ../shared-lib
 pawl trust --yes . >/dev/null
 pawl run --model "script:$S" hello >/dev/null
 `
@@ -49,7 +49,7 @@ var replies = strings.Repeat(`{"text":"{\"summary\":\"good\",\"findings\":[]}"}`
 var longRunning = regexp.MustCompile(`^pawl (serve( |$)|acp|mcp serve|mission status --watch)`)
 
 // interactive are examples that need a terminal, and stay open in it.
-var interactive = regexp.MustCompile(`^pawl( -c| --attach unix| --theme.*| --model.*| --screen-reader.*| ".*")?( +#.*)?$`)
+var interactive = regexp.MustCompile(`^pawl( -c| --attach unix| --theme.*| --model.*| --add-dir.*| --isolated.*| --screen-reader.*| ".*")?( +#.*)?$`)
 
 // inCI are examples that take the base of the change from the CI.
 var inCI = regexp.MustCompile(`^pawl (gate|review) `)
@@ -107,6 +107,7 @@ var failing = []struct {
 	{regexp.MustCompile(`^pawl session fork last 42`), 1, "has no event 42"},
 	{regexp.MustCompile(`^pawl session rewind last 42`), 1, "message 42 not found"},
 	{regexp.MustCompile(`^pawl session redo`), 1, "nothing to redo"},
+	{regexp.MustCompile(`^pawl session (changes|apply|branch|discard)`), 1, "is not isolated"},
 	{regexp.MustCompile(`^pawl session import`), 1, "session.jsonl: no such file"},
 	{regexp.MustCompile(`^pawl session compact`), 1, "not compacted"},
 	{regexp.MustCompile(`^pawl token revoke`), 1, "no active token"},

@@ -46,6 +46,9 @@ var jsonRuns = []jsonRun{
 	{"skills remove --dry-run deploy", 0}, {"skills remove --yes deploy", 0},
 }
 
+// isolatedRuns are those that need an isolated session.
+var isolatedRuns = []jsonRun{{"session changes last", 0}}
+
 // tenantRuns are those that need a store of many tenants.
 var tenantRuns = []jsonRun{
 	{"tenant list", 0}, {"tenant create acme --rate 9", 0}, {"tenant list", 0}, {"tenant show acme", 0}, {"tenant set acme --budget 5", 0},
@@ -71,6 +74,10 @@ func TestEveryJSON(t *testing.T) {
 		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
 		run.check(t, b)
 	}
+	b.Must(t, "run", "--isolated", "--mode", "yolo", "--model", "script:say.jsonl", "hi")
+	for _, run := range isolatedRuns {
+		run.check(t, b)
+	}
 	many := harness.NewWorkdir(t, harness.Binary(t, ""), harness.Stores["postgres"](t))
 	for _, run := range tenantRuns {
 		run.check(t, many)
@@ -79,7 +86,7 @@ func TestEveryJSON(t *testing.T) {
 		if strings.HasPrefix(path, "fleet ") {
 			continue // it needs a fleet: internal/test/fleet runs them
 		}
-		if !slices.ContainsFunc(slices.Concat(jsonRuns, tenantRuns), func(r jsonRun) bool { return strings.HasPrefix(r.args+" ", path+" ") }) {
+		if !slices.ContainsFunc(slices.Concat(jsonRuns, isolatedRuns, tenantRuns), func(r jsonRun) bool { return strings.HasPrefix(r.args+" ", path+" ") }) {
 			t.Errorf("'pawl %s' has --json: add a run of it to jsonRuns", path)
 		}
 	}

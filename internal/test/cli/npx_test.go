@@ -8,22 +8,27 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
 // TestNpxStories runs the stories in testdata/npx: an agent gets skills by the
-// installer that many people use. They need npm's registry. They are played in a
+// installer that many people use, and runs a development server. They need npm's
+// registry. They are played in a
 // directory that a sandbox does not replace, so that commands in it see the home
 // directory.
 func TestNpxStories(t *testing.T) {
 	t.Parallel()
 	root := inSight(t)
 	cache := filepath.Join(root, "npm")
+	bin := filepath.Dir(harness.Binary(t, ""))
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "..", "testdata", "npx"),
 		WorkdirRoot:         root,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			home := env.WorkDir + "-home"
 			for name, value := range map[string]string{
 				"PAWL_DATA": env.WorkDir + "-data", "HOME": home, "XDG_CACHE_HOME": filepath.Join(home, ".cache"), "npm_config_cache": cache,

@@ -248,7 +248,7 @@ func TestUserWinsConflict(t *testing.T) {
 	}
 }
 
-// TestTrackedSecret: a hidden file that git tracks has its committed content in the view, so that a commit does not
+// TestTrackedSecret: a hidden file that git tracks has the content of the index in the view, so that a commit does not
 // delete it, and what the user has in it stays hidden.
 func TestTrackedSecret(t *testing.T) {
 	t.Parallel()

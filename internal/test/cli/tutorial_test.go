@@ -36,7 +36,7 @@ func TestTutorial(t *testing.T) {
 				t.Fatal(err)
 			}
 			script := strings.ReplaceAll(sectionBlocks(string(text), tt.sections), "/tmp/", base+"/")
-			script = strings.Replace(script, "sleep 3\n", "until grep -qs two steps.txt; do sleep 0.1; done\n", 1) // 3 s may be too short here
+			script = strings.Replace(script, "sleep 3\n", "until grep -qs two steps.txt $HOME/data/transactions/*/upper/steps.txt; do sleep 0.1; done\n", 1) // 3 s may be too short here
 			cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 			cmd.Dir = base
 			cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "XDG_DATA_HOME=", "PAWL_DATA="+filepath.Join(home, "data"), "CI=",

@@ -148,7 +148,7 @@ func TestSecondProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			wait.Until(t, "the first process to run its command", func() bool {
-				return len(processes(mark)) > 1 && len(b.Sessions(t)) == 1
+				return len(processes(mark)) > 0 && len(b.Sessions(t)) == 1
 			})
 			id := string(b.Sessions(t)[0].ID)
 

@@ -75,8 +75,8 @@ func (c *crew) onVersion(t *testing.T, engine runner.Engine, version string, job
 	}
 	end(jobs)
 	for _, j := range jobs {
-		if unknown := j.check(t); unknown > 0 {
-			t.Errorf("%s: %d calls were cut off", j.name, unknown)
+		if interrupted := j.check(t); interrupted > 0 {
+			t.Errorf("%s: %d calls were cut off", j.name, interrupted)
 		}
 		d, err := engine.DescribeWorkflowExecution(t.Context(), string(j.id), runs[j])
 		if err != nil {

@@ -51,9 +51,9 @@ func (j *job) shared() string { return filepath.Join(j.w.dir, "shared", j.name) 
 func (j *job) line(step int) string { return fmt.Sprintf("%s-%d", j.name, step) }
 
 // check looks at a job that has ended: it went as its script says, nothing was done
-// twice, and nothing that was done is lost. It returns how many of its calls nobody
-// knows the outcome of.
-func (j *job) check(t testing.TB) (unknown int) {
+// twice, and nothing that was done is lost. It returns how many of its calls were
+// interrupted.
+func (j *job) check(t testing.TB) (interrupted int) {
 	t.Helper()
 	events := j.w.events(j.id)
 	if _, err := pawl.Fold(pawl.SliceLog(events)); err != nil {
@@ -65,14 +65,14 @@ func (j *job) check(t testing.TB) (unknown int) {
 		}
 	}
 	j.checkTurn(t, events)
-	done, unknown := j.checkCalls(t, events)
+	done, interrupted := j.checkCalls(t, events)
 	if len(done) == 0 {
 		t.Errorf("%s: no call has written anything", j.name)
 	}
 	shared := lines(t, j.shared())
 	j.checkLines(t, "the shared folder", shared, done)
 	j.checkLines(t, "the last checkpoint", lines(t, filepath.Join(j.restored(t), "count")), done)
-	return unknown
+	return interrupted
 }
 
 // checkTurn sees that each reply of the script came once, and that the turn ended.
@@ -103,7 +103,7 @@ func (j *job) checkTurn(t testing.TB, events []pawl.Event) {
 
 // checkCalls sees that each call has one result. It returns the steps whose line was
 // written for sure.
-func (j *job) checkCalls(t testing.TB, events []pawl.Event) (done map[int]bool, unknown int) {
+func (j *job) checkCalls(t testing.TB, events []pawl.Event) (done map[int]bool, interrupted int) {
 	t.Helper()
 	step := map[pawl.CallID]int{} // of a call that writes
 	results := map[pawl.CallID]int{}
@@ -125,8 +125,8 @@ func (j *job) checkCalls(t testing.TB, events []pawl.Event) (done map[int]bool, 
 			}
 		case pawl.CallFinished:
 			results[b.Call]++
-			if b.Status == pawl.CallUnknown {
-				unknown++
+			if b.Status == pawl.CallUnknown || b.Status == pawl.CallCanceled { // canceled: none of its changes were applied
+				interrupted++
 			}
 			if s := step[b.Call]; s > 0 && b.Status == pawl.CallDone && !b.Result.IsError {
 				done[s] = true
@@ -139,7 +139,7 @@ func (j *job) checkCalls(t testing.TB, events []pawl.Event) (done map[int]bool, 
 			t.Errorf("%s: call %s has %d results", j.name, id, n)
 		}
 	}
-	return done, unknown
+	return done, interrupted
 }
 
 // checkLines sees that each line is there at most once, and that of each step that

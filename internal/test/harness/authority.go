@@ -23,6 +23,7 @@ type Authority struct {
 	mu      sync.Mutex
 	rules   []permission.Rule
 	unboxed bool
+	review  bool
 	fault   error
 }
 
@@ -50,6 +51,13 @@ func (a *Authority) Unbox() {
 	a.unboxed = true
 }
 
+// Review says that commands run on views, whose changes can be reviewed.
+func (a *Authority) Review() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.review = true
+}
+
 // Fail makes Policy return err from now on.
 func (a *Authority) Fail(err error) {
 	a.mu.Lock()
@@ -62,7 +70,7 @@ func (a *Authority) Fail(err error) {
 func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := permission.Policy{Sandboxed: !a.unboxed, Absent: s.Absent, Session: id, Rules: slices.Clone(a.rules)}
+	p := permission.Policy{Sandboxed: !a.unboxed, Review: a.review, Absent: s.Absent, Session: id, Rules: slices.Clone(a.rules)}
 	if a.fault != nil {
 		return p, a.fault
 	}

@@ -3,6 +3,7 @@
 package security
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,6 +143,11 @@ func (o outcome) status(n int) pawl.CallStatus {
 	return o.results[pawl.CallID(fmt.Sprintf("call_%d_1", n))].Status
 }
 
+// discarded reports whether the changes of the n-th call were discarded, because nobody approved them.
+func (o outcome) discarded(n int) bool {
+	return strings.Contains(o.result(n), "its changes were discarded")
+}
+
 // play has a model make the calls, one a reply, in a mode, headless. Each call
 // must have come to a result: an attack that was not made shows nothing.
 func (a *attackEnv) play(mode string, calls ...call) outcome {
@@ -181,6 +187,24 @@ func (a *attackEnv) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(a.Context(), a.bin, args...)
 	cmd.Dir, cmd.Env = a.dir, a.env
 	return cmd
+}
+
+// beside starts a program in the workspace, outside of any sandbox, and waits until it has
+// printed a line. It runs until the returned function is called.
+func (a *attackEnv) beside(args ...string) (stop func()) {
+	a.Helper()
+	cmd := exec.CommandContext(a.Context(), args[0], args[1:]...)
+	cmd.Dir = a.dir
+	out, err := cmd.StdoutPipe()
+	a.ok(err)
+	a.ok(cmd.Start())
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		a.Fatal(err)
+	}
+	return func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	}
 }
 
 // git runs git as the attacker or the user would, with no defense at all.

@@ -157,7 +157,7 @@ func (a *attackEnv) denied(flags []string, calls ...call) {
 	a.Helper()
 	o := a.playWith(flags, calls...)
 	for i, c := range calls {
-		if o.status(i+1) == pawl.CallDone {
+		if o.status(i+1) == pawl.CallDone && !o.discarded(i+1) {
 			a.breach("with %q it was permitted to %s %v", flags, c.Name, c.Input)
 		}
 	}

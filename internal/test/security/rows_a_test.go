@@ -121,7 +121,7 @@ func modeOfTheProject(a *attackEnv) {
 		a.breach("the mode is another: %s", out)
 	}
 	for _, flags := range [][]string{nil, {"--trust"}} {
-		a.denied(flags, call{"write", in{"path": "new.txt", "content": "x"}}, bash("touch "+a.canary("x")), bash("touch x"))
+		a.denied(flags, call{"write", in{"path": "new.txt", "content": "x"}}, bash("touch y"), bash("touch x"))
 	}
 	a.canaries()
 }

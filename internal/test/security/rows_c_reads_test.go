@@ -3,8 +3,6 @@
 package security
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,7 +72,7 @@ func deniedReads(a *attackEnv) {
 	}
 }
 
-// swappedFile: a job of the sandbox makes a file a link to one that is denied and
+// swappedFile: another program makes a file a link to one that is denied and
 // back all the time, while it is read.
 func swappedFile(a *attackEnv) {
 	a.write("secret.txt", marker+"\n")
@@ -85,7 +83,8 @@ func swappedFile(a *attackEnv) {
 	a.link("secret.txt", "link")
 	a.link("private", "folder")
 	swap := `$|=1; print "swapping\n"; while (1) { for my $p (["file", "link"], ["dir", "folder"]) { my ($f, $l) = @$p; rename $f, "away"; rename $l, $f; select undef, undef, undef, 0.0005; rename $f, $l; rename "away", $f; select undef, undef, undef, 0.0005 } }`
-	calls := []call{{"bash", in{"command": "exec perl -e '" + swap + "'", "background": true}}}
+	stop := a.beside("perl", "-e", swap)
+	var calls []call
 	for range 60 {
 		for _, path := range []string{"file", "dir/file"} {
 			calls = append(calls, readFile(path), grep(path), editFile(path, "nothing like it", "x"), editFile(path, "s3cret", "x"), patch("*** Delete File: "+path+"\n*** Add File: "+path+"\n+fine\n"))
@@ -93,9 +92,7 @@ func swappedFile(a *attackEnv) {
 		calls = append(calls, grep("dir"))
 	}
 	o := a.play("guard", calls...)
-	if !strings.Contains(o.result(1), "swapping") {
-		a.Fatalf("nothing was swapped: %s", o.result(1))
-	}
+	stop()
 	a.unseen("guard", o, calls)
 	a.unchanged("secret.txt", marker+"\n")
 	a.unchanged("private/file", marker+"\n")
@@ -129,7 +126,8 @@ func flagsOfGit(a *attackEnv) {
 	for _, name := range []string{"diff", "log", "show", "branch", "add", "archive", "grep", "ls-remote", "fetch"} {
 		rules = append(rules, rule("exec", "git "+name+" *", "allow"))
 	}
-	a.rules(rules...)
+	// With a network, a command does not run before the question.
+	a.write(filepath.Join(a.home, ".config/pawl/pawl.json"), `{"sandbox":{"network":["example.org"]},"permissions":{"rules":[`+strings.Join(rules, ",")+`]}}`)
 	canary := filepath.Join(a.dir, "canary")
 	commands := []string{
 		"git diff --output=canary", "git diff --output canary", "git diff HEAD --outpu=canary", "git log --output=canary -p", "git show --output=canary HEAD",
@@ -158,8 +156,6 @@ func flagsOfGit(a *attackEnv) {
 // plantedFolders: places that sandboxes write to were put there by somebody else.
 func plantedFolders(a *attackEnv) {
 	cache := filepath.Join(a.home, ".cache/pawl")
-	sum := sha256.Sum256([]byte(a.dir))
-	own := filepath.Join("box", hex.EncodeToString(sum[:8]))
 	chmod := func(path string, mode os.FileMode) {
 		if err := os.Chmod(path, mode); err != nil {
 			a.Fatal(err)
@@ -174,7 +170,7 @@ func plantedFolders(a *attackEnv) {
 	if os.Geteuid() == 0 {
 		plants["of another user"] = func(path string) { a.ok(os.Mkdir(path, 0o700)); a.ok(os.Chown(path, 12345, 12345)) }
 	}
-	for _, place := range []string{"tmp", "box", own} {
+	for _, place := range []string{"tmp", "box"} {
 		for how, plant := range plants {
 			a.ok(os.RemoveAll(cache))
 			path := filepath.Join(cache, place)

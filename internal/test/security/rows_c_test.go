@@ -3,6 +3,7 @@
 package security
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -66,14 +67,11 @@ func rule(kind, pattern, decision string) string {
 	return string(text)
 }
 
-// visible puts the attackEnv where commands in the sandbox see all of it: they have a
-// /tmp of their own.
+// visible puts the attackEnv where commands in the sandbox see all of it: not in /tmp, of
+// which they have their own, and not in the home directory of who runs the tests.
 func (a *attackEnv) visible() {
 	a.Helper()
-	cache, err := os.UserCacheDir()
-	a.ok(err)
-	a.ok(os.MkdirAll(cache, 0o700))
-	base, err := os.MkdirTemp(cache, "pawl-sectest-")
+	base, err := os.MkdirTemp(cmp.Or(os.Getenv("SANDBOX_TEST_BASE"), "/var/lib"), "pawl-sectest-")
 	a.ok(err)
 	a.Cleanup(func() { _ = os.RemoveAll(base) })
 	base, err = filepath.EvalSymlinks(base)

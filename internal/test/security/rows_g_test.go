@@ -144,6 +144,7 @@ func historyThatSteers(a *attackEnv) {
 // asks, up to where they answer. They deny.
 func (a *attackEnv) question(c call) string {
 	a.Helper()
+	a.user(`{"sandbox":{"network":["example.org"]}}`) // else a command runs before the question
 	t := a.atTerminal("run", "--mode", "ask", "--model", a.script(in{"calls": []call{c}}, in{"text": "done"}), "go")
 	if !t.await("? Allow this?", 1) {
 		a.Fatalf("nobody was asked: %s", t.text())

@@ -34,9 +34,6 @@ func TestDemo(t *testing.T) {
 	x.Await("i.Cents * i.Count")
 	show(4)
 	x.Answer("y", "allow once")
-	x.Await("Run this command?")
-	show(3)
-	x.Answer("y", "allow once")
 	x.Await("The tests pass.", "Done ·")
 	show(5)
 	if *shots == "" {

@@ -94,7 +94,7 @@ func TestAlways(t *testing.T) {
 	w := newShop(t, script(t, run, reply{Text: "Once."}, run, reply{Text: "Twice."}, reply{Calls: []call{bash("touch other")}})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("Run this command?", `"touch made"`)
+	x.Await("Apply the changes of this command?", `"touch made"`)
 	x.Answer("a", "always")
 	x.Await("Once.", "Done ·")
 	if err := os.Remove(filepath.Join(w.Project, "made")); err != nil {
@@ -106,7 +106,7 @@ func TestAlways(t *testing.T) {
 	y := w.Start(Large, "--mode", "ask", "-c")
 	y.Await("Once.")
 	y.Say("Again.")
-	if s := y.Await("Twice."); s.Has("Run this command?") {
+	if s := y.Await("Twice."); s.Has("Apply the changes of this command?") {
 		t.Errorf("it was asked again:\n%s", s)
 	}
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
@@ -114,7 +114,7 @@ func TestAlways(t *testing.T) {
 	}
 	y.Await("Done · 2 steps")
 	y.Say("And another.")
-	y.Await("Run this command?", "touch other")
+	y.Await("Apply the changes of this command?", "touch other")
 }
 
 // TestDenyWithAWord checks that a denial can have a message, with which the model
@@ -124,14 +124,14 @@ func TestDenyWithAWord(t *testing.T) {
 	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("Run this command?")
+	x.Await("Apply the changes of this command?")
 	x.Answer("w", "deny with message")
 	x.Type("only look at it")
 	x.Await("only look at it")
 	x.Keys("Enter")
 	x.Await("Then not.", "Done ·")
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
-		t.Errorf("the command ran: %v", err)
+		t.Errorf("the changes were applied: %v", err)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestEarlyKeys(t *testing.T) {
 	w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	for !x.Screen().Has("Run this command?") {
+	for !x.Screen().Has("Apply the changes of this command?") {
 		x.Keys("y")
 	}
 	x.Keys("y", "y", "a", "y")

@@ -5,9 +5,14 @@ package tui
 // askScreens are dialogs.
 var askScreens = []screen{
 	{
-		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"},
+		name: "permission-command", picture: true, looks: "dark", args: []string{"--mode", "ask"}, prepare: askBefore,
 		script: []reply{{Text: "I run the tests.", Calls: []call{bash("go test ./... && rm -rf build")}}},
 		drive:  func(x *Terminal) { ask(x); x.Await("Run this command?", "allow once") },
+	},
+	{
+		name: "permission-changes", picture: true, looks: "dark", args: []string{"--mode", "ask"},
+		script: []reply{{Text: "I rename the package.", Calls: []call{bash("sed -i 's/package cart/package basket/' cart/*.go && mv web/page.html web/index.html")}}},
+		drive:  func(x *Terminal) { ask(x); x.Await("Apply the changes of this command?", "allow once") },
 	},
 	{
 		name: "permission-edit", looks: "dark", args: []string{"--mode", "ask"},

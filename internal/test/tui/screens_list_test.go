@@ -58,6 +58,9 @@ func themed(name string) func(*Env) {
 	return func(w *Env) { w.Config["tui"] = map[string]any{"theme": name} }
 }
 
+// askBefore lets commands reach a host, so that in ask mode they are asked about before they run.
+func askBefore(w *Env) { w.Config["sandbox"] = map[string]any{"network": []string{"example.org"}} }
+
 // smallScreens are screens of small terminals.
 var smallScreens = []screen{
 	{name: "small-talk", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{looks, changes, {Text: "It is the **count**:\n\n- one\n- two"}}, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
@@ -66,7 +69,7 @@ var smallScreens = []screen{
 		x.Keys("Enter")
 		x.Await("Done ·")
 	}},
-	{name: "small-ask", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{{Calls: []call{bash("go test ./... && rm -rf build")}}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
+	{name: "small-ask", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{{Calls: []call{bash("go test ./... && rm -rf build")}}}, args: []string{"--mode", "ask"}, prepare: askBefore, drive: func(x *Terminal) {
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")

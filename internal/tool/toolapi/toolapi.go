@@ -49,6 +49,11 @@ type Tool struct {
 	// nil means that there is nothing to show.
 	Preview func(ctx context.Context, call Call) (string, error)
 
+	// OnView reports whether a call can change nothing but a copy-on-write view of the
+	// workspace, if there is one, so that the user can be asked about the changes; see
+	// [Call.Review]. nil means that no call does.
+	OnView func(call Call) bool
+
 	// Run runs the call. A failure is a Result with IsError; an error is converted
 	// to one. It returns within a second after the context ends.
 	Run func(ctx context.Context, call Call) (pawl.Result, error)
@@ -68,12 +73,17 @@ type Call struct {
 	ID        pawl.CallID
 	Input     json.RawMessage
 	Dir       string                 // the working directory of the session, absolute
+	Dirs      []string               // further project directories, their real paths
 	Mode      string                 // the permission mode; see [pawl.Settings]
 	Sandboxed bool                   // it was allowed in a sandbox only: without one, its command must not run
 	Reads     func(path string) bool // reports whether a file of the workspace may be read, so that searches skip the others; nil means all
 	Progress  func(text string)      // reports output while the call runs; never nil
 	Caller    Session                // the session that made the call
 	Buffers   Buffers                // unsaved files of an editor; nil means none
+
+	// Review asks the user whether to apply the changes of the call; an error says why
+	// not. If it is set, the call must not change anything without it: see [Tool.OnView].
+	Review func(ctx context.Context, c Changes) error
 }
 
 // ErrorResult returns a failure for the model.

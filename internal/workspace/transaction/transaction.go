@@ -5,12 +5,15 @@
 package transaction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/pawl-dev/pawl/internal/security/protect"
 	"github.com/pawl-dev/pawl/internal/workspace/tree"
@@ -24,7 +27,20 @@ type Transaction struct {
 	dir   string
 	lock  *os.File
 	since int64
-	live  *live
+	self  *writer
+
+	record     *Record  // nil if it belongs to no call, or to a job
+	outcome    *Outcome // set by a successful Finish or Apply
+	unfinished bool     // Apply failed: all is kept for Recover
+
+	mu       sync.Mutex
+	ended    bool
+	follower *follower // of a job, or nil
+
+	// Of changes that were collected from a job:
+	own     []tree.Identity // what the job has seen or changed
+	private bool            // no other process could open files in the upper directory
+	mask    string          // of the job
 }
 
 // Refusal is a change that was not applied.
@@ -34,10 +50,19 @@ type Refusal struct {
 	Kept   string // a file with the content that was not applied, or ""
 }
 
+// ChangeSet is what a command has changed in its view, after the checks.
+type ChangeSet struct {
+	Changes []tree.Change // that can be applied
+	Refused []Refusal
+	View    tree.View // where the old and the new contents are
+}
+
 // Outcome says what a command changed.
 type Outcome struct {
 	Applied []tree.Change
 	Refused []Refusal
+
+	own []tree.Identity // what was applied, as it is now
 }
 
 // The directories of a transaction.
@@ -46,12 +71,13 @@ const (
 	workName   = "work"
 	maskName   = "mask"
 	mergedName = "merged"
+	copyName   = "copy"  // see tree.Detach
 	applyName  = "apply" // see tree.Transaction.Dir
 	lockName   = "lock"
 )
 
 // Mask returns the directory for the layer that hides files from the command.
-func (t *Transaction) Mask() string { return filepath.Join(t.dir, maskName) }
+func (t *Transaction) Mask() string { return cmp.Or(t.mask, filepath.Join(t.dir, maskName)) }
 
 // Upper returns the directory that the command writes to.
 func (t *Transaction) Upper() string { return filepath.Join(t.dir, upperName) }
@@ -62,28 +88,105 @@ func (t *Transaction) Work() string { return filepath.Join(t.dir, workName) }
 // Merged returns the directory where the view can be mounted.
 func (t *Transaction) Merged() string { return filepath.Join(t.dir, mergedName) }
 
-// Finish applies what the command has changed. After an error nothing was applied,
-// unless it wraps a failed operation: then the next start of Pawl completes it.
+// Finish applies what the command has changed. If it fails half-way, the next command or
+// the next start of Pawl completes it.
 func (t *Transaction) Finish(ctx context.Context) (Outcome, error) {
+	f := t.unfollow()
+	if f == nil {
+		return t.finish(ctx, nil)
+	}
+	if f.mirror != nil {
+		t.own = f.mirror.Own()
+	}
+	done, err := t.finish(ctx, f)
+	return merge(f.outcome, done), errors.Join(err, f.failure)
+}
+
+// Check returns what a command that has ended would change, for somebody to review, which
+// may take long. Apply or Close must follow. The changes stay as they are meanwhile:
+// they are copied, because another sandbox may still have access to the view.
+func (t *Transaction) Check(ctx context.Context) (set ChangeSet, err error) {
+	t.self.leave()
+	set.View = t.view()
+	changes, dropped, err := tree.Scan(ctx, set.View)
+	if err == nil {
+		set.View.Upper = filepath.Join(t.dir, copyName)
+		err = os.Mkdir(set.View.Upper, 0o700)
+	}
+	if err == nil {
+		changes, err = tree.Detach(ctx, t.Upper(), changes, set.View.Upper)
+	}
+	if err != nil {
+		return set, fmt.Errorf("read the changes of the command: %w", err)
+	}
+	set.Changes, set.Refused, err = check(ctx, set.View, changes, dropped)
+	return set, err
+}
+
+// Apply applies what Check has returned.
+func (t *Transaction) Apply(ctx context.Context, set ChangeSet) (Outcome, error) {
 	defer t.Close()
-	view := tree.View{Upper: t.Upper(), Lower: t.root, Mask: t.Mask()}
-	changes, dropped, err := tree.Scan(ctx, view)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("read the changes of the command: %w", err)
+	return t.applySet(ctx, set, nil)
+}
+
+// finish applies the changes, without those that a follower made in the view.
+func (t *Transaction) finish(ctx context.Context, f *follower) (Outcome, error) {
+	defer t.Close()
+	set := ChangeSet{View: t.view()}
+	keep := func(changes []tree.Change) []tree.Change { return changes }
+	if f != nil && f.t == t && f.mirror != nil {
+		keep = f.mirror.Foreign
 	}
-	var out Outcome
-	for _, d := range dropped {
-		out.Refused = append(out.Refused, Refusal{Path: d.Path, Reason: "it has a " + d.Reason + ", which Pawl does not apply"})
+	var err error
+	if set.Changes, set.Refused, err = Changes(ctx, set.View, keep); err != nil {
+		return Outcome{Refused: set.Refused}, err
 	}
-	allowed, refused, err := protect.Check(ctx, t.root, view.Upper, view.Lower, changes)
-	if err != nil {
-		return out, fmt.Errorf("check the changes of the command: %w", err)
-	}
-	out.Refused = append(out.Refused, withoutParents(refused)...)
-	if len(allowed) == 0 {
+	return t.applySet(ctx, set, f)
+}
+
+func (t *Transaction) view() tree.View {
+	return tree.View{Upper: t.Upper(), Lower: t.root, Mask: t.Mask()}
+}
+
+// applySet applies the changes of a set, and shows them to the views of jobs.
+func (t *Transaction) applySet(ctx context.Context, set ChangeSet, f *follower) (out Outcome, err error) {
+	defer func() {
+		if err == nil {
+			t.outcome = &out
+		}
+	}()
+	out.Refused = set.Refused
+	if len(set.Changes) == 0 {
 		return out, nil
 	}
-	return t.apply(ctx, view, allowed, out)
+	if err := t.recordRefused(out.Refused); err != nil {
+		return out, err
+	}
+	out, err = t.apply(ctx, set.View, set.Changes, out)
+	t.store.show(t.root, out.Applied, f)
+	return out, err
+}
+
+// Changes returns what a command has changed in a view, and what of that is not applied.
+// keep returns the changes to consider.
+func Changes(ctx context.Context, view tree.View, keep func([]tree.Change) []tree.Change) (allowed []tree.Change, refused []Refusal, err error) {
+	changes, dropped, err := tree.Scan(ctx, view)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the changes of the command: %w", err)
+	}
+	return check(ctx, view, keep(changes), dropped)
+}
+
+// check returns which changes can be applied, and why not the others.
+func check(ctx context.Context, view tree.View, changes []tree.Change, dropped []tree.Dropped) (allowed []tree.Change, refused []Refusal, err error) {
+	for _, d := range dropped {
+		refused = append(refused, Refusal{Path: d.Path, Reason: "it has a " + d.Reason + ", which Pawl does not apply"})
+	}
+	allowed, others, err := protect.Check(ctx, view.Lower, view.Upper, view.Lower, changes)
+	if err != nil {
+		return nil, refused, fmt.Errorf("check the changes of the command: %w", err)
+	}
+	return allowed, append(refused, withoutParents(others)...), nil
 }
 
 // withoutParents returns the refusals, without those of directories that have another one
@@ -111,17 +214,24 @@ func (t *Transaction) apply(ctx context.Context, view tree.View, changes []tree.
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return out, err
 	}
-	change := tree.Transaction{Dir: dir, Root: t.root, View: view, Since: t.since, Own: t.store.own[t.root], Copy: t.live.shared()}
+	change := tree.Transaction{Dir: dir, Root: t.root, View: view, Since: t.since, Own: slices.Concat(t.store.own[t.root], t.own), Copy: !t.private && t.self.shared() && view.Upper == t.Upper()}
 	result, err := change.Apply(ctx, changes)
 	t.store.own[t.root] = result.Own
-	out.Applied = result.Applied
-	for _, c := range result.Conflicts {
-		out.Refused = append(out.Refused, Refusal{Path: c.Path, Reason: c.Reason, Kept: c.Kept})
-	}
+	out.Applied, out.own = result.Applied, result.Own
+	out.Refused = append(out.Refused, conflicts(result)...)
 	if err != nil {
+		t.unfinished = true
 		return out, fmt.Errorf("apply the changes of the command: %w", err)
 	}
 	return out, nil
+}
+
+// conflicts returns the changes that were not applied because of a conflict.
+func conflicts(result tree.Result) (list []Refusal) {
+	for _, c := range result.Conflicts {
+		list = append(list, Refusal{Path: c.Path, Reason: c.Reason, Kept: c.Kept})
+	}
+	return list
 }
 
 // Close ends the transaction, and discards what was not applied. A second call does
@@ -130,13 +240,26 @@ func (t *Transaction) Close() {
 	if t.lock == nil {
 		return
 	}
-	t.live.leave()
-	for _, name := range []string{upperName, workName, maskName, mergedName} {
-		remove(filepath.Join(t.dir, name))
+	t.unfollow()
+	defer func() {
+		_ = t.lock.Close() // which also releases it
+		t.lock = nil
+	}()
+	t.self.leave()
+	if t.unfinished {
+		t.store.recoverAgain()
+		return
 	}
+	t.closeRecord()
+	removeView(t.dir)
 	if _, err := os.Lstat(filepath.Join(t.dir, applyName)); errors.Is(err, os.ErrNotExist) {
-		remove(t.dir)
+		tree.RemoveAll(t.dir)
 	}
-	_ = t.lock.Close() // which also releases it
-	t.lock = nil
+}
+
+// removeView removes the directories that only a running command needs.
+func removeView(dir string) {
+	for _, name := range []string{upperName, workName, maskName, mergedName, copyName} {
+		tree.RemoveAll(filepath.Join(dir, name))
+	}
 }

@@ -48,15 +48,18 @@ func resume(ctx context.Context, dir string, hook func(string) error) (Result, e
 	if m.Done {
 		return m.result(dir), nil
 	}
+	var st unix.Stat_t
+	if err := unix.Lstat(string(m.Root), &st); isMissing(err) || err == nil && st.Ino != m.RootInode {
+		return Result{}, fmt.Errorf("resume %s: %s: %w", dir, m.Root, ErrRootLost)
+	}
 	r, err := openRun(dir, m)
 	if err != nil {
 		return Result{}, err
 	}
 	defer r.close()
 	r.hook = hook
-	var st unix.Stat_t
 	if err := unix.Fstat(int(r.root), &st); err != nil || st.Ino != m.RootInode {
-		return Result{}, fmt.Errorf("resume %s: another program replaced %s", dir, m.Root)
+		return Result{}, fmt.Errorf("resume %s: %s: %w", dir, m.Root, ErrRootLost)
 	}
 	return r.finish(ctx)
 }
@@ -82,7 +85,7 @@ func openRun(dir string, m manifest) (*run, error) {
 }
 
 func (r *run) open() (err error) {
-	for _, name := range []string{"trash", "conflicts"} {
+	for _, name := range []string{TrashName, "conflicts"} {
 		if err := os.MkdirAll(filepath.Join(r.dir, name), 0o700); err != nil {
 			return err
 		}
@@ -93,7 +96,7 @@ func (r *run) open() (err error) {
 	if r.upper, err = openDirectory(string(r.m.Upper)); err != nil {
 		return err
 	}
-	if r.trash, err = openDirectory(filepath.Join(r.dir, "trash")); err != nil {
+	if r.trash, err = openDirectory(filepath.Join(r.dir, TrashName)); err != nil {
 		return err
 	}
 	return nil

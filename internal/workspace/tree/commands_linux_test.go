@@ -81,7 +81,7 @@ func TestCommands(t *testing.T) {
 	for name, script := range commands {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, variant := range []string{"move", "copy", "upper elsewhere", "state elsewhere", "both elsewhere"} {
+			for _, variant := range []string{"move", "copy", "detach", "upper elsewhere", "state elsewhere", "both elsewhere"} {
 				s := newSandbox(t)
 				shell(t, s.root, project)
 				bare := filepath.Join(tempDir(t, ""), "bare")
@@ -101,7 +101,12 @@ func TestCommands(t *testing.T) {
 				if diff := cmp.Diff(before, again, ignored); diff != "" {
 					t.Errorf("%s: (-first scan +second scan)\n%s", variant, diff)
 				}
-				res := s.apply(tx)
+				changes := before
+				if variant == "detach" {
+					changes = s.detach(tx, before)
+				}
+				res, err := tx.Apply(t.Context(), changes)
+				must(t, err)
 				if len(res.Conflicts) > 0 {
 					t.Errorf("%s: conflicts %+v", variant, res.Conflicts)
 				}

@@ -146,30 +146,55 @@ func swapAt(t *testing.T, variant string, at int) (points int) {
 	return points
 }
 
+// withFile returns a sandbox with the file f, and the transaction of a command.
+func withFile(t *testing.T, command string) (*sandbox, *tree.Transaction) {
+	t.Helper()
+	s := newSandbox(t)
+	shell(t, s.root, `echo one >f; echo two >e`)
+	s.settle()
+	return s, s.view(command)
+}
+
+// applyConflicts applies a transaction and checks how many conflicts it meets.
+func (s *sandbox) applyConflicts(tx *tree.Transaction, want int) {
+	s.t.Helper()
+	if res := s.apply(tx); len(res.Conflicts) != want {
+		s.t.Errorf("conflicts %+v, want %d", res.Conflicts, want)
+	}
+}
+
+// contains checks the content of the file f; "" means that it does not exist.
+func (s *sandbox) contains(want string) {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.root, "f"))
+	if string(data) != want || errors.Is(err, os.ErrNotExist) != (want == "") {
+		s.t.Errorf("the file contains %q, %v", data, err)
+	}
+}
+
+// appendTo opens the file f for writing, and returns a function that writes to it.
+func (s *sandbox) appendTo() func() error {
+	s.t.Helper()
+	f, err := os.OpenFile(filepath.Join(s.root, "f"), os.O_WRONLY|os.O_APPEND, 0)
+	must(s.t, err)
+	s.t.Cleanup(func() { _ = f.Close() })
+	return func() error {
+		_, err := f.WriteString("user\n")
+		return err
+	}
+}
+
 // A program that has a file open for writing before it is replaced or deleted does not lose what it writes.
 func TestOpenForWriting(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{`echo c >f`, `rm f`} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, `echo one >f`)
-			s.settle()
-			tx := s.view(script)
-			f, err := os.OpenFile(filepath.Join(s.root, "f"), os.O_WRONLY|os.O_APPEND, 0)
-			must(t, err)
-			defer func() { _ = f.Close() }()
-			res := s.apply(tx)
-			_, err = f.WriteString("user\n")
-			must(t, err)
-			if len(res.Conflicts) != 1 {
-				t.Errorf("conflicts %+v", res.Conflicts)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "f"))
-			must(t, err)
-			if string(data) != "one\nuser\n" {
-				t.Errorf("the file contains %q", data)
-			}
+			s, tx := withFile(t, script)
+			write := s.appendTo()
+			s.applyConflicts(tx, 1)
+			must(t, write())
+			s.contains("one\nuser\n")
 		})
 	}
 }
@@ -180,28 +205,17 @@ func TestWriteAfterMove(t *testing.T) {
 	for _, script := range []string{`echo c >f; echo n >g`, `rm f; rm e`} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, `echo one >f; echo two >e`)
-			s.settle()
-			tx := s.view(script)
+			s, tx := withFile(t, script)
 			tx.DisableLeases()
-			f, err := os.OpenFile(filepath.Join(s.root, "f"), os.O_WRONLY|os.O_APPEND, 0)
-			must(t, err)
-			defer func() { _ = f.Close() }()
+			write := s.appendTo()
 			tx.SetHook(func(point string) error {
 				if point == "apply 1" {
-					_, err := f.WriteString("user\n")
-					return err
+					return write()
 				}
 				return nil
 			})
-			if res := s.apply(tx); len(res.Conflicts) != 1 {
-				t.Errorf("conflicts %+v", res.Conflicts)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "f"))
-			if err != nil || string(data) != "one\nuser\n" {
-				t.Errorf("the file contains %q, %v", data, err)
-			}
+			s.applyConflicts(tx, 1)
+			s.contains("one\nuser\n")
 		})
 	}
 }
@@ -209,31 +223,27 @@ func TestWriteAfterMove(t *testing.T) {
 // A change in the moment before an entry is moved is found after the move, which is undone.
 func TestChangeBeforeMove(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ command, user, want string }{
-		"replaced, replaced": {`echo c >f`, `echo user >t; mv t f`, "user\n"},
-		"replaced, deleted":  {`echo c >f`, `rm f`, ""},
-		"deleted, replaced":  {`rm f`, `echo user >t; mv t f`, "user\n"},
-		"created, created":   {`echo c >n; mv n f2`, `echo user >f2; rm f; ln f2 f`, "user\n"},
+	for name, c := range map[string]struct {
+		command, user, want string
+		conflicts           int
+	}{
+		"replaced, replaced": {`echo c >f`, `echo user >t; mv t f`, "user\n", 1},
+		"replaced, deleted":  {`echo c >f`, `rm f`, "", 1},
+		"deleted, replaced":  {`rm f`, `echo user >t; mv t f`, "user\n", 1},
+		"deleted, deleted":   {`rm f`, `rm f`, "", 0},
+		"created, created":   {`echo c >n; mv n f2`, `echo user >f2; rm f; ln f2 f`, "user\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, `echo one >f`)
-			s.settle()
-			tx := s.view(c.command)
+			s, tx := withFile(t, c.command)
 			tx.SetHook(func(point string) error {
 				if strings.HasPrefix(point, "move") {
 					shell(t, s.root, c.user)
 				}
 				return nil
 			})
-			if res := s.apply(tx); len(res.Conflicts) != 1 {
-				t.Errorf("conflicts %+v", res.Conflicts)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "f"))
-			if err != nil && c.want != "" || string(data) != c.want {
-				t.Errorf("the file contains %q, %v", data, err)
-			}
+			s.applyConflicts(tx, c.conflicts)
+			s.contains(c.want)
 		})
 	}
 }
@@ -244,10 +254,7 @@ func TestOpenDuringMove(t *testing.T) {
 	for _, script := range []string{`echo c >f`, `rm f`} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, `echo one >f`)
-			s.settle()
-			tx := s.view(script)
+			s, tx := withFile(t, script)
 			tx.SetHook(func(point string) error {
 				if strings.HasPrefix(point, "move") {
 					_, err := unix.Open(filepath.Join(s.root, "f"), unix.O_WRONLY|unix.O_NONBLOCK, 0)
@@ -257,13 +264,8 @@ func TestOpenDuringMove(t *testing.T) {
 				}
 				return nil
 			})
-			if res := s.apply(tx); len(res.Conflicts) != 1 {
-				t.Errorf("conflicts %+v", res.Conflicts)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "f"))
-			if err != nil || string(data) != "one\n" {
-				t.Errorf("the file contains %q, %v", data, err)
-			}
+			s.applyConflicts(tx, 1)
+			s.contains("one\n")
 		})
 	}
 }
@@ -279,13 +281,11 @@ func TestBackToBack(t *testing.T) {
 	settle(t, root)
 	var own []tree.Identity
 	for i := range 300 {
+		if i > 0 {
+			tree.RemoveAll(filepath.Join(dir, fmt.Sprint("tx", i-1)))
+		}
 		since, err := tree.Now(root)
 		must(t, err)
-		if i > 0 {
-			more, err := tree.Discard(filepath.Join(dir, fmt.Sprint("tx", i-1)))
-			must(t, err)
-			own = append(own, more...)
-		}
 		upper := filepath.Join(dir, fmt.Sprint("upper", i))
 		must(t, os.MkdirAll(filepath.Join(upper, "d"), 0o755))
 		for _, name := range []string{"f", "d/x", fmt.Sprint("d/", i)} {

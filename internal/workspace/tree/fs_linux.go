@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -224,6 +225,12 @@ func rename(from directory, fromBase string, to directory, toBase string, flag u
 		return &os.LinkError{Op: "rename", Old: fromBase, New: toBase, Err: err}
 	}
 	return nil
+}
+
+// ChangedSince reports whether a file changed at a time of Now, or later.
+func ChangedSince(info os.FileInfo, since int64) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Ctim.Nano() >= since
 }
 
 // clockWait bounds the wait for a file system's clock, most of which advance every 1 to 10 ms.

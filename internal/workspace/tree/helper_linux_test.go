@@ -163,6 +163,17 @@ func (s *sandbox) scan(tx *tree.Transaction) ([]tree.Change, []tree.Dropped) {
 	return changes, dropped
 }
 
+// detach copies the changes, and destroys what they were in.
+func (s *sandbox) detach(tx *tree.Transaction, changes []tree.Change) []tree.Change {
+	s.t.Helper()
+	to := tempDir(s.t, s.scratch)
+	changes, err := tree.Detach(s.t.Context(), tx.View.Upper, changes, to)
+	must(s.t, err)
+	shell(s.t, tx.View.Upper, "chmod -R u+rwX . && find . -mindepth 1 -delete")
+	tx.View.Upper = to
+	return changes
+}
+
 // settle waits until the clock of the file system has moved on, so that what was changed so far is not the user's.
 func (s *sandbox) settle() {
 	s.t.Helper()

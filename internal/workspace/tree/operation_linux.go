@@ -106,82 +106,70 @@ func (r *run) replace(i int, parent directory, base string) error {
 	if err != nil || out.Type == Missing {
 		return err
 	}
-	writers := noLease
-	defer func() { writers.release() }()
-	if is(out, o.Staged) {
-		now, err := parent.stat(base)
-		if err != nil {
-			return err
-		}
-		if !unchanged(now, o.Old) {
-			return conflictError{changedReason(now)}
-		}
-		if writers, err = r.takeLease(parent, base, o.Old); err != nil {
-			return err
-		}
-		if err := r.at("move " + strconv.Itoa(i)); err != nil {
-			return err
-		}
-		err = rename(r.slots, slot(i), parent, base, unix.RENAME_EXCHANGE)
-		if errors.Is(err, os.ErrNotExist) {
-			return conflictError{reasonDeleted}
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.at("look " + strconv.Itoa(i)); err != nil {
-			return err
-		}
-		if out, err = r.slots.stat(slot(i)); err != nil {
-			return err
-		}
+	if !is(out, o.Staged) {
+		return r.look(i, out, noLease) // moved before the interruption
 	}
-	if unchanged(out, o.Old) && !writers.broken() {
-		return nil
-	}
-	if err := r.undo(i); err != nil {
-		return err
-	}
-	return conflictError{reasonChanged}
+	return r.moveOut(i, parent, base, func() error {
+		return rename(r.slots, slot(i), parent, base, unix.RENAME_EXCHANGE)
+	})
 }
 
 func (r *run) remove(i int, parent directory, base string) error {
-	o := &r.m.Ops[i]
 	out, err := r.slots.stat(slot(i))
 	if err != nil {
 		return err
 	}
-	writers := noLease
-	defer func() { writers.release() }()
-	if out.Type == Missing {
-		now, err := parent.stat(base)
-		if err != nil || now.Type == Missing {
-			return err
-		}
-		if !unchanged(now, o.Old) {
-			return conflictError{reasonChanged}
-		}
-		if writers, err = r.takeLease(parent, base, o.Old); err != nil {
-			return err
-		}
-		if err := r.at("move " + strconv.Itoa(i)); err != nil {
-			return err
-		}
-		err = rename(parent, base, r.slots, slot(i), unix.RENAME_NOREPLACE)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.at("look " + strconv.Itoa(i)); err != nil {
-			return err
-		}
-		if out, err = r.slots.stat(slot(i)); err != nil {
-			return err
-		}
+	if out.Type != Missing {
+		return r.look(i, out, noLease) // moved before the interruption
 	}
-	if unchanged(out, o.Old) && !writers.broken() {
+	err = r.moveOut(i, parent, base, func() error {
+		return rename(parent, base, r.slots, slot(i), unix.RENAME_NOREPLACE)
+	})
+	if errors.Is(err, conflictError{reasonDeleted}) {
+		return nil // before the interruption, or by somebody else
+	}
+	return err
+}
+
+// moveOut calls move, which moves the old entry to the slot, and looks at what was moved.
+func (r *run) moveOut(i int, parent directory, base string, move func() error) error {
+	o := &r.m.Ops[i]
+	now, err := parent.stat(base)
+	if err != nil {
+		return err
+	}
+	if !unchanged(now, o.Old) {
+		return conflictError{changedReason(now)}
+	}
+	writers, err := r.takeLease(parent, base, o.Old)
+	if err != nil {
+		return err
+	}
+	defer writers.release()
+	if err := r.at("move " + strconv.Itoa(i)); err != nil {
+		return err
+	}
+	err = move()
+	if errors.Is(err, os.ErrNotExist) {
+		return conflictError{reasonDeleted}
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.at("look " + strconv.Itoa(i)); err != nil {
+		return err
+	}
+	out, err := r.slots.stat(slot(i))
+	if err != nil {
+		return err
+	}
+	return r.look(i, out, writers)
+}
+
+// look undoes an operation that moved another entry to the slot than the old one, or one that a program wants to write
+// to.
+func (r *run) look(i int, out Stat, writers lease) error {
+	if unchanged(out, r.m.Ops[i].Old) && !writers.broken() {
 		return nil
 	}
 	if err := r.undo(i); err != nil {

@@ -414,7 +414,7 @@ func (r *run) keep(i int) error {
 	case left.Type == Other && r.m.Slots != "": // cannot be copied
 		return removeSlot(r.slots, slot(i))
 	case left.Type != Missing && r.m.Slots != "":
-		return r.keepIn("trash", r.slots, slot(i), i, left)
+		return r.keepIn(TrashName, r.slots, slot(i), i, left)
 	}
 	return nil
 }

@@ -60,5 +60,11 @@ type Result struct {
 	Own       []Identity // for the next transaction
 }
 
+// TrashName is the directory in Transaction.Dir that has the replaced and deleted entries.
+const TrashName = "trash"
+
+// ErrRootLost means that a transaction cannot be finished, because its root was removed or replaced.
+var ErrRootLost = errors.New("the directory was removed or replaced")
+
 // ErrNotStarted means that a transaction was interrupted before it changed anything.
 var ErrNotStarted = errors.New("transaction has not started")

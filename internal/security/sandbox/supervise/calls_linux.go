@@ -125,18 +125,15 @@ func openat2(dir int, path string, flags, resolve uint64) (int, error) {
 }
 
 func renameat2(from, to place, flags uint) error {
-	p, err := syscall.BytePtrFromString(from.name)
-	if err != nil {
-		return err
-	}
-	q, err := syscall.BytePtrFromString(to.name)
-	if err != nil {
-		return err
-	}
-	return check(syscall.Syscall6(calls.renameat2, uintptr(from.dir), uintptr(unsafe.Pointer(p)), uintptr(to.dir), uintptr(unsafe.Pointer(q)), uintptr(flags), 0))
+	return callPlaces(calls.renameat2, from, to, uintptr(flags))
 }
 
 func linkat(from, to place, flags int) error {
+	return callPlaces(syscall.SYS_LINKAT, from, to, uintptr(flags))
+}
+
+// callPlaces calls a system call that takes two places and flags.
+func callPlaces(number uintptr, from, to place, flags uintptr) error {
 	p, err := syscall.BytePtrFromString(from.name)
 	if err != nil {
 		return err
@@ -145,7 +142,7 @@ func linkat(from, to place, flags int) error {
 	if err != nil {
 		return err
 	}
-	return check(syscall.Syscall6(syscall.SYS_LINKAT, uintptr(from.dir), uintptr(unsafe.Pointer(p)), uintptr(to.dir), uintptr(unsafe.Pointer(q)), uintptr(flags), 0))
+	return check(syscall.Syscall6(number, uintptr(from.dir), uintptr(unsafe.Pointer(p)), uintptr(to.dir), uintptr(unsafe.Pointer(q)), flags, 0))
 }
 
 func unlinkat(p place, flags int) error {

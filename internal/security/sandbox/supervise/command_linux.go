@@ -23,13 +23,16 @@ const (
 
 func init() {
 	kind := os.Getenv(Var)
-	if kind != Renames && kind != View {
+	if kind != Renames && kind != View && kind != Isolate {
 		return
 	}
 	_ = os.Unsetenv(Var) // its children are no helpers
 	runtime.LockOSThread()
 	if kind == View {
-		os.Exit(mountView(os.Args[1:]))
+		os.Exit(mountViews(os.Args[1:]))
+	}
+	if kind == Isolate {
+		os.Exit(isolate(os.Args[1:]))
 	}
 	if err := ServeRenames(); err != nil {
 		os.Exit(Fail(ExitCannot, err))

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
@@ -10,20 +9,20 @@ import (
 )
 
 const (
-	maxCommitted     = 64       // files
-	maxCommittedSize = 64 << 10 // bytes of one
+	maxIndexed     = 64       // files
+	maxIndexedSize = 64 << 10 // bytes of one
 )
 
-// committed returns the content that git has in its index of files in a workspace, by
+// indexed returns the content that git has in its index of files in a workspace, by
 // path. Files that are not in the index, or not in a repository, are absent.
-func committed(ctx context.Context, dir string, paths []string) map[string][]byte {
+func indexed(ctx context.Context, dir string, paths []string) map[string][]byte {
 	repo, err := openRepo(ctx, dir)
 	if err != nil || repo == nil {
 		return nil
 	}
 	byName := map[string]string{}
 	var names []string
-	for _, path := range paths[:min(len(paths), maxCommitted)] {
+	for _, path := range paths[:min(len(paths), maxIndexed)] {
 		if rel, err := filepath.Rel(repo.Top, path); err == nil && filepath.IsLocal(rel) {
 			names = append(names, filepath.ToSlash(rel))
 			byName[filepath.ToSlash(rel)] = path
@@ -43,9 +42,9 @@ func committed(ctx context.Context, dir string, paths []string) map[string][]byt
 		if !ok || byName[name] == "" || len(fields) != 3 || !strings.HasPrefix(fields[0], "100") {
 			continue
 		}
-		text, err := repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob"}, Refs: []string{fields[1]}, Limit: maxCommittedSize})
+		text, err := repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob"}, Refs: []string{fields[1]}, Limit: maxIndexedSize})
 		if err == nil {
-			found[byName[name]] = bytes.Clone(text)
+			found[byName[name]] = text
 		}
 	}
 	return found

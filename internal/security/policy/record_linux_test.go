@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+	"github.com/pawl-dev/pawl/internal/workspace/transaction"
+)
+
+// TestRecord: the outcome of a command on a view is known, and what it could change outside of it. Of other commands
+// nothing is known.
+func TestRecord(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, dir, outside := open(t)
+	configure(t, `{"sandbox":{"writable":[`+quote(outside)+`]}}`)
+	linked := filepath.Join(filepath.Dir(dir), "linked")
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "one"}, {"worktree", "add", "-q", linked}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	problem, err := s.ViewProblem(t.Context(), dir)
+	if err != nil || problem != nil {
+		t.Fatal(problem, err)
+	}
+	for name, tt := range map[string]struct {
+		change func(*sandbox.Request)
+		want   []string
+		known  bool
+	}{
+		"a command":       {func(*sandbox.Request) {}, []string{outside}, true},
+		"with network":    {func(r *sandbox.Request) { r.Network = []string{"example.org"} }, []string{"example.org", outside}, true},
+		"linked worktree": {func(r *sandbox.Request) { r.Workspace, r.Dir = linked, linked }, []string{outside, filepath.Join(dir, ".git", "worktrees", "linked"), filepath.Join(dir, ".git", "objects"), filepath.Join(dir, ".git", "refs"), filepath.Join(dir, ".git", "logs")}, true},
+		"yolo":            {func(r *sandbox.Request) { r.Mode = "yolo" }, nil, false},
+		"unsandboxed":     {func(r *sandbox.Request) { r.Escape = true }, nil, false},
+		"read-only":       {func(r *sandbox.Request) { r.Mode = "plan" }, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sandbox.Request{Session: session, Call: "call_1", Workspace: dir, Dir: dir, Mode: "guard", Args: []string{"true"}}
+			tt.change(&r)
+			w, err := s.Wrap(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			rec, err := s.Commands().Interrupted(t.Context(), transaction.Call{Session: session, ID: "call_1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Commands().Forget(transaction.Call{Session: session, ID: "call_1"})
+			if (rec != nil) != tt.known {
+				t.Fatalf("got %+v", rec)
+			}
+			if rec == nil {
+				return
+			}
+			if diff := cmp.Diff(&transaction.Record{Call: rec.Call, Parts: 1, Outside: tt.want, Closed: true}, rec); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if entries, err := os.ReadDir(filepath.Join(os.Getenv("PAWL_DATA"), "transactions")); err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != "calls" }) {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
