@@ -42,7 +42,8 @@ func withView(cmd *cobra.Command, name string, f func(s pawl.Session, v isolate.
 			return err
 		}
 		if !ok {
-			return fault.New(pawl.ErrInvalid, "session %s is not isolated: its changes are in the project", s.ID)
+			return fault.New(pawl.ErrInvalid, "session %s has no view: it is not isolated, or it ended without changes", cli.ShortID(s.ID)).
+				Hint("Other sessions change the project itself: run `pawl session undo %s --dry-run --diff` to see how.", cli.ShortID(s.ID))
 		}
 		return f(s, v)
 	})

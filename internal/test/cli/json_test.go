@@ -74,7 +74,8 @@ func TestEveryJSON(t *testing.T) {
 		run.args = strings.ReplaceAll(run.args, "SOURCE", "file://"+source)
 		run.check(t, b)
 	}
-	b.Must(t, "run", "--isolated", "--mode", "yolo", "--model", "script:say.jsonl", "hi")
+	b.Write(t, "change.jsonl", `{"calls":[{"name":"write","input":{"path":"b.txt","content":"b"}}]}`+"\n"+`{"text":"hello"}`+"\n")
+	b.Must(t, "run", "--isolated", "--mode", "yolo", "--model", "script:change.jsonl", "hi")
 	for _, run := range isolatedRuns {
 		run.check(t, b)
 	}
