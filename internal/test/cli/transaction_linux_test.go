@@ -171,48 +171,6 @@ func watched(t *testing.T, watch int) (names []string) {
 	}
 }
 
-// TestCommandsAsOutside runs the same commands bare and with Pawl, and compares the directories.
-func TestCommandsAsOutside(t *testing.T) {
-	t.Parallel()
-	const identity = "git config user.name n; git config user.email e@example.org; export GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z; "
-	const dates = "export GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z; "
-	for name, steps := range map[string][]string{
-		"files":          {"echo 1 >new; mkdir -p x/y; echo 2 >x/y/z; echo 3 >>a", "rm a; mv x w; chmod 755 new"},
-		"commit":         {dates + "echo 3 >>a; git add -A; git commit -qm two", dates + "echo 4 >>a; git commit -qam three"},
-		"move directory": {dates + "git mv d e; git commit -qm mv", "mv e f; rm -r f/sub"},
-		"stash":          {dates + "echo 3 >>a; git stash -q; echo 5 >b; git stash pop -q"},
-		"rebase":         {dates + "git switch -qc topic; echo t >t; git add -A; git commit -qm t; git switch -q main; echo m >m; git add -A; git commit -qm m", dates + "git rebase -q main topic"},
-		"conflict":       {dates + "git switch -qc topic; echo t >a; git commit -qam t; git switch -q main; echo m >a; git commit -qam m; git merge topic; true", dates + "echo r >a; git add a; git commit -qm merged"},
-		"gc":             {dates + "for i in 1 2 3; do echo $i >a; git commit -qam $i; done; git gc -q"},
-		"links":          {"ln -s a l; ln a h; ln -sfn d k; echo h >>h"},
-		"read only":      {"chmod 444 a; chmod 555 d", "chmod 755 d; echo x >d/new; chmod 555 d"},
-		"database":       {`python3 -c "import sqlite3; c=sqlite3.connect('db'); c.execute('pragma journal_mode=wal'); c.execute('create table t(x)'); c.execute('insert into t values(1)'); c.commit()"`, `python3 -c "import sqlite3; c=sqlite3.connect('db'); c.execute('insert into t values(2)'); c.commit(); print(c.execute('select count(*) from t').fetchone())"`},
-		"make":           {"printf 'out: a\\n\\tcp a out\\n' >Makefile; make -s; make -q"},
-		"odd names":      {"touch $'new\\nline' $'\\xff' ' ' -- -x; mkdir '*'"},
-		"types":          {"rm -r d; echo file >d; rm a; mkdir a; echo x >a/x"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var trees [2]string
-			for i := range trees {
-				p := newTransactionProject(t, "/var/tmp")
-				p.sh(identity + "git init -q -b main .; " + identity + "echo 1 >a; echo 2 >b; mkdir -p d/sub; echo 3 >d/c; echo 4 >d/sub/e; git add -A; git commit -qm one")
-				for _, step := range steps {
-					if i == 0 {
-						p.sh(step)
-					} else {
-						p.run(step)
-					}
-				}
-				trees[i] = p.sh(`find . -path ./.git -prune -o -printf '%P %y %m %l\n' | sort; find . -path ./.git -prune -o -type f -not -name 'db*' -print0 | sort -z | xargs -0 sha256sum; git status --short; git fsck --no-dangling; git log --all --format='%H %s'; git stash list; chmod -R u+w .`)
-			}
-			if trees[0] != trees[1] {
-				t.Errorf("bare:\n%s\nwith Pawl:\n%s", trees[0], trees[1])
-			}
-		})
-	}
-}
-
 // TestUserWinsConflict: what the user writes while a command runs is never overwritten, and the command's version is
 // kept.
 func TestUserWinsConflict(t *testing.T) {

@@ -180,7 +180,7 @@ func Changes(ctx context.Context, view tree.View, keep func([]tree.Change) []tre
 // check returns which changes can be applied, and why not the others.
 func check(ctx context.Context, view tree.View, changes []tree.Change, dropped []tree.Dropped) (allowed []tree.Change, refused []Refusal, err error) {
 	for _, d := range dropped {
-		refused = append(refused, Refusal{Path: d.Path, Reason: "it has a " + d.Reason + ", which Pawl does not apply"})
+		refused = append(refused, Refusal{Path: d.Path, Reason: "Pawl never applies this: " + d.Reason})
 	}
 	allowed, others, err := protect.Check(ctx, view.Lower, view.Upper, view.Lower, changes)
 	if err != nil {
