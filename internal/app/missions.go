@@ -22,7 +22,7 @@ func newMissions(s *policy.Safety) *mission.Control {
 			if err != nil {
 				return err
 			}
-			return g.CopyCache(ctx, cache)
+			return g.LinkCache(ctx, cache)
 		},
 		Clear: s.DropCache,
 		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return OpenGate(repo, s) },

@@ -37,7 +37,7 @@ type Config struct {
 	Repo       func(ctx context.Context, dir string) (*git.Repo, error)          // finds the repository of a project
 	Worktrees  func(ctx context.Context, repo *git.Repo) (dir string, err error) // the directory for the worktrees of a repository
 	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; Leave closes it
-	ShareCache func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree a copy of the cache of the checks
+	ShareCache func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree the cache of the checks
 	Clear      func(dir string) error                                            // if not nil, removes what commands left outside of a worktree
 	Clock      func() time.Time                                                  // nil means time.Now
 

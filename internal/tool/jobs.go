@@ -94,7 +94,7 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 	j.boxed, err = js.sandbox.Wrap(ctx, sandbox.Request{
 		Session: call.Session, Call: call.ID, Workspace: call.Dir, Dirs: call.Dirs, Mode: call.Mode, Sandboxed: call.Sandboxed,
 		Args: []string{"bash", "--noprofile", "--norc", "-c", "--", in.Command}, Dir: dir, Network: in.Network, Escape: in.Unsandboxed,
-		Review: call.Review != nil,
+		Review: call.Review != nil, Job: in.Background,
 	})
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (p *program) enter(ctx context.Context, wrap Wrapper, dir string, s Server,
 		return err
 	}
 	p.leave = w.Close
-	c.Args, c.Env, c.Files = w.Args, w.Env, w.Files
+	c.Args, c.Env, c.Files, c.Attr = w.Args, w.Env, w.Files, w.Attr
 	return nil
 }
 

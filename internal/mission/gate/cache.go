@@ -17,7 +17,10 @@ func copyCache(p *checkout, cache string) error {
 
 // copyInto copies the files of a cache that are missing in another one. A missing source is not an error. It
 // skips links, which could point anywhere.
-func copyInto(to, from string) error {
+func copyInto(to, from string) error { return place(to, from, copyFile) }
+
+// place calls do for each file of a directory, with its path in another one, and creates the directories there.
+func place(to, from string, do func(to, from string) error) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -33,10 +36,19 @@ func copyInto(to, from string) error {
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
 		case d.Type().IsRegular():
-			return copyFile(filepath.Join(to, rel), path)
+			return do(filepath.Join(to, rel), path)
 		}
 		return nil
 	})
+}
+
+// linkFile creates a hard link to a file unless it exists, or a copy where that is impossible.
+func linkFile(to, from string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return copyFile(to, from)
 }
 
 // copyFile copies a file atomically unless it exists. It preserves the modification time, by which tools expire

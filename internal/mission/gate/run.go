@@ -59,7 +59,7 @@ func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	out, faults := &capture{limit: maxPrint}, &capture{limit: maxPrint}
-	exit, err := proc.Run(timed, proc.Command{Args: wrapped.Args, Dir: work, Env: wrapped.Env, Bare: true, Files: wrapped.Files, Output: out, Stderr: faults})
+	exit, err := proc.Run(timed, proc.Command{Args: wrapped.Args, Dir: work, Env: wrapped.Env, Bare: true, Files: wrapped.Files, Attr: wrapped.Attr, Output: out, Stderr: faults})
 	ran.Code, ran.Duration = exit.Code, exit.Duration
 	ran.Output = hash(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
 	ran.Tail = tail(out.kept.String(), faults.kept.String(), c)

@@ -28,8 +28,16 @@ func (g *Gate) fromSeed(ctx context.Context, cache string) error {
 	})
 }
 
-// CopyCache copies the base's cache into another one, so that a worker need not start with an empty one.
-func (g *Gate) CopyCache(ctx context.Context, cache string) error { return g.fromSeed(ctx, cache) }
+// LinkCache gives another directory the files of the base's cache as hard links, so that a worker need not start with
+// an empty cache. Nobody may write to these files.
+func (g *Gate) LinkCache(ctx context.Context, dir string) error {
+	if g.Seed == "" {
+		return nil
+	}
+	return g.withSeed(ctx, unix.LOCK_SH, func() error {
+		return place(dir, filepath.Join(g.Seed, "cache"), linkFile)
+	})
+}
 
 // toSeed replaces the seed by the cache of a base. It replaces it as a whole, so files that tools have expired
 // disappear there too. A cache larger than maxSeed is not kept.

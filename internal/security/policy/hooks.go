@@ -137,7 +137,7 @@ func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err erro
 	}
 	defer w.Close()
 	p, err := proc.Start(proc.Command{
-		Args: w.Args, Dir: c.Dir, Env: w.Env, Bare: true, Files: w.Files,
+		Args: w.Args, Dir: c.Dir, Env: w.Env, Bare: true, Files: w.Files, Attr: w.Attr,
 		Stdin: bytes.NewReader(c.Stdin), Output: c.Stdout, Stderr: c.Stderr,
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 		}
 	}
 	backend, _ := s.detect(ctx)
-	w, err := backend.Wrap(c.Args, p)
+	w, err := s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(c.Args, p) })
 	if err != nil {
 		return w, fmt.Errorf("the project hook cannot run in the sandbox: %w", err)
 	}

@@ -188,7 +188,7 @@ func asUser(t *testing.T) bool {
 	if os.Geteuid() != 0 || os.Getenv(again) != "" {
 		return false
 	}
-	base, err := os.MkdirTemp("/var/tmp", "pawl-policy-test-")
+	base, err := os.MkdirTemp("/var/lib", "pawl-policy-test-") // not for temporary files, which sandboxes hide
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func asUser(t *testing.T) bool {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(program, "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$", "-test.v")
-			cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR="+temp, again+"=1"), temp
+			cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR="+temp, "PAWL_TEST_BASE="+temp, again+"=1"), temp
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
 				t.Errorf("%v\n%s", err, out)

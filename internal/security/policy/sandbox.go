@@ -66,7 +66,9 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	}
 	hosts := slices.Concat(user.Sandbox.Network, r.Network)
 	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
-		return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, hosts)
+		return s.withCaches(ctx, p, !r.Job, func(p sandbox.Profile) (sandbox.Wrapped, error) {
+			return s.wrapOut(ctx, r.Args, p, r.Sandboxed || worker, hosts)
+		})
 	}
 	if p.ReadOnly {
 		return wrap(p)
@@ -147,7 +149,7 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
-	return s.wrap(ctx, args, p, worker)
+	return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return s.wrap(ctx, args, p, worker) })
 }
 
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {

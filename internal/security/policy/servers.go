@@ -85,7 +85,9 @@ func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []st
 		return sandbox.Wrapped{}, err
 	}
 	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
-	w, err := s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
+	w, err := s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) {
+		return s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
+	})
 	if errors.Is(err, sandbox.ErrNoSandbox) {
 		return w, fault.New(err, "MCP servers of a project run only in the sandbox: %w", err).Hint("Run `pawl doctor`, or add the server to your user configuration.")
 	}

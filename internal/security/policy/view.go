@@ -22,6 +22,7 @@ import (
 type views struct {
 	mu      sync.Mutex
 	problem map[string]error // by workspace; nil if it can
+	caches  map[string]bool  // by the paths of caches, whether it can show them
 }
 
 // Recover completes or discards the changes of commands that a crash has interrupted.
@@ -31,7 +32,9 @@ func (s *Safety) Recover(ctx context.Context) error { return s.transactions.Reco
 // error if there is no sandbox.
 func (s *Safety) WrapOnce(ctx context.Context, args []string, p sandbox.Profile) (sandbox.Wrapped, error) {
 	backend, _ := s.detect(ctx)
-	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(args, p) }
+	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
+		return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(args, p) })
+	}
 	if p.ReadOnly {
 		return wrap(p)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,6 +62,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if err := m.workspace(); err != nil {
 		return Wrapped{}, err
 	}
+	views := append(slices.Clone(p.Views), m.prepareCaches(p)...)
 	env := temporary(pl.env, "/tmp")
 	if p.ProxySocket != "" {
 		if env, err = m.forward(env, p.ProxySocket); err != nil {
@@ -83,8 +85,8 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}
 	args := append([]string{b.Path, "--args", "3", "--"}, argv...)
 	var attr *syscall.SysProcAttr
-	if pl.view {
-		if args, attr, err = m.viewCommand(p.Views, args); err != nil {
+	if len(views) > 0 {
+		if args, attr, err = m.viewCommand(views, args); err != nil {
 			return Wrapped{}, err
 		}
 		env = append(env, supervise.Var+"="+supervise.View)

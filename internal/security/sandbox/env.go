@@ -28,6 +28,9 @@ func environment(p Profile) []string {
 			take(name)
 		}
 	}
+	if p.CacheHome != "" {
+		values["XDG_CACHE_HOME"], values["npm_config_cache"] = p.CacheHome, filepath.Join(p.CacheHome, "npm")
+	}
 	for _, entry := range p.Env {
 		if name, value, ok := strings.Cut(entry, "="); ok {
 			values[name] = value

@@ -56,7 +56,7 @@ func newPlan(p Profile, program string, s *surveyor) (*plan, error) {
 			return nil, fault.New(ErrRefused, "%s is not a directory in the workspace %s", p.Work, dir)
 		}
 	}
-	for _, path := range p.Writable {
+	for _, path := range writableDirs(p) {
 		if path, err = directory("writable directory", path); err != nil {
 			return nil, err
 		}
@@ -92,6 +92,14 @@ func newPlan(p Profile, program string, s *surveyor) (*plan, error) {
 	pl.home.drop(pl.strict)
 	pl.apart = findApart(slices.Concat(p.Apart, private))
 	return pl, pl.look(p, s)
+}
+
+// writableDirs returns the directories besides the workspace that the command can write.
+func writableDirs(p Profile) []string {
+	if p.CacheHome == "" || slices.ContainsFunc(p.Caches, func(v View) bool { return v.Dir == p.CacheHome }) {
+		return p.Writable
+	}
+	return append(slices.Clone(p.Writable), p.CacheHome)
 }
 
 // addDirs adds the further project directories. Those without a view can only be read.

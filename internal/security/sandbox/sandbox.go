@@ -29,6 +29,12 @@ type Profile struct {
 	// Protected and Check do not apply with a view.
 	Views []View
 
+	// CacheHome is the cache directory of the command, which it can write; "" means one among its temporary files.
+	CacheHome string
+
+	// Caches are further directories that are copy-on-write, outside of Dir and Dirs.
+	Caches []View
+
 	// Indexed returns the content of hidden files of a directory that git has in its
 	// index, by path: a view shows that instead, so that git does not take them for
 	// deleted. It may be nil.
@@ -87,6 +93,7 @@ type Request struct {
 	Args      []string
 	Dir       string   // the directory to start in
 	Network   []string // hosts that it is permitted to reach
+	Job       bool     // it runs beside other commands of the session, until it is stopped
 	Escape    bool     // it is permitted to run without a sandbox
 	Sandboxed bool     // it is permitted in a sandbox only: if none exists, it must not run
 	Review    bool     // its changes need approval: if it could change more than a view, it must not run

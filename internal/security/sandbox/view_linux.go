@@ -64,6 +64,20 @@ func (m *mounts) prepareView(p Profile, v View) error {
 	return nil
 }
 
+// prepareCaches binds the views of caches, and returns them. It leaves out those that
+// contain something hidden, and those in a directory that is replaced for each sandbox.
+func (m *mounts) prepareCaches(p Profile) (views []View) {
+	for _, v := range p.Caches {
+		hides := func(h mask) bool { return within(h.path, v.Dir) || within(v.Dir, h.path) }
+		if !m.inSystem(v.Dir) && v.Dir != p.CacheHome || slices.ContainsFunc(m.masks, hides) {
+			continue
+		}
+		m.list = append(m.list, mount{path: v.Dir, args: []string{"--bind", v.Merged, v.Dir}})
+		views = append(views, v)
+	}
+	return views
+}
+
 // whiteOut hides a path of the workspace in the layer above it. Directories there show
 // the modes and times of the real ones.
 func whiteOut(dir, layer, path string) error {

@@ -24,7 +24,7 @@ var rowsL = []row{
 	{id: "L5", title: "a subagent of the session", attack: subagentFiles, defense: "session.temp,session.caches"},
 	{id: "L6", title: "unix sockets between sessions", attack: socketsBetweenSessions, defense: "session.temp,session.caches"},
 	{id: "L7", title: "abstract unix sockets between sessions", attack: abstractSockets, defense: "sandbox.net"},
-	{id: "L8", title: "a poisoned cache of the user's own builds", attack: poisonedCaches, defense: "sandbox.home,sandbox.root"},
+	{id: "L8", title: "a poisoned cache of the user's own builds", attack: poisonedCaches, defense: "sandbox.caches"},
 	{id: "L9", title: "secrets with any name in the home directory", attack: secretsInHome, defense: "sandbox.home"},
 	{id: "L10", title: "a worker of a mission and a session of the user", attack: workerFiles, defense: "session.temp,session.caches"},
 	{id: "L11", title: "keys in the memory and environment of pawl, without a sandbox", attack: keysOfPawl, defense: "proc.protect"},

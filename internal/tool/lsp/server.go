@@ -124,7 +124,7 @@ func (s *server) enter(ctx context.Context, wrap wrapper, c *proc.Command) error
 		return err
 	}
 	s.pid, s.leave = nil, w.Close // pawl's process id does not exist in the sandbox, and servers exit if the client's process is missing
-	c.Args, c.Env, c.Bare, c.Files = w.Args, w.Env, true, w.Files
+	c.Args, c.Env, c.Bare, c.Files, c.Attr = w.Args, w.Env, true, w.Files, w.Attr
 	return nil
 }
 
