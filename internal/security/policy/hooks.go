@@ -154,11 +154,24 @@ func (r hookRunner) Run(ctx context.Context, c hook.Command) (code int, err erro
 	if err != nil {
 		return -1, err
 	}
-	news, err := w.Check()
-	if err == nil && len(news) > 0 {
-		err = fmt.Errorf("the hook changed files that other programs read their configuration from: %s: review and revert them", strings.Join(news, ", "))
+	return exit.Code, applyHook(ctx, w)
+}
+
+// applyHook applies what the command of a hook has changed.
+func applyHook(ctx context.Context, w sandbox.Wrapped) error {
+	if w.Finish == nil {
+		news, err := w.Check()
+		if err == nil && len(news) > 0 {
+			err = fmt.Errorf("the hook changed files that other programs read their configuration from: %s: review and revert them", strings.Join(news, ", "))
+		}
+		return err
 	}
-	return exit.Code, err
+	out, err := w.Finish(ctx, nil)
+	if err == nil && len(out.Refused) > 0 {
+		r := out.Refused[0]
+		err = fmt.Errorf("not all changes of the hook were applied: %d refused, such as %s: %s", len(out.Refused), r.Path, r.Reason)
+	}
+	return err
 }
 
 // wrapHook puts the command of a project's hook into a sandbox. Hooks of the user
@@ -179,7 +192,13 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 		}
 	}
 	backend, _ := s.detect(ctx)
-	w, err := s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(c.Args, p) })
+	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
+		return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(c.Args, p) })
+	}
+	if p.ReadOnly {
+		return wrap(p)
+	}
+	w, _, err := s.withView(ctx, p, wrap)
 	if err != nil {
 		return w, fmt.Errorf("the project hook cannot run in the sandbox: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,6 +158,25 @@ func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment
 				}
 			}
 		})
+	}
+}
+
+// TestHookChanges: what a project's hook changes is checked and applied as what a command
+// changes. Refusals are errors that name the file.
+func TestHookChanges(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, dir := newHookEnv(t, "", nil)
+	_, err := hookRunner{s}.Run(t.Context(), hook.Command{
+		Args: []string{"sh", "-c", `echo x > in; mkdir .vscode; echo '{}' > .vscode/tasks.json`}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")},
+		Stdout: io.Discard, Stderr: io.Discard, Session: "01JD0000000000000000000000", Mode: "guard", Origin: hook.Origin{Layer: hook.LayerProject},
+	})
+	if err == nil || !strings.Contains(err.Error(), ".vscode") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "in")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".vscode")); err == nil {
+		t.Error(".vscode was created")
 	}
 }
 

@@ -84,24 +84,26 @@ func TestServersInTheirSandbox(t *testing.T) {
 	}
 }
 
-// TestServerCannotGetOut: a server that runs what a model wrote is in a sandbox.
+// TestServerCannotGetOut: a server that runs what a model wrote can write only to its cache.
 func TestServerCannotGetOut(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, outside := open(t)
-	script := "touch inside " + filepath.Join(outside, "canary")
+	script := "touch $XDG_CACHE_HOME/ran inside " + filepath.Join(outside, "canary")
 	w, err := s.WrapServer(t.Context(), dir, dir, []string{"bash", "-c", script}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	var out strings.Builder
-	result, err := proc.Run(t.Context(), proc.Command{Args: w.Args, Env: w.Env, Bare: true, Files: w.Files, Dir: dir, Output: &out})
+	result, err := proc.Run(t.Context(), proc.Command{Args: w.Args, Env: w.Env, Bare: true, Files: w.Files, Attr: w.Attr, Dir: dir, Output: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "inside")); err != nil {
+	if ran, err := filepath.Glob(filepath.Join(s.dirs.cache, "box", "*", "files", "ran")); len(ran) != 1 {
 		t.Errorf("it did not run, so nothing is shown: %v, %+v, %s", err, result, out.String())
 	}
-	if _, err := os.Stat(filepath.Join(outside, "canary")); err == nil {
-		t.Error("it wrote outside of the workspace")
+	for _, path := range []string{filepath.Join(dir, "inside"), filepath.Join(outside, "canary")} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("it wrote %s", path)
+		}
 	}
 }

@@ -137,8 +137,8 @@ func (s *Safety) WayOut(hosts []string, decided func(proxy.Decision)) (*proxy.Pr
 	return p, nil
 }
 
-// WrapServer puts a language server into a sandbox: it reads what a model wrote, and
-// many run code of the project.
+// WrapServer puts a language server into a sandbox that only reads the workspace: it reads
+// what a model wrote, and many run code of the project.
 func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.ownerProfile(ctx, dir, ownerServer)
 	if err != nil {
@@ -148,8 +148,11 @@ func (s *Safety) WrapServer(ctx context.Context, dir, root string, args, env []s
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
-	return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return s.wrap(ctx, args, p, worker) })
+	p.Work, p.ReadOnly, p.Pass = root, true, proc.Marks()
+	return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) {
+		p.Env = slices.Concat(p.Env, []string{"CARGO_TARGET_DIR=" + filepath.Join(p.CacheHome, "cargo-target")}, env)
+		return s.wrap(ctx, args, p, worker)
+	})
 }
 
 func (s *Safety) wrap(ctx context.Context, args []string, p sandbox.Profile, boxed bool) (sandbox.Wrapped, error) {
