@@ -100,7 +100,7 @@ func (r *reviewer) add(c tree.Change) {
 	switch {
 	case isDir && r.parents[c.Path]:
 		return // what it contains is listed
-	case strings.HasPrefix(c.Path, objects):
+	case strings.Contains(filepath.Join(r.Dir, c.Path)+"/", objects):
 		if !isDir {
 			r.files++
 			r.objects++

@@ -169,7 +169,7 @@ func applyHook(ctx context.Context, w sandbox.Wrapped) error {
 	out, err := w.Finish(ctx, nil)
 	if err == nil && len(out.Refused) > 0 {
 		r := out.Refused[0]
-		err = fmt.Errorf("not all changes of the hook were applied: %d refused, such as %s: %s", len(out.Refused), r.Path, r.Reason)
+		err = fmt.Errorf("%d changes of the hook were not applied, such as %s: %s", len(out.Refused), r.Path, r.Reason)
 	}
 	return err
 }

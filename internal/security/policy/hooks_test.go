@@ -162,7 +162,7 @@ func TestHookRunner(t *testing.T) { //nolint:paralleltest // it sets environment
 }
 
 // TestHookChanges: what a project's hook changes is checked and applied as what a command
-// changes. Refusals are errors that name the file.
+// changes. What is not applied is an error that names the file.
 func TestHookChanges(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir := newHookEnv(t, "", nil)
 	_, err := hookRunner{s}.Run(t.Context(), hook.Command{

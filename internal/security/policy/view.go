@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,6 +106,9 @@ func follower(ctx context.Context, p sandbox.Profile, all []*transaction.Transac
 	}
 	return func(pid int) {
 		for i, t := range all {
+			if p.Views[i].Dir != p.Dir && !slices.Contains(p.Dirs, p.Views[i].Dir) {
+				continue // a repository, which is applied at the end
+			}
 			t.Follow(transaction.Following{
 				Mounted: filepath.Join("/proc", strconv.Itoa(pid), "root", t.Merged()),
 				Hidden:  hidden[i], Ignored: func() []string { return ignoredDirs(ctx, p.Views[i].Dir) },
@@ -134,7 +138,40 @@ func (s *Safety) beginAll(ctx context.Context, p *sandbox.Profile) (all []*trans
 		all = append(all, t)
 		p.Views = append(p.Views, viewOf(t, dir))
 	}
-	return all, nil
+	t, err := s.beginRepository(ctx, *p)
+	if err == nil && t != nil {
+		all = append(all, t)
+		p.Views = append(p.Views, viewOf(t, t.Root()))
+	}
+	return all, err
+}
+
+// sharedParts are the parts of a repository that all worktrees share and that commands in
+// a linked worktree may change. What the main worktree has for itself is beside them.
+var sharedParts = []string{"objects", "refs", "logs", "packed-refs", "config", "info", "shallow", "rr-cache", "lfs", "gc.log"}
+
+// beginRepository begins the transaction of the repository that the workspace is a linked
+// worktree of. It returns nil if the workspace is something else, or a view is impossible.
+func (s *Safety) beginRepository(ctx context.Context, p sandbox.Profile) (*transaction.Transaction, error) {
+	common, own := sandbox.Repository(p.Dir)
+	closed := func(path string) bool { return filepath.IsAbs(path) && overlap(common, path) }
+	if common == "" || slices.ContainsFunc(slices.Concat(p.Apart, p.Hidden, p.Dirs, []string{p.Dir}), closed) {
+		return nil, nil //nolint:nilnil // it does not exist
+	}
+	problem, err := s.ViewProblem(ctx, common)
+	if err != nil || problem != nil {
+		return nil, err
+	}
+	t, err := s.transactions.Begin(ctx, common)
+	if err != nil {
+		return nil, err
+	}
+	name := path.Join("worktrees", filepath.Base(own))
+	t.Restrict(func(file string) bool {
+		first, _, _ := strings.Cut(file, "/")
+		return slices.Contains(sharedParts, first) || file == "worktrees" || file == name || strings.HasPrefix(file, name+"/")
+	}, "it belongs to another worktree of the repository")
+	return t, nil
 }
 
 // withoutView calls wrap, and lets transactions know that the command writes to the
@@ -227,11 +264,9 @@ func (s *Safety) reviewProblem(ctx context.Context, dirs []string, c config.Sand
 	if len(existing(c.Writable)) > 0 || len(c.Network) > 0 {
 		return errUnreviewable
 	}
-	for _, dir := range dirs { // in a linked worktree, commands write to its repository, which is elsewhere
-		if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !info.IsDir() {
-			return errUnreviewable
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	if common, _ := sandbox.Repository(dirs[0]); common != "" {
+		if problem, err := s.ViewProblem(ctx, common); problem != nil || err != nil {
+			return errUnreviewable // its commands write to the repository, which is elsewhere
 		}
 	}
 	problem, err := s.ViewProblem(ctx, dirs[0])

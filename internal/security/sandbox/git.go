@@ -105,17 +105,9 @@ func (p *parts) holdThere(path string) bool {
 // its directory there, objects and refs become writable; configuration and hooks stay
 // read-only. It does so only if the repository lists this worktree, because a file
 // .git in the workspace could name any repository.
-func (p *parts) linkedWorktree(top, dotgit string) {
-	own := gitFileTarget(dotgit)
-	if own == "" || within(own, top) || filepath.Base(filepath.Dir(own)) != "worktrees" {
-		return
-	}
-	common := filepath.Dir(filepath.Dir(own))
-	if resolve(expand(line(filepath.Join(own, "commondir")), own)) != common {
-		return
-	}
-	back := expand(line(filepath.Join(own, "gitdir")), own)
-	if resolve(filepath.Dir(back)) != top || filepath.Base(back) != ".git" {
+func (p *parts) linkedWorktree(top string) {
+	common, own := Repository(top)
+	if own == "" {
 		return
 	}
 	p.writable = append(p.writable, own)
@@ -125,6 +117,25 @@ func (p *parts) linkedWorktree(top, dotgit string) {
 		}
 	}
 	p.gitWorktree(own)
+}
+
+// Repository returns the git directory of the repository that dir, given by its real path,
+// is a linked worktree of, and the directory of the worktree in it. Both are "" if dir is
+// none, or if the repository does not list it.
+func Repository(dir string) (common, own string) {
+	own = gitFileTarget(filepath.Join(dir, ".git"))
+	if own == "" || within(own, dir) || filepath.Base(filepath.Dir(own)) != "worktrees" {
+		return "", ""
+	}
+	common = filepath.Dir(filepath.Dir(own))
+	if resolve(expand(line(filepath.Join(own, "commondir")), own)) != common {
+		return "", ""
+	}
+	back := expand(line(filepath.Join(own, "gitdir")), own)
+	if resolve(filepath.Dir(back)) != dir || filepath.Base(back) != ".git" {
+		return "", ""
+	}
+	return common, own
 }
 
 // gitRead returns the repository of a linked worktree, which git has to read.

@@ -184,7 +184,10 @@ func (pl *plan) look(p Profile, s *surveyor) error {
 		if pl.partial {
 			return fault.New(ErrRefused, "%s has more than %d directories, too many to find the files to hide", pl.dir, most)
 		}
-		pl.parts = parts{writable: pl.writable} // nothing that the command writes in the workspace is in effect
+		inView := func(path string) bool {
+			return slices.ContainsFunc(p.Views, func(v View) bool { return within(path, v.Dir) })
+		}
+		pl.parts = parts{writable: slices.DeleteFunc(pl.writable, inView)} // nothing that the command writes in a view is in effect
 		pl.dropApart()
 		return nil
 	}
@@ -259,7 +262,7 @@ func (pl *plan) guardFinding(f finding) {
 	default:
 		pl.hold(f.path)
 		if filepath.Dir(f.path) == pl.dir {
-			pl.linkedWorktree(pl.dir, f.path)
+			pl.linkedWorktree(pl.dir)
 		}
 	}
 }

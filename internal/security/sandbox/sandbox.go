@@ -25,7 +25,8 @@ type Profile struct {
 	Dirs []string
 
 	// Views makes directories copy-on-write: the command sees them, and what it writes
-	// goes elsewhere. The first view is that of Dir, the others are those of Dirs.
+	// goes elsewhere. The first view is that of Dir, the others are those of Dirs, and that
+	// of the repository if Dir is a linked worktree.
 	// Protected and Check do not apply with a view.
 	Views []View
 

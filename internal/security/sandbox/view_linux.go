@@ -18,7 +18,12 @@ import (
 
 // prepareViews prepares the views of the profile.
 func (m *mounts) prepareViews(p Profile) error {
+	repository, _ := Repository(m.dir)
 	for _, v := range p.Views {
+		if v.Dir == repository { // nothing in it is hidden
+			m.list = append(m.list, mount{path: v.Dir, args: []string{"--bind", v.Merged, v.Dir}})
+			continue
+		}
 		if v.Dir != m.dir && !slices.Contains(m.dirs, v.Dir) {
 			return fault.New(ErrRefused, "%s is not a directory of the project", v.Dir)
 		}

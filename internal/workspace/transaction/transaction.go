@@ -33,6 +33,9 @@ type Transaction struct {
 	outcome    *Outcome // set by a successful Finish or Apply
 	unfinished bool     // Apply failed: all is kept for Recover
 
+	only   func(path string) bool // see Restrict
+	reason string
+
 	mu       sync.Mutex
 	ended    bool
 	follower *follower // of a job, or nil
@@ -76,6 +79,9 @@ const (
 	lockName   = "lock"
 )
 
+// Root returns the directory that the transaction changes.
+func (t *Transaction) Root() string { return t.root }
+
 // Mask returns the directory for the layer that hides files from the command.
 func (t *Transaction) Mask() string { return cmp.Or(t.mask, filepath.Join(t.dir, maskName)) }
 
@@ -102,6 +108,28 @@ func (t *Transaction) Finish(ctx context.Context) (Outcome, error) {
 	return merge(f.outcome, done), errors.Join(err, f.failure)
 }
 
+// Restrict lets nothing be applied, for a reason, if a command has changed a path for which
+// only returns false.
+func (t *Transaction) Restrict(only func(path string) bool, reason string) {
+	t.only, t.reason = only, reason
+}
+
+// restrict drops all changes of a set if it has one that must not be applied.
+func (t *Transaction) restrict(set *ChangeSet) {
+	if t.only == nil {
+		return
+	}
+	var refused []Refusal
+	for _, c := range set.Changes {
+		if !t.only(c.Path) {
+			refused = append(refused, Refusal{Path: c.Path, Reason: t.reason})
+		}
+	}
+	if len(refused) > 0 {
+		set.Changes, set.Refused = nil, append(set.Refused, refused...)
+	}
+}
+
 // Check returns what a command that has ended would change, for somebody to review, which
 // may take long. Apply or Close must follow. The changes stay as they are meanwhile:
 // they are copied, because another sandbox may still have access to the view.
@@ -120,6 +148,7 @@ func (t *Transaction) Check(ctx context.Context) (set ChangeSet, err error) {
 		return set, fmt.Errorf("read the changes of the command: %w", err)
 	}
 	set.Changes, set.Refused, err = check(ctx, set.View, changes, dropped)
+	t.restrict(&set)
 	return set, err
 }
 
@@ -141,6 +170,7 @@ func (t *Transaction) finish(ctx context.Context, f *follower) (Outcome, error) 
 	if set.Changes, set.Refused, err = Changes(ctx, set.View, keep); err != nil {
 		return Outcome{Refused: set.Refused}, err
 	}
+	t.restrict(&set)
 	return t.applySet(ctx, set, f)
 }
 
