@@ -24,6 +24,9 @@ type Refusal struct {
 // it. A change that it neither returns nor refuses has no use outside of the command: a lock, a temporary object, a
 // cache of git that git builds again. A modified cache of git becomes a deletion.
 func Check(ctx context.Context, root, upper, lower string, changes []tree.Change) ([]tree.Change, []Refusal, error) {
+	if len(changes) == 0 {
+		return nil, nil, nil
+	}
 	v, err := newView(upper, lower, changes)
 	if err != nil {
 		return nil, nil, err

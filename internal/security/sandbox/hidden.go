@@ -85,17 +85,18 @@ func hide(homes, further []string) ([]mask, error) {
 	return found, nil
 }
 
-// secret is an entry of secrets: its directory, relative to home, and its name.
-type secret struct{ dir, name string }
+// entry is a path relative to a home directory: its directory and its name.
+type entry struct{ dir, name string }
 
-var splitSecrets = sync.OnceValue(func() []secret {
-	var list []secret
-	for _, path := range secrets {
+var splitSecrets = sync.OnceValue(func() []entry { return splitAll(secrets) })
+
+func splitAll(paths []string) (list []entry) {
+	for _, path := range paths {
 		dir, name := filepath.Split(path)
-		list = append(list, secret{strings.TrimSuffix(dir, "/"), name})
+		list = append(list, entry{strings.TrimSuffix(dir, "/"), name})
 	}
 	return list
-})
+}
 
 // looker searches for files, most of which do not exist, and caches directories,
 // because it runs before every command.

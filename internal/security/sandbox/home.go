@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // homeParts are the parts of a home directory that commands can read if they exist:
@@ -31,6 +32,8 @@ var homeParts = []string{
 	".config/go/env", ".tool-versions", ".asdfrc", ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".editorconfig", ".clang-format", ".rustfmt.toml",
 }
 
+var splitParts = sync.OnceValue(func() []entry { return splitAll(homeParts) })
+
 // toolVariables are environment variables with the path of a toolchain or of its
 // certificates. If it is in a home directory, commands can read it.
 var toolVariables = []string{
@@ -55,6 +58,12 @@ type homeView struct {
 	masks []mask   // what is hidden, whoever asks for it
 	parts []string // real paths in a home directory
 	links []link   // symbolic links on the way to them
+	names []link   // of the home directories, and their real paths
+
+	// What was looked at, since most programs are in few directories:
+	added    map[string]bool   // by path
+	prefixes map[string]string // by directory
+	targets  map[string]string // real paths of what links lead to
 }
 
 // link is a symbolic link.
@@ -63,10 +72,16 @@ type link struct{ at, to string }
 // lookHome returns what a command with the environment sees of home directories. program
 // is its name or path.
 func lookHome(homes, env []string, masks []mask, program string) homeView {
-	h := homeView{homes: homes, masks: masks}
+	h := homeView{homes: homes, masks: masks, added: map[string]bool{}, prefixes: map[string]string{}, targets: map[string]string{}}
+	for _, home := range append([]string{filepath.Clean(os.Getenv("HOME"))}, homes...) {
+		h.names = append(h.names, link{home, resolve(home)})
+	}
 	for _, home := range homes {
-		for _, name := range homeParts {
-			h.add(filepath.Join(home, name))
+		look := looker{directories: map[string]*seenFolder{"": seeFolder(home)}}
+		for _, part := range splitParts() {
+			if look.directory(part.dir).holds(part.name) {
+				h.add(filepath.Join(home, part.dir, part.name))
+			}
 		}
 		for _, name := range []string{".gitconfig", ".config/git/config"} {
 			for _, path := range gitConfigPaths(resolve(filepath.Join(home, name)), home) {
@@ -94,7 +109,14 @@ func lookHome(homes, env []string, masks []mask, program string) homeView {
 		h.addProgram(program)
 	}
 	slices.Sort(h.parts)
-	h.parts = slices.Compact(h.parts)
+	var last string
+	h.parts = slices.DeleteFunc(h.parts, func(part string) bool { // what is in another part
+		if last != "" && within(part, last) {
+			return true
+		}
+		last = part
+		return false
+	})
 	return h
 }
 
@@ -102,9 +124,10 @@ func lookHome(homes, env []string, masks []mask, program string) homeView {
 // links on the way to it are shown as such.
 func (h *homeView) add(path string) {
 	home, rel := h.split(path)
-	if home == "" || len(h.parts) >= maxHomeParts {
+	if home == "" || h.added[path] || len(h.parts) >= maxHomeParts {
 		return
 	}
+	h.added[path] = true
 	if _, err := os.Lstat(filepath.Join(home, rel)); err != nil {
 		return // most of them do not exist
 	}
@@ -143,9 +166,9 @@ func (h *homeView) split(path string) (home, rel string) {
 		return "", ""
 	}
 	path = filepath.Clean(path)
-	for _, home := range append([]string{filepath.Clean(os.Getenv("HOME"))}, h.homes...) {
-		if path != home && home != "/" && within(path, home) {
-			return resolve(home), strings.TrimPrefix(path, home+"/")
+	for _, home := range h.names {
+		if path != home.at && home.at != "/" && within(path, home.at) {
+			return home.to, strings.TrimPrefix(path, home.at+"/")
 		}
 	}
 	return "", ""
@@ -171,7 +194,7 @@ func (h *homeView) addPrograms(dir string) {
 
 // addProgram shows the target of a link to a program.
 func (h *homeView) addProgram(path string) {
-	real := resolve(path)
+	real := h.target(path)
 	if !h.inHome(real) {
 		return
 	}
@@ -182,9 +205,35 @@ func (h *homeView) addProgram(path string) {
 	}
 }
 
+// target returns the real path of what a link leads to.
+func (h *homeView) target(path string) string {
+	to, err := os.Readlink(path)
+	if err != nil {
+		return resolve(path)
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Dir(path) + "/" + to // not clean: a directory may be a link
+	}
+	real, ok := h.targets[to]
+	if !ok {
+		real = resolve(to)
+		h.targets[to] = real
+	}
+	return real
+}
+
 // prefix returns the directory that contains a directory of programs and their
 // libraries, or the directory itself.
 func (h *homeView) prefix(dir string) string {
+	prefix, ok := h.prefixes[dir]
+	if !ok {
+		prefix = h.lookPrefix(dir)
+		h.prefixes[dir] = prefix
+	}
+	return prefix
+}
+
+func (h *homeView) lookPrefix(dir string) string {
 	parent := filepath.Dir(dir)
 	switch filepath.Base(dir) {
 	case ".bin":

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,11 +47,18 @@ type surveyor struct {
 	limit int // for tests; 0 means no other limit
 
 	mu    sync.Mutex
-	trees map[string]map[string]listing // by workspace and guard, then by directory
+	trees map[string]*surveyed // by workspace and guard
+}
+
+// surveyed is the cache of one workspace.
+type surveyed struct {
+	dirs  map[string]*listing // by path
+	round int                 // the number of the last survey
 }
 
 // listing is the cached content of a directory.
 type listing struct {
+	round int // the last survey that met it
 	id    folderID
 	racy  bool // it was read so soon after its last change that it may be stale
 	subs  []string
@@ -62,49 +70,62 @@ func (s *surveyor) survey(dir string, g guard, most int) (survey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limit := cmp.Or(s.limit, most)
-	key := dir + "\x00" + g.key()
-	old := s.trees[key]
-	seen := make(map[string]listing, len(old))
+	t := s.tree(dir + "\x00" + g.key())
+	t.round++
+	met := 0
 	var result survey
-	queue := []string{dir}
+	queue := append(make([]string, 0, len(t.dirs)+1), dir)
 	for n := 0; n < len(queue); n++ {
 		if n == limit {
 			result.partial = true
 			break
 		}
-		l, err := list(queue[n], old, g)
+		l, err := list(queue[n], t.dirs[queue[n]], g)
 		if err != nil {
 			if n == 0 {
 				return result, err
 			}
 			continue // it does not exist any more, or the command cannot read it either
 		}
-		seen[queue[n]] = l
+		met++
+		l.round, t.dirs[queue[n]] = t.round, l
 		queue = append(queue, l.subs...)
 		result.found = append(result.found, l.found...)
 	}
-	if s.trees == nil || len(s.trees) >= surveyTrees {
-		s.trees = map[string]map[string]listing{}
+	if met < len(t.dirs) { // some do not exist any more
+		maps.DeleteFunc(t.dirs, func(_ string, l *listing) bool { return l.round != t.round })
 	}
-	s.trees[key] = seen
 	return result, nil
 }
 
-// list reads a directory, unless it is unchanged.
-func list(dir string, old map[string]listing, g guard) (listing, error) {
+// tree returns the cache of a workspace.
+func (s *surveyor) tree(key string) *surveyed {
+	t := s.trees[key]
+	if t == nil {
+		if s.trees == nil || len(s.trees) >= surveyTrees {
+			s.trees = map[string]*surveyed{}
+		}
+		t = &surveyed{dirs: map[string]*listing{}}
+		s.trees[key] = t
+	}
+	return t
+}
+
+// list reads a directory, unless it is as it was when it was last read.
+func list(dir string, old *listing, g guard) (*listing, error) {
 	id, changed, err := identify(dir)
 	if err != nil {
-		return listing{}, err
+		return nil, err
 	}
-	if l, ok := old[dir]; ok && !l.racy && l.id == id {
-		return l, nil
+	if old != nil && !old.racy && old.id == id {
+		return old, nil
 	}
 	now := time.Now()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return listing{}, err
+		return nil, err
 	}
-	l := listing{id: id, racy: now.Sub(changed) < surveyRace}
+	l := &listing{id: id, racy: now.Sub(changed) < surveyRace}
 	for _, e := range entries {
 		f := finding{path: filepath.Join(dir, e.Name()), dir: e.IsDir(), link: e.Type()&os.ModeSymlink != 0}
 		switch {

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,7 +76,7 @@ func (s *Store) Record(c Call, outside []string, all ...*Transaction) error {
 		}
 		path := recordOf(t.dir)
 		s.records.add(c, path)
-		if err := t.record.write(path); err != nil {
+		if err := t.record.create(path); err != nil {
 			return fmt.Errorf("record a call: %w", err)
 		}
 	}
@@ -217,7 +218,7 @@ func (t *Transaction) writeRecord() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.byCall[t.record.Call]; ok {
-		return t.record.write(recordOf(t.dir))
+		return t.record.update(recordOf(t.dir))
 	}
 	return nil
 }
@@ -235,7 +236,7 @@ func closeRecord(dir string, done *tree.Result) {
 	if done != nil {
 		rec.setOutcome(done.Applied, append(refused, conflicts(*done)...))
 	}
-	_ = rec.write(path)
+	_ = rec.update(path)
 }
 
 func (r *Record) setRefused(list []Refusal) { r.Refused = list[:min(len(list), recordedRefused)] }
@@ -254,17 +255,32 @@ func (r *Record) setOutcome(applied []tree.Change, refused []Refusal) {
 	}
 }
 
-// write replaces the record in a file. It does not wait for the disk: a record that a
-// power failure destroys means that the outcome is not known.
-func (r *Record) write(path string) error {
+// create creates the file of the record. Neither it nor update waits for the disk: a record
+// that a power failure destroys means that the outcome is not known.
+func (r *Record) create(path string) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
+}
+
+// update appends the record to its file, in which the last line counts. To replace the file
+// would make the file system write it to the disk.
+func (r *Record) update(path string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // readRecord returns the record in a file, or nil if it does not exist or was destroyed.
@@ -273,8 +289,12 @@ func readRecord(path string) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the record of a command: %w", err)
 	}
+	text, whole := bytes.CutSuffix(text, []byte("\n"))
+	if !whole {
+		return nil, nil
+	}
 	var rec Record
-	if strictjson.Decode(text, &rec) != nil {
+	if strictjson.Decode(text[bytes.LastIndexByte(text, '\n')+1:], &rec) != nil {
 		return nil, nil
 	}
 	return &rec, nil
