@@ -75,7 +75,7 @@ func (s *Safety) userCaches(p sandbox.Profile) (list []userCache) {
 		if err != nil || len(list) == maxCaches {
 			return // most of them do not exist
 		}
-		if !isDir(dir) {
+		if !isDir(dir) || !sandbox.CanShow(dir) {
 			return
 		}
 		conflicts := func(other string) bool { return filepath.IsAbs(other) && overlap(dir, other) }
@@ -114,10 +114,8 @@ func (s *Safety) withCaches(ctx context.Context, p sandbox.Profile, keep bool, w
 		list = slices.DeleteFunc(list, func(c userCache) bool { return c.link != "" })
 		list = append(list, userCache{dir: seed})
 	}
-	if len(list) == 0 {
-		return wrap(p)
-	}
-	if !s.cacheViews(ctx, list) {
+	if len(list) == 0 || !s.cacheViews(ctx, list) {
+		linkCaches(p.CacheHome, nil)
 		if err := copySeed(p.CacheHome, seed); err != nil {
 			return sandbox.Wrapped{}, err
 		}
@@ -199,14 +197,20 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// linkCaches creates links to caches in a command's cache directory. Where the command has
-// put something else, it stays.
+// linkCaches creates links to caches in a command's cache directory, and removes those to
+// other ones. Where the command has put something else, it stays.
 func linkCaches(files string, list []userCache) {
 	root, err := os.OpenRoot(files)
 	if err != nil {
 		return // the caches of the command are empty at first
 	}
 	defer func() { _ = root.Close() }() // nothing is lost
+	for _, link := range cacheLinks() {
+		to, err := root.Readlink(link)
+		if err == nil && !slices.Contains(list, userCache{to, link}) {
+			_ = root.Remove(link) // it may lead nowhere
+		}
+	}
 	for _, c := range list {
 		if c.link == "" {
 			continue
@@ -216,6 +220,17 @@ func linkCaches(files string, list []userCache) {
 		}
 		_ = root.Symlink(c.dir, c.link)
 	}
+}
+
+// cacheLinks returns all links that linkCaches may create.
+func cacheLinks() []string {
+	links := slices.Clone(cacheNames)
+	for _, c := range homeCaches {
+		if c.link != "" {
+			links = append(links, c.link)
+		}
+	}
+	return links
 }
 
 // copySeed copies the caches that the sessions of a workspace start with, unless a command

@@ -138,6 +138,21 @@ func TestAbandonedCaches(t *testing.T) { //nolint:paralleltest // it sets enviro
 	}
 }
 
+// TestRemovedCache: a session goes on with an empty cache if the user removes one.
+func TestRemovedCache(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	s, dir, home := openCached(t)
+	const script = `mkdir -p $XDG_CACHE_HOME/go-build && ls $XDG_CACHE_HOME/go-build`
+	if out := runCached(t, s, dir, sessionOne, script); out != "00\n" {
+		t.Errorf("got %q", out)
+	}
+	if err := os.RemoveAll(filepath.Join(home, ".cache/go-build")); err != nil {
+		t.Fatal(err)
+	}
+	if out := runCached(t, s, dir, sessionOne, script); out != "" {
+		t.Errorf("got %q", out)
+	}
+}
+
 // TestLinkInCaches: a command cannot make Pawl create anything outside of its caches.
 func TestLinkInCaches(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	s, dir, home := openCached(t)

@@ -72,7 +72,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if pl.view || p.renames {
 		m.helpers = append(m.helpers, helperRename)
 	}
-	if argv, err = m.help(argv); err != nil {
+	if argv, err = m.help(m.allWritable(views), argv); err != nil {
 		return Wrapped{}, err
 	}
 	for _, mount := range inOrder(m.list) {
@@ -173,7 +173,7 @@ func (m *mounts) passEnv(env, pass []string) {
 }
 
 // help makes the command a child of the helper, if it needs one.
-func (m *mounts) help(argv []string) ([]string, error) {
+func (m *mounts) help(writable, argv []string) ([]string, error) {
 	if len(m.helpers) == 0 {
 		return argv, nil
 	}
@@ -183,7 +183,16 @@ func (m *mounts) help(argv []string) ([]string, error) {
 	}
 	m.list = append(m.list, mount{path: helperPath, args: []string{"--ro-bind", self, helperPath}})
 	m.add("--setenv", supervise.Var, strings.Join(m.helpers, ","))
-	return append([]string{helperPath}, argv...), nil
+	return append([]string{helperPath}, supervise.Command{Writable: writable, Argv: argv}.Args()...), nil
+}
+
+// allWritable returns the paths that the command can write to.
+func (m *mounts) allWritable(views []View) []string {
+	paths := slices.Concat(m.writableRoots(), []string{"/tmp", "/var/tmp", "/run", "/dev"})
+	for _, v := range views {
+		paths = append(paths, v.Dir)
+	}
+	return paths
 }
 
 // forward adds the helper that relays connections to a network address to the proxy's

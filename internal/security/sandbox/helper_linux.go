@@ -37,18 +37,22 @@ func init() {
 
 // runHelper starts the services that the kinds name, runs the command, and returns its
 // exit code.
-func runHelper(kinds, argv []string) int {
+func runHelper(kinds, args []string) int {
 	// Rights and filters of a command are those of the thread that starts it.
 	runtime.LockOSThread()
+	if len(kinds) == 1 && kinds[0] == helperLandlock {
+		return confine(args)
+	}
+	c, err := supervise.ParseCommand(args)
+	if err != nil {
+		return supervise.Fail(supervise.ExitCannot, err)
+	}
 	for _, kind := range kinds {
-		var err error
 		switch kind {
-		case helperLandlock:
-			return confine(argv)
 		case helperForward:
 			err = serveNetwork()
 		case helperRename:
-			err = supervise.ServeRenames()
+			err = c.ServeRenames()
 		default:
 			err = fmt.Errorf("unknown helper %q", kind)
 		}
@@ -56,7 +60,7 @@ func runHelper(kinds, argv []string) int {
 			return supervise.Fail(supervise.ExitCannot, err)
 		}
 	}
-	return supervise.Run(argv)
+	return c.Run()
 }
 
 // sealFiles keeps commands from inheriting the file descriptors that this process

@@ -51,6 +51,19 @@ var systemSecrets = []string{
 	"/var/lib/private", "/var/lib/NetworkManager", "/var/lib/sss", "/var/spool", "/var/mail", "/root",
 }
 
+// CanShow reports whether a cache, given by its real path, can be shown to commands: it is
+// in no directory that is replaced for each sandbox, or hidden.
+func CanShow(path string) bool {
+	return !replaced(path) && !slices.ContainsFunc(systemSecrets, func(dir string) bool {
+		return within(path, dir) && !slices.ContainsFunc(homes(), func(home string) bool { return within(path, home) })
+	})
+}
+
+// replaced reports whether a path is in a directory that each sandbox has for itself.
+func replaced(path string) bool {
+	return slices.ContainsFunc([]string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"}, func(dir string) bool { return within(path, dir) })
+}
+
 // maxMasks bounds the paths that are hidden.
 const maxMasks = 512
 

@@ -183,9 +183,7 @@ func (m *mounts) underRoot(path string) bool {
 }
 
 // inSystem reports whether a path is in no directory that is replaced for each sandbox.
-func (m *mounts) inSystem(path string) bool {
-	return !slices.ContainsFunc([]string{"/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc"}, func(dir string) bool { return within(path, dir) })
-}
+func (m *mounts) inSystem(path string) bool { return !replaced(path) }
 
 // protect mounts protected paths read-only at the same place. A mount point cannot be
 // moved or removed either.

@@ -114,12 +114,11 @@ func TestReviewAlways(t *testing.T) {
 }
 
 // What the mode does not decide is asked before: rules, jobs, hosts, commands outside of the sandbox, directories that
-// commands may write to, linked worktrees.
+// commands may write to.
 func TestAskedBefore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		input, config string
-		prepare       func(t *testing.T, b *harness.Workdir)
 	}{
 		"rule":        {config: `{"permissions":{"rules":[{"tool":"bash","pattern":"touch *","decision":"ask"}]}}`},
 		"rule of all": {config: `{"permissions":{"rules":[{"tool":"bash","decision":"ask"}]}}`},
@@ -128,16 +127,12 @@ func TestAskedBefore(t *testing.T) {
 		"own host":    {config: `{"sandbox":{"network":["example.org"]}}`},
 		"escape":      {input: `,"unsandboxed":true`},
 		"writable":    {config: `{"sandbox":{"writable":["/var/tmp"]}}`},
-		"worktree":    {prepare: func(t *testing.T, b *harness.Workdir) { b.Write(t, ".git", "gitdir: /nowhere\n") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newReview(t, calls(`{"name":"bash","input":{"command":"touch new"`+c.input+`}}`), done)
 			if c.config != "" {
 				configure(t, b, c.config)
-			}
-			if c.prepare != nil {
-				c.prepare(t, b)
 			}
 			x := startAsk(t, b)
 			if shown := x.Await(hint); strings.Contains(shown, "Apply the changes") {

@@ -34,10 +34,14 @@ func init() {
 	if kind == Isolate {
 		os.Exit(isolate(os.Args[1:]))
 	}
-	if err := ServeRenames(); err != nil {
+	c, err := ParseCommand(os.Args[1:])
+	if err == nil {
+		err = c.ServeRenames()
+	}
+	if err != nil {
 		os.Exit(Fail(ExitCannot, err))
 	}
-	os.Exit(Run(os.Args[1:]))
+	os.Exit(c.Run())
 }
 
 // Fail prints an error and returns the exit code.
@@ -46,18 +50,18 @@ func Fail(code int, err error) int {
 	return code
 }
 
-// Run runs a command as a child of this thread and returns its exit code, or 128 and the
-// signal that ended it. It also waits for orphans that the kernel made children of this
-// process.
-func Run(argv []string) int {
-	if len(argv) == 0 {
-		return Fail(ExitCannot, errors.New("no command"))
-	}
-	path, err := find(argv[0])
+// Run runs the command as a child of this thread and returns its exit code, or 128 and
+// the signal that ended it. It also waits for orphans that the kernel made children of
+// this process.
+func (c Command) Run() int {
+	path, err := find(c.Argv[0])
 	if err != nil {
-		return FailStart(argv[0], err)
+		return FailStart(c.Argv[0], err)
 	}
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
+	if err := c.confine(); err != nil {
+		return Fail(ExitCannot, err)
+	}
+	pid, err := syscall.ForkExec(path, c.Argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		return FailStart(path, err)
 	}

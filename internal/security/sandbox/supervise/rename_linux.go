@@ -31,13 +31,13 @@ const (
 // ServeRenames lets this process answer the renames of the command and its children. An
 // overlay that is mounted without privileges refuses to rename a directory of its lower
 // layers (EXDEV): those this process renames itself, all others the kernel. It has no more
-// rights than the command, so that nothing depends on what the command changes while a
-// rename is looked at. A process that restricts itself further can still have directories
+// rights than the command, and renames only where the command can write, so that nothing
+// depends on what the command changes while a rename is looked at. A process that restricts itself further can still have directories
 // renamed that the command can rename.
 //
 // The filter is set for this thread, which the caller has locked and which must start the
 // command: other threads of this process make renames of their own.
-func ServeRenames() error {
+func (c Command) ServeRenames() error {
 	listener, err := listen()
 	if err != nil {
 		return errors.New("listen to renames: " + err.Error())
@@ -49,7 +49,7 @@ func ServeRenames() error {
 	}
 	// An older kernel works without it, slower.
 	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, uintptr(listener), ioctlSetFlags, flagSyncWakeUp)
-	go (&server{listener: listener}).serve()
+	go (&server{command: c, listener: listener}).serve()
 	return nil
 }
 
@@ -127,6 +127,7 @@ type reply struct {
 
 // server answers renames.
 type server struct {
+	command  Command
 	listener int
 	mu       sync.Mutex // held while a directory is renamed
 }
@@ -291,7 +292,7 @@ func (s *server) rename(q *question) {
 	// The kernel has such a lock, too. Without it, two renames could copy the same tree.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !q.sameRoot() || !r.concerns() {
+	if !q.sameRoot() || !r.concerns() || !s.command.allows(r.from.dir) || !s.command.allows(r.to.dir) {
 		s.pass(q)
 		return
 	}
