@@ -85,6 +85,11 @@ func (b *builder) openPolicy(ctx context.Context) (err error) {
 	}
 	b.Policy.Builtins = BuiltinHooks()
 	b.Missions = newMissions(b.Policy)
+	views, err := config.Isolated()
+	if err != nil {
+		return err
+	}
+	isolate.Store{Dir: views}.Recover(ctx)
 	return b.Policy.Recover(ctx)
 }
 

@@ -3,12 +3,16 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/client"
 )
 
 // call is a tool call of a scripted model.
@@ -109,4 +113,86 @@ func TestRefusedDirectories(t *testing.T) {
 	if out, err := p.pawl([]string{"session", "list"}).CombinedOutput(); err != nil || strings.Contains(string(out), p.dir) {
 		t.Errorf("sessions are left: %v\n%s", err, out)
 	}
+}
+
+// TestImportedDirectories: an export does not give the session that is imported from it further project directories.
+func TestImportedDirectories(t *testing.T) {
+	t.Parallel()
+	p := newTransactionProject(t, "/var/tmp")
+	more := filepath.Join(filepath.Dir(p.dir), "more")
+	p.sh("mkdir ../more; echo one >../more/a")
+	reads := call{"read", map[string]any{"path": more + "/a"}}
+	if out := p.prompt([]string{"--mode", "auto", "--add-dir", more, "go"}, reads); !strings.Contains(out, `1\tone`) {
+		t.Fatalf("the directory was not added:\n%s", out)
+	}
+	exported := func() string {
+		out, err := p.pawl([]string{"session", "export", "--format", "jsonl", "last"}).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	first := exported()
+	imports := p.pawl([]string{"session", "import", "--as-new"})
+	imports.Stdin = strings.NewReader(first)
+	if out, err := imports.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	second := exported()
+	if !strings.Contains(first, `"add_dirs"`) || !strings.Contains(second, `1\tone`) || strings.Contains(second, `"add_dirs"`) {
+		t.Errorf("exported:\n%s\nimported:\n%s", first, second)
+	}
+}
+
+// TestServedDirectories: a client of a server adds no directory that is outside of the server's --dir.
+func TestServedDirectories(t *testing.T) {
+	t.Parallel()
+	p := newTransactionProject(t, "/var/tmp")
+	outside := filepath.Join(filepath.Dir(p.dir), "outside")
+	p.sh("mkdir work more ../outside; echo one >../outside/a; echo two >more/a; ln -s ../outside link")
+	work, err := client.New(client.Config{URL: p.serve("--dir", p.dir, "--dir", filepath.Join(p.dir, "more")), Token: strings.TrimSpace(p.sh("cat " + p.data + "/server-token"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := work.Create(t.Context(), pawl.NewSession{Dir: filepath.Join(p.dir, "work")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(dir string) error {
+		_, err := work.Send(t.Context(), s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Delivery: pawl.DeliverQueue, Settings: pawl.Settings{Mode: "auto", AddDirs: []string{dir}}})
+		return err
+	}
+	for _, dir := range []string{outside, filepath.Join(p.dir, "link"), filepath.Join(p.dir, "more/../../outside"), "/", p.home, p.data} {
+		if err := send(dir); err == nil {
+			t.Errorf("%s was added", dir)
+		}
+	}
+	if err := send(filepath.Join(p.dir, "more")); err != nil {
+		t.Errorf("a directory of --dir was not added: %v", err)
+	}
+}
+
+// serve starts a server and returns its URL.
+func (p *project) serve(flags ...string) string {
+	p.t.Helper()
+	cmd := p.pawl(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...))
+	output, err := cmd.StderrPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "pawl: listening on "); ok {
+			return url
+		}
+	}
+	p.t.Fatal("the server has ended")
+	return ""
 }

@@ -4,13 +4,20 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-dev/pawl/internal/test/harness"
 	"github.com/pawl-dev/pawl/internal/test/wait"
 )
 
@@ -163,5 +170,106 @@ cd /; echo evil >`+p.dir+`/a; echo done`))
 	linked.dir = filepath.Join(filepath.Dir(p.dir), "linked")
 	if out, err := linked.pawl([]string{"run", "--isolated", "go"}).CombinedOutput(); err == nil || !strings.Contains(string(out), "linked worktree") {
 		t.Errorf("a linked worktree was isolated: %s", out)
+	}
+}
+
+// TestKilledApply kills 'pawl session apply' while it applies changes. The next start of Pawl leaves the project as before
+// or as after it, and a second call completes it.
+func TestKilledApply(t *testing.T) {
+	t.Parallel()
+	p := newIsolatedProject(t)
+	p.sh("mkdir many; for i in $(seq 500); do echo 0 >many/$i; done; touch new0")
+	state := func() string { return p.sh("cat many/* | sort -u; ls | grep new") }
+	random := rand.New(rand.NewPCG(1, 2))
+	halves := 0
+	for n := 1; n <= 6; n++ {
+		id, _ := p.isolated(bash(fmt.Sprintf("for f in many/*; do echo %d >$f; done; mv new%d new%d", n, n-1, n)))
+		before, after := fmt.Sprintf("%d\nnew%d\n", n-1, n-1), fmt.Sprintf("%d\nnew%d\n", n, n)
+		if got := state(); got != before {
+			t.Fatalf("before call %d: %q", n, got)
+		}
+		p.killAtChange(p.pawl([]string{"session", "apply", id}), "many", time.Duration(random.IntN(n))*time.Millisecond)
+		if half := state(); half != before && half != after {
+			halves++
+			if out, ok := p.session("discard", id); ok {
+				t.Errorf("half of the changes were discarded: %s", out)
+			}
+		}
+		if out, ok := p.session("list"); !ok {
+			t.Fatal(out)
+		}
+		if got := state(); got != before && got != after {
+			t.Fatalf("after kill %d: %q", n, got)
+		}
+		if out, ok := p.session("apply", id); !ok && !strings.Contains(out, "has no view") {
+			t.Errorf("the second call: %s", out)
+		}
+		if got := state(); got != after {
+			t.Errorf("after the second call: %q", got)
+		}
+	}
+	t.Logf("%d calls were killed half-way", halves)
+}
+
+// killAtChange runs a command and kills it some time after the first change of a directory of the project.
+func (p *project) killAtChange(cmd *exec.Cmd, dir string, later time.Duration) {
+	p.t.Helper()
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(watch) }()
+	if _, err := unix.InotifyAddWatch(watch, filepath.Join(p.dir, dir), unix.IN_MOVED_TO); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := unix.Read(watch, make([]byte, 4096)); err != nil {
+		p.t.Error(err)
+	}
+	time.AfterFunc(later, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+	_ = cmd.Wait() // it was killed, or was faster
+}
+
+// TestIsolatedQuestion: at the end of an isolated session the user decides on the terminal what happens with its changes.
+func TestIsolatedQuestion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer, said string
+		applied      bool
+		left         int // views
+	}{
+		"apply":         {answer: "a", said: "Applied 1 file change.", applied: true},
+		"discard":       {answer: "discard"},
+		"branch":        {answer: "b", said: "Committed the changes to pawl/", left: 1},
+		"keep":          {answer: "", said: "Kept.", left: 1},
+		"anything else": {answer: "yes", said: "Kept.", left: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newIsolatedProject(t)
+			cmd := p.pawl(nil, call{"write", map[string]any{"path": "n", "content": "session\n"}})
+			b := &harness.Workdir{Bin: p.bin, Dir: p.dir, Env: cmd.Env}
+			x := b.Terminal(t, "run", "--isolated", "--mode", "yolo", "go")
+			if screen := x.Await("[a/b/d/K]"); !strings.Contains(screen, "A n") {
+				t.Errorf("the screen shows\n%s", screen)
+			}
+			if exists(filepath.Join(p.dir, "n")) {
+				t.Error("the project has changed before the answer")
+			}
+			x.Type(c.answer + "\r")
+			x.Await(c.said)
+			ended(t, x, 0)
+			if exists(filepath.Join(p.dir, "n")) != c.applied {
+				t.Errorf("the changes are applied: %v", !c.applied)
+			}
+			if got := p.sh("git branch --list 'pawl/*' --format='%(refname:short)' | xargs -I{} git show {}:n"); got == "session\n" != (c.answer == "b") {
+				t.Errorf("the branch has %q", got)
+			}
+			if left, err := os.ReadDir(filepath.Join(p.data, "isolated")); err != nil || len(left) != c.left {
+				t.Errorf("views: %v, %v", left, err)
+			}
+		})
 	}
 }

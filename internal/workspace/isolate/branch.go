@@ -33,6 +33,9 @@ func (v View) Branch(ctx context.Context, name, message string) (commit string, 
 		return "", nil, err
 	}
 	err = v.locked(func(held *os.File) error {
+		if err := v.notApplied(); err != nil {
+			return err
+		}
 		if err := v.recover(held); err != nil {
 			return err
 		}

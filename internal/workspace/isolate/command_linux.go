@@ -36,6 +36,9 @@ func (v View) Run(dir string, args []string, foreground bool) (code int, err err
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, held.Close()) }()
+	if err := v.notApplied(); err != nil {
+		return 0, err
+	}
 	now := time.Now()
 	if err := os.Chtimes(v.path(infoName), now, now); err != nil {
 		return 0, err
@@ -100,8 +103,12 @@ func (v View) command(held *os.File, dir string, args []string) (*exec.Cmd, erro
 // recover completes or discards the changes of commands that a crash has interrupted in
 // the view. Every start of Pawl does so with those that it sees.
 func (v View) recover(held *os.File) error {
-	if left, err := os.ReadDir(v.path("transactions")); err != nil || len(left) == 0 {
-		return nil //nolint:nilerr // no command has run
+	left, err := os.ReadDir(v.path("transactions"))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(left) == 0 {
+		return nil // no command has run
+	}
+	if err != nil {
+		return err
 	}
 	cmd, err := v.command(held, v.Root, []string{"session", "list", "--json"})
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package isolate keeps the copy-on-write views of isolated sessions. A process that works
 // on such a session sees the view at the project's own path, in a mount namespace of its
-// own; see [View.Command]. What it has changed is applied, committed to a branch or
+// own; see [View.Run]. What it has changed is applied, committed to a branch or
 // discarded when the user says so.
 package isolate
 
@@ -89,11 +89,25 @@ func (s Store) Create(root string) (v View, err error) {
 		return v, err
 	}
 	v.info.Root = root
+	return v, v.writeInfo()
+}
+
+// writeInfo writes the file that makes the directory a view. It appears whole or not at
+// all: a damaged one would stop all sessions, which must not run if a view may be theirs.
+func (v View) writeInfo() error {
 	text, err := json.Marshal(v.info)
 	if err != nil {
-		return v, err
+		return err
 	}
-	return v, os.WriteFile(v.path(infoName), text, 0o600)
+	f, err := os.OpenFile(v.path(infoName+".new"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(v.path(infoName+".new"), v.path(infoName))
 }
 
 // check returns an error if a project cannot be isolated.
@@ -156,12 +170,19 @@ func (s Store) List() (list []View, err error) {
 // Find returns the view of a session, and whether it has one.
 func (s Store) Find(id pawl.SessionID) (View, bool, error) {
 	list, err := s.List()
+	if err != nil {
+		return View{}, false, err
+	}
 	for _, v := range list {
-		if _, err := os.Lstat(filepath.Join(v.path(sessionsName), string(id))); err == nil {
+		_, err := os.Lstat(filepath.Join(v.path(sessionsName), string(id)))
+		if err == nil {
 			return v, true, nil
 		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return View{}, false, err
+		}
 	}
-	return View{}, false, err
+	return View{}, false, nil
 }
 
 // Sessions returns the sessions that work on the view.
@@ -240,6 +261,36 @@ func (v View) locked(f func(held *os.File) error) error {
 	return errors.Join(f(held), held.Close())
 }
 
+// notApplied returns an error if Apply has been interrupted: what the session changes from
+// then on would be lost, and half of the changes would stay in the project.
+func (v View) notApplied() error {
+	started, err := tree.Started(v.path(applyName))
+	if started {
+		return fault.New(pawl.ErrConflict, "the changes of the session are already being applied: `pawl session apply` was interrupted").
+			Hint("Run `pawl session apply` again to complete it.")
+	}
+	return err
+}
+
+// Recover completes the calls of Apply that were interrupted, so that no project stays half
+// changed. Apply still ends the view and tells the outcome, also that of a call that cannot
+// be completed now.
+func (s Store) Recover(ctx context.Context) {
+	if os.Getenv(namespace.IsolatedVar) != "" {
+		return // the project is not visible here
+	}
+	list, _ := s.List() // a view that cannot be read is reported by Admit
+	for _, v := range list {
+		if started, err := tree.Started(v.path(applyName)); !started || err != nil {
+			continue
+		}
+		_ = v.locked(func(*os.File) error {
+			_, err := tree.Resume(ctx, v.path(applyName))
+			return err
+		})
+	}
+}
+
 // layers returns the view for package tree.
 func (v View) layers() tree.View {
 	return tree.View{Upper: v.path(upperName), Lower: v.Root, Mask: v.path(maskName)}
@@ -298,7 +349,14 @@ func (v View) apply(ctx context.Context) (tree.Result, []transaction.Refusal, er
 }
 
 // Discard removes the view with everything that was changed in it.
-func (v View) Discard() error { return v.locked(func(*os.File) error { return v.end(false) }) }
+func (v View) Discard() error {
+	return v.locked(func(*os.File) error {
+		if err := v.notApplied(); err != nil {
+			return err
+		}
+		return v.end(false)
+	})
+}
 
 // end detaches the view from its sessions, and removes it unless its files are to be kept.
 func (v View) end(keep bool) error {

@@ -75,8 +75,6 @@ func (q *quoted) UnmarshalText(text []byte) error {
 	return err
 }
 
-const manifestName = "manifest.json"
-
 func readManifest(dir string) (manifest, error) {
 	var m manifest
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))

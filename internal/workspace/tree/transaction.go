@@ -1,6 +1,10 @@
 package tree
 
-import "errors"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
 
 // View is an overlayfs mount with the options userxattr, volatile, index=off and xino=off, after its command ended.
 type View struct {
@@ -68,3 +72,14 @@ var ErrRootLost = errors.New("the directory was removed or replaced")
 
 // ErrNotStarted means that a transaction was interrupted before it changed anything.
 var ErrNotStarted = errors.New("transaction has not started")
+
+const manifestName = "manifest.json"
+
+// Started reports whether a transaction in a directory has started to apply changes. Resume finishes it.
+func Started(dir string) (bool, error) {
+	_, err := os.Lstat(filepath.Join(dir, manifestName))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
