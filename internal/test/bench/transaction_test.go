@@ -46,6 +46,7 @@ func TestBenchTransaction(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		syscall.Sync() // else the disk is still busy with them
 		minimal := []string{
 			bwrap.Path, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net",
 			"--new-session", "--die-with-parent", "--cap-drop", "ALL", "--disable-userns",
