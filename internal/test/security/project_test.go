@@ -25,12 +25,15 @@ func (a *attackEnv) hostile() {
 // projectRan is the file that the project's own code leaves.
 const projectRan = "the-project-ran"
 
-// project makes the workspace one whose language server runs the project configuration
-// , as most do. The server is the user's own, outside of the workspace,
+// serverDir returns the directory of the user's own language server, which can write to it.
+func (a *attackEnv) serverDir() string { return filepath.Join(filepath.Dir(a.dir), "tools") }
+
+// project makes the workspace one whose language server runs the project configuration,
+// as most do. The server is the user's own, outside of the workspace,
 // where its sandbox shows it.
 func (a *attackEnv) project() {
 	a.Helper()
-	tools := filepath.Join(filepath.Dir(a.dir), "tools")
+	tools := a.serverDir()
 	a.write(filepath.Join(tools, "gopls"), "#!/bin/sh\nexec sh ./generate.sh\n")
 	a.user(`{"sandbox":{"writable":["` + tools + `"]}}`)
 	a.env = append(a.env, "PATH="+tools+":"+pathOf(a.env))
@@ -41,13 +44,13 @@ func (a *attackEnv) project() {
 func (a *attackEnv) projectIn(dir string) {
 	a.Helper()
 	a.write(filepath.Join(dir, "go.mod"), "module evil.test\n\ngo 1.26\n")
-	a.write(filepath.Join(dir, "generate.sh"), "touch "+projectRan+"\n")
+	a.write(filepath.Join(dir, "generate.sh"), "touch "+projectRan+" "+filepath.Join(a.serverDir(), projectRan)+"\n") // a server reads the workspace only
 }
 
 // projectRuns tells whether code of the project has been run.
 func (a *attackEnv) projectRuns(when string) {
 	a.Helper()
-	if a.exists(projectRan) {
+	if a.exists(projectRan) || a.exists(filepath.Join(a.serverDir(), projectRan)) {
 		a.breach("%s: code of the project was run", when)
 	}
 }
