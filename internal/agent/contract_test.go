@@ -217,7 +217,7 @@ func TestContract_R8_ToolsKnowTheirIds(t *testing.T) {
 	w.prompt("two")
 	w.mustTurn(pawl.ReasonEndTurn)
 	want := toolapi.Call{Session: session, Turn: 2, ID: "call_2_1", Input: []byte(`{"a":1}`), Dir: w.dir, Mode: "yolo", Sandboxed: true}
-	check(t, want, got, cmpopts.IgnoreFields(toolapi.Call{}, "Progress", "Caller", "Reads"))
+	check(t, want, got, cmpopts.IgnoreFields(toolapi.Call{}, "Progress", "Notice", "Caller", "Reads"))
 }
 
 func TestContract_R9_LastStep(t *testing.T) {

@@ -42,6 +42,7 @@ func (s *Stepper) planCall(ctx context.Context, j *journal, t Turn, c *pawl.Call
 		Sandboxed: policy.Sandboxed,
 		Reads:     readable(policy, tool.Name),
 		Progress:  show,
+		Notice:    func(text string) { s.notice(j, t.Number, text) },
 		Caller:    toolSession{s, j},
 	}
 	if s.Buffers != nil && !j.inMissionTeam() { // a worker has a worktree of its own

@@ -93,6 +93,7 @@ func (s *Stepper) planShell(ctx context.Context, j *journal, order pawl.Seq, b p
 		Mode: string(p.policy.Mode), Sandboxed: p.policy.Sandboxed, Reads: readable(p.policy, shellTool), Caller: toolSession{s, j},
 	}
 	p.call.Progress, p.flush = s.Redact.Progress(func(text string) { j.publish(turn, pawl.Progress{Call: id, Text: text}) })
+	p.call.Notice = func(text string) { s.notice(j, turn, text) }
 	p.tool = bash
 	if p.access, err = bash.Access(ctx, p.call); err != nil {
 		return p, err

@@ -44,10 +44,11 @@ func NewJobs(blobs store.Blobs, s Sandbox) *Jobs {
 type jobTable struct {
 	scope string // marks all processes of the session; see proc.KillAll
 
-	mu    sync.Mutex // also held while a command starts, so that end misses none
-	jobs  []*job
-	last  int // number of the newest job
-	ended bool
+	mu      sync.Mutex // also held while a command starts, so that end misses none
+	jobs    []*job
+	last    int // number of the newest job
+	ended   bool
+	notices map[string]bool // that the user has seen
 }
 
 var errEnding = errors.New("no command can be started: the session is ending")
@@ -99,6 +100,7 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 	if err != nil {
 		return nil, err
 	}
+	t.notice(call, j.boxed.Notice)
 	if j.review != nil && j.boxed.Finish == nil {
 		j.boxed.Close()
 		return nil, errors.New("not run: its changes need approval, and there is no copy-on-write view here")
@@ -118,6 +120,18 @@ func (js *Jobs) start(ctx context.Context, call toolapi.Call, dir string, in bas
 		t.add(j)
 	}
 	return j, nil
+}
+
+// notice shows a message to the user, once.
+func (t *jobTable) notice(call toolapi.Call, text string) {
+	if text == "" || call.Notice == nil || t.notices[text] {
+		return
+	}
+	if t.notices == nil {
+		t.notices = map[string]bool{}
+	}
+	t.notices[text] = true
+	call.Notice(text)
 }
 
 // keep turns a foreground command into a background job.

@@ -52,9 +52,8 @@ func checkSandbox(ctx context.Context) []Finding {
 	return findings
 }
 
-// checkTransactions reports whether commands run on a copy-on-write view of the working directory.
+// checkTransactions reports how commands get a view of the working directory.
 func checkTransactions(ctx context.Context) Finding {
-	f := Finding{Name: "transactions", Status: OK, Detail: "commands run on a copy-on-write view, and Pawl applies their changes"}
 	dir, err := app.WorkingDir()
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -63,17 +62,16 @@ func checkTransactions(ctx context.Context) Finding {
 	if err == nil {
 		s, err = policy.Open()
 	}
-	var problem error
+	var view policy.View
 	if err == nil {
-		problem, err = s.ViewProblem(ctx, dir)
+		view, err = s.View(ctx, dir)
 	}
-	switch {
-	case err != nil:
-		f.Status, f.Detail = Fail, "commands cannot run: "+err.Error()
-		f.Fix = fault.HintOf(err)
-	case problem != nil:
-		f.Status, f.Detail = Warn, "commands write to the directory directly, where only known names are protected: "+problem.Error()
-		f.Fix = "See \"Transactions\" in docs/explanation/sandbox.md."
+	if err != nil {
+		return Finding{Name: "transactions", Status: Fail, Detail: "commands cannot run: " + err.Error(), Fix: fault.HintOf(err)}
+	}
+	f := Finding{Name: "transactions", Status: OK, Detail: view.String(), Fix: view.Fix()}
+	if view.Reason != nil {
+		f.Status = Warn
 	}
 	return f
 }

@@ -83,6 +83,9 @@ func (f *sandboxFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	defer sandbox.Release()
 	defer w.Close()
+	if w.Notice != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: "+sanitize.Line(w.Notice))
+	}
 	code, err := runSandboxed(w)
 	if err != nil {
 		return err

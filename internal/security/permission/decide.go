@@ -16,6 +16,7 @@ type Policy struct {
 	Rules     []Rule   // the user's and the project's
 	Grants    []Grant  // of any directory and session: only those of this one count
 	Sandboxed bool     // commands run in a sandbox; in plan mode in one that cannot write
+	Direct    bool     // but they write to the workspace itself, which has no view
 	Review    bool     // a command in the foreground can change nothing but views, which are applied when it has ended
 	Absent    bool     // nobody can be asked: what would be asked is denied
 	Dir       string   // the workspace, its real path

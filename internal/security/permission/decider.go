@@ -149,12 +149,18 @@ func (j *decider) command(a pawl.Access) {
 		return
 	}
 	c := classRun
-	if a.Kind == pawl.AccessEscape || !j.Sandboxed {
+	direct := j.Direct && j.Mode != ModePlan // which cannot write
+	if a.Kind == pawl.AccessEscape || !j.Sandboxed || direct {
 		c = classLeave
 	}
 	base := j.Mode.decide(c)
-	if a.Kind == pawl.AccessExec && !j.Sandboxed && base.decision != Allow && j.Mode != ModePlan {
-		base.why += ": no sandbox is available"
+	if a.Kind == pawl.AccessExec && base.decision != Allow && j.Mode != ModePlan {
+		switch {
+		case !j.Sandboxed:
+			base.why += ": no sandbox is available"
+		case direct:
+			base.why += ": commands write to the project directly, because there is no copy-on-write view of it"
+		}
 	}
 	if c == classRun && base.decision == Ask && j.Review && j.c.View {
 		base = modeDecision{decision: Review, why: "ask mode confirms the changes of a command before they are applied"}

@@ -5,8 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/proc"
@@ -184,6 +184,13 @@ func TestJobs(t *testing.T) { //nolint:paralleltest // it sets environment varia
 // asUser runs the test as root and as a normal user, if this user is root. It reports whether it did.
 func asUser(t *testing.T) bool {
 	t.Helper()
+	return asUserWith(t, "")
+}
+
+// asUserWith is asUser, and before the test a script can mount file systems, which only the test sees. $TMPDIR is the
+// directory for temporary files.
+func asUserWith(t *testing.T, script string) bool {
+	t.Helper()
 	const again, nobody = "PAWL_TEST_AGAIN", 65534
 	if os.Geteuid() != 0 || os.Getenv(again) != "" {
 		return false
@@ -205,9 +212,10 @@ func asUser(t *testing.T) bool {
 			if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(temp, 0o755), os.Chown(temp, int(user), int(user))); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(program, "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$", "-test.v")
-			cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR="+temp, "PAWL_TEST_BASE="+temp, again+"=1"), temp
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+			id := strconv.Itoa(int(user))
+			cmd := exec.Command("unshare", "--mount", "sh", "-ec", script+"\n"+`exec setpriv --reuid "$0" --regid "$0" --clear-groups "$@"`, id,
+				program, "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$", "-test.v")
+			cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR="+temp, "PAWL_TEST_BASE="+temp, again+"=1"), "/"
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -141,6 +141,7 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 		return p, err
 	}
 	p.Review = p.Mode == permission.ModeAsk && !worker && s.reviewProblem(ctx, append([]string{p.Dir}, p.Dirs...), user.Sandbox) == nil
+	p.Direct = p.Sandboxed && !worker && s.direct(ctx, p.Dir)
 	grants := s.grantsOf(p.Dir)
 	if p.Grants, err = s.given.get(grants.Path, grants.List); err != nil {
 		return p, err

@@ -26,9 +26,9 @@ func TestRecord(t *testing.T) { //nolint:paralleltest // it sets environment var
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	problem, err := s.ViewProblem(t.Context(), dir)
-	if err != nil || problem != nil {
-		t.Fatal(problem, err)
+	view, err := s.View(t.Context(), dir)
+	if err != nil || view.Name != ViewOverlay {
+		t.Fatal(view, err)
 	}
 	for name, tt := range map[string]struct {
 		change func(*sandbox.Request)

@@ -73,7 +73,11 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if p.ReadOnly {
 		return wrap(p)
 	}
-	w, all, err := s.withView(ctx, p, wrap)
+	begin := s.withView
+	if r.Job {
+		begin = s.withJobView
+	}
+	w, all, err := begin(ctx, p, wrap)
 	if err != nil {
 		return w, err
 	}

@@ -1,30 +1,19 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/workspace/transaction"
 )
-
-// views remembers for which workspaces this machine can show a copy-on-write view.
-type views struct {
-	mu      sync.Mutex
-	problem map[string]error // by workspace; nil if it can
-	caches  map[string]bool  // by the paths of caches, whether it can show them
-}
 
 // Recover completes or discards the changes of commands that a crash has interrupted.
 func (s *Safety) Recover(ctx context.Context) error { return s.transactions.Recover(ctx) }
@@ -52,12 +41,13 @@ func (s *Safety) Commands() *transaction.Store { return s.transactions }
 // read-only, and there are no transactions. Further directories without a view are
 // read-only.
 func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sandbox.Profile) (sandbox.Wrapped, error)) (sandbox.Wrapped, []*transaction.Transaction, error) {
-	problem, err := s.ViewProblem(ctx, p.Dir)
+	kind, err := s.View(ctx, p.Dir)
 	switch {
 	case err != nil:
 		return sandbox.Wrapped{}, nil, err
-	case problem != nil:
+	case kind.Name == ViewNone:
 		w, err := s.withoutView(p, wrap)
+		w.Notice = kind.notice()
 		return w, nil, err
 	}
 	all, err := s.beginAll(ctx, &p)
@@ -79,10 +69,11 @@ func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sand
 	w, err := wrap(p)
 	if err != nil {
 		closeAll()
+		s.views.forget(err, p.Views)
 		return w, nil, err
 	}
 	closeSandbox := w.Close
-	w.Follow = follow
+	w.Follow, w.Notice = follow, kind.notice()
 	w.Finish = func(ctx context.Context, review func([]sandbox.Changes) error) (sandbox.Outcome, error) {
 		return finishAll(ctx, p.Views, all, review)
 	}
@@ -93,11 +84,15 @@ func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sand
 	return w, all, nil
 }
 
-// follower returns a function that keeps the views of a job up to date.
+// follower returns a function that keeps the views of a job up to date, or nil if one of
+// them is a copy.
 func follower(ctx context.Context, p sandbox.Profile, all []*transaction.Transaction) (func(pid int), error) {
 	ctx = context.WithoutCancel(ctx)
 	var hidden []func(string) bool
 	for _, view := range p.Views {
+		if view.Fill != nil {
+			return nil, nil
+		}
 		hides, err := p.Hides(view.Dir)
 		if err != nil {
 			return nil, err
@@ -122,26 +117,24 @@ func follower(ctx context.Context, p sandbox.Profile, all []*transaction.Transac
 // closes those that were begun.
 func (s *Safety) beginAll(ctx context.Context, p *sandbox.Profile) (all []*transaction.Transaction, err error) {
 	for _, dir := range append([]string{p.Dir}, p.Dirs...) {
-		if dir != p.Dir {
-			problem, err := s.ViewProblem(ctx, dir)
-			if err != nil {
-				return all, err
-			}
-			if problem != nil {
-				continue
-			}
+		kind, err := s.View(ctx, dir)
+		if err != nil {
+			return all, err
+		}
+		if kind.Name == ViewNone {
+			continue
 		}
 		t, err := s.transactions.Begin(ctx, dir)
 		if err != nil {
 			return all, err
 		}
 		all = append(all, t)
-		p.Views = append(p.Views, viewOf(t, dir))
+		p.Views = append(p.Views, viewOf(ctx, t, dir, kind.Name))
 	}
-	t, err := s.beginRepository(ctx, *p)
+	t, kind, err := s.beginRepository(ctx, *p)
 	if err == nil && t != nil {
 		all = append(all, t)
-		p.Views = append(p.Views, viewOf(t, t.Root()))
+		p.Views = append(p.Views, viewOf(ctx, t, t.Root(), kind.Name))
 	}
 	return all, err
 }
@@ -152,26 +145,26 @@ var sharedParts = []string{"objects", "refs", "logs", "packed-refs", "config", "
 
 // beginRepository begins the transaction of the repository that the workspace is a linked
 // worktree of. It returns nil if the workspace is something else, or a view is impossible.
-func (s *Safety) beginRepository(ctx context.Context, p sandbox.Profile) (*transaction.Transaction, error) {
+func (s *Safety) beginRepository(ctx context.Context, p sandbox.Profile) (*transaction.Transaction, View, error) {
 	common, own := sandbox.Repository(p.Dir)
 	closed := func(path string) bool { return filepath.IsAbs(path) && overlap(common, path) }
 	if common == "" || slices.ContainsFunc(slices.Concat(p.Apart, p.Hidden, p.Dirs, []string{p.Dir}), closed) {
-		return nil, nil //nolint:nilnil // it does not exist
+		return nil, View{}, nil
 	}
-	problem, err := s.ViewProblem(ctx, common)
-	if err != nil || problem != nil {
-		return nil, err
+	kind, err := s.View(ctx, common)
+	if err != nil || kind.Name == ViewNone {
+		return nil, kind, err
 	}
 	t, err := s.transactions.Begin(ctx, common)
 	if err != nil {
-		return nil, err
+		return nil, kind, err
 	}
 	name := path.Join("worktrees", filepath.Base(own))
 	t.Restrict(func(file string) bool {
 		first, _, _ := strings.Cut(file, "/")
 		return slices.Contains(sharedParts, first) || file == "worktrees" || file == name || strings.HasPrefix(file, name+"/")
 	}, "it belongs to another worktree of the repository")
-	return t, nil
+	return t, kind, nil
 }
 
 // withoutView calls wrap, and lets transactions know that the command writes to the
@@ -251,10 +244,6 @@ func reviewAll(ctx context.Context, views []sandbox.View, all []*transaction.Tra
 	return sets, review(list)
 }
 
-func viewOf(t *transaction.Transaction, dir string) sandbox.View {
-	return sandbox.View{Dir: dir, Mask: t.Mask(), Upper: t.Upper(), Work: t.Work(), Merged: t.Merged()}
-}
-
 var errUnreviewable = errors.New("it can write or connect to more than views of the project directories")
 
 // reviewProblem returns why a command in project directories, the workspace first, can have
@@ -265,60 +254,15 @@ func (s *Safety) reviewProblem(ctx context.Context, dirs []string, c config.Sand
 		return errUnreviewable
 	}
 	if common, _ := sandbox.Repository(dirs[0]); common != "" {
-		if problem, err := s.ViewProblem(ctx, common); problem != nil || err != nil {
+		if kind, err := s.View(ctx, common); kind.Name == ViewNone || err != nil {
 			return errUnreviewable // its commands write to the repository, which is elsewhere
 		}
 	}
-	problem, err := s.ViewProblem(ctx, dirs[0])
-	return cmp.Or(err, problem)
-}
-
-var errNoViews = errors.New("this sandbox has no copy-on-write views")
-
-// ViewProblem returns why this machine cannot show a workspace as a copy-on-write view, or
-// nil if it can. It tries once for each workspace. After an error it is unknown whether
-// it can, and commands must not run.
-func (s *Safety) ViewProblem(ctx context.Context, dir string) (problem, err error) {
-	s.views.mu.Lock()
-	defer s.views.mu.Unlock()
-	problem, known := s.views.problem[dir]
-	if known {
-		return problem, nil
+	kind, err := s.View(ctx, dirs[0])
+	if err == nil && kind.Name == ViewNone {
+		err = kind.Reason
 	}
-	backend, _ := s.detect(ctx)
-	viewer, ok := backend.(sandbox.Viewer)
-	if !ok {
-		return errNoViews, nil
-	}
-	t, err := s.transactions.Begin(ctx, dir)
-	switch {
-	case impossible(err):
-		problem = err
-	case err != nil:
-		return nil, err
-	default:
-		problem = viewer.TryView(ctx, sandbox.Profile{Dir: dir, Views: []sandbox.View{viewOf(t, dir)}})
-		t.Close()
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // a canceled test proves nothing
-	}
-	if s.views.problem == nil {
-		s.views.problem = map[string]error{}
-	}
-	s.views.problem[dir] = problem
-	return problem, nil
-}
-
-// impossible reports whether a transaction failed to begin because the file system of the
-// workspace has no transactions, not because of a fault that may pass.
-func impossible(err error) bool {
-	for _, reason := range []error{errors.ErrUnsupported, syscall.EISDIR, syscall.EROFS, fs.ErrPermission} {
-		if errors.Is(err, reason) {
-			return true
-		}
-	}
-	return false
+	return err
 }
 
 // ignoredDirs returns the directories in a workspace that git ignores.

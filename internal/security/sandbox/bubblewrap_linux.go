@@ -62,7 +62,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if err := m.workspace(); err != nil {
 		return Wrapped{}, err
 	}
-	views := append(slices.Clone(p.Views), m.prepareCaches(p)...)
+	caches := m.prepareCaches(p)
 	env := temporary(pl.env, "/tmp")
 	if p.ProxySocket != "" {
 		if env, err = m.forward(env, p.ProxySocket); err != nil {
@@ -72,7 +72,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	if pl.view || p.renames {
 		m.helpers = append(m.helpers, helperRename)
 	}
-	if argv, err = m.help(m.allWritable(views), argv); err != nil {
+	if argv, err = m.help(m.allWritable(slices.Concat(p.Views, caches)), argv); err != nil {
 		return Wrapped{}, err
 	}
 	for _, mount := range inOrder(m.list) {
@@ -85,7 +85,7 @@ func (b *Bubblewrap) Wrap(argv []string, p Profile) (w Wrapped, err error) {
 	}
 	args := append([]string{b.Path, "--args", "3", "--"}, argv...)
 	var attr *syscall.SysProcAttr
-	if len(views) > 0 {
+	if views := slices.Concat(overlays(p.Views), caches); len(views) > 0 {
 		if args, attr, err = m.viewCommand(views, args); err != nil {
 			return Wrapped{}, err
 		}

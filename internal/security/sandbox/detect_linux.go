@@ -111,7 +111,14 @@ func preflight(ctx context.Context, backend Backend) error {
 var _ Viewer = (*Bubblewrap)(nil)
 
 // TryView runs a command that does nothing.
-func (b *Bubblewrap) TryView(ctx context.Context, p Profile) error { return try(ctx, b, p) }
+func (b *Bubblewrap) TryView(ctx context.Context, p Profile) error {
+	for _, v := range overlays(p.Views) {
+		if err := checkOverlay(ctx, v.Dir); err != nil {
+			return err
+		}
+	}
+	return try(ctx, b, p)
+}
 
 func try(ctx context.Context, backend Backend, p Profile) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)

@@ -82,6 +82,11 @@ type View struct {
 	Upper  string // what the command writes
 	Work   string // on the file system of Upper, for the kernel
 	Merged string // where the view is mounted, in the sandbox only
+
+	// Fill, if it is not nil, fills Merged with a copy of Dir without what Mask hides, which is
+	// used instead of an overlay. It returns the mount points in Dir: the command sees those
+	// as they are, and cannot write there.
+	Fill func() (mounts []string, err error)
 }
 
 // Request is a command to run for a session.
@@ -134,6 +139,10 @@ type Wrapped struct {
 	// Partial means that the workspace has more directories than are searched: deep
 	// names are neither hidden nor protected, and Check does not report them.
 	Partial bool
+
+	// Notice, if it is not "", tells the user that the command has less protection than
+	// elsewhere. Show it once for each session.
+	Notice string
 
 	// Repository has the directories outside of the workspace that belong to its git
 	// repository, and that the command writes to directly.
@@ -189,6 +198,10 @@ func Unwrapped(args, env []string) Wrapped {
 
 // ErrNoSandbox means that there is no sandbox on this machine.
 var ErrNoSandbox = errors.New("no sandbox available")
+
+// ErrForeign means that an overlay cannot change some files, because they belong to
+// another user or group.
+var ErrForeign = errors.New("it cannot change files of other users and groups")
 
 // ErrRefused means that a directory cannot be a workspace or be written to.
 var ErrRefused = errors.New("refused")

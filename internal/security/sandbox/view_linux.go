@@ -1,12 +1,14 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/namespace"
 	"github.com/pawl-dev/pawl/internal/security/sandbox/supervise"
+	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
 // prepareViews prepares the views of the profile.
@@ -22,6 +25,9 @@ func (m *mounts) prepareViews(p Profile) error {
 	for _, v := range p.Views {
 		if v.Dir == repository { // nothing in it is hidden
 			m.list = append(m.list, mount{path: v.Dir, args: []string{"--bind", v.Merged, v.Dir}})
+			if err := m.fill(v, nil); err != nil {
+				return err
+			}
 			continue
 		}
 		if v.Dir != m.dir && !slices.Contains(m.dirs, v.Dir) {
@@ -54,7 +60,7 @@ func (m *mounts) prepareView(p Profile, v View) error {
 	for _, path := range paths {
 		text, ok := indexed[path]
 		if !ok {
-			if err := whiteOut(v.Dir, v.Mask, path); err != nil {
+			if err := whiteOut(v, path); err != nil {
 				return fmt.Errorf("hide %s: %w", path, err)
 			}
 			continue
@@ -66,6 +72,30 @@ func (m *mounts) prepareView(p Profile, v View) error {
 		m.list = append(m.list, mount{path: path, args: []string{"--perms", "0644", "--ro-bind-data", m.file(f), path}})
 	}
 	m.list = append(m.list, mount{path: v.Dir, args: []string{"--bind", v.Merged, v.Dir}})
+	return m.fill(v, paths)
+}
+
+// fill fills a view that is a copy. Mount points in the directory are read-only, and hidden paths below them are masked
+// like those outside of the view.
+func (m *mounts) fill(v View, hidden []string) error {
+	if v.Fill == nil {
+		return nil
+	}
+	points, err := v.Fill()
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", v.Dir, err)
+	}
+	for _, point := range points {
+		at := filepath.Join(v.Dir, point)
+		if err := m.hand("--ro-bind-fd", at, at); err != nil {
+			return err
+		}
+		for _, path := range hidden {
+			if within(path, at) {
+				m.masks = append(m.masks, mask{path, isFolder(path)})
+			}
+		}
+	}
 	return nil
 }
 
@@ -83,9 +113,49 @@ func (m *mounts) prepareCaches(p Profile) (views []View) {
 	return views
 }
 
+// checkOverlay returns an error if an overlay would hide mount points in a directory, or if it could not change files that
+// the user can change.
+func checkOverlay(ctx context.Context, dir string) error {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	if at := mountIn(string(mounts), dir); at != "" {
+		return fmt.Errorf("another file system is mounted at %s", at)
+	}
+	if namespace.ForMounts().Cloneflags&unix.CLONE_NEWUSER == 0 {
+		return nil
+	}
+	path, err := tree.Foreign(ctx, dir)
+	if err == nil && path != "" {
+		err = fmt.Errorf("%w, such as %s", ErrForeign, path)
+	}
+	return err
+}
+
+// mountIn returns a mount point below a directory, or "".
+func mountIn(mountinfo, dir string) string {
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(mountinfo) {
+		const mountPoint = 4
+		if fields := strings.Fields(line); len(fields) > mountPoint {
+			if at := unescape.Replace(fields[mountPoint]); at != dir && within(at, dir) {
+				return at
+			}
+		}
+	}
+	return ""
+}
+
+// overlays returns the views that are overlays.
+func overlays(views []View) []View {
+	return slices.DeleteFunc(slices.Clone(views), func(v View) bool { return v.Fill != nil })
+}
+
 // whiteOut hides a path of the workspace in the layer above it. Directories there show
 // the modes and times of the real ones.
-func whiteOut(dir, layer, path string) error {
+func whiteOut(v View, path string) error {
+	dir, layer := v.Dir, v.Mask
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
 		return err
@@ -99,7 +169,11 @@ func whiteOut(dir, layer, path string) error {
 			return err
 		}
 	}
-	if err := unix.Mknod(filepath.Join(layer, rel), unix.S_IFCHR, 0); err != nil {
+	create := tree.WhiteOut
+	if v.Fill == nil { // the kernel must accept it
+		create = func(path string) error { return unix.Mknod(path, unix.S_IFCHR, 0) }
+	}
+	if err := create(filepath.Join(layer, rel)); err != nil {
 		return err
 	}
 	for _, at := range append(above, ".") {

@@ -78,6 +78,7 @@ type Call struct {
 	Sandboxed bool                   // it was allowed in a sandbox only: without one, its command must not run
 	Reads     func(path string) bool // reports whether a file of the workspace may be read, so that searches skip the others; nil means all
 	Progress  func(text string)      // reports output while the call runs; never nil
+	Notice    func(text string)      // shows a message to the user; nil shows none
 	Caller    Session                // the session that made the call
 	Buffers   Buffers                // unsaved files of an editor; nil means none
 

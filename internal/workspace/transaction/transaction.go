@@ -36,6 +36,8 @@ type Transaction struct {
 	only   func(path string) bool // see Restrict
 	reason string
 
+	copied *tree.Copy // in Merged, if the command has no overlay
+
 	mu       sync.Mutex
 	ended    bool
 	follower *follower // of a job, or nil
@@ -94,6 +96,18 @@ func (t *Transaction) Work() string { return filepath.Join(t.dir, workName) }
 // Merged returns the directory where the view can be mounted.
 func (t *Transaction) Merged() string { return filepath.Join(t.dir, mergedName) }
 
+// Fill copies the directory to Merged, without what Mask hides, for a command that cannot
+// have an overlay. It returns the mount points in the directory, which are not copied.
+func (t *Transaction) Fill(ctx context.Context) (mounts []string, err error) {
+	if t.copied, err = tree.NewCopy(ctx, t.view(), t.Merged()); err != nil {
+		return nil, err
+	}
+	return t.copied.Mounts, nil
+}
+
+// Cloned reports whether all files in Merged share their blocks with those of the directory.
+func (t *Transaction) Cloned() bool { return t.copied != nil && t.copied.Cloned }
+
 // Finish applies what the command has changed. If it fails half-way, the next command or
 // the next start of Pawl completes it.
 func (t *Transaction) Finish(ctx context.Context) (Outcome, error) {
@@ -136,6 +150,9 @@ func (t *Transaction) restrict(set *ChangeSet) {
 func (t *Transaction) Check(ctx context.Context) (set ChangeSet, err error) {
 	t.self.leave()
 	set.View = t.view()
+	if err := t.collectCopy(ctx); err != nil {
+		return set, err
+	}
 	changes, dropped, err := tree.Scan(ctx, set.View)
 	if err == nil {
 		set.View.Upper = filepath.Join(t.dir, copyName)
@@ -166,7 +183,10 @@ func (t *Transaction) finish(ctx context.Context, f *follower) (Outcome, error) 
 	if f != nil && f.t == t && f.mirror != nil {
 		keep = f.mirror.Foreign
 	}
-	var err error
+	err := t.collectCopy(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
 	if set.Changes, set.Refused, err = Changes(ctx, set.View, keep); err != nil {
 		return Outcome{Refused: set.Refused}, err
 	}
@@ -175,7 +195,23 @@ func (t *Transaction) finish(ctx context.Context, f *follower) (Outcome, error) 
 }
 
 func (t *Transaction) view() tree.View {
-	return tree.View{Upper: t.Upper(), Lower: t.root, Mask: t.Mask()}
+	v := tree.View{Upper: t.Upper(), Lower: t.root, Mask: t.Mask()}
+	if t.copied != nil {
+		v = t.copied.Complete(v)
+	}
+	return v
+}
+
+// collectCopy moves what the command has changed in a copy to Upper, as if it had had an
+// overlay.
+func (t *Transaction) collectCopy(ctx context.Context) error {
+	if t.copied == nil {
+		return nil
+	}
+	if err := t.copied.Collect(ctx, t.Upper()); err != nil {
+		return fmt.Errorf("read the changes of the command: %w", err)
+	}
+	return nil
 }
 
 // applySet applies the changes of a set, and shows them to the views of jobs.

@@ -293,3 +293,77 @@ func TestKept(t *testing.T) {
 		}
 	}
 }
+
+// fill begins a transaction on a copy.
+func fill(t *testing.T, s *Store, root string) *Transaction {
+	t.Helper()
+	tx := begin(t, s, root)
+	if _, err := tx.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// TestCopy: what a command changes in a copy is applied like what it changes in a view, with and without a review.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	for _, review := range []bool{false, true} {
+		root, s := t.TempDir(), Open(filepath.Join(t.TempDir(), "transactions"))
+		write(t, root, "a", "old")
+		write(t, root, "same", "same")
+		write(t, root, "deleted", "old")
+		tx := fill(t, s, root)
+		write(t, tx.Merged(), "a", "new")
+		write(t, tx.Merged(), ".vscode/tasks.json", "{}")
+		if err := os.Remove(filepath.Join(tx.Merged(), "deleted")); err != nil {
+			t.Fatal(err)
+		}
+		finish := tx.Finish
+		if review {
+			finish = func(ctx context.Context) (Outcome, error) {
+				set, err := tx.Check(ctx)
+				if err != nil {
+					return Outcome{}, err
+				}
+				return tx.Apply(ctx, set)
+			}
+		}
+		done, err := finish(t.Context())
+		if err != nil || len(done.Applied) != 2 || len(done.Refused) != 1 || done.Refused[0].Path != ".vscode/tasks.json" {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if read(t, root, "a") != "new" || read(t, root, "same") != "same" || read(t, root, "deleted") != "" {
+			t.Errorf("a is %q, deleted %q", read(t, root, "a"), read(t, root, "deleted"))
+		}
+		if _, err := os.Lstat(tx.Merged()); err == nil {
+			t.Error("the copy is still there")
+		}
+	}
+}
+
+// TestCopyRecover: after a crash, what was not yet applied of a copy is discarded, and what was begun is completed.
+func TestCopyRecover(t *testing.T) {
+	t.Parallel()
+	root, s := t.TempDir(), Open(filepath.Join(t.TempDir(), "transactions"))
+	write(t, root, "a", "old")
+	write(t, root, "b", "old")
+	crashed := fill(t, s, root)
+	write(t, crashed.Merged(), "a", "lost")
+	_ = crashed.lock.Close() // as at the end of its process
+	failed := fill(t, s, root)
+	write(t, failed.Merged(), "b", "new")
+	if _, err := failed.Finish(failing{t.Context(), filepath.Join(failed.dir, applyName, "manifest.json")}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := Open(s.dir).Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, root, "a") + " " + read(t, root, "b"); got != "old new" {
+		t.Errorf("the files have %q", got)
+	}
+	for _, tx := range []*Transaction{crashed, failed} {
+		if _, err := os.Lstat(tx.Merged()); err == nil {
+			t.Error("a copy is still there")
+		}
+	}
+}

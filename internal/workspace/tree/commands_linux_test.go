@@ -3,6 +3,7 @@ package tree_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,7 @@ var commands = map[string]string{
 	"ln -s":                    `ln -s nowhere s; ln -s ../f d/up; ln -sfn e link; ln -s /etc/passwd abs`,
 	"truncate":                 `truncate -s 3 big; truncate -s 200000 db; : >f`,
 	"mmap":                     `python3 -c 'import mmap; f=open("db","r+b"); m=mmap.mmap(f.fileno(),0); m[0:2]=b"XX"; m.flush(); m.close()'`,
+	"mmap after a read":        `python3 -c 'import mmap; f=open("db","r+b"); m=mmap.mmap(f.fileno(),0); m[0]; m[0:2]=b"XX"; m.flush(); m.close()'`,
 	"sqlite":                   `python3 -c 'import sqlite3; c=sqlite3.connect("s.db"); c.execute("pragma journal_mode=wal"); c.execute("create table t(x)"); c.commit(); c.close()'; python3 -c 'print(len(open("s.db","rb").read()))' >len; rm s.db`,
 	"read-only file":           `chmod 644 r.txt; echo w >r.txt; chmod 444 r.txt; echo n >n; chmod 400 n; echo o >o; chmod 000 o`,
 	"replace a read-only file": `rm -f r.txt; echo w >r.txt; chmod 444 r.txt`,
@@ -81,13 +83,14 @@ func TestCommands(t *testing.T) {
 	for name, script := range commands {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, variant := range []string{"move", "copy", "detach", "upper elsewhere", "state elsewhere", "both elsewhere"} {
+			for _, variant := range []string{"move", "copy", "detach", "upper elsewhere", "state elsewhere", "both elsewhere", "copied view", "copied view elsewhere"} {
 				s := newSandbox(t)
+				s.copies = strings.HasPrefix(variant, "copied view")
 				shell(t, s.root, project)
 				bare := filepath.Join(tempDir(t, ""), "bare")
 				must(t, exec.Command("cp", "-a", s.root, bare).Run())
 				shell(t, bare, script)
-				if variant == "upper elsewhere" || variant == "both elsewhere" {
+				if variant == "upper elsewhere" || variant == "both elsewhere" || variant == "copied view elsewhere" {
 					s.scratch = tempDir(t, "/dev/shm")
 				}
 				if variant == "state elsewhere" || variant == "both elsewhere" {

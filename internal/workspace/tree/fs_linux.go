@@ -243,6 +243,24 @@ func Now(dir string) (int64, error) {
 	if err != nil {
 		return 0, &os.PathError{Op: "create a temporary file in", Path: dir, Err: err}
 	}
+	return clock(fd, dir)
+}
+
+// nowIn is Now for a directory that only Pawl uses, on any file system.
+func nowIn(dir string) (int64, error) {
+	f, err := os.CreateTemp(dir, "clock")
+	if err != nil {
+		return 0, err
+	}
+	fd, err := unix.Dup(int(f.Fd()))
+	if err := errors.Join(err, os.Remove(f.Name()), f.Close()); err != nil {
+		return 0, err
+	}
+	return clock(fd, dir)
+}
+
+// clock implements Now with an open file, which it closes.
+func clock(fd int, dir string) (int64, error) {
 	defer func() { _ = unix.Close(fd) }()
 	var first, st unix.Stat_t
 	if err := unix.Fstat(fd, &first); err != nil {

@@ -64,6 +64,7 @@ type sandbox struct {
 	state   string // of the transactions
 	scratch string // of the views
 	mask    string
+	copies  bool // views are copies, not overlays
 	n       int
 	own     []tree.Identity
 }
@@ -76,6 +77,19 @@ func newSandbox(t *testing.T) *sandbox {
 		must(t, os.Mkdir(dir, 0o755))
 	}
 	return s
+}
+
+// onViews runs a test on overlays and on copies.
+func onViews(t *testing.T, test func(t *testing.T, s *sandbox)) {
+	t.Helper()
+	for name, copies := range map[string]bool{"overlay": false, "copy": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			s.copies = copies
+			test(t, s)
+		})
+	}
 }
 
 // tempDir is t.TempDir for directories whose modes hinder their removal.
@@ -119,6 +133,18 @@ func (s *sandbox) view(script string) *tree.Transaction {
 	}
 	since, err := tree.Now(s.root)
 	must(s.t, err)
+	tx := &tree.Transaction{
+		Dir: filepath.Join(s.state, fmt.Sprint(s.n)), Root: s.root, Since: since, Own: s.own,
+		View: tree.View{Upper: v.Upper, Lower: s.root, Mask: s.mask},
+	}
+	if s.copies {
+		c, err := tree.NewCopy(s.t.Context(), tx.View, v.Merged)
+		must(s.t, err)
+		shell(s.t, v.Merged, script)
+		must(s.t, c.Collect(s.t.Context(), v.Upper))
+		tx.View = c.Complete(tx.View)
+		return tx
+	}
 	spec, err := json.Marshal(v)
 	must(s.t, err)
 	cmd := exec.Command("/proc/self/exe")
@@ -135,10 +161,7 @@ func (s *sandbox) view(script string) *tree.Transaction {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%s: %v\n%s", script, err, out)
 	}
-	return &tree.Transaction{
-		Dir: filepath.Join(s.state, fmt.Sprint(s.n)), Root: s.root, Since: since, Own: s.own,
-		View: tree.View{Upper: v.Upper, Lower: s.root, Mask: s.mask},
-	}
+	return tx
 }
 
 // command runs a script as a transaction.

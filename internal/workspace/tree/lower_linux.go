@@ -61,6 +61,9 @@ func (d lowerDir) stat(base string) (entry, mask Stat, err error) {
 		}
 	}
 	entry, err = d.dir.stat(base)
+	if errors.Is(err, os.ErrPermission) {
+		return Stat{}, mask, nil // the command could not see it either
+	}
 	return entry, mask, err
 }
 
@@ -74,6 +77,9 @@ func (s *scanner) visible(path string) (entries []lowerEntry, hidden bool, err e
 	names, err := s.lower.names(path)
 	if isMissing(err) {
 		return nil, false, nil
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return nil, true, nil
 	}
 	if err != nil {
 		return nil, false, err

@@ -207,8 +207,8 @@ func setProperties(o *op, parent directory, base string) error {
 	if !is(now, o.Old) {
 		return conflictError{changedReason(now)}
 	}
-	if o.Old.Type == Dir {
-		return nil
+	if o.Old.Type == Dir { // see if it can be set
+		return parent.chmod(base, now.Inode, now.Mode)
 	}
 	known := (now.Mode == o.Old.Mode || now.Mode == o.New.Mode) && (now.ModTime == o.Old.ModTime || now.ModTime == o.New.ModTime)
 	if !known || now.Size != o.Old.Size {

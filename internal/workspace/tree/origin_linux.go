@@ -18,9 +18,12 @@ func (s *scanner) noteOrigin(p *pair, own []string) {
 }
 
 // findDeleted finds files that somebody deleted after the command changed them. They would look like new files. If the
-// command renamed files as well, Scan cannot distinguish them.
+// command renamed files as well, Scan cannot distinguish them, unless it knows what was there when the command began.
 func (s *scanner) findDeleted() {
 	for i := range s.changes {
+		if c := &s.changes[i]; c.Old.Type == Missing {
+			c.Old.Type = s.began[c.Path]
+		}
 		if s.changes[i].Old.Type == File && s.changes[i].New.Type != File {
 			s.renamed = true
 		}

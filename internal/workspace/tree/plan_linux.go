@@ -116,6 +116,9 @@ func (c *checker) check(o *op, created map[string]bool) (string, error) {
 	}
 	defer parent.close()
 	now, err := parent.stat(base)
+	if errors.Is(err, os.ErrPermission) {
+		return err.Error(), nil
+	}
 	if err != nil {
 		return "", err
 	}

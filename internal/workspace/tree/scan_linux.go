@@ -26,7 +26,7 @@ const (
 //
 // Scan must not run while the view is mounted.
 func Scan(ctx context.Context, v View) ([]Change, []Dropped, error) {
-	s := scanner{upper: -1, lower: -1, mask: -1, limits: v.Limits.withDefaults(), dirs: v.Dirs, copies: map[string]bool{}}
+	s := scanner{upper: -1, lower: -1, mask: -1, limits: v.Limits.withDefaults(), dirs: v.Dirs, began: v.Began, copies: map[string]bool{}}
 	defer func() { s.upper.close(); s.lower.close(); s.mask.close() }()
 	var err error
 	if s.upper, err = openDirectory(v.Upper); err != nil {
@@ -60,6 +60,7 @@ type scanner struct {
 	changes            []Change
 	dropped            []Dropped
 	dirs               map[string]uint64
+	began              map[string]Type
 	copies             map[string]bool // files that were copied from the lower, where they are missing
 	renamed            bool            // the command may have renamed files of the lower
 	opened             []Change        // directories of the upper that were made readable, with their modes
@@ -217,7 +218,7 @@ func (s *scanner) compareDir(p *pair) (*level, error) {
 	}
 	s.dropIDs(p, allowed)
 	if p.old.Type != Dir {
-		if !slices.Contains(own, originAttribute) {
+		if !slices.Contains(own, originAttribute) && s.began[p.path] != Dir {
 			s.add(Change{Path: p.path, Old: p.old, New: p.new})
 		} // Else the directory was in the lower at first. Changes in it will find that it was deleted.
 		return &sub, nil

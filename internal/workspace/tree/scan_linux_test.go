@@ -53,12 +53,13 @@ func TestScan(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, project)
-			changes, dropped := s.scan(s.view(script + " 2>/dev/null"))
-			if diff := cmp.Diff(want, describe(changes)); diff != "" || dropped != nil {
-				t.Errorf("(-want +got)\n%s%v", diff, dropped)
-			}
+			onViews(t, func(t *testing.T, s *sandbox) {
+				shell(t, s.root, project)
+				changes, dropped := s.scan(s.view(script + " 2>/dev/null"))
+				if diff := cmp.Diff(want, describe(changes)); diff != "" || dropped != nil {
+					t.Errorf("(-want +got)\n%s%v", diff, dropped)
+				}
+			})
 		})
 	}
 }
@@ -80,7 +81,11 @@ func TestModificationTime(t *testing.T) {
 
 func TestDropped(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	onViews(t, checkDropped)
+}
+
+func checkDropped(t *testing.T, s *sandbox) {
+	t.Helper()
 	shell(t, s.root, project)
 	must(t, os.Chmod(filepath.Join(s.root, "d"), 0o755|os.ModeSetgid))
 	tx := s.view(`
@@ -185,31 +190,31 @@ func TestMask(t *testing.T) {
 		`chmod 700 d; touch sub/t`:        all + ` sub/t`,
 	} {
 		t.Run(script, func(t *testing.T) {
-			t.Parallel()
-			s := newSandbox(t)
-			shell(t, s.root, `mkdir -p d/e sub hidden; echo k >.env; echo k >d/.env; echo k >hidden/secret; echo x >d/x; echo y >d/e/y; echo s >sub/s`)
-			s.mask = tempDir(t, "")
-			must(t, os.Mkdir(filepath.Join(s.mask, "d"), 0o755))
-			for _, name := range []string{".env", "d/.env", "hidden"} {
-				must(t, unix.Mknod(filepath.Join(s.mask, name), unix.S_IFCHR, 0))
-			}
-			s.command(`test -e .env -o -e d/.env -o -e hidden && echo visible && exit 1; test -e d/x || exit 1; ` + script)
-			var got []string
-			must(t, filepath.WalkDir(s.root, func(path string, _ os.DirEntry, err error) error {
-				if name, _ := filepath.Rel(s.root, path); name != "." {
-					got = append(got, name)
+			onViews(t, func(t *testing.T, s *sandbox) {
+				shell(t, s.root, `mkdir -p d/e sub hidden; echo k >.env; echo k >d/.env; echo k >hidden/secret; echo x >d/x; echo y >d/e/y; echo s >sub/s`)
+				s.mask = tempDir(t, "")
+				must(t, os.Mkdir(filepath.Join(s.mask, "d"), 0o755))
+				for _, name := range []string{".env", "d/.env", "hidden"} {
+					must(t, unix.Mknod(filepath.Join(s.mask, name), unix.S_IFCHR, 0))
 				}
-				return err
-			}))
-			slices.Sort(got)
-			if diff := cmp.Diff(strings.Fields(want), got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-			data, err := exec.Command("cat", s.root+"/.env", s.root+"/d/.env", s.root+"/hidden/secret").Output()
-			must(t, err)
-			if string(data) != "k\nk\nk\n" {
-				t.Errorf("the hidden files contain %q", data)
-			}
+				s.command(`test -e .env -o -e d/.env -o -e hidden && echo visible && exit 1; test -e d/x || exit 1; ` + script)
+				var got []string
+				must(t, filepath.WalkDir(s.root, func(path string, _ os.DirEntry, err error) error {
+					if name, _ := filepath.Rel(s.root, path); name != "." {
+						got = append(got, name)
+					}
+					return err
+				}))
+				slices.Sort(got)
+				if diff := cmp.Diff(strings.Fields(want), got); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+				data, err := exec.Command("cat", s.root+"/.env", s.root+"/d/.env", s.root+"/hidden/secret").Output()
+				must(t, err)
+				if string(data) != "k\nk\nk\n" {
+					t.Errorf("the hidden files contain %q", data)
+				}
+			})
 		})
 	}
 }

@@ -361,7 +361,8 @@ func (r *run) closeDirs() error {
 	return nil
 }
 
-// setMode changes the mode of a directory, if nobody else changed it.
+// setMode changes the mode of a directory, if nobody else changed it and it belongs to the user. In one of another user,
+// the operations fail that need it.
 func (r *run) setMode(path quoted, inode uint64, from, to uint32) error {
 	if from == to {
 		return nil
@@ -378,7 +379,11 @@ func (r *run) setMode(path quoted, inode uint64, from, to uint32) error {
 	if err != nil || now.Type != Dir || now.Inode != inode || now.Mode != from {
 		return err
 	}
-	return parent.chmod(base, inode, to)
+	err = parent.chmod(base, inode, to)
+	if errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 // keep moves what is left in a slot to where it stays: a conflict's new content to the conflicts, else the old entry

@@ -19,6 +19,10 @@ type View struct {
 	// notices that somebody put another directory there.
 	Dirs map[string]uint64
 
+	// Began has the types of the entries of Lower when the command began, if they are known. By them Scan notices that
+	// somebody deleted an entry that the command changed.
+	Began map[string]Type
+
 	Limits Limits
 }
 

@@ -62,3 +62,21 @@ func (*Mirror) Settle(Collected, Result) error { return errPlatform }
 
 // Empty reports that nothing has changed.
 func (Collected) Empty() bool { return true }
+
+// Copy is not available on this platform.
+type Copy struct {
+	Cloned bool
+	Mounts []string
+}
+
+// NewCopy is not available on this platform.
+func NewCopy(context.Context, View, string) (*Copy, error) { return nil, errPlatform }
+
+// Complete returns the view.
+func (*Copy) Complete(v View) View { return v }
+
+// Collect is not available on this platform.
+func (*Copy) Collect(context.Context, string) error { return errPlatform }
+
+// WhiteOut is not available on this platform.
+func WhiteOut(string) error { return errPlatform }
