@@ -99,6 +99,7 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 	if f.server == "" { // the keys and the configuration of a server are not available here
 		c.Onboarding = onboarding.Options{Help: app.ModelHelp, Save: saveChoice}
 		c.Permissions = permissionSource(a.Policy)
+		c.AddDir = func(added []string, name string) ([]string, error) { return addDir(a.Policy, dir, added, name) }
 	}
 	if f.session != "" || f.last {
 		name := f.session

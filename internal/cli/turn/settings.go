@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/trust"
+	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 // DefaultModel returns the configured model. Without one it returns a usage error.
@@ -122,11 +123,12 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 
 // realDirs returns the real paths of directories.
 func realDirs(dirs []string) (list []string, err error) {
+	base, err := filepath.Abs(".")
+	if err != nil {
+		return nil, err
+	}
 	for _, dir := range dirs {
-		real, err := filepath.Abs(dir)
-		if err == nil {
-			real, err = filepath.EvalSymlinks(real)
-		}
+		real, err := workspace.NamedDir(base, dir)
 		if err != nil {
 			return nil, fmt.Errorf("--add-dir: %w", err)
 		}

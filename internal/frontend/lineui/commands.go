@@ -26,6 +26,7 @@ func commands() []command {
 		{"model", "name or number", "choose the model", (*ui).chooseModel},
 		{"agents", "[name]", "list the agents, or choose one", (*ui).chooseAgent},
 		{"mode", "[name]", "list the permission modes, or choose one", (*ui).chooseMode},
+		{"add-dir", "[path]", "list the directories that were added, or add one", (*ui).addDir},
 		{"last", "", "repeat the last reply", (*ui).printLast},
 		{"output", "[number]", "print the output of the last tool call; 2 is the one before it", (*ui).printOutput},
 		{"show", "", "print the whole session", (*ui).showAll},
@@ -196,6 +197,27 @@ func (u *ui) chooseMode(_ context.Context, argument string) error {
 		}
 	}
 	return usagef("unknown mode %q: use plan, ask, guard or auto", sanitizeLine(argument))
+}
+
+// addDir adds a project directory.
+func (u *ui) addDir(_ context.Context, argument string) error {
+	if argument == "" {
+		for _, dir := range u.Settings.AddDirs {
+			u.out.printf("added: %s", sanitizeLine(dir))
+		}
+		u.out.printf("directories: %d; /add-dir with a path adds one", len(u.Settings.AddDirs))
+		return nil
+	}
+	if u.AddDir == nil {
+		return usagef("directories cannot be added to sessions on a server: start Pawl with --add-dir there")
+	}
+	added, err := u.AddDir(u.Settings.AddDirs, argument)
+	if err != nil {
+		return err
+	}
+	u.Settings.AddDirs = added
+	u.out.printf("added: %s, from the next prompt", sanitizeLine(added[len(added)-1]))
+	return nil
 }
 
 // parseToggle parses "on" or "off"; "" toggles the current value.

@@ -32,6 +32,7 @@ type Config struct {
 	Bell       func()           // rings the bell; nil means none
 
 	Onboarding Onboarding                                                   // used if no model is configured
+	AddDir     func(added []string, name string) ([]string, error)          // adds a project directory that the user has named; nil means unsupported
 	Show       func(ctx context.Context, w io.Writer, s pawl.Session) error // writes a whole session; nil means unsupported
 }
 

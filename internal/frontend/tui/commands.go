@@ -25,6 +25,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"models":   (*app).chooseModel,
 	"agents":   (*app).chooseAgent,
 	"mode":     (*app).chooseMode,
+	"add-dir":  (*app).addDir,
 	"theme":    (*app).chooseTheme,
 	"todos":    func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
 	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
@@ -63,6 +64,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 // Reasons why a command fails.
 var (
 	errNoSession = fault.New(pawl.ErrInvalid, "no session yet").Hint("Send a prompt first.")
+	errNoAdding  = fault.New(pawl.ErrUnavailable, "directories cannot be added to sessions on a server").Hint("Start Pawl with --add-dir there.")
 	errNoExport  = fault.New(pawl.ErrUnavailable, "this program cannot export sessions").Hint("Run `pawl session export` in a terminal.")
 )
 

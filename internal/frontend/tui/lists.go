@@ -22,6 +22,10 @@ import (
 // returns its path. If file is "", it chooses a name.
 type Export func(ctx context.Context, id pawl.SessionID, file string) (path string, err error)
 
+// AddDir returns the project directories that were added, with one more that the user has
+// named.
+type AddDir func(added []string, name string) ([]string, error)
+
 // lists is the state beside the conversation: status line, todos, queue, export,
 // permissions.
 type lists struct {
@@ -31,11 +35,12 @@ type lists struct {
 	waitingQuery int // number of the last query for waiting prompts
 	export       Export
 	permissions  *permissions.Source
+	addDir       AddDir
 	yolo         bool // pawl was started in yolo mode, so that it can be chosen
 }
 
 func newLists(s *ui.Shared, c Config) lists {
-	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, yolo: c.Settings.Mode == modeYolo}
+	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, addDir: c.AddDir, yolo: c.Settings.Mode == modeYolo}
 }
 
 // open resets the state for a session.

@@ -218,6 +218,25 @@ func (a *app) chooseMode(name string) tea.Cmd {
 	return ui.Send(ui.Notice{Text: "Permission mode from the next prompt: " + name})
 }
 
+// addDir adds a project directory, or tells which were added.
+func (a *app) addDir(name string) tea.Cmd {
+	if name == "" {
+		if len(a.settings.AddDirs) == 0 {
+			return ui.Send(ui.Notice{Text: "No directory was added: use /add-dir with a path"})
+		}
+		return ui.Send(ui.Notice{Text: "Added: " + strings.Join(a.settings.AddDirs, ", ")})
+	}
+	if a.lists.addDir == nil {
+		return ui.Send(ui.Failed{Err: errNoAdding})
+	}
+	added, err := a.lists.addDir(a.settings.AddDirs, name)
+	if err != nil {
+		return ui.Send(ui.Failed{Err: err})
+	}
+	a.settings.AddDirs = added
+	return ui.Send(ui.Notice{Text: "Project directory from the next prompt: " + added[len(added)-1]})
+}
+
 // nextMode switches to the next mode.
 func (a *app) nextMode() tea.Cmd {
 	items := a.modes()

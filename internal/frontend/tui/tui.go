@@ -39,6 +39,7 @@ type Config struct {
 	Notify      notify.Mode
 	Export      Export              // nil means that sessions cannot be exported here
 	Permissions *permissions.Source // nil if the service runs on another host
+	AddDir      AddDir              // nil if the service runs on another host
 
 	SaveTheme func(name string) error // saves the chosen theme; nil does not
 

@@ -113,7 +113,7 @@ var signals = func() string {
 
 // awaitSignal is a command that waits for signal, though not forever.
 func awaitSignal() Call {
-	return Shell(`for i in $(seq 600); do test -e "` + signals + `/$(basename "$PWD")" && exit; sleep 0.1; done; exit 1`)
+	return Shell(`for i in $(seq 3000); do test -e "` + signals + `/$(basename "$PWD")" && exit; sleep 0.1; done; exit 1`)
 }
 
 // signal ends awaitSignal in a worktree.

@@ -135,6 +135,27 @@ func TestDenyWithAWord(t *testing.T) {
 	}
 }
 
+// TestAddDir checks that a project directory can be added in a session.
+func TestAddDir(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: []call{bash("echo x > ../lib/made")}}, reply{Text: "Made."})...)
+	lib := filepath.Join(filepath.Dir(w.Project), "lib")
+	if err := os.Mkdir(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x := w.Start(Large, "--mode", "auto")
+	ready(x)
+	x.Say("/add-dir ../missing")
+	x.Await("no such file or directory")
+	x.Say("/add-dir ../lib")
+	x.Await("Project directory from the next prompt", "/lib")
+	ask(x)
+	x.Await("Made.", "Done ·")
+	if _, err := os.Stat(filepath.Join(lib, "made")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCancel checks that a canceled turn keeps its output so far, and that the next
 // prompt is answered.
 func TestCancel(t *testing.T) {

@@ -32,6 +32,7 @@ var Builtin = []Command{
 	{"models", "Choose the model", "[model]", keys.Models},
 	{"agents", "Choose the agent", "[agent]", keys.Agents},
 	{"mode", "Choose the permission mode", "[mode]", keys.NextMode},
+	{"add-dir", "Work in a further project directory too", "[path]", ""},
 	{"compact", "Summarize the conversation to free context", "[instructions]", ""},
 	{"rewind", "Rewind to before a message", "", ""},
 	{"undo", "Undo the last turn and its file changes", "", ""},
