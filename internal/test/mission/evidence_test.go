@@ -4,9 +4,6 @@ package mission
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -151,11 +148,7 @@ func (w *Env) onVerdict(command string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	dir := filepath.Join(w.Dir+"-home", ".config", "pawl")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "pawl.json"), text, 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
-	w.Env = append(w.Env, "XDG_CONFIG_HOME="+filepath.Dir(dir))
+	w.configure(text)
 }
 
 // refusedPlans holds that so many plans were refused since all was fixed.

@@ -4,6 +4,7 @@ package mission
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -101,36 +102,45 @@ func (w *Env) put(path, text string) {
 	}
 }
 
-// signals is where awaitSignal looks for a file with the name of the worktree. A command
-// does not see what others create in its workspace while it runs.
-var signals = func() string {
-	cache, err := os.UserCacheDir() // commands have a /tmp of their own
-	if err != nil {
-		panic(err)
-	}
-	return filepath.Join(cache, "pawl-mission-test")
-}()
+// signals returns the directory where awaitSignal looks for a file with the name of the
+// worktree. A command does not see what others create in its workspace while it runs, nor
+// temporary files.
+func (w *Env) signals() string { return w.Dir + "-signals" }
 
 // awaitSignal is a command that waits for signal, though not forever.
-func awaitSignal() Call {
-	return Shell(`for i in $(seq 3000); do test -e "` + signals + `/$(basename "$PWD")" && exit; sleep 0.1; done; exit 1`)
+func (w *Env) awaitSignal() Call {
+	w.t.Helper()
+	text, err := json.Marshal(Object{"sandbox": Object{"readable": []string{w.signals()}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.configure(text)
+	if err := os.MkdirAll(w.signals(), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	return Shell(`for i in $(seq 3000); do test -e "` + w.signals() + `/$(basename "$PWD")" && exit; sleep 0.1; done; exit 1`)
+}
+
+// configure writes the user's configuration.
+func (w *Env) configure(text []byte) {
+	w.t.Helper()
+	dir := filepath.Join(w.Dir+"-home", ".config", "pawl")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "pawl.json"), text, 0o600)); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Env = append(w.Env, "XDG_CONFIG_HOME="+filepath.Dir(dir))
 }
 
 // signal ends awaitSignal in a worktree.
 func (w *Env) signal(worktree string) {
 	w.t.Helper()
-	if err := os.MkdirAll(signals, 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	path := filepath.Join(signals, filepath.Base(worktree))
-	w.put(path, "")
-	w.t.Cleanup(func() { _ = os.Remove(path) })
+	w.put(filepath.Join(w.signals(), filepath.Base(worktree)), "")
 }
 
 // waits are the replies of a worker that says where it is, waits for a signal, and
 // leaves another file.
-func waits(id string) []any {
-	return []any{WriteFile(id+".here", id+"\n"), awaitSignal(), Shell("true"), "Done."}
+func (w *Env) waits(id string) []any {
+	return []any{WriteFile(id+".here", id+"\n"), w.awaitSignal(), Shell("true"), "Done."}
 }
 
 // todo is the mission's plan, as a file.
@@ -152,7 +162,7 @@ func TestEdits(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", waits("T1")...)
+	w.As("worker:T1", w.waits("T1")...)
 	w.As("worker:T9", WriteFile("T9.txt", "nine\n"), "Done.")
 	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.",
 		Line{Expect: "(?s)T1 is merged.*T9: planned", Calls: []Call{Delegate()}}, "I wait.", Seal(), "Done.")
@@ -188,7 +198,7 @@ func TestBadEdits(t *testing.T) {
 			w := notes(t)
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 			w.As("worker:T1", WriteFile("T1.txt", "one\n"), "Done.")
-			w.As("worker:T2", waits("T2")...)
+			w.As("worker:T2", w.waits("T2")...)
 			w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "More", nil, "T1")), Delegate(), "I wait.", Line{Expect: test.want, Text: "I see."}, Seal(), "Done.")
 			r := w.start()
 			at := w.worktree("T2.here")
@@ -216,7 +226,7 @@ func TestSteer(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", WriteFile("T1.here", "one\n"), awaitSignal(), Line{Expect: "Use the new one.", Calls: []Call{Shell("true")}}, "Done.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), w.awaitSignal(), Line{Expect: "Use the new one.", Calls: []Call{Shell("true")}}, "Done.")
 	w.As("worker:T2", WriteFile("T2.here", "two\n"), Line{Text: "I think.", Fault: "hang"})
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "Drop the second.", Calls: []Call{
@@ -252,8 +262,8 @@ func TestSteerWhileMerging(t *testing.T) {
 	w := notes(t)
 	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1", WriteFile("T1.here", "one\n"), awaitSignal(), Shell("true"), "Done.")
-	w.As("worker:T2", WriteFile("T2.here", "two\n"), awaitSignal(), Line{Expect: "Hurry.", Calls: []Call{Shell("true")}}, "Done.")
+	w.As("worker:T1", WriteFile("T1.here", "one\n"), w.awaitSignal(), Shell("true"), "Done.")
+	w.As("worker:T2", WriteFile("T2.here", "two\n"), w.awaitSignal(), Line{Expect: "Hurry.", Calls: []Call{Shell("true")}}, "Done.")
 	w.Lead(Plan(Task("T1", "One", nil), Task("T2", "Two", nil)), Delegate(), "I wait.",
 		Line{Expect: "It is late.", Calls: []Call{{"task_message", Object{"task": "T2", "text": "Hurry."}}}}, "I wait again.", Seal(), "Done.")
 	r := w.start("--check", "sh slow.sh")
@@ -308,7 +318,7 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
-	w.As("worker:T1:1", WriteFile("T1.here", "one\n"), awaitSignal(), "Done.")
+	w.As("worker:T1:1", WriteFile("T1.here", "one\n"), w.awaitSignal(), "Done.")
 	w.As("worker:T1:2", read("T1.here"), Line{Expect: "one", Text: "It is there already."})
 	w.Lead(Plan(Task("T1", "One", nil)), Delegate(), "I wait.", "I wait.", Seal(), "Done.")
 	r := w.start()
