@@ -16,6 +16,10 @@ func TestSecondBarrier(t *testing.T) {
 	if landlockABI() == 0 {
 		t.Fatal("this kernel has no landlock: nothing is shown")
 	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	base := t.TempDir()
 	inside, outside := filepath.Join(base, "inside"), filepath.Join(base, "outside")
 	for _, path := range []string{filepath.Join(inside, "dir"), filepath.Join(outside, "dir")} {
@@ -36,7 +40,7 @@ func TestSecondBarrier(t *testing.T) {
 		denied truncate -s 0 dir/file; denied mkdir d; denied mv dir e; denied rm dir/file; denied rmdir dir; denied ln dir/file l; denied ln -s x l; denied mkfifo p
 		denied mv dir/file ../inside/; denied mv ../inside/g dir/; denied ln dir/file ../inside/l; denied touch ../new
 		cat dir/file`
-	cmd := exec.CommandContext(t.Context(), os.Args[0], supervise.Command{Writable: []string{inside, "/dev"}, Argv: []string{"/bin/sh", "-c", script}}.Args()...)
+	cmd := exec.CommandContext(t.Context(), self, supervise.Command{Writable: []string{inside, "/dev"}, Argv: []string{"/bin/sh", "-c", script}}.Args()...)
 	cmd.Env, cmd.Dir = append(os.Environ(), supervise.Var+"="+supervise.Renames), inside
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "old" {
 		t.Errorf("%v, %s", err, out)
