@@ -135,11 +135,7 @@ func (s *Safety) withCaches(ctx context.Context, p sandbox.Profile, keep bool, w
 		l.close()
 		return w, err
 	}
-	closeSandbox := w.Close
-	w.Close = func() {
-		closeSandbox()
-		l.close()
-	}
+	w.OnClose(l.close)
 	return w, nil
 }
 

@@ -266,7 +266,7 @@ func TestMountInside(t *testing.T) { //nolint:paralleltest // it sets environmen
 	s, _, _ := open(t)
 	dir := filepath.Join(os.TempDir(), "project")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("only root can mount file systems for this test")
+		t.Fatal("run this test as root, which can mount file systems")
 	}
 	v, err := s.View(t.Context(), dir)
 	if err != nil || v.Name != ViewCopy || !strings.Contains(v.String(), "is mounted at "+dir) {
@@ -291,7 +291,7 @@ func TestOnOverlay(t *testing.T) { //nolint:paralleltest // it sets environment 
 		return
 	}
 	if _, err := os.Stat(filepath.Join(os.TempDir(), "old", "f")); err != nil {
-		t.Skip("only root can mount file systems for this test")
+		t.Fatal("run this test as root, which can mount file systems")
 	}
 	for name, tt := range viewCases {
 		t.Run(name, func(t *testing.T) {

@@ -81,7 +81,7 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 	if err != nil {
 		return w, err
 	}
-	outside := slices.Concat(hosts, s.writableOutside(p), w.Repository)
+	outside := slices.Concat(hosts, p.Writable, w.Repository)
 	if r.Review && (len(all) == 0 || len(outside) > 0) {
 		w.Close()
 		return sandbox.Wrapped{}, fault.New(pawl.ErrDenied, "not run: %w", errUnreviewable)
@@ -94,12 +94,6 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 		return sandbox.Wrapped{}, err
 	}
 	return w, nil
-}
-
-// writableOutside returns the directories besides the workspace that a command can change
-// lastingly: all that are writable, without the cache of the project's sandboxes.
-func (s *Safety) writableOutside(p sandbox.Profile) []string {
-	return slices.DeleteFunc(slices.Clone(p.Writable), func(path string) bool { return holds(s.dirs.cache, path) })
 }
 
 // wrapOut is wrap with a proxy to the hosts, if there are any.
@@ -116,11 +110,7 @@ func (s *Safety) wrapOut(ctx context.Context, args []string, p sandbox.Profile, 
 	if err != nil {
 		return w, errors.Join(err, way.Close())
 	}
-	closeSandbox := w.Close
-	w.Close = func() {
-		closeSandbox()
-		_ = way.Close() // nobody uses it any more
-	}
+	w.OnClose(func() { _ = way.Close() }) // nobody uses it any more
 	return w, nil
 }
 

@@ -72,15 +72,11 @@ func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sand
 		s.views.forget(err, p.Views)
 		return w, nil, err
 	}
-	closeSandbox := w.Close
 	w.Follow, w.Notice = follow, kind.notice()
 	w.Finish = func(ctx context.Context, review func([]sandbox.Changes) error) (sandbox.Outcome, error) {
 		return finishAll(ctx, p.Views, all, review)
 	}
-	w.Close = func() {
-		closeSandbox()
-		closeAll()
-	}
+	w.OnClose(closeAll)
 	return w, all, nil
 }
 
@@ -176,11 +172,7 @@ func (s *Safety) withoutView(p sandbox.Profile, wrap func(sandbox.Profile) (sand
 		leave()
 		return w, err
 	}
-	closeSandbox := w.Close
-	w.Close = func() {
-		closeSandbox()
-		leave()
-	}
+	w.OnClose(leave)
 	return w, nil
 }
 

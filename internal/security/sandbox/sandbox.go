@@ -169,6 +169,15 @@ type Wrapped struct {
 	Close func()
 }
 
+// OnClose lets Close call a function after it has released the sandbox.
+func (w *Wrapped) OnClose(do func()) {
+	release := w.Close
+	w.Close = func() {
+		release()
+		do()
+	}
+}
+
 // Changes are what a command has changed in a view and may be applied.
 type Changes struct {
 	Dir     string // the directory of the view; "" is the workspace

@@ -34,15 +34,13 @@ func (b *viewBackend) Wrap(argv []string, p Profile) (Wrapped, error) {
 	if err != nil {
 		return w, err
 	}
-	closeSandbox := w.Close
-	w.Close = func() {
-		closeSandbox()
+	w.OnClose(func() {
 		for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} { // the kernel leaves them without permissions
 			_ = os.Chmod(filepath.Join(v.Work, dir), 0o700)
 		}
 		_ = exec.Command("chmod", "-R", "u+rwx", v.Upper).Run()
 		_ = os.RemoveAll(top)
-	}
+	})
 	return w, nil
 }
 
