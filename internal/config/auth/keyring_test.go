@@ -15,8 +15,9 @@ import (
 func here() error { return nil }
 
 // TestSystemKeyring runs the adapter over the library's own keyring in memory.
+//
+//nolint:paralleltest // the library's keyring in memory is a global variable
 func TestSystemKeyring(t *testing.T) {
-	t.Parallel()
 	keyring.MockInit()
 	r := &systemKeyring{available: here}
 	if _, err := r.Get("house"); !errors.Is(err, ErrNoKey) {
@@ -46,8 +47,9 @@ func TestSystemKeyring(t *testing.T) {
 }
 
 // TestKeyringFails: whatever fails means that there is no keyring, and is not tried again.
+//
+//nolint:paralleltest // the library's keyring in memory is a global variable
 func TestKeyringFails(t *testing.T) {
-	t.Parallel()
 	keyring.MockInitWithError(errors.New("locked"))
 	r := &systemKeyring{available: here}
 	if err := r.Set("house", "k"); !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "locked") {
@@ -65,7 +67,6 @@ func TestKeyringFails(t *testing.T) {
 
 func TestNoBus(t *testing.T) {
 	t.Parallel()
-	keyring.MockInit()
 	r := &systemKeyring{available: func() error { return errors.New("no session bus") }}
 	if _, err := r.Get("house"); !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
 		t.Errorf("got %v", err)
