@@ -99,20 +99,32 @@ func findView(cmd *cobra.Command, name string, last bool) (v isolate.View, found
 	return v, found, err
 }
 
-// createView creates a view of the project in a directory. It checks here what an isolated
-// process cannot: who owns the sandbox and the managed policy.
-func createView(ctx context.Context, dir string) (v isolate.View, err error) {
+// createView creates a view of the project in a directory.
+func createView(ctx context.Context, dir string) (isolate.View, error) {
+	store, err := views()
+	if err == nil {
+		err = CheckIsolation(ctx, dir)
+	}
+	if err != nil {
+		return isolate.View{}, err
+	}
+	return store.Create(dir)
+}
+
+// CheckIsolation returns an error if sessions in a directory cannot be isolated. It also checks
+// what an isolated process cannot: who owns the sandbox and the managed policy.
+func CheckIsolation(ctx context.Context, dir string) error {
 	if _, err := config.LoadManaged(); err != nil {
-		return v, err
+		return err
 	}
 	if backend, _ := sandbox.Detect(ctx); backend.Name() != "bubblewrap" {
-		return v, fault.New(pawl.ErrInvalid, "isolated sessions need the sandbox bubblewrap").Hint("Run `pawl doctor` to see what is missing.")
+		return fault.New(pawl.ErrInvalid, "isolated sessions need the sandbox bubblewrap").Hint("Run `pawl doctor` to see what is missing.")
 	}
 	store, err := views()
 	if err != nil {
-		return v, err
+		return err
 	}
-	return store.Create(dir)
+	return store.Check(dir)
 }
 
 // conclude tells what was changed in a view, and asks what to do with it if somebody is there. A view without
@@ -141,29 +153,37 @@ func conclude(cmd *cobra.Command, v isolate.View, ended bool) error {
 		fmt.Fprintf(w, "  %s cannot be applied: %s\n", sanitize.Line(r.Path), r.Reason)
 	}
 	if cli.Attended(cmd) {
-		return choose(cmd, v, id)
+		return choose(cmd, v, id, changes)
 	}
 	fmt.Fprintf(w, "pawl: to see, apply, commit or discard this, or to continue:\n  pawl session changes %[1]s\n  pawl session apply %[1]s\n  pawl session branch %[1]s NAME\n  pawl session discard %[1]s\n  pawl -s %[1]s\n", id)
 	return nil
 }
 
-// choose asks what to do with the changes of a view.
-func choose(cmd *cobra.Command, v isolate.View, id string) error {
-	fmt.Fprint(cmd.ErrOrStderr(), "Apply the changes, commit them to a new branch, discard them, or keep them for later? [a/b/d/K] ")
-	text, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+// choose asks what to do with the changes of a view, after it has shown them as a diff if the
+// user wants to see that.
+func choose(cmd *cobra.Command, v isolate.View, id string, changes []tree.Change) error {
+	for in := bufio.NewReader(cmd.InOrStdin()); ; {
+		fmt.Fprint(cmd.ErrOrStderr(), "Show the diff, apply the changes, commit them to a new branch, discard them, or keep them for later? [s/a/b/d/K] ")
+		text, err := in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "s", "show":
+			if err := printPatch(cmd.ErrOrStderr(), v, changes); err != nil {
+				return err
+			}
+			continue
+		case "a", "apply":
+			return apply(cmd, v)
+		case "b", "branch":
+			return branch(cmd, v, "pawl/"+strings.ToLower(id), id)
+		case "d", "discard":
+			return v.Discard()
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "Kept. Run `pawl session apply %[1]s` or `pawl session discard %[1]s` later.\n", id)
+		return nil
 	}
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "a", "apply":
-		return apply(cmd, v)
-	case "b", "branch":
-		return branch(cmd, v, "pawl/"+strings.ToLower(id), id)
-	case "d", "discard":
-		return v.Discard()
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "Kept. Run `pawl session apply %[1]s` or `pawl session discard %[1]s` later.\n", id)
-	return nil
 }
 
 // apply applies the changes of a view and reports the outcome.

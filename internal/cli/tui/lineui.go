@@ -89,7 +89,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 		In: in, Out: cmd.OutOrStdout(), Interrupts: interrupts,
 		Pending: func() bool { return inputPending(in) }, Forget: func() { cli.DiscardInput(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
-		AddDir:     c.AddDir,
+		AddDir: c.AddDir, Isolate: c.Isolate, Isolated: c.Isolated,
 		Onboarding: lineui.Onboarding{Help: c.Onboarding.Help, Save: c.Onboarding.Save},
 		Show: func(ctx context.Context, w io.Writer, s pawl.Session) error {
 			return session.Show(ctx, w, a.Service, s)

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui"
 	prompts "github.com/pawl-dev/pawl/internal/frontend/tui/editor/history"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/onboarding"
+	"github.com/pawl-dev/pawl/internal/workspace/isolate"
 )
 
 // Flags are the flags of 'pawl' without a subcommand.
@@ -64,6 +65,21 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 			return err
 		}
 	}
+	next := make(chan restart, 1)
+	if err := f.open(cmd, prompt, settings, next); err != nil {
+		return err
+	}
+	select {
+	case r := <-next:
+		return r.exec(cmd)
+	default:
+		return nil
+	}
+}
+
+// open runs a UI until the user quits. If the user isolates the session, it sends to next how to
+// start Pawl again.
+func (f *Flags) open(cmd *cobra.Command, prompt string, settings pawl.Settings, next chan restart) error {
 	ctx := cmd.Context()
 	dir, err := app.WorkingDir()
 	if err != nil {
@@ -100,6 +116,17 @@ func (f *Flags) Run(cmd *cobra.Command, prompt string) error {
 		c.Onboarding = onboarding.Options{Help: app.ModelHelp, Save: saveChoice}
 		c.Permissions = permissionSource(a.Policy)
 		c.AddDir = func(added []string, name string) ([]string, error) { return addDir(a.Policy, dir, added, name) }
+		c.Isolated = isolate.Inside() != ""
+		c.Isolate = func(ctx context.Context, id pawl.SessionID, settings pawl.Settings) error {
+			r, err := isolateSession(ctx, a.Service, dir, id, settings)
+			if err == nil {
+				select {
+				case next <- r:
+				default: // it was requested twice
+				}
+			}
+			return err
+		}
 	}
 	if f.session != "" || f.last {
 		name := f.session

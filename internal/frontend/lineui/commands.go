@@ -27,6 +27,7 @@ func commands() []command {
 		{"agents", "[name]", "list the agents, or choose one", (*ui).chooseAgent},
 		{"mode", "[name]", "list the permission modes, or choose one", (*ui).chooseMode},
 		{"add-dir", "[path]", "list the directories that were added, or add one", (*ui).addDir},
+		{"isolate", "", "work on a copy of the project, and decide about its changes at the end", (*ui).isolate},
 		{"last", "", "repeat the last reply", (*ui).printLast},
 		{"output", "[number]", "print the output of the last tool call; 2 is the one before it", (*ui).printOutput},
 		{"show", "", "print the whole session", (*ui).showAll},
@@ -217,6 +218,20 @@ func (u *ui) addDir(_ context.Context, argument string) error {
 	}
 	u.Settings.AddDirs = added
 	u.out.printf("added: %s, from the next prompt", sanitizeLine(added[len(added)-1]))
+	return nil
+}
+
+// isolate continues the session on a view of the project.
+func (u *ui) isolate(ctx context.Context, _ string) error {
+	if u.Isolate == nil {
+		return usagef("sessions on a server cannot be isolated: start Pawl with --isolated there")
+	}
+	err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Isolate(ctx, u.session.ID, u.Settings) })
+	if err != nil {
+		return err
+	}
+	u.out.printf("isolated: Pawl starts again on a copy of the project")
+	u.done = true
 	return nil
 }
 

@@ -34,6 +34,11 @@ type Config struct {
 	Onboarding Onboarding                                                   // used if no model is configured
 	AddDir     func(added []string, name string) ([]string, error)          // adds a project directory that the user has named; nil means unsupported
 	Show       func(ctx context.Context, w io.Writer, s pawl.Session) error // writes a whole session; nil means unsupported
+
+	Isolated bool // the sessions work on a copy-on-write view of the project
+	// Isolate prepares that the session, or a new one if id is "", continues on a view of the
+	// project after Run has returned; nil means unsupported.
+	Isolate func(ctx context.Context, id pawl.SessionID, settings pawl.Settings) error
 }
 
 // Onboarding helps a user who has not configured a model.

@@ -49,6 +49,9 @@ func (u *ui) printHeader(project pawl.Project) {
 			words = append(words, w.what+" "+sanitizeLine(w.own))
 		}
 	}
+	if u.Isolated {
+		words = append(words, "isolated")
+	}
 	u.out.printf("welcome: %s; /help lists the commands", strings.Join(words, ", "))
 	for _, note := range project.Notes {
 		u.out.printf("note: %s", sanitizeLine(note))

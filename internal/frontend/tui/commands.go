@@ -26,6 +26,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"agents":   (*app).chooseAgent,
 	"mode":     (*app).chooseMode,
 	"add-dir":  (*app).addDir,
+	"isolate":  func(a *app, _ string) tea.Cmd { return a.isolate() },
 	"theme":    (*app).chooseTheme,
 	"todos":    func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
 	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
@@ -65,6 +66,7 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 var (
 	errNoSession = fault.New(pawl.ErrInvalid, "no session yet").Hint("Send a prompt first.")
 	errNoAdding  = fault.New(pawl.ErrUnavailable, "directories cannot be added to sessions on a server").Hint("Start Pawl with --add-dir there.")
+	errNoView    = fault.New(pawl.ErrUnavailable, "sessions on a server cannot be isolated").Hint("Start Pawl with --isolated there.")
 	errNoExport  = fault.New(pawl.ErrUnavailable, "this program cannot export sessions").Hint("Run `pawl session export` in a terminal.")
 )
 

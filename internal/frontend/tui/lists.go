@@ -26,6 +26,10 @@ type Export func(ctx context.Context, id pawl.SessionID, file string) (path stri
 // named.
 type AddDir func(added []string, name string) ([]string, error)
 
+// Isolate prepares that a session, or a new one if id is "", continues on a copy-on-write view
+// of the project after Run has returned.
+type Isolate func(ctx context.Context, id pawl.SessionID, settings pawl.Settings) error
+
 // lists is the state beside the conversation: status line, todos, queue, export,
 // permissions.
 type lists struct {
@@ -36,11 +40,13 @@ type lists struct {
 	export       Export
 	permissions  *permissions.Source
 	addDir       AddDir
+	isolate      Isolate
+	isolated     bool
 	yolo         bool // pawl was started in yolo mode, so that it can be chosen
 }
 
 func newLists(s *ui.Shared, c Config) lists {
-	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, addDir: c.AddDir, yolo: c.Settings.Mode == modeYolo}
+	return lists{status: status.New(s), todos: todos.New(s), export: c.Export, permissions: c.Permissions, addDir: c.AddDir, isolate: c.Isolate, isolated: c.Isolated, yolo: c.Settings.Mode == modeYolo}
 }
 
 // open resets the state for a session.
@@ -124,7 +130,7 @@ func (a *app) status() string {
 	}
 	folder, _ := a.editor.Project()
 	return a.lists.status.View(a.width, status.Now{
-		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(),
+		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(), Isolated: a.lists.isolated,
 	})
 }
 

@@ -237,6 +237,21 @@ func (a *app) addDir(name string) tea.Cmd {
 	return ui.Send(ui.Notice{Text: "Project directory from the next prompt: " + added[len(added)-1]})
 }
 
+// isolate ends the UI, so that the session continues on a view of the project.
+func (a *app) isolate() tea.Cmd {
+	isolate := a.lists.isolate
+	if isolate == nil {
+		return ui.Send(ui.Failed{Err: errNoView})
+	}
+	ctx, id, settings := a.shared.Context, a.session.ID, a.settings
+	return func() tea.Msg {
+		if err := isolate(ctx, id, settings); err != nil {
+			return ui.Failed{Err: err}
+		}
+		return tea.Quit()
+	}
+}
+
 // nextMode switches to the next mode.
 func (a *app) nextMode() tea.Cmd {
 	items := a.modes()

@@ -40,6 +40,8 @@ type Config struct {
 	Export      Export              // nil means that sessions cannot be exported here
 	Permissions *permissions.Source // nil if the service runs on another host
 	AddDir      AddDir              // nil if the service runs on another host
+	Isolated    bool                // the sessions work on a copy-on-write view of the project
+	Isolate     Isolate             // nil if the service runs on another host
 
 	SaveTheme func(name string) error // saves the chosen theme; nil does not
 

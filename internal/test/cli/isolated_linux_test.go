@@ -232,6 +232,42 @@ func (p *project) killAtChange(cmd *exec.Cmd, dir string, later time.Duration) {
 	_ = cmd.Wait() // it was killed, or was faster
 }
 
+// TestIsolateLineUI: /isolate of the line UI continues the session on a view, and input that follows reaches the new process.
+func TestIsolateLineUI(t *testing.T) {
+	t.Parallel()
+	p := newIsolatedProject(t)
+	cmd := p.pawl(nil, call{"write", map[string]any{"path": "n", "content": "session\n"}})
+	b := &harness.Workdir{Bin: p.bin, Dir: p.dir, Env: cmd.Env}
+	x := b.Terminal(t, "--screen-reader", "--mode", "auto", "--tools", "write,read")
+	x.Await("mode auto;")
+	x.Type("/isolate\n")
+	x.Await("isolated: ")
+	x.Await("mode auto, isolated;")
+	x.Await("\n> ")
+	x.Type("go\n")
+	x.Await("\n> ")
+	if exists(filepath.Join(p.dir, "n")) {
+		t.Error("the project has changed")
+	}
+	x.Type("/quit\n")
+	x.Await("[s/a/b/d/K]")
+	x.Type("s\n")
+	x.Await("+session")
+	x.Type("a\n")
+	x.Await("Applied 1 file change.")
+	ended(t, x, 0)
+	if p.sh("cat n") != "session\n" {
+		t.Error("the changes were not applied")
+	}
+	y := b.Terminal(t, "--screen-reader", "-c")
+	y.Await("\n> ")
+	y.Type("/isolate\n")
+	y.Await("next: ")
+	y.Type("/quit\n")
+	y.Await("bye")
+	ended(t, y, 0)
+}
+
 // TestIsolatedQuestion: at the end of an isolated session the user decides on the terminal what happens with its changes.
 func TestIsolatedQuestion(t *testing.T) {
 	t.Parallel()
@@ -252,7 +288,7 @@ func TestIsolatedQuestion(t *testing.T) {
 			cmd := p.pawl(nil, call{"write", map[string]any{"path": "n", "content": "session\n"}})
 			b := &harness.Workdir{Bin: p.bin, Dir: p.dir, Env: cmd.Env}
 			x := b.Terminal(t, "run", "--isolated", "--mode", "yolo", "go")
-			if screen := x.Await("[a/b/d/K]"); !strings.Contains(screen, "A n") {
+			if screen := x.Await("[s/a/b/d/K]"); !strings.Contains(screen, "A n") {
 				t.Errorf("the screen shows\n%s", screen)
 			}
 			if exists(filepath.Join(p.dir, "n")) {

@@ -156,6 +156,63 @@ func TestAddDir(t *testing.T) {
 	}
 }
 
+// TestIsolate checks that a session without changes continues on a view of the project, and that
+// the user sees its diff at the end before the changes are applied.
+func TestIsolate(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Text: "I am here."}, changes, reply{Text: "Fixed."}, reply{Text: "Nothing more."})...)
+	x := w.Start(Large, "--mode", "guard", "Who is there?")
+	x.Await("I am here.", "Done ·")
+	x.Keys("BTab")
+	x.Await("Permission mode from the next prompt: auto")
+	x.Say("/isolate")
+	x.Await("I am here.", "· auto · sandbox · isolated")
+	ask(x)
+	x.Await("Fixed.", "Done ·")
+	if got := w.Read("cart/cart.go"); got != cartGo {
+		t.Errorf("the project has changed:\n%s", got)
+	}
+	x.Say("/isolate")
+	x.Await("this session is already isolated")
+	x.Keys("C-d")
+	x.Await("M cart/cart.go", "[s/a/b/d/K]")
+	x.Type("s\r")
+	x.Await("sum += i.Cents * i.Count")
+	if got := w.Read("cart/cart.go"); got != cartGo {
+		t.Errorf("the project has changed before the answer:\n%s", got)
+	}
+	x.Type("a\r")
+	x.Await("Applied 1 file change.")
+	x.ended()
+	if got := w.Read("cart/cart.go"); !strings.Contains(got, "i.Cents * i.Count") {
+		t.Errorf("the changes were not applied:\n%s", got)
+	}
+}
+
+// TestIsolateChanged checks that a session with changes is not isolated unless they are undone.
+func TestIsolateChanged(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, script(t, reply{Calls: looks.Calls[:1]}, changes, reply{Text: "Fixed."})...)
+	x := w.Start(Large, "--mode", "auto", fix)
+	x.Await("Fixed.", "Done ·")
+	x.Say("/isolate")
+	x.Await("the session has already changed 1 file", "/new and then /isolate")
+	x.Say("/undo")
+	x.Answer("enter", "undo")
+	x.Await("Undid")
+	x.Keys("C-c") // the prompt is in the editor again
+	ready(x)
+	x.Say("/isolate")
+	x.Await("· isolated")
+	x.Keys("C-d")
+	if code := x.ended(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if left, err := os.ReadDir(filepath.Join(w.Data, "isolated")); err != nil || len(left) > 0 {
+		t.Errorf("the view without changes is left: %v, %v", left, err)
+	}
+}
+
 // TestCancel checks that a canceled turn keeps its output so far, and that the next
 // prompt is answered.
 func TestCancel(t *testing.T) {

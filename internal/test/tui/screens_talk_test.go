@@ -125,6 +125,7 @@ var talkScreens = []screen{
 		x.Await("i.Cents * i.Count", "scope:")
 		x.Until("keys count", func(s Screen) bool { return s.Live("enter", "rewind") })
 	}},
+	{name: "isolated", script: aTurn, args: []string{"--isolated", "--mode", "guard"}, drive: done},
 	{name: "undone", script: aTurn, args: []string{"--mode", "guard"}, drive: func(x *Terminal) {
 		done(x)
 		x.Say("/undo")

@@ -56,11 +56,11 @@ const (
 
 // Create creates a view of a project.
 func (s Store) Create(root string) (v View, err error) {
-	root, err = filepath.EvalSymlinks(root)
-	if err != nil {
+	if err := s.Check(root); err != nil {
 		return v, err
 	}
-	if err := s.check(root); err != nil {
+	root, err = filepath.EvalSymlinks(root)
+	if err != nil {
 		return v, err
 	}
 	v = View{Name: strings.ToLower(rand.Text()), Root: root}
@@ -110,8 +110,12 @@ func (v View) writeInfo() error {
 	return os.Rename(v.path(infoName+".new"), v.path(infoName))
 }
 
-// check returns an error if a project cannot be isolated.
-func (s Store) check(root string) error {
+// Check returns an error if a project cannot be isolated.
+func (s Store) Check(root string) error {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
 	if info, err := os.Lstat(filepath.Join(root, ".git")); err == nil && !info.IsDir() {
 		return fault.New(pawl.ErrInvalid, "%s is a linked worktree or a submodule: its git directory is outside, and would not be isolated", root).
 			Hint("Work in a clone.")

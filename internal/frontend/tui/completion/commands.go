@@ -33,6 +33,7 @@ var Builtin = []Command{
 	{"agents", "Choose the agent", "[agent]", keys.Agents},
 	{"mode", "Choose the permission mode", "[mode]", keys.NextMode},
 	{"add-dir", "Work in a further project directory too", "[path]", ""},
+	{"isolate", "Work on a copy; apply or discard it at the end", "", ""},
 	{"compact", "Summarize the conversation to free context", "[instructions]", ""},
 	{"rewind", "Rewind to before a message", "", ""},
 	{"undo", "Undo the last turn and its file changes", "", ""},

@@ -20,6 +20,7 @@ type Now struct {
 	Away     bool       // the end of the conversation is not visible
 	Queued   int        // waiting prompts
 	Mission  string     // its progress; "" without a mission
+	Isolated bool       // the session works on a view of the project
 }
 
 // Line is the status line.

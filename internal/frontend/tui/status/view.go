@@ -137,6 +137,9 @@ func (l *Line) pieces(n Now) []piece {
 	add(50, s.Muted, n.Settings.Agent)
 	mode := cmp.Or(n.Settings.Mode, n.Folder.Mode)
 	l.safety(mode, n, add)
+	if n.Isolated {
+		add(84, s.Accent, "isolated")
+	}
 	l.window(n, add)
 	if c := l.session.Usage.Cost; c > 0 {
 		add(60, s.Muted, humanize.Dollars(c))
