@@ -78,6 +78,7 @@ type Profile struct {
 // Pawl.
 type View struct {
 	Dir    string // the directory that it shows, its real path
+	Lower  string // the directory with the content to show in Dir instead of its own; "" means Dir
 	Mask   string // what is hidden in it
 	Upper  string // what the command writes
 	Work   string // on the file system of Upper, for the kernel

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,7 +210,7 @@ func (m *mounts) viewCommand(views []View, bwrap []string) ([]string, *syscall.S
 	}
 	args := []string{self, parent, strconv.Itoa(len(views))}
 	for _, v := range views {
-		args = append(args, v.Dir, v.Mask, v.Upper, v.Work, v.Merged)
+		args = append(args, cmp.Or(v.Lower, v.Dir), v.Mask, v.Upper, v.Work, v.Merged)
 	}
 	return append(args, bwrap...), namespace.ForMounts(), nil
 }

@@ -28,6 +28,9 @@ type Inventory struct {
 	Tests  map[string]Status
 	Broken []string // files or packages whose tests could not be run at all
 
+	// Messages says why tests failed, as far as the report tells.
+	Messages map[string]string
+
 	parts bool // a slash in a name starts a subtest
 }
 
@@ -40,6 +43,7 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 	"junit":  readJUnit,
 	"jest":   readJest, // vitest writes the same
 	"cargo":  readCargo,
+	"node":   readNode,
 }
 
 // Parse parses the report of a test runner. root is the directory it ran in, to which file names are made
@@ -58,10 +62,22 @@ func Parse(format string, text []byte, root string) (*Inventory, error) {
 	return inv, nil
 }
 
-func empty() *Inventory { return &Inventory{Tests: map[string]Status{}} }
+func empty() *Inventory {
+	return &Inventory{Tests: map[string]Status{}, Messages: map[string]string{}}
+}
 
-// add records a result; of several runs the worst counts.
-func (v *Inventory) add(holder, name string, s Status) {
+// Holders returns the files, packages and classes of all tests.
+func (v *Inventory) Holders() map[string]bool {
+	holders := map[string]bool{}
+	for name := range v.Tests {
+		holders[Holder(name)] = true
+	}
+	delete(holders, "")
+	return holders
+}
+
+// add records a result and returns the name of the test; of several runs the worst counts.
+func (v *Inventory) add(holder, name string, s Status) string {
 	key := name
 	if holder != "" {
 		key = holder + Separator + name
@@ -69,6 +85,7 @@ func (v *Inventory) add(holder, name string, s Status) {
 	if worse(s, v.Tests[key]) {
 		v.Tests[key] = s
 	}
+	return key
 }
 
 func worse(a, b Status) bool {

@@ -35,6 +35,10 @@ func TestParse(t *testing.T) {
 		"node.xml": {"junit", Inventory{
 			Tests: map[string]Status{"good": Passed, "bad": Failed, "off": Skipped},
 		}},
+		"node.jsonl": {"node", Inventory{
+			Tests:  map[string]Status{"a.test.mjs::good": Passed, "a.test.mjs::bad": Failed, "a.test.mjs::off": Skipped, "a.test.mjs::inner": Failed},
+			Broken: []string{"broken.test.js"},
+		}},
 		"jest.json": {"jest", Inventory{
 			Tests:  map[string]Status{"a.test.js::sum adds a/b": Passed, "a.test.js::sum fails": Failed, "a.test.js::off": Skipped},
 			Broken: []string{"broken.test.js"},
@@ -55,10 +59,32 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(Inventory{})); diff != "" {
+			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(Inventory{}), cmpopts.IgnoreFields(Inventory{}, "Messages")); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestMessages: a report says why a test failed.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ file, format, name, want string }{
+		{"pytest.xml", "junit", "test_a::test_bad", "assert False"},
+		{"node.jsonl", "node", "a.test.mjs::inner", "ReferenceError: missing is not defined"},
+		{"jest.json", "jest", "a.test.js::sum fails", "expect"},
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", test.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Parse(test.format, text, "/work")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Messages[test.name]; !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s: got %q, want %q in it", test.file, test.name, got, test.want)
+		}
 	}
 }
 
@@ -71,6 +97,7 @@ func TestParseFaults(t *testing.T) {
 		"no suite":       {"junit", `<html></html>`},
 		"entity":         {"junit", `<!DOCTYPE a [<!ENTITY x "y">]><testsuite><testcase name="&x;"/></testsuite>`},
 		"empty xml":      {"junit", ``},
+		"cut node":       {"node", `{"name":"a`},
 		"cut json":       {"jest", `{"testResults":[`},
 		"other json":     {"jest", `{"ok":true}`},
 	} {

@@ -12,8 +12,9 @@ type jestReport struct {
 		Name             string // the file
 		Status           string
 		AssertionResults []struct {
-			FullName string
-			Status   string
+			FullName        string
+			Status          string
+			FailureMessages []string
 		}
 	}
 }
@@ -33,7 +34,10 @@ func readJest(text []byte, root string) (*Inventory, error) {
 			v.Broken = append(v.Broken, name)
 		}
 		for _, t := range file.AssertionResults {
-			v.add(name, t.FullName, jestStatus(t.Status))
+			key := v.add(name, t.FullName, jestStatus(t.Status))
+			if len(t.FailureMessages) > 0 {
+				v.Messages[key] = t.FailureMessages[0]
+			}
 		}
 	}
 	return v, nil

@@ -44,12 +44,25 @@ func readJUnit(text []byte, root string) (*Inventory, error) {
 
 // junitCase is a test case.
 type junitCase struct {
-	Name    string    `xml:"name,attr"`
-	Class   string    `xml:"classname,attr"`
-	File    string    `xml:"file,attr"`
-	Failure *struct{} `xml:"failure"`
-	Error   *struct{} `xml:"error"`
-	Skipped *struct{} `xml:"skipped"`
+	Name    string     `xml:"name,attr"`
+	Class   string     `xml:"classname,attr"`
+	File    string     `xml:"file,attr"`
+	Failure *junitText `xml:"failure"`
+	Error   *junitText `xml:"error"`
+	Skipped *struct{}  `xml:"skipped"`
+}
+
+// junitText is the reason why a test failed.
+type junitText struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Body    string `xml:",chardata"`
+}
+
+func (t *junitText) String() string {
+	const most = 4 << 10
+	text := t.Type + ": " + t.Message + "\n" + t.Body
+	return text[:min(len(text), most)]
 }
 
 func (c junitCase) note(v *Inventory, root string) {
@@ -68,5 +81,10 @@ func (c junitCase) note(v *Inventory, root string) {
 		v.Broken = append(v.Broken, strings.TrimPrefix(c.Class+c.Name, root))
 		return
 	}
-	v.add(holder, c.Name, status)
+	key := v.add(holder, c.Name, status)
+	for _, reason := range []*junitText{c.Failure, c.Error} {
+		if reason != nil {
+			v.Messages[key] = reason.String()
+		}
+	}
 }
