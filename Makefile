@@ -139,7 +139,7 @@ hooks: ## install the pre-commit hook, which checks the format of staged files a
 	if [[ -e $$hook ]] && ! grep -q dev/pre-commit "$$hook"; then echo "$$hook exists; add 'exec dev/pre-commit' to it" >&2; exit 1; fi && \
 	mkdir -p "$$(dirname "$$hook")" && printf '#!/bin/sh\nexec dev/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-generate: $(CLIENT_TS) ## regenerate all generated files: API descriptions, JSON schemas, model catalog, tables of the guide, TypeScript client
+generate: $(CLIENT_TS) ## regenerate all generated files: API descriptions, JSON schemas, model catalog, lexers, tables of the guide, TypeScript client
 	dev/generate
 	NODE_MODULES=$(CLIENT_TS)/node_modules dev/client-ts generate
 

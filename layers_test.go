@@ -148,6 +148,7 @@ var owners = []struct{ module, owner, why string }{
 	{"github.com/jackc/pgx", "internal/store/postgres", "all others know store.Store"},
 	{"github.com/nats-io", "fleet/nats", "all others know bus.Link"},
 	{"github.com/minio/minio-go", "fleet/blob", "all others know blob.Store"},
+	{"github.com/alecthomas/chroma/v2/lexers", "nothing", "it registers 300 lexers at every start: load single files with chroma.NewXMLLexer"},
 	{"github.com/coder/acp-go-sdk", "internal/frontend/acp", "editors' protocol is one front end's business"},
 }
 
