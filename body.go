@@ -190,6 +190,10 @@ type CallStarted struct {
 	Snapshot string   `json:"snapshot,omitempty"`  // of the workspace before the call; "" if the call cannot change it
 	Unsafe   string   `json:"unsafe,omitempty"`    // why there is no snapshot, so that the call cannot be undone
 
+	// Snapshots of the directories in [Settings.AddDirs] before the call, by path. ""
+	// means no snapshot, so that changes there cannot be undone.
+	DirSnapshots map[string]string `json:"dir_snapshots,omitempty"`
+
 	Input json.RawMessage `json:"input,omitempty"` // the effective input, if hooks changed it; otherwise the model's input applies
 }
 
@@ -236,7 +240,8 @@ type CallFinished struct {
 	Status CallStatus `json:"status"`
 	Result Result     `json:"result"`
 
-	Snapshot string `json:"snapshot,omitempty"` // of the workspace after the call; see [CallStarted]
+	Snapshot     string            `json:"snapshot,omitempty"`      // of the workspace after the call; see [CallStarted]
+	DirSnapshots map[string]string `json:"dir_snapshots,omitempty"` // of the added directories after the call
 }
 
 // Injected added a message to the conversation during a turn: a steering prompt

@@ -19,6 +19,8 @@ type ShellStarted struct {
 	Asked    Seq    `json:"asked"`
 	Snapshot string `json:"snapshot,omitempty"` // of the workspace before the command
 	Unsafe   string `json:"unsafe,omitempty"`   // why there is no snapshot, so that the command cannot be undone
+
+	DirSnapshots map[string]string `json:"dir_snapshots,omitempty"` // of the added directories before the command
 }
 
 // ShellRan is the result of a [ShellAsked]. If the command was started, its output
@@ -29,6 +31,8 @@ type ShellRan struct {
 	Status   CallStatus `json:"status"`
 	Result   Result     `json:"result"`
 	Snapshot string     `json:"snapshot,omitempty"` // of the workspace after the command; see [ShellStarted]
+
+	DirSnapshots map[string]string `json:"dir_snapshots,omitempty"` // of the added directories after the command
 }
 
 // ShellCall returns the call ID of the user's shell command whose [ShellAsked] event

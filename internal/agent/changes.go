@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,36 +13,52 @@ import (
 )
 
 // changes collects what the calls of a session, the user's shell commands and its subagents
-// changed in the workspace, except what was undone.
+// changed in the workspace and in added directories, except what was undone.
 type changes struct {
 	s     *Stepper
-	dir   string
-	spans []snapshot.Span
-	blind []pawl.CallID // calls whose changes are unknown
+	dir   string                     // the workspace
+	spans map[string][]snapshot.Span // by directory
+	blind []pawl.CallID              // calls whose changes are unknown
 }
 
 // from collects the changes since a message.
 func (d *changes) from(ctx context.Context, events []pawl.Event, to pawl.Seq) error {
+	d.spans = map[string][]snapshot.Span{}
 	err := d.log(ctx, events, to, time.Time{}, "")
-	slices.SortStableFunc(d.spans, func(a, b snapshot.Span) int { return a.From.Compare(b.From) })
+	for _, spans := range d.spans {
+		slices.SortStableFunc(spans, func(a, b snapshot.Span) int { return a.From.Compare(b.From) })
+	}
 	return err
+}
+
+// effect is a call that has begun.
+type effect struct {
+	before map[string]string // of the workspace and the added directories
+	from   time.Time
+}
+
+// all returns the snapshots of the workspace and of the added directories.
+func (d *changes) all(workspace string, dirs map[string]string) map[string]string {
+	all := map[string]string{d.dir: workspace}
+	maps.Copy(all, dirs)
+	return all
 }
 
 // log collects the changes since an event of one log. For the log of a subagent, call is the
 // call that started it. began is a lower bound for the times in the log.
 func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, began time.Time, call pawl.CallID) error {
-	open := map[pawl.CallID]snapshot.Span{}
+	open := map[pawl.CallID]effect{}
 	var order []pawl.CallID
 	now := began
-	begin := func(id pawl.CallID, before string, from time.Time) {
-		open[id] = snapshot.Span{Before: snapshot.ID(before), From: from}
+	begin := func(id pawl.CallID, before map[string]string, from time.Time) {
+		open[id] = effect{before, from}
 		order = append(order, id)
 	}
-	end := func(id pawl.CallID, after string) {
-		if span, ok := open[id]; ok {
-			delete(open, id)
-			span.After, span.To = snapshot.ID(after), now
-			d.add(span, cmp.Or(call, id))
+	end := func(id pawl.CallID, after map[string]string) {
+		e := open[id]
+		delete(open, id)
+		for dir, before := range e.before {
+			d.add(dir, snapshot.Span{Before: snapshot.ID(before), After: snapshot.ID(after[dir]), From: e.from, To: now}, cmp.Or(call, id))
 		}
 	}
 	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeFiles) {
@@ -54,16 +71,16 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 		switch b := e.Body.(type) {
 		case pawl.CallStarted:
 			if e.Seq >= to && !b.ReadOnly {
-				begin(b.Call, b.Snapshot, earlier)
+				begin(b.Call, d.all(b.Snapshot, b.DirSnapshots), earlier)
 			}
 		case pawl.CallFinished:
-			end(b.Call, b.Snapshot)
+			end(b.Call, d.all(b.Snapshot, b.DirSnapshots))
 		case pawl.ShellStarted:
 			if e.Seq >= to {
-				begin(b.Asked.ShellCall(), b.Snapshot, earlier)
+				begin(b.Asked.ShellCall(), d.all(b.Snapshot, b.DirSnapshots), earlier)
 			}
 		case pawl.ShellRan:
-			end(b.Asked.ShellCall(), b.Snapshot)
+			end(b.Asked.ShellCall(), d.all(b.Snapshot, b.DirSnapshots))
 		case pawl.Spawned:
 			if err := d.subagent(ctx, b, e.Seq, to, events, now); err != nil {
 				return err
@@ -73,17 +90,17 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 	}
 	for _, id := range order {
 		if _, ok := open[id]; ok {
-			d.add(snapshot.Span{}, cmp.Or(call, id))
+			d.add(d.dir, snapshot.Span{}, cmp.Or(call, id))
 		}
 	}
 	return nil
 }
 
-// add records the change of a call. Without both snapshots the change is unknown.
-func (d *changes) add(span snapshot.Span, call pawl.CallID) {
+// add records the change of a call in a directory. Without both snapshots the change is unknown.
+func (d *changes) add(dir string, span snapshot.Span, call pawl.CallID) {
 	switch {
 	case span.Before != "" && span.After != "":
-		d.spans = append(d.spans, span)
+		d.spans[dir] = append(d.spans[dir], span)
 	case !slices.Contains(d.blind, call):
 		d.blind = append(d.blind, call)
 	}
@@ -98,7 +115,7 @@ func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq
 	row, err := d.s.Store.Session(ctx, c.Subagent)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound):
-		d.add(snapshot.Span{}, c.Call) // it was deleted, or never created
+		d.add(d.dir, snapshot.Span{}, c.Call) // it was deleted, or never created
 		return nil
 	case err != nil:
 		return &internalError{err}
@@ -114,7 +131,7 @@ func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq
 		from = firstAfter(log, events[to-1].At)
 	}
 	if row.Dir != d.dir {
-		d.add(snapshot.Span{}, c.Call)
+		d.add(d.dir, snapshot.Span{}, c.Call)
 		return nil
 	}
 	return d.log(ctx, log, from, began, c.Call)

@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, tt.spans, back.spans)
+			check(t, map[string][]snapshot.Span{w.dir: tt.spans}, back.spans)
 			check(t, tt.blind, back.plan.Blind)
 		})
 	}

@@ -89,10 +89,10 @@ func (s *Stepper) snapshotBefore(ctx context.Context, j *journal, t Turn, c *paw
 	if p.startedBefore || s.Snapshots == nil || j.inMissionTeam() { // a worker is undone by not merging its worktree
 		return p, nil
 	}
-	id, unsafe := s.takeSnapshot(ctx, j)
+	taken := s.takeSnapshots(ctx, j)
 	p, err := s.planCall(ctx, j, t, c)
 	if !p.started.ReadOnly {
-		p.started.Snapshot, p.started.Unsafe = id, unsafe
+		p.started.Snapshot, p.started.DirSnapshots, p.started.Unsafe = taken.workspace, taken.dirs, taken.unsafe
 	}
 	return p, err
 }
@@ -156,7 +156,7 @@ func (s *Stepper) runOrResume(ctx context.Context, j *journal, p plannedCall) (f
 	if f.Status == pawl.CallCanceled && lostSession(ctx) != nil {
 		return f, nil
 	}
-	f.Snapshot = s.snapshotAfter(ctx, j, p.started)
+	s.snapshotAfter(ctx, j, p.started, &f)
 	return f, s.checkpoint(ctx, j, p)
 }
 

@@ -55,15 +55,18 @@ func (s *Stepper) interruptedResult(ctx context.Context, j *journal, started paw
 			"It was not run again.")
 	}
 	if rec != nil && !rec.Ended {
-		f.Snapshot = started.Snapshot // it changed nothing, so there is nothing to undo
+		f.Snapshot, f.DirSnapshots = started.Snapshot, started.DirSnapshots // it changed nothing, so there is nothing to undo
 		return f
 	}
-	if started.ReadOnly || started.Snapshot == "" || s.Snapshots == nil {
+	if started.ReadOnly || s.Snapshots == nil {
 		return f
 	}
 	ctx, end := withGrace(ctx, snapshotGrace)
 	defer end()
-	f.Snapshot = s.snapshotAfter(ctx, j, started)
+	s.snapshotAfter(ctx, j, started, &f)
+	if started.Snapshot == "" {
+		return f
+	}
 	f.Result.Content += "\n\n" + s.changedSince(ctx, j, started.Snapshot, f.Snapshot)
 	f.Result = s.sanitizeResult(f.Result)
 	return f

@@ -26,7 +26,7 @@ func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.Sh
 		return err
 	}
 	// The command has run: its result must be logged even if it is canceled right now.
-	_, err = j.append(context.WithoutCancel(ctx), pawl.ShellRan{Asked: o.Seq, Status: f.Status, Result: f.Result, Snapshot: f.Snapshot})
+	_, err = j.append(context.WithoutCancel(ctx), pawl.ShellRan{Asked: o.Seq, Status: f.Status, Result: f.Result, Snapshot: f.Snapshot, DirSnapshots: f.DirSnapshots})
 	return err
 }
 
@@ -35,10 +35,10 @@ func (s *Stepper) shell(ctx context.Context, j *journal, o pawl.Order, b pawl.Sh
 func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b pawl.ShellAsked) (pawl.CallFinished, error) {
 	err := s.loadProject(ctx, j)
 	if o.Started != nil {
-		return s.interruptedResult(ctx, j, pawl.CallStarted{Call: o.Seq.ShellCall(), Snapshot: o.Started.Snapshot}), nil
+		return s.interruptedResult(ctx, j, pawl.CallStarted{Call: o.Seq.ShellCall(), Snapshot: o.Started.Snapshot, DirSnapshots: o.Started.DirSnapshots}), nil
 	}
-	started := pawl.ShellStarted{Asked: o.Seq}
-	started.Snapshot, started.Unsafe = s.takeSnapshot(ctx, j)
+	taken := s.takeSnapshots(ctx, j)
+	started := pawl.ShellStarted{Asked: o.Seq, Snapshot: taken.workspace, DirSnapshots: taken.dirs, Unsafe: taken.unsafe}
 	// The snapshot may take a while, so only now check whether the command may run.
 	var p plannedCall
 	if err == nil {
@@ -56,7 +56,7 @@ func (s *Stepper) shellOutcome(ctx context.Context, j *journal, o pawl.Order, b 
 	if _, err := j.append(ctx, started); err != nil {
 		return pawl.CallFinished{}, err
 	}
-	p.started.Snapshot = started.Snapshot
+	p.started.Snapshot, p.started.DirSnapshots = started.Snapshot, started.DirSnapshots
 	f, err := s.runOrResume(ctx, j, p)
 	if err != nil {
 		return f, err

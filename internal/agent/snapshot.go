@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,17 +54,37 @@ func (l *tooLarge) add(dir string, now time.Time) {
 	l.until[dir] = now.Add(tooLargeFor)
 }
 
-// takeSnapshot takes a snapshot of the session's workspace. If it cannot, it returns
-// the reason: the call runs all the same, but cannot be undone.
-func (s *Stepper) takeSnapshot(ctx context.Context, j *journal) (id, unsafe string) {
+// snapshots are snapshots of a session's directories.
+type snapshots struct {
+	workspace string
+	dirs      map[string]string
+	unsafe    string // why there is no snapshot of one of them
+}
+
+// takeSnapshots takes snapshots of the session's workspace and of its added directories. If it
+// cannot, it returns the reason: the call runs all the same, but cannot be undone.
+func (s *Stepper) takeSnapshots(ctx context.Context, j *journal) (taken snapshots) {
 	if s.Snapshots == nil {
-		return "", ""
+		return taken
 	}
-	dir := j.history.Created().Dir
+	taken.workspace, taken.unsafe = s.takeSnapshot(ctx, j.id, j.history.Created().Dir)
+	for _, dir := range j.settings().AddDirs {
+		id, unsafe := s.takeSnapshot(ctx, j.id, dir)
+		taken.unsafe = cmp.Or(taken.unsafe, unsafe)
+		if taken.dirs == nil {
+			taken.dirs = map[string]string{}
+		}
+		taken.dirs[dir] = id
+	}
+	return taken
+}
+
+// takeSnapshot takes a snapshot of a directory. If it cannot, it returns the reason.
+func (s *Stepper) takeSnapshot(ctx context.Context, owner pawl.SessionID, dir string) (id, unsafe string) {
 	if s.tooLarge.has(dir, s.Clock()) {
 		return "", "the directory is " + snapshot.ErrTooLarge.Error()
 	}
-	taken, err := s.Snapshots.Take(ctx, dir, j.id)
+	taken, err := s.Snapshots.Take(ctx, dir, owner)
 	if errors.Is(err, snapshot.ErrTooLarge) {
 		s.tooLarge.add(dir, s.Clock())
 	}
@@ -73,16 +94,27 @@ func (s *Stepper) takeSnapshot(ctx context.Context, j *journal) (id, unsafe stri
 	return string(taken), ""
 }
 
-// snapshotAfter takes a snapshot after a call that has one from before it. That is
-// part of the call: when the turn is canceled it may go on for snapshotGrace.
-func (s *Stepper) snapshotAfter(ctx context.Context, j *journal, started pawl.CallStarted) string {
-	if started.Snapshot == "" {
-		return ""
+// snapshotAfter takes snapshots after a call of the directories that have one from before it.
+// That is part of the call: when the turn is canceled it may go on for snapshotGrace. Without a
+// snapshot the call cannot be undone, and undo says so.
+func (s *Stepper) snapshotAfter(ctx context.Context, j *journal, started pawl.CallStarted, f *pawl.CallFinished) {
+	if s.Snapshots == nil {
+		return
 	}
 	ctx, end := withGrace(ctx, snapshotGrace)
 	defer end()
-	id, _ := s.takeSnapshot(ctx, j) // without one the call cannot be undone, and undo says so
-	return id
+	if started.Snapshot != "" {
+		f.Snapshot, _ = s.takeSnapshot(ctx, j.id, j.history.Created().Dir)
+	}
+	for dir, before := range started.DirSnapshots {
+		if before == "" {
+			continue
+		}
+		if f.DirSnapshots == nil {
+			f.DirSnapshots = map[string]string{}
+		}
+		f.DirSnapshots[dir], _ = s.takeSnapshot(ctx, j.id, dir)
+	}
 }
 
 // withGrace returns a context that ends the given time after ctx does.

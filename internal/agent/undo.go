@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -29,20 +32,22 @@ func (s *Stepper) PlanUndo(ctx context.Context, id pawl.SessionID, r pawl.Undo) 
 	case err != nil || len(target.spans) == 0:
 		return target.plan, err
 	}
-	files, err := s.planFiles(ctx, target)
-	if err != nil {
-		return pawl.UndoPlan{}, err
-	}
-	diff, lines, err := s.Snapshots.Show(ctx, files, maxUndoDiff)
-	if err != nil {
-		return pawl.UndoPlan{}, snapshotError(err)
-	}
-	target.plan.Diff = diff
-	for _, f := range files.Files {
-		if !f.Done && f.LeftOut == "" {
-			target.plan.Files = append(target.plan.Files, pawl.FileChange{
-				Path: f.Path, Kind: changeKinds[f.Kind], Added: lines[f.Path].Added, Deleted: lines[f.Path].Deleted, Conflict: f.Conflict,
-			})
+	for _, dir := range target.dirs() {
+		files, err := s.planFiles(ctx, target, dir)
+		if err != nil {
+			return pawl.UndoPlan{}, err
+		}
+		diff, lines, err := s.Snapshots.Show(ctx, files, max(0, maxUndoDiff-len(target.plan.Diff)))
+		if err != nil {
+			return pawl.UndoPlan{}, snapshotError(err)
+		}
+		target.plan.Diff += diff
+		for _, f := range files.Files {
+			if !f.Done && f.LeftOut == "" {
+				target.plan.Files = append(target.plan.Files, pawl.FileChange{
+					Path: target.path(dir, f.Path), Kind: changeKinds[f.Kind], Added: lines[f.Path].Added, Deleted: lines[f.Path].Deleted, Conflict: f.Conflict,
+				})
+			}
 		}
 	}
 	return target.plan, nil
@@ -53,15 +58,18 @@ var changeKinds = map[snapshot.Kind]string{
 	snapshot.Added: "create", snapshot.Modified: "modify", snapshot.Type: "modify", snapshot.Deleted: "delete", snapshot.Mode: "chmod",
 }
 
-// planFiles plans how the files are restored.
-func (s *Stepper) planFiles(ctx context.Context, target undoTarget) (snapshot.Plan, error) {
+// planFiles plans how the files of a directory are restored.
+func (s *Stepper) planFiles(ctx context.Context, target undoTarget, dir string) (snapshot.Plan, error) {
 	if s.Snapshots == nil {
 		return snapshot.Plan{}, fault.New(pawl.ErrUnavailable, "files cannot be restored: checkpoints need git").
 			Hint("Run `pawl doctor`, or undo only the conversation.")
 	}
-	plan, err := s.Snapshots.Plan(ctx, target.dir, target.spans, target.plan.Redo != 0)
+	plan, err := s.Snapshots.Plan(ctx, dir, target.spans[dir], target.plan.Redo != 0)
 	if err != nil {
 		return plan, snapshotError(err)
+	}
+	if dir != target.dir {
+		plan.Prefix = strings.TrimPrefix(dir, "/") + "/"
 	}
 	return plan, nil
 }
@@ -95,31 +103,70 @@ func (s *Stepper) undo(ctx context.Context, j *journal, order pawl.Seq, r pawl.U
 
 // restoreFiles restores the files and records the outcome in done.
 func (s *Stepper) restoreFiles(ctx context.Context, target undoTarget, done *pawl.Undone) error {
-	how, restored := conflictsOf(target.plan.Conflicts), false
-	for tries := 1; ; tries++ {
-		plan, err := s.planFiles(ctx, target)
+	dirs, restored := target.dirs(), false
+	if len(dirs) > 1 && target.plan.Conflicts == pawl.ConflictsRefuse {
+		if err := s.findConflicts(ctx, target); err != nil {
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		if err := s.restoreDir(ctx, target, dir, &restored, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findConflicts returns an error if a file in one of several directories has other changes, so
+// that no directory is restored without the others.
+func (s *Stepper) findConflicts(ctx context.Context, target undoTarget) error {
+	var all []snapshot.Restore
+	for _, dir := range target.dirs() {
+		plan, err := s.planFiles(ctx, target, dir)
 		if err != nil {
-			return partlyRestored(restored, err)
+			return err
+		}
+		for _, r := range plan.Conflicts() {
+			r.Path = target.path(dir, r.Path)
+			all = append(all, r)
+		}
+	}
+	if len(all) > 0 {
+		return fmt.Errorf("undo: %w", &snapshot.ConflictError{Files: all})
+	}
+	return nil
+}
+
+// restoreDir restores the files of a directory and adds the outcome to done. It sets anyRestored
+// when it has restored one.
+func (s *Stepper) restoreDir(ctx context.Context, target undoTarget, dir string, anyRestored *bool, done *pawl.Undone) error {
+	how := conflictsOf(target.plan.Conflicts)
+	for tries := 1; ; tries++ {
+		plan, err := s.planFiles(ctx, target, dir)
+		if err != nil {
+			return partlyRestored(*anyRestored, err)
 		}
 		report, err := s.Snapshots.Apply(ctx, plan, how)
-		restored = restored || len(report.Changed) > 0
+		*anyRestored = *anyRestored || len(report.Changed) > 0
 		for path, at := range report.Aside {
 			if done.Aside == nil {
 				done.Aside = map[string]string{}
 			}
-			done.Aside[path] = at
+			done.Aside[target.path(dir, path)] = at
 		}
 		var conflict *snapshot.ConflictError
 		switch {
 		case err == nil:
-			done.Left = report.Left
-			done.Changed = restoredFiles(plan, report)
+			for _, path := range report.Left {
+				done.Left = append(done.Left, target.path(dir, path))
+			}
+			for _, path := range restoredFiles(plan, report) {
+				done.Changed = append(done.Changed, target.path(dir, path))
+			}
 			return nil
 		case errors.As(err, &conflict) && how != snapshot.Refuse && tries < maxRestoreTries:
-		case errors.As(err, &conflict):
-			return partlyRestored(restored, err)
 		default:
-			return partlyRestored(restored, err)
+			return partlyRestored(*anyRestored, err)
 		}
 	}
 }
@@ -157,9 +204,33 @@ func conflictsOf(c pawl.Conflicts) snapshot.Conflicts {
 
 // undoTarget is an undo or redo, resolved against the log.
 type undoTarget struct {
-	plan  pawl.UndoPlan // without its files
-	dir   string
-	spans []snapshot.Span // the changes to undo or redo
+	plan  pawl.UndoPlan              // without its files
+	dir   string                     // the workspace
+	spans map[string][]snapshot.Span // the changes to undo or redo, by directory
+}
+
+// dirs returns the directories with changes: the workspace, then the added directories.
+func (u *undoTarget) dirs() []string {
+	dirs := u.added()
+	if _, ok := u.spans[u.dir]; ok {
+		dirs = slices.Insert(dirs, 0, u.dir)
+	}
+	return dirs
+}
+
+// added returns the added directories with changes, sorted.
+func (u *undoTarget) added() []string {
+	dirs := slices.Sorted(maps.Keys(u.spans))
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == u.dir })
+}
+
+// path returns the name of a file for users: relative to the workspace, and absolute in an added
+// directory.
+func (u *undoTarget) path(dir, name string) string {
+	if dir == u.dir {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 // resolveUndo resolves an undo or redo against the log before an event; 0 means the whole log.
@@ -203,7 +274,23 @@ func (s *Stepper) resolveUndo(ctx context.Context, id pawl.SessionID, r pawl.Und
 		return undoTarget{}, err
 	}
 	target.spans, target.plan.Blind = d.spans, d.blind
-	return target, nil
+	return target, s.checkAdded(ctx, id, target)
+}
+
+// checkAdded returns an error if sessions may no longer work in the added directories of an undo:
+// the log says that this one did, not that it still may.
+func (s *Stepper) checkAdded(ctx context.Context, id pawl.SessionID, target undoTarget) error {
+	added := target.added()
+	if len(added) == 0 {
+		return nil
+	}
+	if s.Authority == nil {
+		return fault.New(pawl.ErrDenied, "files in added directories cannot be restored: no permissions are known")
+	}
+	if _, err := s.Authority.Policy(ctx, id, target.dir, pawl.Settings{AddDirs: added}); err != nil {
+		return fault.New(pawl.ErrDenied, "files in added directories cannot be restored: %w", err).Hint("Undo only the conversation instead.")
+	}
+	return nil
 }
 
 // readLog returns the log before an event; 0 means the whole log.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/oklog/ulid/v2"
 
@@ -38,8 +40,10 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 	if err != nil {
 		return pawl.Session{}, fmt.Errorf("fork: %w", err)
 	}
-	if s.CopySnapshots != nil {
-		err = s.CopySnapshots(ctx, row.Dir, id, fork)
+	for _, dir := range snapshotDirs(row.Dir, events) {
+		if s.CopySnapshots != nil && err == nil {
+			err = s.CopySnapshots(ctx, dir, id, fork)
+		}
 	}
 	if err == nil { // not through the bus: nobody listens to a session that does not exist yet
 		_, err = s.Store.Begin(ctx, fork, s.blobs(ctx, id, events), events...)
@@ -48,6 +52,26 @@ func (s *Service) Fork(ctx context.Context, id pawl.SessionID, at pawl.Seq) (paw
 		return pawl.Session{}, fmt.Errorf("fork: %w", errors.Join(err, s.removeFork(context.WithoutCancel(ctx), fork)))
 	}
 	return s.Get(ctx, fork)
+}
+
+// snapshotDirs returns the directories that events have snapshots of: the workspace and those
+// that were added.
+func snapshotDirs(workspace string, events []pawl.Event) []string {
+	dirs := map[string]bool{workspace: true}
+	for _, e := range events {
+		var taken map[string]string
+		switch b := e.Body.(type) {
+		case pawl.CallStarted:
+			taken = b.DirSnapshots
+		case pawl.ShellStarted:
+			taken = b.DirSnapshots
+		default:
+		}
+		for dir := range taken {
+			dirs[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
 }
 
 // removeFork removes what was kept for a fork that failed. ctx must not be canceled.

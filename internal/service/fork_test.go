@@ -70,6 +70,38 @@ func TestForkKeepsSnapshots(t *testing.T) { //nolint:paralleltest // it sets env
 	}
 }
 
+// A fork keeps the snapshots of added directories too.
+func TestForkKeepsSnapshotsOfAddedDirectories(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	var copied []string
+	var st store.Store
+	svc, _, s := withSnapshots(t, func(c *service.Config) {
+		st = c.Store
+		copies := c.CopySnapshots
+		c.CopySnapshots = func(ctx context.Context, dir string, from, to pawl.SessionID) error {
+			copied = append(copied, dir)
+			return copies(ctx, dir, from, to)
+		}
+	})
+	lib, tools := t.TempDir(), t.TempDir()
+	var events []pawl.Event
+	for _, b := range []pawl.Body{
+		pawl.ShellAsked{Command: "make"}, pawl.ShellStarted{Asked: 2, DirSnapshots: map[string]string{lib: "", tools: ""}}, pawl.ShellRan{Asked: 2, Status: pawl.CallDone},
+	} {
+		events = append(events, pawl.Event{At: s.Created, Body: b})
+	}
+	if _, err := st.Append(t.Context(), s.ID, s.Head, events...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svc.Fork(t.Context(), s.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{s.Dir, lib, tools}
+	slices.Sort(want)
+	if !slices.Equal(want, copied) {
+		t.Errorf("the snapshots of %v are kept, want %v", copied, want)
+	}
+}
+
 // Snapshots that cannot be let go of do not keep a session from being deleted,
 // and whoever deletes it is informed.
 func TestDeleteWithoutForgetting(t *testing.T) { //nolint:paralleltest // it sets environment variables

@@ -84,8 +84,8 @@ func (b *testEnv) hostileLog() []pawl.Event {
 			pawl.ToolCall{ID: "b", Name: "task", Input: []byte(`{}`)},
 			pawl.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"touch evil","unsandboxed":true}`)},
 		}},
-		pawl.CallStarted{Call: "a", Tool: "read", Snapshot: "snapshot"},
-		pawl.CallFinished{Call: "a", Status: pawl.CallDone, Snapshot: "snapshot", Result: pawl.Result{
+		pawl.CallStarted{Call: "a", Tool: "read", Snapshot: "snapshot", DirSnapshots: map[string]string{"/etc": "snapshot"}},
+		pawl.CallFinished{Call: "a", Status: pawl.CallDone, Snapshot: "snapshot", DirSnapshots: map[string]string{"/etc": "snapshot"}, Result: pawl.Result{
 			Content: "x", Seen: map[string]string{"x": "sha256:x"}, Meta: map[string]string{"exit_code": "0", "job": "7", "skill": "s"}}},
 		pawl.Spawned{Call: "b", Subagent: "01JD0000000000000000000003", Agent: "general", Background: true},
 		pawl.Asked{Call: "c", Ask: pawl.Ask{Kind: pawl.AskPermission, Text: "touch evil", Offer: []json.RawMessage{rule}}},
@@ -132,8 +132,10 @@ func (b *testEnv) checkInert(e pawl.Event) {
 		check(b, pawl.ShellAsked{Command: "touch evil"}, body)
 	case pawl.CallStarted:
 		check(b, "", body.Snapshot)
+		check(b, nil, body.DirSnapshots)
 	case pawl.CallFinished:
 		check(b, "", body.Snapshot)
+		check(b, nil, body.DirSnapshots)
 		check(b, nil, body.Result.Seen, cmpopts.EquateEmpty())
 		if body.Status == pawl.CallDone {
 			check(b, map[string]string{"exit_code": "0"}, body.Result.Meta, cmpopts.EquateEmpty())

@@ -96,6 +96,37 @@ func TestAddedDirectory(t *testing.T) {
 	}
 }
 
+// TestUndoInAddedDirectory: undo and redo restore what tools and commands changed in a further project directory.
+func TestUndoInAddedDirectory(t *testing.T) {
+	t.Parallel()
+	p := newTransactionProject(t, "/var/tmp")
+	more := filepath.Join(filepath.Dir(p.dir), "more")
+	p.sh("mkdir ../more; cd ../more; git init -q; echo one >a; echo gone >b")
+	files := func() string {
+		return p.sh("for f in here ../more/*; do if [ -e $f ]; then echo $f; cat $f; fi; done")
+	}
+	before := files()
+	p.prompt([]string{"--mode", "auto", "--add-dir", more, "go"},
+		call{"write", map[string]any{"path": more + "/new", "content": "written\n"}},
+		bash("cd "+more+"; echo two >a; rm b; echo h >"+p.dir+"/here"),
+	)
+	after := files()
+	if after != "here\nh\n../more/a\ntwo\n../more/new\nwritten\n" {
+		t.Fatalf("the turn left %q", after)
+	}
+	for _, step := range []struct {
+		args []string
+		want string
+	}{{[]string{"undo", "last", "--yes"}, before}, {[]string{"redo", "last", "--yes"}, after}, {[]string{"shell", "last", "echo three >" + more + "/a"}, ""}, {[]string{"undo", "last", "--yes"}, after}} {
+		if out, ok := p.session(step.args...); !ok || step.want != "" && files() != step.want {
+			t.Errorf("after %q the files are %q, want %q\n%s", step.args, files(), step.want, out)
+		}
+	}
+	if got := p.sh("cat ../more/a"); got != "two\n" {
+		t.Errorf("the shell command is not undone: %q", got)
+	}
+}
+
 // TestRefusedDirectories: what cannot be a further project directory is rejected before a session exists.
 func TestRefusedDirectories(t *testing.T) {
 	t.Parallel()

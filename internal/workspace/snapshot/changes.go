@@ -146,7 +146,7 @@ func (f *folder) patch(ctx context.Context, from, to ID, limit int) (string, boo
 	if err != nil {
 		return "", false, err
 	}
-	text, err := f.diff(ctx, nil, from, to, paths, limit)
+	text, err := f.diff(ctx, nil, from, to, "", paths, limit)
 	if err != nil {
 		return "", false, err
 	}

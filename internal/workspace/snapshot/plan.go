@@ -26,8 +26,9 @@ type Span struct {
 // Plan says how to undo or redo spans. It is based on the content of the directory
 // when it was made; Apply checks again.
 type Plan struct {
-	Dir   string
-	Files []Restore // sorted by path
+	Dir    string
+	Files  []Restore // sorted by path
+	Prefix string    // of the paths in the diff that Show returns, with a slash at its end; "" means none
 
 	folders map[ID]map[string]bool // directories in each snapshot that files are restored from
 }

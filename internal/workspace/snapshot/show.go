@@ -28,7 +28,7 @@ func (s *Store) Show(ctx context.Context, plan Plan, limit int) (text string, li
 	var all []byte
 	lines = map[string]Change{}
 	for _, g := range groups {
-		if all, err = f.showFiles(ctx, all, now, g, limit, lines); err != nil {
+		if all, err = f.showFiles(ctx, all, now, g, plan.Prefix, limit, lines); err != nil {
 			return "", nil, fmt.Errorf("show undo in %s: %w", f.dir, err)
 		}
 	}
@@ -63,7 +63,7 @@ func (p Plan) byOrigin() (groups []origin, count int) {
 
 // showFiles appends the diff of the group's files to text, up to one byte beyond
 // limit, and adds their line counts to lines.
-func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, limit int, lines map[string]Change) ([]byte, error) {
+func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, prefix string, limit int, lines map[string]Change) ([]byte, error) {
 	changed, err := f.lines(ctx, now, g.id)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (f *folder) showFiles(ctx context.Context, text []byte, now ID, g origin, l
 	for _, path := range g.paths {
 		lines[path] = changed[path]
 	}
-	return f.diff(ctx, text, now, g.id, g.paths, limit)
+	return f.diff(ctx, text, now, g.id, prefix, g.paths, limit)
 }
 
 // PatchOf is [Store.Patch] limited to files for which shown returns true. hidden is
@@ -88,7 +88,7 @@ func (s *Store) PatchOf(ctx context.Context, dir string, from, to ID, limit int,
 	}
 	all := len(paths)
 	paths = slices.DeleteFunc(paths, func(path string) bool { return !shown(path) })
-	diff, err := f.diff(ctx, nil, from, to, paths, limit)
+	diff, err := f.diff(ctx, nil, from, to, "", paths, limit)
 	if err != nil {
 		return "", 0, fmt.Errorf("show patch of %s: %w", f.dir, err)
 	}
@@ -112,11 +112,11 @@ func (f *folder) changed(ctx context.Context, from, to ID) (paths []string, err 
 	return paths, nil
 }
 
-// diff appends the diff of paths to text, up to one byte beyond limit.
-func (f *folder) diff(ctx context.Context, text []byte, from, to ID, paths []string, limit int) ([]byte, error) {
+// diff appends the diff of paths to text, with a prefix for each path, up to one byte beyond limit.
+func (f *folder) diff(ctx context.Context, text []byte, from, to ID, prefix string, paths []string, limit int) ([]byte, error) {
 	for rest := paths; len(rest) > 0 && len(text) <= limit; {
 		n := some(rest)
-		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)}
+		args := []string{"diff-tree", "-r", "-p", "--no-renames", "--ignore-submodules=all", "--src-prefix=a/" + prefix, "--dst-prefix=b/" + prefix, string(from), string(to)}
 		err := f.repo.Run(ctx, git.OwnCall{Args: args, Paths: rest[:n], Hold: f.file, Out: func(r io.Reader) error {
 			part, err := io.ReadAll(io.LimitReader(r, int64(limit-len(text)+1)))
 			text = append(text, part...)
