@@ -21,10 +21,11 @@ const (
 	opNumber     = "changed number"
 	opString     = "changed string"
 	opBoundary   = "changed boundary"
+	opCall       = "removed call"
 	opBody       = "emptied function"
 )
 
-var ranks = []string{opNegate, opLogic, opBoolean, opReturn, opCondition, opSkipLoop, opArithmetic, opIncrement, opDelete, opUnary, opLoop, opNumber, opString, opBoundary}
+var ranks = []string{opNegate, opLogic, opBoolean, opReturn, opCondition, opSkipLoop, opArithmetic, opIncrement, opCall, opDelete, opUnary, opLoop, opNumber, opString, opBoundary}
 
 // edit replaces a part of the text.
 type edit struct {
@@ -77,6 +78,11 @@ func (s *Source) edits(line int) []edit {
 	var out []edit
 	for i := from; i < to; i++ {
 		out = append(out, s.tokenEdits(i)...)
+		for _, find := range []func(int) (edit, bool){s.resultEdit, s.callEdit} {
+			if e, ok := find(i); ok {
+				out = append(out, e)
+			}
+		}
 	}
 	if s.lang.family != familyExpression {
 		out = append(out, s.statementEdits(line, from, to)...)
