@@ -172,7 +172,7 @@ func (s *Source) classify(i int) block {
 		return blockFunction
 	case s.lang.name == "Go":
 		return s.classifyGo(i, top)
-	case last(typeWords) >= 0 && (before.text != ")" || s.lang.name != "C" && s.lang.name != "C++") && last(funcWords) < 0 && !assigned:
+	case last(typeWords) >= 0 && (before.text != ")" || s.lang.name != "C" && s.lang.name != "C++") && last(funcWords) < 0 && (!assigned || typeWords.has(firstWord(top))):
 		return blockType
 	case last(funcWords) >= 0 && before.text != "=" && before.text != ":":
 		return blockFunction
@@ -210,6 +210,16 @@ func words0(list []string) string {
 	return list[0]
 }
 
+// firstWord returns the first word that is not a modifier, or "".
+func firstWord(list []string) string {
+	for _, w := range list {
+		if !modifiers.has(w) || w == "class" {
+			return w
+		}
+	}
+	return ""
+}
+
 func (s *Source) hasWord(start, end int, text string) bool {
 	for i := start; i < end; i++ {
 		if s.is(i, text) {
@@ -233,7 +243,7 @@ func (s *Source) topWords(start, end int) (list []string, assigned bool) {
 		switch {
 		case t.kind == opening && s.match[j] > j && s.match[j] < end:
 			j = s.match[j]
-		case t.kind == word:
+		case t.kind == word && !s.is(j-1, ".") && !s.is(j-1, "->") && !s.is(j-1, "::") && !s.is(j-1, "?."):
 			list = append(list, t.text)
 		case t.text == "=" || t.text == ":=":
 			assigned = true
@@ -287,7 +297,7 @@ func (s *Source) parameters(start, end int) int {
 		if t.kind != opening || s.match[j] <= j || s.match[j] >= end {
 			continue
 		}
-		if t.text == "(" && j > start && s.tokens[j-1].kind == word && !controlWords.has(s.tokens[j-1].text) && !notOperands.has(s.tokens[j-1].text) {
+		if n := s.nameBefore(j); t.text == "(" && n >= start && !controlWords.has(s.tokens[n].text) && (!notOperands.has(s.tokens[n].text) || s.valueEnd(n)) {
 			return j
 		}
 		j = s.match[j]
@@ -295,7 +305,31 @@ func (s *Source) parameters(start, end int) int {
 	return -1
 }
 
+// nameBefore returns the name before the parenthesis at a token, also if type parameters
+// stand between them, or -1.
+func (s *Source) nameBefore(open int) int {
+	j := open - 1
+	if j >= 0 && s.lang.has(angleGenerics) && strings.Trim(s.tokens[j].text, ">") == "" && s.tokens[j].kind == operator {
+		depth := len(s.tokens[j].text)
+		for j--; j >= 0 && j > open-40 && depth > 0; j-- {
+			switch t := s.tokens[j]; {
+			case t.kind == operator && strings.Trim(t.text, ">") == "":
+				depth += len(t.text)
+			case t.kind == operator && strings.Trim(t.text, "<") == "":
+				depth -= len(t.text)
+			}
+		}
+	}
+	if j >= 0 && s.tokens[j].kind == word {
+		return j
+	}
+	return -1
+}
+
 func (s *Source) classifyShell(i int) block {
+	if from, _ := s.tokensOn(s.tokens[i].line); s.is(from, "@") && s.is(from+1, "test") || s.is(from, "@test") {
+		return blockFunction
+	}
 	if i > 0 && s.is(i-1, ")") || i > 1 && s.is(i-2, "function") {
 		return blockFunction
 	}

@@ -15,6 +15,11 @@ func (s *Source) markCode() {
 	for line := 1; line <= len(s.lines); line++ {
 		s.code[line] = s.behaves(line)
 	}
+	for line := 1; line <= len(s.lines); line++ {
+		if _, ok := s.defineEdit(line); ok {
+			s.code[line] = true
+		}
+	}
 	for _, t := range s.tokens { // the inner lines of strings
 		if t.kind == str {
 			for line := t.line + 1; line <= s.endLine(t); line++ {
@@ -51,7 +56,12 @@ func (s *Source) behaves(line int) bool {
 		return false
 	}
 	trimmed := strings.TrimSpace(s.lineText(line))
-	if s.lang.name == "Shell" {
+	switch {
+	case s.lang.name == "PHP" && strings.HasPrefix(trimmed, "declare("):
+		return false
+	case s.lang.name == "Shell" && (shellParts.has(s.tokens[from].text) && s.tokens[from].text != "elif" || s.is(to-1, ")") && s.match[to-1] < 0):
+		return false
+	case s.lang.name == "Shell":
 		return !strings.HasSuffix(trimmed, "() {") && !strings.HasPrefix(trimmed, "function ")
 	}
 	if s.lang.family != familyExpression && s.lang.name != "Go" && functionDef.MatchString(trimmed) && !s.oneLiner(from, to) {
@@ -74,7 +84,7 @@ func (s *Source) oneLiner(from, to int) bool {
 // declares reports whether a line only declares types, fields or functions.
 func (s *Source) declares(line, from, to int) bool {
 	p := s.parent[from]
-	if p >= 0 && s.tokens[p].text == "{" && s.blocks[p] == blockType && !s.hasWord(from, to, "=") && !s.oneLiner(from, to) {
+	if p >= 0 && s.tokens[p].text == "{" && s.blocks[p] == blockType && !s.hasWord(from, to, "=") && !s.hasWord(from, to, "=>") && !s.oneLiner(from, to) {
 		return true
 	}
 	for p >= 0 && s.blocks[p] == blockNone {
@@ -87,6 +97,12 @@ func (s *Source) declares(line, from, to int) bool {
 		return true
 	}
 	first := s.tokens[from]
+	if s.lang.family == familyBrace && !s.lang.has(topLevelCode) && s.parent[from] < 0 && s.lang.name != "Go" && !s.hasWord(from, to, "=") {
+		return !s.oneLiner(from, to) // a prototype
+	}
+	if s.lang.family == familyExpression && (first.text == "module" || s.is(from+1, "::")) || s.variable(from, to) {
+		return true
+	}
 	if s.lang.family == familyIndent && first.kind == word && s.is(from+1, ":") && to > from+2 && !first.keyword && !s.hasWord(from, to, "=") {
 		return s.parent[from] < 0 // an annotation
 	}
@@ -94,6 +110,23 @@ func (s *Source) declares(line, from, to int) bool {
 		return !s.hasWord(from, to, "=")
 	}
 	return first.kind == word && declareOnly.has(first.text) && s.lang.family == familyBrace && !s.hasWord(from, to, "=")
+}
+
+// variable reports whether tokens declare a variable without a value, in the style of C.
+func (s *Source) variable(from, to int) bool {
+	if s.lang.family != familyBrace || !s.is(to-1, ";") || to-from < 3 || !s.valueEnd(from) && !s.tokens[from].typeName && !modifiers.has(s.tokens[from].text) {
+		return false
+	}
+	for i := from; i < to-1; i++ {
+		switch t := s.tokens[i]; t.text {
+		case "*", "<", ">", ",", "[", "]", "?", "::":
+		default:
+			if t.kind != word && t.kind != number {
+				return false
+			}
+		}
+	}
+	return s.tokens[from+1].kind == word || s.tokens[from].typeName || s.is(from+1, "<")
 }
 
 // goSpec reports whether a line is part of a declaration group of variables.
@@ -105,7 +138,7 @@ func (s *Source) goSpec(from int) bool {
 // headerLine reports whether all tokens of a line belong to the header of a function.
 func (s *Source) headerLine(_, from, to int) bool {
 	for _, f := range s.functions {
-		if f.start <= from && to-1 <= f.open && (f.params >= 0 || s.is(f.open-1, "=>")) && (f.name != "" || f.start == from) {
+		if f.start <= from && to-1 <= f.open && (f.params >= 0 || s.is(f.open-1, "=>")) && f.name != "" {
 			return true
 		}
 	}
@@ -130,8 +163,8 @@ func (s *Source) isImport(from int) bool {
 		return s.lang.name == "Rust" || s.lang.name == "PHP" || s.lang.name == "Perl" || s.lang.name == "Elixir"
 	case first.text == "pub" || first.text == "export":
 		return pubUse.MatchString(line)
-	case first.text == "source" || first.text == "export":
-		return false
+	case first.text == "source":
+		return s.lang.family == familyShell
 	}
 	return requireCall.MatchString(line)
 }

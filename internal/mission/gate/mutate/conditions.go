@@ -129,6 +129,9 @@ func (s *Source) loopEdit(from, to int) (edit, bool) {
 	if skip == "" {
 		skip = " if (true) break;"
 	}
+	if s.lang.isFalse == "0" {
+		skip = " if (1) break;"
+	}
 	if s.lang.family != familyBrace || !s.is(to-1, "{") || s.blocks[to-1] != blockCode || s.parent[to-1] != s.parent[from] || s.is(from+1, "{") || s.is(from+1, "await") || s.lang.name == "Perl" || s.lang.name == "Scala" {
 		return edit{}, false
 	}

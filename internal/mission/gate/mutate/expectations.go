@@ -35,7 +35,11 @@ var (
 func (s *Source) Expectations() []Literal {
 	scores := map[int]int{}
 	add := func(i, score int) {
-		if l, ok := s.literal(i); ok && s.Replace(l) != nil && score > scores[i] {
+		l, ok := s.literal(i)
+		if !ok || score <= scores[i] {
+			return
+		}
+		if _, ok := s.replacement(l); ok {
 			scores[i] = score
 		}
 	}
@@ -61,7 +65,7 @@ func (s *Source) Expectations() []Literal {
 // expectAt adds the literals of the assertion that starts at a token, if one does.
 func (s *Source) expectAt(i int, add func(i, score int)) {
 	t := s.tokens[i]
-	if t.kind != word {
+	if from, _ := s.tokensOn(t.line); t.kind != word || s.isImport(from) {
 		return
 	}
 	open := i + 1
@@ -154,7 +158,7 @@ func (s *Source) matcherArguments(i, open int, add func(i, score int)) {
 // something inside of it.
 func (s *Source) depthScore(j, open, score int) int {
 	for p := s.parent[j]; p >= 0 && p != open; p = s.parent[p] {
-		if s.is(p, "(") && s.valueEnd(p-1) {
+		if s.is(p, "(") && s.valueEnd(p-1) && !upperFirst(s.tokens[p-1].text) { // not a constructor such as Ok
 			return scoreArgument
 		}
 	}

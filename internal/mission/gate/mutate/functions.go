@@ -23,14 +23,28 @@ func (s *Source) findFunctions() {
 		} else {
 			f.params = s.parameters(f.start, i)
 		}
+		if s.lang.name == "Go" && s.is(f.params-1, "]") && s.tokens[f.start+1].kind == word {
+			f.name = s.tokens[f.start+1].text
+		}
 		if s.is(i-1, "=>") {
 			f.name, f.params = s.arrowName(f.start, i), s.match[i-2]
 		}
-		if n := f.params - 1; n >= 0 && f.name == "" && s.tokens[n].kind == word && !funcWords.has(s.tokens[n].text) {
+		if n := s.nameBefore(f.params); n >= 0 && f.name == "" && !s.functionKeyword(n) && !s.trailingBlock(f.start, n) {
 			f.name = s.tokens[n].text
 		}
 		s.functions = append(s.functions, f)
 	}
+}
+
+// functionKeyword reports whether a token introduces a function without a name.
+func (s *Source) functionKeyword(i int) bool {
+	return funcWords.has(s.tokens[i].text) && (s.tokens[i].keyword || s.tokens[i].text == "function")
+}
+
+// trailingBlock reports whether a block belongs to a call: its header has no keyword of a
+// function before the name.
+func (s *Source) trailingBlock(start, name int) bool {
+	return s.lang.has(trailingBlocks) && !s.hasWord(start, name+1, "fun") && !s.hasWord(start, name+1, "func") && !s.hasWord(start, name+1, "def") && !s.hasWord(start, name+1, "init")
 }
 
 // arrowName returns the name of the constant that an arrow function is assigned to.

@@ -83,7 +83,7 @@ var languages = []*language{
 		comment: "//", crash: "if true { fatalError() }", isFalse: "false"},
 	{name: "Dart", lexer: "dart", files: []string{".dart"}, traits: angleGenerics | definiteAssign, comment: "//", isFalse: "false"},
 	{name: "PHP", lexer: "php", files: []string{".php"}, interpreters: []string{"php"},
-		traits: topLevelCode | bitOperators | breakAtStart, comment: "//", crash: "exit(97);", isFalse: "false"},
+		traits: topLevelCode | bitOperators | breakAtStart | definiteAssign, comment: "//", crash: "exit(97);", isFalse: "false"},
 	{name: "Perl", lexer: "perl", files: []string{".pl", ".pm", ".t"}, interpreters: []string{"perl"},
 		traits: topLevelCode | breakAtStart, comment: "#", crash: "kill 9, $$;", isFalse: "0"},
 	{name: "Zig", lexer: "zig", files: []string{".zig"}, traits: charLiterals | wordLogic | definiteAssign, comment: "//", isFalse: "false"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ var lexerFiles embed.FS
 
 // maxLexing bounds the time that one file takes: the expressions of a lexer can
 // backtrack, and files come from untrusted changes.
-const maxLexing = 10 * time.Second
+const maxLexing = time.Minute
 
 // class tells code from text that has no effect or is data.
 type class byte
@@ -41,7 +42,7 @@ type span struct {
 	class      class
 	start, end int
 	keyword    bool // a word of the language, or a type that it defines
-	typeName   bool // names a type
+	typeName   bool // names a type of the language
 	decorator  bool
 }
 
@@ -79,7 +80,17 @@ func spans(l *language, text string) (out []span, ok bool) {
 			out, ok = nil, false
 		}
 	}()
-	out, err := chromaSpans(l, text)
+	text = strings.ReplaceAll(text, "\r\n", " \n") // lexers know one kind of line break
+	start := 0
+	if l.name == "PHP" { // the lexer reads code, not the tag before it
+		start = strings.Index(text, "<?php") + len("<?php")
+		out = append(out, span{class: classDirective, end: start})
+	}
+	parts, err := chromaSpans(l, text[start:])
+	for _, part := range parts {
+		part.start, part.end = part.start+start, part.end+start
+		out = append(out, part)
+	}
 	return out, err == nil
 }
 
@@ -127,7 +138,7 @@ func chromaSpan(t chroma.TokenType, start, end int) span {
 	case t == chroma.LiteralStringSymbol || t == chroma.LiteralStringAtom:
 	case t.InSubCategory(chroma.LiteralString):
 		s.class = classString
-	case t == chroma.KeywordType || t == chroma.NameClass:
+	case t == chroma.KeywordType:
 		s.typeName = true
 	case t == chroma.NameDecorator:
 		s.decorator = true

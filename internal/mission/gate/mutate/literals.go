@@ -3,6 +3,7 @@ package mutate
 import (
 	"math/big"
 	"regexp"
+	"sort"
 	"strings"
 )
 
@@ -48,28 +49,32 @@ func (s *Source) Replace(l Literal) []byte {
 	if l.Start < 0 || l.End > len(s.text) || l.Start >= l.End || s.text[l.Start:l.End] != l.Text {
 		return nil
 	}
+	e, ok := s.replacement(l)
+	if !ok {
+		return nil
+	}
+	return s.splice(e.start, e.end, e.text)
+}
+
+// replacement returns the change of a literal to a different value.
+func (s *Source) replacement(l Literal) (edit, bool) {
 	switch l.Kind {
 	case kindNumber:
-		if text, ok := changeNumber(l.Text); ok {
-			return s.splice(l.Start, l.End, text)
-		}
+		text, ok := changeNumber(l.Text)
+		return edit{start: l.Start, end: l.End, text: text}, ok
 	case kindBool:
-		if other := booleans[l.Text]; other != "" {
-			return s.splice(l.Start, l.End, other)
-		}
+		other := booleans[l.Text]
+		return edit{start: l.Start, end: l.End, text: other}, other != ""
 	case kindString:
-		for i := range s.tokens {
-			if s.tokens[i].start == l.Start && s.tokens[i].end == l.End {
-				if e, ok := s.changeString(i); ok {
-					return s.splice(e.start, e.end, e.text)
-				}
-			}
+		i := sort.Search(len(s.tokens), func(i int) bool { return s.tokens[i].start >= l.Start })
+		if i < len(s.tokens) && s.tokens[i].start == l.Start && s.tokens[i].end == l.End && s.tokens[i].kind != word {
+			return s.changeString(i)
 		}
 		if bareWord.MatchString(l.Text) { // a word of a shell script
-			return s.splice(l.Start, l.End, l.Text+"_changed")
+			return edit{start: l.Start, end: l.End, text: l.Text + "_changed"}, true
 		}
 	}
-	return nil
+	return edit{}, false
 }
 
 var (
@@ -225,7 +230,7 @@ func (s *Source) mutableNumber(i int) bool {
 
 func (s *Source) caseList(i int) bool {
 	from, _ := s.tokensOn(s.tokens[i].line)
-	return s.is(from, "case") && s.parent[from] == s.parent[i]
+	return s.is(from, "case") && s.parent[from] == s.parent[i] || s.lang.name == "Rust" && (s.is(i+1, "=>") || s.is(i+1, "|"))
 }
 
 // capacity reports whether a number only reserves memory.
@@ -252,7 +257,7 @@ func (s *Source) mutableString(i int) bool {
 		return false
 	case semver.MatchString(t.text) && versions.MatchString(s.lineText(t.line)):
 		return false
-	case s.endLine(t) != t.line:
+	case s.endLine(t) != t.line || s.lang.family == familyShell && len(t.text) < 2:
 		return false
 	case s.directive(i):
 		return false
@@ -271,4 +276,23 @@ func (s *Source) docLike(i int) bool {
 func (s *Source) directive(i int) bool {
 	return strings.HasPrefix(strings.Trim(s.tokens[i].text, `'"`), "use ") || s.is(i-1, "from") || s.is(i-1, "import") ||
 		s.is(i-1, "(") && (s.is(i-2, "require") || s.is(i-2, "import")) || s.is(i-1, "extern")
+}
+
+var definition = lazy(`^\s*#\s*define\s+\w+\s+(\d\w*|"[^"\\]*")\s*(?:/[/*].*)?$`)
+
+// defineEdit changes the number or string that a macro of C stands for.
+func (s *Source) defineEdit(line int) (edit, bool) {
+	if !s.lang.has(hashDirectives) {
+		return edit{}, false
+	}
+	m := definition().FindStringSubmatchIndex(s.lineText(line))
+	if m == nil || s.classAt(s.lines[line-1]+m[2]) == classComment {
+		return edit{}, false
+	}
+	start, end := s.lines[line-1]+m[2], s.lines[line-1]+m[3]
+	if s.text[start] == '"' {
+		return edit{opString, end - 1, end - 1, "_changed"}, true
+	}
+	text, ok := changeNumber(s.text[start:end])
+	return edit{opNumber, start, end, text}, ok
 }

@@ -71,6 +71,9 @@ func (s *Source) mutant(e edit) Mutant {
 
 // edits returns all changes of a line, the most promising first.
 func (s *Source) edits(line int) []edit {
+	if e, ok := s.defineEdit(line); ok {
+		return []edit{e}
+	}
 	from, to := s.tokensOn(line)
 	if inner, ok := s.innerText(line); ok {
 		return inner

@@ -98,12 +98,18 @@ func describe(s *Source) string {
 func TestMutantsChangeOnePlace(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
-		for _, m := range s.Mutants(allLines(s), 99) {
+		for i, m := range s.Mutants(allLines(s), 99) {
 			if bytes.Equal(m.Text, s.Text) || m.Before == m.After || m.Path != s.Path {
 				t.Errorf("%s:%d %s changes nothing", s.Path, m.Line, m.Operator)
 			}
 			if want := strings.Replace(s.text[s.lines[m.Line-1]:], m.Before, m.After, 1); s.text[:s.lines[m.Line-1]]+want != string(m.Text) {
 				t.Errorf("%s:%d %s changes more than its line", s.Path, m.Line, m.Operator)
+			}
+			if bytes.Count(m.Text, []byte("\n")) != bytes.Count(s.Text, []byte("\n")) {
+				t.Errorf("%s:%d %s adds or removes a line", s.Path, m.Line, m.Operator)
+			}
+			if i%8 != 0 { // a sample
+				continue
 			}
 			changed, ok := Parse(m.Path, m.Text)
 			if !ok || changed.Lines() != s.Lines() {
@@ -206,6 +212,8 @@ func TestBreakAndComment(t *testing.T) {
 		{"a.sh", "cat <<EOF\nx\n", ")\ncat <<EOF\nx\n", "cat <<EOF\nx\n# checked\n"},
 		{"a.h", "#ifndef A\n#define A\nint f(void);\n#endif // A\n", "#ifndef A\n#define A\nint f(void);\n)\n#endif // A\n", "#ifndef A\n#define A\nint f(void);\n#endif // A\n// checked\n"},
 		{"a.php", "<?php\necho 1;\n", "<?php\n)\n\necho 1;\n", "<?php\necho 1;\n// checked\n"},
+		{"a.c", "int x;\n#ifdef TEST\nint y;\n#endif\n", "int x;\n#ifdef TEST\nint y;\n#endif\n)\n", "int x;\n#ifdef TEST\nint y;\n#endif\n// checked\n"},
+		{"a.pl", "1;\n__END__\ntext\n", ")\n1;\n__END__\ntext\n", ""},
 		{"a.css", "p { x: 1 }\n", "", "p { x: 1 }\n/* checked */\n"},
 		{"a.json", "{}\n", "", ""},
 		{"a.ml", "let x = 1\n", "let x = 1\n)\n", "let x = 1\n(* checked *)\n"},

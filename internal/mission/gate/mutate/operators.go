@@ -102,7 +102,7 @@ func (s *Source) loopHeader(i int) bool {
 
 // stringName matches names of values that are strings as a rule, which can be added and
 // not subtracted.
-var stringName = lazy(`(?i)(?:name|path|text|str|string|prefix|suffix|line|msg|message|key|url|uri|dir|sep|file|title|label|body|query|html|json|id|token|host|indent|header|word|content|out|output|s)s?$`)
+var stringName = lazy(`(?i)(?:name|path|text|str|string|prefix|suffix|msg|message|url|uri|title|label|html|json|query|indent|word|content|output|separator)s?$|^(?:s|id|key|line|dir|sep|file|body|out|host|token|header)s?$`)
 
 // arithmeticAt reports whether a binary operator calculates and its opposite compiles.
 func (s *Source) arithmeticAt(i int) bool {
@@ -126,7 +126,7 @@ func (s *Source) arithmeticAt(i int) bool {
 		}
 		return s.bitOperator(i)
 	case "/", "//", "%":
-		return before.kind != str && after.kind != str
+		return before.kind != str && after.kind != str && (s.lang.name != "Perl" || s.spaces(i) == 2)
 	case "-":
 		return s.lang.family != familyExpression || s.spaces(i) == 2
 	}

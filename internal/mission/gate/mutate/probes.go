@@ -1,6 +1,9 @@
 package mutate
 
-import "strings"
+import (
+	"sort"
+	"strings"
+)
 
 // Break returns the text with an error that no compiler or interpreter accepts when it
 // loads the file, or false if the language has none.
@@ -26,7 +29,7 @@ func (s *Source) Break() ([]byte, bool) {
 // guardEnd returns where a last line can be added: before the directive that ends a
 // file whose code is conditional, else at the end.
 func (s *Source) guardEnd() int {
-	if !s.lang.has(hashDirectives) {
+	if !s.lang.has(hashDirectives) || !s.guarded() {
 		return len(s.text)
 	}
 	for line := len(s.lines); line >= 1; line-- {
@@ -39,6 +42,17 @@ func (s *Source) guardEnd() int {
 		}
 	}
 	return len(s.text)
+}
+
+// guarded reports whether a file starts with a condition of the preprocessor.
+func (s *Source) guarded() bool {
+	for line := 1; line <= len(s.lines); line++ {
+		text := strings.TrimSpace(s.lineText(line))
+		if text != "" && s.classAt(s.lines[line-1]+len(s.indent(line))) != classComment {
+			return strings.HasPrefix(text, "#if")
+		}
+	}
+	return false
 }
 
 // nextLine returns the offset of the line after the one that contains an offset.
@@ -59,12 +73,19 @@ func (s *Source) separator(offset int) string {
 
 // classAt returns the class of the character at an offset.
 func (s *Source) classAt(offset int) class {
-	for _, part := range s.spans {
-		if part.start <= offset && offset < part.end {
-			return part.class
-		}
+	if part := s.spanAt(offset); part != nil {
+		return part.class
 	}
 	return classCode
+}
+
+// spanAt returns the span around an offset, or nil at the end of the text.
+func (s *Source) spanAt(offset int) *span {
+	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].end > offset })
+	if i == len(s.spans) {
+		return nil
+	}
+	return &s.spans[i]
 }
 
 // Comment returns the text with a comment line added at the end, or false if the
@@ -88,10 +109,8 @@ func (s *Source) Comment() ([]byte, bool) {
 
 // spanStart returns where the span around an offset starts.
 func (s *Source) spanStart(offset int) int {
-	for _, part := range s.spans {
-		if part.start <= offset && offset < part.end {
-			return part.start
-		}
+	if part := s.spanAt(offset); part != nil {
+		return part.start
 	}
 	return offset
 }
@@ -125,7 +144,7 @@ func (s *Source) acceptsStatement(from, to int) bool {
 	first := s.tokens[from].text
 	switch {
 	case s.lang.family == familyShell:
-		return (s.startsCommand(from, to) || s.shellBlock(from)) && !shellParts.has(first)
+		return s.commandStart(from, to) && !shellParts.has(first)
 	case !s.startsStatement(from):
 		return false
 	case first == "super" || first == "this" && s.is(from+1, "("), first == "declare", s.tokens[from].kind == str:
@@ -142,20 +161,6 @@ func (s *Source) acceptsStatement(from, to int) bool {
 }
 
 var shellParts = set("then else elif fi do done esac in")
-
-// shellBlock reports whether a line starts a conditional or a loop.
-func (s *Source) shellBlock(from int) bool {
-	t := s.tokens[from]
-	if t.text != "if" && t.text != "for" && t.text != "while" && t.text != "case" && t.kind != opening {
-		return false
-	}
-	if from == 0 {
-		return true
-	}
-	before := s.tokens[from-1]
-	return s.endLine(before) != t.line && !s.continued(before.end, t.start) && before.text != "|" && before.text != "&&" && before.text != "||" && before.text != ";;" && before.text != "in" &&
-		(s.parent[from] < 0 || s.blocks[s.parent[from]] != blockNone)
-}
 
 // inTypeBody reports whether the closest line with less indentation declares a module or
 // a class.

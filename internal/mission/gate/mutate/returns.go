@@ -43,7 +43,10 @@ func (s *Source) goReturn(from int, value string) (string, bool) {
 	if sig == nil || len(sig.types) == 0 {
 		return "", false
 	}
-	if sig.types[len(sig.types)-1] == "bool" && len(sig.types) == 1 && !zeroLike(value) {
+	if sig.types[0] == "bool" && len(sig.types) == 1 && !zeroLike(value) {
+		if compares.MatchString(value) { // to negate the comparison is the same
+			return "", false
+		}
 		return "!(" + value + ")", true
 	}
 	for _, part := range strings.Split(value, ",") {
@@ -53,6 +56,11 @@ func (s *Source) goReturn(from int, value string) (string, bool) {
 	}
 	return "", false
 }
+
+var (
+	compares    = lazy(`^[^&|]*\s(?:==|!=|===|!==|<|>|<=|>=)\s[^&|]*$`)
+	booleanType = set("bool boolean Boolean Bool")
+)
 
 var zeroText = lazy(`^(?:nil|0|0\.0|""|''|false|true|False|True|null|None|undefined|\[\]|\{\}|\(\)|NULL|nullptr|[\w.]+\{\})$`)
 
@@ -77,7 +85,10 @@ func (s *Source) zeroAt(i int, value string) (string, bool) {
 		return "", false
 	}
 	result := s.resultType(f)
-	if value != "" && (result == "bool" || result == "boolean" || result == "Boolean" || result == "Bool") {
+	if value != "" && compares.MatchString(value) && booleanType.has(result) {
+		return "", false // to negate the comparison is the same
+	}
+	if value != "" && booleanType.has(result) {
 		return "!(" + value + ")", true
 	}
 	return s.zeroOf(result)
@@ -119,12 +130,30 @@ func (s *Source) resultType(f *function) string {
 		return "mixed"
 	case "C", "C++", "Java", "C#":
 		start := f.start
-		for start < f.params-1 && (modifiers.has(s.tokens[start].text) && s.tokens[start].text != "unsigned" || s.is(start, "@")) {
-			start++
-		}
-		return text(start, f.params-1)
+		return text(s.skipModifiers(start, f.params), s.nameBefore(f.params))
 	}
 	return ""
+}
+
+// skipModifiers returns the first token of a header after its modifiers and annotations.
+func (s *Source) skipModifiers(start, end int) int {
+	for start < end {
+		switch {
+		case s.is(start, "@") && s.is(start+2, "(") && s.match[start+2] > 0:
+			start = s.match[start+2] + 1
+		case s.is(start, "@"):
+			start += 2
+		case s.tokens[start].decorator && s.is(start+1, "(") && s.match[start+1] > 0:
+			start = s.match[start+1] + 1
+		case s.is(start, "[") && s.match[start] > 0: // an attribute of C#
+			start = s.match[start] + 1
+		case s.tokens[start].decorator || modifiers.has(s.tokens[start].text) && !s.is(start, "unsigned") && !s.is(start, "signed") && !s.is(start, "const"):
+			start++
+		default:
+			return start
+		}
+	}
+	return start
 }
 
 var (
@@ -309,7 +338,7 @@ func (s *Source) leaveTyped(f *function) (string, bool) {
 	case "C":
 		return " if (1) return" + zero + ";", true
 	case "C++", "Java", "PHP":
-		return " if (true) return" + zero + ";", f.name != "main" || s.lang.name != "C++"
+		return " if (true) return" + zero + ";", f.name != "main" && !strings.HasPrefix(f.name, "__")
 	case "C#":
 		return " if (true) return" + zero + ";", !s.hasWord(f.open, f.close, "yield") && !s.hasWord(f.start, f.params, "async")
 	}
@@ -353,7 +382,7 @@ func (s *Source) leaveIndented(header, from int) (edit, bool) {
 	}
 	first := s.tokens[i]
 	value := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s.lineText(first.line)), "return"))
-	if s.is(i, "pass") || s.is(i, "return") && zeroLike(value) && value != "True" && value != "true" || s.is(i, "raise") {
+	if s.is(i, "pass") || s.is(i, "return") && zeroLike(value) && value != "True" && value != "true" || strings.Contains(s.lineText(first.line), "NotImplemented") {
 		return edit{}, false
 	}
 	text := map[string]string{"Python": "return None", "Ruby": "return nil if true", "Lua": "do return nil end"}[s.lang.name]

@@ -99,9 +99,9 @@ func (s *Source) shellStatement(line, from, to int) []edit {
 	first := s.tokens[from]
 	switch {
 	case first.text == "if" || first.text == "while" || first.text == "elif":
-		if from+1 < to && s.tokens[from+1].line == line && !s.is(from+1, "!") && first.text != "while" {
+		if from+1 < to && s.tokens[from+1].kind == word && !s.is(from+1, "test") && first.text != "while" {
 			at := s.tokens[from+1].start
-			return []edit{{opCondition, at, at, "! "}}
+			return []edit{{opNegate, at, at, "! "}}
 		}
 		return nil
 	case !s.startsCommand(from, to) || shellIdle.has(first.text) || strings.HasPrefix(text, "set ") || !shellCommand.MatchString(text) || strings.ContainsAny(text, "{}()&|<`") || strings.Contains(text, ";;"):
@@ -120,8 +120,19 @@ func (s *Source) startsCommand(from, to int) bool {
 	if from == to || s.parent[from] >= 0 && s.blocks[s.parent[from]] == blockNone {
 		return false
 	}
+	if strings.HasSuffix(s.lineText(s.tokens[from].line), "\\") || s.parent[to-1] != s.parent[from] {
+		return false
+	}
+	return s.commandStart(from, to)
+}
+
+// commandStart reports whether a command starts with a line.
+func (s *Source) commandStart(from, to int) bool {
+	if s.parent[from] >= 0 && s.blocks[s.parent[from]] == blockNone {
+		return false
+	}
 	t := s.tokens[from]
-	if t.kind != word || t.start != s.lines[t.line-1]+len(s.indent(t.line)) || strings.HasSuffix(s.lineText(t.line), "\\") {
+	if t.kind != word && t.text != "[" || t.start != s.lines[t.line-1]+len(s.indent(t.line)) {
 		return false
 	}
 	if from > 0 {
@@ -133,5 +144,5 @@ func (s *Source) startsCommand(from, to int) bool {
 			return false
 		}
 	}
-	return s.parent[to-1] == s.parent[from] && !s.is(to-1, ")")
+	return !s.is(to-1, ")") || s.match[to-1] >= 0
 }

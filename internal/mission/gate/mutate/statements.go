@@ -26,7 +26,7 @@ func (s *Source) startsStatement(i int) bool {
 	}
 	before := s.tokens[i-1]
 	switch {
-	case notStarts.has(t.text) || t.text == "while" && before.text == "}":
+	case notStarts.has(t.text) || t.text == "while" && s.doBlock(i-1):
 		return false
 	case before.text == ";":
 		return p < 0 || s.tokens[p].text == "{"
@@ -58,13 +58,18 @@ func (s *Source) classicCases(p int) bool {
 // statement follows without braces.
 func (s *Source) conditionEnds(i int) bool {
 	m := s.match[i]
-	return s.is(i, ")") && m > 0 && controlWords.has(s.tokens[m-1].text)
+	return s.is(i, ")") && m > 0 && controlWords.has(s.tokens[m-1].text) && (!s.is(m-1, "while") || !s.doBlock(m-2))
+}
+
+// doBlock reports whether token i closes the block of a do loop.
+func (s *Source) doBlock(i int) bool {
+	return s.is(i, "}") && s.match[i] > 0 && s.is(s.match[i]-1, "do")
 }
 
 // startsLine reports whether a token starts a statement in a language without braces.
 func (s *Source) startsLine(i int) bool {
 	t := s.tokens[i]
-	if s.parent[i] >= 0 || t.kind != word && t.kind != str || blockParts.has(t.text) {
+	if s.parent[i] >= 0 || t.kind != word && t.kind != str || blockParts.has(t.text) && (t.text != "case" || s.lang.family == familyIndent) {
 		return false
 	}
 	if i == 0 {
@@ -113,12 +118,15 @@ func (s *Source) statementOn(from, to int) bool {
 		!s.continued(s.tokens[to-1].end, s.tokens[to].start)
 }
 
+// declaring are words that start a declaration and are names in other languages.
+var declaring = set("my our local state let var val const auto final")
+
 var assignments = set("= += -= *= /= %= |= &= ^= <<= >>= **= //= ||= &&= ??= &^=")
 
 // deleteEdit disables a statement that calls or assigns. Where the compiler checks that
 // names are used, the statement stays, behind a condition that is never met.
 func (s *Source) deleteEdit(_, from, to int) (edit, bool) {
-	if !s.statementOn(from, to) || s.tokens[from].kind != word || notOperands.has(s.tokens[from].text) || controlWords.has(s.tokens[from].text) {
+	if !s.statementOn(from, to) || s.tokens[from].kind != word || declaring.has(s.tokens[from].text) || notOperands.has(s.tokens[from].text) || controlWords.has(s.tokens[from].text) {
 		return edit{}, false
 	}
 	end := to
@@ -184,8 +192,10 @@ func (s *Source) isAssignment(from, end int) bool {
 			at = i
 		case t.text == "," && s.lang.name != "Go" && s.lang.name != "Python" || t.text == ":" || t.text == ":=":
 			return false
-		case t.kind == word && i > from && s.tokens[i-1].kind == word:
+		case t.kind == word && i > from && s.tokens[i-1].kind == word || t.typeName:
 			return false // a declaration
+		case t.kind == operator && t.text != "." && t.text != "->" && t.text != "::" && t.text != "," && t.text != "@" && t.text != "?.":
+			return false
 		}
 		if at >= 0 {
 			break
@@ -194,7 +204,7 @@ func (s *Source) isAssignment(from, end int) bool {
 	if at < 0 || s.is(from, "_") {
 		return false
 	}
-	if at == from+1 && s.tokens[at].text == "=" && (s.lang.has(definiteAssign) || s.lang.family != familyBrace || s.parent[from] < 0) {
+	if at == from+1 && s.tokens[at].text == "=" && !strings.HasPrefix(s.tokens[from].text, "@") && (s.lang.has(definiteAssign) || s.lang.family != familyBrace || s.parent[from] < 0) {
 		return false // the only value of a variable
 	}
 	return true

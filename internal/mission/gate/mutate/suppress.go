@@ -5,7 +5,7 @@ import "strings"
 var (
 	// logCall matches calls that only inform: no test should depend on them.
 	logCall = lazy(`(?i)^(?:(?:self|this|_|\$this|app|ctx|s|c|r)(?:\.|->))?_?(?:log|logs|logger|logging|slog|klog|glog|zap|console|tracing|fmt\.print(?:f|ln)?|` +
-		`debug|trace|syslog|os_log|nslog|log_(?:debug|info|warn|error)|eprintln|eprint|dbg|info|warn|system\.err)$`)
+		`debug|trace|syslog|os_log|nslog|log_(?:debug|info|warn|error)|eprintln|eprint|dbg|info|warn|error_log|system\.err)$`)
 	logChain = lazy(`(?i)^(?:[\w$]+(?:\(\))?(?:\.|->|::))*_?(?:log|logs|logger|logging|slog|klog|glog|zap|console|tracing|loguru)(?:\(\))?(?:\.|->|::)\w+$|^(?:java\.lang\.)?System\.err\.\w+$|^fmt\.Print(?:f|ln)?$`)
 	stderr   = lazy(`os\.Stderr|sys\.stderr|\bstderr\b|STDERR|process\.stderr|std::cerr|>&2|io:stderr|System\.err`)
 	// errorCall matches calls whose texts are for people.
@@ -100,12 +100,20 @@ func (s *Source) message(i int) bool {
 	for p := s.parent[i]; p >= 0 && s.blocks[p] == blockNone; p = s.parent[p] {
 		if s.tokens[p].text == "(" {
 			name := s.callee(p)
+			if formatCall.MatchString(name) {
+				continue
+			}
 			return errorCall.MatchString(name) || s.logs(name) || strings.HasSuffix(name, "errors.New") || s.raised(p)
 		}
+	}
+	if from, _ := s.tokensOn(s.tokens[i].line); s.parent[from] == s.parent[i] && (s.is(from, "raise") || s.is(from, "throw") || s.is(from, "die") || s.is(from, "abort") || s.is(from, "warn")) {
+		return true
 	}
 	before := s.tokens[max(i-1, 0)].text
 	return before == "raise" || before == "throw" || before == "die" || before == "fail" || before == "warn" || before == "abort"
 }
+
+var formatCall = lazy(`^(?:format!|fmt\.Sprintf|String\.format|sprintf|std::format)$`)
 
 // raised reports whether the call with the parenthesis at open creates what is thrown.
 func (s *Source) raised(open int) bool {

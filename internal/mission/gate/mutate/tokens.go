@@ -78,7 +78,10 @@ func (s *Source) dropDocs() {
 		alone := depth == 0 && (i == 0 || s.endLine(s.tokens[i-1]) < t.line && !s.continued(s.tokens[i-1].end, t.start)) &&
 			(i+1 == len(s.tokens) || s.tokens[i+1].line > s.endLine(t))
 		doc := i > 0 && strings.HasPrefix(s.tokens[i-1].text, "@") && strings.HasSuffix(s.tokens[i-1].text, "doc")
-		if t.kind != str || (!alone || s.lang.family != familyIndent) && !doc {
+		switch {
+		case t.kind == str && doc:
+			kept = kept[:len(kept)-1]
+		case t.kind != str || !alone || s.lang.family != familyIndent:
 			kept = append(kept, t)
 		}
 	}

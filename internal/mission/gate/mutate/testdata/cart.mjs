@@ -9,7 +9,7 @@ const table = {
   'two': [2, 3],
 }
 
-export class Cart {
+export class Cart extends Base {
   #items = []
   rate = 0.2
 
