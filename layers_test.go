@@ -322,6 +322,8 @@ func TestLayersCanFail(t *testing.T) {
 		{"internal/store/sqlite", module + "/internal/agent", "imports must point down"},
 		{"internal/store/sqlite", "github.com/jackc/pgx/v5", "only internal/store/postgres may"},
 		{"internal/bus", "github.com/nats-io/nats.go", "only fleet/nats may"},
+		{"internal/mission/gate/mutate", "github.com/alecthomas/chroma/v2", ""},
+		{"internal/mission/gate/mutate", "github.com/alecthomas/chroma/v2/lexers", "at every start"},
 		{"fleet/nats", "github.com/nats-io/nats.go", ""},
 		{"internal/tool", module + "/internal/proc", ""},
 		{"internal/mcp/mcpclient", module + "/internal/agent/prompt", "in the same layer"},

@@ -32,7 +32,7 @@ func TestCompilersAccept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(command[0]); err != nil {
-				t.Skipf("%s is not installed", command[0])
+				t.Fatalf("%s is not installed", command[0])
 			}
 			text, err := os.ReadFile(filepath.Join("testdata", name))
 			if err != nil {
