@@ -53,7 +53,11 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
+	views := func(ctx context.Context) (bool, error) {
+		v, err := s.View(ctx, dir)
+		return v.Name == policy.ViewOverlay, err
+	}
+	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Views: views, Hidden: []string{repo.Top, repo.Common}, Seed: seed}, nil
 }
 
 // MissionGitMajor and MissionGitMinor are the minimum git version for missions, the first that can

@@ -24,6 +24,8 @@ type Gate struct {
 	// Sandbox wraps a command in a sandbox with network access to the given hosts. It returns an error if there is
 	// no sandbox.
 	Sandbox func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
+	// Views, if not nil, reports whether the sandbox can show directories as copy-on-write views.
+	Views func(ctx context.Context) (bool, error)
 	// Hidden are absolute paths that checks cannot see, such as the repository and the worktrees, whose history
 	// would reveal the base or other work to tests.
 	Hidden []string

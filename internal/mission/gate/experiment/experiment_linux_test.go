@@ -1,0 +1,182 @@
+package experiment
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
+)
+
+// TestMain has the system's own programs found first: others may be wrappers that need more than a sandbox shows.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("PATH", "/usr/bin:/bin:"+os.Getenv("PATH")); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// newConfig returns a repository with two commits and a configuration for it. Files with the text "" are deleted.
+func newConfig(t *testing.T, base, change map[string]string, script string) Config {
+	t.Helper()
+	top := t.TempDir()
+	dir, work := filepath.Join(top, "repo"), filepath.Join(top, "work")
+	run := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	commit := func(files map[string]string) string {
+		for name, text := range files {
+			path := filepath.Join(dir, name)
+			if text == "" {
+				run("rm", "-q", name)
+				continue
+			}
+			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+		run("add", "-A", "-f")
+		run("commit", "-q", "--allow-empty", "-m", "c")
+		return run("rev-parse", "HEAD")
+	}
+	must(t, os.Mkdir(dir, 0o700))
+	must(t, os.Mkdir(work, 0o700))
+	run("init", "-q", "-b", "main", ".")
+	c := Config{Base: commit(base), Head: commit(change), Dir: work, Sandbox: inSandbox, Hidden: []string{dir}, Views: true}
+	found, err := git.Find(t.Context(), dir)
+	must(t, err)
+	c.Repo, err = found.Open(t.Context(), dir)
+	must(t, err)
+	c.Checks = []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/sh", "-c", script}}}
+	return c
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func inSandbox(ctx context.Context, args []string, p sandbox.Profile, _ []string) (sandbox.Wrapped, error) {
+	detected, _ := sandbox.Detect(ctx)
+	p.Pass = proc.Marks()
+	return detected.Wrap(args, p)
+}
+
+// TestVariants: a check sees the files of a variant, whether it is a view or a copy.
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	for name, views := range map[string]bool{"views": true, "copies": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := map[string]string{"same": "same\n", "old": "old\n", "both": "base\n", "dir/a": "a\n"}
+			c := newConfig(t, base, map[string]string{"new": "new\n", "both": "head\n", "old": "", "dir/a": ""}, `for f in $(find . -path ./.git -prune -o -type f -print | sort); do echo "$f $(cat $f)"; done; echo x >> same`)
+			c.Views = views
+			x, err := open(t.Context(), c)
+			must(t, err)
+			for _, test := range []struct {
+				v    variant
+				want string
+			}{
+				{variant{of: x.head}, "./both head\n./new new\n./same same"},
+				{variant{of: x.base}, "./both base\n./dir/a a\n./old old\n./same same"},
+				{variant{of: x.head, like: map[string]*side{"both": x.base, "old": x.base, "new": x.base, "dir/a": x.base}}, "./both base\n./dir/a a\n./old old\n./same same"},
+				{variant{of: x.head, write: map[string][]byte{"both": []byte("written\n"), "deep/er/f": []byte("f\n")}}, "./both written\n./deep/er/f f\n./new new\n./same same"},
+			} {
+				r, err := x.runCheck(t.Context(), &test.v, c.Checks[0])
+				must(t, err)
+				if r.output != test.want || !r.OK() {
+					t.Errorf("got %q (%s), want %q", r.output, ended(r), test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestCacheOfBase: what the checks of the base write to the cache is there for all later runs, and what others write for
+// none, but a check that runs twice finds what it has left behind.
+func TestCacheOfBase(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t, map[string]string{"who": "base\n"}, map[string]string{"who": "head\n"}, `cat "$XDG_CACHE_HOME"/*; echo; cat who >> "$XDG_CACHE_HOME/seen"; cat who >> left; wc -l < left`)
+	c.Seed = t.TempDir()
+	must(t, os.WriteFile(filepath.Join(c.Seed, "seed"), []byte("seed"), 0o600))
+	x, err := open(t.Context(), c)
+	must(t, err)
+	for _, test := range []struct {
+		v    variant
+		warm bool
+		want string
+	}{
+		{variant{of: x.base}, false, "seed\n1"},
+		{variant{of: x.head}, true, "seedbase\n\n1"},
+		{variant{of: x.head}, true, "seedbase\n\n1"},
+		{variant{of: x.head, twice: true}, true, "seedbase\nhead\n\n2"},
+	} {
+		x.warm.Store(test.warm)
+		r, err := x.runCheck(t.Context(), &test.v, c.Checks[0])
+		must(t, err)
+		if r.output != test.want {
+			t.Errorf("got %q, want %q", r.output, test.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(c.Seed, "seen")); err == nil {
+		t.Error("a check wrote to the seed")
+	}
+}
+
+// TestVerdicts gives verdicts to changes of a small shell project. The corpus has many more, in real languages.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	const script = `sh tests/run.sh`
+	base := map[string]string{
+		"add.sh":       "add() {\n  echo $(($1 + $2))\n}\n",
+		"tests/run.sh": "set -e\n. ./add.sh\n[ \"$(add 1 2)\" = 3 ]\n[ \"$(add 5 2)\" = 7 ]\n",
+		"README.md":    "adds\n",
+	}
+	double := "double() {\n  echo $(($1 * 2))\n}\n"
+	for name, test := range map[string]struct {
+		change map[string]string
+		want   Verdict
+		rules  []string
+	}{
+		"no change":         {map[string]string{}, Failed, []string{"no-change"}},
+		"documentation":     {map[string]string{"README.md": "adds numbers\n"}, NoCode, nil},
+		"comment":           {map[string]string{"add.sh": "# add adds.\n" + base["add.sh"]}, NoCode, nil},
+		"broken":            {map[string]string{"add.sh": "add() {\n  echo $(($1 - $2))\n}\n"}, Failed, []string{"check-failed"}},
+		"broken and hidden": {map[string]string{"add.sh": "add() {\n  echo $(($1 - $2))\n}\n", "tests/run.sh": "true\n"}, Failed, []string{"old-tests"}},
+		"feature": {map[string]string{
+			"double.sh": double, "tests/run.sh": base["tests/run.sh"] + ". ./double.sh\n[ \"$(double 4)\" = 8 ]\n[ \"$(double 0)\" = 0 ]\n",
+		}, Proven, nil},
+		"feature without a test": {map[string]string{"double.sh": double}, Checked, []string{"unread"}},
+		"test without assertion": {map[string]string{"double.sh": double, "tests/run.sh": base["tests/run.sh"] + ". ./double.sh\ndouble 4 > /dev/null\n"}, Checked, []string{"survivors"}},
+		"weaker tests":           {map[string]string{"tests/run.sh": "set -e\n. ./add.sh\nadd 1 2 > /dev/null\n"}, Failed, []string{"tests-weaker"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Do(t.Context(), newConfig(t, base, test.change, script))
+			must(t, err)
+			var rules []string
+			for _, f := range r.Findings {
+				if f.Kind != Note {
+					rules = append(rules, f.Rule)
+				}
+			}
+			if r.Verdict != test.want || !slices.Equal(slices.Compact(rules), test.rules) && (len(rules) > 0 || len(test.rules) > 0) {
+				t.Errorf("got %s %q, want %s %q\n%+v\n%+v", r.Verdict, rules, test.want, test.rules, r.Findings, r.Mutants)
+			}
+		})
+	}
+}

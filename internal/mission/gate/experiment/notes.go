@@ -1,0 +1,125 @@
+package experiment
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-dev/pawl/internal/mission/gate/mutate"
+)
+
+// underTest matches code that asks whether it runs under test.
+var underTest = regexp.MustCompile(`testing\.Testing\(\)|PYTEST_|["']pytest["']|["']unittest["']|["']_pytest|NODE_ENV|JEST_WORKER|VITEST|NODE_TEST_CONTEXT|\.test["'` + "`" + `]|flag\.Lookup\("test|inspect\.(stack|currentframe)|sys\._getframe|runtime\.Callers?\b|` +
+	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL`)
+
+var (
+	silenced = regexp.MustCompile(`(?i)//\s*nolint|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|eslint-disable|@ts-(ignore|nocheck|expect-error)|#\[allow\(|istanbul ignore|c8 ignore|pragma:\s*no cover|@SuppressWarnings|NOLINT|rubocop:disable|phpcs:ignore|shellcheck disable`)
+	unready  = regexp.MustCompile(`(?i)\b(TODO|FIXME|XXX|not implemented|NotImplemented|unimplemented!|todo!)`)
+)
+
+// elsewhere matches tests that read what is not part of the project, such as its history.
+var elsewhere = regexp.MustCompile(`packed-refs|\.git/(refs|objects|HEAD|logs|index)|/proc/(self|\d)|\bgit[", ]+(show|log|stash|cat-file|rev-list)\b`)
+
+// addedLines calls do for each line that the change adds to a file.
+func (x *experiments) addedLines(p string, do func(n int, line string)) {
+	body, ok := x.head.read(p)
+	e := x.edits[p]
+	if !ok || e == nil {
+		return
+	}
+	rows := lines(body)
+	for _, n := range e.added {
+		if 0 < n && n <= len(rows) {
+			do(n, strings.TrimSpace(rows[n-1]))
+		}
+	}
+}
+
+// addNotes adds what a reviewer should look at. Only three kinds keep a change from being proven, because no experiment
+// sees them: code that asks whether it runs under test, answers that are copied from the tests, and tests that read what
+// is not part of the project.
+func (x *experiments) addNotes() {
+	expected := x.testLiterals()
+	for _, p := range x.withRole(product) {
+		x.addedLines(p, func(n int, line string) {
+			switch {
+			case underTest.MatchString(line):
+				x.findf(Question, "under-test", p, "%s:%d asks where it runs: does it behave the same without tests? %s", p, n, line)
+			case silenced.MatchString(line):
+				x.findf(Note, "silenced", p, "%s:%d silences a check: %s", p, n, line)
+			case unready.MatchString(line):
+				x.findf(Note, "unfinished", p, "%s:%d says that something is missing: %s", p, n, line)
+			}
+		})
+		if src, ok := x.source(p); ok && x.edits[p] != nil {
+			x.hardCoded(src, x.edits[p].added, lines(src.Text), expected)
+		}
+	}
+	for _, p := range x.withRole(test) {
+		x.addedLines(p, func(n int, line string) {
+			if elsewhere.MatchString(line) {
+				x.findf(Question, "elsewhere", p, "%s:%d reads what is not part of the project: why? %s", p, n, line)
+			}
+		})
+	}
+	for _, p := range x.withRole(setting, text) {
+		x.findf(Note, "settings", p, "%s was changed", p)
+	}
+}
+
+// testLiterals returns the literals of the changed tests.
+func (x *experiments) testLiterals() map[string]bool {
+	found := map[string]bool{}
+	for _, p := range x.withRole(test) {
+		body, ok := x.head.read(p)
+		if !ok {
+			continue
+		}
+		src, ok := parse(p, body)
+		if !ok {
+			continue
+		}
+		for _, l := range src.Literals() {
+			found[plain(l)] = true
+		}
+	}
+	return found
+}
+
+// plain returns the value of a literal without quotes.
+func plain(l mutate.Literal) string { return strings.Trim(l.Text, "\"'`") }
+
+// trivial are values that occur everywhere.
+var trivial = []string{"", "0", "1", "-1", "2", "10", "100", "true", "false", "nil", "null", "None", "True", "False", " ", ",", "\\n", "utf-8"}
+
+var (
+	comparison = regexp.MustCompile(`==|===|\bcase\b|\bwhen\b|\bin\b|=>|\bmatch\b|\.get\(|-eq|\bequals\b|\[\[? .* = `)
+	answer     = regexp.MustCompile(`\breturn\b|=>|\becho\b|\bprintf?\b|:\s|\byield\b|->|\bthen\b`)
+)
+
+// hardCoded looks for answers that are copied from the tests: a comparison with a value of the tests, and a result of the
+// tests beside it.
+func (x *experiments) hardCoded(src *mutate.Source, added []int, rows []string, expected map[string]bool) {
+	byLine := map[int][]string{}
+	for _, l := range src.Literals() {
+		if slices.Contains(added, l.Line) && !slices.Contains(trivial, plain(l)) {
+			byLine[l.Line] = append(byLine[l.Line], plain(l))
+		}
+	}
+	known := func(n int) bool {
+		return len(byLine[n]) > 0 && !slices.ContainsFunc(byLine[n], func(v string) bool { return !expected[v] })
+	}
+	for _, n := range added {
+		if n < 1 || n > len(rows) || !known(n) || !comparison.MatchString(rows[n-1]) {
+			continue
+		}
+		const following = 2
+		for m := n; m <= min(n+following, len(rows)); m++ {
+			pair := m == n && len(byLine[n]) > 1 || m > n && known(m)
+			if pair && answer.MatchString(rows[m-1]) {
+				x.findf(Question, "hard-coded", src.Path, "%s:%d: the answer and the question are both in the tests: does the code work for other values? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
+				return
+			}
+		}
+	}
+}

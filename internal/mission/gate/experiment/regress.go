@@ -1,0 +1,367 @@
+package experiment
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+)
+
+// runBoth runs the checks on both sides: what passes on the base must pass on the head.
+func (x *experiments) runBoth(ctx context.Context) (err error) {
+	if err := x.setUp(ctx, x.base); err != nil {
+		return err
+	}
+	if x.onBase, err = x.runAll(ctx, &variant{on: "base", of: x.base}, x.proofs()); err != nil {
+		return err
+	}
+	x.warm.Store(true)
+	if err := x.setUp(ctx, x.head); err != nil {
+		return err
+	}
+	if x.onHead, err = x.runAll(ctx, &variant{on: "candidate", of: x.head}, x.proofs()); err != nil {
+		return err
+	}
+	x.assignRoles()
+	for _, c := range x.proofs() {
+		if err := x.compareCheck(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareCheck reports a check that is worse on the head than on the base.
+func (x *experiments) compareCheck(ctx context.Context, c pawl.Check) error {
+	was, is := x.onBase[c.ID], x.onHead[c.ID]
+	if is.tests == nil {
+		if is.OK() && (c.Tests == "" || was.tests == nil) || !was.OK() && was.Fault == is.Fault && was.tests == nil {
+			return nil
+		}
+		if c.Tests != "" {
+			x.findf(Failure, "check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ended(is), is.text, is.Tail)
+			return nil
+		}
+		x.findf(Failure, "check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, ended(is), is.Tail)
+		return nil
+	}
+	bad, err := x.steady(ctx, c, worseTests(was.tests, is.tests))
+	if err != nil {
+		return err
+	}
+	for _, name := range bad {
+		x.findf(Failure, "test-failed", name, "test %s fails", name)
+	}
+	for _, holder := range is.tests.Broken {
+		if was.tests == nil || !slices.Contains(was.tests.Broken, holder) {
+			x.findf(Failure, "tests-broken", holder, "the tests of %s cannot run: they do not build, or they end too early:\n%s", holder, is.Tail)
+		}
+	}
+	if !is.OK() && len(bad) == 0 && len(is.tests.Broken) == 0 && (was.OK() || is.Fault != "") && len(is.tests.Names(inventory.Failed)) == 0 {
+		x.findf(Failure, "check-failed", c.ID, "%s %s, although no test fails:\n%s", c.ID, ended(is), is.Tail)
+	}
+	return nil
+}
+
+// worseTests returns the tests that fail now and did not before.
+func worseTests(was, is *inventory.Inventory) (names []string) {
+	for _, name := range is.Names(inventory.Failed) {
+		if was == nil || was.Tests[name] != inventory.Failed {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// repeats is how often a test that fails is repeated on the base, to see whether it is flaky there.
+const repeats = 3
+
+// steady returns those of the tests that fail on the head and are not flaky on the base.
+func (x *experiments) steady(ctx context.Context, c pawl.Check, names []string) ([]string, error) {
+	was := x.onBase[c.ID].tests
+	known := func(name string) bool { return was != nil && was.Tests[name] == inventory.Passed }
+	if !slices.ContainsFunc(names, known) {
+		return names, nil
+	}
+	flaky := map[string]bool{}
+	for range repeats {
+		r, err := x.runCheck(ctx, &variant{on: "base again", of: x.base}, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if known(name) && r.tests != nil && r.tests.Tests[name] == inventory.Failed {
+				flaky[name] = true
+			}
+		}
+	}
+	for name := range flaky {
+		x.findf(Note, "flaky", name, "test %s is flaky, also on the base", name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return flaky[name] }), nil
+}
+
+// codeError matches messages about code that does not fit together, rather than about a wrong result.
+var codeError = regexp.MustCompile(`\b(ImportError|ModuleNotFoundError|NameError|AttributeError|SyntaxError|IndentationError|ReferenceError|NoMethodError|ClassNotFoundException|NoSuchMethodError|LoadError)\b|` +
+	`TypeError: .*(argument|is not a (function|constructor)|not callable|not iterable|undefined)|` +
+	`is not defined|has no attribute|undefined reference|undefined:|undefined method|undefined (function|variable|name)|cannot find (symbol|module|package|name)|Cannot find module|Call to undefined|` +
+	`(?m)^[^\s:]+:\d+(:\d+)?: (fatal )?error:|error\[E\d+\]|error: could not compile|\[build failed\]|no required module|is not in std|command not found|No rule to make target|implicit declaration|unresolved import|not enough arguments|too many arguments|build failed|No such file or directory|ENOENT`)
+
+// oldTests runs the base's tests on the head's code: what worked must still work.
+func (x *experiments) oldTests(ctx context.Context) error {
+	restored := x.withRole(test, setting)
+	inline := x.oldInline()
+	if len(restored) == 0 && len(inline) == 0 {
+		return x.countHolding(x.onHead)
+	}
+	like := map[string]*side{}
+	for _, p := range restored {
+		like[p] = x.base
+	}
+	v := &variant{on: "old tests", of: x.head, like: like, write: inline}
+	results, err := x.runAll(ctx, v, x.tests())
+	if err != nil {
+		return err
+	}
+	settings := x.withRole(setting)
+	if len(settings) > 0 && !x.allHold(results) {
+		// The new code may need what the settings add, such as a dependency.
+		if again, err := x.withNewSettings(ctx, v, settings, results); err != nil {
+			return err
+		} else if again != nil {
+			results = again
+		}
+	}
+	for _, c := range x.tests() {
+		if err := x.compareOld(ctx, c, results[c.ID]); err != nil {
+			return err
+		}
+	}
+	return x.countHolding(results)
+}
+
+// withNewSettings repeats old tests with the settings of the head, if those of the base do not fit the new code. It
+// returns nil if they fit, or if the new settings make no difference.
+func (x *experiments) withNewSettings(ctx context.Context, v *variant, settings []string, before map[string]result) (map[string]result, error) {
+	misfit := false
+	for _, c := range x.tests() {
+		r := before[c.ID]
+		misfit = misfit || !x.holds(c, r) && codeError.MatchString(r.output)
+	}
+	if !misfit {
+		return nil, nil
+	}
+	other := *v
+	other.on, other.like = "old tests, new settings", maps.Clone(v.like)
+	for _, p := range settings {
+		delete(other.like, p)
+	}
+	return x.runAll(ctx, &other, x.tests())
+}
+
+// oldInline returns the files with product code of the head and inline tests of the base.
+func (x *experiments) oldInline() map[string][]byte {
+	files := map[string][]byte{}
+	for _, p := range x.withRole(product) {
+		was, ok := x.base.read(p)
+		if !ok {
+			continue
+		}
+		is, ok := x.head.read(p)
+		if !ok {
+			continue
+		}
+		if text, ok := swapInline(p, is, was); ok {
+			files[p] = text
+		}
+	}
+	return files
+}
+
+// holds reports whether the tests of the base pass in a run.
+func (x *experiments) holds(c pawl.Check, r result) bool {
+	was := x.onBase[c.ID]
+	if was.tests == nil {
+		return r.OK() || !was.OK()
+	}
+	if r.tests == nil {
+		return false
+	}
+	return len(x.lost(c, r)) == 0
+}
+
+func (x *experiments) allHold(results map[string]result) bool {
+	return !slices.ContainsFunc(x.tests(), func(c pawl.Check) bool { return !x.holds(c, results[c.ID]) })
+}
+
+// lost returns the tests that passed on the base and do not in a run. It leaves out subtests of a test that is lost, and
+// what was approved.
+func (x *experiments) lost(c pawl.Check, r result) (names []string) {
+	was := x.onBase[c.ID].tests
+	for _, name := range was.Names(inventory.Passed) {
+		whole := was.Whole(name)
+		if r.tests.Tests[name] == inventory.Passed || x.Approved(name) || x.Approved(whole) {
+			continue
+		}
+		if whole != name && was.Tests[whole] == inventory.Passed && r.tests.Tests[whole] != inventory.Passed {
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// compareOld reports the tests of the base that do not hold on the new code.
+func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) error {
+	was := x.onBase[c.ID]
+	if x.holds(c, r) {
+		return nil
+	}
+	misfit := codeError.MatchString(r.output)
+	if was.tests == nil || r.tests == nil {
+		if x.Approved(c.ID) {
+			return nil
+		}
+		if misfit {
+			x.find(Finding{Question, "old-tests", c.ID, "the tests of the base do not fit the new code, so they cannot tell whether it still works: approve that they change?\n" + r.Tail, c.ID})
+			return nil
+		}
+		x.find(Finding{Failure, "old-tests", c.ID, "with the tests of the base, " + c.ID + " " + ended(r) + ":\n" + r.Tail, c.ID})
+		return nil
+	}
+	names, err := x.steady(ctx, c, x.lost(c, r))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		_, there := r.tests.Tests[name]
+		broken := slices.Contains(r.tests.Broken, inventory.Holder(name))
+		switch message := r.tests.Messages[name]; {
+		case !there && broken, !there && len(r.tests.Broken) > 0 && misfit, x.misfit(message):
+			x.find(Finding{Question, "old-tests", name, "test " + name + " of the base does not fit the new code, so it cannot tell whether that still works: approve that it changes?", name})
+		case !there:
+			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base does not run with the new code: something skips it or ends the tests early", name})
+		default:
+			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base is " + string(r.tests.Tests[name]) + " with the new code; if that is wanted, approve it", name})
+		}
+	}
+	return nil
+}
+
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{2,}`)
+
+// misfit reports whether a test of the base fails because it uses something that the new code does not have: the first line
+// of the message is about code that does not fit together, and names something that the tests of the base name.
+func (x *experiments) misfit(message string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(message, ": \n"), "\n")
+	if strings.Contains(first, "AssertionError") || !codeError.MatchString(first) {
+		return false
+	}
+	named := map[string]bool{}
+	for _, w := range word.FindAllString(first, -1) {
+		named[w] = !common[w]
+	}
+	return slices.ContainsFunc(x.withRole(test), func(p string) bool {
+		body, _ := x.base.read(p)
+		return slices.ContainsFunc(word.FindAll(body, -1), func(w []byte) bool { return named[string(w)] })
+	})
+}
+
+// common are words of messages that say nothing about a test.
+var common = map[string]bool{
+	"ImportError": true, "NameError": true, "AttributeError": true, "TypeError": true, "ReferenceError": true, "Error": true, "name": true, "not": true, "defined": true,
+	"function": true, "has": true, "attribute": true, "module": true, "object": true, "argument": true, "arguments": true, "the": true, "and": true, "from": true, "import": true,
+	"cannot": true, "undefined": true, "error": true, "self": true, "positional": true, "missing": true, "required": true, "takes": true, "given": true, "were": true, "but": true, "str": true, "int": true,
+}
+
+func (x *experiments) countHolding(results map[string]result) error {
+	for _, c := range x.tests() {
+		was, r := x.onBase[c.ID].tests, results[c.ID].tests
+		if was == nil || r == nil {
+			continue
+		}
+		for _, name := range was.Names(inventory.Passed) {
+			if r.Tests[name] == inventory.Passed {
+				x.out.Holding++
+			}
+		}
+	}
+	return nil
+}
+
+// newTests runs the head's tests on the base's code, and counts those that need the change.
+func (x *experiments) newTests(ctx context.Context) error {
+	restored := x.withRole(product, data)
+	if len(restored) == 0 || len(x.withRole(test)) == 0 && len(x.newInline()) == 0 {
+		return nil
+	}
+	like := map[string]*side{}
+	for _, p := range restored {
+		like[p] = x.base
+	}
+	inline := x.newInline()
+	results, err := x.runAll(ctx, &variant{on: "new tests", of: x.head, like: like, write: inline}, x.tests())
+	if err != nil {
+		return err
+	}
+	fresh := 0
+	for _, c := range x.tests() {
+		is, r := x.onHead[c.ID].tests, results[c.ID].tests
+		if is == nil {
+			if !results[c.ID].OK() {
+				x.out.New++
+			}
+			continue
+		}
+		for _, name := range is.Names(inventory.Passed) {
+			if was := x.onBase[c.ID].tests; was != nil && was.Tests[name] == inventory.Passed && (r == nil || r.Tests[name] == inventory.Passed) {
+				continue
+			}
+			fresh++
+			if r == nil || r.Tests[name] != inventory.Passed {
+				x.out.New++
+			}
+		}
+	}
+	if fresh > 0 && x.out.New == 0 {
+		x.findf(Note, "new-tests", "", "no new test fails on the old code: the tests do not show what the change is for")
+	}
+	return nil
+}
+
+// newInline returns the files with product code of the base and inline tests of the head.
+func (x *experiments) newInline() map[string][]byte {
+	files := map[string][]byte{}
+	for _, p := range x.withRole(product) {
+		is, ok := x.head.read(p)
+		if !ok {
+			continue
+		}
+		was, ok := x.base.read(p)
+		if !ok {
+			continue
+		}
+		if text, ok := swapInline(p, was, is); ok {
+			files[p] = text
+		}
+	}
+	return files
+}
+
+// each calls do for all items at once; slots bound what runs.
+func each[T any](ctx context.Context, items []T, do func(ctx context.Context, item T) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, item := range items {
+		g.Go(func() error { return do(ctx, item) })
+	}
+	return g.Wait()
+}
+
+// lines splits a text into lines with their ends.
+func lines(text []byte) []string { return slices.Collect(strings.Lines(string(text))) }
