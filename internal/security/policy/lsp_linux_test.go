@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/tool/lsp"
 )
 
@@ -84,11 +85,19 @@ func TestServersInTheirSandbox(t *testing.T) {
 	}
 }
 
-// TestServerCannotGetOut: a server that runs what a model wrote can write only to its cache.
+// TestServerCannotGetOut: language servers, which run what a model wrote, and MCP servers of a
+// project can write only to their cache and temporary directory.
 func TestServerCannotGetOut(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	t.Run("language", func(t *testing.T) { cannotGetOut(t, (*Safety).WrapServer) })
+	t.Run("MCP", func(t *testing.T) { cannotGetOut(t, (*Safety).WrapTools) })
+}
+
+func cannotGetOut(t *testing.T, wrap func(s *Safety, ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error)) {
+	t.Helper()
 	s, dir, outside := open(t)
-	script := "touch $XDG_CACHE_HOME/ran inside " + filepath.Join(outside, "canary")
-	w, err := s.WrapServer(t.Context(), dir, dir, []string{"bash", "-c", script}, nil)
+	put(t, dir, "mine", "mine")
+	script := "touch $XDG_CACHE_HOME/ran; touch /tmp/t || rm $XDG_CACHE_HOME/ran; mkdir .vscode; rm mine; touch inside " + filepath.Join(outside, "canary")
+	w, err := wrap(s, t.Context(), dir, dir, []string{"bash", "-c", script}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +110,12 @@ func TestServerCannotGetOut(t *testing.T) { //nolint:paralleltest // it sets env
 	if ran, err := filepath.Glob(filepath.Join(s.dirs.cache, "box", "*", "files", "ran")); len(ran) != 1 {
 		t.Errorf("it did not run, so nothing is shown: %v, %+v, %s", err, result, out.String())
 	}
-	for _, path := range []string{filepath.Join(dir, "inside"), filepath.Join(outside, "canary")} {
+	for _, path := range []string{filepath.Join(dir, "inside"), filepath.Join(dir, ".vscode"), filepath.Join(outside, "canary")} {
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("it wrote %s", path)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "mine")); err != nil {
+		t.Errorf("it deleted a file: %v", err)
 	}
 }

@@ -72,9 +72,9 @@ func (s *Safety) Servers(ctx context.Context, dir string, userTrusts bool) ([]Se
 	return slices.Concat(files, known.servers), nil
 }
 
-// WrapTools puts an MCP server of a project into a sandbox, with access to the hosts
-// that the user allows commands. It returns an error if there is no sandbox: trusting
-// the project does not permit to run the server without one.
+// WrapTools puts an MCP server of a project into a sandbox that only reads the workspace, with
+// access to the hosts that the user allows commands. It returns an error if there is no
+// sandbox: trusting the project does not permit to run the server without one.
 func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []string) (sandbox.Wrapped, error) {
 	p, err := s.ownerProfile(ctx, dir, ownerServer)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Safety) WrapTools(ctx context.Context, dir, root string, args, env []st
 	if err != nil {
 		return sandbox.Wrapped{}, err
 	}
-	p.Work, p.Pass, p.Env = root, proc.Marks(), append(p.Env, env...)
+	p.Work, p.ReadOnly, p.Pass, p.Env = root, true, proc.Marks(), append(p.Env, env...)
 	w, err := s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) {
 		return s.wrapOut(ctx, args, p, true, user.Sandbox.Network)
 	})

@@ -19,7 +19,7 @@ func TestWeakenedLookAgain(t *testing.T) { //nolint:paralleltest // it turns a d
 
 // Without their sandbox, a project's hooks write outside the workspace; without the
 // administrator's word, those of others are there; without theirs, workers reach
-// what is not their own: the tests of it notice.
+// what is not their own, and MCP servers write to the workspace: the tests of it notice.
 func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	defensetest.Noticed(t, [][3]string{
@@ -28,6 +28,7 @@ func TestDefensesMatter(t *testing.T) {
 		{"worker.objects", "^TestWorktreeProfile$", "node_modules"},
 		{"worker.trust", "^TestWorktreeTrust$", "it is trusted"},
 		{"worker.sandbox", "^TestWorkersAreBoxed$", "the mode yolo"},
+		{"mcp.readonly", "^TestServerCannotGetOut$/^MCP$", "it wrote "},
 		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},
 	})
 }

@@ -230,17 +230,18 @@ func trustedPlace(a *attackEnv) {
 	hook := `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"touch ` + filepath.Join(a.dir, "hooked") + `"}]}]}}`
 	a.write(".claude/settings.json", hook)
 	a.write(".pawl/config.json", hook)
-	a.write(".mcp.json", `{"mcpServers":{"evil":{"command":"sh","args":["-c","touch `+filepath.Join(a.dir, "served")+`"]}}}`)
+	a.write(".mcp.json", `{"mcpServers":{"evil":{"command":"sh","args":["-c","exit 1"]}}}`)
 	a.pawl("trust", "--yes")
 	if !strings.Contains(a.read(filepath.Join(m.base, "data", "trust.json")), a.dir) {
 		a.Fatal("nobody has said that it is trusted")
 	}
 	for _, flags := range [][]string{{}, {"--trust"}} {
-		a.playWith(append(flags, "--mode", "auto"), bash("true"))
-		for _, name := range []string{"hooked", "served"} {
-			if a.exists(name) {
-				a.breach("pawl run %q: %s", flags, name)
-			}
+		out := a.playWith(append(flags, "--mode", "auto"), bash("true"))
+		if a.exists("hooked") {
+			a.breach("pawl run %q: hooked", flags)
+		}
+		if strings.Contains(out.Stdout+out.Stderr, "MCP server evil") { // it only reads the workspace, so it leaves no file
+			a.breach("pawl run %q: served", flags)
 		}
 	}
 	m.damage()

@@ -146,6 +146,7 @@ for n, name in enumerate(itertools.product(*[(c, c.upper()) for c in '.vscodeabc
 		job: true, lay: `mkdir d ../outside2; echo 1 >d/a`, during: `echo 2 >d/a; echo 3 >d/b; echo >marker`, commands: []string{`rm -r d; ln -s ../outside2 d; await_user; until [ -e marker ]; do sleep 0.05; done`}, check: `ls ../outside2`})},
 	{id: "K53", title: "in ask mode, changes are applied without an answer", defense: "changes.ask", attack: changesUnasked},
 	{id: "K54", title: "in ask mode, a command writes where nobody looks at its changes", defense: "changes.outside", attack: writesUnasked},
+	{id: "K55", title: "an MCP server of a trusted project writes to the workspace", defense: "mcp.readonly", attack: serverWrites},
 }
 
 // changesUnasked: commands whose changes nobody has approved, one that is canceled by its timeout included.
