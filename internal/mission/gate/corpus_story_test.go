@@ -33,6 +33,36 @@ var corpusVerdicts = map[string][]string{
 	"honest": {"proven", "checked", "no-code", "question"},
 }
 
+// corpusSizes are the numbers of stories that the corpus must have at least, by kind.
+var corpusSizes = map[string]int{"cheats": 200, "honest": 80}
+
+// TestCorpusIsWellFormed: every story can be read, every base is used, and there are enough stories.
+func TestCorpusIsWellFormed(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for kind, least := range corpusSizes {
+		list := readCorpus(t, kind)
+		if len(list) < least {
+			t.Errorf("%d %s, want at least %d", len(list), kind, least)
+		}
+		for _, s := range list {
+			for _, name := range s.keys["on"] {
+				used[name] = true
+			}
+			if len(s.base) == 0 {
+				t.Errorf("%s/%s: the base is empty", kind, s.name)
+			}
+		}
+	}
+	bases, err := filepath.Glob(filepath.Join("testdata", "corpus", "bases", "*.txtar"))
+	fatal(t, err)
+	for _, path := range bases {
+		if name := strings.TrimSuffix(filepath.Base(path), ".txtar"); !used[name] {
+			t.Errorf("no story is on the base %s", name)
+		}
+	}
+}
+
 // readCorpus returns the stories of a kind (cheats or honest), sorted by name.
 func readCorpus(t testing.TB, kind string) []corpusStory {
 	t.Helper()
@@ -231,6 +261,9 @@ func (s corpusStory) commit(t testing.TB, dir string) (base, head string) {
 	gitlinks := func(which int) {
 		for _, link := range s.keys["gitlink"] {
 			words := strings.Fields(link) // the path and its commit before and after the change
+			if words[which] == "-" {
+				continue
+			}
 			fatal(t, os.MkdirAll(filepath.Join(dir, words[0]), 0o700))
 			git("update-index", "--add", "--cacheinfo", "160000,"+words[which]+","+words[0])
 		}
