@@ -299,8 +299,10 @@ func reportedIn(c pawl.Check, v *inventory.Inventory, p, name string) bool {
 	return slices.ContainsFunc(v.Broken, func(b string) bool { return strings.Contains(b, strings.TrimSuffix(path.Base(p), path.Ext(p))) })
 }
 
-// maxExpectations bounds the files in which an expectation is changed.
-const maxExpectations = 4
+const (
+	maxExpectations = 4 // files in which an expectation is changed, one at a time
+	maxRounds       = 3 // expectations of each test that are changed, if the check reports its tests
+)
 
 // expectations changes what tests of the base expect: those that the base notices must be noticed with the head's code,
 // helpers and settings too.
@@ -310,10 +312,7 @@ func (x *experiments) expectations(ctx context.Context) error {
 		if !was.OK() || !x.onHead[c.ID].OK() {
 			continue
 		}
-		tries := x.wrongTests(c)
-		if was.tests != nil {
-			tries = merged(tries)
-		}
+		tries := x.wrongTests(c, was.tests != nil)
 		if err := each(ctx, tries, func(ctx context.Context, write map[string][]byte) error { return x.expectWrong(ctx, c, write) }); err != nil {
 			return err
 		}
@@ -321,43 +320,73 @@ func (x *experiments) expectations(ctx context.Context) error {
 	return nil
 }
 
-// merged combines the changes of several files into one.
-func merged(list []map[string][]byte) []map[string][]byte {
-	if len(list) == 0 {
-		return nil
-	}
-	all := map[string][]byte{}
-	for _, write := range list {
-		for p, text := range write {
-			all[p] = text
-		}
-	}
-	return []map[string][]byte{all}
-}
-
-// wrongTests returns test files of the base, each with one wrong expectation. Files that the change touches come first.
-func (x *experiments) wrongTests(c pawl.Check) (list []map[string][]byte) {
+// wrongTests returns test files of the base with wrong expectations. If the check reports its tests, then a set has one in
+// each test of all files; otherwise it has only one, and files that the change touches come first.
+func (x *experiments) wrongTests(c pawl.Check, reports bool) (sets []map[string][]byte) {
 	files := x.testFiles(x.base, c)
 	slices.SortStableFunc(files, func(a, b string) int {
 		return btoi(slices.Contains(x.changed, b)) - btoi(slices.Contains(x.changed, a))
 	})
-	for _, p := range files {
-		if _, ok := x.head.entries[p]; !ok || len(list) == maxExpectations {
-			continue
+	for round := range maxRounds {
+		all := map[string][]byte{}
+		for _, p := range files {
+			if _, ok := x.head.entries[p]; !ok {
+				continue
+			}
+			body, ok := x.base.read(p)
+			if !ok {
+				continue
+			}
+			text, ok := wrongIn(p, body, round, reports)
+			switch {
+			case ok && reports:
+				all[p] = text
+			case ok && len(sets) < maxExpectations:
+				sets = append(sets, map[string][]byte{p: text})
+			}
 		}
-		body, ok := x.base.read(p)
-		if !ok {
-			continue
-		}
-		src, ok := mutate.Parse(p, body)
-		if !ok {
-			continue
-		}
-		if found := src.Expectations(); len(found) > 0 {
-			list = append(list, map[string][]byte{p: src.Replace(found[0])})
+		if len(all) > 0 {
+			sets = append(sets, all)
 		}
 	}
-	return list
+	return sets
+}
+
+// wrongIn returns a test file with wrong expectations: one in each test, where blank lines separate tests, or only one.
+func wrongIn(p string, body []byte, round int, each bool) ([]byte, bool) {
+	src, ok := mutate.Parse(p, body)
+	if !ok {
+		return nil, false
+	}
+	found := src.Expectations()
+	if !each {
+		if round >= len(found) {
+			return nil, false
+		}
+		return src.Replace(found[round]), true
+	}
+	tests := map[int][]mutate.Literal{} // by the blank line before
+	rows := lines(body)
+	for _, l := range found {
+		block := l.Line
+		for block > 0 && strings.TrimSpace(rows[block-1]) != "" {
+			block--
+		}
+		tests[block] = append(tests[block], l)
+	}
+	var chosen []mutate.Literal
+	for _, list := range tests {
+		if round < len(list) {
+			chosen = append(chosen, list[round])
+		}
+	}
+	slices.SortFunc(chosen, func(a, b mutate.Literal) int { return b.Start - a.Start }) // so that the positions of the others stay
+	for _, l := range chosen {
+		if src, ok = mutate.Parse(p, src.Replace(l)); !ok {
+			return nil, false
+		}
+	}
+	return src.Text, len(chosen) > 0
 }
 
 func btoi(b bool) int {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/mutate"
 )
 
 // edit is the changed lines of a file: numbers of added lines in the head and of removed lines in the base.
@@ -20,11 +21,10 @@ const maxPatch = 64 << 20
 
 var hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// readEdits reads the changed lines of all files. Changes of white space do not count, and a file that was only moved has
-// no changed lines.
+// readEdits reads the changed lines of all files. A file that was only moved has no changed lines.
 func (x *experiments) readEdits(ctx context.Context) error {
 	patch, err := x.Repo.Run(ctx, git.Call{
-		Args: []string{"diff-tree", "-r", "-p", "-M", "-w", "--ignore-blank-lines", "--unified=0", "--no-prefix"}, Refs: []string{x.Base, x.Head}, Limit: maxPatch,
+		Args: []string{"diff-tree", "-r", "-p", "-M", "--unified=0", "--no-prefix"}, Refs: []string{x.Base, x.Head}, Limit: maxPatch,
 	})
 	if err != nil {
 		return err
@@ -96,16 +96,33 @@ func (x *experiments) behaves(p string) bool {
 	if x.roles[p] != product {
 		return true
 	}
-	e := x.edits[p]
-	if e == nil {
+	if x.edits[p] == nil {
 		_, was := x.base.entries[p]
 		_, is := x.head.entries[p]
 		return was && is && x.base.entries[p].Mode != x.head.entries[p].Mode
 	}
-	if len(x.changedCode(p)) > 0 {
-		return true
+	if x.sameCode(p) {
+		return false
 	}
-	return x.removedCode(p)
+	return len(x.changedCode(p)) > 0 || x.removedCode(p)
+}
+
+// sameCode reports whether a file differs in comments and white space only.
+func (x *experiments) sameCode(p string) bool {
+	was, ok := x.base.read(p)
+	if !ok {
+		return false
+	}
+	is, ok := x.head.read(p)
+	if !ok {
+		return false
+	}
+	a, ok := parse(p, was)
+	if !ok {
+		return false
+	}
+	b, ok := parse(p, is)
+	return ok && mutate.Same(a, b)
 }
 
 // removedCode reports whether lines with code were removed.

@@ -9,15 +9,21 @@ import (
 )
 
 // underTest matches code that asks whether it runs under test.
-var underTest = regexp.MustCompile(`testing\.Testing\(\)|PYTEST_|["']pytest["']|["']unittest["']|["']_pytest|NODE_ENV|JEST_WORKER|VITEST|NODE_TEST_CONTEXT|\.test["'` + "`" + `]|flag\.Lookup\("test|inspect\.(stack|currentframe)|sys\._getframe|runtime\.Callers?\b|` +
+var underTest = regexp.MustCompile(`testing\.Testing\(\)|PYTEST_|["']pytest["']|["']unittest["']|["']_pytest|NODE_ENV|JEST_WORKER|require\.cache|VITEST|NODE_TEST_CONTEXT|\.test["'` + "`" + `]|flag\.Lookup\("test|inspect\.(stack|currentframe)|sys\._getframe|runtime\.Callers?\b|` +
 	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL`)
 
 var (
+	// place matches code that asks where it runs, who runs it or what was loaded, and testWord a word of tests.
+	place    = regexp.MustCompile(`argv|require\.main|__file__|os\.Args|current_exe|\$0|getcwd|Getwd|\bcwd\b|hostname|getuser|getlogin|\bUSER\b|whoami|environ|[Gg]etenv|process\.env|env::var|System\.getProperty|stackTrace|StackTrace|BASH_SOURCE|FUNCNAME|caller|__name__|sys\.modules|get_included_files|\$PROGRAM_NAME`)
+	testWord = regexp.MustCompile(`(?i)test|spec\b|harness|jest|mocha|runner|junit|\bci\b`)
+	chance   = regexp.MustCompile(`\b(rand|random|mt_rand|randint|RANDOM|IntN|Intn|getpid)\b|Math\.random`)
+	decides  = regexp.MustCompile(`\bif\b|\bunless\b|\bwhile\b|\?|&&|\|\||\band\b|\bor\b`)
+
 	silenced = regexp.MustCompile(`(?i)//\s*nolint|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|eslint-disable|@ts-(ignore|nocheck|expect-error)|#\[allow\(|istanbul ignore|c8 ignore|pragma:\s*no cover|@SuppressWarnings|NOLINT|rubocop:disable|phpcs:ignore|shellcheck disable`)
 	unready  = regexp.MustCompile(`(?i)\b(TODO|FIXME|XXX|not implemented|NotImplemented|unimplemented!|todo!)`)
 )
 
-// elsewhere matches tests that read what is not part of the project, such as its history.
+// elsewhere matches tests that read the history of the repository, or processes.
 var elsewhere = regexp.MustCompile(`packed-refs|\.git/(refs|objects|HEAD|logs|index)|/proc/(self|\d)|\bgit[", ]+(show|log|stash|cat-file|rev-list)\b`)
 
 // addedLines calls do for each line that the change adds to a file.
@@ -36,15 +42,17 @@ func (x *experiments) addedLines(p string, do func(n int, line string)) {
 }
 
 // addNotes adds what a reviewer should look at. Only three kinds keep a change from being proven, because no experiment
-// sees them: code that asks whether it runs under test, answers that are copied from the tests, and tests that read what
-// is not part of the project.
+// sees them: code that asks whether it runs under test, answers that are copied from the tests, and tests that read the
+// history of the repository.
 func (x *experiments) addNotes() {
 	expected := x.testLiterals()
 	for _, p := range x.withRole(product) {
 		x.addedLines(p, func(n int, line string) {
 			switch {
-			case underTest.MatchString(line):
+			case underTest.MatchString(line), place.MatchString(line) && testWord.MatchString(line):
 				x.findf(Question, "under-test", p, "%s:%d asks where it runs: does it behave the same without tests? %s", p, n, line)
+			case chance.MatchString(line) && decides.MatchString(line):
+				x.findf(Question, "chance", p, "%s:%d depends on chance: is it right each time? %s", p, n, line)
 			case silenced.MatchString(line):
 				x.findf(Note, "silenced", p, "%s:%d silences a check: %s", p, n, line)
 			case unready.MatchString(line):
@@ -58,7 +66,7 @@ func (x *experiments) addNotes() {
 	for _, p := range x.withRole(test) {
 		x.addedLines(p, func(n int, line string) {
 			if elsewhere.MatchString(line) {
-				x.findf(Question, "elsewhere", p, "%s:%d reads what is not part of the project: why? %s", p, n, line)
+				x.findf(Question, "elsewhere", p, "%s:%d reads the history of the repository, or a process: why? %s", p, n, line)
 			}
 		})
 	}
@@ -92,6 +100,9 @@ func plain(l mutate.Literal) string { return strings.Trim(l.Text, "\"'`") }
 // trivial are values that occur everywhere.
 var trivial = []string{"", "0", "1", "-1", "2", "10", "100", "true", "false", "nil", "null", "None", "True", "False", " ", ",", "\\n", "utf-8"}
 
+// pairsOfLiterals matches a question and an answer in a table.
+var pairsOfLiterals = regexp.MustCompile(`(\d|["'` + "`" + `])\s*(:|=>|,|->)\s*(\d|["'` + "`" + `-])`)
+
 var (
 	comparison = regexp.MustCompile(`==|===|\bcase\b|\bwhen\b|\bin\b|=>|\bmatch\b|\.get\(|-eq|\bequals\b|\[\[? .* = `)
 	answer     = regexp.MustCompile(`\breturn\b|=>|\becho\b|\bprintf?\b|:\s|\byield\b|->|\bthen\b`)
@@ -110,6 +121,10 @@ func (x *experiments) hardCoded(src *mutate.Source, added []int, rows []string, 
 		return len(byLine[n]) > 0 && !slices.ContainsFunc(byLine[n], func(v string) bool { return !expected[v] })
 	}
 	for _, n := range added {
+		if 0 < n && n <= len(rows) && known(n) && len(pairsOfLiterals.FindAllString(rows[n-1], -1)) > 1 {
+			x.findf(Question, "hard-coded", src.Path, "%s:%d: all values of this table are in the tests: does the code work for others? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
+			return
+		}
 		if n < 1 || n > len(rows) || !known(n) || !comparison.MatchString(rows[n-1]) {
 			continue
 		}
