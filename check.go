@@ -18,8 +18,8 @@ type Check struct {
 	Env     []string      `json:"env,omitempty"`     // NAME=value, added to a clean environment
 	Network []string      `json:"network,omitempty"` // hosts that it may reach; none means no network
 	Timeout time.Duration `json:"timeout,omitempty"` // 0 means the default of the gate
-	Tests   string        `json:"tests,omitempty"`   // format of the test results: gotest, junit, jest, cargo; "" if it runs no tests
-	Report  string        `json:"report,omitempty"`  // the file with the test results, relative to Dir; "" means standard output
+	Tests   string        `json:"tests,omitempty"`   // format of the test results, such as gotest or junit; "" if it runs no tests
+	Report  string        `json:"report,omitempty"`  // the file with the test results, relative to Dir, or a pattern for several; "" means standard output
 }
 
 // CheckKind is the kind of a [Check].

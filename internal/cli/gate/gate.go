@@ -32,6 +32,7 @@ type gateFlags struct {
 	timeout       time.Duration
 	approval      pawl.Approval
 	reviewed      bool
+	explained     bool
 }
 
 // Command returns 'pawl gate'.
@@ -51,11 +52,13 @@ network access. Then it compares the results:
   - files that define the checks (CI, linters, test runners) must not change
   - nothing may silence a check or detect that it is being tested
 
-Without a command, Pawl runs the checks that it finds in the project: go, npm (jest,
-vitest, node --test), pytest, cargo or make. Uncommitted changes are ignored.
+Without a command, Pawl runs the checks that it finds in the project: the builds,
+linters and tests of most languages and build tools, or the test commands that AGENTS.md
+or CI files name. --explain prints them. Uncommitted changes are ignored.
 
 Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
 		Example: `  pawl gate --base main                      # verify the current branch
+  pawl gate --explain                        # print what it would run, and why
   pawl gate --base main -- make check        # with your own check
   pawl gate --base main --tests junit --report out.xml -- sh gradlew test
   pawl gate --base main --allow-test 'example.org/m::TestOld*'
@@ -68,14 +71,15 @@ Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
 	flags.StringVar(&f.format, "format", "text", "output `format`: text, json, markdown or intoto")
 	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
 	flags.StringVar(&f.tests, "tests", "", "test report `format` of the command: "+strings.Join(gate.TestFormats(), ", "))
-	flags.StringVar(&f.report, "report", "", "test report `file` of the command (default: its output)")
+	flags.StringVar(&f.report, "report", "", "test report `file` of the command, or a pattern for several (default: its output)")
 	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command can reach, separated by commas")
 	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "stop a check after this `duration`")
 	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
 	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
 	flags.BoolVar(&f.reviewed, "reviewed", false, "treat suspicious changes as reviewed")
+	flags.BoolVar(&f.explained, "explain", false, "print the checks and why they were found, without running them")
 	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
-	cli.GroupFlags(cmd, cli.FlagsChecks, "tests", "report", "network", "timeout", "allow-test", "allow-file", "reviewed")
+	cli.GroupFlags(cmd, cli.FlagsChecks, "explain", "tests", "report", "network", "timeout", "allow-test", "allow-file", "reviewed")
 	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
@@ -104,6 +108,9 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	checks, err := f.checks(args)
 	if err != nil {
 		return cli.UsageError(cmd, err)
+	}
+	if f.explained {
+		return f.explainChecks(cmd, checks)
 	}
 	ctx := cmd.Context()
 	g, criteria, candidate, err := f.prepare(ctx, cmd.ErrOrStderr(), checks)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -16,6 +17,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/discover"
+	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
 func hash(text []byte) string {
@@ -31,14 +34,13 @@ func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl
 		return f, err
 	}
 	if len(checks) == 0 {
-		files, err := filesOf(ctx, repo, f.Base)
+		found, err := Discover(ctx, repo, f.Base)
 		if err != nil {
 			return f, err
 		}
-		checks = Discover(files)
-	}
-	if len(checks) == 0 {
-		return f, fault.New(pawl.ErrInvalid, "no checks found for this project").Hint("Name one, such as `pawl gate -- make test`.")
+		for _, c := range found {
+			checks = append(checks, c.Check)
+		}
 	}
 	f.Tools = map[string]string{}
 	for _, c := range checks {
@@ -146,17 +148,28 @@ func changedTools(f pawl.Criteria) (changed []string) {
 	return changed
 }
 
-// filesOf returns the files of a commit.
-func filesOf(ctx context.Context, repo *git.Repo, commit string) (Files, error) {
+// Discover finds the checks of a commit. A project without checks is an error.
+func Discover(ctx context.Context, repo *git.Repo, commit string) ([]discover.Found, error) {
 	entries, err := repo.Tree(ctx, commit)
 	if err != nil {
-		return Files{}, err
+		return nil, err
 	}
-	f := Files{Read: func(name string) ([]byte, error) { return repo.Show(ctx, commit, name) }}
+	f := discover.Files{
+		Read:      func(name string) ([]byte, error) { return repo.Show(ctx, commit, name) },
+		Installed: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+	}
 	for _, e := range entries {
-		if !e.Submodule() && !strings.HasPrefix(e.Path, "node_modules/") {
+		if !e.Submodule() {
 			f.Paths = append(f.Paths, e.Path)
 		}
 	}
-	return f, nil
+	found := discover.Checks(f)
+	if len(found) == 0 {
+		return nil, fault.New(pawl.ErrInvalid, "no checks found for this project").
+			Hint("Name the command that tests it after --, such as `pawl gate -- make test`.")
+	}
+	return found, nil
 }
+
+// TestFormats returns the supported formats of test reports.
+func TestFormats() []string { return slices.Sorted(maps.Keys(inventory.Formats)) }

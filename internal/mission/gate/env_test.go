@@ -179,7 +179,7 @@ func (s story) checks() []pawl.Check {
 			c.Tests, c.Kind = "", pawl.CheckOther
 		}
 		if c.Tests == "junit" || c.Tests == "jest" {
-			c.Report = testReport
+			c.Report = ".pawl-tests.xml"
 		}
 		checks = append(checks, c)
 	}

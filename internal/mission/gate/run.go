@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 const (
 	checkTime = 20 * time.Minute // default timeout of a check
-	maxPrint  = 64 << 20         // maximum size of a check's output or report, in bytes
+	maxPrint  = 64 << 20         // maximum size of a check's output, in bytes
 	maxTail   = 4 << 10          // bytes of the output that are kept
 )
 
@@ -32,12 +31,8 @@ func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult,
 	}
 	work := filepath.Join(p.dir, c.Dir)
 	ran := CheckResult{CheckRun: pawl.CheckRun{Check: c.ID, On: p.on, Tree: p.tree, Args: c.Args}}
-	report := ""
-	if c.Report != "" {
-		report = filepath.Join(work, c.Report)
-		if err := os.RemoveAll(report); err != nil { // an existing report is not from this run
-			return ran, err
-		}
+	if err := inventory.RemoveReports(c, work); err != nil { // an existing report is not from this run
+		return ran, fmt.Errorf("check %s: remove old test reports: %w", c.ID, err)
 	}
 	env := append([]string{"CI=true", "XDG_CACHE_HOME=" + p.cache, "GOFLAGS=", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8"}, c.Env...)
 	wrapped, err := g.Sandbox(ctx, c.Args, sandbox.Profile{Dir: p.dir, Work: work, Env: env, Hidden: g.Hidden, Writable: []string{p.cache}}, c.Network)
@@ -46,11 +41,11 @@ func (g *Gate) run(ctx context.Context, p *checkout, c pawl.Check) (CheckResult,
 	}
 	defer wrapped.Close()
 	ran.Env = envHash(wrapped.Env, p)
-	err = g.execute(ctx, wrapped, work, c, &ran, report)
+	err = g.execute(ctx, wrapped, work, c, &ran)
 	return ran, err
 }
 
-func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string, c pawl.Check, ran *CheckResult, report string) error {
+func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string, c pawl.Check, ran *CheckResult) error {
 	limit := c.Timeout
 	if limit == 0 {
 		limit = checkTime
@@ -59,7 +54,11 @@ func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	out, faults := &capture{limit: maxPrint}, &capture{limit: maxPrint}
-	exit, err := proc.Run(timed, proc.Command{Args: wrapped.Args, Dir: work, Env: wrapped.Env, Bare: true, Files: wrapped.Files, Attr: wrapped.Attr, Output: out, Stderr: faults})
+	command := proc.Command{Args: wrapped.Args, Dir: work, Env: wrapped.Env, Bare: true, Files: wrapped.Files, Attr: wrapped.Attr, Output: out, Stderr: faults}
+	if inventory.Combined(c.Tests) {
+		command.Stderr = nil
+	}
+	exit, err := proc.Run(timed, command)
 	ran.Code, ran.Duration = exit.Code, exit.Duration
 	ran.Output = hash(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
 	ran.Tail = tail(out.kept.String(), faults.kept.String(), c)
@@ -76,7 +75,7 @@ func (g *Gate) execute(ctx context.Context, wrapped sandbox.Wrapped, work string
 		ran.Fault = "killed by signal: " + exit.Signal
 	}
 	if c.Tests != "" {
-		ran.readTests(c, out.kept.Bytes(), report, work)
+		ran.readTests(c, out.kept.Bytes(), work)
 	}
 	return nil
 }
@@ -90,16 +89,8 @@ func (r CheckResult) Summary() string {
 }
 
 // readTests reads the test report of a check.
-func (r *CheckResult) readTests(c pawl.Check, printed []byte, report, work string) {
-	text := printed
-	if report != "" {
-		var err error
-		if text, err = readReport(report); err != nil {
-			r.Text = err.Error()
-			return
-		}
-	}
-	tests, err := inventory.Parse(c.Tests, text, work)
+func (r *CheckResult) readTests(c pawl.Check, printed []byte, work string) {
+	tests, err := inventory.Read(c, work, printed, work)
 	if err != nil {
 		r.Text = err.Error()
 		return
@@ -109,20 +100,6 @@ func (r *CheckResult) readTests(c pawl.Check, printed []byte, report, work strin
 		Passed: len(tests.Names(inventory.Passed)), Failed: len(tests.Names(inventory.Failed)),
 		Skipped: len(tests.Names(inventory.Skipped)), Broken: len(tests.Broken),
 	}
-}
-
-// readReport reads a report file. A link is rejected.
-func readReport(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s was not written", filepath.Base(path))
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxPrint:
-		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", filepath.Base(path), maxPrint>>20)
-	}
-	return os.ReadFile(path) //nolint:gosec // checked above
 }
 
 // envHash hashes an environment, with the paths that differ in each run replaced.

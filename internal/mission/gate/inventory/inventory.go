@@ -31,6 +31,9 @@ type Inventory struct {
 	// Messages says why tests failed, as far as the report tells.
 	Messages map[string]string
 
+	// Files has the files of classes and modules, as far as the report tells them.
+	Files map[string]string
+
 	parts bool // a slash in a name starts a subtest
 }
 
@@ -44,6 +47,10 @@ var Formats = map[string]func(text []byte, root string) (*Inventory, error){
 	"jest":   readJest, // vitest writes the same
 	"cargo":  readCargo,
 	"node":   readNode,
+	"rspec":  readRSpec,
+	"tap":    readTAP,
+
+	"unittest": readUnittest,
 }
 
 // Parse parses the report of a test runner. root is the directory it ran in, to which file names are made
@@ -63,7 +70,7 @@ func Parse(format string, text []byte, root string) (*Inventory, error) {
 }
 
 func empty() *Inventory {
-	return &Inventory{Tests: map[string]Status{}, Messages: map[string]string{}}
+	return &Inventory{Tests: map[string]Status{}, Messages: map[string]string{}, Files: map[string]string{}}
 }
 
 // Holders returns the files, packages and classes of all tests.

@@ -10,6 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+// unittestWant are the tests of the project whose output all versions of Python wrote.
+var unittestWant = Inventory{
+	Tests: map[string]Status{
+		"tests.test_a.A::test_good": Passed, "tests.test_a.A::test_doc": Passed, "tests.test_a.A::test_doc_bad": Failed, "tests.test_a.A::test_error": Failed,
+		"tests.test_a.A::test_skip": Skipped, "tests.test_a.A::test_xfail": Skipped, "tests.test_a.A::test_xpass": Failed, "tests.test_a.A::test_parts": Failed,
+		"tests.test_a.A::test_parts_good": Passed, "tests.test_a.A::test_print": Passed, "tests.test_a.A::test_print_line": Passed,
+		"tests.test_a.A::test_skip_part": Skipped, "tests.test_a.C::test_once": Passed, "tests.test_a.C.Inner::test_inner": Passed,
+		"tests.test_a.Async::test_async": Failed, "tests.test_a.D::test_d": Skipped,
+	},
+	Broken: []string{"tests.test_a.B", "tests.test_a.C", "tests.test_broken", "tests.test_mod"},
+}
+
 // The files in testdata were written by the runners themselves, see their README.
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -48,6 +60,24 @@ func TestParse(t *testing.T) {
 				"src/lib.rs::tests.good": Passed, "src/lib.rs::tests.bad": Failed, "src/lib.rs::tests.off": Skipped, "tests/whole.rs::whole": Passed,
 			},
 		}},
+		"prove.txt": {"tap", Inventory{
+			Tests: map[string]Status{
+				"t/a.t::good": Passed, "t/a.t::bad": Failed, "t/a.t::test 3": Skipped, "t/a.t::todo": Skipped, "t/a.t::parts": Passed, "t/a.t::test 6": Passed,
+				"t/cut.t::first": Passed,
+			},
+			Broken: []string{"t/broken.t", "t/cut.t"},
+		}},
+		"bats.tap": {"tap", Inventory{
+			Tests: map[string]Status{"counts words": Passed, "makes capitals": Failed, "waits": Skipped},
+		}},
+		"rspec.json": {"rspec", Inventory{
+			Tests: map[string]Status{
+				"spec/words_spec.rb::Words counts": Passed, "spec/words_spec.rb::Words fails": Failed, "spec/words_spec.rb::Words waits": Skipped,
+			},
+			Broken: []string{"a file outside of examples"},
+		}},
+		"unittest-3.8.txt":  {"unittest", unittestWant},
+		"unittest-3.13.txt": {"unittest", unittestWant},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +89,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(Inventory{}), cmpopts.IgnoreFields(Inventory{}, "Messages")); diff != "" {
+			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreUnexported(Inventory{}), cmpopts.IgnoreFields(Inventory{}, "Messages", "Files")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -73,6 +103,12 @@ func TestMessages(t *testing.T) {
 		{"pytest.xml", "junit", "test_a::test_bad", "assert False"},
 		{"node.jsonl", "node", "a.test.mjs::inner", "ReferenceError: missing is not defined"},
 		{"jest.json", "jest", "a.test.js::sum fails", "expect"},
+		{"prove.txt", "tap", "t/a.t::bad", "expected: '2'"},
+		{"bats.tap", "tap", "makes capitals", "failed"},
+		{"rspec.json", "rspec", "spec/words_spec.rb::Words fails", "expected: 2"},
+		{"unittest-3.8.txt", "unittest", "tests.test_a.A::test_parts", "AssertionError: 1 == 1"},
+		{"unittest-3.13.txt", "unittest", "tests.test_a.A::test_doc_bad", "AssertionError: 1 != 2"},
+		{"unittest-3.13.txt", "unittest", "tests.test_broken", "No module named 'missing_module'"},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", test.file))
 		if err != nil {
@@ -91,7 +127,9 @@ func TestMessages(t *testing.T) {
 func TestParseFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ format, text string }{
-		"unknown format": {"tap", ""},
+		"unknown format": {"lines", ""},
+		"cut unittest":   {"unittest", "test_a (m.A.test_a) ... ok\n"},
+		"other rspec":    {"rspec", "{}"},
 		"cut go":         {"gotest", `{"Action":"run","Pack`},
 		"cut xml":        {"junit", `<testsuite><testcase name="a">`},
 		"no suite":       {"junit", `<html></html>`},

@@ -82,6 +82,9 @@ func (c junitCase) note(v *Inventory, root string) {
 		return
 	}
 	key := v.add(holder, c.Name, status)
+	if c.File != "" {
+		v.Files[holder] = strings.TrimPrefix(c.File, root)
+	}
 	for _, reason := range []*junitText{c.Failure, c.Error} {
 		if reason != nil {
 			v.Messages[key] = reason.String()
