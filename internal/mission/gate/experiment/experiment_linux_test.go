@@ -180,3 +180,22 @@ func TestVerdicts(t *testing.T) {
 		})
 	}
 }
+
+// TestReports: a check may report in several files, and unittest reports on standard error.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	const many = `mkdir -p a/out b/out; echo '<testsuite><testcase name="one"/></testsuite>' >a/out/1.xml; echo '<testsuite><testcase name="two"/></testsuite>' >b/out/2.xml`
+	const verbose = `{ echo 'test_a (m.A.test_a) ... ok'; echo 'test_b (m.A.test_b) ... ok'; printf '%70s\n' '' | tr ' ' -; echo 'Ran 2 tests in 0.001s'; } >&2`
+	for _, test := range []struct{ format, report, script string }{{"junit", "**/out/*.xml", many}, {"unittest", "", verbose}} {
+		t.Run(test.format, func(t *testing.T) {
+			t.Parallel()
+			c := newConfig(t, map[string]string{"a.txt": "a\n"}, map[string]string{"a.txt": "b\n"}, test.script)
+			c.Checks[0].Tests, c.Checks[0].Report = test.format, test.report
+			r, err := Do(t.Context(), c)
+			must(t, err)
+			if len(r.Runs) == 0 || r.Runs[0].Tests == nil || r.Runs[0].Tests.Passed != 2 {
+				t.Errorf("got %+v", r.Runs)
+			}
+		})
+	}
+}

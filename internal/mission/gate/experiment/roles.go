@@ -116,7 +116,7 @@ func (s *side) fileOf(holder, format string) (string, bool) {
 	if _, ok := s.entries[holder]; ok {
 		return holder, true
 	}
-	if format != "junit" {
+	if format != "junit" && format != "unittest" {
 		return "", false
 	}
 	for name := strings.ReplaceAll(holder, ".", "/"); name != "." && name != "/"; name = path.Dir(name) {

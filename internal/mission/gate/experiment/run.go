@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ import (
 
 const (
 	checkTime = 20 * time.Minute // default timeout of a check
-	maxOutput = 64 << 20         // maximum size of a check's output or report, in bytes
+	maxOutput = 64 << 20         // maximum size of a check's output, in bytes
 	maxTail   = 4 << 10          // bytes of the output that are kept
 )
 
@@ -96,7 +95,11 @@ func (r *result) execute(ctx context.Context, w sandbox.Wrapped, m *mounted, c p
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	out, faults := &capture{limit: maxOutput}, &capture{limit: maxOutput}
-	exit, err := proc.Run(timed, proc.Command{Args: w.Args, Dir: m.own, Env: w.Env, Bare: true, Files: w.Files, Attr: w.Attr, Output: out, Stderr: faults})
+	command := proc.Command{Args: w.Args, Dir: m.own, Env: w.Env, Bare: true, Files: w.Files, Attr: w.Attr, Output: out, Stderr: faults}
+	if c.Tests == "unittest" { // it reports on standard error
+		command.Stderr = nil
+	}
+	exit, err := proc.Run(timed, command)
 	r.Code, r.Duration = exit.Code, exit.Duration
 	r.Output = digest(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
 	r.output = readable(out.kept.String(), faults.kept.String(), c)
@@ -121,15 +124,7 @@ func (r *result) execute(ctx context.Context, w sandbox.Wrapped, m *mounted, c p
 
 // readTests reads the test report of a check.
 func (r *result) readTests(c pawl.Check, printed []byte, m *mounted) {
-	text := printed
-	if c.Report != "" {
-		var err error
-		if text, err = readReport(filepath.Join(m.written, c.Dir, c.Report)); err != nil {
-			r.text = err.Error()
-			return
-		}
-	}
-	tests, err := inventory.Parse(c.Tests, text, filepath.Join(m.profile.Dir, c.Dir))
+	tests, err := inventory.Read(c, filepath.Join(m.written, c.Dir), printed, filepath.Join(m.profile.Dir, c.Dir))
 	if err != nil {
 		r.text = err.Error()
 		return
@@ -139,20 +134,6 @@ func (r *result) readTests(c pawl.Check, printed []byte, m *mounted) {
 		Passed: len(tests.Names(inventory.Passed)), Failed: len(tests.Names(inventory.Failed)),
 		Skipped: len(tests.Names(inventory.Skipped)), Broken: len(tests.Broken),
 	}
-}
-
-// readReport reads a report file. A link is rejected.
-func readReport(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s was not written", filepath.Base(path))
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxOutput:
-		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", filepath.Base(path), maxOutput>>20)
-	}
-	return os.ReadFile(path) //nolint:gosec // checked above
 }
 
 // runAll runs checks on a variant, one after the other. A setup that fails is an error: nothing can be said about the

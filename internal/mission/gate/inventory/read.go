@@ -30,6 +30,9 @@ func Read(c pawl.Check, dir string, printed []byte, root string) (*Inventory, er
 		return Parse(c.Tests, printed, root)
 	}
 	top, err := os.OpenRoot(dir) // links of a change do not lead out of it
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s was not written", c.Report)
+	}
 	if err != nil {
 		return nil, err
 	}
