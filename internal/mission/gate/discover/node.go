@@ -136,9 +136,16 @@ func (p packages) testChecks() (list []Found) {
 		return nil
 	}
 	commands, ok := p.expand(script, 0)
+	var builds []string
 	for _, c := range commands {
 		f := p.runner(c, "has the script test, which runs "+c.program())
 		switch {
+		case building.MatchString(c.program()):
+			builds = append(builds, strings.Join(append(slices.Clone(c.env), c.source...), " "))
+		case f.Args != nil && len(builds) > 0:
+			f = f.inShell(nil)
+			f.Args[2] = "PATH=\"$PWD/node_modules/.bin:$PATH\"; " + strings.Join(builds, " && ") + " && " + f.Args[2]
+			list = append(list, f)
 		case f.Args != nil && !slices.ContainsFunc(list, func(o Found) bool { return o.ID == f.ID }):
 			list = append(list, f)
 		case !preparing.MatchString(c.program()):
@@ -151,8 +158,12 @@ func (p packages) testChecks() (list []Found) {
 	return list
 }
 
-// preparing matches programs in test scripts that test nothing, or that other checks run.
-var preparing = regexp.MustCompile(`^(tsc|eslint|prettier|biome|oxlint|echo|rimraf|rm|mkdir|cp|true|cd|tsup|vite|esbuild|rollup|webpack|swc|babel)$`)
+var (
+	// building matches programs in test scripts that write what the tests need. Each check starts with a clean tree.
+	building = regexp.MustCompile(`^(tsc|tsup|vite|esbuild|rollup|webpack|swc|babel)$`)
+	// preparing matches programs in test scripts that test nothing, or that other checks run.
+	preparing = regexp.MustCompile(`^(eslint|prettier|biome|oxlint|echo|rimraf|rm|mkdir|cp|true|cd)$`)
+)
 
 // expand returns the commands of a script, with those of the scripts that it runs.
 func (p packages) expand(script string, depth int) (list []command, ok bool) {
