@@ -19,8 +19,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
 	"github.com/pawl-dev/pawl/internal/security/policy"
-	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // gateFlags are the flags of 'pawl gate'.
@@ -30,8 +30,9 @@ type gateFlags struct {
 	tests, report string
 	network       []string
 	timeout       time.Duration
+	budget        time.Duration
+	require       string
 	approval      pawl.Approval
-	reviewed      bool
 	explained     bool
 }
 
@@ -40,29 +41,31 @@ func Command() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   "gate [flags] [-- command [argument…]]",
-		Short: "Verify a change: run its checks and detect weakened tests",
-		Long: `Verify a committed change. Pawl runs the project's checks on the commit that the change
-is based on and on its last commit, each in a clean checkout, in the sandbox, without
-network access. Then it compares the results:
+		Short: "Verify a change: break it on purpose and see whether the tests notice",
+		Long: `Verify a committed change by experiments. Pawl runs the project's checks on the commit
+that the change is based on and on its last commit, each in a clean checkout, in the
+sandbox, without network access. Then it runs the tests of one on the code of the other,
+adds mistakes and failing tests, and makes mistakes in the changed lines, to see whether
+the checks notice. No model takes part.
 
-  - checks and tests that passed on the base must still pass
-  - no test may be removed or skipped (renamed tests are recognized)
-  - the tests of the base must pass on the new code, so that none is weakened
-  - new tests must fail on the old code, and must not be flaky
-  - files that define the checks (CI, linters, test runners) must not change
-  - nothing may silence a check or detect that it is being tested
+  proven           nothing fails, and the tests notice mistakes in the changed lines
+  checked          nothing fails, but the tests do not show that the change is right
+  no code changed  documentation, configuration or tests only, and no test is weaker
+  failed           a check fails, a test of the base no longer holds, or the results of
+                   the checks cannot be trusted
 
 Without a command, Pawl runs the checks that it finds in the project: the builds,
 linters and tests of most languages and build tools, or the test commands that AGENTS.md
 or CI files name. --explain prints them. Uncommitted changes are ignored.
 
-Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
+Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require asks,
+130 canceled.`,
 		Example: `  pawl gate --base main                      # verify the current branch
   pawl gate --explain                        # print what it would run, and why
   pawl gate --base main -- make check        # with your own check
   pawl gate --base main --tests junit --report out.xml -- sh gradlew test
   pawl gate --base main --allow-test 'example.org/m::TestOld*'
-  pawl gate --format json -o gate.json       # in CI; the text goes to the log`,
+  pawl gate --require proven --format json -o gate.json   # in CI; the text goes to the log`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
@@ -74,12 +77,12 @@ Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
 	flags.StringVar(&f.report, "report", "", "test report `file` of the command, or a pattern for several (default: its output)")
 	flags.StringSliceVar(&f.network, "network", nil, "`hosts` that the command can reach, separated by commas")
 	flags.DurationVar(&f.timeout, "timeout", 20*time.Minute, "stop a check after this `duration`")
-	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
-	flags.StringArrayVar(&f.approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
-	flags.BoolVar(&f.reviewed, "reviewed", false, "treat suspicious changes as reviewed")
+	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "try mistakes in the changed lines for this `duration`")
+	flags.StringVar(&f.require, "require", "checked", "exit with 6 unless the verdict is at least this `verdict`: checked or proven")
+	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "approve that the tests that match this `pattern` change or go (repeatable)")
 	flags.BoolVar(&f.explained, "explain", false, "print the checks and why they were found, without running them")
 	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
-	cli.GroupFlags(cmd, cli.FlagsChecks, "explain", "tests", "report", "network", "timeout", "allow-test", "allow-file", "reviewed")
+	cli.GroupFlags(cmd, cli.FlagsChecks, "explain", "tests", "report", "network", "timeout", "budget", "require", "allow-test")
 	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
@@ -90,6 +93,9 @@ Exit codes: 0 passed, 1 error, 2 wrong usage, 6 not passed, 130 canceled.`,
 func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
 	if formats := []string{"text", "json", "markdown", "intoto"}; !slices.Contains(formats, f.format) {
 		return nil, cli.Unknown("format", f.format, formats)
+	}
+	if verdicts := []string{"checked", "proven"}; !slices.Contains(verdicts, f.require) {
+		return nil, cli.Unknown("verdict", f.require, verdicts)
 	}
 	if len(args) == 0 {
 		if f.tests != "" || f.report != "" || len(f.network) > 0 {
@@ -118,17 +124,37 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer func() { _ = g.Close() }() // removes temporary files only
-	o, err := g.Run(ctx, criteria, candidate)
+	p, err := g.Prove(ctx, criteria, candidate, f.budget, progress(cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}
-	if err := f.print(cmd.OutOrStdout(), criteria, o); err != nil {
+	if err := f.print(cmd.OutOrStdout(), criteria, p); err != nil {
 		return err
 	}
-	if !o.Passed() {
-		return &cli.ExitError{Code: cli.ExitGate, Err: fmt.Errorf("gate not passed: %s", humanize.Plural(len(o.Faults), "problem"))}
+	switch {
+	case p.Verdict == experiment.Failed:
+		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: failed")}
+	case p.Verdict == experiment.Checked && f.require == "proven":
+		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: checked, but not proven")}
 	}
 	return nil
+}
+
+// progress returns a function that prints each run of a check.
+func progress(w io.Writer) func(experiment.Run) {
+	return func(r experiment.Run) {
+		text := "passed"
+		switch {
+		case r.Fault != "":
+			text = r.Fault
+		case r.Code != 0:
+			text = fmt.Sprintf("exit %d", r.Code)
+		}
+		if t := r.Tests; t != nil {
+			text += fmt.Sprintf(", %d passed, %d failed", t.Passed, t.Failed+t.Broken)
+		}
+		fmt.Fprintf(w, "pawl: %s on %s: %s\n", r.Check, r.Experiment, text)
+	}
 }
 
 // prepare returns a gate, the criteria for it, and the commit to verify. The caller closes the gate.
@@ -164,13 +190,6 @@ func (f *gateFlags) prepare(ctx context.Context, notes io.Writer, checks []pawl.
 	if err != nil {
 		return nil, criteria, "", err
 	}
-	g.OnRun = func(r gate.CheckResult) error {
-		fmt.Fprintf(notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
-		return nil
-	}
-	if f.reviewed {
-		g.Review = func(context.Context, gate.Report) ([]pawl.GateFault, error) { return nil, nil }
-	}
 	return g, criteria, candidate, nil
 }
 
@@ -184,79 +203,43 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 
 // print writes the report to w in the chosen format. With --output it writes the report to the
 // file, and the text to w.
-func (f *gateFlags) print(w io.Writer, criteria pawl.Criteria, o gate.Outcome) error {
+func (f *gateFlags) print(w io.Writer, criteria pawl.Criteria, p gate.Proof) error {
 	if f.file == "" {
-		return f.write(w, criteria, o)
+		return f.write(w, criteria, p)
 	}
 	var b strings.Builder
-	if err := f.write(&b, criteria, o); err != nil {
+	if err := f.write(&b, criteria, p); err != nil {
 		return err
 	}
 	if err := cli.ReplaceFile(f.file, []byte(b.String())); err != nil {
 		return err
 	}
-	return writeGateText(w, o)
+	_, err := io.WriteString(w, p.Text())
+	return err
 }
 
-func (f *gateFlags) write(w io.Writer, criteria pawl.Criteria, o gate.Outcome) error {
+func (f *gateFlags) write(w io.Writer, criteria pawl.Criteria, p gate.Proof) error {
 	switch f.format {
 	case "json":
-		return cli.WriteJSON(w, gateReport{o.Passed(), o, criteria})
+		return cli.WriteJSON(w, gateReport{p, criteria})
 	case "markdown":
-		_, err := io.WriteString(w, o.Markdown(criteria))
+		_, err := io.WriteString(w, p.Markdown())
 		return err
 	case "intoto":
-		text, err := o.Statement(criteria)
+		text, err := p.Statement(criteria)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s\n", text)
 		}
 		return err
 	default:
-		return writeGateText(w, o)
+		_, err := io.WriteString(w, p.Text())
+		return err
 	}
 }
 
 // gateReport is the output of --format json.
 type gateReport struct {
-	Passed bool `json:"passed"`
-	gate.Outcome
+	gate.Proof
+
 	Checks pawl.Criteria `json:"checks"`
-}
-
-// summary counts the checks and tests that ran on the candidate.
-func summary(runs []pawl.CheckRun) string {
-	latest := map[string]pawl.CheckRun{} // a flaky check runs more than once
-	for _, r := range runs {
-		if r.On == "candidate" {
-			latest[r.Check] = r
-		}
-	}
-	text, tests := humanize.Plural(len(latest), "check"), 0
-	for _, r := range latest {
-		if t := r.Tests; t != nil {
-			tests += t.Passed + t.Failed + t.Skipped
-		}
-	}
-	if tests > 0 {
-		text += ", " + humanize.Plural(tests, "test") + ", none weakened"
-	}
-	return text
-}
-
-func writeGateText(w io.Writer, o gate.Outcome) error {
-	var b strings.Builder
-	for _, f := range o.Faults {
-		fmt.Fprintf(&b, "%s: %s\n", f.Rule, sanitize.Text(f.Text))
-	}
-	if o.Passed() {
-		fmt.Fprintf(&b, "Passed: %s (%.12s)\n", summary(o.Runs), o.Candidate)
-	}
-	for _, name := range o.Before {
-		fmt.Fprintf(&b, "note: %s also fails on the base\n", sanitize.Line(name))
-	}
-	for _, name := range o.Flaky {
-		fmt.Fprintf(&b, "note: %s is flaky, also on the base\n", sanitize.Line(name))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -22,6 +22,9 @@ func (x *experiments) runBoth(ctx context.Context) (err error) {
 		return err
 	}
 	x.warm.Store(true)
+	if err := x.head.renew(x.changed); err != nil {
+		return err
+	}
 	if err := x.setUp(ctx, x.head); err != nil {
 		return err
 	}

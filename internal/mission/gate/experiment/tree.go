@@ -56,6 +56,17 @@ func (s *side) setTimes(dir string) error {
 	return nil
 }
 
+// renew makes files newer than all that was built before, so that they are built again.
+func (s *side) renew(paths []string) error {
+	now := time.Now()
+	for _, path := range paths {
+		if err := setTime(filepath.Join(s.dir, path), now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 func setTime(path string, t time.Time) error {
 	at := unix.NsecToTimespec(t.UnixNano())
 	if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW); err != nil {

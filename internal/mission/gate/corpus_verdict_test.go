@@ -1,0 +1,128 @@
+//go:build cheats
+
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
+)
+
+// corpusPart is how many stories there are for each one that is played, unless PAWL_TEST_CORPUS is "all".
+const corpusPart = 12
+
+// corpusSample returns a part of the stories, which is another one for each commit, or for PAWL_TEST_SEED.
+func corpusSample(t testing.TB, stories []corpusStory) []corpusStory {
+	t.Helper()
+	if os.Getenv("PAWL_TEST_CORPUS") == "all" {
+		return stories
+	}
+	seed := os.Getenv("PAWL_TEST_SEED")
+	if seed == "" {
+		out, _ := exec.Command("git", "rev-parse", "HEAD").Output() // not a repository: always the same
+		seed = cmp.Or(strings.TrimSpace(string(out)), "none")
+	}
+	t.Logf("PAWL_TEST_SEED=%s", seed)
+	return slices.DeleteFunc(stories, func(s corpusStory) bool {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(seed + s.name))
+		return h.Sum64()%corpusPart != 0
+	})
+}
+
+// TestCorpus gives the stories of the corpus a verdict. No cheat may be proven, and each verdict must be one that the story
+// names.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	count := map[string]int{}
+	t.Run("all", func(t *testing.T) {
+		for _, kind := range []string{"cheats", "honest"} {
+			for _, s := range corpusSample(t, readCorpus(t, kind)) {
+				t.Run(kind+"/"+s.name, func(t *testing.T) {
+					t.Parallel()
+					r := experimentOn(t, s)
+					verdict := verdictWord(kind, r)
+					mu.Lock()
+					count[kind+" "+verdict]++
+					mu.Unlock()
+					if slices.Contains(s.verdicts(), verdict) {
+						return
+					}
+					t.Errorf("the verdict is %s, want one of %s: %d runs, %+v", verdict, s.verdicts(), len(r.Runs), r.Mutants)
+					for _, f := range r.Findings {
+						t.Logf("%s %s %s: %.600s", f.Kind, f.Rule, f.Item, f.Text)
+					}
+				})
+			}
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		fmt.Printf("corpus: %d %s\n", count[name], name)
+	}
+}
+
+// verdictWord returns the verdict in the words of the corpus.
+func verdictWord(kind string, r experiment.Result) string {
+	asks := !slices.ContainsFunc(r.Findings, func(f experiment.Finding) bool { return f.Kind == experiment.Failure && f.Approve == "" })
+	switch {
+	case r.Verdict == experiment.NoCode:
+		return "no-code"
+	case kind == "honest" && r.Verdict == experiment.Failed && asks:
+		return "question"
+	default:
+		return string(r.Verdict)
+	}
+}
+
+// experimentOn runs the experiments on a story.
+func experimentOn(t *testing.T, s corpusStory) experiment.Result {
+	t.Helper()
+	dir := t.TempDir()
+	repoDir, work := filepath.Join(dir, "repo"), filepath.Join(dir, "gate")
+	fatal(t, os.Mkdir(repoDir, 0o700))
+	fatal(t, os.Mkdir(work, 0o700))
+	base, head := s.commit(t, repoDir)
+	found, err := git.Find(t.Context(), repoDir)
+	fatal(t, err)
+	repo, err := found.Open(t.Context(), repoDir)
+	fatal(t, err)
+	criteria, err := NewCriteria(t.Context(), repo, base, s.checks(), pawl.Criteria{})
+	if err != nil && !strings.Contains(err.Error(), "no checks found") {
+		t.Fatal(err)
+	}
+	g := &Gate{Repo: repo, Dir: work, Hidden: []string{repoDir}, Sandbox: inSandbox, Seed: seed(t), Views: func(context.Context) (bool, error) { return true, nil }}
+	criteria.Base, criteria.Approval.Tests = base, s.keys["approve"]
+	p, err := g.Prove(t.Context(), criteria, head, 0, nil)
+	fatal(t, err)
+	return p.Result
+}
+
+// checks returns the checks that the story names, or none.
+func (s corpusStory) checks() (checks []pawl.Check) {
+	for _, line := range s.keys["check"] {
+		words := strings.Fields(line)
+		c := pawl.Check{ID: words[0], Kind: pawl.CheckTest, Tests: words[1], Args: words[2:]}
+		if c.Tests == "-" {
+			c.Tests = ""
+		}
+		if c.Tests == "junit" {
+			c.Report = ".pawl-tests.xml"
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
