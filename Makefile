@@ -213,12 +213,16 @@ client-ts: $(CLIENT_TS) ## check the OpenAPI document and test the TypeScript cl
 
 ## Nightly
 
-.PHONY: nightly race-all fuzz bench bench-tui crash-full fleet-load fleet-faults skills-npx vuln
+.PHONY: nightly race-all gate-corpus fuzz bench bench-tui crash-full fleet-load fleet-faults skills-npx vuln
 nightly: ## run .ci/nightly: fuzzers, benchmarks, load, faults, the whole crash matrix; takes about 3 hours
 	go run ./dev/ci -jobs 1 -dir dist/nightly .ci/nightly
 
 race-all: services $(GOPLS) $(TSLS) $(MCP) ## run all unit tests with the race detector, with every case
 	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -count=1 -timeout 30m ./...
+
+gate-corpus: ## run the gate's experiments on the whole corpus of changes, and compile its mutants; needs cargo, a JDK, PHP and pytest
+	PAWL_TEST_CORPUS=all go test -tags cheats -count=1 -timeout 120m -run '^TestCorpus' ./internal/mission/gate/
+	go test -tags cheats -count=1 -timeout 60m -run '^TestCompilersAccept$$' ./internal/mission/gate/mutate/
 
 fuzz: ## run the fuzzers, FUZZTIME each (60s)
 	dev/fuzz

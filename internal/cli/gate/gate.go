@@ -41,7 +41,7 @@ func Command() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   "gate [flags] [-- command [argument…]]",
-		Short: "Verify a change: break it on purpose and see whether the tests notice",
+		Short: "Verify a change: break it, and see if the tests notice",
 		Long: `Verify a committed change by experiments. Pawl runs the project's checks on the commit
 that the change is based on and on its last commit, each in a clean checkout, in the
 sandbox, without network access. Then it runs the tests of one on the code of the other,
