@@ -323,7 +323,7 @@ func (x *experiments) newTests(ctx context.Context) error {
 			continue
 		}
 		for _, name := range is.Names(inventory.Passed) {
-			if was := x.onBase[c.ID].tests; was != nil && was.Tests[name] == inventory.Passed && (r == nil || r.Tests[name] == inventory.Passed) {
+			if was := x.onBase[c.ID].tests; was != nil && was.Tests[name] == inventory.Passed && (r == nil || r.Tests[name] != inventory.Failed) {
 				continue
 			}
 			fresh++

@@ -9,6 +9,9 @@ func (s *Source) resultEdit(i int) (edit, bool) {
 	switch {
 	case s.is(i, "=>") && slices.Contains([]string{"JavaScript", "JSX", "TypeScript"}, s.lang.name) && !s.is(i+1, "{"):
 		result = "undefined"
+		if s.lang.name == "TypeScript" {
+			result = "undefined as any"
+		}
 	case s.is(i, "lambda") && s.lang.name == "Python":
 		for first < len(s.tokens) && !s.is(first, ":") && s.tokens[first].line == s.tokens[i].line {
 			first++
@@ -46,12 +49,18 @@ func (s *Source) expressionEnd(first int) int {
 	return last
 }
 
+// dynamic are languages in which a value may have any type. In others only calls are removed that keep the type.
+var (
+	dynamic   = []string{"JavaScript", "JSX", "TypeScript", "Python", "Ruby", "Lua", "Elixir", "Julia", "Crystal"}
+	keepsType = []string{"trim", "strip", "toLowerCase", "toUpperCase", "lowercase", "uppercase", "abs", "normalize", "sorted", "reversed", "distinct", "rev"}
+)
+
 // callEdit returns the removal of a method call without arguments.
 func (s *Source) callEdit(i int) (edit, bool) {
 	if !s.is(i, ".") || !s.valueEnd(i-1) || i+3 >= len(s.tokens) || s.tokens[i+1].kind != word || !s.is(i+2, "(") || !s.is(i+3, ")") {
 		return edit{}, false
 	}
-	if slices.Contains([]string{"Go", "C", "C++"}, s.lang.name) || s.logs(s.callee(i+2)) || !s.resultUsed(i) {
+	if !slices.Contains(dynamic, s.lang.name) && !slices.Contains(keepsType, s.tokens[i+1].text) || s.logs(s.callee(i+2)) || !s.resultUsed(i) {
 		return edit{}, false
 	}
 	return edit{opCall, s.tokens[i].start, s.tokens[i+3].end, ""}, true

@@ -15,6 +15,9 @@ func TestExpressions(t *testing.T) {
 		{"a.js", "const f = () => {\n", opReturn, ""},
 		{"a.py", "lower = lambda text: text.lower()\n", opReturn, "lower = lambda text: None"},
 		{"a.py", "name = text.strip()\n", opCall, "name = text"},
+		{"a.sh", "list \"$dir\" | sort -u | while read -r name; do\n", opCall, "list \"$dir\" | while read -r name; do"},
+		{"a.sh", "all=$(list | sort -r)\n", opCall, "all=$(list )"},
+		{"a.sh", "list | while read -r name; do\n", opCall, ""},
 		{"a.go", "package a\n\nvar text = err.Error()\n", opCall, ""},
 	} {
 		s, ok := Parse(test.path, []byte(test.line))

@@ -1,6 +1,9 @@
 package mutate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var shellTests = map[string]string{
 	"-eq": "-ne", "-ne": "-eq", "-lt": "-ge", "-ge": "-lt", "-gt": "-le", "-le": "-gt", "-z": "-n", "-n": "-z",
@@ -14,6 +17,10 @@ func (s *Source) shellOperator(i int) []edit {
 	switch t.text {
 	case "&&", "||":
 		return one(opLogic, map[string]string{"&&": "||", "||": "&&"}[t.text], t.end)
+	case "|":
+		if end, ok := s.pipeEnd(i); ok {
+			return one(opCall, "", end)
+		}
 	case "-":
 		if i+1 < len(s.tokens) && s.tokens[i+1].start == t.end && s.inTest(i) {
 			if other := shellTests["-"+s.tokens[i+1].text]; other != "" {
@@ -38,6 +45,21 @@ func (s *Source) shellOperator(i int) []edit {
 		}
 	}
 	return nil
+}
+
+// pipeEnd returns the end of the command after a pipe on the same line, or false if it is a loop or a group.
+func (s *Source) pipeEnd(i int) (end int, ok bool) {
+	_, to := s.tokensOn(s.tokens[i].line)
+	if i+1 >= to || s.tokens[i+1].kind != word || shellParts.has(s.tokens[i+1].text) || slices.Contains([]string{"while", "until", "for", "if", "case"}, s.tokens[i+1].text) || s.inTest(i) {
+		return 0, false
+	}
+	for j := i + 1; j < to; j++ {
+		if s.parent[j] == s.parent[i] && slices.Contains([]string{"|", "&&", "||", ";"}, s.tokens[j].text) || s.tokens[j].kind == closing && s.match[j] == s.parent[i] {
+			return s.tokens[j].start, true
+		}
+		end = s.tokens[j].end
+	}
+	return end, true
 }
 
 // inTest reports whether a token is inside [ ], [[ ]] or after test.
