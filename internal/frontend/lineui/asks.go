@@ -77,8 +77,8 @@ func (u *ui) heading(a pendingAsk, what, text string) {
 		what += fmt.Sprintf(" (times out after %s)", formatDuration(a.ask.Timeout.Round(time.Second)))
 	}
 	u.out.printf("ask: %s", what)
-	// Other white space is shown: it is marked.
-	if strings.Trim(text, " \t\r\n") != "" {
+	// White space is part of the text, except empty lines.
+	if strings.Trim(text, "\n") != "" {
 		u.out.full(text)
 	}
 }
