@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,5 +198,14 @@ func TestReports(t *testing.T) {
 				t.Errorf("got %+v", r.Runs)
 			}
 		})
+	}
+}
+
+// TestNoCheckWorks: a check that works on neither side is no fault of the change.
+func TestNoCheckWorks(t *testing.T) {
+	t.Parallel()
+	r, err := Do(t.Context(), newConfig(t, map[string]string{"a.sh": "echo a\n"}, map[string]string{"a.sh": "echo b\n"}, "echo missing runner; exit 127"))
+	if !errors.Is(err, pawl.ErrUnavailable) || !strings.Contains(err.Error(), "missing runner") {
+		t.Errorf("got %s, %v", r.Verdict, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
@@ -31,11 +32,31 @@ func (x *experiments) runBoth(ctx context.Context) (err error) {
 	if x.onHead, err = x.runAll(ctx, &variant{on: "candidate", of: x.head}, x.proofs()); err != nil {
 		return err
 	}
+	if err := x.anyWorks(); err != nil {
+		return err
+	}
 	x.assignRoles()
 	for _, c := range x.proofs() {
 		if err := x.compareCheck(ctx, c); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// anyWorks returns an error if there are checks and none of them works on either side: that says nothing about the change.
+func (x *experiments) anyWorks() error {
+	for _, c := range x.proofs() {
+		for _, r := range []result{x.onBase[c.ID], x.onHead[c.ID]} {
+			if r.OK() || r.tests != nil {
+				return nil
+			}
+		}
+	}
+	for _, c := range x.proofs() {
+		r := x.onHead[c.ID]
+		return fault.New(pawl.ErrUnavailable, "no check works, neither on the base nor on the change: %s %s:\n%s", c.ID, ended(r), r.Tail).
+			Hint("Run it yourself on the base, or name another command after --.")
 	}
 	return nil
 }
