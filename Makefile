@@ -158,7 +158,7 @@ test: unit race e2e tui escape corpus wire oracle crash ## run all tests that ne
 SOURCES := client cmd fleet internal
 
 # Packages that start goroutines or lock mutexes. With -short, property tests run fewer cases: `unit` runs them all.
-RACE_PACKAGES = $$(grep -rlE '^\s+go (func|[a-zA-Z_.]+\()|\.Go\(|sync\.(Mutex|RWMutex)' --include='*.go' --exclude='*_test.go' --exclude-dir='*test' $(SOURCES) | xargs -n1 dirname | sort -u | sed 's,^,./,')
+RACE_PACKAGES = $$(grep -rlE '^\s+go (func|[a-zA-Z_.]+\()|\.Go\(|sync\.(Mutex|RWMutex)' --include='*.go' --exclude='*_test.go' --exclude-dir='*test' --exclude-dir=testdata $(SOURCES) | xargs -n1 dirname | sort -u | sed 's,^,./,')
 race: services $(GOPLS) $(TSLS) $(MCP) ## run the tests of concurrent packages with the race detector
 	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -short $(RACE_PACKAGES)
 
