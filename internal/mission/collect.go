@@ -218,7 +218,7 @@ func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources,
 // the other fields of the event.
 func (f *resources) recordRuns(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string)) {
 	f.gate.OnRun = func(r gate.CheckResult) error {
-		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, r.Summary()))
+		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, gate.Summary(r.CheckRun)))
 		next := example
 		next.CheckRun = r.CheckRun
 		return b.Record(ctx, next.Link(b.Mission().Chain))

@@ -124,7 +124,9 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer func() { _ = g.Close() }() // removes temporary files only
-	p, err := g.Prove(ctx, criteria, candidate, f.budget, progress(cmd.ErrOrStderr()))
+	p, err := g.Prove(ctx, criteria, candidate, f.budget, func(r pawl.CheckRun) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s on %s: %s\n", r.Check, r.On, gate.Summary(r))
+	})
 	if err != nil {
 		return err
 	}
@@ -138,23 +140,6 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: checked, but not proven")}
 	}
 	return nil
-}
-
-// progress returns a function that prints each run of a check.
-func progress(w io.Writer) func(experiment.Run) {
-	return func(r experiment.Run) {
-		text := "passed"
-		switch {
-		case r.Fault != "":
-			text = r.Fault
-		case r.Code != 0:
-			text = fmt.Sprintf("exit %d", r.Code)
-		}
-		if t := r.Tests; t != nil {
-			text += fmt.Sprintf(", %d passed, %d failed", t.Passed, t.Failed+t.Broken)
-		}
-		fmt.Fprintf(w, "pawl: %s on %s: %s\n", r.Check, r.Experiment, text)
-	}
 }
 
 // prepare returns a gate, the criteria for it, and the commit to verify. The caller closes the gate.

@@ -127,7 +127,7 @@ func (v *verification) runGate(ctx context.Context, a *app.App, repo *git.Repo, 
 	defer func() { _ = g.Close() }() // a leftover temporary file does no harm
 	g.Review = v.evidence.ReviewFromLog
 	g.OnRun = func(r gate.CheckResult) error {
-		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, r.Summary())
+		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, gate.Summary(r.CheckRun))
 		return err
 	}
 	o, err := g.Run(ctx, *v.mission.Criteria, candidate)

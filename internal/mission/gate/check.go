@@ -63,7 +63,7 @@ func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran CheckResult) {
 	same := !base.OK() && base.Fault == ran.Fault // it failed before, in the same way
 	if ran.Tests == nil {
 		if !same || base.Tests != nil {
-			f.add("check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
+			f.add("check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ran.Ended(), ran.Text, ran.Tail)
 		}
 		return
 	}
@@ -74,6 +74,6 @@ func (e *evidence) worseTests(f *faults, c pawl.Check, base, ran CheckResult) {
 	known := len(*f)
 	e.failing(f, before, ran.Tests)
 	if !ran.OK() && len(*f) == known && !same && !e.excused(ran.Tests) {
-		f.add("check-failed", c.ID, "%s %s, although no test fails that passed before:\n%s", c.ID, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s %s, although no test fails that passed before:\n%s", c.ID, ran.Ended(), ran.Tail)
 	}
 }

@@ -21,11 +21,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-func hash(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
 // NewCriteria completes the criteria f: it resolves the base commit, finds the checks (those given, or else the
 // project's own at the base), resolves and hashes their programs, and protects the scripts they run.
 func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f pawl.Criteria) (pawl.Criteria, error) {

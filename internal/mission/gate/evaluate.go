@@ -7,16 +7,12 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
 // CheckResult is a check run with its test results.
-type CheckResult struct {
-	pawl.CheckRun
-
-	Tests *inventory.Inventory // nil if the check reports no tests, or its report could not be read
-	Text  string               // why it could not be read
-}
+type CheckResult = checkrun.Result
 
 // evidence holds the results of all runs, by check id.
 type evidence struct {
@@ -72,25 +68,18 @@ func (e *evidence) evaluateCheck(f *faults, c pawl.Check, ran CheckResult, crite
 	switch {
 	case ran.OK():
 	case criterion != "":
-		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ran.Ended(), ran.Tail)
 	case known && !before.OK() && before.Fault == ran.Fault: // it failed before in the same way
 	default:
-		f.add("check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, ran.Ended(), ran.Tail)
 	}
-}
-
-func ended(r CheckResult) string {
-	if r.Fault != "" {
-		return "did not finish: " + r.Fault
-	}
-	return fmt.Sprintf("exited with %d", r.Code)
 }
 
 // evaluateTests evaluates a check that reports its tests.
 func (e *evidence) evaluateTests(f *faults, c pawl.Check, ran CheckResult, criterion string) {
 	base := e.base[c.ID]
 	if ran.Tests == nil {
-		f.add("check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ended(ran), ran.Text, ran.Tail)
+		f.add("check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ran.Ended(), ran.Text, ran.Tail)
 		return
 	}
 	before := base.Tests
@@ -105,9 +94,9 @@ func (e *evidence) evaluateTests(f *faults, c pawl.Check, ran CheckResult, crite
 	switch {
 	case ran.OK() || len(*f) > known:
 	case criterion != "":
-		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s must pass for %s, but %s:\n%s", c.ID, criterion, ran.Ended(), ran.Tail)
 	case ran.Fault != "" || base.OK() && !e.excused(ran.Tests):
-		f.add("check-failed", c.ID, "%s %s, although no test fails that passed before:\n%s", c.ID, ended(ran), ran.Tail)
+		f.add("check-failed", c.ID, "%s %s, although no test fails that passed before:\n%s", c.ID, ran.Ended(), ran.Tail)
 	}
 }
 

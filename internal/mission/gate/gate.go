@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
@@ -184,7 +185,7 @@ func (g *Gate) all(ctx context.Context, p *checkout, checks []pawl.Check, o *Out
 			return nil, err
 		}
 		if c.Kind == pawl.CheckSetup && !ran.OK() {
-			return nil, fault.New(pawl.ErrUnavailable, "setup check %s failed (%s), so nothing can be checked: %s", c.ID, ended(ran), ran.Tail)
+			return nil, fault.New(pawl.ErrUnavailable, "setup check %s failed (%s), so nothing can be checked: %s", c.ID, ran.Ended(), ran.Tail)
 		}
 		runs[c.ID] = ran
 	}
@@ -204,7 +205,9 @@ func (g *Gate) once(ctx context.Context, p *checkout, c pawl.Check, o *Outcome) 
 }
 
 // DirName returns a directory name for what is kept about a repository.
-func DirName(dir string) string { return strings.TrimPrefix(hash([]byte(dir)), "sha256:")[:16] }
+func DirName(dir string) string {
+	return strings.TrimPrefix(checkrun.Digest([]byte(dir)), "sha256:")[:16]
+}
 
 // before returns the tests that fail now and failed on the base.
 func (e *evidence) before() (names []string) {

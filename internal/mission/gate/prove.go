@@ -24,7 +24,7 @@ type Proof struct {
 }
 
 // Prove verifies a candidate by experiments; see package experiment. Mutants are tried until the budget is spent.
-func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, budget time.Duration, onRun func(experiment.Run)) (p Proof, err error) {
+func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, budget time.Duration, onRun func(pawl.CheckRun)) (p Proof, err error) {
 	p = Proof{Criteria: f.Hash(), Base: f.Base}
 	if p.Candidate, err = g.Repo.Commit(ctx, candidate); err != nil {
 		return p, err

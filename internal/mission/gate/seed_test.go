@@ -50,7 +50,7 @@ func baseOnce(ctx context.Context, repo, seed, dir, name string, between func() 
 	g := &Gate{Repo: r, Dir: dir, Hidden: []string{repo}, Sandbox: unboxed, Seed: seed}
 	g.OnRun = func(ran CheckResult) error {
 		if !ran.OK() {
-			return fmt.Errorf("%s of %s: %s", ran.Check, name, ran.Summary())
+			return fmt.Errorf("%s of %s: %s", ran.Check, name, Summary(ran.CheckRun))
 		}
 		if ran.Check == "write" {
 			return between()

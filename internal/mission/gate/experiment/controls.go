@@ -26,7 +26,7 @@ func (x *experiments) noticed(ctx context.Context, v *variant, checks []pawl.Che
 	var last result
 	for _, c := range checks {
 		was := before[c.ID]
-		if !was.OK() && was.tests == nil {
+		if !was.OK() && was.Tests == nil {
 			continue // it cannot get worse
 		}
 		r, err := x.runCheck(ctx, v, c)
@@ -34,7 +34,7 @@ func (x *experiments) noticed(ctx context.Context, v *variant, checks []pawl.Che
 			return false, r, err
 		}
 		last = r
-		if was.OK() && !r.OK() || was.tests != nil && (r.tests == nil || len(vanished(was.tests, r.tests)) > 0) {
+		if was.OK() && !r.OK() || was.Tests != nil && (r.Tests == nil || len(vanished(was.Tests, r.Tests)) > 0) {
 			return true, r, nil
 		}
 	}
@@ -136,7 +136,7 @@ func (x *experiments) comment(ctx context.Context) error {
 		return nil
 	}
 	seen, r, err := x.noticed(ctx, &variant{on: "comment", of: x.head, write: write}, x.tests(), x.onHead)
-	if err == nil && seen && buildError.MatchString(r.output) { // the statements do not fit; a comment does
+	if err == nil && seen && buildError.MatchString(r.Printed) { // the statements do not fit; a comment does
 		for p := range write {
 			body, _ := x.head.read(p)
 			if src, ok := mutate.Parse(p, body); ok {
@@ -223,7 +223,7 @@ func shuffled(checks []pawl.Check) []pawl.Check {
 // failingTests adds a failing test to each file with tests: it must be reported, and the check must fail.
 func (x *experiments) failingTests(ctx context.Context) error {
 	for _, c := range x.tests() {
-		if x.onHead[c.ID].tests == nil || !x.onHead[c.ID].OK() {
+		if x.onHead[c.ID].Tests == nil || !x.onHead[c.ID].OK() {
 			continue
 		}
 		missed, any, err := x.unseen(ctx, c, x.head, "failing test", nil)
@@ -273,7 +273,7 @@ func (x *experiments) unseen(ctx context.Context, c pawl.Check, s *side, on stri
 		return nil, false, err
 	}
 	for p := range write {
-		if !r.OK() && r.tests != nil && reportedIn(c, r.tests, p, names[p]) {
+		if !r.OK() && r.Tests != nil && reportedIn(c, r.Tests, p, names[p]) {
 			some = true
 		} else {
 			missed = append(missed, p)
@@ -312,7 +312,7 @@ func (x *experiments) expectations(ctx context.Context) error {
 		if !was.OK() || !x.onHead[c.ID].OK() {
 			continue
 		}
-		tries := x.wrongTests(c, was.tests != nil)
+		tries := x.wrongTests(c, was.Tests != nil)
 		if err := each(ctx, tries, func(ctx context.Context, write map[string][]byte) error { return x.expectWrong(ctx, c, write) }); err != nil {
 			return err
 		}
@@ -353,13 +353,13 @@ func (x *experiments) wrongTests(c pawl.Check, reports bool) (sets []map[string]
 }
 
 // wrongIn returns a test file with wrong expectations: one in each test, where blank lines separate tests, or only one.
-func wrongIn(p string, body []byte, round int, each bool) ([]byte, bool) {
+func wrongIn(p string, body []byte, round int, inEach bool) ([]byte, bool) {
 	src, ok := mutate.Parse(p, body)
 	if !ok {
 		return nil, false
 	}
 	found := src.Expectations()
-	if !each {
+	if !inEach {
 		if len(found) == 0 { // a harness of its own: any literal may be an expectation
 			found = spread(src.Literals())
 		}
@@ -429,11 +429,11 @@ func (x *experiments) expectWrong(ctx context.Context, c pawl.Check, write map[s
 		x.findf(Failure, "blind", c.ID, "%s no longer notices a wrong expectation in %s; on the base it does", c.ID, strings.Join(files, ", "))
 		return nil
 	}
-	if was.tests == nil || is.tests == nil {
+	if was.Tests == nil || is.Tests == nil {
 		return nil
 	}
-	for _, name := range vanished(x.onBase[c.ID].tests, was.tests) {
-		if is.tests.Tests[name] == inventory.Passed {
+	for _, name := range vanished(x.onBase[c.ID].Tests, was.Tests) {
+		if is.Tests.Tests[name] == inventory.Passed {
 			x.findf(Failure, "blind", name, "test %s no longer notices a wrong expectation; on the base it does", name)
 		}
 	}

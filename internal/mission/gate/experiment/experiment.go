@@ -33,14 +33,7 @@ type Config struct {
 	Approved func(test string) bool // reports whether a person approved that a test changes or goes; may be nil
 	Budget   time.Duration          // for the mutants; 0 means 5 minutes
 	Parallel int                    // runs at once; 0 means one for each two processors
-	OnRun    func(Run)              // called after each run, one call at a time; may be nil
-}
-
-// Run is one run of a check.
-type Run struct {
-	pawl.CheckRun
-
-	Experiment string // why it ran
+	OnRun    func(pawl.CheckRun)    // called after each run, one call at a time; may be nil
 }
 
 // Verdict is what is known about a change.

@@ -99,8 +99,8 @@ func TestVariants(t *testing.T) {
 			} {
 				r, err := x.runCheck(t.Context(), &test.v, c.Checks[0])
 				must(t, err)
-				if r.output != test.want || !r.OK() {
-					t.Errorf("got %q (%s), want %q", r.output, ended(r), test.want)
+				if r.Printed != test.want || !r.OK() {
+					t.Errorf("got %q (%s), want %q", r.Printed, r.Ended(), test.want)
 				}
 			}
 		})
@@ -129,8 +129,8 @@ func TestCacheOfBase(t *testing.T) {
 		x.warm.Store(test.warm)
 		r, err := x.runCheck(t.Context(), &test.v, c.Checks[0])
 		must(t, err)
-		if r.output != test.want {
-			t.Errorf("got %q, want %q", r.output, test.want)
+		if r.Printed != test.want {
+			t.Errorf("got %q, want %q", r.Printed, test.want)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(c.Seed, "seen")); err == nil {

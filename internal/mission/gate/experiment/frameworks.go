@@ -18,8 +18,8 @@ func (x *experiments) testFiles(s *side, c pawl.Check) (paths []string) {
 		results = x.onBase
 	}
 	reported := map[string]bool{}
-	if r := results[c.ID]; r.tests != nil {
-		for holder := range r.tests.Holders() {
+	if r := results[c.ID]; r.Tests != nil {
+		for holder := range r.Tests.Holders() {
 			if p, ok := s.fileOf(path.Join(c.Dir, holder), c.Tests); ok {
 				reported[p] = true
 			}

@@ -56,11 +56,12 @@ func (x *experiments) mutants(ctx context.Context) error {
 	if err := x.probe(ctx, files, killed); err != nil {
 		return err
 	}
-	return x.decide(ctx, files)
+	x.decide(files)
+	return nil
 }
 
 // decide compares the mutants that the tests noticed with what is enough.
-func (x *experiments) decide(_ context.Context, files []string) error {
+func (x *experiments) decide(files []string) {
 	m := &x.out.Mutants
 	switch {
 	case m.Total == 0:
@@ -82,7 +83,6 @@ func (x *experiments) decide(_ context.Context, files []string) error {
 		}
 		return a.Line - b.Line
 	})
-	return nil
 }
 
 // behaving returns the changed source files whose change can change what the product does.
@@ -94,7 +94,7 @@ func (x *experiments) behaving() []string {
 func (x *experiments) anyTests() bool {
 	for _, c := range x.tests() {
 		r := x.onHead[c.ID]
-		if r.tests == nil && r.OK() || r.tests != nil && r.Tests.Passed > 0 {
+		if r.Tests == nil && r.OK() || r.Tests != nil && r.CheckRun.Tests.Passed > 0 {
 			return true
 		}
 	}
@@ -158,7 +158,7 @@ func (x *experiments) runMutants(ctx context.Context, list []mutate.Mutant) (map
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case seen && (buildError.MatchString(r.output) || failsByName(r)):
+		case seen && (buildError.MatchString(r.Printed) || failsByName(r)):
 			return nil // it says nothing about the tests: one that only calls the code notices too
 		case seen:
 			x.out.Mutants.Killed++
@@ -177,12 +177,12 @@ func (x *experiments) runMutants(ctx context.Context, list []mutate.Mutant) (map
 
 // failsByName reports whether all failures of a run are about names that do not exist, or have the wrong type.
 func failsByName(r result) bool {
-	if r.tests == nil {
-		return codeError.MatchString(r.output)
+	if r.Tests == nil {
+		return codeError.MatchString(r.Printed)
 	}
-	failed := r.tests.Names(inventory.Failed)
+	failed := r.Tests.Names(inventory.Failed)
 	for _, name := range failed {
-		first, _, _ := strings.Cut(strings.TrimLeft(r.tests.Messages[name], ": \n"), "\n")
+		first, _, _ := strings.Cut(strings.TrimLeft(r.Tests.Messages[name], ": \n"), "\n")
 		if strings.Contains(first, "AssertionError") || !codeError.MatchString(first) {
 			return false
 		}

@@ -48,14 +48,14 @@ func (x *experiments) runBoth(ctx context.Context) (err error) {
 func (x *experiments) anyWorks() error {
 	for _, c := range x.proofs() {
 		for _, r := range []result{x.onBase[c.ID], x.onHead[c.ID]} {
-			if r.OK() || r.tests != nil {
+			if r.OK() || r.Tests != nil {
 				return nil
 			}
 		}
 	}
 	for _, c := range x.proofs() {
 		r := x.onHead[c.ID]
-		return fault.New(pawl.ErrUnavailable, "no check works, neither on the base nor on the change: %s %s:\n%s", c.ID, ended(r), r.Tail).
+		return fault.New(pawl.ErrUnavailable, "no check works, neither on the base nor on the change: %s %s:\n%s", c.ID, r.Ended(), r.Tail).
 			Hint("Run it yourself on the base, or name another command after --.")
 	}
 	return nil
@@ -64,31 +64,31 @@ func (x *experiments) anyWorks() error {
 // compareCheck reports a check that is worse on the head than on the base.
 func (x *experiments) compareCheck(ctx context.Context, c pawl.Check) error {
 	was, is := x.onBase[c.ID], x.onHead[c.ID]
-	if is.tests == nil {
-		if is.OK() && (c.Tests == "" || was.tests == nil) || !was.OK() && was.Fault == is.Fault && was.tests == nil {
+	if is.Tests == nil {
+		if is.OK() && (c.Tests == "" || was.Tests == nil) || !was.OK() && was.Fault == is.Fault && was.Tests == nil {
 			return nil
 		}
 		if c.Tests != "" {
-			x.findf(Failure, "check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, ended(is), is.text, is.Tail)
+			x.findf(Failure, "check-failed", c.ID, "%s %s and did not report its tests (%s):\n%s", c.ID, is.Ended(), is.Text, is.Tail)
 			return nil
 		}
-		x.findf(Failure, "check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, ended(is), is.Tail)
+		x.findf(Failure, "check-failed", c.ID, "%s passed on the base, but now %s:\n%s", c.ID, is.Ended(), is.Tail)
 		return nil
 	}
-	bad, err := x.steady(ctx, c, worseTests(was.tests, is.tests))
+	bad, err := x.steady(ctx, c, worseTests(was.Tests, is.Tests))
 	if err != nil {
 		return err
 	}
 	for _, name := range bad {
 		x.findf(Failure, "test-failed", name, "test %s fails", name)
 	}
-	for _, holder := range is.tests.Broken {
-		if was.tests == nil || !slices.Contains(was.tests.Broken, holder) {
+	for _, holder := range is.Tests.Broken {
+		if was.Tests == nil || !slices.Contains(was.Tests.Broken, holder) {
 			x.findf(Failure, "tests-broken", holder, "the tests of %s cannot run: they do not build, or they end too early:\n%s", holder, is.Tail)
 		}
 	}
-	if !is.OK() && len(bad) == 0 && len(is.tests.Broken) == 0 && (was.OK() || is.Fault != "") && len(is.tests.Names(inventory.Failed)) == 0 {
-		x.findf(Failure, "check-failed", c.ID, "%s %s, although no test fails:\n%s", c.ID, ended(is), is.Tail)
+	if !is.OK() && len(bad) == 0 && len(is.Tests.Broken) == 0 && (was.OK() || is.Fault != "") && len(is.Tests.Names(inventory.Failed)) == 0 {
+		x.findf(Failure, "check-failed", c.ID, "%s %s, although no test fails:\n%s", c.ID, is.Ended(), is.Tail)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ const repeats = 3
 
 // steady returns those of the tests that fail on the head and are not flaky on the base.
 func (x *experiments) steady(ctx context.Context, c pawl.Check, names []string) ([]string, error) {
-	was := x.onBase[c.ID].tests
+	was := x.onBase[c.ID].Tests
 	known := func(name string) bool { return was != nil && was.Tests[name] == inventory.Passed }
 	if !slices.ContainsFunc(names, known) {
 		return names, nil
@@ -120,7 +120,7 @@ func (x *experiments) steady(ctx context.Context, c pawl.Check, names []string) 
 			return nil, err
 		}
 		for _, name := range names {
-			if known(name) && r.tests != nil && r.tests.Tests[name] == inventory.Failed {
+			if known(name) && r.Tests != nil && r.Tests.Tests[name] == inventory.Failed {
 				flaky[name] = true
 			}
 		}
@@ -142,7 +142,8 @@ func (x *experiments) oldTests(ctx context.Context) error {
 	restored := x.withRole(test, setting)
 	inline := x.oldInline()
 	if len(restored) == 0 && len(inline) == 0 {
-		return x.countHolding(x.onHead)
+		x.countHolding(x.onHead)
+		return nil
 	}
 	like := map[string]*side{}
 	for _, p := range restored {
@@ -167,7 +168,8 @@ func (x *experiments) oldTests(ctx context.Context) error {
 			return err
 		}
 	}
-	return x.countHolding(results)
+	x.countHolding(results)
+	return nil
 }
 
 // withNewSettings repeats old tests with the settings of the head, if those of the base do not fit the new code. It
@@ -176,7 +178,7 @@ func (x *experiments) withNewSettings(ctx context.Context, v *variant, settings 
 	misfit := false
 	for _, c := range x.tests() {
 		r := before[c.ID]
-		misfit = misfit || !x.holds(c, r) && codeError.MatchString(r.output)
+		misfit = misfit || !x.holds(c, r) && codeError.MatchString(r.Printed)
 	}
 	if !misfit {
 		return nil, nil
@@ -211,10 +213,10 @@ func (x *experiments) oldInline() map[string][]byte {
 // holds reports whether the tests of the base pass in a run.
 func (x *experiments) holds(c pawl.Check, r result) bool {
 	was := x.onBase[c.ID]
-	if was.tests == nil {
+	if was.Tests == nil {
 		return r.OK() || !was.OK()
 	}
-	if r.tests == nil {
+	if r.Tests == nil {
 		return false
 	}
 	return len(x.lost(c, r)) == 0
@@ -227,13 +229,13 @@ func (x *experiments) allHold(results map[string]result) bool {
 // lost returns the tests that passed on the base and do not in a run. It leaves out subtests of a test that is lost, and
 // what was approved.
 func (x *experiments) lost(c pawl.Check, r result) (names []string) {
-	was := x.onBase[c.ID].tests
+	was := x.onBase[c.ID].Tests
 	for _, name := range was.Names(inventory.Passed) {
 		whole := was.Whole(name)
-		if r.tests.Tests[name] == inventory.Passed || x.Approved(name) || x.Approved(whole) {
+		if r.Tests.Tests[name] == inventory.Passed || x.Approved(name) || x.Approved(whole) {
 			continue
 		}
-		if whole != name && was.Tests[whole] == inventory.Passed && r.tests.Tests[whole] != inventory.Passed {
+		if whole != name && was.Tests[whole] == inventory.Passed && r.Tests.Tests[whole] != inventory.Passed {
 			continue
 		}
 		names = append(names, name)
@@ -247,8 +249,8 @@ func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) er
 	if x.holds(c, r) {
 		return nil
 	}
-	misfit := codeError.MatchString(r.output)
-	if was.tests == nil || r.tests == nil {
+	misfit := codeError.MatchString(r.Printed)
+	if was.Tests == nil || r.Tests == nil {
 		if x.Approved(c.ID) {
 			return nil
 		}
@@ -256,7 +258,7 @@ func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) er
 			x.find(Finding{Question, "old-tests", c.ID, "the tests of the base do not fit the new code, so they cannot tell whether it still works: approve that they change?\n" + r.Tail, c.ID})
 			return nil
 		}
-		x.find(Finding{Failure, "old-tests", c.ID, "with the tests of the base, " + c.ID + " " + ended(r) + ":\n" + r.Tail, c.ID})
+		x.find(Finding{Failure, "old-tests", c.ID, "with the tests of the base, " + c.ID + " " + r.Ended() + ":\n" + r.Tail, c.ID})
 		return nil
 	}
 	names, err := x.steady(ctx, c, x.lost(c, r))
@@ -264,15 +266,15 @@ func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) er
 		return err
 	}
 	for _, name := range names {
-		_, there := r.tests.Tests[name]
-		broken := slices.Contains(r.tests.Broken, inventory.Holder(name))
-		switch message := r.tests.Messages[name]; {
-		case !there && broken, !there && len(r.tests.Broken) > 0 && misfit, x.misfit(message):
+		_, there := r.Tests.Tests[name]
+		broken := slices.Contains(r.Tests.Broken, inventory.Holder(name))
+		switch message := r.Tests.Messages[name]; {
+		case !there && broken, !there && len(r.Tests.Broken) > 0 && misfit, x.misfit(message):
 			x.find(Finding{Question, "old-tests", name, "test " + name + " of the base does not fit the new code, so it cannot tell whether that still works: approve that it changes?", name})
 		case !there:
 			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base does not run with the new code: something skips it or ends the tests early", name})
 		default:
-			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base is " + string(r.tests.Tests[name]) + " with the new code; if that is wanted, approve it", name})
+			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base is " + string(r.Tests.Tests[name]) + " with the new code; if that is wanted, approve it", name})
 		}
 	}
 	return nil
@@ -304,9 +306,9 @@ var common = map[string]bool{
 	"cannot": true, "undefined": true, "error": true, "self": true, "positional": true, "missing": true, "required": true, "takes": true, "given": true, "were": true, "but": true, "str": true, "int": true,
 }
 
-func (x *experiments) countHolding(results map[string]result) error {
+func (x *experiments) countHolding(results map[string]result) {
 	for _, c := range x.tests() {
-		was, r := x.onBase[c.ID].tests, results[c.ID].tests
+		was, r := x.onBase[c.ID].Tests, results[c.ID].Tests
 		if was == nil || r == nil {
 			continue
 		}
@@ -316,7 +318,6 @@ func (x *experiments) countHolding(results map[string]result) error {
 			}
 		}
 	}
-	return nil
 }
 
 // newTests runs the head's tests on the base's code, and counts those that need the change.
@@ -336,7 +337,7 @@ func (x *experiments) newTests(ctx context.Context) error {
 	}
 	fresh := 0
 	for _, c := range x.tests() {
-		is, r := x.onHead[c.ID].tests, results[c.ID].tests
+		is, r := x.onHead[c.ID].Tests, results[c.ID].Tests
 		if is == nil {
 			if !results[c.ID].OK() {
 				x.out.New++
@@ -344,7 +345,7 @@ func (x *experiments) newTests(ctx context.Context) error {
 			continue
 		}
 		for _, name := range is.Names(inventory.Passed) {
-			if was := x.onBase[c.ID].tests; was != nil && was.Tests[name] == inventory.Passed && (r == nil || r.Tests[name] != inventory.Failed) {
+			if was := x.onBase[c.ID].Tests; was != nil && was.Tests[name] == inventory.Passed && (r == nil || r.Tests[name] != inventory.Failed) {
 				continue
 			}
 			fresh++

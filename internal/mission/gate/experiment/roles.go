@@ -98,10 +98,10 @@ func (x *experiments) reportedFiles() map[string]bool {
 	}{{x.base, x.onBase}, {x.head, x.onHead}} {
 		for _, c := range x.Checks {
 			r := s.results[c.ID]
-			if r.tests == nil {
+			if r.Tests == nil {
 				continue
 			}
-			for holder := range r.tests.Holders() {
+			for holder := range r.Tests.Holders() {
 				if p, ok := s.of.fileOf(path.Join(c.Dir, holder), c.Tests); ok && !x.hasInline(p) {
 					files[p] = true
 				}

@@ -1,40 +1,20 @@
 package experiment
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
-	"github.com/pawl-dev/pawl/internal/proc"
+	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 	"github.com/pawl-dev/pawl/internal/workspace/tree"
 )
 
-const (
-	checkTime = 20 * time.Minute // default timeout of a check
-	maxOutput = 64 << 20         // maximum size of a check's output, in bytes
-	maxTail   = 4 << 10          // bytes of the output that are kept
-)
-
 // result is what a check says about a variant.
-type result struct {
-	pawl.CheckRun
-
-	tests  *inventory.Inventory // nil if it reports none
-	text   string               // why it reports none
-	output string               // the end of its output, longer than Tail
-}
+type result = checkrun.Result
 
 // runCheck runs a check on a variant.
 func (x *experiments) runCheck(ctx context.Context, v *variant, c pawl.Check) (r result, err error) {
@@ -49,11 +29,11 @@ func (x *experiments) runCheck(ctx context.Context, v *variant, c pawl.Check) (r
 	defer m.close()
 	p := m.profile
 	p.Work, p.Env = filepath.Join(p.Dir, c.Dir), environment(v, p.CacheHome, c)
-	r.CheckRun = pawl.CheckRun{Check: c.ID, On: v.on, Tree: v.of.tree, Args: c.Args, Env: digest([]byte(strings.Join(c.Env, "\x00")))}
+	r.CheckRun = pawl.CheckRun{Check: c.ID, On: v.on, Tree: v.of.tree, Args: c.Args, Env: checkrun.Digest([]byte(strings.Join(c.Env, "\x00")))}
 	if err := x.execute(ctx, &r, m, p, c); err != nil {
 		return r, err
 	}
-	x.ran(v, r)
+	x.ran(r)
 	if v.twice && r.OK() {
 		if err := m.renew(); err != nil {
 			return r, err
@@ -61,7 +41,7 @@ func (x *experiments) runCheck(ctx context.Context, v *variant, c pawl.Check) (r
 		if err := x.execute(ctx, &r, m, p, c); err != nil {
 			return r, err
 		}
-		x.ran(v, r)
+		x.ran(r)
 	}
 	return r, nil
 }
@@ -73,7 +53,9 @@ func (x *experiments) execute(ctx context.Context, r *result, m *mounted, p sand
 		return fmt.Errorf("check %s: %w", c.ID, err)
 	}
 	defer w.Close()
-	return r.execute(ctx, w, m, c)
+	return r.Execute(ctx, w, c, checkrun.Place{
+		Start: m.own, Written: filepath.Join(m.written, c.Dir), Shown: p.Work, Combined: c.Tests == "unittest", // it reports on standard error
+	})
 }
 
 // environment returns the variables of a check.
@@ -83,57 +65,6 @@ func environment(v *variant, cache string, c pawl.Check) []string {
 		env = []string{"GOFLAGS=", "TERM=xterm", "LC_ALL=C", "TZ=Asia/Kolkata", "USER=someone", "LOGNAME=someone", "CARGO_TARGET_DIR=" + filepath.Join(cache, "cargo-target")}
 	}
 	return append(env, c.Env...)
-}
-
-// execute runs the command of a check and reads its results.
-func (r *result) execute(ctx context.Context, w sandbox.Wrapped, m *mounted, c pawl.Check) error {
-	limit := c.Timeout
-	if limit == 0 {
-		limit = checkTime
-	}
-	errLate := fmt.Errorf("timed out after %s", limit)
-	timed, cancel := context.WithTimeoutCause(ctx, limit, errLate)
-	defer cancel()
-	out, faults := &capture{limit: maxOutput}, &capture{limit: maxOutput}
-	command := proc.Command{Args: w.Args, Dir: m.own, Env: w.Env, Bare: true, Files: w.Files, Attr: w.Attr, Output: out, Stderr: faults}
-	if c.Tests == "unittest" { // it reports on standard error
-		command.Stderr = nil
-	}
-	exit, err := proc.Run(timed, command)
-	r.Code, r.Duration = exit.Code, exit.Duration
-	r.Output = digest(slices.Concat(out.kept.Bytes(), []byte{0}, faults.kept.Bytes()))
-	r.output = readable(out.kept.String(), faults.kept.String(), c)
-	r.Tail = cut(r.output, maxTail)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, errLate):
-		r.Fault, r.Code = errLate.Error(), -1
-	case err != nil:
-		return fmt.Errorf("check %s: %w", c.ID, err)
-	case out.full || faults.full:
-		r.Fault = fmt.Sprintf("printed more than %d MiB", maxOutput>>20)
-	case exit.Signal != "":
-		r.Fault = "killed by signal: " + exit.Signal
-	}
-	if c.Tests != "" {
-		r.readTests(c, out.kept.Bytes(), m)
-	}
-	return nil
-}
-
-// readTests reads the test report of a check.
-func (r *result) readTests(c pawl.Check, printed []byte, m *mounted) {
-	tests, err := inventory.Read(c, filepath.Join(m.written, c.Dir), printed, filepath.Join(m.profile.Dir, c.Dir))
-	if err != nil {
-		r.text = err.Error()
-		return
-	}
-	r.tests = tests
-	r.Tests = &pawl.TestCount{
-		Passed: len(tests.Names(inventory.Passed)), Failed: len(tests.Names(inventory.Failed)),
-		Skipped: len(tests.Names(inventory.Skipped)), Broken: len(tests.Broken),
-	}
 }
 
 // runAll runs checks on a variant, one after the other. A setup that fails is an error: nothing can be said about the
@@ -171,68 +102,10 @@ func (x *experiments) setUp(ctx context.Context, s *side) error {
 		if err != nil {
 			return err
 		}
-		x.ran(&variant{on: s.name}, r)
+		x.ran(r)
 		if !r.OK() {
-			return fault.New(pawl.ErrUnavailable, "setup check %s failed on the %s (%s), so nothing can be checked:\n%s", c.ID, s.name, ended(r), r.Tail)
+			return fault.New(pawl.ErrUnavailable, "setup check %s failed on the %s (%s), so nothing can be checked:\n%s", c.ID, s.name, r.Ended(), r.Tail)
 		}
 	}
 	return nil
-}
-
-// ended says how a check ended.
-func ended(r result) string {
-	if r.Fault != "" {
-		return "did not finish: " + r.Fault
-	}
-	return fmt.Sprintf("exited with %d", r.Code)
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// readable returns the output of a check for people, without machine-readable test events.
-func readable(out, faults string, c pawl.Check) string {
-	if c.Tests == "gotest" {
-		out = goOutput(out)
-	}
-	const most = 256 << 10
-	return cut(strings.TrimSpace(out+"\n"+faults), most)
-}
-
-// cut returns the end of a text.
-func cut(text string, most int) string {
-	if len(text) > most {
-		return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
-	}
-	return text
-}
-
-// goOutput extracts the output of tests from the events of 'go test -json'.
-func goOutput(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		var e struct{ Output string }
-		if json.Unmarshal([]byte(line), &e) == nil {
-			b.WriteString(e.Output)
-		} else {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// capture keeps what is written to it, up to a limit.
-type capture struct {
-	kept  bytes.Buffer
-	limit int
-	full  bool
-}
-
-func (c *capture) Write(p []byte) (int, error) {
-	free := max(0, c.limit-c.kept.Len())
-	c.full = c.full || len(p) > free
-	c.kept.Write(p[:min(len(p), free)])
-	return len(p), nil
 }

@@ -102,12 +102,12 @@ func (x *experiments) findf(kind Kind, rule, item, format string, args ...any) {
 }
 
 // ran records a run.
-func (x *experiments) ran(v *variant, r result) {
+func (x *experiments) ran(r result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.out.Runs = append(x.out.Runs, r.CheckRun)
 	if x.OnRun != nil {
-		x.OnRun(Run{r.CheckRun, v.on})
+		x.OnRun(r.CheckRun)
 	}
 }
 
@@ -157,6 +157,6 @@ func (x *experiments) proofs() []pawl.Check {
 func (x *experiments) tests() []pawl.Check {
 	return slices.DeleteFunc(x.checksOf(pawl.CheckTest, pawl.CheckOther), func(c pawl.Check) bool {
 		r, ok := x.onHead[c.ID]
-		return ok && !r.OK() && r.tests == nil
+		return ok && !r.OK() && r.Tests == nil
 	})
 }

@@ -37,7 +37,7 @@ func (x *experiments) leaveOut(ctx context.Context) error {
 		}
 		for _, c := range x.tests() {
 			r := results[c.ID]
-			if x.holds(c, r) || codeError.MatchString(r.output) || buildError.MatchString(r.output) {
+			if x.holds(c, r) || codeError.MatchString(r.Printed) || buildError.MatchString(r.Printed) {
 				continue
 			}
 			x.findf(Question, "holds-with", p, "the tests of the base hold only together with the change of %s: is it part of what was asked for?", p)
@@ -132,20 +132,20 @@ func (x *experiments) killers(ctx context.Context, old *variant, m mutate.Mutant
 	}
 	for _, c := range x.tests() {
 		was, r := x.onBase[c.ID], results[c.ID]
-		if buildError.MatchString(r.output) {
+		if buildError.MatchString(r.Printed) {
 			continue
 		}
-		if was.tests == nil {
+		if was.Tests == nil {
 			if was.OK() && !r.OK() && !x.Approved(c.ID) {
 				names = append(names, c.ID)
 			}
 			continue
 		}
-		if r.tests == nil {
+		if r.Tests == nil {
 			continue
 		}
 		for _, name := range x.lost(c, r) {
-			if r.tests.Tests[name] == inventory.Failed {
+			if r.Tests.Tests[name] == inventory.Failed {
 				names = append(names, name)
 			}
 		}

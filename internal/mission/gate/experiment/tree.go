@@ -287,7 +287,7 @@ func newView(own, at, lower string) (sandbox.View, error) {
 }
 
 // copyTree prepares a variant as a copy with an empty cache, where no views are possible.
-func (*experiments) copyTree(m *mounted, v *variant) error {
+func (x *experiments) copyTree(m *mounted, v *variant) error {
 	m.written = filepath.Join(m.own, "tree")
 	cache := filepath.Join(m.own, "cache")
 	if err := os.MkdirAll(cache, 0o700); err != nil {
@@ -296,6 +296,6 @@ func (*experiments) copyTree(m *mounted, v *variant) error {
 	if err := os.CopyFS(m.written, os.DirFS(v.of.dir)); err != nil {
 		return err
 	}
-	m.profile = sandbox.Profile{Dir: m.written, CacheHome: cache}
+	m.profile = sandbox.Profile{Dir: m.written, Hidden: x.Hidden, CacheHome: cache}
 	return errors.Join(v.of.setTimes(m.written), v.save(m.written, os.RemoveAll))
 }

@@ -244,7 +244,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("a.rb", []byte("x ? 1 : \"#{y"))
 	f.Fuzz(func(t *testing.T, path string, text []byte) {
 		if len(text) > 1<<12 {
-			t.Skip("long texts only take longer")
+			return // long texts only take longer
 		}
 		s, ok := Parse(path, text)
 		if !ok {
