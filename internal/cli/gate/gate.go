@@ -118,15 +118,7 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.explained {
 		return f.explainChecks(cmd, checks)
 	}
-	ctx := cmd.Context()
-	g, criteria, candidate, err := f.prepare(ctx, cmd.ErrOrStderr(), checks)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = g.Close() }() // removes temporary files only
-	p, err := g.Prove(ctx, criteria, candidate, f.budget, func(r pawl.CheckRun) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: %s on %s: %s\n", r.Check, r.On, gate.Summary(r))
-	})
+	criteria, p, err := f.prove(cmd, checks)
 	if err != nil {
 		return err
 	}
@@ -140,6 +132,21 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: checked, but not proven")}
 	}
 	return nil
+}
+
+// prove runs the gate, and displays its progress on standard error.
+func (f *gateFlags) prove(cmd *cobra.Command, checks []pawl.Check) (criteria pawl.Criteria, p gate.Proof, err error) {
+	ctx := cmd.Context()
+	shown := newProgress(cmd.ErrOrStderr())
+	defer shown.stop()
+	g, criteria, candidate, err := f.prepare(ctx, shown, checks)
+	if err != nil {
+		return criteria, p, err
+	}
+	defer func() { _ = g.Close() }() // removes temporary files only
+	g.OnProgress = shown.update
+	p, err = g.Prove(ctx, criteria, candidate, f.budget, shown.ran)
+	return criteria, p, err
 }
 
 // prepare returns a gate, the criteria for it, and the commit to verify. The caller closes the gate.

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
@@ -41,6 +42,8 @@ type Gate struct {
 	// OnRun, if not nil, is called after each check run. Runs of the baseline are reported once. An error aborts
 	// the gate.
 	OnRun func(CheckResult) error
+	// OnProgress, if not nil, is called by Prove; see experiment.Config.
+	OnProgress func(experiment.Progress)
 
 	checkouts int
 	current   *checkout // the tree in the shared directory; nil if it is empty

@@ -37,7 +37,7 @@ func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, bud
 		return p, err
 	}
 	c := experiment.Config{
-		Repo: g.Repo, Base: f.Base, Head: p.Candidate, Checks: f.Checks, Dir: dir, Sandbox: g.Sandbox, Hidden: g.Hidden, Budget: budget, OnRun: onRun,
+		Repo: g.Repo, Base: f.Base, Head: p.Candidate, Checks: f.Checks, Dir: dir, Sandbox: g.Sandbox, Hidden: g.Hidden, Budget: budget, OnRun: onRun, OnProgress: g.OnProgress,
 		Approved: func(test string) bool { return testApproved(f.Approval, test) },
 	}
 	if g.Views != nil {

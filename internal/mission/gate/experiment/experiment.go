@@ -34,6 +34,8 @@ type Config struct {
 	Budget   time.Duration          // for the mutants; 0 means 5 minutes
 	Parallel int                    // runs at once; 0 means one for each two processors
 	OnRun    func(pawl.CheckRun)    // called after each run, one call at a time; may be nil
+	// OnProgress is called when a stage or a run starts or ends, one call at a time; may be nil.
+	OnProgress func(Progress)
 }
 
 // Verdict is what is known about a change.
@@ -106,10 +108,10 @@ func Do(ctx context.Context, c Config) (Result, error) {
 		x.find(Finding{Kind: Failure, Rule: "no-change", Text: "there is no change"})
 		return x.result(), nil
 	}
-	for _, stage := range []func(context.Context) error{
-		x.runBoth, x.oldTests, x.controls, x.leaveOut, x.newTests, x.strength, x.mutants,
-	} {
-		if err := stage(ctx); err != nil {
+	stages := x.stages()
+	for i, s := range stages {
+		x.report(func(p *Progress) { *p = Progress{Stage: s.name, Step: i + 1, Steps: len(stages)} })
+		if err := s.do(ctx); err != nil {
 			return x.result(), err
 		}
 		if x.failed() {

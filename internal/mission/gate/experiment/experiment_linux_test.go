@@ -209,3 +209,29 @@ func TestNoCheckWorks(t *testing.T) {
 		t.Errorf("got %s, %v", r.Verdict, err)
 	}
 }
+
+// TestProgress: every stage is announced, and so are the runs and mutants in it.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	base := map[string]string{"a.sh": "a() {\n  echo 1\n}\n", "run.sh": ". ./a.sh\n[ \"$(a)\" = 1 ]\n"}
+	change := map[string]string{"b.sh": "b() {\n  echo $(($1 * 2))\n}\n", "run.sh": base["run.sh"] + "[ $? = 0 ] || exit 1\n. ./b.sh\n[ \"$(b 4)\" = 8 ]\n"}
+	c := newConfig(t, base, change, "sh run.sh")
+	var seen []Progress
+	c.OnProgress = func(p Progress) { seen = append(seen, p) }
+	r, err := Do(t.Context(), c)
+	must(t, err)
+	var stages, runs []string
+	for _, p := range seen {
+		if n := len(stages); n == 0 || stages[n-1] != p.Stage {
+			stages = append(stages, p.Stage)
+		}
+		runs = append(runs, p.Running...)
+	}
+	want := []string{"checks", "base tests on the new code", "controls", "files left out", "new tests on the old code", "strength of the tests", "mutants"}
+	if !slices.Equal(stages, want) || !slices.Contains(runs, "test on base") || !slices.Contains(runs, "test on mutant b.sh") {
+		t.Errorf("got %q with %q; %+v", stages, runs, r.Findings)
+	}
+	if p := seen[len(seen)-1]; p.Step != 7 || p.Steps != 7 || p.Total == 0 || p.Tried != p.Total || p.Until.IsZero() || len(p.Running) != 0 {
+		t.Errorf("at the end: %+v", p)
+	}
+}

@@ -142,8 +142,9 @@ type spot struct {
 func (x *experiments) runMutants(ctx context.Context, list []mutate.Mutant) (map[spot]bool, error) {
 	killed := map[spot]bool{}
 	var mu sync.Mutex
-	end, skipped := time.Now().Add(x.Budget), 0
+	end, skipped := x.tries(len(list)), 0
 	err := each(ctx, list, func(ctx context.Context, m mutate.Mutant) error {
+		defer x.tried()
 		if time.Now().After(end) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -22,6 +22,7 @@ func (x *experiments) runCheck(ctx context.Context, v *variant, c pawl.Check) (r
 		return r, err
 	}
 	defer x.slots.Release(1)
+	defer x.started(c.ID + " on " + v.on)()
 	m, err := x.mount(v)
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.ID, err)
@@ -97,7 +98,9 @@ func (x *experiments) setUp(ctx context.Context, s *side) error {
 			p.Caches = []sandbox.View{cache}
 		}
 		r := result{CheckRun: pawl.CheckRun{Check: c.ID, On: s.name, Tree: s.tree, Args: c.Args}}
+		ended := x.started(c.ID + " on " + s.name)
 		err := x.execute(ctx, &r, &mounted{own: s.dir, written: s.dir, profile: p}, p, c)
+		ended()
 		tree.RemoveAll(own)
 		if err != nil {
 			return err

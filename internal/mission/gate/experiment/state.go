@@ -38,8 +38,9 @@ type experiments struct {
 	noticing       map[string]bool   // files in which the checks notice an error
 	untrusted      bool              // a comment changes the results: mutants mean nothing
 
-	mu  sync.Mutex
-	out Result
+	mu       sync.Mutex
+	out      Result
+	progress Progress
 }
 
 const defaultBudget = 5 * time.Minute

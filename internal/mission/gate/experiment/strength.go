@@ -62,10 +62,12 @@ func (x *experiments) strength(ctx context.Context) error {
 		like[p] = x.base
 	}
 	old := &variant{on: "old tests", of: x.head, like: like, write: x.oldInline()}
-	end := time.Now().Add(x.Budget)
+	samples := x.samples(files)
+	end := x.tries(len(samples))
 	var mu sync.Mutex
 	lost := map[string]bool{}
-	err := each(ctx, x.samples(files), func(ctx context.Context, m mutate.Mutant) error {
+	err := each(ctx, samples, func(ctx context.Context, m mutate.Mutant) error {
+		defer x.tried()
 		if time.Now().After(end) {
 			return nil
 		}
