@@ -27,6 +27,7 @@ import (
 type gateFlags struct {
 	base, head    string
 	format, file  string
+	signKey       string
 	tests, report string
 	network       []string
 	timeout       time.Duration
@@ -71,7 +72,8 @@ Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require 
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "verify the changes since the merge base with this `ref` (default in CI: the target branch)")
 	flags.StringVar(&f.head, "head", "HEAD", "verify the changes up to this `ref`")
-	flags.StringVar(&f.format, "format", "text", "output `format`: text, json, markdown or intoto")
+	flags.StringVar(&f.format, "format", "text", "output `format`: "+humanize.Join(formats, "or")+" (default in GitHub workflows: github)")
+	flags.StringVar(&f.signKey, "sign-key", "", "sign the in-toto statement with the Ed25519 or ECDSA key in this PEM `file`")
 	flags.StringVarP(&f.file, "output", "o", "", "write the report to `file`, and print text")
 	flags.StringVar(&f.tests, "tests", "", "test report `format` of the command: "+strings.Join(gate.TestFormats(), ", "))
 	flags.StringVar(&f.report, "report", "", "test report `file` of the command, or a pattern for several (default: its output)")
@@ -83,7 +85,7 @@ Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require 
 	flags.BoolVar(&f.explained, "explain", false, "print the checks and why they were found, without running them")
 	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "explain", "tests", "report", "network", "timeout", "budget", "require", "allow-test")
-	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output")
+	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output", "sign-key")
 	flags.SetInterspersed(false) // flags after the command belong to the command
 	return cmd
 }
@@ -91,8 +93,11 @@ Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require 
 // checks validates the flags. It returns the command in args as a check, or nil if there is no
 // command.
 func (f *gateFlags) checks(args []string) ([]pawl.Check, error) {
-	if formats := []string{"text", "json", "markdown", "intoto"}; !slices.Contains(formats, f.format) {
+	if !slices.Contains(formats, f.format) {
 		return nil, cli.Unknown("format", f.format, formats)
+	}
+	if f.signKey != "" && f.format != "intoto" {
+		return nil, errors.New("--sign-key needs --format intoto")
 	}
 	if verdicts := []string{"checked", "proven"}; !slices.Contains(verdicts, f.require) {
 		return nil, cli.Unknown("verdict", f.require, verdicts)
@@ -118,20 +123,25 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.explained {
 		return f.explainChecks(cmd, checks)
 	}
+	sign, err := f.signer()
+	if err != nil {
+		return err
+	}
 	criteria, p, err := f.prove(cmd, checks)
 	if err != nil {
 		return err
 	}
-	if err := f.print(cmd.OutOrStdout(), criteria, p); err != nil {
+	if err := f.print(cmd.OutOrStdout(), report{p, criteria, experiment.Verdict(f.require), sign}); err != nil {
 		return err
 	}
 	switch {
+	case p.Meets(experiment.Verdict(f.require)):
+		return nil
 	case p.Verdict == experiment.Failed:
 		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: failed")}
-	case p.Verdict == experiment.Checked && f.require == "proven":
+	default:
 		return &cli.ExitError{Code: cli.ExitGate, Err: errors.New("gate: checked, but not proven")}
 	}
-	return nil
 }
 
 // prove runs the gate, and displays its progress on standard error.
@@ -191,47 +201,4 @@ func openRepo(ctx context.Context) (*git.Repo, error) {
 		return nil, err
 	}
 	return app.RepoOf(ctx, dir)
-}
-
-// print writes the report to w in the chosen format. With --output it writes the report to the
-// file, and the text to w.
-func (f *gateFlags) print(w io.Writer, criteria pawl.Criteria, p gate.Proof) error {
-	if f.file == "" {
-		return f.write(w, criteria, p)
-	}
-	var b strings.Builder
-	if err := f.write(&b, criteria, p); err != nil {
-		return err
-	}
-	if err := cli.ReplaceFile(f.file, []byte(b.String())); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, p.Text())
-	return err
-}
-
-func (f *gateFlags) write(w io.Writer, criteria pawl.Criteria, p gate.Proof) error {
-	switch f.format {
-	case "json":
-		return cli.WriteJSON(w, gateReport{p, criteria})
-	case "markdown":
-		_, err := io.WriteString(w, p.Markdown())
-		return err
-	case "intoto":
-		text, err := p.Statement(criteria)
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s\n", text)
-		}
-		return err
-	default:
-		_, err := io.WriteString(w, p.Text())
-		return err
-	}
-}
-
-// gateReport is the output of --format json.
-type gateReport struct {
-	gate.Proof
-
-	Checks pawl.Criteria `json:"checks"`
 }

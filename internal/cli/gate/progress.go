@@ -87,7 +87,7 @@ func (p *progress) ran(r pawl.CheckRun) {
 	if p.screen != nil && r.On != "base" && r.On != "candidate" {
 		return
 	}
-	fmt.Fprintf(p, "pawl: %s on %s: %s\n", sanitize.Line(r.Check), sanitize.Line(r.On), gate.Summary(r))
+	fmt.Fprint(p, sanitize.CILog(fmt.Sprintf("pawl: %s on %s: %s\n", sanitize.Line(r.Check), sanitize.Line(r.On), gate.Summary(r))))
 	if p.screen == nil {
 		p.ticker.Reset(printEvery)
 	}
@@ -114,7 +114,7 @@ func (p *progress) erase() {
 }
 
 func (p *progress) draw() {
-	line := "pawl: " + describe(p.now, time.Since(p.start), time.Now())
+	line := "pawl: " + sanitize.CILog(describe(p.now, time.Since(p.start), time.Now()))
 	if p.screen == nil {
 		_, _ = fmt.Fprintln(p.out, line)
 		return

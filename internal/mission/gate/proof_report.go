@@ -25,7 +25,11 @@ func (p Proof) Summary() string {
 	}
 	parts = append(parts, humanize.Plural(len(checks), "check"))
 	if p.Holding > 0 {
-		parts = append(parts, humanize.Plural(p.Holding, "base test")+" hold")
+		verb := " hold"
+		if p.Holding == 1 {
+			verb = " holds"
+		}
+		parts = append(parts, humanize.Plural(p.Holding, "base test")+verb)
 	}
 	if p.New > 0 {
 		parts = append(parts, humanize.Plural(p.New, "new test"))
@@ -37,7 +41,7 @@ func (p Proof) Summary() string {
 	return fmt.Sprintf("%s: %s (%.12s)", strings.ToUpper(v[:1])+v[1:], strings.Join(parts, ", "), p.Candidate)
 }
 
-// Text returns the report for people.
+// Text returns the report for people. CI systems find no commands in it.
 func (p Proof) Text() string {
 	var b strings.Builder
 	for _, f := range p.Findings {
@@ -54,23 +58,20 @@ func (p Proof) Text() string {
 		fmt.Fprintf(&b, "survivor: %s:%d: %s: %s\n", sanitize.Line(s.Path), s.Line, s.Operator, sanitize.Line(strings.TrimSpace(s.After)))
 	}
 	b.WriteString(p.Summary() + "\n")
-	return b.String()
+	return sanitize.CILog(b.String())
 }
 
 // Markdown returns the report for a comment on a pull request.
 func (p Proof) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n", sanitize.Line(p.Summary()))
-	for _, section := range []struct {
-		kind  experiment.Kind
-		title string
-	}{{experiment.Failure, "Failures"}, {experiment.Question, "Questions"}, {experiment.Gap, "What the tests do not show"}, {experiment.Note, "Notes"}} {
-		if !p.Has(section.kind) {
+	for _, section := range proofSections {
+		if !p.Has(section.Kind) {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n", section.title)
+		fmt.Fprintf(&b, "\n## %s\n\n", section.Title)
 		for _, f := range p.Findings {
-			if f.Kind == section.kind {
+			if f.Kind == section.Kind {
 				first, _, _ := strings.Cut(f.Text, "\n")
 				fmt.Fprintf(&b, "- `%s` %s\n", f.Rule, sanitize.Line(first))
 			}
@@ -86,7 +87,7 @@ func (p Proof) Markdown() string {
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", cell(r.Check), cell(r.On), result(r), tests(r.Tests), took(r))
 	}
-	return b.String()
+	return sanitize.CILog(b.String())
 }
 
 // Statement returns the proof as an in-toto statement about the candidate's commit and tree, with the test result

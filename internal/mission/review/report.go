@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -56,14 +55,8 @@ func (r Report) Text() string {
 		b.WriteString("\n")
 	}
 	b.WriteString(r.counts() + "\n")
-	return order.ReplaceAllString(b.String(), "## $1")
+	return sanitize.CILog(b.String())
 }
-
-// Patterns of CI workflow commands: one matches anywhere in a line, one at its start.
-var (
-	order   = regexp.MustCompile(`##(\w*\[)`)
-	command = regexp.MustCompile(`(?m)^\s*::`)
-)
 
 // counts returns the numbers of findings in one line.
 func (r Report) counts() string {
@@ -120,14 +113,14 @@ func block(text string) string {
 	}
 	text = strings.Join(lines, "\n")
 	// The report may be printed to a CI log too.
-	text = order.ReplaceAllString(command.ReplaceAllString(text, "| $0"), "## $1")
+	text = sanitize.CILog(text)
 	ticks := longer("```", text)
 	return fmt.Sprintf("%s\n%s\n%s\n", ticks, text, ticks)
 }
 
 // span formats one line as inline code that the text cannot end.
 func span(text string) string {
-	text = order.ReplaceAllString(sanitize.Line(text), "## $1")
+	text = sanitize.CILog(sanitize.Line(text))
 	tick := longer("`", text)
 	return tick + " " + text + " " + tick
 }

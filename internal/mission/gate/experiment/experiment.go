@@ -66,6 +66,8 @@ type Finding struct {
 	Rule string `json:"rule"`           // e.g. "test-fails"
 	Item string `json:"item,omitempty"` // the test, file or check
 	Text string `json:"text"`
+	Path string `json:"path,omitempty"` // the file that it is about
+	Line int    `json:"line,omitempty"` // 0 means the whole file
 	// Approve is the test id that a person approves to accept this, or "".
 	Approve string `json:"approve,omitempty"`
 }

@@ -226,7 +226,7 @@ func (x *experiments) probeLine(ctx context.Context, s spot) error {
 	v := &variant{on: "probe " + path.Base(s.path), of: x.head, write: map[string][]byte{s.path: text}}
 	seen, _, err := x.noticed(ctx, v, x.tests(), x.onHead)
 	if err == nil && !seen {
-		x.findf(Gap, "unreached", s.path, "no test reaches line %d of %s", s.line, s.path)
+		x.findLine(Gap, "unreached", s.path, s.line, "no test reaches line %d of %s", s.line, s.path)
 	}
 	return err
 }

@@ -50,13 +50,13 @@ func (x *experiments) addNotes() {
 		x.addedLines(p, func(n int, line string) {
 			switch {
 			case underTest.MatchString(line), place.MatchString(line) && testWord.MatchString(line):
-				x.findf(Question, "under-test", p, "%s:%d asks where it runs: does it behave the same without tests? %s", p, n, line)
+				x.findLine(Question, "under-test", p, n, "%s:%d asks where it runs: does it behave the same without tests? %s", p, n, line)
 			case chance.MatchString(line) && decides.MatchString(line):
-				x.findf(Question, "chance", p, "%s:%d depends on chance: is it right each time? %s", p, n, line)
+				x.findLine(Question, "chance", p, n, "%s:%d depends on chance: is it right each time? %s", p, n, line)
 			case silenced.MatchString(line):
-				x.findf(Note, "silenced", p, "%s:%d silences a check: %s", p, n, line)
+				x.findLine(Note, "silenced", p, n, "%s:%d silences a check: %s", p, n, line)
 			case unready.MatchString(line):
-				x.findf(Note, "unfinished", p, "%s:%d says that something is missing: %s", p, n, line)
+				x.findLine(Note, "unfinished", p, n, "%s:%d says that something is missing: %s", p, n, line)
 			}
 		})
 		if src, ok := x.source(p); ok && x.edits[p] != nil {
@@ -66,7 +66,7 @@ func (x *experiments) addNotes() {
 	for _, p := range x.withRole(test) {
 		x.addedLines(p, func(n int, line string) {
 			if elsewhere.MatchString(line) {
-				x.findf(Question, "elsewhere", p, "%s:%d reads the history of the repository, or a process: why? %s", p, n, line)
+				x.findLine(Question, "elsewhere", p, n, "%s:%d reads the history of the repository, or a process: why? %s", p, n, line)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func (x *experiments) hardCoded(src *mutate.Source, added []int, rows []string, 
 	}
 	for _, n := range added {
 		if 0 < n && n <= len(rows) && known(n) && len(pairsOfLiterals.FindAllString(rows[n-1], -1)) > 1 {
-			x.findf(Question, "hard-coded", src.Path, "%s:%d: all values of this table are in the tests: does the code work for others? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
+			x.findLine(Question, "hard-coded", src.Path, n, "%s:%d: all values of this table are in the tests: does the code work for others? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
 			return
 		}
 		if n < 1 || n > len(rows) || !known(n) || !comparison.MatchString(rows[n-1]) {
@@ -132,7 +132,7 @@ func (x *experiments) hardCoded(src *mutate.Source, added []int, rows []string, 
 		for m := n; m <= min(n+following, len(rows)); m++ {
 			pair := m == n && len(byLine[n]) > 1 || m > n && known(m)
 			if pair && answer.MatchString(rows[m-1]) {
-				x.findf(Question, "hard-coded", src.Path, "%s:%d: the answer and the question are both in the tests: does the code work for other values? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
+				x.findLine(Question, "hard-coded", src.Path, n, "%s:%d: the answer and the question are both in the tests: does the code work for other values? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
 				return
 			}
 		}

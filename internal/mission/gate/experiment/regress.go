@@ -255,10 +255,10 @@ func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) er
 			return nil
 		}
 		if misfit {
-			x.find(Finding{Question, "old-tests", c.ID, "the tests of the base do not fit the new code, so they cannot tell whether it still works: approve that they change?\n" + r.Tail, c.ID})
+			x.ask(Question, "old-tests", c.ID, "the tests of the base do not fit the new code, so they cannot tell whether it still works: approve that they change?\n"+r.Tail)
 			return nil
 		}
-		x.find(Finding{Failure, "old-tests", c.ID, "with the tests of the base, " + c.ID + " " + r.Ended() + ":\n" + r.Tail, c.ID})
+		x.ask(Failure, "old-tests", c.ID, "with the tests of the base, "+c.ID+" "+r.Ended()+":\n"+r.Tail)
 		return nil
 	}
 	names, err := x.steady(ctx, c, x.lost(c, r))
@@ -270,11 +270,11 @@ func (x *experiments) compareOld(ctx context.Context, c pawl.Check, r result) er
 		broken := slices.Contains(r.Tests.Broken, inventory.Holder(name))
 		switch message := r.Tests.Messages[name]; {
 		case !there && broken, !there && len(r.Tests.Broken) > 0 && misfit, x.misfit(message):
-			x.find(Finding{Question, "old-tests", name, "test " + name + " of the base does not fit the new code, so it cannot tell whether that still works: approve that it changes?", name})
+			x.ask(Question, "old-tests", name, "test "+name+" of the base does not fit the new code, so it cannot tell whether that still works: approve that it changes?")
 		case !there:
-			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base does not run with the new code: something skips it or ends the tests early", name})
+			x.ask(Failure, "old-tests", name, "test "+name+" of the base does not run with the new code: something skips it or ends the tests early")
 		default:
-			x.find(Finding{Failure, "old-tests", name, "test " + name + " of the base is " + string(r.Tests.Tests[name]) + " with the new code; if that is wanted, approve it", name})
+			x.ask(Failure, "old-tests", name, "test "+name+" of the base is "+string(r.Tests.Tests[name])+" with the new code; if that is wanted, approve it")
 		}
 	}
 	return nil

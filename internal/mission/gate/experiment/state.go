@@ -91,6 +91,11 @@ func differing(a, b *side) (paths []string) {
 
 // find records a finding, once.
 func (x *experiments) find(f Finding) {
+	_, is := x.head.entries[f.Item]
+	_, was := x.base.entries[f.Item]
+	if is || was {
+		f.Path = f.Item
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !slices.Contains(x.out.Findings, f) {
@@ -100,6 +105,16 @@ func (x *experiments) find(f Finding) {
 
 func (x *experiments) findf(kind Kind, rule, item, format string, args ...any) {
 	x.find(Finding{Kind: kind, Rule: rule, Item: item, Text: fmt.Sprintf(format, args...)})
+}
+
+// findLine records a finding about a line of a file.
+func (x *experiments) findLine(kind Kind, rule, path string, line int, format string, args ...any) {
+	x.find(Finding{Kind: kind, Rule: rule, Item: path, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// ask records a finding that a person can approve.
+func (x *experiments) ask(kind Kind, rule, item, text string) {
+	x.find(Finding{Kind: kind, Rule: rule, Item: item, Text: text, Approve: item})
 }
 
 // ran records a run.

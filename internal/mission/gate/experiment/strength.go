@@ -88,7 +88,7 @@ func (x *experiments) strength(ctx context.Context) error {
 		return nil
 	})
 	for name := range lost {
-		x.find(Finding{Failure, "tests-weaker", name, "the tests no longer notice mistakes that " + name + " of the base notices; if that is wanted, approve it", name})
+		x.ask(Failure, "tests-weaker", name, "the tests no longer notice mistakes that "+name+" of the base notices; if that is wanted, approve it")
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (x *experiments) editedDoctests() {
 		}
 		for _, r := range src.InlineTests() {
 			if slices.ContainsFunc(e.removed, func(line int) bool { return r[0] <= line && line <= r[1] }) && !x.Approved(p) {
-				x.find(Finding{Question, "inline-tests", p, "the tests inside " + p + " changed: approve that?", p})
+				x.ask(Question, "inline-tests", p, "the tests inside "+p+" changed: approve that?")
 				break
 			}
 		}
