@@ -86,14 +86,14 @@ var builtin = map[string]Definition{
 // which the commander calls as a subagent.
 var team = map[string]Definition{
 	missionapi.AgentCommander: {Name: missionapi.AgentCommander, Prompt: commanderPrompt, Team: true, ReadOnly: true, Tools: []string{
-		"read", "list", "glob", "grep", "question", "webfetch", "plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block",
+		"read", "list", "glob", "grep", "question", "webfetch", "skill", "plan", "delegate", "task_status", "task_result", "task_message", "task_cancel", "seal", "block",
 	}},
 	missionapi.AgentPlanner: {Name: missionapi.AgentPlanner, Prompt: plannerPrompt, Team: true, ReadOnly: true, Subagent: true, Steps: 60, Tools: []string{
-		"read", "list", "glob", "grep", "webfetch", "plan",
+		"read", "list", "glob", "grep", "webfetch", "skill", "plan",
 	}},
 	missionapi.AgentWorker: {Name: missionapi.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
 	missionapi.AgentReviewer: {Name: missionapi.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Steps: 60, Tools: []string{
-		"read", "list", "glob", "grep", "verdict",
+		"read", "list", "glob", "grep", "skill", "verdict",
 	}},
 }
 

@@ -16,7 +16,7 @@ import (
 
 // ExtensionPlaces returns the places to search for agents, commands, rules and skills.
 func ExtensionPlaces(guard *policy.Safety) (extension.Places, error) {
-	p := extension.Places{Trusted: guard.Instructs, Reserved: agent.Reserved()}
+	p := extension.Places{Trusted: guard.Instructs, Base: guard.Base, Reserved: agent.Reserved()}
 	var err error
 	if p.Home, err = os.UserHomeDir(); err != nil {
 		return p, err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -24,7 +25,8 @@ func newMissions(s *policy.Safety) *mission.Control {
 			}
 			return g.LinkCache(ctx, cache)
 		},
-		Clear: s.DropCache,
+		Guard: s.GuardWorktree,
+		Clear: func(dir string) error { return errors.Join(s.DropCache(dir), s.Unguard(dir)) },
 		Gate:  func(repo *git.Repo) (*gate.Gate, error) { return OpenGate(repo, s) },
 	})
 }

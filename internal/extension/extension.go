@@ -21,6 +21,12 @@ type Places struct {
 	Config   string                // the user's Pawl configuration directory; "" means none
 	Trusted  func(dir string) bool // whether a directory of a project is trusted; nil means none is
 	Reserved []string              // agent names that extensions cannot use
+
+	// Base returns where the extensions of a project directory are read from instead: the
+	// top of a checkout, the project directory in it, and which directories of it are
+	// trusted. It returns "" if they are read from the directory itself, as always if
+	// Base is nil.
+	Base func(dir string) (top, project string, trusted func(dir string) bool)
 }
 
 // Found holds the extensions of a directory. It is read once and does not
@@ -37,6 +43,7 @@ type Found struct {
 	Skills   *skill.Set
 
 	sources frontmatter.Sources // where rules are read from
+	base    string              // the checkout that is read instead of Top; "" means Top
 }
 
 // Look reads the extensions of a directory. What cannot be read is a fault in
@@ -48,8 +55,14 @@ func (p Places) Look(ctx context.Context, dir string) *Found {
 		f.Repository, f.Top = true, repo.Top
 		f.Branch, _ = repo.Branch(ctx) // "" if the branch is unknown
 	}
-	s := frontmatter.Sources{Project: folder(f.Top), Trusted: p.Trusted, Home: folder(p.Home), Config: folder(p.Config)}
-	if rel, err := filepath.Rel(f.Top, f.Dir); err == nil {
+	top, at := f.Top, f.Dir
+	if p.Base != nil {
+		if other, project, trusted := p.Base(f.Dir); other != "" {
+			top, at, p.Trusted, f.base = real(other), real(project), trusted, real(other)
+		}
+	}
+	s := frontmatter.Sources{Project: folder(top), Trusted: p.Trusted, Home: folder(p.Home), Config: folder(p.Config)}
+	if rel, err := filepath.Rel(top, at); err == nil {
 		s.Dir = rel
 	}
 	f.Agents = definition.Agents(s, p.Reserved...)
@@ -57,8 +70,8 @@ func (p Places) Look(ctx context.Context, dir string) *Found {
 	f.Commands = definition.Commands(s)
 	f.Skills = skill.Discover(s)
 	f.sources = s
-	f.sources.Trusted = p.covered(f.Top, f.Dir)
-	f.Rules = rules.Load(f.sources)
+	f.sources.Trusted = p.covered(top, at)
+	f.Rules = f.named(rules.Load(f.sources))
 	return f
 }
 
@@ -76,7 +89,21 @@ func (p Places) reserve(set *definition.AgentSet) {
 // RulesFor returns the rules between the directory and a file below it, given by
 // its absolute path, except those in given; see [rules.For].
 func (f *Found) RulesFor(file string, given map[string]bool) *rules.Set {
-	return rules.For(f.sources, file, given)
+	if rel, err := filepath.Rel(f.Top, file); err == nil && f.base != "" {
+		file = filepath.Join(f.base, rel)
+	}
+	return f.named(rules.For(f.sources, file, given))
+}
+
+// named gives rules that were read from a base the paths that they have in the directory.
+func (f *Found) named(set *rules.Set) *rules.Set {
+	for i := range set.Files {
+		file := &set.Files[i].Origin.File
+		if rel, err := filepath.Rel(f.base, *file); err == nil && f.base != "" && filepath.IsLocal(rel) {
+			*file = filepath.Join(f.Top, rel)
+		}
+	}
+	return set
 }
 
 // Faults returns the problems of all extension files.

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
@@ -38,7 +39,8 @@ type Config struct {
 	Worktrees  func(ctx context.Context, repo *git.Repo) (dir string, err error) // the directory for the worktrees of a repository
 	Gate       func(repo *git.Repo) (*gate.Gate, error)                          // opens a gate; Leave closes it
 	ShareCache func(ctx context.Context, g *gate.Gate, dir string) error         // if not nil, gives a worktree the cache of the checks
-	Clear      func(dir string) error                                            // if not nil, removes what commands left outside of a worktree
+	Guard      func(ctx context.Context, g policy.Guarding) error                // if not nil, lets the project's configuration apply in a worktree
+	Clear      func(dir string) error                                            // if not nil, removes what belongs to a worktree outside of it
 	Clock      func() time.Time                                                  // nil means time.Now
 
 	// Offer, Fetch and Drop support workers on other hosts: Offer makes a new worktree available to all
@@ -119,11 +121,16 @@ func (c *Control) Leave(ctx context.Context, b missionapi.Journal) error {
 	}
 	m := b.Mission()
 	err := c.writeFiles(b, m)
+	kept := false
 	for _, id := range m.Team {
 		if m.Sealed == nil && isRunning(m, id) {
+			kept = true
 			continue
 		}
 		err = errors.Join(err, c.removeWorktree(ctx, f, id))
+	}
+	if !kept {
+		err = errors.Join(err, c.removeWorktree(ctx, f, b.Session())) // see guard
 	}
 	return errors.Join(err, f.gate.Close())
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 )
 
 // ready returns the tasks to start now: their predecessors are merged, their files do not overlap with those of
@@ -67,9 +70,13 @@ func (c *Control) ensure(ctx context.Context, b missionapi.Journal, f *resources
 		return err
 	}
 	if row.Turns == 0 && row.Queued == 0 {
+		rules := ""
+		if c.Offer != nil { // on other hosts the worker does not have the base commit's
+			rules = b.Rules()
+		}
 		return c.startSession(ctx, b, f, assignment{
 			session: t.Worker, from: t.From, agent: missionapi.AgentWorker, model: b.Mission().Order.Model,
-			title: t.Task.ID + ": " + t.Task.Title, call: callID(t.Task.ID, t.Attempt), prompt: taskPrompt(b.Mission(), t, b.Rules()), known: err == nil,
+			title: t.Task.ID + ": " + t.Task.Title, call: callID(t.Task.ID, t.Attempt), prompt: taskPrompt(b.Mission(), t, rules), known: err == nil,
 		})
 	}
 	if row.State() != pawl.StateIdle && f.live[t.Worker] == nil {
@@ -109,6 +116,9 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 	if err := f.trees.Make(ctx, p.from, name); err != nil {
 		return fmt.Errorf("create a worktree: %w", err)
 	}
+	if err := c.guard(ctx, b, f, name); err != nil {
+		return err
+	}
 	if c.ShareCache != nil && p.agent == missionapi.AgentWorker {
 		if err := c.ShareCache(ctx, f.gate, f.trees.Path(name)); err != nil {
 			return err
@@ -134,6 +144,26 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 		return fmt.Errorf("prompt a worker: %w", err)
 	}
 	return nil
+}
+
+// guard lets the project's configuration at the mission's base commit apply in a worktree. The commit is checked
+// out beside the worktrees, where no worker can write, in a directory that has the name of the mission's session.
+func (c *Control) guard(ctx context.Context, b missionapi.Journal, f *resources, name string) error {
+	if c.Guard == nil {
+		return nil
+	}
+	base := worktreeName(b.Session())
+	if _, err := os.Lstat(f.trees.Path(base)); errors.Is(err, fs.ErrNotExist) {
+		if err := c.removeWorktree(ctx, f, b.Session()); err != nil { // what an earlier checkout has left
+			return err
+		}
+		if err := f.trees.Make(ctx, b.Mission().Criteria.Base, base); err != nil && !errors.Is(err, pawl.ErrConflict) {
+			return fmt.Errorf("check out the base commit: %w", err)
+		}
+	}
+	return c.Guard(ctx, policy.Guarding{
+		Repo: f.repo, Project: b.Dir(), Trusted: b.Settings().Trusted, Checkout: f.trees.Path(base), Worktree: f.trees.Path(name),
+	})
 }
 
 // taskPrompt returns the prompt of a worker.

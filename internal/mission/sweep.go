@@ -23,7 +23,7 @@ func Needed(ctx context.Context, get func(context.Context, pawl.SessionID) (pawl
 	}
 	name := filepath.Base(dir)
 	worker, err := get(ctx, pawl.SessionID(strings.ToUpper(name)))
-	if err == nil {
+	if err == nil && worker.Parent != "" { // otherwise it is the base commit of a mission
 		worker, err = get(ctx, worker.Parent)
 	}
 	if errors.Is(err, pawl.ErrNotFound) {

@@ -191,6 +191,12 @@ func (s *Safety) wrapHook(ctx context.Context, c hook.Command) (sandbox.Wrapped,
 			p.Env = append(p.Env, entry)
 		}
 	}
+	if g, ok, err := s.guardsOf(c.Dir); err != nil {
+		return sandbox.Wrapped{}, err
+	} else if ok {
+		p.Env = append(p.Env, baseVariable+"="+g.base())
+		p.Readable = append(p.Readable, g.Checkout)
+	}
 	backend, _ := s.detect(ctx)
 	wrap := func(p sandbox.Profile) (sandbox.Wrapped, error) {
 		return s.withCaches(ctx, p, true, func(p sandbox.Profile) (sandbox.Wrapped, error) { return backend.Wrap(c.Args, p) })

@@ -21,7 +21,7 @@ func ownRules(dir string) ([]permission.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"grants.json", "trust.json", "allowed", "keys.json"} {
+	for _, name := range []string{"grants.json", "trust.json", "allowed", "guards", "keys.json"} {
 		path, err := filepath.Abs(filepath.Join(data, name))
 		if err != nil {
 			return nil, err

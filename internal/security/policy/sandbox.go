@@ -227,7 +227,12 @@ func (s *Safety) profile(ctx context.Context, dir string, more []string) (sandbo
 	if !worker {
 		p.Hidden = append(p.Hidden, own...)
 	} else {
+		g, _, err := s.guardsOf(dir)
+		if err != nil {
+			return p, err
+		}
 		place.enclose(&p, own)
+		p.Readable = append(p.Readable, g.readable()...)
 	}
 	return p, nil
 }

@@ -178,7 +178,11 @@ func (s *Safety) loadProject(ctx context.Context, dir string, userTrusts bool) (
 		p.trusted = p.inspected.State == trust.Trusted
 	}
 	if !p.trusted {
-		return p, nil
+		g, ok, err := s.guardsOf(dir)
+		if err == nil && ok {
+			err = p.loadGuards(ctx, g)
+		}
+		return p, err
 	}
 	read, err := projectSource(ctx, dir, baseRef(""))
 	if err != nil {

@@ -27,6 +27,7 @@ func TestDefensesMatter(t *testing.T) {
 		{"worker.isolation", "^TestWorktreeProfile$", "/cache"},
 		{"worker.objects", "^TestWorktreeProfile$", "node_modules"},
 		{"worker.trust", "^TestWorktreeTrust$", "it is trusted"},
+		{"worker.guards", "^TestGuardWorktree$", "does not apply"},
 		{"worker.sandbox", "^TestWorkersAreBoxed$", "the mode yolo"},
 		{"mcp.readonly", "^TestServerCannotGetOut$/^MCP$", "it wrote "},
 		{"hook.managed", "^TestManagedHooks$/^alone$", `"user pawl.json"`},

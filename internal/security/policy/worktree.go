@@ -62,6 +62,9 @@ func (s *Safety) Admit(dir string, commander func(worker pawl.SessionID) (string
 	if err != nil || !in {
 		return err
 	}
+	if err := admitUnguarded(dir); err != nil {
+		return fmt.Errorf("admit the worktree %s: %w", dir, err)
+	}
 	if _, _, err := s.Worktree(dir); err == nil {
 		return nil // its repository is here, or another of its workers was admitted
 	}

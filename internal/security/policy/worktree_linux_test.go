@@ -33,7 +33,7 @@ func worktrees(t *testing.T) (s *Safety, repo *git.Repo, top string) {
 	}
 	for _, name := range []string{"one", "two"} {
 		place := filepath.Join(top, name)
-		if err := errors.Join(os.MkdirAll(place, 0o700), repo.Borrow(place, "work", gitIn(t, dir, "rev-parse", "HEAD"))); err != nil {
+		if err := errors.Join(os.MkdirAll(place, 0o700), repo.Borrow(place, "work", gitIn(t, dir, "rev-parse", "HEAD")), admitUnguarded(place)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,6 +67,19 @@ var agentDirNames = []string{".pawl", ".agents", ".claude", ".codex", ".gemini",
 
 const ownFolders = 2
 
+// IsAgentDir reports whether a directory of this name at the top of a project belongs to
+// an agent.
+func IsAgentDir(name string) bool { return slices.Contains(agentDirNames, strings.ToLower(name)) }
+
+// IsFile reports whether the part is a file or a link of the project.
+func (p Part) IsFile() bool {
+	return p.Kind != KindGit && p.Kind != KindLanguage && p.Kind != KindVariables
+}
+
+// writtenByPawl are files that missions write for people. Nothing in them takes effect,
+// so they do not count.
+var writtenByPawl = []string{".pawl/missions", ".pawl/verification-checklist.md", ".pawl/.gitignore"}
+
 // kindsOf maps the subdirectories of an agent's directory to the kind of their files.
 var kindsOf = map[string]Kind{
 	"agents": KindAgent, "agent": KindAgent, "modes": KindAgent, "mode": KindAgent,
@@ -220,6 +233,9 @@ func (s *surveyor) agentDirs() error {
 // walk adds the parts at a path. At depth 1 a directory's name determines the kind;
 // unknown directories are only searched if all is set.
 func (s *surveyor) walk(root *os.Root, name string, kind Kind, all bool, depth int) error {
+	if slices.Contains(writtenByPawl, name) {
+		return nil
+	}
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil

@@ -112,6 +112,7 @@ func TestHash(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"AGENTS.md": "y", ".env": "y", "go.mod": "module b", "main.go": "y", "README.md": "", "sub/.pawl/hooks/a.sh": "", ".git/config": "[core]\n\tbare = true\n[alias]\n\tx = !one\n", ".git/index": "",
+		".pawl/missions/01J/TODO.md": "x", ".pawl/missions/01J/run.sh": "x", ".pawl/verification-checklist.md": "x", ".pawl/.gitignore": "x",
 	} {
 		if lay(map[string]string{name: text}) != first {
 			t.Errorf("%s has changed, and somebody is asked", name)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -337,7 +338,8 @@ func TestStopped(t *testing.T) {
 	if list := w.atWork(); len(list) > 0 {
 		t.Errorf("still at work: %q", list)
 	}
-	if left := w.left(); len(left) != 1 || !exists(filepath.Join(left[0], "T1.here")) {
+	left := w.left() // the base commit, whose guards apply to the worker, and its worktree
+	if len(left) != 2 || !slices.ContainsFunc(left, func(dir string) bool { return exists(filepath.Join(dir, "T1.here")) }) {
 		t.Errorf("kept was %q", left)
 	}
 	out := w.Workdir.Run(w.t, "run", "-s", string(b.Session.ID), "Go on.")
@@ -377,7 +379,7 @@ func TestGoesOn(t *testing.T) {
 			w.Lead(test.lead...)
 			w.Lead(Line{Expect: "Go on.", Text: "I wait."}, Seal(), "Done.")
 			b := w.ends(test.state, test.args...)
-			if left := w.left(); len(left) > 2 {
+			if left := w.left(); len(left) > 3 { // the worktrees, and the base commit
 				t.Errorf("left is %q", left)
 			}
 			out := w.Workdir.Run(t, "run", "-s", string(b.Session.ID), "Go on.")

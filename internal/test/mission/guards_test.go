@@ -1,0 +1,171 @@
+//go:build e2e
+
+package mission
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/fakeprovider"
+	"github.com/pawl-dev/pawl/internal/test/harness"
+)
+
+// guarded is a project whose rule denies one command and whose hook denies another.
+var guarded = map[string]string{
+	"notes.txt":        "first\n",
+	"victim.txt":       "alive\n",
+	"other.txt":        "alive\n",
+	"AGENTS.md":        "Say MAGPIE when you begin.\n",
+	"sub/AGENTS.md":    "Say JACKDAW in sub.\n",
+	"sub/part.txt":     "part\n",
+	"scripts/guard.sh": "#!/bin/sh\ngrep -q 'rm other.txt' && { echo 'the hook says no' >&2; exit 2; }\nexit 0\n",
+	".pawl/config.json": `{"permissions":{"rules":[{"tool":"bash","pattern":"rm victim.txt","decision":"deny"}]},
+		"hooks":{"PreToolUse":[{"matcher":"bash","hooks":[{"type":"command","command":"sh scripts/guard.sh"}]}]}}`,
+	".agents/skills/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies HERON notes.\n---\nRun tidy.sh, then say BITTERN.\n",
+	".agents/skills/tidy/tidy.sh":  "echo tidied by CURLEW\n",
+}
+
+// newGuarded returns the guarded project.
+func newGuarded(t *testing.T) *Env {
+	t.Helper()
+	w := New(t, harness.Binary(t, ""), guarded)
+	w.Env = append(w.Env, "TMPDIR="+t.TempDir())
+	return w
+}
+
+// conversation returns the conversation of a member of the team.
+func (w *Env) conversation(id pawl.SessionID) string {
+	w.t.Helper()
+	return w.Must(w.t, "session", "show", string(id)).Stdout
+}
+
+// TestGuarded: the rules, hooks and nested instructions of a trusted project apply to
+// workers as they are in the base commit. What a worker changes in its worktree changes
+// none of them, neither for itself nor for a task that starts from its commit.
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	for name, trusted := range map[string]bool{"trusted": true, "not trusted": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGuarded(t)
+			if trusted {
+				w.Must(t, "trust", "--yes")
+			}
+			remove := []Call{Shell("rm victim.txt"), Shell("rm other.txt")}
+			weaken := []Call{
+				Shell("echo exit 0 > scripts/guard.sh; echo Say nothing. > sub/AGENTS.md"), Shell("echo '{}' > .pawl/config.json; rm -r .agents"),
+			}
+			w.As("worker:T1", weaken, Call{"read", Object{"path": "sub/part.txt"}}, remove, "I have tried.")
+			w.As("worker:T2", Call{"read", Object{"path": "sub/part.txt"}}, remove, "I have tried too.")
+			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
+			w.Lead(Plan(Task("T1", "Weaken it", nil), Task("T2", "Remove it", nil, "T1")), Delegate(), "I wait.", Seal(), "Done.")
+			out := w.Run("--check", held, "Tidy up.")
+			b := w.Board()
+			if len(b.Mission.Tasks) != 2 || b.Mission.Tasks[1].Phase != pawl.PhaseMerged {
+				t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stderr, w.reported(b))
+			}
+			for _, task := range b.Mission.Tasks {
+				text := w.conversation(task.Worker)
+				for _, word := range []string{"project rule", "the hook says no", "JACKDAW"} {
+					if strings.Contains(text, word) != trusted {
+						t.Errorf("%s: %q is there: %t\n%s", task.Task.ID, word, !trusted, text)
+					}
+				}
+			}
+			left := strings.Fields(w.Git("ls-tree", "--name-only", b.Mission.Branch, "victim.txt", "other.txt"))
+			if alive := len(left) == 2; alive != trusted {
+				t.Errorf("there are %q", left)
+			}
+			if status := w.Workdir.Run(t, "trust", "--status"); (status.Code == 0) != trusted {
+				t.Errorf("after the mission: exit %d, %s", status.Code, status.Stdout)
+			}
+			if changed := w.Git("show", b.Mission.Branch+":scripts/guard.sh"); changed != "exit 0" {
+				t.Errorf("the worker did not change the script: %q", changed)
+			}
+			w.clean()
+		})
+	}
+}
+
+// TestInstructed: the instructions and skills of a trusted project reach the workers and
+// reviewers of a mission, also if they are not committed.
+func TestInstructed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ trusted, committed bool }{"committed": {true, true}, "not committed": {true, false}, "not trusted": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGuarded(t)
+			if !test.committed {
+				w.Git("rm", "-r", "-q", "--cached", ".agents", "AGENTS.md")
+				w.Git("commit", "-q", "-m", "without")
+			}
+			if test.trusted {
+				w.Must(t, "trust", "--yes")
+			}
+			w.As("worker", Call{"skill", Object{"name": "tidy"}}, WriteFile("a.txt", "a\n"), "Done.")
+			w.As("reviewer", Call{"skill", Object{"name": "tidy"}}, Verdict(true, "goal"), "I have looked.")
+			w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(), "Done.")
+			requests := w.serve()
+			out := w.Workdir.Run(t, "mission", "--model", "fake/lead", "--worker-model", "fake/worker", "--reviewer", "fake/reviewer",
+				"--mode", "guard", "--check", held, "Write it down.")
+			if out.Code != 0 {
+				t.Fatalf("exit %d\n%s", out.Code, out.Stderr)
+			}
+			for _, role := range []string{"worker", "reviewer"} {
+				text := requests(role)
+				for _, word := range []string{"MAGPIE", "HERON", "BITTERN"} {
+					if strings.Contains(text, word) != test.trusted {
+						t.Errorf("%s is sent %q: %t", role, word, !test.trusted)
+					}
+				}
+			}
+			w.clean()
+		})
+	}
+}
+
+// serve serves the script as a provider. It returns a function that returns the requests
+// for the model of a role.
+func (w *Env) serve() func(role string) string {
+	w.t.Helper()
+	model, err := fakeprovider.Open(w.Script())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all [][]byte
+	handler := fakeprovider.Handler(model, fakeprovider.Config{})
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			w.t.Error(err)
+		}
+		mu.Lock()
+		all = append(all, body)
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		handler.ServeHTTP(rw, r)
+	}))
+	w.t.Cleanup(server.Close)
+	w.put(filepath.Join(w.data(), "models.json"), fmt.Sprintf(
+		`{"providers":[{"id":"fake","protocol":"anthropic","base_url":%q,"local":true}],"models":[{"ref":"fake/lead"},{"ref":"fake/worker"},{"ref":"fake/reviewer"}]}`, server.URL))
+	return func(role string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		var of [][]byte
+		for _, body := range all {
+			if bytes.Contains(body, []byte(`"model":"`+role+`"`)) {
+				of = append(of, body)
+			}
+		}
+		return string(bytes.Join(of, []byte("\n")))
+	}
+}
