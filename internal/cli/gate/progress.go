@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +76,7 @@ func (p *progress) stop() {
 func (p *progress) update(now experiment.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	stage := now.Step != p.now.Step
+	stage := now.Stage != p.now.Stage
 	p.now = now
 	if stage {
 		p.draw()
@@ -128,7 +129,7 @@ func (p *progress) draw() {
 func describe(p experiment.Progress, elapsed time.Duration, now time.Time) string {
 	parts := []string{humanize.Clock(elapsed)}
 	if p.Steps == 0 {
-		return parts[0] + ", preparing"
+		return parts[0] + ", " + cmp.Or(p.Stage, "preparing")
 	}
 	parts = append(parts, fmt.Sprintf("stage %d of %d, %s", p.Step, p.Steps, p.Stage))
 	if p.Total > 0 {

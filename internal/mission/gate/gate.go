@@ -34,6 +34,9 @@ type Gate struct {
 	// Seed is a directory that keeps the cache of the base's checks between gates; "" disables it. Code of a
 	// candidate never runs on it.
 	Seed string
+	// Toolchains is a directory with caches of compiled standard libraries, which all repositories share; "" disables it.
+	// Code of a repository never runs on it.
+	Toolchains string
 	// Review is called if nothing else failed. It returns further faults, and must assess every suspicion. If
 	// it is nil, suspicions are faults.
 	Review func(ctx context.Context, d Report) ([]pawl.GateFault, error)

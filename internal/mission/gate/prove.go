@@ -45,6 +45,9 @@ func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, bud
 			return p, err
 		}
 	}
+	if err := g.addToolchain(ctx, f.Checks); err != nil {
+		return p, err
+	}
 	err = g.useSeed(ctx, func(seed string) error {
 		c.Seed = seed
 		p.Result, err = experiment.Do(ctx, c)
