@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
@@ -25,6 +26,8 @@ import (
 
 // gateFlags are the flags of 'pawl gate'.
 type gateFlags struct {
+	turn.SettingsFlags // of the agent of --fix
+
 	base, head    string
 	format, file  string
 	signKey       string
@@ -35,6 +38,7 @@ type gateFlags struct {
 	require       string
 	approval      pawl.Approval
 	explained     bool
+	fixing        bool
 }
 
 // Command returns 'pawl gate'.
@@ -47,7 +51,8 @@ func Command() *cobra.Command {
 that the change is based on and on its last commit, each in a clean checkout, in the
 sandbox, without network access. Then it runs the tests of one on the code of the other,
 adds mistakes and failing tests, and makes mistakes in the changed lines, to see whether
-the checks notice. No model takes part.
+the checks notice. No model takes
+part, except with --fix.
 
   proven           nothing fails, and the tests notice mistakes in the changed lines
   checked          nothing fails, but the tests do not show that the change is right
@@ -59,6 +64,9 @@ Without a command, Pawl runs the checks that it finds in the project: the builds
 linters and tests of most languages and build tools, or the test commands that AGENTS.md
 or CI files name. --explain prints them. Uncommitted changes are ignored.
 
+--fix hands the mistakes that no test noticed to an agent, which writes tests in the
+working directory. The flags for models, permissions and limits are for this agent.
+
 Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require asks,
 130 canceled.`,
 		Example: `  pawl gate --base main                      # verify the current branch
@@ -66,6 +74,7 @@ Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require 
   pawl gate --base main -- make check        # with your own check
   pawl gate --base main --tests junit --report out.xml -- sh gradlew test
   pawl gate --base main --allow-test 'example.org/m::TestOld*'
+  pawl gate --base main --fix                # have an agent write the missing tests
   pawl gate --require proven --format json -o gate.json   # in CI; the text goes to the log`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -83,7 +92,9 @@ Exit codes: 0 not failed, 1 error, 2 wrong usage, 6 failed, or not as --require 
 	flags.StringVar(&f.require, "require", "checked", "exit with 6 unless the verdict is at least this `verdict`: checked or proven")
 	flags.StringArrayVar(&f.approval.Tests, "allow-test", nil, "approve that the tests that match this `pattern` change or go (repeatable)")
 	flags.BoolVar(&f.explained, "explain", false, "print the checks and why they were found, without running them")
-	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head")
+	flags.BoolVar(&f.fixing, "fix", false, "have an agent write tests for what the tests do not show; it commits nothing")
+	f.AddAllButAgent(cmd)
+	cli.GroupFlags(cmd, cli.FlagsChange, "base", "head", "fix")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "explain", "tests", "report", "network", "timeout", "budget", "require", "allow-test")
 	cli.GroupFlags(cmd, cli.FlagsOutput, "format", "output", "sign-key")
 	flags.SetInterspersed(false) // flags after the command belong to the command
@@ -123,6 +134,11 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.explained {
 		return f.explainChecks(cmd, checks)
 	}
+	if f.fixing {
+		if err := f.checkFixable(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	sign, err := f.signer()
 	if err != nil {
 		return err
@@ -133,6 +149,11 @@ func (f *gateFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := f.print(cmd.OutOrStdout(), report{p, criteria, experiment.Verdict(f.require), sign}); err != nil {
 		return err
+	}
+	if f.fixing {
+		if err := f.fix(cmd, p); err != nil {
+			return err
+		}
 	}
 	switch {
 	case p.Meets(experiment.Verdict(f.require)):
