@@ -84,13 +84,13 @@ func (x *experiments) touchFile(ctx context.Context, p string) error {
 		x.notice(p)
 		return nil
 	}
-	seen, _, err := x.noticed(ctx, &variant{on: "touch " + p, of: x.head, write: map[string][]byte{p: broken}}, x.testsFirst(), x.onHead)
+	seen, r, err := x.noticed(ctx, &variant{on: "touch " + p, of: x.head, write: map[string][]byte{p: broken}}, x.testsFirst(), x.onHead)
 	if err != nil {
 		return err
 	}
 	if seen {
 		x.notice(p)
-		return nil
+		return x.narrowTo(ctx, p, r)
 	}
 	was, known := x.base.read(p)
 	if !known {

@@ -106,6 +106,10 @@ func Do(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	return x.run(ctx)
+}
+
+func (x *experiments) run(ctx context.Context) (Result, error) {
 	if len(x.changed) == 0 {
 		x.find(Finding{Kind: Failure, Rule: "no-change", Text: "there is no change"})
 		return x.result(), nil

@@ -152,7 +152,8 @@ func (x *experiments) runMutants(ctx context.Context, list []mutate.Mutant) (map
 			return nil
 		}
 		v := &variant{on: "mutant " + path.Base(m.Path), of: x.head, write: map[string][]byte{m.Path: m.Text}}
-		seen, r, err := x.noticed(ctx, v, x.tests(), x.onHead)
+		checks, before := x.testsOf(m.Path)
+		seen, r, err := x.noticed(ctx, v, checks, before)
 		if err != nil {
 			return err
 		}
@@ -224,7 +225,8 @@ func (x *experiments) probeLine(ctx context.Context, s spot) error {
 		return nil
 	}
 	v := &variant{on: "probe " + path.Base(s.path), of: x.head, write: map[string][]byte{s.path: text}}
-	seen, _, err := x.noticed(ctx, v, x.tests(), x.onHead)
+	checks, before := x.testsOf(s.path)
+	seen, _, err := x.noticed(ctx, v, checks, before)
 	if err == nil && !seen {
 		x.findLine(Gap, "unreached", s.path, s.line, "no test reaches line %d of %s", s.line, s.path)
 	}

@@ -34,9 +34,11 @@ type experiments struct {
 	count     atomic.Int64
 	slots     *semaphore.Weighted
 
-	onBase, onHead map[string]result // the results of the checks
-	noticing       map[string]bool   // files in which the checks notice an error
-	untrusted      bool              // a comment changes the results: mutants mean nothing
+	onBase, onHead map[string]result   // the results of the checks
+	noticing       map[string]bool     // files in which the checks notice an error
+	narrow         map[string]narrowed // the tests that can notice a mistake, by file
+	slow           time.Duration       // how long a check takes that is narrowed
+	untrusted      bool                // a comment changes the results: mutants mean nothing
 
 	mu       sync.Mutex
 	out      Result
@@ -53,7 +55,7 @@ func open(ctx context.Context, c Config) (*experiments, error) {
 	if c.Approved == nil {
 		c.Approved = func(string) bool { return false }
 	}
-	x := &experiments{Config: c, slots: semaphore.NewWeighted(int64(c.Parallel)), noticing: map[string]bool{}}
+	x := &experiments{Config: c, slots: semaphore.NewWeighted(int64(c.Parallel)), noticing: map[string]bool{}, narrow: map[string]narrowed{}, slow: slowCheck}
 	x.place, x.elsewhere, x.cache = filepath.Join(c.Dir, "project"), filepath.Join(c.Dir, "other", "place"), filepath.Join(c.Dir, "cache")
 	x.kept = filepath.Join(c.Dir, "kept")
 	for _, dir := range []string{x.place, x.elsewhere, x.cache, x.kept} {
