@@ -253,8 +253,8 @@ type Injected struct {
 	Text     string    `json:"text,omitempty"`
 }
 
-// TurnFinished ended the turn. Usage is the sum over its replies and is reported
-// only here.
+// TurnFinished ended the turn. Usage is the sum over its replies and those of its
+// subagents, and is reported only here.
 type TurnFinished struct {
 	Reason  Reason `json:"reason"`
 	Fault   Fault  `json:"fault,omitempty"`

@@ -44,7 +44,7 @@ type Session struct {
 	Turns    int          `json:"turns"`
 	TurnOpen bool         `json:"turn_open"`
 	Queued   int          `json:"queued"` // prompts and requests that were accepted and not yet processed
-	Usage    Usage        `json:"usage"`
+	Usage    Usage        `json:"usage"`  // including its subagents
 	Created  time.Time    `json:"created"`
 	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: the recorded state; "" for other sessions
 	Updated  time.Time    `json:"updated"`           // time of the newest prompt, title or turn change

@@ -16,84 +16,98 @@ const warnAt = 0.8
 type budget struct {
 	what        string
 	used, limit float64
+	reply       float64 // how much of it a reply is expected to use
 	show        func(float64) string
 }
 
-// budgets returns the budgets of the open turn, including the usage of its subagents and
-// workers; nil if it has none. The order is: turn cost, session cost, tokens, time.
+// allows reports whether a model call may start while others of the same account are in
+// flight. A single call may exceed the budget: how much it uses is known only afterwards.
+func (b budget) allows(inFlight int) bool {
+	return inFlight == 0 || b.used+float64(inFlight+1)*b.reply <= b.limit
+}
+
+// budgets returns the budgets that limit the open turn: its own and, if it is the turn of a
+// subagent or worker, those of the turn that started it. Each includes the usage of all
+// subagents and workers.
 func (s *Stepper) budgets(ctx context.Context, j *journal) ([]budget, error) {
-	open := j.history.Open()
-	settings := open.Settings
-	if settings.MaxCost == 0 && settings.MaxTokens == 0 && settings.MaxTime == 0 && settings.MaxSessionCost == 0 {
-		return nil, nil
+	turns, err := s.limitedTurns(ctx, j)
+	if err != nil {
+		return nil, err
 	}
-	spent := open.Usage
-	ids := slices.Clone(open.Workers)
-	for _, c := range open.Subagents {
-		ids = append(ids, c.Subagent)
-	}
-	for _, id := range ids {
-		row, err := s.Store.Session(ctx, id)
-		if err != nil && pawl.CodeOf(err) != pawl.CodeNotFound { // it may not be created yet
-			return nil, fmt.Errorf("budget: %w", err)
-		}
-		spent = spent.Add(row.Usage)
-	}
-	session := spent
-	if settings.MaxSessionCost > 0 {
-		rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: j.id}) // includes its subagents
+	var all []budget
+	for _, t := range turns {
+		list, err := s.budgetsOf(ctx, t)
 		if err != nil {
-			return nil, fmt.Errorf("budget: %w", err)
+			return nil, err
 		}
-		session = pawl.Usage{}
-		for _, r := range rows {
-			session = session.Add(r.Usage)
-		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// limitedTurns returns the turns whose limits apply to the open turn of a session.
+func (s *Stepper) limitedTurns(ctx context.Context, j *journal) ([]turnAccount, error) {
+	own := accountOf(j)
+	turns := []turnAccount{own}
+	parent, err := j.parentTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if parent != nil {
+		turns = append(turns, *parent)
+	}
+	return slices.DeleteFunc(turns, func(t turnAccount) bool {
+		l := t.settings
+		return l.MaxCost == 0 && l.MaxTokens == 0 && l.MaxTime == 0 && l.MaxSessionCost == 0
+	}), nil
+}
+
+// budgetsOf returns the budgets of one turn.
+func (s *Stepper) budgetsOf(ctx context.Context, t turnAccount) ([]budget, error) {
+	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: t.session}) // includes its subagents
+	if err != nil {
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	turn, session := t.total(rows), pawl.Usage{}
+	var cost, tokens float64 // of the most expensive replies, on average
+	for _, r := range rows {
+		session = session.Add(r.Usage)
+		n := float64(max(r.Replies, 1))
+		cost, tokens = max(cost, float64(r.Cost)/n), max(tokens, float64(r.Tokens())/n)
 	}
 	dollars := func(v float64) string { return fmt.Sprintf("$%.4f", pawl.Money(v).Dollars()) }
-	return []budget{
-		{"the turn has cost", float64(spent.Cost), float64(settings.MaxCost), dollars},
-		{"the session has cost", float64(session.Cost), float64(settings.MaxSessionCost), dollars},
-		{"the turn has used", float64(spent.Tokens()), float64(settings.MaxTokens), func(v float64) string { return fmt.Sprintf("%.0f tokens", v) }},
-		{"the turn has taken", float64(s.Clock().Sub(open.Began)), float64(settings.MaxTime), func(v float64) string { return time.Duration(v).Round(time.Second).String() }},
-	}, nil
+	count := func(v float64) string { return fmt.Sprintf("%.0f tokens", v) }
+	period := func(v float64) string { return time.Duration(v).Round(time.Second).String() }
+	list := []budget{
+		{t.name + " has cost", float64(turn.Cost), float64(t.settings.MaxCost), cost, dollars},
+		{"the session has cost", float64(session.Cost), float64(t.settings.MaxSessionCost), cost, dollars},
+		{t.name + " has used", float64(turn.Tokens()), float64(t.settings.MaxTokens), tokens, count},
+		{t.name + " has taken", float64(s.Clock().Sub(t.began)), float64(t.settings.MaxTime), 0, period},
+	}
+	return slices.DeleteFunc(list, func(b budget) bool { return b.limit == 0 }), nil
 }
 
 // checkBudgets returns a *Stop when a budget is used up, and a warning for the
 // model when one is nearly used up, once per turn.
 func (s *Stepper) checkBudgets(ctx context.Context, j *journal) (warning string, err error) {
-	bounds, err := s.budgets(ctx, j)
+	budgets, err := s.budgets(ctx, j)
 	if err != nil {
 		return "", err
 	}
-	for _, b := range bounds {
-		switch {
-		case b.limit == 0:
-		case b.used >= b.limit:
-			return "", &Stop{Reason: pawl.ReasonBudget, Message: fmt.Sprintf("%s %s (limit: %s)", b.what, b.show(b.used), b.show(b.limit))}
-		case b.used >= warnAt*b.limit && !j.history.Open().Warned:
+	for _, b := range budgets {
+		if b.used >= warnAt*b.limit && !j.history.Open().Warned {
 			warning = fmt.Sprintf("Note: %s %s of at most %s. Finish the current step, leave the project in a consistent state, and list the remaining work.", b.what, b.show(b.used), b.show(b.limit))
 		}
 	}
-	return warning, nil
+	return warning, usedUp(budgets)
 }
 
-// limitToRemaining limits the settings of a subagent or worker to the remaining budgets of
-// its parent.
-func (s *Stepper) limitToRemaining(ctx context.Context, j *journal, settings *pawl.Settings) error {
-	bounds, err := s.budgets(ctx, j)
-	if err != nil || bounds == nil {
-		return err
-	}
-	left := func(b budget) int64 {
-		if b.limit == 0 {
-			return 0
+// usedUp returns a *Stop if a budget is used up.
+func usedUp(budgets []budget) error {
+	for _, b := range budgets {
+		if b.used >= b.limit {
+			return &Stop{Reason: pawl.ReasonBudget, Message: fmt.Sprintf("%s %s (limit: %s)", b.what, b.show(b.used), b.show(b.limit))}
 		}
-		return max(int64(b.limit-b.used), 1) // 0 would be no limit
-	}
-	settings.MaxCost, settings.MaxTokens, settings.MaxTime = pawl.Money(left(bounds[0])), left(bounds[2]), time.Duration(left(bounds[3]))
-	if session := pawl.Money(left(bounds[1])); session > 0 && (settings.MaxCost == 0 || session < settings.MaxCost) {
-		settings.MaxCost = session
 	}
 	return nil
 }

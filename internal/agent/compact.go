@@ -18,6 +18,7 @@ type compaction struct {
 	order        pawl.Seq // the user's order; 0 if the conversation is too large
 	instructions string   // from the user
 	futile       bool     // it did not help earlier in this turn: no model is called
+	reserved     bool     // it is part of a model call, which has drawn on the budgets already
 }
 
 // fitContext compacts the conversation if the user has ordered it, or if it would soon exceed
@@ -104,6 +105,13 @@ func (j *journal) digest() (carried, bool) {
 // failure is logged as an outcome too, unless no model could be reached. If the process is
 // killed before that, the compaction is repeated.
 func (s *Stepper) compact(ctx context.Context, j *journal, c compaction) error {
+	if !c.reserved {
+		release, err := s.draw(ctx, j)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	done, err := s.buildCompaction(ctx, j, c)
 	done.Asked = c.order
 	switch {

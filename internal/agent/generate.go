@@ -38,6 +38,11 @@ func (s *Stepper) Generate(ctx context.Context, t Turn) (Reply, error) {
 	if err != nil {
 		return Reply{}, modelStop(err)
 	}
+	release, err := s.draw(ctx, j)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer release()
 	if len(open.Steps) < t.Step {
 		if _, err := j.append(ctx, pawl.ReplyStarted{Step: t.Step, Model: ref}); err != nil {
 			return Reply{}, err

@@ -31,6 +31,7 @@ type journal struct {
 
 	step    chan struct{} // a semaphore: full while a step holds the journal
 	project projectConfig // of the open turn; changes between steps only
+	parent  parentLog     // of a subagent
 
 	mu      sync.Mutex // held during an append
 	history pawl.History

@@ -191,19 +191,3 @@ func (b missionJournal) Suspend(began time.Time, most time.Duration) error {
 	}
 	return s.suspended(most)
 }
-
-// Bound limits a worker's settings to the remaining budgets, and its time to workerTime.
-func (b missionJournal) Bound(ctx context.Context, s *pawl.Settings) error {
-	b.j.mu.Lock()
-	defer b.j.mu.Unlock()
-	if err := b.s.limitToRemaining(ctx, b.j, s); err != nil {
-		return err
-	}
-	if s.MaxTime == 0 || s.MaxTime > workerTime {
-		s.MaxTime = workerTime
-	}
-	return nil
-}
-
-// workerTime bounds one attempt of a worker.
-const workerTime = 2 * time.Hour

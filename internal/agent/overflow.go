@@ -42,7 +42,7 @@ func (s *Stepper) compactAfterOverflow(ctx context.Context, r *reply, why error)
 		}
 	}
 	r.parts, r.usage = nil, pawl.Usage{}
-	err := s.compact(ctx, r.journal, compaction{futile: r.journal.futile()})
+	err := s.compact(ctx, r.journal, compaction{futile: r.journal.futile(), reserved: true})
 	if err == nil {
 		_, err = s.checkBudgets(ctx, r.journal)
 	}

@@ -96,6 +96,7 @@ type Stepper struct {
 	Config
 	tooLarge tooLarge
 	sessions sessionStates
+	accounts accounts
 }
 
 var _ Steps[context.Context] = (*Stepper)(nil)

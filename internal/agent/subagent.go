@@ -91,7 +91,7 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task too
 		return fmt.Errorf("spawn: %w", err)
 	}
 	if row.Turns == 0 && row.Queued == 0 {
-		settings, err := h.subagentSettings(ctx, task)
+		settings, err := h.subagentSettings(task)
 		if err != nil {
 			return fmt.Errorf("spawn: %w", err)
 		}
@@ -108,9 +108,10 @@ func (h toolSession) startSubagent(ctx context.Context, c pawl.Spawned, task too
 }
 
 // subagentSettings returns the settings of a subagent: those of its parent, restricted. A
-// subagent has no permission that its parent lacks. The list of tools is never empty,
+// subagent has no permission that its parent lacks, and the budgets of its parent's turn
+// limit it too: see limitedTurns. The list of tools is never empty,
 // which would mean all: the parent has at least the task tool.
-func (h toolSession) subagentSettings(ctx context.Context, task toolapi.SubagentTask) (pawl.Settings, error) {
+func (h toolSession) subagentSettings(task toolapi.SubagentTask) (pawl.Settings, error) {
 	h.j.mu.Lock()
 	defer h.j.mu.Unlock()
 	parent := h.j.history.Open().Settings
@@ -133,7 +134,7 @@ func (h toolSession) subagentSettings(ctx context.Context, task toolapi.Subagent
 	if own.Plan {
 		settings.Mode = string(permission.ModePlan)
 	}
-	return settings, h.s.limitToRemaining(ctx, h.j, &settings)
+	return settings, nil
 }
 
 // awaitSubagent waits for the end of a subagent and returns its result.

@@ -44,6 +44,21 @@ func (s *Stepper) Begin(ctx context.Context, id pawl.SessionID) (t Turn, ok bool
 	return t, true, nil
 }
 
+// carryOut carries out an order of the user: a compaction, an undo or redo, or a shell
+// command.
+func (s *Stepper) carryOut(ctx context.Context, j *journal, o pawl.Order) error {
+	switch b := o.Body.(type) {
+	case pawl.CompactionAsked:
+		return s.compact(ctx, j, compaction{order: o.Seq, instructions: b.Instructions})
+	case pawl.UndoAsked:
+		return s.undo(ctx, j, o.Seq, b.Undo)
+	case pawl.ShellAsked:
+		return s.shell(ctx, j, o, b)
+	default:
+		return fmt.Errorf("unknown request %s", pawl.KindOf(o.Body))
+	}
+}
+
 // Settle reports whether the turn goes on after the model's last reply: because a prompt
 // steers it, a background subagent returns, mission control has news, or a hook wants it.
 // It waits for background subagents and for mission control.
@@ -95,9 +110,13 @@ func (s *Stepper) Finish(ctx context.Context, t Turn, stop Stop) error {
 			replies++
 		}
 	}
+	usage, err := s.turnUsage(ctx, j)
+	if err != nil {
+		return err
+	}
 	bodies = append(bodies, requeueSteered(open, stop)...)
 	bodies = append(bodies, pawl.TurnFinished{
-		Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message, Steps: replies, Usage: open.Usage,
+		Reason: stop.Reason, Fault: stop.Fault, Message: stop.Message, Steps: replies, Usage: usage,
 	})
 	settings := open.Settings
 	if _, err = j.append(ctx, bodies...); err == nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -107,6 +108,9 @@ type assignment struct {
 	known        bool // its session exists already
 }
 
+// workerTime bounds one attempt of a worker. The Commander's budgets limit it too.
+const workerTime = 2 * time.Hour
+
 // startSession creates a worktree and a session in it, and sends the prompt.
 func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *resources, p assignment) error {
 	name := worktreeName(p.session)
@@ -136,10 +140,7 @@ func (c *Control) startSession(ctx context.Context, b missionapi.Journal, f *res
 		}
 	}
 	lead := b.Settings()
-	s := pawl.Settings{Agent: p.agent, Model: cmp.Or(p.model, lead.Model), Mode: lead.Mode, Absent: lead.Absent, AskTimeout: lead.AskTimeout}
-	if err := b.Bound(ctx, &s); err != nil {
-		return err
-	}
+	s := pawl.Settings{Agent: p.agent, Model: cmp.Or(p.model, lead.Model), Mode: lead.Mode, Absent: lead.Absent, AskTimeout: lead.AskTimeout, MaxTime: workerTime}
 	if _, err := c.Sessions.Send(ctx, p.session, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: p.prompt}}, Settings: s}); err != nil {
 		return fmt.Errorf("prompt a worker: %w", err)
 	}

@@ -121,7 +121,7 @@ func rejectMission(row pawl.Session) error {
 // Mission returns everything about a mission. The session row and the log are read as of the same
 // Seq.
 func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, error) {
-	row, err := s.Store.Session(ctx, id)
+	row, err := s.Get(ctx, id)
 	if err != nil {
 		return pawl.Board{}, err
 	}
@@ -144,11 +144,8 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	if mission == nil {
 		return pawl.Board{}, fault.New(pawl.ErrInvalid, "session %s has no mission", id).Hint("Run `pawl mission list` to see all missions.")
 	}
-	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended}
-	if board.Team, err = s.team(ctx, id, mission); err != nil {
-		return pawl.Board{}, err
-	}
-	board.Usage, err = s.usageOf(ctx, id)
+	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended, Usage: row.Usage}
+	board.Team, err = s.team(ctx, id, mission)
 	return board, err
 }
 
@@ -184,13 +181,4 @@ func (s *Service) team(ctx context.Context, id pawl.SessionID, m *pawl.Mission) 
 		}
 	}
 	return team, nil
-}
-
-// usageOf returns the usage of a session and its subagents.
-func (s *Service) usageOf(ctx context.Context, id pawl.SessionID) (sum pawl.Usage, err error) {
-	rows, err := s.Store.Usage(ctx, pawl.UsageFilter{Session: id})
-	for _, r := range rows {
-		sum = sum.Add(r.Usage)
-	}
-	return sum, err
 }

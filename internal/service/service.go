@@ -135,12 +135,43 @@ func newID(given pawl.SessionID) (pawl.SessionID, error) {
 
 // Get returns one session.
 func (s *Service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, error) {
-	return s.Store.Session(ctx, id)
+	row, err := s.Store.Session(ctx, id)
+	if err != nil {
+		return pawl.Session{}, err
+	}
+	rows, err := s.withSubagents(ctx, []pawl.Session{row})
+	if err != nil {
+		return pawl.Session{}, err
+	}
+	return rows[0], nil
 }
 
 // List returns the sessions that match.
 func (s *Service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
-	return s.Store.Sessions(ctx, f)
+	rows, err := s.Store.Sessions(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return s.withSubagents(ctx, rows)
+}
+
+// withSubagents adds the usage of the sessions' subagents to the rows.
+func (s *Service) withSubagents(ctx context.Context, rows []pawl.Session) ([]pawl.Session, error) {
+	if len(rows) == 0 {
+		return rows, nil
+	}
+	ids := make([]pawl.SessionID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	sums, err := s.Store.SubagentUsage(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		rows[i].Usage = rows[i].Usage.Add(sums[rows[i].ID])
+	}
+	return rows, nil
 }
 
 // Usage returns the usage of the replies that match.

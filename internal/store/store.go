@@ -54,7 +54,8 @@ type Store interface {
 	// transaction is open while the caller handles an event.
 	Events(ctx context.Context, id pawl.SessionID, after pawl.Seq) iter.Seq2[pawl.Event, error]
 
-	// Session returns the row of a session, or ErrNotFound.
+	// Session returns the row of a session, or ErrNotFound. Its usage is the
+	// session's own, without that of subagents.
 	Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error)
 
 	// Sessions returns the rows that match, most recently updated first.
@@ -63,6 +64,10 @@ type Store interface {
 	// Usage returns the usage that matches, one row per session, day, model and
 	// agent, ordered by day and then session. Subagents have rows of their own.
 	Usage(ctx context.Context, f pawl.UsageFilter) ([]pawl.UsageRow, error)
+
+	// SubagentUsage returns the usage of the subagents of each session, with that of
+	// their own subagents. Sessions without subagents are not in the map.
+	SubagentUsage(ctx context.Context, ids ...pawl.SessionID) (map[pawl.SessionID]pawl.Usage, error)
 
 	// SaveDraft overwrites the session's draft. Draft returns it, or ErrNotFound. A
 	// draft is valid only while its reply is the open one.

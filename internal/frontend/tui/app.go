@@ -153,7 +153,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.disarm(m)
 	case subagents.Tick:
 		cmd, _ := a.tasks.Update(m)
-		return a, tea.Batch(cmd, a.updateDialogs(m))
+		return a, tea.Batch(cmd, a.updateDialogs(m), a.lists.status.Refresh())
 	case picker.Chosen, picker.Moved, picker.Closed:
 		return a, a.picked(m)
 	case waitingMsg:
@@ -404,7 +404,7 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 	if m.Feed != a.feed { // of a dialog's feed, or of a session that is no longer shown
 		return a.updateDialogs(m)
 	}
-	reload := false
+	reload, working := false, len(a.tasks.Working())
 	var cmds []tea.Cmd
 	for _, e := range m.Events {
 		a.view.Log.Apply(e)
@@ -413,6 +413,9 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 		if r, ok := e.Body.(pawl.Undone); ok && r.Refused == "" {
 			reload = true
 		}
+	}
+	if len(a.tasks.Working()) < working { // a subagent has ended, and its last reply counts
+		cmds = append(cmds, a.lists.status.Refresh())
 	}
 	a.lastNews = time.Now()
 	a.feedRecovered(m)

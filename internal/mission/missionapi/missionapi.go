@@ -38,9 +38,6 @@ type Journal interface {
 	// seen yet.
 	Steered(ctx context.Context) (bool, error)
 
-	// Bound limits the settings of a worker to what is left of the budgets.
-	Bound(ctx context.Context, s *pawl.Settings) error
-
 	// Keep saves the project so that another host can get it, if there are others.
 	// Call it before recording new commits.
 	Keep(ctx context.Context) error

@@ -181,6 +181,7 @@ func testMissionBoard(b *testEnv) {
 	b.idle(worker)
 
 	got := b.board(id)
+	row.Usage = pawl.Usage{Output: 5} // its worker's
 	check(b, row, got.Session)
 	check(b, pawl.MissionBlocked, got.State)
 	check(b, []pawl.Session{b.get(worker)}, got.Team)

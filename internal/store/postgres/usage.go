@@ -98,3 +98,31 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	}
 	return query + " ORDER BY day, session_id, u.model, agent", args
 }
+
+// sumSubagents takes an array of ids. UNION instead of UNION ALL ends cycles. Sums of
+// bigint are numeric in PostgreSQL.
+const sumSubagents = `WITH RECURSIVE family (root, id) AS (
+		SELECT parent, id FROM sessions WHERE parent > '' AND parent = ANY ($1::text[])
+		UNION SELECT f.root, s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '')
+	SELECT f.root, sum(input)::bigint, sum(output)::bigint, sum(reasoning)::bigint, sum(cache_read)::bigint, sum(cache_write)::bigint, sum(cost)::bigint
+	FROM family f JOIN sessions s ON s.id = f.id WHERE f.id <> f.root GROUP BY f.root`
+
+// SubagentUsage implements [store.Store].
+func (s *Store) SubagentUsage(ctx context.Context, ids ...pawl.SessionID) (map[pawl.SessionID]pawl.Usage, error) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	sums := map[pawl.SessionID]pawl.Usage{}
+	rows, _ := s.pool.Query(ctx, sumSubagents, keys) // ForEachRow returns its error
+	var id pawl.SessionID
+	var u pawl.Usage
+	_, err := pgx.ForEachRow(rows, []any{&id, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost}, func() error {
+		sums[id] = u
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read usage of subagents: %w", classify(err))
+	}
+	return sums, nil
+}

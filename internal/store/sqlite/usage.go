@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -65,4 +66,45 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		query, args = query+" AND s.owner = ?", append(args, string(*f.Owner))
 	}
 	return query + " ORDER BY day, session_id, u.model, agent", args
+}
+
+// sumSubagents takes a JSON array of ids. UNION instead of UNION ALL ends cycles.
+const sumSubagents = `WITH RECURSIVE family (root, id) AS (
+		SELECT parent, id FROM sessions WHERE parent > '' AND parent IN (SELECT value FROM json_each(?))
+		UNION SELECT f.root, s.id FROM family f JOIN sessions s ON s.parent = f.id WHERE s.parent > '')
+	SELECT f.root, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cost)
+	FROM family f JOIN sessions s ON s.id = f.id WHERE f.id <> f.root GROUP BY f.root`
+
+// SubagentUsage implements [store.Store].
+func (s *Store) SubagentUsage(ctx context.Context, ids ...pawl.SessionID) (map[pawl.SessionID]pawl.Usage, error) {
+	sums, err := s.subagentUsage(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read usage of subagents: %w", classify(err))
+	}
+	return sums, nil
+}
+
+func (s *Store) subagentUsage(ctx context.Context, ids []pawl.SessionID) (map[pawl.SessionID]pawl.Usage, error) {
+	list, err := json.Marshal(ids)
+	if err == nil {
+		err = single(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read.db.QueryContext(ctx, sumSubagents, string(list))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	sums := map[pawl.SessionID]pawl.Usage{}
+	for rows.Next() {
+		var id pawl.SessionID
+		var u pawl.Usage
+		if err := rows.Scan(&id, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost); err != nil {
+			return nil, err
+		}
+		sums[id] = u
+	}
+	return sums, rows.Err()
 }

@@ -87,6 +87,7 @@ var storeTries = map[string]try{
 		all, err2 := s.Usage(ctx, pawl.UsageFilter{})
 		return append(one, all...), errors.Join(err, err2)
 	}},
+	"SubagentUsage": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.SubagentUsage(ctx, x.session) }},
 	"SaveDraft": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return errorOnly(s.SaveDraft(ctx, x.session, pawl.Draft{Text: "taken"}))
 	}},
@@ -221,7 +222,7 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 	done(t, err)
 	_, err = s.Append(ctx, x.session, 3, replied(0, "m", "build", 1))
 	done(t, err)
-	_, err = s.Append(ctx, NewID(), 0, event(pawl.SessionCreated{Dir: "/w", Parent: x.session}))
+	_, err = s.Append(ctx, NewID(), 0, event(pawl.SessionCreated{Dir: "/w", Parent: x.session}), replied(0, "m", "explore", 2))
 	done(t, err)
 	done(t, s.SaveDraft(ctx, x.session, pawl.Draft{Text: "secret"}))
 	blob, err := s.PutBlob(ctx, x.session, strings.NewReader("secret output"))
@@ -259,6 +260,8 @@ func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 	add(list, err)
 	used, err := s.Usage(ctx, pawl.UsageFilter{})
 	add(used, err)
+	below, err := s.SubagentUsage(ctx, x.session)
+	add(below, err)
 	draft, err := s.Draft(ctx, x.session)
 	add(draft, err)
 	r, err := s.OpenBlob(ctx, x.session, x.blob)

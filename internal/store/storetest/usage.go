@@ -138,6 +138,14 @@ func usageFilters(t *testing.T, s store.Store) {
 		slices.Sort(c.want)
 		equal(t, fmt.Sprintf("%+v", c.filter), got, c.want)
 	}
+	for id, want := range map[pawl.SessionID]int64{a: 17, subagent: 12, circle: 8, turned: 7} {
+		sums, err := s.SubagentUsage(t.Context(), id, b, grandchild, NewID(), "\xff\x00")
+		equal(t, "subagents", err, nil)
+		equal(t, "subagents", sums, map[pawl.SessionID]pawl.Usage{id: replied(0, "m", "build", want).Body.(pawl.Replied).Usage})
+	}
+	all, err := s.SubagentUsage(t.Context(), a, subagent)
+	equal(t, "subagents", err, nil)
+	equal(t, "subagents of two", []int64{all[a].Input, all[subagent].Input}, []int64{17, 12})
 	twice := replied(2, "m", "explore", 12).Body.(pawl.Replied).Usage
 	equal(t, "the grandchild", used(t, s, pawl.UsageFilter{Session: grandchild}), []pawl.UsageRow{
 		{Session: grandchild, Parent: subagent, Day: "2026-03-03", Model: "m", Agent: "explore", Replies: 2, Usage: twice},

@@ -80,6 +80,22 @@ func TestKilled(t *testing.T) {
 	t.Logf("missions were killed %d times", killed)
 }
 
+// TestSharedBudgetKilled: a mission that is killed and resumed spends its budget once.
+func TestSharedBudgetKilled(t *testing.T) {
+	t.Parallel()
+	bin := harness.Binary(t, "crashtest")
+	for _, n := range []int{30, 45, 60} {
+		w := New(t, bin, map[string]string{"a.txt": "base\n"})
+		cmd := w.Command(append(w.sharedBudget(), "--check", "grep -q base a.txt", "Write eight files.")...)
+		cmd.Env = append(cmd.Env, fmt.Sprintf("PAWL_CRASH=after:%d", n))
+		if out := harness.Wait(t, cmd); out.Code != -1 {
+			t.Fatalf("not killed after append %d\n%s\n%s", n, out.Stdout, out.Stderr)
+		}
+		w.Workdir.Run(t, "resume", string(w.Board().Session.ID))
+		w.spentAll(w.Board())
+	}
+}
+
 // live runs a mission, kills it some times, and has it go on to its end. It returns
 // how many kills came before the end. A mission that no kill hit and that was faster than whole sets it: the machine
 // may have been busy before.

@@ -3,6 +3,8 @@
 package mission
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +111,48 @@ func TestBudget(t *testing.T) {
 	if b.Ended == nil || b.Ended.Reason != pawl.ReasonBudget {
 		t.Errorf("it ended: %+v", b.Ended)
 	}
+}
+
+// sharedBudget has eight workers work at once, at a dollar a reply, for six dollars.
+func (w *Env) sharedBudget() (args []string) {
+	paid := Object{"input": 10, "cost": 1_000_000_000}
+	var tasks []Object
+	for i := range 8 {
+		id := fmt.Sprintf("T%d", i+1)
+		tasks = append(tasks, Task(id, "Write "+id, []string{id + ".txt"}))
+		for k := range 8 {
+			w.As("worker:"+id, Line{Calls: []Call{WriteFile(id+".txt", fmt.Sprintln(k))}, DelayMS: 20, Usage: paid})
+		}
+	}
+	w.Lead(Line{Calls: []Call{Plan(tasks...)}, Usage: paid}, Line{Calls: []Call{Delegate()}, Usage: paid}, Line{Text: "I wait.", Usage: paid}, Line{Text: "I wait.", Usage: paid})
+	return []string{"--workers", "8", "--max-cost", "6"}
+}
+
+// spentAll wants that the mission ended when it had cost six dollars, and that this is
+// the sum of what the sessions have cost, and what its turn reports.
+func (w *Env) spentAll(b pawl.Board) {
+	w.t.Helper()
+	if b.Ended == nil || b.Ended.Reason != pawl.ReasonBudget {
+		w.t.Fatalf("it ended: %+v\n%s", b.Ended, w.reported(b))
+	}
+	var sum pawl.Money
+	for _, s := range append(b.Team, b.Session) {
+		for _, e := range w.Export(w.t, string(s.ID)) {
+			used, _ := e.ModelUsage()
+			sum += used.Usage.Cost
+		}
+	}
+	got := []pawl.Money{sum, b.Usage.Cost, b.Session.Usage.Cost, b.Ended.Usage.Cost}
+	if want := slices.Repeat([]pawl.Money{pawl.MoneyOf(6)}, 4); !slices.Equal(got, want) {
+		w.t.Errorf("the sessions, the board, the row and the turn have cost %v, want %v", got, want)
+	}
+}
+
+// TestSharedBudget: workers that work in parallel share the budget of the mission.
+func TestSharedBudget(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.spentAll(w.ends(pawl.MissionStopped, w.sharedBudget()...))
 }
 
 // TestBadReviewer: a reviewer that gives no verdict that can be read does not seal.

@@ -116,6 +116,31 @@ func (l *Line) Know(model string) tea.Cmd {
 	}
 }
 
+// rowMsg is the session's row, read again.
+type rowMsg struct{ row pawl.Session }
+
+// Refresh reads the session's row again: its events do not tell what its subagents use.
+func (l *Line) Refresh() tea.Cmd {
+	svc, ctx, id := l.shared.Service, l.shared.Context, l.session.ID
+	if id == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		row, err := svc.Get(ctx, id)
+		if err != nil {
+			return nil // it is read again
+		}
+		return rowMsg{row}
+	}
+}
+
+// refreshed takes the usage of a row, unless events were applied that it does not include.
+func (l *Line) refreshed(row pawl.Session) {
+	if row.ID == l.session.ID && row.Head >= l.head {
+		l.session.Usage, l.head = row.Usage, row.Head
+	}
+}
+
 // Update handles a message. It reports whether msg was for the line.
 func (l *Line) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
@@ -126,6 +151,9 @@ func (l *Line) Update(msg tea.Msg) (tea.Cmd, bool) {
 		l.ticking = false
 		l.frame++
 		return l.Clock(), true
+	case rowMsg:
+		l.refreshed(m.row)
+		return nil, true
 	case modelsMsg:
 		l.models = make(map[string]pawl.ModelInfo, len(m.list))
 		for _, info := range m.list {

@@ -22,6 +22,7 @@ var begun = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 type service struct {
 	pawl.Service
 	asked int
+	head  pawl.Seq
 	err   error
 }
 
@@ -262,4 +263,38 @@ func BenchmarkView(b *testing.B) {
 	for b.Loop() {
 		l.View(80, n)
 	}
+}
+
+// Get returns a row whose usage includes that of a subagent.
+func (d *service) Get(_ context.Context, id pawl.SessionID) (pawl.Session, error) {
+	return pawl.Session{ID: id, Head: d.head, Usage: pawl.Usage{Cost: 5e9}}, d.err
+}
+
+// TestUsageOfSubagents: the cost includes what subagents use, and each reply once.
+func TestUsageOfSubagents(t *testing.T) {
+	t.Parallel()
+	d := &service{head: 12}
+	l := newLine(t, "dark", d)
+	l.Open(pawl.Session{ID: "a", Head: 10, Usage: pawl.Usage{Cost: 1e9}}, nil)
+	costs := func(want pawl.Money) {
+		t.Helper()
+		if got := l.session.Usage.Cost; got != want {
+			t.Errorf("it shows %d, want %d", got, want)
+		}
+	}
+	replied := pawl.Replied{Usage: pawl.Usage{Cost: 1e9}}
+	read := l.Refresh()()
+	applyEvents(l, replied)
+	costs(2e9)
+	l.Update(read)
+	costs(5e9)
+	l.Apply(pawl.Event{Seq: 12, Body: replied}) // the row includes it
+	costs(5e9)
+	applyEvents(l, replied)
+	costs(6e9)
+	l.Update(read) // it is older than the line
+	costs(6e9)
+	l.Open(pawl.Session{ID: "b"}, nil)
+	l.Update(read) // of another session
+	costs(0)
 }
