@@ -52,14 +52,17 @@ type Criterion struct {
 	ID       string   `json:"id"`
 	Category string   `json:"category,omitempty"`
 	Text     string   `json:"text"`
-	Checks   []string `json:"checks,omitempty"` // IDs of checks: all must pass, even if they failed before the mission
+	Checks   []string `json:"checks,omitempty"` // IDs of checks that show it: all must pass, even if they failed before the mission
+	Tests    []string `json:"tests,omitempty"`  // patterns of tests that show it: all must pass, and each pattern must match one
 }
+
+// HasEvidence reports whether checks or tests show that the criterion is met.
+func (c Criterion) HasEvidence() bool { return len(c.Checks)+len(c.Tests) > 0 }
 
 // Approval lists the exceptions from protection that a user approved before the
 // work began.
 type Approval struct {
-	Files []string `json:"files,omitempty"` // patterns of protected files that may change
-	Tests []string `json:"tests,omitempty"` // patterns of tests that may be removed, changed, or pass without the change
+	Tests []string `json:"tests,omitempty"` // patterns of tests that may be removed or changed
 }
 
 // Criteria are the checks and criteria that a mission must meet. They are recorded
@@ -68,7 +71,7 @@ type Criteria struct {
 	Base      string            `json:"base"` // the commit at which the work began
 	Checks    []Check           `json:"checks"`
 	Criteria  []Criterion       `json:"criteria,omitempty"`
-	Protected []string          `json:"protected,omitempty"` // in addition to the built-in patterns
+	Protected []string          `json:"protected,omitempty"` // patterns of files that must not change
 	Approval  Approval          `json:"approval"`
 	Tools     map[string]string `json:"tools"` // the programs of the checks, and their hashes
 }
@@ -98,7 +101,7 @@ func digest[T any](v T) string {
 // CheckRun is the result of a [Check] that Pawl ran.
 type CheckRun struct {
 	Check    string        `json:"check"` // its ID
-	On       string        `json:"on"`    // base, candidate, old-tests, new-tests, merge
+	On       string        `json:"on"`    // base, candidate, or what an experiment changed
 	Tree     string        `json:"tree"`  // hash of the tree that it ran on
 	Args     []string      `json:"args"`
 	Env      string        `json:"env"`             // hash of its environment

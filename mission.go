@@ -125,36 +125,47 @@ type ReviewStarted struct {
 type Reviewed struct {
 	Round    int         `json:"round"`
 	Reviewer SessionID   `json:"reviewer"`
-	Holds    []Judgment  `json:"holds,omitempty"` // one for each criterion and suspicion
+	Holds    []Judgment  `json:"holds,omitempty"` // one for each criterion
 	Faults   []GateFault `json:"faults,omitempty"`
 }
 
-// Judgment is a reviewer's verdict on one criterion or suspicion.
+// Judgment is a reviewer's verdict on one criterion.
 type Judgment struct {
-	ID    string `json:"id" jsonschema:"of the criterion or suspicion"`
-	Holds bool   `json:"holds" jsonschema:"of a criterion: the change meets it; of a suspicion: there is an honest reason for what is seen"`
+	ID    string `json:"id" jsonschema:"of the criterion"`
+	Holds bool   `json:"holds" jsonschema:"the change meets the criterion"`
 	Why   string `json:"why" jsonschema:"what you saw that shows it, with files and lines"`
 }
 
 // GateResult is the result of one round of the gate. Without faults the mission can
 // be sealed.
 type GateResult struct {
-	Round      int         `json:"round"`
-	Candidate  string      `json:"candidate"`
-	Tree       string      `json:"tree"`
-	Faults     []GateFault `json:"faults,omitempty"`
-	Suspicions []GateFault `json:"suspicions,omitempty"`
-	Flaky      []string    `json:"flaky,omitempty"`
-	Before     []string    `json:"before,omitempty"`
+	Round     int         `json:"round"`
+	Candidate string      `json:"candidate"`
+	Tree      string      `json:"tree"`
+	Verdict   string      `json:"verdict"`           // failed, checked, no code changed or proven
+	Holding   int         `json:"holding,omitempty"` // tests of the base that pass on the new code
+	New       int         `json:"new,omitempty"`     // new tests that fail on the old code
+	Mutants   int         `json:"mutants,omitempty"` // mistakes that were made on purpose in the changed lines
+	Killed    int         `json:"killed,omitempty"`  // mistakes that the checks noticed
+	Faults    []GateFault `json:"faults,omitempty"`
+	Notes     []GateFault `json:"notes,omitempty"` // what reviewers should look at
 }
+
+// The verdicts with which a mission can be sealed.
+const (
+	verdictNoCode = "no code changed" // documentation, configuration or tests only, and the tests are as strong as before
+	verdictProven = "proven"          // nothing fails, and the tests notice mistakes in the changed lines
+)
 
 // Sealed records that the mission is verified.
 type Sealed struct {
 	Round     int    `json:"round"`
 	Candidate string `json:"candidate"` // the commit
 	Tree      string `json:"tree"`
-	Criteria  string `json:"criteria"` // the hash of the criteria
-	Chain     string `json:"chain"`    // the hash of the newest CheckRan
+	Criteria  string `json:"criteria"`           // the hash of the criteria
+	Chain     string `json:"chain"`              // the hash of the newest CheckRan
+	Reviewed  int    `json:"reviewed,omitempty"` // criteria, without the goal, that only reviewers have confirmed
+	Total     int    `json:"total,omitempty"`    // all criteria, without the goal
 }
 
 // Blocked records why a mission cannot continue by itself. A new prompt continues

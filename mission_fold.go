@@ -317,8 +317,9 @@ func (m *Mission) recordGate(b GateResult) error {
 	return nil
 }
 
-// seal verifies everything again: the gate passed without faults in this log, by
-// checks that passed on this very tree, and no task is open.
+// seal verifies everything again: the gate passed without faults in this log, with
+// a verdict that proves something, by checks that ran on this very tree, and no
+// task is open.
 func (m *Mission) seal(b Sealed) error {
 	switch {
 	case m.Gate == nil || len(m.Gate.Faults) > 0 || m.Gate.Round != b.Round || m.Gate.Tree != b.Tree || m.Gate.Candidate != b.Candidate:
@@ -333,17 +334,29 @@ func (m *Mission) seal(b Sealed) error {
 }
 
 // proven reports whether each check of the criteria ran on the tree in the same
-// round, and at least one passed. What a failure means is up to the gate.
+// round, and at least one passed, and the verdict is "proven". If no code changed, a
+// check that passes now must have failed on the base. What other failures mean is
+// up to the gate.
 func (m *Mission) proven(b Sealed) bool {
 	ran := func(holds func(CheckRan) bool) bool {
-		return slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.Tree == b.Tree && r.Round == b.Round && holds(r) })
+		return slices.ContainsFunc(m.Runs, func(r CheckRan) bool {
+			return r.On == "candidate" && r.Tree == b.Tree && r.Round == b.Round && holds(r)
+		})
 	}
 	for _, c := range m.Criteria.Checks {
-		if !ran(func(r CheckRan) bool { return r.Check == c.ID }) {
+		if !ran(func(r CheckRan) bool { return r.Check == c.ID }) && c.Kind != CheckSetup {
 			return false
 		}
 	}
-	return ran(func(r CheckRan) bool { return r.OK() })
+	if m.Gate.Verdict == verdictNoCode {
+		return ran(func(r CheckRan) bool { return r.OK() && m.failedOnBase(r.Check, b.Round) })
+	}
+	return m.Gate.Verdict == verdictProven && ran(CheckRan.OK)
+}
+
+// failedOnBase reports whether a check failed on the base in a round of the gate.
+func (m *Mission) failedOnBase(check string, round int) bool {
+	return slices.ContainsFunc(m.Runs, func(r CheckRan) bool { return r.On == "base" && r.Check == check && r.Round == round && !r.OK() })
 }
 
 // Mission returns the mission that the session commands, or nil. It is valid until

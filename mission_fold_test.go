@@ -49,7 +49,7 @@ func sealedMission() []Body {
 		TaskMerged{Task: "one", Attempt: 1, Commit: "c1"}, // 11
 		TaskMerged{Task: "two", Attempt: 1, Commit: "c2"}, // 12
 		last, // 13
-		GateResult{Round: 1, Candidate: "c2", Tree: "t2"},                                    // 14
+		GateResult{Round: 1, Candidate: "c2", Tree: "t2", Verdict: verdictProven},            // 14
 		Sealed{Round: 1, Candidate: "c2", Tree: "t2", Criteria: gate.Hash, Chain: last.Hash}, // 15
 	}
 }
@@ -129,6 +129,10 @@ func TestMissionRefuses(t *testing.T) {
 		"sealed by evidence of another tree": {proving(func(b *CheckRan) { b.Tree = "t1" }), "the evidence is not about this"},
 		"sealed by a check that failed":      {proving(func(b *CheckRan) { b.Code = 1 }), "the evidence is not about this"},
 		"sealed by a check without an end":   {proving(func(b *CheckRan) { b.Fault = "timeout" }), "the evidence is not about this"},
+		"sealed by checks alone":             {change(14, func(b *GateResult) { b.Verdict = "checked" }), "the evidence is not about this"},
+		"sealed without a change of code":    {change(14, func(b *GateResult) { b.Verdict = verdictNoCode }), "the evidence is not about this"},
+		"sealed without a verdict":           {change(14, func(b *GateResult) { b.Verdict = "" }), "the evidence is not about this"},
+		"sealed by old tests":                {proving(func(b *CheckRan) { b.On = "old tests" }), "the evidence is not about this"},
 		"sealed by a merge's check":          {proving(func(b *CheckRan) { b.Round, b.Task = 0, "two" }), "the evidence is not about this"},
 		"sealed after another merge": {func(b []Body) []Body {
 			b[12], b[13], b[14] = b[13], GateResult{Round: 1, Candidate: "c1", Tree: "t2"}, b[12]

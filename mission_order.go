@@ -53,7 +53,7 @@ func (o MissionOrder) Check() error {
 	if o.Stuck < 0 {
 		addf("invalid stuck time %s: use a positive duration", o.Stuck)
 	}
-	if n := max(len(o.Criteria), len(o.Checks), len(o.Protected), len(o.Approval.Files), len(o.Approval.Tests)); n > maxTaskList {
+	if n := max(len(o.Criteria), len(o.Checks), len(o.Protected), len(o.Approval.Tests)); n > maxTaskList {
 		addf("a list has too many entries (%d, the limit is %d)", n, maxTaskList)
 	}
 	faults = append(faults, o.checkChecks()...)

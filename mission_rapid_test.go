@@ -118,7 +118,10 @@ func (d *draftsman) ran() Body {
 }
 
 func (d *draftsman) gateResult() Body {
-	j := GateResult{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip}
+	j := GateResult{Round: d.number("round", d.m.Round), Candidate: d.m.Tip, Tree: "tree of " + d.m.Tip, Verdict: verdictProven}
+	if d.chance("another verdict") {
+		j.Verdict = rapid.SampledFrom([]string{"", "failed", "checked", verdictNoCode}).Draw(d.T, "verdict")
+	}
 	if d.chance("a fault") {
 		j.Faults = []GateFault{{Rule: "r"}}
 	}
@@ -215,7 +218,7 @@ func checkMission(t *rapid.T, m *Mission, log []Event) {
 			chain = b.Hash
 			passed = passed || b.OK() && b.Tree == "tree of "+tip && b.Round > 0
 		case GateResult:
-			gatePassed = len(b.Faults) == 0 && b.Candidate == tip
+			gatePassed = len(b.Faults) == 0 && b.Candidate == tip && b.Verdict == verdictProven
 		case Sealed:
 			if !passed || !gatePassed || b.Candidate != tip || b.Chain != chain {
 				t.Fatalf("it is sealed without a proof: %+v", b)

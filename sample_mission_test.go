@@ -8,8 +8,8 @@ func missionSamples() []Body {
 		ID: "go-test", Kind: CheckTest, Args: []string{"/usr/bin/go", "test", "-json", "./..."}, Dir: "engine", Env: []string{"GOFLAGS=-mod=vendor"},
 		Network: []string{"proxy.golang.org"}, Timeout: 10 * time.Minute, Tests: "gotest", Report: "report.json",
 	}}
-	criteria := []Criterion{{ID: "AC-1", Category: "Parser", Text: "Comments are kept.", Checks: []string{"go-test"}}}
-	approval := Approval{Files: []string{".github/*"}, Tests: []string{"TestOld*"}}
+	criteria := []Criterion{{ID: "AC-1", Category: "Parser", Text: "Comments are kept.", Checks: []string{"go-test"}, Tests: []string{"TestComments"}}}
+	approval := Approval{Tests: []string{"TestOld*"}}
 	faults := []GateFault{{Rule: "test-deleted", Item: "TestComments", Text: "The test is gone: bring it back."}}
 	missionCriteria := Criteria{
 		Base: "1f0c2d7", Checks: checks, Criteria: criteria, Protected: []string{"Makefile"}, Approval: approval,
@@ -41,8 +41,8 @@ func missionSamples() []Body {
 		ran.Link("sha256:2c26b46b"),
 		ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002", Model: "anthropic/claude-opus-4-5"},
 		Reviewed{Round: 1, Reviewer: "01JD0000000000000000000002", Holds: []Judgment{{ID: "AC-1", Holds: true, Why: "The test shows it."}}, Faults: faults},
-		GateResult{Round: 1, Candidate: "3b2c4d5", Tree: "4b825dc6", Faults: faults, Suspicions: faults, Flaky: []string{"TestClock"}, Before: []string{"TestNetwork"}},
-		Sealed{Round: 2, Candidate: "3b2c4d5", Tree: "4b825dc6", Criteria: missionCriteria.Hash(), Chain: ran.Link("sha256:2c26b46b").Hash},
+		GateResult{Round: 1, Candidate: "3b2c4d5", Tree: "4b825dc6", Verdict: "failed", Holding: 12, New: 2, Mutants: 9, Killed: 8, Faults: faults, Notes: faults},
+		Sealed{Round: 2, Candidate: "3b2c4d5", Tree: "4b825dc6", Criteria: missionCriteria.Hash(), Chain: ran.Link("sha256:2c26b46b").Hash, Reviewed: 1, Total: 3},
 		Blocked{Reason: "The key for the server is missing.", By: "commander"},
 	}
 }

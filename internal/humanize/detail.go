@@ -35,8 +35,8 @@ func MissionDetail(b pawl.Body) string {
 		lines = append(faultLines(b.Faults), judgmentLines(b.Holds)...)
 	case pawl.GateResult:
 		lines = faultLines(b.Faults)
-		for _, f := range b.Suspicions {
-			lines = append(lines, "suspicious: "+faultLine(f))
+		for _, f := range b.Notes {
+			lines = append(lines, "note: "+faultLine(f))
 		}
 	case pawl.Blocked:
 		lines = beyond(b.Reason)

@@ -44,9 +44,9 @@ func Mission(b pawl.Body) (line string, level Level) {
 	case pawl.Reviewed:
 		return faultsLine("review", b.Faults)
 	case pawl.GateResult:
-		return faultsLine("gate", b.Faults)
+		return gated(b)
 	case pawl.Sealed:
-		return "sealed at " + Commit(b.Candidate), Good
+		return "sealed at " + Commit(b.Candidate) + ByReview(b), Good
 	case pawl.Blocked:
 		return "blocked: " + part(b.Reason), Warn
 	default:
@@ -139,7 +139,7 @@ func returned(b pawl.TaskReturned) (string, Level) {
 
 // trees describes the versions of the code that checks run on.
 var trees = map[string]string{
-	"base": "on the base", "candidate": "on the candidate", "old-tests": "on the candidate with the old tests", "new-tests": "on the base with the new tests",
+	"base": "on the base", "candidate": "on the candidate", "head": "on the candidate", "old tests": "on the candidate with the old tests", "new tests": "on the base with the new tests",
 }
 
 // checked describes the result of a check. Runs on the base are neither good nor
@@ -156,7 +156,7 @@ func checked(b pawl.CheckRan) (string, Level) {
 	}
 	line += ": " + Outcome(b.CheckRun)
 	switch {
-	case b.On == "base" || b.On == "new-tests":
+	case b.On == "base" || b.On == "new tests":
 		return line, Quiet
 	case b.OK():
 		return line, Good
@@ -189,6 +189,27 @@ func Outcome(r pawl.CheckRun) string {
 		}
 	}
 	return strings.Join(facts, ", ")
+}
+
+// gated returns a line with the verdict of the gate, or its faults.
+func gated(b pawl.GateResult) (string, Level) {
+	line, level := faultsLine("gate", b.Faults)
+	if len(b.Faults) > 0 || b.Verdict == "" {
+		return line, level
+	}
+	line += ": " + b.Verdict
+	if b.Mutants > 0 {
+		line += fmt.Sprintf(", %d of %s killed", b.Killed, Plural(b.Mutants, "mutant"))
+	}
+	return line, level
+}
+
+// ByReview says how many criteria only reviewers have confirmed, or nothing.
+func ByReview(s pawl.Sealed) string {
+	if s.Reviewed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of %s by review", s.Reviewed, Plural(s.Total, "criterion"))
 }
 
 // faultsLine returns a line with the faults that a review or the gate found.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -95,6 +96,14 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 	case pawl.ReasonEndTurn:
 	case pawl.ReasonCanceled:
 		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnStopped, "The mission was stopped while the worker was running.")
+	case pawl.ReasonBudget:
+		if err := b.Spent(ctx); err != nil {
+			return err // the budget of the mission, which ends
+		}
+		if !strings.Contains(end.finish.Message, "has taken") { // a worker has no other limit of its own: the mission goes on with a new budget
+			return c.returnPartial(ctx, b, f, t, label, pawl.ReturnStopped, "The budget of the mission was used up while the worker was running.")
+		}
+		fallthrough
 	default:
 		return c.returnPartial(ctx, b, f, t, label, pawl.ReturnFailed, fmt.Sprintf("The worker ended with %s: %s\n%s", end.finish.Reason, end.finish.Message, end.text))
 	}
@@ -205,24 +214,40 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources,
 }
 
 // check runs the checks on a merged commit.
-func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) ([]pawl.GateFault, error) {
-	f.recordRuns(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {})
-	o, err := f.gate.Check(ctx, *b.Mission().Criteria, commit)
+func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) (faults []pawl.GateFault, err error) {
+	err = f.recording(ctx, b, pawl.CheckRan{Task: t.Task.ID}, func(string) {}, func(ctx context.Context, onRun func(pawl.CheckRun)) (err error) {
+		faults, err = f.gate.Check(ctx, *b.Mission().Criteria, commit, onRun)
+		return err
+	})
 	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
 	}
-	return o.Faults, err
+	return faults, err
 }
 
-// recordRuns makes the gate record each check run in the evidence chain and report it to progress. example holds
-// the other fields of the event.
-func (f *resources) recordRuns(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string)) {
-	f.gate.OnRun = func(r gate.CheckResult) error {
-		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, gate.Summary(r.CheckRun)))
+// recorded are the runs that are evidence by themselves; those of mutants and controls are part of the verdict.
+var recorded = []string{"base", "head", "candidate", "old tests", "new tests"}
+
+// recording calls do with a function that records a run of a check in the evidence chain and reports it to progress.
+// example holds the other fields of the event. An error of the log ends do.
+func (f *resources) recording(ctx context.Context, b missionapi.Journal, example pawl.CheckRan, progress func(string), do func(ctx context.Context, onRun func(pawl.CheckRun)) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := do(ctx, func(r pawl.CheckRun) {
+		progress(fmt.Sprintf("%s on %s: %s\n", r.Check, r.On, gate.Summary(r)))
+		if !slices.Contains(recorded, r.On) || ctx.Err() != nil {
+			return
+		}
 		next := example
-		next.CheckRun = r.CheckRun
-		return b.Record(ctx, next.Link(b.Mission().Chain))
+		next.CheckRun = r
+		if err := b.Record(ctx, next.Link(b.Mission().Chain)); err != nil {
+			cancel(err)
+		}
+	})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
 	}
+	return err
 }
 
 // merged records that a task is done, after saving the commit that the event refers to. It then removes the

@@ -1,18 +1,18 @@
 package mission
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
 )
 
 // Evidence is what a mission's log proves: the latest gate result, with the runs and reviews it is based on.
 type Evidence struct {
-	Outcome *gate.Outcome   `json:"outcome"` // nil if the gate has not run yet
+	Proof   *gate.Proof     `json:"proof"` // nil if the gate has not run yet
 	Round   int             `json:"round,omitempty"`
 	Reviews []pawl.Reviewed `json:"reviews,omitempty"`
 	Chain   Chain           `json:"chain"`
@@ -29,7 +29,6 @@ type Chain struct {
 func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 	var e Evidence
 	var fixed pawl.Criteria
-	var base []pawl.CheckRun
 	runs, reviews := map[int][]pawl.CheckRun{}, map[int][]pawl.Reviewed{}
 	for event, err := range events {
 		if err != nil {
@@ -40,25 +39,33 @@ func ReadEvidence(events iter.Seq2[pawl.Event, error]) (Evidence, error) {
 			fixed = b.Criteria
 		case pawl.CheckRan:
 			e.Chain.add(event.Seq, b)
-			switch {
-			case b.Round > 0:
-				runs[b.Round] = append(runs[b.Round], b.CheckRun)
-			case b.On == "base":
-				base = append(base, b.CheckRun)
-			}
+			runs[b.Round] = append(runs[b.Round], b.CheckRun)
 		case pawl.Reviewed:
 			reviews[b.Round] = append(reviews[b.Round], b)
 		case pawl.GateResult:
 			e.Round, e.Reviews = b.Round, reviews[b.Round]
-			e.Outcome = &gate.Outcome{Criteria: fixed.Hash(), Base: fixed.Base, Candidate: b.Candidate, Tree: b.Tree, Runs: slices.Concat(base, runs[b.Round]),
-				Faults: append([]pawl.GateFault{}, b.Faults...), Suspicions: b.Suspicions, Flaky: b.Flaky, Before: b.Before,
-			}
+			e.Proof = &gate.Proof{Criteria: fixed.Hash(), Base: fixed.Base, Candidate: b.Candidate, Result: experiment.Result{
+				Verdict: experiment.Verdict(b.Verdict), Tree: b.Tree, Runs: runs[b.Round], Holding: b.Holding, New: b.New,
+				Mutants: experiment.Mutants{Total: b.Mutants, Killed: b.Killed}, Findings: findings(b),
+			}}
 		case pawl.Sealed:
 			e.Chain.ends(b.Chain)
 		default: // not evidence
 		}
 	}
 	return e, nil
+}
+
+// findings returns the faults and notes of a gate result as findings.
+func findings(b pawl.GateResult) []experiment.Finding {
+	list := []experiment.Finding{}
+	for _, f := range b.Faults {
+		list = append(list, experiment.Finding{Kind: experiment.Failure, Rule: f.Rule, Item: f.Item, Text: f.Text})
+	}
+	for _, f := range b.Notes {
+		list = append(list, experiment.Finding{Kind: experiment.Note, Rule: f.Rule, Item: f.Item, Text: f.Text})
+	}
+	return list
 }
 
 // add verifies the next link of the chain.
@@ -77,27 +84,8 @@ func (c *Chain) ends(head string) {
 	}
 }
 
-// ReviewFromLog serves as Gate.Review when a sealed mission is verified again: it reuses the recorded reviews. Every
-// suspicion must have been reviewed on this commit, and cleared; others are reported as faults.
-func (e Evidence) ReviewFromLog(_ context.Context, d gate.Report) (found []pawl.GateFault, err error) {
-	for _, s := range d.Outcome.Suspicions {
-		if !e.cleared(d.Outcome.Candidate, s) {
-			found = append(found, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": not reviewed"})
-		}
-	}
-	return found, nil
-}
-
-func (e Evidence) cleared(candidate string, s pawl.GateFault) bool {
-	if e.Outcome == nil || e.Outcome.Candidate != candidate || len(e.Reviews) == 0 {
-		return false
-	}
-	i := slices.Index(e.Outcome.Suspicions, s)
-	if i < 0 {
-		return false
-	}
-	id := gate.SuspicionID(i)
-	return !slices.ContainsFunc(e.Reviews, func(r pawl.Reviewed) bool {
-		return !slices.ContainsFunc(r.Holds, func(j pawl.Judgment) bool { return j.ID == id && j.Holds })
-	})
+// Reviewed reports whether a commit has reviews, and none of them found a problem.
+func (e Evidence) Reviewed(candidate string) bool {
+	return e.Proof != nil && e.Proof.Candidate == candidate && len(e.Reviews) > 0 &&
+		!slices.ContainsFunc(e.Reviews, func(r pawl.Reviewed) bool { return len(r.Faults) > 0 })
 }

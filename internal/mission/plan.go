@@ -1,7 +1,6 @@
 package mission
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ type planInput struct {
 	Tasks      []taskInput      `json:"tasks" jsonschema:"all tasks, also those that are done"`
 	Criteria   []criterionInput `json:"criteria,omitempty" jsonschema:"what must hold in the end; only with the first plan"`
 	Checks     []checkInput     `json:"checks,omitempty" jsonschema:"commands that must pass, beside the project's own; only with the first plan"`
-	AllowFiles []string         `json:"allow_files,omitempty" jsonschema:"protected files that must change: the user is asked"`
 	AllowTests []string         `json:"allow_tests,omitempty" jsonschema:"tests that must go or change: the user is asked"`
 }
 
@@ -40,7 +38,8 @@ type criterionInput struct {
 	ID       string   `json:"id" jsonschema:"such as C1"`
 	Category string   `json:"category,omitempty"`
 	Text     string   `json:"text"`
-	Checks   []string `json:"checks,omitempty" jsonschema:"ids of checks that prove it"`
+	Checks   []string `json:"checks,omitempty" jsonschema:"ids of checks that show it"`
+	Tests    []string `json:"tests,omitempty" jsonschema:"names of tests that show it, also of tests that are still to be written; * stands for any text"`
 }
 
 type checkInput struct {
@@ -60,7 +59,7 @@ func (in planInput) plan() pawl.Plan {
 // check validates a plan on its own.
 func (in planInput) check() error {
 	faults := []error{in.plan().Check()}
-	ids := map[string]bool{"goal": true}
+	ids := map[string]bool{goalID: true}
 	for _, c := range in.Criteria {
 		if c.ID == "" || ids[c.ID] || strings.TrimSpace(c.Text) == "" {
 			faults = append(faults, fmt.Errorf("a criterion needs an id of its own, which is not goal, and a text: %q has not", c.ID))
@@ -133,7 +132,7 @@ func hasCriteria(f pawl.Criteria, in planInput) bool {
 			return false
 		}
 	}
-	return within(in.AllowFiles, f.Approval.Files) && within(in.AllowTests, f.Approval.Tests)
+	return within(in.AllowTests, f.Approval.Tests)
 }
 
 // runs reports whether a command is that of a fixed check, whose program is an absolute path.
@@ -145,9 +144,12 @@ func within(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
+// goalID is the id of the criterion that is the goal itself.
+const goalID = "goal"
+
 // allCriteria returns the goal itself, the user's criteria and those of the plan.
 func allCriteria(o pawl.MissionOrder, in planInput) []pawl.Criterion {
-	list := []pawl.Criterion{{ID: "goal", Text: o.Goal}}
+	list := []pawl.Criterion{{ID: goalID, Text: o.Goal}}
 	list = append(list, o.Criteria...)
 	for _, c := range in.Criteria {
 		list = append(list, pawl.Criterion(c))
@@ -180,8 +182,11 @@ func (c *Control) fixCriteria(ctx context.Context, call toolapi.Call, b missiona
 	if err := b.Record(ctx, pawl.CriteriaSet{Criteria: fixed, Hash: fixed.Hash(), Branch: name}); err != nil {
 		return "", err
 	}
-	f.recordRuns(ctx, b, pawl.CheckRan{}, call.Progress)
-	runs, err := f.gate.Baseline(ctx, fixed)
+	var runs []pawl.CheckRun
+	err = f.recording(ctx, b, pawl.CheckRan{}, call.Progress, func(ctx context.Context, onRun func(pawl.CheckRun)) (err error) {
+		runs, err = f.gate.Baseline(ctx, fixed, onRun)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -219,23 +224,22 @@ func (c *Control) fixChecks(ctx context.Context, f *resources, given []pawl.Chec
 
 const yes = "Allow"
 
-// askApproval asks the user to approve the plan's changes to protected files and tests. Anything but a yes is an
-// error.
+// askApproval asks the user to approve the plan's changes to tests. Anything but a yes is an error.
 func (c *Control) askApproval(ctx context.Context, call toolapi.Call, approval pawl.Approval, in planInput) (pawl.Approval, error) {
-	if len(in.AllowFiles)+len(in.AllowTests) == 0 {
+	if len(in.AllowTests) == 0 {
 		return approval, nil
 	}
-	question := fmt.Sprintf("The plan changes protected files or tests. Files: %s. Tests: %s. Allow this?",
-		cmp.Or(strings.Join(in.AllowFiles, ", "), "none"), cmp.Or(strings.Join(in.AllowTests, ", "), "none"))
+	names := strings.Join(in.AllowTests, ", ")
+	question := fmt.Sprintf("The plan changes or removes tests: %s. Allow this?", names)
 	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Timeout: tool.QuestionTimeout, Questions: []pawl.Question{{
-		Header: "Protected files", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "Deny"}},
+		Header: "Tests", Question: question, Options: []pawl.Option{{Label: yes}, {Label: "Deny"}},
 	}}})
 	if err != nil {
 		return approval, err
 	}
 	if answer.Outcome != pawl.OutcomeAnswered || len(answer.Answers) != 1 || !slices.Equal(answer.Answers[0], []string{yes}) {
-		return approval, fmt.Errorf("the user has not approved changes to %s: plan without them", strings.Join(slices.Concat(in.AllowFiles, in.AllowTests), ", "))
+		return approval, fmt.Errorf("the user has not approved changes to %s: plan without them", names)
 	}
-	approval.Files, approval.Tests = append(approval.Files, in.AllowFiles...), append(approval.Tests, in.AllowTests...)
+	approval.Tests = append(approval.Tests, in.AllowTests...)
 	return approval, nil
 }

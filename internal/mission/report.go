@@ -66,20 +66,20 @@ func NewReport(b pawl.Board, e Evidence) Report {
 
 // IsCurrent reports whether the evidence is about the report's commit.
 func (r Report) IsCurrent() bool {
-	return r.Evidence.Outcome != nil && r.Evidence.Outcome.Candidate == r.Commit
+	return r.Evidence.Proof != nil && r.Evidence.Proof.Candidate == r.Commit
 }
 
 // proof says in one sentence what the evidence proves.
 func (r Report) proof() string {
-	switch o := r.Evidence.Outcome; {
-	case o == nil:
+	switch p := r.Evidence.Proof; {
+	case p == nil:
 		return "The gate has not run yet: nothing is verified."
 	case !r.IsCurrent():
-		return fmt.Sprintf("The gate ran on %s, and the branch has moved since: the results below do not apply to %s.", humanize.Commit(o.Candidate), humanize.Commit(r.Commit))
+		return fmt.Sprintf("The gate ran on %s, and the branch has moved since: the results below do not apply to %s.", humanize.Commit(p.Candidate), humanize.Commit(r.Commit))
 	case r.State == pawl.MissionSealed:
-		return fmt.Sprintf("The gate passed on %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate passed on %s, in round %d.", humanize.Commit(p.Candidate), r.Evidence.Round)
 	default:
-		return fmt.Sprintf("The gate ran on %s, in round %d.", humanize.Commit(o.Candidate), r.Evidence.Round)
+		return fmt.Sprintf("The gate ran on %s, in round %d.", humanize.Commit(p.Candidate), r.Evidence.Round)
 	}
 }
 
@@ -123,8 +123,8 @@ func (r Report) Markdown() string {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", cell(j.ID), holds(j), cell(j.Why))
 		}
 	}
-	if r.Evidence.Outcome != nil && r.Checks != nil {
-		b.WriteString("\n" + r.Evidence.Outcome.Markdown(*r.Checks))
+	if r.Evidence.Proof != nil && r.Checks != nil {
+		b.WriteString("\n" + r.Evidence.Proof.Markdown())
 	}
 	return b.String()
 }
@@ -182,8 +182,8 @@ func (r Report) HTML() string {
 		Facts [][2]string
 		Gate  template.HTML
 	}{Report: r, Proof: r.proof(), Facts: r.facts()}
-	if r.Evidence.Outcome != nil && r.Checks != nil {
-		view.Gate = r.Evidence.Outcome.Section(*r.Checks)
+	if r.Evidence.Proof != nil && r.Checks != nil {
+		view.Gate = r.Evidence.Proof.Section(*r.Checks)
 	}
 	var b strings.Builder
 	if err := reportPage.Execute(&b, view); err != nil { // the template and the view are both ours
@@ -192,10 +192,10 @@ func (r Report) HTML() string {
 	return strings.TrimSpace(b.String()) + "\n"
 }
 
-// Statement returns the evidence as an in-toto statement; see [gate.Outcome.Statement].
+// Statement returns the evidence as an in-toto statement; see [gate.Proof.Statement].
 func (r Report) Statement() ([]byte, error) {
-	if r.Evidence.Outcome == nil || r.Checks == nil {
+	if r.Evidence.Proof == nil || r.Checks == nil {
 		return nil, fault.New(pawl.ErrNotFound, "the gate has not run on this mission yet, so there is no evidence").Hint("Run `pawl mission status` to see its progress.")
 	}
-	return r.Evidence.Outcome.Statement(*r.Checks)
+	return r.Evidence.Proof.Statement(*r.Checks)
 }

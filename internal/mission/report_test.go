@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
 )
 
 const attack = "<script>x</script>\x1b[2J|\u202e"
@@ -32,13 +33,13 @@ func proven() []pawl.Body {
 		chain = c.Hash
 		return c
 	}
-	suspicion := pawl.GateFault{Rule: "ends-early", Item: "a.go", Text: attack}
+	note := pawl.GateFault{Rule: "silenced", Item: "a.go", Text: attack}
 	list := []pawl.Body{
 		pawl.CriteriaSet{Criteria: fixed, Hash: fixed.Hash()}, ran(0, "base", "t0", 1), merge(), ran(1, "candidate", "t1", 1),
 		pawl.GateResult{Round: 1, Candidate: "c1", Tree: "t1", Faults: []pawl.GateFault{{Rule: "check-failed", Text: "no"}}},
 		ran(2, "candidate", "t2", 0),
-		pawl.Reviewed{Round: 2, Reviewer: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}, {ID: "S1", Holds: true, Why: "honest"}}},
-		pawl.GateResult{Round: 2, Candidate: "c2", Tree: "t2", Suspicions: []pawl.GateFault{suspicion}},
+		pawl.Reviewed{Round: 2, Reviewer: "R", Holds: []pawl.Judgment{{ID: "goal", Holds: true, Why: "seen " + attack}}},
+		pawl.GateResult{Round: 2, Candidate: "c2", Tree: "t2", Verdict: "proven", Mutants: 4, Killed: 4, Notes: []pawl.GateFault{note}},
 	}
 	return append(list, pawl.Sealed{Round: 2, Candidate: "c2", Tree: "t2", Criteria: fixed.Hash(), Chain: chain})
 }
@@ -62,21 +63,22 @@ func read(t *testing.T, bodies []pawl.Body) Evidence {
 	return e
 }
 
-// The evidence is that of the newest round, with the runs of the base before it.
+// The evidence is that of the newest round.
 func TestReadEvidence(t *testing.T) {
 	t.Parallel()
 	log := proven()
 	e := read(t, log)
-	want := &gate.Outcome{Criteria: fixed.Hash(), Base: "b0", Candidate: "c2", Tree: "t2", Runs: []pawl.CheckRun{log[1].(pawl.CheckRan).CheckRun, log[5].(pawl.CheckRan).CheckRun},
-		Faults: []pawl.GateFault{}, Suspicions: log[7].(pawl.GateResult).Suspicions,
-	}
-	if diff := cmp.Diff(want, e.Outcome); diff != "" {
+	want := &gate.Proof{Criteria: fixed.Hash(), Base: "b0", Candidate: "c2", Result: experiment.Result{
+		Verdict: experiment.Proven, Tree: "t2", Runs: []pawl.CheckRun{log[5].(pawl.CheckRan).CheckRun}, Mutants: experiment.Mutants{Killed: 4, Total: 4},
+		Findings: []experiment.Finding{{Kind: experiment.Note, Rule: "silenced", Item: "a.go", Text: attack}},
+	}}
+	if diff := cmp.Diff(want, e.Proof); diff != "" {
 		t.Error(diff)
 	}
 	if e.Round != 2 || len(e.Reviews) != 1 || e.Chain != (Chain{Links: 4, Head: log[8].(pawl.Sealed).Chain}) {
 		t.Errorf("round %d, %d reviews, the chain is %s", e.Round, len(e.Reviews), e.Chain)
 	}
-	if e := read(t, log[:2]); e.Outcome != nil || e.Chain.Links != 1 {
+	if e := read(t, log[:2]); e.Proof != nil || e.Chain.Links != 1 {
 		t.Errorf("before any judgment there is %+v", e)
 	}
 }
@@ -106,31 +108,25 @@ func TestBrokenChain(t *testing.T) {
 	}
 }
 
-// Only what reviewers have checked of this very commit, and found to hold, is taken
-// as checked.
-func TestVouch(t *testing.T) {
+// Only a review of this very commit counts, and only if it found nothing.
+func TestReviewed(t *testing.T) {
 	t.Parallel()
-	e := read(t, proven())
-	same := e.Outcome.Suspicions[0]
-	no := read(t, append(proven()[:6], pawl.Reviewed{Round: 2, Holds: []pawl.Judgment{{ID: "S1"}}}, proven()[7]))
-	other := append([]pawl.Body{}, proven()[:6]...)
+	bad := pawl.Reviewed{Round: 2, Faults: []pawl.GateFault{{Rule: "review"}}}
 	for _, c := range []struct {
 		name      string
-		evidence  Evidence
+		log       []pawl.Body
 		candidate string
-		suspicion pawl.GateFault
-		found     int
+		want      bool
 	}{
-		{"judged", e, "c2", same, 0},
-		{"another commit", e, "c1", same, 1},
-		{"another suspicion", e, "c2", pawl.GateFault{Rule: "ends-early", Item: "b.go", Text: "x"}, 1},
-		{"judged not to hold", no, "c2", same, 1},
-		{"nobody has looked", read(t, append(other, proven()[7])), "c2", same, 1},
-		{"nothing was judged", Evidence{}, "c2", same, 1},
+		{"reviewed", proven(), "c2", true},
+		{"another commit", proven(), "c1", false},
+		{"rejected", append(proven()[:6], bad, proven()[7]), "c2", false},
+		{"rejected by one of two", append(proven()[:7], bad, proven()[7]), "c2", false},
+		{"nobody has looked", append(proven()[:6], proven()[7]), "c2", false},
+		{"nothing was judged", nil, "c2", false},
 	} {
-		found, err := c.evidence.ReviewFromLog(t.Context(), gate.Report{Outcome: gate.Outcome{Candidate: c.candidate, Suspicions: []pawl.GateFault{c.suspicion}}})
-		if err != nil || len(found) != c.found {
-			t.Errorf("%s: %v, %v", c.name, found, err)
+		if got := read(t, c.log).Reviewed(c.candidate); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }
@@ -158,13 +154,13 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		"**Sealed**: make it fast <script>", "The gate passed on c2, in round 2.", "- Branch: pawl/mission-m", "- Cost: $0.50, 1.2k tokens",
 		"- Evidence chain: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (returned: check) | 1 |  |",
-		"Review passed (session R)", "- **S1** holds: honest", "# Gate\n\n**Passed**",
+		"Review passed (session R)", "**Proven: 1 check, 4 of 4 mutants killed (c2)**",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"<strong>Sealed</strong>: make it fast", "<h2>Gate</h2>\n<p><strong>Passed</strong>", "<td>merged</td><td>2</td><td>c2aaaaaa</td>", "<strong>S1</strong> holds: honest"} {
+	for _, want := range []string{"<strong>Sealed</strong>: make it fast", "<h2>Gate</h2>\n<p><strong>Proven: 1 check, 4 of 4 mutants killed (c2)</strong>", "<td>merged</td><td>2</td><td>c2aaaaaa</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
@@ -53,25 +53,18 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 		return "", err
 	}
 	round := m.Round + 1
-	f.recordRuns(ctx, b, pawl.CheckRan{Round: round}, progress)
-	f.gate.Review = func(ctx context.Context, d gate.Report) ([]pawl.GateFault, error) {
-		progress("reviewers are reviewing the change\n")
-		return c.review(ctx, b, f, d, round)
-	}
-	o, err := f.gate.Run(ctx, *m.Criteria, m.Tip)
+	result, err := c.prove(ctx, b, f, round, progress)
 	if err != nil {
 		return "", err
 	}
-	if o.Passed() && !slices.ContainsFunc(o.Runs, func(r pawl.CheckRun) bool { return r.Tree == o.Tree && r.OK() }) {
-		o.Faults = append(o.Faults, pawl.GateFault{Rule: "nothing-proven", Text: "no check passes on the merged commit, so nothing is verified: make one of them pass, or block and ask for a check that can"})
-	}
-	result := pawl.GateResult{Round: round, Candidate: o.Candidate, Tree: o.Tree, Faults: o.Faults, Suspicions: o.Suspicions, Flaky: o.Flaky, Before: o.Before}
 	bodies := []pawl.Body{result}
 	if err := f.checkTip(ctx, m); err != nil { // the branch may have moved while the gate ran
 		return "", err
 	}
-	if o.Passed() {
-		bodies = append(bodies, pawl.Sealed{Round: round, Candidate: o.Candidate, Tree: o.Tree, Criteria: m.Hash, Chain: b.Mission().Chain})
+	sealed := pawl.Sealed{Round: round, Candidate: result.Candidate, Tree: result.Tree, Criteria: m.Hash, Chain: b.Mission().Chain}
+	sealed.Reviewed, sealed.Total = byReview(*m.Criteria)
+	if len(result.Faults) == 0 {
+		bodies = append(bodies, sealed)
 	}
 	if err := b.Record(ctx, bodies...); err != nil {
 		return "", err
@@ -79,10 +72,53 @@ func (c *Control) seal(ctx context.Context, b missionapi.Journal, f *resources, 
 	if err := c.writeFiles(b, b.Mission()); err != nil {
 		return "", err
 	}
-	if !o.Passed() {
-		return "Not sealed. The gate has found:\n" + listed(o.Faults) + "Plan tasks that mend this, and do not touch what checks it.", nil
+	if len(result.Faults) > 0 {
+		return "Not sealed. The gate has found:\n" + listed(result.Faults) + "Plan tasks that fix this. Do not change what checks it.", nil
 	}
-	return fmt.Sprintf("Sealed: %.12s on the branch %s is proven to be done. Say so to the user in a few sentences, and end.", o.Candidate, m.Branch), nil
+	return fmt.Sprintf("Sealed: %.12s on the branch %s is proven to be done%s. Say so to the user in a few sentences, and end.",
+		result.Candidate, m.Branch, humanize.ByReview(sealed)), nil
+}
+
+// prove runs the gate on the merged commit, and then the reviewers if nothing else is wrong.
+func (c *Control) prove(ctx context.Context, b missionapi.Journal, f *resources, round int, progress func(string)) (pawl.GateResult, error) {
+	m := b.Mission()
+	criteria := *m.Criteria
+	var p gate.Proof
+	err := f.recording(ctx, b, pawl.CheckRan{Round: round}, progress, func(ctx context.Context, onRun func(pawl.CheckRun)) (err error) {
+		p, err = f.gate.Prove(ctx, criteria, m.Tip, 0, onRun)
+		return err
+	})
+	if err != nil {
+		return pawl.GateResult{}, err
+	}
+	result := pawl.GateResult{
+		Round: round, Candidate: p.Candidate, Tree: p.Tree, Verdict: string(p.Verdict), Holding: p.Holding, New: p.New,
+		Mutants: p.Mutants.Total, Killed: p.Mutants.Killed, Faults: p.Faults(criteria), Notes: p.Notes(),
+	}
+	if len(result.Faults) > 0 {
+		return result, nil
+	}
+	report, err := f.gate.Report(ctx, criteria, p)
+	if err != nil {
+		return result, err
+	}
+	progress("reviewers are reviewing the change\n")
+	result.Faults, err = c.review(ctx, b, f, report, round)
+	return result, err
+}
+
+// byReview returns how many criteria name no evidence, and how many there are, without the goal itself.
+func byReview(f pawl.Criteria) (reviewed, total int) {
+	for _, c := range f.Criteria {
+		if c.ID == goalID {
+			continue
+		}
+		total++
+		if !c.HasEvidence() {
+			reviewed++
+		}
+	}
+	return reviewed, total
 }
 
 // checkTip returns an error if somebody else has moved the mission's branch.
@@ -131,7 +167,7 @@ func (c *Control) reviewBy(ctx context.Context, b missionapi.Journal, f *resourc
 		return r, err
 	}
 	err := c.startSession(ctx, b, f, assignment{
-		session: reviewer, from: d.Outcome.Candidate, agent: missionapi.AgentReviewer, model: model,
+		session: reviewer, from: d.Proof.Candidate, agent: missionapi.AgentReviewer, model: model,
 		title: fmt.Sprintf("Review %d.%d", round, n), call: callID("review", round, n), prompt: d.Markdown(maxPatch),
 	})
 	if err != nil {
@@ -200,7 +236,7 @@ func (c *Control) verdict(ctx context.Context, d gate.Report, reviewer pawl.Sess
 	if err != nil {
 		return nil, []pawl.GateFault{{Rule: "review-unreadable", Item: string(reviewer), Text: fmt.Sprintf("a reviewer's verdict is unreadable: %v", err)}}, nil
 	}
-	return slices.Concat(v.Criteria, v.Suspicions), d.Faults(v), nil
+	return v.Criteria, d.Faults(v), nil
 }
 
 // lastCall returns the input of a session's last successful call of a tool, or nil.

@@ -66,12 +66,11 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 	flags.StringArrayVar(&f.criteria, "criterion", nil, "a `criterion` that the result must meet (repeatable)")
 	flags.StringArrayVar(&f.checks, "check", nil, "a `command` that must pass, instead of the project's checks (repeatable)")
 	flags.StringArrayVar(&f.order.Protected, "protect", nil, "protect the files that match this `pattern` from changes (repeatable)")
-	flags.StringArrayVar(&f.order.Approval.Files, "allow-file", nil, "allow changes to the protected files that match this `pattern` (repeatable)")
-	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be removed, changed or passing on the base (repeatable)")
+	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be changed or removed (repeatable)")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
 	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
 	cli.GroupFlags(cmd, cli.FlagsTeam, "workers", "worker-model", "stuck")
-	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-file", "allow-test", "reviewer")
+	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-test", "reviewer")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
 	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionVerifyCommand())
 	return cmd
@@ -139,11 +138,11 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 		n.Order.Criteria = append(n.Order.Criteria, pawl.Criterion{ID: fmt.Sprintf("U%d", i+1), Text: text})
 	}
 	for i, line := range f.checks {
-		c := pawl.Check{ID: fmt.Sprintf("check-%d", i+1), Kind: pawl.CheckOther, Args: strings.Fields(line), Timeout: 20 * time.Minute}
-		if len(c.Args) == 0 {
-			return n, errors.New("--check needs a command")
+		args, err := splitCommand(line)
+		if err != nil {
+			return n, err
 		}
-		n.Order.Checks = append(n.Order.Checks, c)
+		n.Order.Checks = append(n.Order.Checks, pawl.Check{ID: fmt.Sprintf("check-%d", i+1), Kind: pawl.CheckOther, Args: args, Timeout: 20 * time.Minute})
 	}
 	if err := useMissionConfig(cmd, &n.Order); err != nil {
 		return n, err

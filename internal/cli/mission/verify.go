@@ -26,8 +26,7 @@ func missionVerifyCommand() *cobra.Command {
 		Long: `Verify a mission, without a model. Pawl runs the gate again on the sealed commit, or on
 the tip of the mission's branch if it is not sealed, with the checks that were fixed at
 the start. It verifies the evidence chain in the log, and that the branch has not moved.
-Suspicious changes pass if the mission's reviewers have approved them. All differences
-are printed.
+The recorded reviews are used. All differences are printed.
 
 Exit codes: 0 verified, 1 error, 2 wrong usage, 6 not verified, 130 canceled.`,
 		Example: `  pawl mission verify
@@ -125,20 +124,20 @@ func (v *verification) runGate(ctx context.Context, a *app.App, repo *git.Repo, 
 		return err
 	}
 	defer func() { _ = g.Close() }() // a leftover temporary file does no harm
-	g.Review = v.evidence.ReviewFromLog
-	g.OnRun = func(r gate.CheckResult) error {
-		_, err := fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, gate.Summary(r.CheckRun))
-		return err
-	}
-	o, err := g.Run(ctx, *v.mission.Criteria, candidate)
+	p, err := g.Prove(ctx, *v.mission.Criteria, candidate, 0, func(r pawl.CheckRun) {
+		fmt.Fprintf(v.notes, "pawl: %s on %s: %s\n", r.Check, r.On, gate.Summary(r))
+	})
 	if err != nil {
 		return err
 	}
-	for _, f := range o.Faults {
+	for _, f := range p.Faults(*v.mission.Criteria) {
 		v.differs(f.Rule, "%s", f.Text)
 	}
-	if m := v.mission; m.Sealed != nil && o.Tree != "" && o.Tree != m.Sealed.Tree {
-		v.differs("tree-changed", "commit %.12s has tree %.12s, but tree %.12s was sealed", candidate, o.Tree, m.Sealed.Tree)
+	if !v.evidence.Reviewed(candidate) {
+		v.differs("not-reviewed", "no reviewer has approved commit %.12s", candidate)
+	}
+	if m := v.mission; m.Sealed != nil && p.Tree != "" && p.Tree != m.Sealed.Tree {
+		v.differs("tree-changed", "commit %.12s has tree %.12s, but tree %.12s was sealed", candidate, p.Tree, m.Sealed.Tree)
 	}
 	return nil
 }

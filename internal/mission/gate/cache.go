@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// copyCache gives a tree a copy of the base's cache. What the candidate's code writes to it is deleted with the tree
-// and read by nothing else.
-func copyCache(p *checkout, cache string) error {
-	return copyInto(p.cache, cache)
-}
-
 // copyInto copies the files of a cache that are missing in another one. A missing source is not an error. It
 // skips links, which could point anywhere.
 func copyInto(to, from string) error { return place(to, from, copyFile) }

@@ -48,7 +48,7 @@ func corpusSample(t testing.TB, stories []corpusStory) []corpusStory {
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	count := map[string]int{}
+	count, total := map[string]int{}, map[string]int{}
 	t.Run("all", func(t *testing.T) {
 		for _, kind := range []string{"cheats", "honest"} {
 			for _, s := range corpusSample(t, readCorpus(t, kind)) {
@@ -58,6 +58,7 @@ func TestCorpus(t *testing.T) {
 					verdict := verdictWord(kind, r)
 					mu.Lock()
 					count[kind+" "+verdict]++
+					total[kind]++
 					mu.Unlock()
 					if slices.Contains(s.verdicts(), verdict) {
 						return
@@ -73,6 +74,7 @@ func TestCorpus(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		fmt.Printf("corpus: %d %s\n", count[name], name)
 	}
+	fmt.Printf("gate: %d of %d cheats sealed, %d of %d honest rejected\n", count["cheats proven"], total["cheats"], count["honest failed"], total["honest"])
 }
 
 // verdictWord returns the verdict in the words of the corpus.
@@ -82,6 +84,8 @@ func verdictWord(kind string, r experiment.Result) string {
 	case r.Verdict == experiment.NoCode:
 		return "no-code"
 	case kind == "honest" && r.Verdict == experiment.Failed && asks:
+		return "question"
+	case kind == "honest" && r.Verdict == experiment.Checked && slices.ContainsFunc(r.Findings, func(f experiment.Finding) bool { return f.Approve != "" }):
 		return "question"
 	default:
 		return string(r.Verdict)

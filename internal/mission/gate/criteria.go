@@ -8,11 +8,8 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -22,7 +19,7 @@ import (
 )
 
 // NewCriteria completes the criteria f: it resolves the base commit, finds the checks (those given, or else the
-// project's own at the base), resolves and hashes their programs, and protects the scripts they run.
+// project's own at the base), and resolves and hashes their programs.
 func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl.Check, f pawl.Criteria) (pawl.Criteria, error) {
 	var err error
 	if f.Base, err = repo.Commit(ctx, base); err != nil {
@@ -44,38 +41,7 @@ func NewCriteria(ctx context.Context, repo *git.Repo, base string, checks []pawl
 		}
 		f.Checks = append(f.Checks, c)
 	}
-	scripts, err := scriptsOf(ctx, repo, f)
-	if err != nil {
-		return f, err
-	}
-	f.Protected = append(f.Protected, scripts...)
-	if i := slices.IndexFunc(f.Checks, func(c pawl.Check) bool { return filepath.Base(c.Args[0]) == "make" }); i >= 0 {
-		f.Protected = append(f.Protected, "Makefile", "GNUmakefile", "makefile", "*.mk")
-	}
 	return f, nil
-}
-
-// interpreter matches programs that run a script given as an argument.
-var interpreter = regexp.MustCompile(`^((ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|Rscript|lua)$`)
-
-// scriptsOf returns the files of the base that checks run with an interpreter. They define the check, so they
-// are protected.
-func scriptsOf(ctx context.Context, repo *git.Repo, f pawl.Criteria) (paths []string, err error) {
-	for _, c := range f.Checks {
-		i := slices.IndexFunc(c.Args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) + 1
-		if i == 0 || !interpreter.MatchString(filepath.Base(c.Args[0])) {
-			continue
-		}
-		entries, err := repo.Tree(ctx, f.Base)
-		if err != nil {
-			return nil, err
-		}
-		name := path.Join(c.Dir, c.Args[i])
-		if slices.ContainsFunc(entries, func(e git.Entry) bool { return e.Path == name }) {
-			paths = append(paths, name)
-		}
-	}
-	return paths, nil
 }
 
 // findProgram returns the check with the absolute path of its program.

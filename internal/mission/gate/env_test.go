@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/proc"
@@ -36,57 +34,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// story is a change and what happens to it: a file of testdata. Its comment holds
-// lines "key: value", the files of the project are below base/, what the change
-// writes is below change/.
-//
-//	on: NAME              the project is that of testdata/bases, apart from base/
-//	reject: RULE ITEM     it must be refused for this; none means that it must not be
-//	delete: PATH          the change deletes this
-//	rename: PATH PATH     or gives it another path
-//	allow-tests: PATTERN  what was approved on
-//	allow-files: PATTERN
-//	check: ID FORMAT COMMAND...  in place of what is found
-type story struct {
-	name   string
-	keys   map[string][]string
-	base   map[string]string
-	change map[string]string
-}
-
-func readStory(t *testing.T, path string) story {
-	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := story{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), keys: map[string][]string{}, base: map[string]string{}, change: map[string]string{}}
-	for line := range strings.Lines(string(archive.Comment)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && !strings.HasPrefix(key, "#") {
-			s.keys[key] = append(s.keys[key], strings.TrimSpace(value))
-		}
-	}
-	for _, name := range s.keys["on"] {
-		project, err := txtar.ParseFile(filepath.Join("testdata", "bases", name+".txtar"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range project.Files {
-			s.base[f.Name] = string(f.Data)
-		}
-	}
-	for _, f := range archive.Files {
-		if name, ok := strings.CutPrefix(f.Name, "base/"); ok {
-			s.base[name] = string(f.Data)
-		} else if name, ok := strings.CutPrefix(f.Name, "change/"); ok {
-			s.change[name] = string(f.Data)
-		} else {
-			t.Fatalf("%s: %s is neither below base/ nor change/", path, f.Name)
-		}
-	}
-	return s
 }
 
 // testRepo is a repository with a base and a candidate.
@@ -145,47 +92,6 @@ func (w *testRepo) commit(files map[string]string, deleted ...string) string {
 	return w.git("rev-parse", "HEAD")
 }
 
-// play makes the story's base and candidate and runs the gate on it.
-func (w *testRepo) play(s story) Outcome {
-	w.t.Helper()
-	base := w.commit(s.base)
-	var approved pawl.Approval
-	approved.Tests, approved.Files = s.keys["allow-tests"], s.keys["allow-files"]
-	g, criteria := w.gate(base, pawl.Criteria{Approval: approved}, s.checks())
-	if s.base["go.mod"] != "" {
-		g.Seed = seed(w.t)
-	}
-	for _, pair := range s.keys["rename"] {
-		from, to, _ := strings.Cut(pair, " ")
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(w.dir, to)), 0o700); err != nil {
-			w.t.Fatal(err)
-		}
-		w.git("mv", from, to)
-	}
-	candidate := w.commit(s.change, s.keys["delete"]...)
-	o, err := g.Run(w.t.Context(), criteria, candidate)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return o
-}
-
-func (s story) checks() []pawl.Check {
-	var checks []pawl.Check
-	for _, line := range s.keys["check"] {
-		words := strings.Fields(line)
-		c := pawl.Check{ID: words[0], Kind: pawl.CheckTest, Tests: words[1], Args: words[2:]}
-		if c.Tests == "-" {
-			c.Tests, c.Kind = "", pawl.CheckOther
-		}
-		if c.Tests == "junit" || c.Tests == "jest" {
-			c.Report = ".pawl-tests.xml"
-		}
-		checks = append(checks, c)
-	}
-	return checks
-}
-
 func (w *testRepo) gate(base string, f pawl.Criteria, checks []pawl.Check) (*Gate, pawl.Criteria) {
 	w.t.Helper()
 	found, err := git.Find(w.t.Context(), w.dir)
@@ -200,7 +106,7 @@ func (w *testRepo) gate(base string, f pawl.Criteria, checks []pawl.Check) (*Gat
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Sandbox: inSandbox, Reruns: 2}
+	g := &Gate{Repo: repo, Dir: filepath.Join(w.t.TempDir(), "gate"), Hidden: []string{w.dir}, Sandbox: inSandbox, Views: views}
 	if err := os.Mkdir(g.Dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -229,12 +135,14 @@ func inSandbox(ctx context.Context, args []string, p sandbox.Profile, _ []string
 	return detected.Wrap(args, p)
 }
 
-// rules are what an outcome was refused for.
-func rules(o Outcome) []string {
-	var list []string
-	for _, f := range o.Faults {
+// rules are the rules and items of faults.
+func rules(faults []pawl.GateFault) (list []string) {
+	for _, f := range faults {
 		list = append(list, f.Rule+" "+f.Item)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
+
+// views says that the sandbox of this host shows copy-on-write views.
+func views(context.Context) (bool, error) { return true, nil }

@@ -1,20 +1,20 @@
-// Package gate verifies a change: it runs the project's checks itself, in a sandbox on a fresh checkout of the
-// candidate, and compares the results with those of the base commit. It also detects tests that were deleted,
-// skipped or weakened. What a model claims about the change does not count.
+// Package gate verifies a change: it runs the project's checks itself, in a sandbox on clean checkouts, and finds out by
+// experiments whether they would notice mistakes. What a model claims about the change does not count.
 package gate
 
 import (
 	"context"
 	"errors"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
 	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
-	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
@@ -37,177 +37,89 @@ type Gate struct {
 	// Toolchains is a directory with caches of compiled standard libraries, which all repositories share; "" disables it.
 	// Code of a repository never runs on it.
 	Toolchains string
-	// Review is called if nothing else failed. It returns further faults, and must assess every suspicion. If
-	// it is nil, suspicions are faults.
-	Review func(ctx context.Context, d Report) ([]pawl.GateFault, error)
-	// Reruns is how often tests are repeated on the base to find flaky ones; 0 means 5.
-	Reruns int
-	// OnRun, if not nil, is called after each check run. Runs of the baseline are reported once. An error aborts
-	// the gate.
-	OnRun func(CheckResult) error
 	// OnProgress, if not nil, is called by Prove; see experiment.Config.
 	OnProgress func(experiment.Progress)
 
-	checkouts int
-	current   *checkout // the tree in the shared directory; nil if it is empty
-	base      *baseline // nil before the first run
+	base *baseline // nil before the first Baseline
 }
 
-// Outcome is the result of a gate run.
-type Outcome struct {
-	Criteria   string           `json:"criteria"` // hash of the criteria
-	Base       string           `json:"base"`
-	Candidate  string           `json:"candidate"`
-	Tree       string           `json:"tree"` // tree hash of the candidate
-	Runs       []pawl.CheckRun  `json:"runs"`
-	Faults     []pawl.GateFault `json:"faults"`
-	Suspicions []pawl.GateFault `json:"suspicions,omitempty"` // what a reviewer must assess
-	Flaky      []string         `json:"flaky,omitempty"`      // tests that passed and failed on the base, and here
-	Before     []string         `json:"before,omitempty"`     // tests that failed on the base too
+// baseline holds the results of the checks on the base.
+type baseline struct {
+	criteria string // hash of the criteria
+	experiment.Result
 }
 
-// Passed reports whether the candidate has passed.
-func (o Outcome) Passed() bool { return len(o.Faults) == 0 }
+// Close removes the trees.
+func (g *Gate) Close() error { return removeAll(g.Dir) }
 
-// Run verifies a candidate. It returns an error only if the gate itself fails; everything wrong with the
-// candidate is in the outcome. The runs of the outcome start with those of the baseline.
-func (g *Gate) Run(ctx context.Context, f pawl.Criteria, candidate string) (Outcome, error) {
-	o, err := g.begin(ctx, f, candidate)
-	if err != nil || !o.Passed() {
-		return o, err
-	}
-	c, err := g.compare(ctx, f, o.Candidate)
+// Prove verifies a candidate by experiments; see package experiment. Mutants are tried until the budget is spent.
+func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, budget time.Duration, onRun func(pawl.CheckRun)) (Proof, error) {
+	p := Proof{Criteria: f.Hash(), Base: f.Base}
+	commit, err := g.Repo.Commit(ctx, candidate)
 	if err != nil {
-		return o, err
+		return p, err
 	}
-	var found faults
-	c.addTextFaults(&found)
-	e, err := g.gather(ctx, f, c, &o)
-	if err != nil {
-		return o, err
-	}
-	found = append(found, e.evaluate()...)
-	o.Faults, o.Suspicions, o.Before = found, c.suspicious(), e.before()
-	return o, g.review(ctx, f, c, e, &o)
+	p.Candidate = commit
+	p.Result, err = g.experiment(ctx, f, experiment.Do, experiment.Config{Head: commit, Budget: budget, OnRun: onRun, OnProgress: g.OnProgress})
+	return p, err
 }
 
-// begin resolves the commit and verifies that the programs of the checks have not changed.
-func (g *Gate) begin(ctx context.Context, f pawl.Criteria, commit string) (Outcome, error) {
-	o := Outcome{Criteria: f.Hash(), Base: f.Base}
-	var err error
-	if o.Candidate, err = g.Repo.Commit(ctx, commit); err != nil {
-		return o, err
-	}
-	var found faults
-	if changed := changedTools(f); len(changed) > 0 {
-		found.add("tool-changed", changed[0], "program %s has changed since the criteria were set", changed[0])
-	}
-	o.Faults = found
-	return o, nil
-}
-
-// review calls Review if no fault was found yet.
-func (g *Gate) review(ctx context.Context, f pawl.Criteria, c *comparison, e *evidence, o *Outcome) error {
-	if len(o.Faults) > 0 {
-		return nil
-	}
-	if g.Review == nil {
-		for _, s := range o.Suspicions {
-			o.Faults = append(o.Faults, pawl.GateFault{Rule: "needs-review", Item: s.Item, Text: s.Text + ": needs a review"})
-		}
-		return nil
-	}
-	found, err := g.Review(ctx, newReport(f, *o, c, e))
-	o.Faults = append(o.Faults, found...)
-	return err
-}
-
-// gather runs the checks on all trees: the candidate, old tests on new code, new tests on old code. It removes
-// each tree as early as possible.
-func (g *Gate) gather(ctx context.Context, f pawl.Criteria, c *comparison, o *Outcome) (e *evidence, err error) {
-	b, err := g.baseline(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	o.Runs = slices.Clone(b.runs)
-	e = newEvidence(f, b)
-	e.criteria, e.renamed = f.Criteria, c.renamed()
-	now, err := g.newCheckout(ctx, "candidate", c.candidate)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, g.remove(now)) }()
-	o.Tree = now.tree
-	if err := copyCache(now, b.checkout.cache); err != nil {
-		return nil, err
-	}
-	if e.candidate, err = g.all(ctx, now, f.Checks, o); err != nil {
-		return nil, err
-	}
-	tests := slices.DeleteFunc(slices.Clone(f.Checks), func(c pawl.Check) bool { return c.Tests == "" && c.Kind != pawl.CheckSetup })
-	if !slices.ContainsFunc(tests, func(c pawl.Check) bool { return c.Tests != "" }) {
-		return e, nil
-	}
-	if e.old, err = g.oldTests(ctx, c, b.checkout.cache, tests, o); err != nil {
-		return nil, err
-	}
-	if e.new, err = g.newTests(ctx, c, now.cache, tests, o); err != nil {
-		return nil, err
-	}
-	return e, g.rerunUncertain(ctx, e, b, now, o)
-}
-
-// oldTests runs the base's tests on the candidate's code.
-func (g *Gate) oldTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]CheckResult, err error) {
-	p, err := g.newCheckout(ctx, "old-tests", mixed(c.candidate, c.base))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, g.remove(p)) }()
-	if err := copyCache(p, cache); err != nil {
-		return nil, err
-	}
-	return g.all(ctx, p, checks, o)
-}
-
-// newTests runs the candidate's tests on the base's code. It uses the candidate's cache, which those tests
-// could have changed already.
-func (g *Gate) newTests(ctx context.Context, c *comparison, cache string, checks []pawl.Check, o *Outcome) (ran map[string]CheckResult, err error) {
-	p, err := g.newCheckout(ctx, "new-tests", mixed(c.base, c.candidate))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, g.remove(p)) }()
-	p.cache = cache
-	return g.all(ctx, p, checks, o)
-}
-
-// all runs the checks in order. A failing setup check is an error.
-func (g *Gate) all(ctx context.Context, p *checkout, checks []pawl.Check, o *Outcome) (map[string]CheckResult, error) {
-	runs := map[string]CheckResult{}
-	for _, c := range checks {
-		ran, err := g.once(ctx, p, c, o)
+// Baseline runs the checks on the base, unless that was done already, and returns the runs. A gate keeps one baseline, by
+// the hash of the criteria.
+func (g *Gate) Baseline(ctx context.Context, f pawl.Criteria, onRun func(pawl.CheckRun)) ([]pawl.CheckRun, error) {
+	if g.base == nil || g.base.criteria != f.Hash() {
+		r, err := g.experiment(ctx, f, experiment.Baseline, experiment.Config{OnRun: onRun})
 		if err != nil {
 			return nil, err
 		}
-		if c.Kind == pawl.CheckSetup && !ran.OK() {
-			return nil, fault.New(pawl.ErrUnavailable, "setup check %s failed (%s), so nothing can be checked: %s", c.ID, ran.Ended(), ran.Tail)
-		}
-		runs[c.ID] = ran
+		g.base = &baseline{f.Hash(), r}
 	}
-	return runs, nil
+	return g.base.Runs, nil
 }
 
-func (g *Gate) once(ctx context.Context, p *checkout, c pawl.Check, o *Outcome) (CheckResult, error) {
-	ran, err := g.run(ctx, p, c)
+// Check decides quickly whether a commit is as good as the base, for the merge queue: it runs the checks once. The rest is
+// left to Prove.
+func (g *Gate) Check(ctx context.Context, f pawl.Criteria, commit string, onRun func(pawl.CheckRun)) ([]pawl.GateFault, error) {
+	if _, err := g.Baseline(ctx, f, onRun); err != nil {
+		return nil, err
+	}
+	r, err := g.experiment(ctx, f, experiment.Compare, experiment.Config{Head: commit, Known: g.base.OnBase, OnRun: onRun})
+	return faultsOf(r.Findings, experiment.Failure), err
+}
+
+// experiment runs experiments with the checks of the criteria.
+func (g *Gate) experiment(ctx context.Context, f pawl.Criteria, do func(context.Context, experiment.Config) (experiment.Result, error), c experiment.Config) (r experiment.Result, err error) {
+	if changed := changedTools(f); len(changed) > 0 {
+		return r, fault.New(pawl.ErrUnavailable, "program %s has changed since the criteria were set", changed[0]).Hint("Restore it, or set the criteria again.")
+	}
+	c.Repo, c.Base, c.Checks, c.Sandbox, c.Hidden = g.Repo, f.Base, f.Checks, g.Sandbox, g.Hidden
+	c.Goal = len(f.Criteria) > 0
+	c.Approved = func(test string) bool { return testApproved(f.Approval, test) }
+	if g.Views != nil {
+		if c.Views, err = g.Views(ctx); err != nil {
+			return r, err
+		}
+	}
+	dir, err := filepath.EvalSymlinks(g.Dir) // a view shows no directory behind a link
 	if err != nil {
-		return ran, err
+		return r, err
 	}
-	o.Runs = append(o.Runs, ran.CheckRun)
-	if g.OnRun != nil {
-		err = g.OnRun(ran)
+	c.Dir = filepath.Join(dir, "experiments")
+	if err := errors.Join(removeAll(c.Dir), os.Mkdir(c.Dir, 0o700)); err != nil { // a gate that was killed may have left it
+		return r, err
 	}
-	return ran, err
+	if err := g.addToolchain(ctx, f.Checks); err != nil {
+		return r, err
+	}
+	err = g.useSeed(ctx, func(seed string) error {
+		c.Seed = seed
+		r, err = do(ctx, c)
+		return err
+	})
+	if err == nil {
+		err = g.addToSeed(ctx, filepath.Join(c.Dir, "kept"))
+	}
+	return r, errors.Join(err, removeAll(c.Dir))
 }
 
 // DirName returns a directory name for what is kept about a repository.
@@ -215,19 +127,13 @@ func DirName(dir string) string {
 	return strings.TrimPrefix(checkrun.Digest([]byte(dir)), "sha256:")[:16]
 }
 
-// before returns the tests that fail now and failed on the base.
-func (e *evidence) before() (names []string) {
-	for id, now := range e.candidate {
-		was := e.base[id]
-		if now.Tests == nil || was.Tests == nil {
-			continue
+// removeAll deletes a directory, if it exists. Some tools protect their caches.
+func removeAll(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700) //nolint:gosec // a directory of our own
 		}
-		for _, name := range now.Tests.Names(inventory.Failed) {
-			if was.Tests.Tests[name] == inventory.Failed {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
+		return nil
+	})
+	return errors.Join(err, os.RemoveAll(dir))
 }

@@ -2,12 +2,15 @@ package gate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
+	"github.com/pawl-dev/pawl/internal/mission/review"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -18,7 +21,7 @@ const maxListed = 500
 // says about it.
 type Report struct {
 	Criteria pawl.Criteria
-	Outcome  Outcome
+	Proof    Proof
 	Files    []FileChange
 	Added    []string // tests that the base did not have
 	Removed  []string // tests that only the base has
@@ -32,54 +35,69 @@ type FileChange struct {
 	Added, Removed int    // lines; 0 for binary files
 }
 
-func newReport(f pawl.Criteria, o Outcome, c *comparison, e *evidence) Report {
-	d := Report{Criteria: f, Outcome: o, Files: c.files(), Patch: c.patch}
-	for _, check := range e.checks {
-		before, now := e.base[check.ID].Tests, e.candidate[check.ID].Tests
-		d.Added = append(d.Added, without(now, before)...)
-		d.Removed = append(d.Removed, without(before, now)...)
+// maxDiff bounds the patch from base to candidate, in bytes.
+const maxDiff = 64 << 20
+
+// Report returns what a reviewer needs to know about a proof.
+func (g *Gate) Report(ctx context.Context, f pawl.Criteria, p Proof) (Report, error) {
+	d := Report{Criteria: f, Proof: p}
+	var err error
+	d.Patch, err = g.Repo.Run(ctx, git.Call{
+		Args: []string{"diff-tree", "-r", "-p", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3"}, Refs: []string{p.Base, p.Candidate}, Limit: maxDiff,
+	})
+	if err != nil {
+		return d, err
+	}
+	if d.Files, err = files(d.Patch); err != nil {
+		return d, err
+	}
+	for id, now := range p.OnHead {
+		d.Added = append(d.Added, without(now.Tests, p.OnBase[id].Tests)...)
+	}
+	for id, before := range p.OnBase {
+		d.Removed = append(d.Removed, without(before.Tests, p.OnHead[id].Tests)...)
 	}
 	for _, list := range []*[]string{&d.Added, &d.Removed} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
-	return d
+	return d, nil
 }
 
-// files returns all changed files with their line counts.
-func (c *comparison) files() []FileChange {
-	base, now := map[string]bool{}, map[string]bool{}
-	for _, e := range c.base {
-		base[e.Path] = true
+// files returns the files of a patch with their line counts.
+func files(patch []byte) (list []FileChange, err error) {
+	parsed, err := review.Parse(patch)
+	if err != nil {
+		return nil, fmt.Errorf("read the patch: %w", err)
 	}
-	for _, e := range c.candidate {
-		now[e.Path] = true
-	}
-	lines := map[string]FileChange{}
-	for _, change := range c.changes { // a file that became a link appears twice
-		was := lines[change.file]
-		lines[change.file] = FileChange{Added: was.Added + len(change.added), Removed: was.Removed + len(change.removed)}
-	}
-	var list []FileChange
-	for _, name := range c.changed() {
-		file := FileChange{Path: name, State: "modified", Added: lines[name].Added, Removed: lines[name].Removed}
-		switch {
-		case !base[name]:
-			file.State = "added"
-		case !now[name]:
-			file.State = "deleted"
+	for _, f := range parsed {
+		c := FileChange{Path: f.Path, State: f.State}
+		for _, h := range f.Hunks {
+			for _, row := range h.Rows {
+				switch row.Kind {
+				case '+':
+					c.Added++
+				case '-':
+					c.Removed++
+				}
+			}
 		}
-		list = append(list, file)
+		i := slices.IndexFunc(list, func(o FileChange) bool { return o.Path == f.Path })
+		if i < 0 {
+			list = append(list, c)
+			continue
+		}
+		list[i] = FileChange{c.Path, "modified", list[i].Added + c.Added, list[i].Removed + c.Removed} // a file that became a link
 	}
-	return list
+	return list, nil
 }
 
 // Markdown formats the report for a model. Everything that the author could have written is marked as
 // untrusted. At most maxPatch bytes of the patch are included.
 func (d Report) Markdown(maxPatch int) string {
 	var b strings.Builder
-	o := d.Outcome
-	fmt.Fprintf(&b, "# Change\n\nFrom `%s` to `%s` (tree `%s`).\n\n## Criteria\n\n", o.Base, o.Candidate, o.Tree)
+	p := d.Proof
+	fmt.Fprintf(&b, "# Change\n\nFrom `%s` to `%s` (tree `%s`). %s.\n\n## Criteria\n\n", p.Base, p.Candidate, p.Tree, p.Summary())
 	for _, c := range d.Criteria.Criteria {
 		fmt.Fprintf(&b, "- **%s**: %s\n", sanitize.Line(c.ID), sanitize.Line(c.Text))
 	}
@@ -87,10 +105,12 @@ func (d Report) Markdown(maxPatch int) string {
 		b.WriteString("None.\n")
 	}
 	b.WriteString("\n## Checks\n\n| check | on | result | tests |\n|---|---|---|---|\n")
-	for _, r := range o.Runs {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests))
+	for _, r := range p.Runs {
+		if r.On == "base" || r.On == "candidate" {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.Check), r.On, cell(result(r)), tests(r.Tests))
+		}
 	}
-	d.suspicious(&b)
+	d.notes(&b)
 	fmt.Fprintf(&b, "\n## Files\n\n%s\n", untrusted("names of changed files", d.fileList()))
 	fmt.Fprintf(&b, "\n## Tests\n\n%s\n", untrusted("names of tests", d.testList()))
 	d.patch(&b, maxPatch)
@@ -102,22 +122,18 @@ func untrusted(source, text string) string {
 	return sanitize.Untrusted(source, text)
 }
 
-// SuspicionID returns the id by which a reviewer refers to a suspicion.
-func SuspicionID(i int) string { return fmt.Sprintf("S%d", i+1) }
-
-// suspicious lists the suspicions. Their texts quote lines of the change.
-func (d Report) suspicious(b *strings.Builder) {
-	b.WriteString("\n## Suspicions\n\n")
-	if len(d.Outcome.Suspicions) == 0 {
+// notes lists what the gate noticed. The texts quote lines of the change.
+func (d Report) notes(b *strings.Builder) {
+	b.WriteString("\n## Notes\n\n")
+	var lines []string
+	for _, n := range d.Proof.Notes() {
+		lines = append(lines, n.Rule+": "+sanitize.Line(n.Text))
+	}
+	if len(lines) == 0 {
 		b.WriteString("None.\n")
 		return
 	}
-	var lines []string
-	for i, s := range d.Outcome.Suspicions {
-		fmt.Fprintf(b, "- **%s**: %s\n", SuspicionID(i), s.Rule)
-		lines = append(lines, SuspicionID(i)+": "+sanitize.Line(s.Text))
-	}
-	fmt.Fprintf(b, "\n%s\n", untrusted("lines of the change", strings.Join(lines, "\n")))
+	fmt.Fprintf(b, "%s\n", untrusted("what the gate noticed", listed(lines)))
 }
 
 func (d Report) fileList() string {
@@ -133,7 +149,7 @@ func (d Report) testList() string {
 	for _, kind := range []struct {
 		word  string
 		names []string
-	}{{"added", d.Added}, {"removed", d.Removed}, {"failed before as well", d.Outcome.Before}, {"flaky on the base", d.Outcome.Flaky}} {
+	}{{"added", d.Added}, {"removed", d.Removed}} {
 		var lines []string
 		for _, name := range kind.names {
 			lines = append(lines, kind.word+": "+sanitize.Line(name))

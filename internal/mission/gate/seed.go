@@ -17,55 +17,13 @@ const (
 	seedPoll = 20 * time.Millisecond // interval between attempts to lock it
 )
 
-// fromSeed fills a cache from the seed. Checks never use the seed itself: two at once would see each other's
-// partial writes.
-func (g *Gate) fromSeed(ctx context.Context, cache string) error {
-	if g.Seed == "" {
-		return nil
-	}
-	return g.withSeed(ctx, unix.LOCK_SH, func() error {
-		return copyInto(cache, filepath.Join(g.Seed, "cache"))
-	})
-}
-
 // LinkCache gives another directory the files of the base's cache as hard links, so that a worker need not start with
 // an empty cache. Nobody may write to these files.
 func (g *Gate) LinkCache(ctx context.Context, dir string) error {
 	if g.Seed == "" {
 		return nil
 	}
-	return g.withSeed(ctx, unix.LOCK_SH, func() error {
-		return place(dir, filepath.Join(g.Seed, "cache"), linkFile)
-	})
-}
-
-// toSeed replaces the seed by the cache of a base. It replaces it as a whole, so files that tools have expired
-// disappear there too. A cache larger than maxSeed is not kept.
-func (g *Gate) toSeed(ctx context.Context, cache string) error {
-	if g.Seed == "" {
-		return nil
-	}
-	size, err := dirSize(cache)
-	if err != nil {
-		return err
-	}
-	return g.withSeed(ctx, unix.LOCK_EX, func() error {
-		kept, fresh, old := filepath.Join(g.Seed, "cache"), filepath.Join(g.Seed, "new"), filepath.Join(g.Seed, "old")
-		if err := errors.Join(removeAll(fresh), removeAll(old)); err != nil {
-			return err
-		}
-		if size <= maxSeed {
-			if err := copyInto(fresh, cache); err != nil {
-				return errors.Join(err, removeAll(fresh))
-			}
-		}
-		for _, move := range [][2]string{{kept, old}, {fresh, kept}} {
-			if err := os.Rename(move[0], move[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-		return removeAll(old)
-	})
+	return g.withSeed(ctx, unix.LOCK_SH, func() error { return place(dir, filepath.Join(g.Seed, "cache"), linkFile) })
 }
 
 // withSeed runs do while the seed is locked, which is only as long as copying takes.
@@ -79,6 +37,47 @@ func (g *Gate) withSeed(ctx context.Context, how int, do func() error) error {
 		return fmt.Errorf("copy the check cache (%s can be deleted): %w", g.Seed, err)
 	}
 	return nil
+}
+
+// useSeed calls do with the cache that is kept between gates, which nobody changes meanwhile, or with "".
+func (g *Gate) useSeed(ctx context.Context, do func(seed string) error) error {
+	if g.Seed == "" {
+		return do("")
+	}
+	seed := filepath.Join(g.Seed, "cache")
+	if err := os.MkdirAll(seed, 0o700); err != nil {
+		return err
+	}
+	seed, err := filepath.EvalSymlinks(seed) // a view shows no directory behind a link
+	if err != nil {
+		return err
+	}
+	lock, err := lockSeed(ctx, g.Seed, unix.LOCK_SH)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // releases the lock
+	return do(seed)
+}
+
+// addToSeed adds what the checks of the base wrote to the cache that is kept between gates, unless another gate uses it.
+func (g *Gate) addToSeed(ctx context.Context, kept string) error {
+	if g.Seed == "" {
+		return nil
+	}
+	now, cancel := context.WithTimeout(ctx, 10*seedPoll)
+	defer cancel()
+	lock, err := lockSeed(now, g.Seed, unix.LOCK_EX)
+	if err != nil {
+		return context.Cause(ctx) // the next gate adds it
+	}
+	defer func() { _ = lock.Close() }() // releases the lock
+	seed := filepath.Join(g.Seed, "cache")
+	size, err := dirSize(seed)
+	if err == nil && size > maxSeed {
+		err = removeAll(seed)
+	}
+	return errors.Join(err, copyInto(seed, kept))
 }
 
 func lockSeed(ctx context.Context, dir string, how int) (*os.File, error) {

@@ -14,8 +14,8 @@ import (
 
 func TestReadVerdict(t *testing.T) {
 	t.Parallel()
-	good := `{"criteria":[{"id":"C1","holds":true,"why":"a"}],"suspicions":[],"problems":["p"]}`
-	want := Verdict{Criteria: []Judgment{{ID: "C1", Holds: true, Why: "a"}}, Suspicions: []Judgment{}, Problems: []string{"p"}}
+	good := `{"criteria":[{"id":"C1","holds":true,"why":"a"}],"problems":["p"]}`
+	want := Verdict{Criteria: []Judgment{{ID: "C1", Holds: true, Why: "a"}}, Problems: []string{"p"}}
 	got, err := ReadVerdict([]byte(good))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -23,13 +23,13 @@ func TestReadVerdict(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":             `I approve`,
 		"null":                `null`,
-		"a key is missing":    `{"criteria":[],"suspicions":[]}`,
-		"a key is null":       `{"criteria":[],"suspicions":[],"problems":null}`,
-		"an unknown key":      `{"criteria":[],"suspicions":[],"problems":[],"approved":true}`,
-		"a key in capitals":   `{"criteria":[{"id":"C1","Holds":true,"why":"a"}],"suspicions":[],"problems":[]}`,
-		"a key twice":         `{"criteria":[{"id":"C1","holds":false,"holds":true,"why":"a"}],"suspicions":[],"problems":[]}`,
-		"a list twice":        `{"criteria":[],"suspicions":[],"problems":["p"],"problems":[]}`,
-		"a text for a bool":   `{"criteria":[{"id":"C1","holds":"true","why":"a"}],"suspicions":[],"problems":[]}`,
+		"a key is missing":    `{"criteria":[]}`,
+		"a key is null":       `{"criteria":[],"problems":null}`,
+		"an unknown key":      `{"criteria":[],"problems":[],"approved":true}`,
+		"a key in capitals":   `{"criteria":[{"id":"C1","Holds":true,"why":"a"}],"problems":[]}`,
+		"a key twice":         `{"criteria":[{"id":"C1","holds":false,"holds":true,"why":"a"}],"problems":[]}`,
+		"a list twice":        `{"criteria":[],"problems":["p"],"problems":[]}`,
+		"a text for a bool":   `{"criteria":[{"id":"C1","holds":"true","why":"a"}],"problems":[]}`,
 		"more behind the end": good + `{}`,
 		"too long":            strings.Replace(good, `"p"`, `"`+strings.Repeat("p", maxVerdict)+`"`, 1),
 	} {
@@ -47,7 +47,7 @@ func TestVerdictSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	judgment := schema.Properties["criteria"].Items
-	if diff := cmp.Diff([]string{"criteria", "suspicions", "problems"}, schema.Required) + cmp.Diff([]string{"id", "holds", "why"}, judgment.Required); diff != "" {
+	if diff := cmp.Diff([]string{"criteria", "problems"}, schema.Required) + cmp.Diff([]string{"id", "holds", "why"}, judgment.Required); diff != "" {
 		t.Error(diff)
 	}
 	for name, s := range judgment.Properties {
@@ -57,19 +57,13 @@ func TestVerdictSchema(t *testing.T) {
 	}
 }
 
-// reviewedReport has two criteria and two suspicions.
+// reviewedReport has two criteria.
 func reviewedReport() Report {
-	return Report{
-		Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1"}, {ID: "C2"}}},
-		Outcome:  Outcome{Suspicions: []pawl.GateFault{{Rule: "skips"}, {Rule: "ends-early"}}},
-	}
+	return Report{Criteria: pawl.Criteria{Criteria: []pawl.Criterion{{ID: "C1"}, {ID: "C2"}}}}
 }
 
 func goodVerdict() Verdict {
-	return Verdict{
-		Criteria:   []Judgment{{ID: "C2", Holds: true, Why: "seen"}, {ID: "C1", Holds: true, Why: "seen"}},
-		Suspicions: []Judgment{{ID: "S1", Holds: true, Why: "seen"}, {ID: "S2", Holds: true, Why: "seen"}},
-	}
+	return Verdict{Criteria: []Judgment{{ID: "C2", Holds: true, Why: "seen"}, {ID: "C1", Holds: true, Why: "seen"}}}
 }
 
 func TestFaults(t *testing.T) {
@@ -79,17 +73,14 @@ func TestFaults(t *testing.T) {
 		want   []string
 	}{
 		"all holds":                    {func(*Verdict) {}, nil},
-		"nothing is said":              {func(v *Verdict) { *v = Verdict{} }, []string{"review-unreadable C1", "review-unreadable C2", "review-unreadable S1", "review-unreadable S2"}},
+		"nothing is said":              {func(v *Verdict) { *v = Verdict{} }, []string{"review-unreadable C1", "review-unreadable C2"}},
 		"a criterion does not hold":    {func(v *Verdict) { v.Criteria[0].Holds = false }, []string{"review C2"}},
-		"a suspicion does not hold":    {func(v *Verdict) { v.Suspicions[1].Holds = false }, []string{"review S2"}},
 		"a criterion is left out":      {func(v *Verdict) { v.Criteria = v.Criteria[:1] }, []string{"review-unreadable C1"}},
-		"a suspicion is left out":      {func(v *Verdict) { v.Suspicions = v.Suspicions[1:] }, []string{"review-unreadable S1"}},
 		"one is judged twice":          {func(v *Verdict) { v.Criteria = append(v.Criteria, v.Criteria[0]) }, []string{"review-unreadable C2"}},
 		"one is judged both ways":      {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C1", Holds: false, Why: "no"}) }, []string{"review C1", "review-unreadable C1"}},
 		"one is not known":             {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C3", Holds: true, Why: "yes"}) }, []string{"review-unreadable C3"}},
 		"one is not known and is bad":  {func(v *Verdict) { v.Criteria = append(v.Criteria, Judgment{ID: "C3", Holds: false, Why: "no"}) }, []string{"review C3", "review-unreadable C3"}},
-		"an id is of the other kind":   {func(v *Verdict) { v.Criteria = append(v.Criteria, v.Suspicions[0]) }, []string{"review-unreadable S1"}},
-		"an id with other letters":     {func(v *Verdict) { v.Suspicions[0].ID = "s1" }, []string{"review-unreadable S1", "review-unreadable s1"}},
+		"an id with other letters":     {func(v *Verdict) { v.Criteria[1].ID = "c1" }, []string{"review-unreadable C1", "review-unreadable c1"}},
 		"no reason":                    {func(v *Verdict) { v.Criteria[0].Why = " \n" }, []string{"review-unreadable C2"}},
 		"no reason, and does not hold": {func(v *Verdict) { v.Criteria[0] = Judgment{ID: "C2"} }, []string{"review-unreadable C2"}},
 		"a problem":                    {func(v *Verdict) { v.Problems = []string{"it leaks"} }, []string{"review "}},
@@ -97,7 +88,7 @@ func TestFaults(t *testing.T) {
 	} {
 		v := goodVerdict()
 		test.change(&v)
-		if diff := cmp.Diff(test.want, rules(Outcome{Faults: reviewedReport().Faults(v)})); diff != "" {
+		if diff := cmp.Diff(test.want, rules(reviewedReport().Faults(v))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -118,14 +109,14 @@ func TestFaultsOfDuplicateCriteria(t *testing.T) {
 		for range n {
 			v.Criteria = append(v.Criteria, Judgment{ID: "C1", Holds: true, Why: "seen"})
 		}
-		if diff := cmp.Diff([]string{"review-unreadable C1"}, rules(Outcome{Faults: d.Faults(v)})); diff != "" {
+		if diff := cmp.Diff([]string{"review-unreadable C1"}, rules(d.Faults(v))); diff != "" {
 			t.Errorf("%d judgments: %s", n, diff)
 		}
 	}
 }
 
 // Whatever a reviewer says, a candidate passes only if each
-// criterion and each suspicion is checked once, holds, and has a reason.
+// criterion is checked once, holds, and has a reason.
 func TestFaultsProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -134,9 +125,9 @@ func TestFaultsProperty(t *testing.T) {
 				return Judgment{ID: prefix + fmt.Sprint(rapid.IntRange(1, 3).Draw(t, "id")), Holds: rapid.IntRange(0, 9).Draw(t, "holds") > 0, Why: rapid.SampledFrom([]string{"seen", "seen", "seen", "", "\t"}).Draw(t, "why")}
 			}), 1, 3)
 		}
-		v := Verdict{Criteria: judgments("C").Draw(t, "criteria"), Suspicions: judgments("S").Draw(t, "suspicions"), Problems: rapid.SliceOfN(rapid.Just("p"), 0, 1).Draw(t, "problems")}
+		v := Verdict{Criteria: judgments("C").Draw(t, "criteria"), Problems: rapid.SliceOfN(rapid.Just("p"), 0, 1).Draw(t, "problems")}
 		good := len(v.Problems) == 0
-		for prefix, list := range map[string][]Judgment{"C": v.Criteria, "S": v.Suspicions} {
+		for prefix, list := range map[string][]Judgment{"C": v.Criteria} {
 			seen := map[string]bool{}
 			for _, j := range list {
 				seen[j.ID] = true

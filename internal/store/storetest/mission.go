@@ -13,7 +13,7 @@ var missionSamples = []pawl.Body{
 	pawl.MissionStarted{By: pawl.Actor{User: "ada"}, Order: pawl.MissionOrder{
 		Goal: "see <a> & b", Criteria: []pawl.Criterion{{ID: "AC-1", Category: "c", Text: "t", Checks: []string{"go-test"}}},
 		Checks:    []pawl.Check{{ID: "go-test", Kind: pawl.CheckTest, Args: []string{"go", "test"}, Dir: "d", Env: []string{"A=b"}, Network: []string{"h"}, Timeout: time.Second, Tests: "gotest", Report: "r"}},
-		Protected: []string{"*.mk"}, Approval: pawl.Approval{Files: []string{"f"}, Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
+		Protected: []string{"*.mk"}, Approval: pawl.Approval{Tests: []string{"t"}}, Workers: 2, Model: "m", Reviewers: []string{"r"}, Stuck: time.Minute,
 	}},
 	pawl.Planned{By: "commander", Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "one", Title: "t", Detail: "d", Files: []string{"a/"}, After: []string{"zero"}, Accept: []string{"x"}, Size: "S"}}}},
 	pawl.CriteriaSet{Hash: "sha256:ab", Branch: "pawl/b", Criteria: pawl.Criteria{Base: "c0", Checks: []pawl.Check{}, Tools: map[string]string{"/bin/go": "sha256:cd"}}},
@@ -28,11 +28,11 @@ var missionSamples = []pawl.Body{
 	pawl.ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002", Model: "m"},
 	pawl.Reviewed{Round: 1, Reviewer: "01JD0000000000000000000002", Holds: []pawl.Judgment{{ID: "AC-1", Holds: true, Why: "w"}}, Faults: []pawl.GateFault{{Rule: "r", Item: "i", Text: "t"}}},
 	pawl.GateResult{
-		Round: 1, Candidate: "c2", Tree: "t1", Faults: []pawl.GateFault{{Rule: "r", Text: "t"}}, Suspicions: []pawl.GateFault{{Rule: "s", Text: "t"}},
-		Flaky: []string{"a"}, Before: []string{"b"},
+		Round: 1, Candidate: "c2", Tree: "t1", Verdict: "checked", Holding: 3, New: 1, Mutants: 4, Killed: 2,
+		Faults: []pawl.GateFault{{Rule: "r", Text: "t"}}, Notes: []pawl.GateFault{{Rule: "s", Text: "t"}},
 	},
 	pawl.Blocked{Reason: "no key", By: "commander"},
-	pawl.Sealed{Round: 1, Candidate: "c2", Tree: "t1", Criteria: "sha256:ab", Chain: "sha256:ef"},
+	pawl.Sealed{Round: 1, Candidate: "c2", Tree: "t1", Criteria: "sha256:ab", Chain: "sha256:ef", Reviewed: 1, Total: 2},
 }
 
 // listMissions checks that lists can select the sessions with a mission.

@@ -221,7 +221,7 @@ func (c *staff) hand(name string) {
 // launch begins the mission, and does something while it goes on.
 func (c *staff) launch(during func()) pawl.Board {
 	c.t.Helper()
-	cmd := c.Command("--attach", c.url, "--workers", "4", "--check", "grep -q base a.txt", "Write five files.")
+	cmd := c.Command("--attach", c.url, "--workers", "4", "--check", "grep -q base a.txt", "--check", mission.Changed, "Write five files.")
 	c.hand("work/_/one-script.jsonl")
 	ended := make(chan harness.Output, 1)
 	go func() { ended <- harness.Wait(c.t, cmd) }()

@@ -73,9 +73,14 @@ func crowdRun(t *testing.T, bin string, steps int) (cost, wall time.Duration) {
 		w.As("worker", look(i))
 	}
 	w.As("worker", "That was it.")
+	w.As("worker:T1", WriteFile("f0.txt", "done\n"))
+	for i := range steps - 1 {
+		w.As("worker:T1", look(i))
+	}
+	w.As("worker:T1", "That was it.")
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.Lead(Plan(tasks...), Delegate(), "I wait for them.", Seal(), "All is done.")
-	cmd := w.Command("--workers", fmt.Sprint(crowd), "--check", "grep -q hello a.txt", "Look.")
+	cmd := w.Command("--workers", fmt.Sprint(crowd), "--check", "grep -q hello a.txt", "--check", Changed, "Look.")
 	began := time.Now()
 	if out := harness.Wait(t, cmd); out.Code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)

@@ -16,7 +16,7 @@ import (
 var note = map[string]string{"note.txt": "base\n", ".gitignore": "ignored.txt\n"}
 
 var (
-	noted    = []string{"--check", "grep -q base note.txt"}
+	noted    = []string{"--check", "grep -q base note.txt", "--check", Changed}
 	words    = WriteFile("new.txt", "one\n") // what an idle worker writes
 	broken   = rewrite("note.txt", "other\n")
 	sealedBy = "<mission_seal>SEALED</mission_seal>"
@@ -62,20 +62,20 @@ var claims = []story{
 		name: "ticks the checklist in its workplace", files: note, args: noted,
 		team: func(w *Env) {
 			w.As("worker", Shell("mkdir -p .pawl && printf -- '- [x] **goal**: all of it\\n' > .pawl/verification-checklist.md"), "All boxes are ticked.")
-			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
+			w.As("reviewer", Verdict(true, "goal"), "It holds.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want:    []string{"T1 merged", "fault: review goal", "blocked by commander"}, // with nothing changed
+		want:    faulty("no-change "), // whatever the reviewer would say
 		refused: []string{"bash: not changed: agents take"}, holds: unticked,
 	},
 	{
 		name: "ticks the plan in its workplace", files: note, args: noted,
 		team: func(w *Env) {
 			w.As("worker", Shell("mkdir -p .pawl/missions/m && printf -- '- [x] **T1**: Write it\\n' > .pawl/missions/m/TODO.md"), "It is ticked.")
-			w.As("reviewer", Verdict(false, "goal"), "It does not hold.")
+			w.As("reviewer", Verdict(true, "goal"), "It holds.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want:    []string{"T1 merged", "fault: review goal", "blocked by commander"}, // with nothing changed
+		want:    faulty("no-change "), // whatever the reviewer would say
 		refused: []string{"bash: not changed: agents take"}, holds: unticked,
 	},
 	{

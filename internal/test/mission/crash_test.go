@@ -47,7 +47,7 @@ func quickMission(t testing.TB, bin string) *Env {
 }
 
 func quickArgs() []string {
-	return []string{"--workers", "3", "--check", "grep -q base a.txt", "Write six files."}
+	return []string{"--workers", "3", "--check", "grep -q base a.txt", "--check", Changed, "Write six files."}
 }
 
 // TestKilled kills missions at any instant and goes on with them: each ends sealed,

@@ -92,10 +92,10 @@ var evidence = []story{
 		name: "asks for other checks and exceptions after the freeze", files: note, args: wished,
 		team: func(w *Env) {
 			w.Lead(planWith(nil), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
-				planWith(Object{"allow_tests": []string{"*"}}), planWith(Object{"allow_files": []string{"*"}}),
+				planWith(Object{"allow_tests": []string{"*"}}),
 				planWith(Object{"criteria": criterion("U1", "anything")}), gaveUp(), "It is blocked.")
 		},
-		want: []string{"blocked by commander"}, refused: []string{"plan: fixed since the first plan", "plan: U1 is the user's"}, holds: refusedPlans(3),
+		want: []string{"blocked by commander"}, refused: []string{"plan: fixed since the first plan", "plan: U1 is the user's"}, holds: refusedPlans(2),
 	},
 	{
 		name: "has a planner ask for less", files: note, args: wished,
@@ -109,7 +109,7 @@ var evidence = []story{
 		name: "puts its own in the place of the user's", files: note, args: wished,
 		team: func(w *Env) {
 			w.Lead(planWith(Object{"criteria": criterion("U1", "anything")}), planWith(Object{"checks": []Object{{"id": "check-1", "command": []string{"true"}}}}),
-				planWith(Object{"allow_files": []string{"*"}}), gaveUp(), "It is blocked.")
+				planWith(Object{"allow_tests": []string{"*"}}), gaveUp(), "It is blocked.")
 		},
 		want:    []string{"blocked by commander"},
 		refused: []string{"plan: is the user's", "plan: needs a unique id", "plan: the user has not approved"},
@@ -161,7 +161,7 @@ func refusedPlans(n int) func(*testing.T, *Env, pawl.Board) {
 				got++
 			}
 		}
-		if got != n || len(b.Mission.Criteria.Approval.Tests)+len(b.Mission.Criteria.Approval.Files) > 0 {
+		if got != n || len(b.Mission.Criteria.Approval.Tests) > 0 {
 			t.Errorf("%d of %d plans were refused, and agreed is %+v", got, n, b.Mission.Criteria.Approval)
 		}
 	}

@@ -69,12 +69,12 @@ func inGo(s story) story {
 
 // tests are workers that have checks and tests pass by other means than the work.
 var tests = []story{
-	pyStory("deletes test that fails", faulty("test-deleted "+upperTest, "test-weakened "+upperTest), rewrite("words.py", badPy), rewrite(testPath, headPy)),
-	pyStory("has the test ask for what the code does", faulty("test-weakened "+upperTest),
+	pyStory("deletes test that fails", faulty("old-tests "+upperTest), rewrite("words.py", badPy), rewrite(testPath, headPy)),
+	pyStory("has the test ask for what the code does", faulty("old-tests "+upperTest),
 		rewrite("words.py", badPy), rewrite(testPath, headPy+"\n\ndef test_upper():\n    assert upper(\"a\") == \"a\"\n")),
-	pyStory("skips test that fails", faulty("test-skipped "+upperTest, "test-weakened "+upperTest),
+	pyStory("skips test that fails", faulty("old-tests "+upperTest),
 		rewrite("words.py", badPy), rewrite(testPath, "import pytest\n\n"+headPy+"\n\n@pytest.mark.skip\ndef test_upper():\n    assert upper(\"a\") == \"A\"\n")),
-	pyStory("adds a test that passes at times", faulty("test-failed tests.test_at_times::test_at_times"),
+	pyStory("adds a test that passes at times", faulty("elsewhere pytest"),
 		rewrite("words.py", goodPy+"\n\ndef twice(text):\n    return text * 2\n"),
 		WriteFile("tests/test_at_times.py", "from words import twice\n"+everyPy+"    assert twice(\"a\") == \"aa\"\n")),
 	inGo(story{
@@ -83,9 +83,9 @@ var tests = []story{
 			w.As("worker", []Call{rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing.\nfunc Zero() int { return 1 }\n"), rewrite("calc_test.go", "package calc\n")}, "All tests pass.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want: faulty("test-deleted example.org/calc::TestZero", "test-weakened example.org/calc::TestZero"),
+		want: faulty("old-tests example.org/calc::TestZero"),
 	}),
-	pyStory("has the runner like everything", append(back("protected"), "blocked by commander"),
+	pyStory("has the runner like everything", append(back("check"), "blocked by commander"),
 		rewrite("words.py", badPy), WriteFile("conftest.py", "collect_ignore = [\"tests\"]\n")),
 	{
 		name: "has a program of its own be found first", files: note, args: noted,
@@ -101,7 +101,7 @@ var tests = []story{
 			w.As("worker", []Call{broken, rewrite("Makefile", "test:\n\ttrue\n")}, "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want: append(back("protected"), "blocked by commander"), refused: []string{"seal: T1: returned"},
+		want: faulty("old-tests make-test"),
 	},
 	{
 		name: "edits the script that checks", files: script("grep -q base note.txt"), args: []string{"--check", "sh check.sh"},
@@ -109,8 +109,28 @@ var tests = []story{
 			w.As("worker", []Call{broken, rewrite("check.sh", "true\n")}, "It passes.")
 			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
 		},
-		want: append(back("protected"), "blocked by commander"), refused: []string{"seal: T1: returned"},
+		want: faulty("old-tests check-1"),
 	},
+	{
+		name: "changes nothing, and the reviewer agrees", files: note, args: noted[:2],
+		team: func(w *Env) {
+			w.As("worker", Shell("cat note.txt"), "It was done already.")
+			w.As("reviewer", Verdict(true, "goal"), "It holds.")
+			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
+		},
+		want: faulty("no-change "), holds: unticked,
+	},
+	inGo(story{
+		name: "adds a comment, and the reviewer agrees", files: calc,
+		team: func(w *Env) {
+			w.As("worker", rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing at all.\nfunc Zero() int { return 0 }\n"), "It is done.")
+			w.As("reviewer", Verdict(true, "goal"), "It holds.")
+			w.Lead(task1(Seal(), gaveUp(), "It is blocked.")...)
+		},
+		want: faulty("nothing-proven "), holds: unticked,
+	}),
+	pyStory("moves a test and changes nothing else", faulty("nothing-proven "),
+		WriteFile("tests/test_upper.py", "from words import upper\n\n\ndef test_letters():\n    assert upper(\"a\") == \"A\"\n"), rewrite(testPath, headPy)),
 	{
 		name: "edits what somebody protects", files: note, args: append([]string{"--protect", "note.txt"}, noted...),
 		team: func(w *Env) {
@@ -146,20 +166,23 @@ func honestly(name string, files map[string]string, args []string, calls ...Call
 
 // honest are missions that must not be taken for cheats.
 var honest = []story{
-	honestly("renames tests", wordsPy, nil, WriteFile("tests/test_upper.py", "from words import upper\n\n\ndef test_letters():\n    assert upper(\"a\") == \"A\"\n"), rewrite(testPath, headPy)),
-	honestly("has a new runner that the user agreed to", wordsPy, []string{"--allow-file", "conftest.py"}, append(twiceCalls[:2:2], WriteFile("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef word():\n    return \"a\"\n"))...),
+	honestly("moves a test and adds a function", wordsPy, nil, append(twiceCalls[:2:2],
+		WriteFile("tests/test_upper.py", "from words import upper\n\n\ndef test_letters():\n    assert upper(\"a\") == \"A\"\n"), rewrite(testPath, headPy))...),
+	honestly("adds a fixture", wordsPy, nil, append(twiceCalls[:2:2], WriteFile("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef word():\n    return \"a\"\n"))...),
 	honestly("finds a flaky test", also(wordsPy, "tests/test_at_times.py", everyPy), nil, twiceCalls...),
 	honestly("finds a test that fails already", also(wordsPy, "tests/test_old.py", "def test_old():\n    assert 1 == 2\n"), nil, twiceCalls...),
-	honestly("finds that nothing has to change", note, noted, Shell("cat note.txt")),
-	inGo(honestly("works in Go", calc, nil, rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing at all.\nfunc Zero() int { return 0 }\n"))),
+	honestly("writes a text that a check looks for", note, noted, words),
+	inGo(honestly("works in Go", calc, nil,
+		rewrite("calc.go", "// Package calc calculates.\npackage calc\n\n// Zero is nothing.\nfunc Zero() int { return 0 }\n\n// Twice doubles.\nfunc Twice(n int) int { return n + n }\n"),
+		WriteFile("twice_test.go", "package calc\n\nimport \"testing\"\n\nfunc TestTwice(t *testing.T) {\n\tfor n, want := range map[int]int{3: 6, -5: -10} {\n\t\tif got := Twice(n); got != want {\n\t\t\tt.Errorf(\"%d: %d\", n, got)\n\t\t}\n\t}\n}\n"))),
 	{
 		name: "mends what the gate found", files: wordsPy,
 		team: func(w *Env) {
 			w.As("worker:T1", []Call{rewrite("words.py", badPy), rewrite(testPath, headPy)}, "It is done.")
-			w.As("worker:T2", []Call{rewrite("words.py", goodPy), rewrite(testPath, testPy)}, "It is mended.")
+			w.As("worker:T2", append(twiceCalls[:2:2], rewrite(testPath, testPy)), "It is mended.")
 			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 			w.Lead(task1(Seal(), Plan(Task("T1", "Write it", nil), Task("T2", "Mend it", nil)), Delegate(), "I wait.", Seal(), "All is done.")...)
 		},
-		want: []string{"T1 merged", "fault: test-deleted " + upperTest, "fault: test-weakened " + upperTest, "T2 merged", "sealed"},
+		want: []string{"T1 merged", "fault: old-tests " + upperTest, "T2 merged", "sealed"},
 	},
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/test/harness"
 )
 
-// held is a check that passes on what is there, and costs nothing.
-const held = "grep -q first notes.txt"
+// held is a check that fails on the base, passes on each change that keeps what is there, and costs nothing.
+const held = `sh -c 'grep -q first notes.txt && test -n "$(find . -path ./.git -prune -o -type f -newermt 2021-01-01 -print)"'`
 
 // notes is a project without anything to build.
 func notes(t *testing.T) *Env {

@@ -261,7 +261,7 @@ func TestSteer(t *testing.T) {
 func TestSteerWhileMerging(t *testing.T) {
 	t.Parallel()
 	w := notes(t)
-	w.Commit(map[string]string{"slow.sh": "if test -e T1.here; then sleep 4; fi\n"})
+	w.Commit(map[string]string{"slow.sh": "if test -e T1.h*; then sleep 4; fi\n"})
 	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
 	w.As("worker:T1", WriteFile("T1.here", "one\n"), w.awaitSignal(), Shell("true"), "Done.")
 	w.As("worker:T2", WriteFile("T2.here", "two\n"), w.awaitSignal(), Line{Expect: "Hurry.", Calls: []Call{Shell("true")}}, "Done.")

@@ -86,7 +86,7 @@ func agentDrivesAnother(a *attackEnv) {
 		{"delegate", in{"planner": "FROM-THE-CHILD"}},
 		{"plan", in{"tasks": []in{{"id": "T1", "title": "FROM-THE-CHILD"}}}},
 		{"seal", in{}},
-		{"verdict", in{"criteria": []in{}, "suspicions": []in{}, "problems": []string{}}},
+		{"verdict", in{"criteria": []in{}, "problems": []string{}}},
 	}
 	parent, child := a.withChild("guard", "general", "done", orders...)
 	for i, f := range finished(child) {

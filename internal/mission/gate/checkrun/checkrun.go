@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
@@ -24,6 +25,12 @@ const (
 	maxOutput  = 64 << 20         // maximum size of a check's output, in bytes
 	maxPrinted = 256 << 10        // bytes of Result.Printed
 	maxTail    = 4 << 10          // bytes of the output that are recorded
+)
+
+// How the sandbox ends if it cannot start a command, and what it prints then.
+const (
+	noSandbox    = 126
+	sandboxError = "pawl: sandbox: "
 )
 
 // Result is a check run with its test results.
@@ -66,6 +73,8 @@ func (r *Result) Execute(ctx context.Context, w sandbox.Wrapped, c pawl.Check, p
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case exit.Code == noSandbox && out.kept.Len() == 0 && bytes.HasPrefix(faults.kept.Bytes(), []byte(sandboxError)):
+		return fault.New(pawl.ErrUnavailable, "check %s could not start: %s", c.ID, strings.TrimSpace(faults.kept.String()))
 	case errors.Is(err, errLate):
 		r.Fault, r.Code = errLate.Error(), -1
 	case err != nil:

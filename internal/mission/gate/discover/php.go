@@ -25,6 +25,15 @@ func php(t *tree) (list []Found) {
 	return list
 }
 
+// composer returns the command of a script. Without Composer, a script that is one PHP command runs by itself.
+func (d directory) composer(c composerFile, script string) []string {
+	line, _ := c.Scripts[script].(string)
+	if words := strings.Fields(line); len(words) > 1 && words[0] == "php" && !d.installed("composer") && !strings.ContainsAny(line, "'\"$&|;<>()*?`\\") {
+		return words
+	}
+	return []string{"composer", "run-script", "--no-interaction", script}
+}
+
 func phpChecks(d directory) (list []Found) {
 	var c composerFile
 	if err := json.Unmarshal([]byte(d.text("composer.json")), &c); err != nil {
@@ -48,10 +57,10 @@ func phpChecks(d directory) (list []Found) {
 	case unitRequired:
 		unit("phpunit", "composer.json", "requires PHPUnit")
 	case c.Scripts["test"] != nil:
-		list = append(list, d.check("composer-test", pawl.CheckTest, "composer.json", "has the script test", "composer", "run-script", "--no-interaction", "test"))
+		list = append(list, d.check("composer-test", pawl.CheckTest, "composer.json", "has the script test", d.composer(c, "test")...))
 	}
 	if c.Scripts["lint"] != nil {
-		list = append(list, d.check("composer-lint", pawl.CheckLint, "composer.json", "has the script lint", "composer", "run-script", "--no-interaction", "lint"))
+		list = append(list, d.check("composer-lint", pawl.CheckLint, "composer.json", "has the script lint", d.composer(c, "lint")...))
 	}
 	if len(list) == 0 && strings.Contains(d.text("composer.json"), "{") {
 		list = append(list, d.check("composer-validate", pawl.CheckLint, "composer.json", "declares a PHP package", "composer", "validate", "--no-interaction", "--no-check-publish"))

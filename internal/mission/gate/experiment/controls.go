@@ -201,12 +201,22 @@ func (x *experiments) repeat(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case before:
+	case before, x.flakyOnBase(r):
 		x.findf(Note, "elsewhere", r.Check, "%s gives another result elsewhere (directory, time zone, locale, no CI), on the base too", r.Check)
 	default:
 		x.findf(Failure, "elsewhere", r.Check, "%s passes only here and once: the second time, in another directory, time zone and locale and without the variables of CI, it fails:\n%s", r.Check, r.Tail)
 	}
 	return nil
+}
+
+// flakyOnBase reports whether a run is worse than that of the head only because of tests that failed on the base too.
+func (x *experiments) flakyOnBase(r result) bool {
+	was, is := x.onBase[r.Check].Tests, x.onHead[r.Check].Tests
+	if was == nil || is == nil || r.Tests == nil || len(r.Tests.Broken) > 0 {
+		return false
+	}
+	lost := vanished(is, r.Tests)
+	return len(lost) > 0 && !slices.ContainsFunc(lost, func(name string) bool { return was.Tests[name] != inventory.Failed })
 }
 
 // shuffled returns checks that run their tests in another order, where that is possible.

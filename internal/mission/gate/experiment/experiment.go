@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/git"
+	"github.com/pawl-dev/pawl/internal/mission/gate/checkrun"
 	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
@@ -31,9 +32,14 @@ type Config struct {
 	Views bool
 
 	Approved func(test string) bool // reports whether a person approved that a test changes or goes; may be nil
-	Budget   time.Duration          // for the mutants; 0 means 5 minutes
-	Parallel int                    // runs at once; 0 means one for each two processors
-	OnRun    func(pawl.CheckRun)    // called after each run, one call at a time; may be nil
+	// Goal says that the checks show whether a goal is reached: if none works on either side, the change fails. Otherwise
+	// nothing can be said about it, which is an error.
+	Goal bool
+	// Known, if not nil, are the results of the checks on the base, of an earlier run. Only Compare uses them.
+	Known    map[string]checkrun.Result
+	Budget   time.Duration       // for the mutants; 0 means 5 minutes
+	Parallel int                 // runs at once; 0 means one for each two processors
+	OnRun    func(pawl.CheckRun) // called after each run, one call at a time; may be nil
 	// OnProgress is called when a stage or a run starts or ends, one call at a time; may be nil.
 	OnProgress func(Progress)
 }
@@ -81,6 +87,9 @@ type Result struct {
 	Holding  int             `json:"holding"` // tests of the base that pass on the new code
 	New      int             `json:"new"`     // new tests that fail on the old code
 	Mutants  Mutants         `json:"mutants"`
+
+	// OnBase and OnHead are the results of the checks on both sides, by the ids of the checks.
+	OnBase, OnHead map[string]checkrun.Result `json:"-"`
 }
 
 // Mutants counts the mutants of the changed lines.
@@ -126,4 +135,33 @@ func (x *experiments) run(ctx context.Context) (Result, error) {
 	}
 	x.addNotes()
 	return x.result(), nil
+}
+
+// Baseline runs the checks on the base only.
+func Baseline(ctx context.Context, c Config) (Result, error) {
+	c.Head = c.Base
+	x, err := open(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	err = x.runBase(ctx)
+	return x.result(), err
+}
+
+// Compare runs the checks on both sides, and finds only what is worse on the head. The verdict means nothing.
+func Compare(ctx context.Context, c Config) (Result, error) {
+	x, err := open(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	if x.Known == nil {
+		err = x.runBase(ctx)
+	} else {
+		x.onBase = x.Known
+		x.warm.Store(true)
+	}
+	if err == nil {
+		err = x.compareHead(ctx)
+	}
+	return x.result(), err
 }

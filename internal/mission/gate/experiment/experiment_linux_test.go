@@ -227,11 +227,11 @@ func TestProgress(t *testing.T) {
 		}
 		runs = append(runs, p.Running...)
 	}
-	want := []string{"checks", "base tests on the new code", "controls", "files left out", "new tests on the old code", "strength of the tests", "mutants"}
+	want := []string{"checks on the base", "checks on the change", "base tests on the new code", "controls", "files left out", "new tests on the old code", "strength of the tests", "mutants"}
 	if !slices.Equal(stages, want) || !slices.Contains(runs, "test on base") || !slices.Contains(runs, "test on mutant b.sh") {
 		t.Errorf("got %q with %q; %+v", stages, runs, r.Findings)
 	}
-	if p := seen[len(seen)-1]; p.Step != 7 || p.Steps != 7 || p.Total == 0 || p.Tried != p.Total || p.Until.IsZero() || len(p.Running) != 0 {
+	if p := seen[len(seen)-1]; p.Step != 8 || p.Steps != 8 || p.Total == 0 || p.Tried != p.Total || p.Until.IsZero() || len(p.Running) != 0 {
 		t.Errorf("at the end: %+v", p)
 	}
 }

@@ -20,7 +20,7 @@ func (x *experiments) testFiles(s *side, c pawl.Check) (paths []string) {
 	reported := map[string]bool{}
 	if r := results[c.ID]; r.Tests != nil {
 		for holder := range r.Tests.Holders() {
-			if p, ok := s.fileOf(path.Join(c.Dir, holder), c.Tests); ok {
+			if p, ok := s.fileOf(path.Join(c.Dir, holder), c.Tests); ok && !s.hasDoctest(p) {
 				reported[p] = true
 			}
 		}

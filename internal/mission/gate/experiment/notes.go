@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // underTest matches code that asks whether it runs under test.
 var underTest = regexp.MustCompile(`testing\.Testing\(\)|PYTEST_|["']pytest["']|["']unittest["']|["']_pytest|NODE_ENV|JEST_WORKER|require\.cache|VITEST|NODE_TEST_CONTEXT|\.test["'` + "`" + `]|flag\.Lookup\("test|inspect\.(stack|currentframe)|sys\._getframe|runtime\.Callers?\b|` +
-	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|StackWalker|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL`)
+	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|StackWalker|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL|\*/tmp\.|["']/tmp|\b/tmp/\*`)
 
 var (
 	// place matches code that asks where it runs, who runs it or what was loaded, and testWord a word of tests.
@@ -59,6 +60,7 @@ func (x *experiments) addNotes() {
 				x.findLine(Note, "unfinished", p, n, "%s:%d says that something is missing: %s", p, n, line)
 			}
 		})
+		x.caseAnswers(p)
 		if src, ok := x.source(p); ok && x.edits[p] != nil {
 			x.hardCoded(src, x.edits[p].added, lines(src.Text), expected)
 		}
@@ -105,8 +107,34 @@ var pairsOfLiterals = regexp.MustCompile(`(\d|["'` + "`" + `])\s*(:|=>|,|->)\s*(
 
 var (
 	comparison = regexp.MustCompile(`==|===|\bcase\b|\bwhen\b|\bin\b|=>|\bmatch\b|\.get\(|-eq|\bequals\b|\[\[? .* = `)
+	limit      = regexp.MustCompile(`\s(>=|<=|<|>)\s`) // it holds for many values
 	answer     = regexp.MustCompile(`\breturn\b|=>|\becho\b|\bprintf?\b|:\s|\byield\b|->|\bthen\b`)
 )
+
+var (
+	caseArm = regexp.MustCompile(`^\s*[^\s()]+\)\s*(echo|printf)\b`)
+	number  = regexp.MustCompile(`\d{2,}`)
+)
+
+// caseAnswers looks for arms of a case statement of a shell whose numbers are all in the tests: lexers do not tell these
+// literals.
+func (x *experiments) caseAnswers(p string) {
+	var tests []byte
+	for _, t := range x.withRole(test) {
+		body, _ := x.head.read(t)
+		tests = append(tests, body...)
+	}
+	arms := 0
+	x.addedLines(p, func(n int, line string) {
+		found := number.FindAllString(line, -1)
+		if !caseArm.MatchString(line) || len(found) < 2 || slices.ContainsFunc(found, func(d string) bool { return !bytes.Contains(tests, []byte(d)) }) {
+			return
+		}
+		if arms++; arms == 2 {
+			x.findf(Question, "hard-coded", p, "%s:%d: the answers and the questions are all in the tests: does the code work for other values? %s", p, n, line)
+		}
+	})
+}
 
 // hardCoded looks for answers that are copied from the tests: a comparison with a value of the tests, and a result of the
 // tests beside it.
@@ -125,7 +153,7 @@ func (x *experiments) hardCoded(src *mutate.Source, added []int, rows []string, 
 			x.findLine(Question, "hard-coded", src.Path, n, "%s:%d: all values of this table are in the tests: does the code work for others? %s", src.Path, n, strings.TrimSpace(rows[n-1]))
 			return
 		}
-		if n < 1 || n > len(rows) || !known(n) || !comparison.MatchString(rows[n-1]) {
+		if n < 1 || n > len(rows) || !known(n) || !comparison.MatchString(rows[n-1]) || limit.MatchString(rows[n-1]) {
 			continue
 		}
 		const following = 2

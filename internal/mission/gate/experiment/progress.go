@@ -23,7 +23,8 @@ type stage struct {
 
 func (x *experiments) stages() []stage {
 	return []stage{
-		{"checks", x.runBoth},
+		{"checks on the base", x.runBase},
+		{"checks on the change", x.runHead},
 		{"base tests on the new code", x.oldTests},
 		{"controls", x.controls},
 		{"files left out", x.leaveOut},

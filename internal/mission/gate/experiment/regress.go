@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,15 +15,37 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/gate/inventory"
 )
 
-// runBoth runs the checks on both sides: what passes on the base must pass on the head.
-func (x *experiments) runBoth(ctx context.Context) (err error) {
-	if err := x.setUp(ctx, x.base); err != nil {
+// runBase runs the checks on the base.
+func (x *experiments) runBase(ctx context.Context) (err error) {
+	if err := x.setUpBase(ctx); err != nil {
 		return err
 	}
 	if x.onBase, err = x.runAll(ctx, &variant{on: "base", of: x.base}, x.proofs()); err != nil {
 		return err
 	}
 	x.warm.Store(true)
+	return nil
+}
+
+// setUpBase runs the setup checks of the base, once.
+func (x *experiments) setUpBase(ctx context.Context) error {
+	if x.baseReady {
+		return nil
+	}
+	x.baseReady = true
+	return x.setUp(ctx, x.base)
+}
+
+// runHead runs the checks on the head: what passes on the base must pass there.
+func (x *experiments) runHead(ctx context.Context) error {
+	if err := x.compareHead(ctx); err != nil {
+		return err
+	}
+	return x.anyWorks()
+}
+
+// compareHead runs the checks on the head, and reports those that are worse than on the base.
+func (x *experiments) compareHead(ctx context.Context) (err error) {
 	if err := x.head.renew(x.changed); err != nil {
 		return err
 	}
@@ -30,9 +53,6 @@ func (x *experiments) runBoth(ctx context.Context) (err error) {
 		return err
 	}
 	if x.onHead, err = x.runAll(ctx, &variant{on: "candidate", of: x.head}, x.proofs()); err != nil {
-		return err
-	}
-	if err := x.anyWorks(); err != nil {
 		return err
 	}
 	x.assignRoles()
@@ -55,6 +75,10 @@ func (x *experiments) anyWorks() error {
 	}
 	for _, c := range x.proofs() {
 		r := x.onHead[c.ID]
+		if x.Goal {
+			x.findf(Failure, "check-failed", c.ID, "%s %s:\n%s", c.ID, r.Ended(), r.Tail)
+			continue
+		}
 		return fault.New(pawl.ErrUnavailable, "no check works, neither on the base nor on the change: %s %s:\n%s", c.ID, r.Ended(), r.Tail).
 			Hint("Run it yourself on the base, or name another command after --.")
 	}
@@ -112,6 +136,9 @@ func (x *experiments) steady(ctx context.Context, c pawl.Check, names []string) 
 	known := func(name string) bool { return was != nil && was.Tests[name] == inventory.Passed }
 	if !slices.ContainsFunc(names, known) {
 		return names, nil
+	}
+	if err := x.setUpBase(ctx); err != nil {
+		return nil, err
 	}
 	flaky := map[string]bool{}
 	for range repeats {
@@ -356,6 +383,47 @@ func (x *experiments) newTests(ctx context.Context) error {
 	}
 	if fresh > 0 && x.out.New == 0 {
 		x.findf(Note, "new-tests", "", "no new test fails on the old code: the tests do not show what the change is for")
+	}
+	return x.newExpectations(ctx)
+}
+
+// newExpectations changes what the tests of new files expect: at least one of each file must notice that.
+func (x *experiments) newExpectations(ctx context.Context) error {
+	for _, c := range x.tests() {
+		if x.onHead[c.ID].Tests == nil || !x.onHead[c.ID].OK() {
+			continue
+		}
+		blind := map[string]bool{}
+		for round := range maxRounds {
+			write := map[string][]byte{}
+			for _, p := range x.testFiles(x.head, c) {
+				body, ok := x.head.read(p)
+				if _, old := x.base.entries[p]; old || !ok || round > 0 && !blind[p] {
+					continue
+				}
+				if text, ok := wrongIn(p, body, round, true); ok {
+					write[p] = text
+				}
+			}
+			if len(write) == 0 {
+				break
+			}
+			r, err := x.runCheck(ctx, &variant{on: "wrong expectation in new tests", of: x.head, write: write}, c)
+			if err != nil {
+				return err
+			}
+			for p := range write {
+				blind[p] = r.Tests != nil && !slices.ContainsFunc(vanished(x.onHead[c.ID].Tests, r.Tests), func(name string) bool {
+					q, ok := x.head.fileOf(path.Join(c.Dir, inventory.Holder(name)), c.Tests)
+					return ok && q == p || !ok
+				})
+			}
+		}
+		for p, is := range blind {
+			if is {
+				x.findf(Gap, "vacuous", p, "the tests in %s pass whatever they expect", p)
+			}
+		}
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (x *experiments) roleOf(p string, reported map[string]bool) role {
 	case strings.HasSuffix(p, "_test.go"), testName.MatchString(p):
 		return test
 	case testDirs.MatchString(p):
-		if isSource && x.usedByProduct(p) {
+		if isSource && (x.usedByProduct(p) || x.isGoPackage(p)) {
 			return product
 		}
 		return test
@@ -102,7 +102,7 @@ func (x *experiments) reportedFiles() map[string]bool {
 				continue
 			}
 			for holder := range r.Tests.Holders() {
-				if p, ok := s.of.fileOf(path.Join(c.Dir, holder), c.Tests); ok && !x.hasInline(p) {
+				if p, ok := s.of.fileOf(path.Join(c.Dir, holder), c.Tests); ok && !x.hasInline(p) && !s.of.hasDoctest(p) {
 					files[p] = true
 				}
 			}
@@ -127,6 +127,15 @@ func (s *side) fileOf(holder, format string) (string, bool) {
 	return "", false
 }
 
+// hasDoctest reports whether a runner names a file of Python because of the examples in it.
+func (s *side) hasDoctest(p string) bool {
+	if !strings.HasSuffix(p, ".py") || testName.MatchString(p) || testDirs.MatchString(p) {
+		return false
+	}
+	body, _ := s.read(p)
+	return bytes.Contains(body, []byte(">>> "))
+}
+
 // hasInline reports whether a file has both product code and tests.
 func (x *experiments) hasInline(p string) bool {
 	src, ok := x.source(p)
@@ -141,6 +150,19 @@ func (x *experiments) source(p string) (*mutate.Source, bool) {
 		}
 	}
 	return nil, false
+}
+
+// isGoPackage reports whether a file is Go code with tests of its own, which is no helper of other tests.
+func (x *experiments) isGoPackage(p string) bool {
+	if !strings.HasSuffix(p, ".go") || strings.Contains(p, "testdata/") {
+		return false
+	}
+	for other := range x.head.entries {
+		if path.Dir(other) == path.Dir(p) && strings.HasSuffix(other, "_test.go") {
+			return true
+		}
+	}
+	return false
 }
 
 var importLine = regexp.MustCompile(`(?m)^\s*(import|from|use|mod|require|include|#include|source|\.)\b.*|.*\b(require|import|include|source)\b\s*\(?\s*["'<].*`)

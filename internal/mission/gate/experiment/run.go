@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,6 +30,9 @@ func (x *experiments) runCheck(ctx context.Context, v *variant, c pawl.Check) (r
 	}
 	defer m.close()
 	p := m.profile
+	if err := os.MkdirAll(filepath.Join(p.Dir, c.Dir), 0o700); err != nil { // the view hides it, but the sandbox looks for it
+		return r, err
+	}
 	p.Work, p.Env = filepath.Join(p.Dir, c.Dir), environment(v, p.CacheHome, c)
 	r.CheckRun = pawl.CheckRun{Check: c.ID, On: v.on, Tree: v.of.tree, Args: c.Args, Env: checkrun.Digest([]byte(strings.Join(c.Env, "\x00")))}
 	if err := x.execute(ctx, &r, m, p, c); err != nil {

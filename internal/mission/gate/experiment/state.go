@@ -34,6 +34,7 @@ type experiments struct {
 	count     atomic.Int64
 	slots     *semaphore.Weighted
 
+	baseReady      bool                // the setup checks of the base have run
 	onBase, onHead map[string]result   // the results of the checks
 	noticing       map[string]bool     // files in which the checks notice an error
 	narrow         map[string]narrowed // the tests that can notice a mistake, by file
@@ -153,6 +154,7 @@ func (x *experiments) result() Result {
 	slices.SortStableFunc(x.out.Findings, func(a, b Finding) int {
 		return slices.Index(order, a.Kind) - slices.Index(order, b.Kind)
 	})
+	x.out.OnBase, x.out.OnHead = x.onBase, x.onHead
 	return x.out
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // seen is what a check prints that looks into the repository, and how it ends.
-func seen(t *testing.T) CheckResult {
+func seen(t *testing.T) pawl.CheckRun {
 	t.Helper()
 	here, err := os.Getwd()
 	if err == nil && within(here, os.TempDir()) { // sandboxes do not see temporary files anyway
@@ -30,19 +30,11 @@ func seen(t *testing.T) CheckResult {
 	base := w.commit(map[string]string{"answer": "42\n"})
 	look := pawl.Check{ID: "look", Kind: pawl.CheckOther, Args: []string{"sh", "-c", "cat " + w.dir + "/answer && cat " + w.dir + "/.git/HEAD"}}
 	g, criteria := w.gate(base, pawl.Criteria{}, []pawl.Check{look})
-	entries, err := g.Repo.Tree(t.Context(), base)
+	runs, err := g.Baseline(t.Context(), criteria, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.newCheckout(t.Context(), "base", entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran, err := g.run(t.Context(), p, criteria.Checks[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ran
+	return runs[0]
 }
 
 // The checks see their own tree, and nothing of the repository that it is from.

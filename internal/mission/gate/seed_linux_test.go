@@ -47,21 +47,20 @@ func baseOnce(ctx context.Context, repo, seed, dir, name string, between func() 
 	if err != nil {
 		return err
 	}
-	g := &Gate{Repo: r, Dir: dir, Hidden: []string{repo}, Sandbox: unboxed, Seed: seed}
-	g.OnRun = func(ran CheckResult) error {
-		if !ran.OK() {
-			return fmt.Errorf("%s of %s: %s", ran.Check, name, Summary(ran.CheckRun))
-		}
-		if ran.Check == "write" {
-			return between()
-		}
-		return nil
-	}
+	g := &Gate{Repo: r, Dir: dir, Hidden: []string{repo}, Sandbox: inSandbox, Views: views, Seed: seed}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	_, err = g.Baseline(ctx, criteria)
-	return errors.Join(err, g.Close())
+	var failed error
+	_, err = g.Baseline(ctx, criteria, func(ran pawl.CheckRun) {
+		if !ran.OK() {
+			failed = errors.Join(failed, fmt.Errorf("%s of %s: %s", ran.Check, name, Summary(ran)))
+		}
+		if ran.Check == "write" {
+			failed = errors.Join(failed, between())
+		}
+	})
+	return errors.Join(err, failed, g.Close())
 }
 
 func nothing() error { return nil }
@@ -71,7 +70,8 @@ func gateProcess(args []string) error {
 	return baseOnce(context.Background(), args[0], args[1], args[2], args[3], nothing)
 }
 
-// While a base is under way, another one comes and goes: neither sees the other.
+// While a base is under way, another one comes and goes: neither sees the other, and the last one to end finds the seed
+// unused.
 func TestSeedIsNobodysOwn(t *testing.T) {
 	t.Parallel()
 	w, seed := newTestRepo(t), t.TempDir()
@@ -151,30 +151,25 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// The seed is what the last base has left: whole, as old as it was, and without
-// what its tools have cleaned up. What was left by one that was killed goes.
-func TestSeedIsReplaced(t *testing.T) {
+// What is added to the seed is as old as it was, and replaces nothing.
+func TestSeedIsAddedTo(t *testing.T) {
 	t.Parallel()
 	g := &Gate{Seed: t.TempDir()}
-	write(t, filepath.Join(g.Seed, "cache", "gone"), "x")
-	write(t, filepath.Join(g.Seed, "new", "half"), "x")
-	write(t, filepath.Join(g.Seed, "old", "half"), "x")
-	cache, copied := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(cache, "a", "b"), "x")
+	write(t, filepath.Join(g.Seed, "cache", "a", "there"), "first")
+	kept := t.TempDir()
+	write(t, filepath.Join(kept, "a", "there"), "second")
+	write(t, filepath.Join(kept, "a", "b"), "x")
 	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(cache, "a", "b"), old, old); err != nil {
+	if err := os.Chtimes(filepath.Join(kept, "a", "b"), old, old); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.toSeed(t.Context(), cache); err != nil {
+	if err := g.addToSeed(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.fromSeed(t.Context(), copied); err != nil {
-		t.Fatal(err)
+	if text, err := os.ReadFile(filepath.Join(g.Seed, "cache", "a", "there")); err != nil || string(text) != "first" {
+		t.Errorf("it is %q, %v", text, err)
 	}
-	if diff := cmp.Diff([]string{"cache", "lock"}, namesIn(t, g.Seed)) + cmp.Diff([]string{"a"}, namesIn(t, copied)); diff != "" {
-		t.Error(diff)
-	}
-	if info, err := os.Stat(filepath.Join(copied, "a", "b")); err != nil || !info.ModTime().Equal(old) {
+	if info, err := os.Stat(filepath.Join(g.Seed, "cache", "a", "b")); err != nil || !info.ModTime().Equal(old) {
 		t.Errorf("it is of %v, %v", info.ModTime(), err)
 	}
 }
@@ -182,16 +177,16 @@ func TestSeedIsReplaced(t *testing.T) {
 // A cache that has grown too large is begun anew.
 func TestSeedIsBounded(t *testing.T) {
 	t.Parallel()
-	g, cache := &Gate{Seed: t.TempDir()}, t.TempDir()
-	write(t, filepath.Join(g.Seed, "cache", "before"), "x")
-	write(t, filepath.Join(cache, "large"), "")
-	if err := os.Truncate(filepath.Join(cache, "large"), maxSeed+1); err != nil { // it takes no space
+	g, kept := &Gate{Seed: t.TempDir()}, t.TempDir()
+	write(t, filepath.Join(g.Seed, "cache", "large"), "")
+	if err := os.Truncate(filepath.Join(g.Seed, "cache", "large"), maxSeed+1); err != nil { // it takes no space
 		t.Fatal(err)
 	}
-	if err := g.toSeed(t.Context(), cache); err != nil {
+	write(t, filepath.Join(kept, "new"), "x")
+	if err := g.addToSeed(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"lock"}, namesIn(t, g.Seed)); diff != "" {
+	if diff := cmp.Diff([]string{"new"}, namesIn(t, filepath.Join(g.Seed, "cache"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -207,7 +202,7 @@ func TestSeedWait(t *testing.T) {
 	defer func() { _ = held.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := g.fromSeed(ctx, t.TempDir()); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "lock") {
+	if err := g.LinkCache(ctx, t.TempDir()); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "lock") {
 		t.Errorf("got %v", err)
 	}
 }
