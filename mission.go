@@ -70,6 +70,8 @@ type TaskMerged struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
 	Commit  string `json:"commit"` // the new tip; unchanged if there was nothing to merge
+
+	Outside []string `json:"outside,omitempty"` // files that it changed and does not own
 }
 
 // TaskReturned records why an attempt failed. The task can be tried again.
@@ -90,6 +92,7 @@ const (
 	ReturnConflict  ReturnReason = "conflict"  // it conflicts with what was merged since it started
 	ReturnCheck     ReturnReason = "check"     // the merged tree fails a check
 	ReturnProtected ReturnReason = "protected" // it changes protected files
+	ReturnOutside   ReturnReason = "outside"   // it changes files that it does not own
 	ReturnRefused   ReturnReason = "refused"   // its files cannot be collected
 	ReturnFailed    ReturnReason = "failed"    // the worker's turn failed
 	ReturnStuck     ReturnReason = "stuck"     // the worker was silent for too long

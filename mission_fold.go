@@ -43,6 +43,7 @@ type TaskState struct {
 	Base    string       `json:"base,omitempty"`    // of the newest attempt, or of the next one
 	From    string       `json:"from,omitempty"`    // likewise
 	Commit  string       `json:"commit,omitempty"`  // by which it was merged
+	Outside []string     `json:"outside,omitempty"` // files that were merged with it and that it does not own
 	Why     ReturnReason `json:"why,omitempty"`     // why the newest attempt failed
 	Text    string       `json:"text,omitempty"`    // the evidence for that
 	Began   time.Time    `json:"began,omitzero"`    // start of the newest attempt
@@ -260,7 +261,7 @@ func (m *Mission) merge(e Event, b TaskMerged) error {
 	if err != nil {
 		return err
 	}
-	t.Phase, t.Commit, t.Ended, t.Why, t.Text = PhaseMerged, b.Commit, e.At, "", ""
+	t.Phase, t.Commit, t.Outside, t.Ended, t.Why, t.Text = PhaseMerged, b.Commit, b.Outside, e.At, "", ""
 	if b.Commit != m.Tip {
 		m.Tip, m.Gate = b.Commit, nil
 	}
@@ -280,7 +281,7 @@ func (m *Mission) giveBack(e Event, b TaskReturned) error {
 		return nil // nothing is wrong with it
 	case ReturnCanceled:
 		t.Phase = PhaseReturned
-	case ReturnConflict, ReturnCheck, ReturnProtected, ReturnRefused, ReturnFailed, ReturnStuck:
+	case ReturnConflict, ReturnCheck, ReturnProtected, ReturnOutside, ReturnRefused, ReturnFailed, ReturnStuck:
 		if t.Returns++; t.Returns > MissionReturns {
 			t.Phase = PhaseReturned
 		}

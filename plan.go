@@ -147,6 +147,14 @@ func (t Task) Overlaps(other Task) bool {
 	return false
 }
 
+// Owns reports whether a file may belong to the task. A task that owns no files may change
+// all.
+func (t Task) Owns(path string) bool {
+	return len(t.Files) == 0 || slices.ContainsFunc(t.Files, func(f string) bool {
+		return patternsOverlap(f, path) || strings.HasPrefix(path, f+"/")
+	})
+}
+
 // patternsOverlap reports whether a file may match both patterns. It compares only what
 // precedes the first wildcard, so it has false positives and no false negatives.
 func patternsOverlap(a, b string) bool {

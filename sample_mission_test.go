@@ -36,7 +36,7 @@ func missionSamples() []Body {
 		CriteriaSet{Criteria: missionCriteria, Hash: missionCriteria.Hash(), Branch: "pawl/mission-01JD"},
 		Delegated{Tasks: []string{"parser"}},
 		TaskStarted{Task: "parser", Attempt: 2, Worker: "01JD0000000000000000000001", Base: "1f0c2d7", From: "2a1b3c4"},
-		TaskMerged{Task: "parser", Attempt: 2, Commit: "3b2c4d5"},
+		TaskMerged{Task: "parser", Attempt: 2, Commit: "3b2c4d5", Outside: []string{"go.mod"}},
 		TaskReturned{Task: "parser", Attempt: 1, Why: ReturnCheck, Text: "go-test fails.", Base: "1f0c2d7", From: "2a1b3c4"},
 		ran.Link("sha256:2c26b46b"),
 		ReviewStarted{Round: 1, Reviewer: "01JD0000000000000000000002", Model: "anthropic/claude-opus-4-5"},

@@ -158,6 +158,13 @@ func (b missionJournal) Record(ctx context.Context, bodies ...pawl.Body) error {
 	return invalid
 }
 
+func (b missionJournal) Notice(text string) {
+	b.j.mu.Lock()
+	turn := b.j.history.Turns()
+	b.j.mu.Unlock()
+	b.s.notice(b.j, turn, text)
+}
+
 func (b missionJournal) Spent(ctx context.Context) error {
 	b.j.mu.Lock()
 	defer b.j.mu.Unlock()

@@ -243,7 +243,7 @@ func (b *builder) openRunner(context.Context) (err error) {
 			b.Runner.Close()
 			return nil
 		})
-		b.front.Runner = b.Runner
+		b.front.Runner, b.front.Abandoned = b.Runner, b.Runner.Abandoned
 	} else if b.front.Runner, err = b.options.Run(b.App, stepper, &b.front); err != nil {
 		return err
 	}

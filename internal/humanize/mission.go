@@ -34,6 +34,9 @@ func Mission(b pawl.Body) (line string, level Level) {
 	case pawl.TaskStarted:
 		return part(b.Task) + " started" + again(b.Attempt), Quiet
 	case pawl.TaskMerged:
+		if len(b.Outside) > 0 {
+			return fmt.Sprintf("%s merged as %s, with files that it does not own: %s", part(b.Task), Commit(b.Commit), list(b.Outside)), Warn
+		}
 		return fmt.Sprintf("%s merged as %s", part(b.Task), Commit(b.Commit)), Good
 	case pawl.TaskReturned:
 		return returned(b)
@@ -118,7 +121,7 @@ func model(name string) string {
 
 // returnReasons describes why tasks are returned.
 var returnReasons = map[pawl.ReturnReason]string{
-	pawl.ReturnConflict: "merge conflict", pawl.ReturnCheck: "check failed", pawl.ReturnProtected: "changed protected files",
+	pawl.ReturnConflict: "merge conflict", pawl.ReturnCheck: "check failed", pawl.ReturnProtected: "changed protected files", pawl.ReturnOutside: "changed files it does not own",
 	pawl.ReturnRefused: "files could not be collected", pawl.ReturnFailed: "worker failed", pawl.ReturnStuck: "worker not responding",
 }
 

@@ -130,8 +130,25 @@ func (c *Control) collect(ctx context.Context, b missionapi.Journal, f *resource
 			Why: pawl.ReturnConflict, Text: "Conflict markers are left in: " + strings.Join(marked, ", "), Base: t.Base, From: got.Commit,
 		})
 	}
-	return c.merge(ctx, b, f, t, got.Commit, label)
+	return c.merge(ctx, b, f, t, got, label)
 }
+
+// outside returns the changes that do not belong to a task: of files that it does not own, and new files that belong to
+// another task. Other new files, such as tests, belong to the task that adds them.
+func outside(m *pawl.Mission, t pawl.Task, changes []worktree.Change) (paths []string) {
+	for _, ch := range changes {
+		others := slices.ContainsFunc(m.Tasks, func(o pawl.TaskState) bool {
+			return o.Task.ID != t.ID && o.Phase != pawl.PhaseDropped && len(o.Task.Files) > 0 && o.Task.Owns(ch.Path)
+		})
+		if !t.Owns(ch.Path) && (ch.State != "A" || others) {
+			paths = append(paths, ch.Path)
+		}
+	}
+	return paths
+}
+
+// maxOutside bounds the files in a TaskMerged that a task does not own.
+const maxOutside = 50
 
 // fetch brings the worktree back to this host if the worker ran on another.
 func (c *Control) fetch(ctx context.Context, f *resources, t pawl.TaskState) error {
@@ -185,15 +202,21 @@ func protected(f pawl.Criteria, changes []worktree.Change) (paths []string) {
 const maxTries = 5
 
 // merge puts a commit on top of the branch, runs the checks on the result, and moves the branch to it.
-func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string, label worktree.Label) error {
+func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, got worktree.Collected, label worktree.Label) error {
 	m := b.Mission()
+	others := outside(m, t.Task, got.Changes)
 	for range maxTries {
-		put, err := f.trees.Merge(ctx, m.Branch, commit, label)
+		put, err := f.trees.Merge(ctx, m.Branch, got.Commit, label)
 		if err != nil {
 			return err
 		}
 		if len(put.Conflicts) > 0 {
 			return c.returnTask(ctx, b, f, t, pawl.TaskReturned{Why: pawl.ReturnConflict, Text: conflicts(put.Conflicts), Base: put.Onto, From: put.Marked})
+		}
+		if len(others) > 0 && t.Why != pawl.ReturnOutside { // if the worker leaves them so, the Commander sees them
+			return c.returnTask(ctx, b, f, t, pawl.TaskReturned{
+				Why: pawl.ReturnOutside, Text: "Files that the task does not own were changed: " + strings.Join(others, ", "), Base: put.Onto, From: put.Commit,
+			})
 		}
 		faults, err := c.check(ctx, b, f, t, put.Commit)
 		if err != nil {
@@ -204,7 +227,7 @@ func (c *Control) merge(ctx context.Context, b missionapi.Journal, f *resources,
 		}
 		err = f.trees.Advance(ctx, m.Branch, put.Onto, put.Commit)
 		if err == nil {
-			return c.merged(ctx, b, f, t, put.Commit)
+			return c.merged(ctx, b, f, t, put.Commit, others...)
 		}
 		if !errors.Is(err, pawl.ErrConflict) {
 			return err
@@ -252,11 +275,11 @@ func (f *resources) recording(ctx context.Context, b missionapi.Journal, example
 
 // merged records that a task is done, after saving the commit that the event refers to. It then removes the
 // worktree; if it is interrupted before that, Leave removes it.
-func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string) error {
+func (c *Control) merged(ctx context.Context, b missionapi.Journal, f *resources, t pawl.TaskState, commit string, outside ...string) error {
 	if err := b.Keep(ctx); err != nil {
 		return err
 	}
-	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit}); err != nil {
+	if err := b.Record(ctx, pawl.TaskMerged{Task: t.Task.ID, Attempt: t.Attempt, Commit: commit, Outside: outside[:min(len(outside), maxOutside)]}); err != nil {
 		return err
 	}
 	return c.removeWorktree(ctx, f, t.Worker)

@@ -21,7 +21,11 @@ func news(m *pawl.Mission) string {
 		}
 		switch t.Phase {
 		case pawl.PhaseMerged:
-			lines = append(lines, fmt.Sprintf("- %s is merged as %.12s.", id, t.Commit))
+			line := fmt.Sprintf("- %s is merged as %.12s.", id, t.Commit)
+			if len(t.Outside) > 0 {
+				line += " It also changed files that it does not own: see that this fits the other tasks.\n" + quoted(strings.Join(t.Outside, "\n"))
+			}
+			lines = append(lines, line)
 		case pawl.PhaseReturned:
 			lines = append(lines, fmt.Sprintf("- %s came back (%s) after %d attempts and waits for you: plan it anew, or drop it.\n%s", id, t.Why, t.Attempt, quoted(t.Text)))
 		case pawl.PhaseQueued, pawl.PhaseRunning:

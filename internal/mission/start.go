@@ -206,6 +206,7 @@ var reasons = map[pawl.ReturnReason]string{
 	pawl.ReturnConflict:  "it did not fit together with what others had merged meanwhile. Where git marked conflicts in files, settle them so that both changes hold",
 	pawl.ReturnCheck:     "put together with what others had merged, a check fails",
 	pawl.ReturnProtected: "it changed files that must stay as they are. Do without",
+	pawl.ReturnOutside:   "it changed files that the task does not own, and that others may be changing. Put them back. If the task cannot be done without, leave the change and say why in your last message, which the Commander reads",
 	pawl.ReturnRefused:   "its files could not be taken over",
 	pawl.ReturnFailed:    "its worker did not come to an end",
 	pawl.ReturnStuck:     "its worker gave no sign any more",

@@ -128,6 +128,7 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 	if err := errors.Join(write(root, aside, text), root.Remove(path)); err != nil {
 		return "", err
 	}
+	b.Notice(fmt.Sprintf("Your edit of the plan was rejected: %v. It is saved in %s. Correct it in %s.", err, aside, path))
 	return fmt.Sprintf("The user has edited the plan, and the edit cannot be taken over (it is in %s): %v", aside, err), nil
 }
 

@@ -145,8 +145,31 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 		return pawl.Board{}, fault.New(pawl.ErrInvalid, "session %s has no mission", id).Hint("Run `pawl mission list` to see all missions.")
 	}
 	board := pawl.Board{Session: row, State: row.MissionState(), Mission: *mission, Ended: ended, Usage: row.Usage}
+	if err := s.stopAbandoned(ctx, &board); err != nil {
+		return pawl.Board{}, err
+	}
 	board.Team, err = s.team(ctx, id, mission)
 	return board, err
+}
+
+// stopAbandoned makes a board say that nobody works on the mission if its process was killed or it was stopped. Its
+// log does not: the tasks that ran then start again when it is resumed.
+func (s *Service) stopAbandoned(ctx context.Context, b *pawl.Board) error {
+	if b.State == pawl.MissionWorking && s.Abandoned != nil {
+		abandoned, err := s.Abandoned(ctx, b.Session.ID)
+		if err != nil {
+			return err
+		}
+		if abandoned {
+			b.State = pawl.MissionStopped
+		}
+	}
+	for i := range b.Mission.Tasks {
+		if t := &b.Mission.Tasks[i]; b.State != pawl.MissionWorking && t.Phase == pawl.PhaseRunning {
+			t.Phase = pawl.PhaseQueued
+		}
+	}
+	return nil
 }
 
 // upTo yields the events of a log up to a Seq, and passes each to show first.

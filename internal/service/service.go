@@ -61,7 +61,10 @@ type Config struct {
 	// DeclareSource sets the repository that a new workspace is cloned from; nil if workspaces
 	// are not cloned.
 	DeclareSource func(ctx context.Context, dir, source string) error
-	Clock         func() time.Time // nil means time.Now
+	// Abandoned reports whether no process works on a session that has work; nil if that
+	// cannot be.
+	Abandoned func(ctx context.Context, id pawl.SessionID) (bool, error)
+	Clock     func() time.Time // nil means time.Now
 
 	Projects pawl.Projects // nil means that all of its methods fail with ErrUnavailable
 }

@@ -102,6 +102,10 @@ type Leases interface {
 
 	// Release gives up the lease if owner holds it.
 	Release(ctx context.Context, id pawl.SessionID, owner Owner) error
+
+	// Holder returns the owner of the session's lease, or "" if it is free or has
+	// expired.
+	Holder(ctx context.Context, id pawl.SessionID) (Owner, error)
 }
 
 // Blobs stores outputs that are too large for the log.

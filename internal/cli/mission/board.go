@@ -28,6 +28,9 @@ func (b board) text() string {
 	var out strings.Builder
 	m := b.Mission
 	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, humanize.Clock(b.elapsed()), humanize.FirstLine(m.Order.Goal, 200))
+	if b.State == pawl.MissionStopped {
+		out.WriteString("No process is working on it. Run `pawl mission resume` to continue.\n")
+	}
 	if m.Blocked != nil {
 		fmt.Fprintf(&out, "blocked by %s: %s\n", sanitize.Line(m.Blocked.By), humanize.FirstLine(m.Blocked.Reason, 500))
 	}

@@ -81,13 +81,40 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return cli.UsageError(cmd, err)
 	}
+	return start(cmd, n, f.OutputFlags, f.server)
+}
+
+// Goal returns the goal of a prompt that starts a mission, /mission GOAL or /task GOAL.
+func Goal(prompt string) (goal string, ok bool) {
+	name, goal, _ := strings.Cut(strings.TrimSpace(prompt), " ")
+	return strings.TrimSpace(goal), name == "/mission" || name == "/task"
+}
+
+// Start runs a mission as 'pawl mission' does without further flags.
+func Start(cmd *cobra.Command, goal string, settings pawl.Settings, out turn.OutputFlags, server string) error {
+	n := pawl.NewMission{Order: pawl.MissionOrder{Goal: goal}, Settings: settings}
+	err := useMissionConfig(cmd, &n.Order)
+	if err == nil {
+		err = n.Order.Check()
+	}
+	if err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	if n.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	return start(cmd, n, out, server)
+}
+
+// start starts a mission and follows it until it ends.
+func start(cmd *cobra.Command, n pawl.NewMission, out turn.OutputFlags, server string) error {
 	ctx := cmd.Context()
-	if f.server == "" {
+	if server == "" {
 		if err := checkRepo(ctx, n.Dir); err != nil {
 			return err
 		}
 	}
-	a, err := app.OpenAt(ctx, f.server)
+	a, err := app.OpenAt(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -102,7 +129,7 @@ func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s\n", s.ID)
-	return followMission(cmd, a, f.OutputFlags, s, 0)
+	return followMission(cmd, a, out, s, 0)
 }
 
 // checkRepo returns an error if no mission can run in dir: it needs a git repository with a commit, and a recent

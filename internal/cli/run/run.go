@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/config"
+	"github.com/pawl-dev/pawl/internal/cli/mission"
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -110,6 +111,9 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	if f.inFleet() && f.server == "" {
 		return cli.UsageError(cmd, fault.New(pawl.ErrInvalid, "--source and --workspace require --attach").Hint("Pass the URL of the fleet's server with --attach."))
 	}
+	if goal, ok := mission.Goal(f.words.Text()); ok {
+		return f.startMission(cmd, goal, prompt)
+	}
 	schema, err := f.useSchema(&prompt)
 	if err != nil {
 		return cli.UsageError(cmd, err)
@@ -172,6 +176,19 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	p := f.Printer(cmd)
 	res, err := schema.Follow(cmd, a, s, after, p, f.Asker(cmd, a), prompt, seq)
 	return turn.EndSession(cmd, a, s.ID, f.finish(p, res, err))
+}
+
+// startMission runs a mission, as /mission does in the terminal UI.
+func (f *Flags) startMission(cmd *cobra.Command, goal string, p pawl.Prompt) error {
+	for _, name := range []string{"session", "continue", "if-busy", "attach-file", "output-schema", "isolated", "agent", "source", "workspace"} {
+		if cmd.Flags().Changed(name) {
+			return cli.UsageError(cmd, fmt.Errorf("/mission starts a mission, which has no --%s", name))
+		}
+	}
+	if len(p.Parts) > 0 { // from standard input
+		goal += "\n\n" + p.Parts.Text()
+	}
+	return mission.Start(cmd, goal, p.Settings, f.OutputFlags, f.server)
 }
 
 // expand expands commands and references in the arguments, and prepends the result to p. A command

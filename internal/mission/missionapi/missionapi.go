@@ -30,6 +30,9 @@ type Journal interface {
 	// rejects those that are not valid next events of the mission.
 	Record(ctx context.Context, bodies ...pawl.Body) error
 
+	// Notice shows a message to the user.
+	Notice(text string)
+
 	// Spent returns an agent.Stop once a budget of the turn, including its workers,
 	// is used up.
 	Spent(ctx context.Context) error

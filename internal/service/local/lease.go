@@ -39,6 +39,20 @@ func (r *Runner) acquire(ctx context.Context, id pawl.SessionID, dead store.Owne
 	return r.Stepper.Store.Acquire(ctx, id, store.Owner(r.Owner.String()), r.LeaseTTL, dead)
 }
 
+// Abandoned reports whether no process works on the session: nobody holds its lease, or the holder ran on this host
+// and has died.
+func (r *Runner) Abandoned(ctx context.Context, id pawl.SessionID) (bool, error) {
+	if r.Works(id) {
+		return false, nil
+	}
+	owner, err := r.Stepper.Store.Holder(ctx, id)
+	if err != nil || owner == "" {
+		return err == nil, err
+	}
+	holder, err := proc.Parse(string(owner))
+	return err == nil && holder.Ended(), nil
+}
+
 // heartbeat renews the lease until ctx ends. If it cannot, it stops the work before the lease expires,
 // because another process may take over then.
 func (r *Runner) heartbeat(ctx context.Context, id pawl.SessionID, lost context.CancelCauseFunc) {

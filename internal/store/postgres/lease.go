@@ -68,3 +68,15 @@ func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owne
 	}
 	return nil
 }
+
+// Holder implements [store.Leases].
+func (s *Store) Holder(ctx context.Context, id pawl.SessionID) (owner store.Owner, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT owner FROM leases WHERE session_id = $1 AND expires > now()", key(id)).Scan(&owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("holder of %s: %w", id, classify(err))
+	}
+	return owner, nil
+}

@@ -53,6 +53,20 @@ func (s *Store) Release(ctx context.Context, id pawl.SessionID, owner store.Owne
 	return nil
 }
 
+// Holder implements [store.Leases].
+func (s *Store) Holder(ctx context.Context, id pawl.SessionID) (owner store.Owner, err error) {
+	if err = single(ctx); err == nil {
+		err = s.read.db.QueryRowContext(ctx, "SELECT owner FROM leases WHERE session_id = ? AND expires > ?", string(id), time.Now().UnixMicro()).Scan(&owner)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("holder of %s: %w", id, classify(err))
+	}
+	return owner, nil
+}
+
 // lease returns the session's lease, expired or not. It is the zero Lease if nobody
 // has taken it.
 func (w *writer) lease(ctx context.Context, id pawl.SessionID) (store.Lease, error) {

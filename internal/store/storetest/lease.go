@@ -19,6 +19,17 @@ func acquired(t *testing.T, s store.Store, id pawl.SessionID, owner, ended, from
 		t.Fatal(err)
 	}
 	equal(t, "taken from", got, from)
+	heldBy(t, s, id, owner)
+}
+
+// heldBy checks who holds a lease.
+func heldBy(t *testing.T, s store.Store, id pawl.SessionID, owner store.Owner) {
+	t.Helper()
+	got, err := s.Holder(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "holder", got, owner)
 }
 
 func released(t *testing.T, s store.Store, id pawl.SessionID, owner store.Owner) {
@@ -35,6 +46,7 @@ func leaseLife(t *testing.T, s store.Store) {
 	acquired(t, s, id, "a", "", "")
 	acquired(t, s, id, "a", "", "")
 	released(t, s, id, "a")
+	heldBy(t, s, id, "")
 	released(t, s, id, "a")
 	acquired(t, s, id, "b", "", "")
 	acquired(t, s, create(t, s).Session, "a", "", "")

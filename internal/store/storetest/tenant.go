@@ -98,6 +98,7 @@ var storeTries = map[string]try{
 	"Release": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return errorOnly(s.Release(ctx, x.session, "holder"))
 	}},
+	"Holder": {do: func(ctx context.Context, s Tenanted, x things) (any, error) { return s.Holder(ctx, x.session) }},
 	"PutBlob": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		_, err := s.PutBlob(ctx, x.session, strings.NewReader("secret output"))
 		_, err2 := s.PutBlob(ctx, x.session, strings.NewReader("another"))

@@ -169,3 +169,78 @@ func (w *Env) serve() func(role string) string {
 		return string(bytes.Join(of, []byte("\n")))
 	}
 }
+
+// TestOutside: a task that changes files that it does not own is returned once with the
+// evidence. If its worker leaves the change, it is merged and shown to the Commander. New
+// files are the task's own, unless another task owns them.
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	write := Shell("echo mine > mine.txt; echo test > mine_test.txt; echo changed > other.txt; test -e theirs.txt || echo x > theirs.txt")
+	w.As("worker:T1:1", write, "I changed more.")
+	w.As("worker:T1:2", Line{Expect: "does not own(?s:.*)other.txt, theirs.txt", Calls: []Call{Shell("rm theirs.txt")}}, "The rest is needed.")
+	w.As("worker:T2", Shell("echo theirs > theirs.txt"), "Done.")
+	w.As("reviewer", Verdict(true, "goal"), "I have looked.")
+	w.Lead(Plan(Task("T1", "Write mine", []string{"mine.txt"}), Task("T2", "Write theirs", []string{"theirs.txt"}, "T1")), Delegate("T1"), "I wait.",
+		Line{Expect: "T1 is merged(?s:.*)does not own(?s:.*)other.txt", Calls: []Call{Delegate("T2")}}, "I wait.", Seal(), "Done.")
+	out := w.Run("--check", held, "Write it down.")
+	b := w.Board()
+	if out.Code != 0 || b.State != pawl.MissionSealed {
+		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
+	}
+	one, two := b.Mission.Tasks[0], b.Mission.Tasks[1]
+	if one.Attempt != 2 || len(one.Outside) != 1 || one.Outside[0] != "other.txt" || two.Attempt != 1 || len(two.Outside) > 0 {
+		t.Errorf("T1 %+v, T2 %+v", one, two)
+	}
+	w.has(b, "mine_test.txt", "test")
+}
+
+// TestRunMission: a prompt of 'pawl run' can start a mission, with each of its names.
+func TestRunMission(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"/mission", "/task"} {
+		t.Run(name[1:], func(t *testing.T) {
+			t.Parallel()
+			w := New(t, harness.Binary(t, ""), calc)
+			w.As("reviewer", Verdict(true, "goal"), "I have looked.")
+			var calls []Call
+			for path, text := range goPart("Add", "a + b", "9") {
+				calls = append(calls, WriteFile(path, text))
+			}
+			w.As("worker:T1", calls, "Done.")
+			w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(), "Done.")
+			out := w.Workdir.Run(t, "run", "--model", "script:"+w.Script(), "--mode", "guard", name+" Have calc add.")
+			if b := w.Board(); out.Code != 0 || b.State != pawl.MissionSealed || b.Mission.Order.Goal != "Have calc add." {
+				t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
+			}
+			if out := w.Workdir.Run(t, "run", "-c", name+" x"); out.Code != 2 {
+				t.Errorf("with -c: exit %d, %s", out.Code, out.Stderr)
+			}
+		})
+	}
+}
+
+// TestStatusAfterKill: after the process of a mission was killed, its status does not say
+// that workers are running.
+func TestStatusAfterKill(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.As("worker:T1", WriteFile("T1.here", "x\n"), Line{Text: "I think.", Fault: "hang"})
+	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.")
+	r := w.start()
+	w.worktree("T1.here")
+	if b := w.Board(); b.State != pawl.MissionWorking || b.Mission.Tasks[0].Phase != pawl.PhaseRunning {
+		t.Fatalf("before: %s, %s", b.State, b.Mission.Tasks[0].Phase)
+	}
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	if b := w.Board(); b.State != pawl.MissionStopped || b.Mission.Tasks[0].Phase == pawl.PhaseRunning {
+		t.Errorf("after: %s, %s", b.State, b.Mission.Tasks[0].Phase)
+	}
+	text := w.Must(t, "mission", "status").Stdout
+	if !strings.Contains(text, "stopped") || strings.Contains(text, "running") || !strings.Contains(text, "pawl mission resume") {
+		t.Errorf("the status is\n%s", text)
+	}
+}

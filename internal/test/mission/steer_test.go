@@ -211,6 +211,9 @@ func TestBadEdits(t *testing.T) {
 			w.put(todo, edited)
 			w.signal(at)
 			r.sealed()
+			if output := r.stderr.String(); !strings.Contains(output, "Your edit of the plan was rejected") || !strings.Contains(output, "TODO.rejected.md") {
+				t.Errorf("the user reads\n%s", output)
+			}
 			if kept := w.file(strings.TrimSuffix(todo, ".md") + ".rejected.md"); !strings.HasPrefix(kept, edited[:strings.Index(edited, "\n<!-- pawl:")]) {
 				t.Errorf("kept was %q", kept)
 			}
