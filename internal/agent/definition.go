@@ -92,8 +92,8 @@ var team = map[string]Definition{
 		"read", "list", "glob", "grep", "webfetch", "skill", "plan",
 	}},
 	missionapi.AgentWorker: {Name: missionapi.AgentWorker, Prompt: workerPrompt, Team: true, Steps: 200},
-	missionapi.AgentReviewer: {Name: missionapi.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Steps: 60, Tools: []string{
-		"read", "list", "glob", "grep", "skill", "verdict",
+	missionapi.AgentReviewer: {Name: missionapi.AgentReviewer, Prompt: reviewerPrompt, Team: true, ReadOnly: true, Plan: true, Steps: 60, Tools: []string{
+		"read", "list", "glob", "grep", "bash", "skill", "verdict",
 	}},
 }
 

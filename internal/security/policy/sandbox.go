@@ -71,7 +71,10 @@ func (s *Safety) Wrap(ctx context.Context, r sandbox.Request) (sandbox.Wrapped, 
 		})
 	}
 	if p.ReadOnly {
-		return wrap(p)
+		if !worker || r.Job {
+			return wrap(p)
+		}
+		return s.withDroppedView(ctx, p, wrap)
 	}
 	begin := s.withView
 	if r.Job {

@@ -80,6 +80,25 @@ func (s *Safety) withView(ctx context.Context, p sandbox.Profile, wrap func(sand
 	return w, all, nil
 }
 
+// withDroppedView calls wrap with a profile whose workspace is a copy-on-write view that is dropped when the command
+// ends, so that a reviewer can run tests that write files. Where a view is impossible, the workspace is read-only.
+func (s *Safety) withDroppedView(ctx context.Context, p sandbox.Profile, wrap func(sandbox.Profile) (sandbox.Wrapped, error)) (sandbox.Wrapped, error) {
+	kind, err := s.View(ctx, p.Dir)
+	if err != nil || kind.Name == ViewNone {
+		return wrap(p)
+	}
+	p.ReadOnly = false
+	w, _, err := s.withView(ctx, p, wrap)
+	if err != nil {
+		return w, err
+	}
+	w.Follow = nil
+	w.Finish = func(context.Context, func([]sandbox.Changes) error) (sandbox.Outcome, error) {
+		return sandbox.Outcome{}, nil
+	}
+	return w, nil
+}
+
 // follower returns a function that keeps the views of a job up to date, or nil if one of
 // them is a copy.
 func follower(ctx context.Context, p sandbox.Profile, all []*transaction.Transaction) (func(pid int), error) {

@@ -244,3 +244,27 @@ func TestStatusAfterKill(t *testing.T) {
 		t.Errorf("the status is\n%s", text)
 	}
 }
+
+// TestReviewerRuns: a reviewer runs commands on the candidate. What they write is dropped.
+func TestReviewerRuns(t *testing.T) {
+	t.Parallel()
+	w := notes(t)
+	w.As("worker:T1", WriteFile("a.txt", "BUNTING\n"), "Done.")
+	w.As("reviewer", Shell("sh -c 'cp a.txt copy.txt && echo changed > notes.txt && cat copy.txt'"),
+		Line{Expect: "BUNTING", Calls: []Call{Shell("cat notes.txt; ls")}}, Line{Expect: "(?s)first.*a.txt", Calls: []Call{Verdict(true, "goal")}}, "I have looked.")
+	w.Lead(Plan(Task("T1", "Write it", nil)), Delegate(), "I wait.", Seal(), "Done.")
+	out := w.Run("--check", held, "Write it down.")
+	b := w.Board()
+	if out.Code != 0 || b.State != pawl.MissionSealed {
+		t.Fatalf("exit %d, the mission is %s\n%s\n%s", out.Code, b.State, out.Stderr, w.reported(b))
+	}
+	for _, s := range b.Team {
+		if text := w.conversation(s.ID); strings.HasPrefix(s.Title, "Review") && strings.Contains(text, "copy.txt\n") && !strings.Contains(text, "BUNTING") {
+			t.Errorf("the reviewer saw\n%s", text)
+		}
+	}
+	if files := w.Git("ls-tree", "-r", "--name-only", b.Mission.Branch); files != "a.txt\nnotes.txt\nother.txt" {
+		t.Errorf("merged was %s", files)
+	}
+	w.clean()
+}
