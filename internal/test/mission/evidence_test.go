@@ -132,7 +132,7 @@ var evidence = []story{
 				w.As("worker:"+id+":1", rewrite("note.txt", id+"\n"), "It is written.")
 				w.As("worker:"+id, Shell("true"), "The conflict is settled.") // it leaves the marks
 			}
-			w.Lead(Plan(Task("T1", "Write it", []string{"a"}), Task("T2", "Write it too", []string{"b"})), Delegate(), "I wait.", Seal(), gaveUp(), "It is blocked.")
+			w.Lead(Plan(Task("T1", "Write it", nil), Task("T2", "Write it too", nil)), Delegate(), "I wait.", Seal(), gaveUp(), "It is blocked.")
 		},
 		want:    []string{"T merged", "T back: conflict", "T back: conflict", "T back: conflict", "blocked by commander"},
 		refused: []string{"seal: Sync issue, "},
