@@ -18,7 +18,7 @@ import (
 func (x *experiments) leaveOut(ctx context.Context) error {
 	files := slices.DeleteFunc(x.withRole(product, data), func(p string) bool { return !x.behaves(p) })
 	const most = 8
-	if len(files) == 0 || len(files)+len(x.withRole(text, setting)) < 2 {
+	if len(files) == 0 || len(files)+len(x.withRole(text)) < 2 {
 		return nil
 	}
 	like := map[string]*side{}
