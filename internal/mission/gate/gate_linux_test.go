@@ -91,7 +91,7 @@ func TestOtherTools(t *testing.T) {
 func cacheSeen(t *testing.T) (by []string) {
 	t.Helper()
 	w := newTestRepo(t)
-	script := `cat "$XDG_CACHE_HOME/by" 2>/dev/null; cat by >"$XDG_CACHE_HOME/by"`
+	script := `cat "$XDG_CACHE_HOME/by" 2>/dev/null; cat by >"$XDG_CACHE_HOME/by"; touch "$XDG_CACHE_HOME/left-by-$(cat by)"`
 	g, criteria := w.gate(w.commit(map[string]string{"by": "base"}), pawl.Criteria{}, []pawl.Check{{ID: "c", Kind: pawl.CheckOther, Args: []string{"sh", "-c", script}}})
 	g.Seed = t.TempDir()
 	for _, name := range []string{"one", "two"} {
@@ -103,13 +103,13 @@ func cacheSeen(t *testing.T) (by []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(by, string(kept))
+	return append(append(by, string(kept)), namesIn(t, filepath.Join(g.Seed, "cache"))...)
 }
 
 // A cache goes from the base to a commit, and never back nor on to the next.
 func TestCachesFlowOneWay(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"", "base", "base", "base"}, cacheSeen(t)); diff != "" {
+	if diff := cmp.Diff([]string{"", "base", "base", "base", "by", "left-by-base"}, cacheSeen(t)); diff != "" {
 		t.Error(diff)
 	}
 }
