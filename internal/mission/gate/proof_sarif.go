@@ -17,6 +17,7 @@ var sarifRules = []sarif.Rule{
 	{ID: "old-tests", About: "A test of the base does not hold on the new code."},
 	{ID: "tests-weaker", About: "The changed tests notice less than those of the base."},
 	{ID: "unread", About: "No check reads the file."},
+	{ID: "vacuous", About: "The new tests pass whatever they expect."},
 	{ID: "blind", About: "The checks do not notice a failing test or a wrong expectation."},
 	{ID: "pinned", About: "The tests depend on the text of the code."},
 	{ID: "elsewhere", About: "The result depends on where the tests run."},

@@ -31,7 +31,7 @@ func proven(secret string) []pawl.Body {
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}},
 		pawl.TurnStarted{Prompt: 3},
 		gate, first, second, third,
-		pawl.GateResult{Round: 1, Candidate: "c0", Tree: "t0"},
+		pawl.GateResult{Round: 1, Candidate: "c0", Tree: "t0", Verdict: "proven"},
 		pawl.Sealed{Round: 1, Candidate: "c0", Tree: "t0", Criteria: gate.Hash, Chain: third.Hash},
 	}
 }
