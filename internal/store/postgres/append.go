@@ -25,7 +25,7 @@ const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
 			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, mission, parent, dir, created, owner)
 		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
-		ON CONFLICT (id) DO NOTHING`
+		ON CONFLICT DO NOTHING`
 
 	changeSession = `UPDATE sessions SET head = $3, input = input + $9, output = output + $10, reasoning = reasoning + $11,
 			cache_read = cache_read + $12, cache_write = cache_write + $13, cost = cost + $14,

@@ -91,7 +91,7 @@ func TestGuideWorkflows(t *testing.T) {
 			}
 		}
 	}
-	if workflows != 2 {
-		t.Errorf("%d workflows were looked at, want 2", workflows)
+	if workflows != 3 {
+		t.Errorf("%d workflows were looked at, want 3", workflows)
 	}
 }
