@@ -4,11 +4,15 @@ package cli
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -179,6 +183,8 @@ func runExample(t *testing.T, line string) (out string, code int, alive bool) {
 	if err := os.WriteFile(script, []byte(replies), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	writeKey(t, filepath.Join(home, "gate-key.pem"))
+	shareToolchains(t, home)
 	run := func(ctx context.Context, text string) (string, error) {
 		cmd := exec.CommandContext(ctx, "bash", "-c", text)
 		cmd.Dir = dir
@@ -214,4 +220,33 @@ func runExample(t *testing.T, line string) (out string, code int, alive bool) {
 		code = exit.ExitCode()
 	}
 	return out, code, ctx.Err() != nil
+}
+
+// writeKey writes a new key, with which an example signs.
+func writeKey(t *testing.T, path string) {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shareToolchains lets the gates of all examples use one compiled standard library.
+func shareToolchains(t *testing.T, home string) {
+	t.Helper()
+	shared, cache := filepath.Join(os.TempDir(), "pawl-test-toolchains-"+strconv.Itoa(os.Getuid())), filepath.Join(home, ".cache", "pawl")
+	err := errors.Join(os.MkdirAll(shared, 0o700), os.MkdirAll(cache, 0o700))
+	if err == nil {
+		err = os.Symlink(shared, filepath.Join(cache, "toolchains"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
