@@ -65,7 +65,12 @@ func (a *attackEnv) mission() *mission {
 	data, cache := filepath.Join(m.base, "data"), filepath.Join(a.home, ".cache", "pawl")
 	a.write(filepath.Join(data, "secret"), marker+"\n")
 	a.write(filepath.Join(cache, "tmp", "other", "secret"), marker+"\n")
-	for _, dir := range []string{data, cache, filepath.Join(cache, "tmp"), filepath.Join(cache, "tmp", "other")} {
+	for _, name := range []string{"mine", "other"} { // as for workers from another host: no rules and hooks of a project apply
+		file := filepath.Join(data, "guards", name+".json")
+		a.write(file, `{"checkout":"","project":"","dir":"","trusted":[]}`+"\n")
+		a.ok(os.Chmod(file, 0o600))
+	}
+	for _, dir := range []string{data, filepath.Join(data, "guards"), cache, filepath.Join(cache, "tmp"), filepath.Join(cache, "tmp", "other")} {
 		a.ok(os.Chmod(dir, 0o700))
 	}
 	trees := m.trees()
