@@ -221,7 +221,7 @@ race-all: services $(GOPLS) $(TSLS) $(MCP) ## run all unit tests with the race d
 	$(RACE) && export CGO_ENABLED && $(GOTEST) -race -count=1 -timeout 30m ./...
 
 gate-corpus: ## run the gate's experiments on the whole corpus of changes, and compile its mutants; needs cargo, a JDK, PHP and pytest
-	PAWL_TEST_CORPUS=all go test -tags cheats -count=1 -timeout 120m -run '^TestCorpus' ./internal/mission/gate/
+	go test -tags cheats -count=1 -timeout 120m -run '^TestCorpus' ./internal/mission/gate/
 	go test -tags cheats -count=1 -timeout 60m -run '^TestCompilersAccept$$' ./internal/mission/gate/mutate/
 
 fuzz: ## run the fuzzers, FUZZTIME each (60s)

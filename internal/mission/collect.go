@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/gate"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
@@ -242,7 +243,7 @@ func (c *Control) check(ctx context.Context, b missionapi.Journal, f *resources,
 		faults, err = f.gate.Check(ctx, *b.Mission().Criteria, commit, onRun)
 		return err
 	})
-	if errors.Is(err, pawl.ErrUnavailable) && ctx.Err() == nil { // the setup check fails on this tree
+	if errors.Is(err, experiment.ErrSetup) {
 		return []pawl.GateFault{{Rule: "setup-failed", Text: err.Error()}}, nil
 	}
 	return faults, err
@@ -267,7 +268,7 @@ func (f *resources) recording(ctx context.Context, b missionapi.Journal, example
 			cancel(err)
 		}
 	})
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := context.Cause(ctx); cause != nil { // also if the last run was not recorded
 		return cause
 	}
 	return err

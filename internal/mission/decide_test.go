@@ -133,7 +133,7 @@ func TestStanding(t *testing.T) {
 		want, not []string
 	}{
 		"all is merged": {mission(3, at("T1", pawl.PhaseMerged)), []string{"not done", "call seal"}, []string{"faults", "open"}},
-		"faults":        {failed, []string{"call seal", "mend them first"}, nil},
+		"faults":        {failed, []string{"call seal", "fix them first"}, nil},
 		"open ones":     {returned, []string{"T2 came back (check) after 3 attempts", "it fails", "untrusted", "- T2: returned\n", "- T3: queued, after T2\n", "call block"}, []string{"call seal", "T9", "- T1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func openWork(m *pawl.Mission) string {
 	if len(open) == 0 {
 		b.WriteString(" All tasks are merged: call seal, or plan what is missing.")
 		if m.Gate != nil && len(m.Gate.Faults) > 0 {
-			b.WriteString(" The gate has found faults in what is merged: mend them first.")
+			b.WriteString(" The gate has found faults in what is merged: fix them first.")
 		}
 		return b.String()
 	}

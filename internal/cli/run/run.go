@@ -161,13 +161,8 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	if f.newSession() {
 		after = 0 // show the session from the beginning
 	}
-	seq, err := a.Send(ctx, s.ID, prompt)
-	switch {
-	case errors.Is(err, pawl.ErrBusy):
-		return fault.New(pawl.ErrBusy, "cannot send the prompt: %w", err).Hint("Use --if-busy=queue or --if-busy=steer, or run `pawl resume %s` if it was interrupted.", s.ID)
-	case err != nil && seq == 0 && f.newSession():
-		return errors.Join(err, a.Delete(ctx, s.ID)) // no turn was started
-	case err != nil:
+	seq, err := f.send(ctx, a, s.ID, prompt)
+	if err != nil {
 		return err
 	}
 	if schema == nil {
@@ -176,6 +171,18 @@ func (f *Flags) Run(cmd *cobra.Command, args []string) error {
 	p := f.Printer(cmd)
 	res, err := schema.Follow(cmd, a, s, after, p, f.Asker(cmd, a), prompt, seq)
 	return turn.EndSession(cmd, a, s.ID, f.finish(p, res, err))
+}
+
+// send sends the prompt. It deletes a new session in which no turn was started.
+func (f *Flags) send(ctx context.Context, a *app.App, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
+	seq, err := a.Send(ctx, id, p)
+	switch {
+	case errors.Is(err, pawl.ErrBusy):
+		return seq, fault.New(pawl.ErrBusy, "cannot send the prompt: %w", err).Hint("Use --if-busy=queue or --if-busy=steer, or run `pawl resume %s` if it was interrupted.", id)
+	case err != nil && seq == 0 && f.newSession():
+		return seq, errors.Join(err, a.Delete(ctx, id))
+	}
+	return seq, err
 }
 
 // startMission runs a mission, as /mission does in the terminal UI.

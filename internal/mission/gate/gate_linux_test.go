@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission/gate/experiment"
+	"github.com/pawl-dev/pawl/internal/security/sandbox"
 )
 
 // report is a check whose tests are those that a file names, with their results.
@@ -68,6 +71,25 @@ func TestCheck(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(g.Dir); err != nil || len(entries) > 0 {
 		t.Errorf("left in the directory: %v, %v", entries, err)
+	}
+}
+
+// TestSetupFails checks that a setup that fails on a commit differs from a sandbox that cannot start.
+func TestSetupFails(t *testing.T) {
+	t.Parallel()
+	w := newTestRepo(t)
+	checks := reportChecks()
+	checks[0].Args = []string{"sh", "-c", "test ! -e broken && touch prepared"}
+	g, criteria := w.gate(w.commit(map[string]string{"tests": "TestA pass\n"}), pawl.Criteria{}, checks)
+	if _, err := g.Check(t.Context(), criteria, w.commit(map[string]string{"broken": "x"}), nil); !errors.Is(err, experiment.ErrSetup) {
+		t.Errorf("a setup that fails: %v", err)
+	}
+	g.Sandbox = func(ctx context.Context, _ []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error) {
+		return inSandbox(ctx, []string{"sh", "-c", "echo 'pawl: sandbox: no view' >&2; exit 126"}, p, hosts)
+	}
+	_, err := g.Check(t.Context(), criteria, w.commit(map[string]string{"more": "x"}, "broken"), nil)
+	if !errors.Is(err, pawl.ErrUnavailable) || errors.Is(err, experiment.ErrSetup) {
+		t.Errorf("a sandbox that cannot start: %v", err)
 	}
 }
 

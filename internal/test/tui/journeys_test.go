@@ -206,10 +206,10 @@ func TestIsolateChanged(t *testing.T) {
 	x.Await("· isolated")
 	x.Keys("C-d")
 	if code := x.ended(); code != 0 {
-		t.Errorf("exit %d", code)
+		t.Errorf("exit %d:\n%s", code, x.Screen())
 	}
 	if left, err := os.ReadDir(filepath.Join(w.Data, "isolated")); err != nil || len(left) > 0 {
-		t.Errorf("the view without changes is left: %v, %v", left, err)
+		t.Errorf("the view without changes is left: %v, %v\n%s", left, err, x.Screen())
 	}
 }
 

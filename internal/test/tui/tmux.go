@@ -150,9 +150,17 @@ func (x *Terminal) Kill() {
 func (x *Terminal) ended() int {
 	x.t.Helper()
 	for deadline := time.Now().Add(*maxWait); time.Now().Before(deadline); time.Sleep(poll) { // nothing tells when a screen changes
-		if state := strings.Fields(x.tmux("", "display-message", "-p", "-t", "pawl", "#{pane_dead} #{pane_dead_status}")); state[0] == "1" {
-			code, _ := strconv.Atoi(state[len(state)-1]) // none after a signal
+		dead, status, _ := strings.Cut(strings.TrimSpace(x.tmux("", "display-message", "-p", "-t", "pawl", "#{pane_dead} #{pane_dead_status}#{pane_dead_signal}")), " ")
+		switch {
+		case dead == "1" && status != "":
+			code, _ := strconv.Atoi(status) // a signal may have a name
 			return code
+		case dead == "1": // tmux 3.3 does not always notice the signal that tells it to ask for the status
+			server, err := strconv.Atoi(strings.TrimSpace(x.tmux("", "display-message", "-p", "#{pid}")))
+			if err != nil {
+				x.t.Fatal(err)
+			}
+			_ = syscall.Kill(server, syscall.SIGCHLD) // the next status tells whether it helped
 		}
 	}
 	x.t.Fatalf("pawl has not ended:\n%s", x.Screen())

@@ -19,6 +19,11 @@ import (
 // lockFile is the descriptor through which an isolated process keeps its view locked.
 const lockFile = 3
 
+const (
+	lockTimeout = 10 * time.Second
+	lockPoll    = 10 * time.Millisecond
+)
+
 // Inside returns the name of the view that this process sees, or "".
 func Inside() string {
 	name := os.Getenv(namespace.IsolatedVar)
@@ -35,7 +40,7 @@ func (v View) Run(dir string, args []string, foreground bool) (code int, err err
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, held.Close()) }()
+	defer func() { err = errors.Join(err, held.Close(), v.awaitLock()) }()
 	if err := v.notApplied(); err != nil {
 		return 0, err
 	}
@@ -79,6 +84,17 @@ func (v View) Run(dir string, args []string, foreground bool) (code int, err err
 		return exit.ExitCode(), nil
 	}
 	return 0, err
+}
+
+// awaitLock waits until the view can be locked. A process that Pawl was starting when it ended
+// keeps the view locked until it executes its program.
+func (v View) awaitLock() error {
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(lockPoll) {
+		err := v.locked(func(*os.File) error { return nil })
+		if !errors.Is(err, ErrInUse) || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // command returns a call of Pawl on the view, which the file keeps locked.

@@ -11,7 +11,7 @@ import (
 
 // underTest matches code that asks whether it runs under test.
 var underTest = regexp.MustCompile(`testing\.Testing\(\)|PYTEST_|["']pytest["']|["']unittest["']|["']_pytest|NODE_ENV|JEST_WORKER|require\.cache|VITEST|NODE_TEST_CONTEXT|\.test["'` + "`" + `]|flag\.Lookup\("test|inspect\.(stack|currentframe)|sys\._getframe|runtime\.Callers?\b|` +
-	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|StackWalker|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL|\*/tmp\.|["']/tmp|\b/tmp/\*`)
+	`[Gg]etenv\(["']CI|environ.*["']CI["']|env\.CI\b|env\(\s*"CI"|\$\{?CI\b|cfg!\(test\)|cfg!\(debug_assertions\)|getStackTrace|StackWalker|new Error\(\)\.stack|debug_backtrace|BATS_|GITHUB_ACTIONS|MAKELEVEL|CARGO_MANIFEST|PAWL|\*/tmp\.|/tmp/\*\)|(startswith|startsWith|starts_with|HasPrefix|Contains|includes|strncmp)\([^)]*["']/tmp`)
 
 var (
 	// place matches code that asks where it runs, who runs it or what was loaded, and testWord a word of tests.

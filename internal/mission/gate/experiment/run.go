@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,9 @@ func (x *experiments) runAll(ctx context.Context, v *variant, checks []pawl.Chec
 	return all, nil
 }
 
+// ErrSetup means that a setup check failed.
+var ErrSetup = errors.New("nothing can be checked")
+
 // setUp runs the setup checks of a side in its own directory, for all variants of it.
 func (x *experiments) setUp(ctx context.Context, s *side) error {
 	for _, c := range x.Checks {
@@ -111,7 +115,7 @@ func (x *experiments) setUp(ctx context.Context, s *side) error {
 		}
 		x.ran(r)
 		if !r.OK() {
-			return fault.New(pawl.ErrUnavailable, "setup check %s failed on the %s (%s), so nothing can be checked:\n%s", c.ID, s.name, r.Ended(), r.Tail)
+			return fault.New(pawl.ErrUnavailable, "setup check %s failed on the %s (%s), so %w:\n%s", c.ID, s.name, r.Ended(), ErrSetup, r.Tail)
 		}
 	}
 	return nil
