@@ -48,6 +48,10 @@ type TaskState struct {
 	Text    string       `json:"text,omitempty"`    // the evidence for that
 	Began   time.Time    `json:"began,omitzero"`    // start of the newest attempt
 	Ended   time.Time    `json:"ended,omitzero"`
+
+	Took    time.Duration `json:"took,omitempty"` // of all attempts that have ended
+	Usage   Usage         `json:"usage,omitzero"` // of the workers of all attempts; only a Board has it
+	Workers []SessionID   `json:"-"`              // of all attempts
 }
 
 // TaskPhase is the phase of a task.
@@ -242,6 +246,7 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 		return fmt.Errorf("attempt %d at task %s follows attempt %d", b.Attempt, b.Task, t.Attempt)
 	}
 	t.Phase, t.Attempt, t.Worker, t.Base, t.From, t.Began = PhaseRunning, b.Attempt, b.Worker, b.Base, b.From, e.At
+	t.Workers = append(slices.Clip(t.Workers), b.Worker) // a clone has the same array
 	m.Attempts++
 	m.Team = append(m.Team, b.Worker)
 	return nil
@@ -262,6 +267,7 @@ func (m *Mission) merge(e Event, b TaskMerged) error {
 		return err
 	}
 	t.Phase, t.Commit, t.Outside, t.Ended, t.Why, t.Text = PhaseMerged, b.Commit, b.Outside, e.At, "", ""
+	t.Took += e.At.Sub(t.Began)
 	if b.Commit != m.Tip {
 		m.Tip, m.Gate = b.Commit, nil
 	}
@@ -275,6 +281,7 @@ func (m *Mission) giveBack(e Event, b TaskReturned) error {
 		return err
 	}
 	t.Why, t.Text, t.Base, t.From, t.Ended = b.Why, b.Text, b.Base, b.From, e.At
+	t.Took += e.At.Sub(t.Began)
 	t.Phase = PhaseQueued
 	switch b.Why {
 	case ReturnStopped:

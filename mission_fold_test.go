@@ -80,6 +80,22 @@ func TestMissionSealed(t *testing.T) {
 	}
 }
 
+// TestTaskTook checks that a task has the time and the workers of all its attempts.
+func TestTaskTook(t *testing.T) {
+	t.Parallel()
+	again := sealedMission()[:11] // one second between events: it started at 8, and returns at 11
+	again = append(again, TaskReturned{Task: "one", Attempt: 1, Why: ReturnCheck}, TaskStarted{Task: "one", Attempt: 2, Worker: workerB, Base: "c0", From: "c0"},
+		TaskMerged{Task: "one", Attempt: 2, Commit: "c1"})
+	h, err := foldEvents(eventsOf(again...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := h.Mission().Task("one")
+	if diff := cmp.Diff([]SessionID{workerA, workerB}, task.Workers); diff != "" || task.Took != 4*time.Second {
+		t.Errorf("%s: %s", task.Took, diff)
+	}
+}
+
 // edit tampers with a complete mission.
 type edit func([]Body) []Body
 

@@ -40,6 +40,9 @@ type TaskReport struct {
 	Attempt int               `json:"attempt"`
 	Commit  string            `json:"commit,omitempty"`
 	Why     pawl.ReturnReason `json:"why,omitempty"` // why the latest attempt was returned
+	Took    time.Duration     `json:"took"`          // of all attempts that have ended
+	Usage   pawl.Usage        `json:"usage"`         // of their workers
+	CostUSD float64           `json:"cost_usd"`
 }
 
 // NewReport builds a report.
@@ -59,7 +62,10 @@ func NewReport(b pawl.Board, e Evidence) Report {
 		r.Blocked = m.Blocked.Reason
 	}
 	for _, t := range m.Tasks {
-		r.Tasks = append(r.Tasks, TaskReport{ID: t.Task.ID, Title: t.Task.Title, Phase: t.Phase, Attempt: t.Attempt, Commit: t.Commit, Why: t.Why})
+		r.Tasks = append(r.Tasks, TaskReport{
+			ID: t.Task.ID, Title: t.Task.Title, Phase: t.Phase, Attempt: t.Attempt, Commit: t.Commit, Why: t.Why,
+			Took: t.Took, Usage: t.Usage, CostUSD: t.Usage.Cost.Dollars(),
+		})
 	}
 	return r
 }
@@ -109,9 +115,9 @@ func (r Report) Markdown() string {
 	for _, row := range r.facts() {
 		fmt.Fprintf(&b, "- %s: %s\n", row[0], cell(row[1]))
 	}
-	b.WriteString("\n## Tasks\n\n| Task | Title | State | Attempts | Commit |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Tasks\n\n| Task | Title | State | Attempts | Time | Cost | Commit |\n|---|---|---|---|---|---|---|\n")
 	for _, t := range r.Tasks {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, humanize.Commit(t.Commit))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %s |\n", cell(t.ID), cell(t.Title), cell(state(t)), t.Attempt, humanize.Clock(t.Took), spent(t.Usage), humanize.Commit(t.Commit))
 	}
 	if len(r.Evidence.Reviews) > 0 {
 		b.WriteString("\n## Reviews\n")
@@ -169,7 +175,7 @@ func cell(text string) string {
 var reportText string
 
 var reportPage = export.Page(reportText, template.FuncMap{
-	"line": sanitize.Line, "words": sanitize.Text, "title": title, "state": state, "holds": holds, "commit": humanize.Commit,
+	"line": sanitize.Line, "words": sanitize.Text, "title": title, "state": state, "holds": holds, "commit": humanize.Commit, "clock": humanize.Clock, "spent": spent,
 	"said": func(v pawl.Reviewed) string { line, _ := humanize.Mission(v); return title(line) },
 })
 

@@ -137,7 +137,7 @@ func sampleReport(t *testing.T) Report {
 		Mission: pawl.Mission{
 			Order: pawl.MissionOrder{Goal: "make it fast\n" + attack}, Began: time.Unix(0, 0), Criteria: &fixed, Branch: "pawl/mission-m", Tip: "c2",
 			Tasks: []pawl.TaskState{
-				{Task: pawl.Task{ID: "T1", Title: "one " + attack}, Phase: pawl.PhaseMerged, Attempt: 2, Commit: "c2aaaaaaaaaa"},
+				{Task: pawl.Task{ID: "T1", Title: "one " + attack}, Phase: pawl.PhaseMerged, Attempt: 2, Commit: "c2aaaaaaaaaa", Took: 90 * time.Second, Usage: pawl.Usage{Output: 700, Cost: pawl.MoneyOf(0.25)}},
 				{Task: pawl.Task{ID: "T2", Title: "two"}, Phase: pawl.PhaseDropped, Attempt: 1, Why: pawl.ReturnCheck},
 			},
 			Sealed: &pawl.Sealed{Candidate: "c2"},
@@ -153,14 +153,14 @@ func TestReport(t *testing.T) {
 	text, page := r.Markdown(), r.HTML()
 	for _, want := range []string{
 		"**Sealed**: make it fast <script>", "The gate passed on c2, in round 2.", "- Branch: pawl/mission-m", "- Cost: $0.50, 1.2k tokens",
-		"- Evidence chain: verified, 4 links, ends with sha256:", "| merged | 2 | c2aaaaaa |", "| T2 | two | dropped (returned: check) | 1 |  |",
+		"- Evidence chain: verified, 4 links, ends with sha256:", "| merged | 2 | 1m 30s | $0.25, 700 tokens | c2aaaaaa |", "| T2 | two | dropped (returned: check) | 1 | 0s | $0.00, 0 tokens |  |",
 		"Review passed (session R)", "**Proven: 1 check, 4 of 4 mutants killed (c2)**",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"<strong>Sealed</strong>: make it fast", "<h2>Gate</h2>\n<p><strong>Proven: 1 check, 4 of 4 mutants killed (c2)</strong>", "<td>merged</td><td>2</td><td>c2aaaaaa</td>"} {
+	for _, want := range []string{"<strong>Sealed</strong>: make it fast", "<h2>Gate</h2>\n<p><strong>Proven: 1 check, 4 of 4 mutants killed (c2)</strong>", "<td>merged</td><td>2</td><td>1m 30s</td><td>$0.25, 700 tokens</td><td>c2aaaaaa</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

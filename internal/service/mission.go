@@ -148,8 +148,25 @@ func (s *Service) Mission(ctx context.Context, id pawl.SessionID) (pawl.Board, e
 	if err := s.stopAbandoned(ctx, &board); err != nil {
 		return pawl.Board{}, err
 	}
-	board.Team, err = s.team(ctx, id, mission)
-	return board, err
+	if board.Team, err = s.team(ctx, id, mission); err != nil {
+		return pawl.Board{}, err
+	}
+	addTaskUsage(&board)
+	return board, nil
+}
+
+// addTaskUsage adds what the workers of each task have used.
+func addTaskUsage(b *pawl.Board) {
+	used := map[pawl.SessionID]pawl.Usage{}
+	for _, row := range b.Team {
+		used[row.ID] = row.Usage
+	}
+	for i := range b.Mission.Tasks {
+		t := &b.Mission.Tasks[i]
+		for _, worker := range t.Workers {
+			t.Usage = t.Usage.Add(used[worker])
+		}
+	}
 }
 
 // stopAbandoned makes a board say that nobody works on the mission if its process was killed or it was stopped. Its

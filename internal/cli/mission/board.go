@@ -61,19 +61,14 @@ func (b board) elapsed() time.Duration {
 
 func (b board) tasks(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "TASK\tSTATE\tATTEMPT\tTIME\tWORKER\tTITLE")
+	fmt.Fprintln(t, "TASK\tSTATE\tATTEMPT\tTIME\tCOST\tTOKENS\tWORKER\tTITLE")
 	for _, s := range b.Mission.Tasks {
-		try, who, long := "-", "-", "-"
+		try, long, cost, tokens, who := "-", "-", "-", "-", "-"
 		if s.Attempt > 0 {
 			try, who = fmt.Sprint(s.Attempt), string(s.Worker)
+			long, cost, tokens = humanize.Clock(b.took(s)), humanize.Dollars(s.Usage.Cost), humanize.Short(s.Usage.Tokens())
 		}
-		switch {
-		case s.Phase == pawl.PhaseRunning:
-			long = humanize.Clock(b.now.Sub(s.Began))
-		case !s.Ended.IsZero():
-			long = humanize.Clock(s.Ended.Sub(s.Began))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(s.Task.ID), s.Phase, try, long, who, humanize.FirstLine(s.Task.Title, 60))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(s.Task.ID), s.Phase, try, long, cost, tokens, who, humanize.FirstLine(s.Task.Title, 60))
 	}
 	_ = t.Flush() // writing to memory does not fail
 	for _, s := range b.Mission.Tasks {
@@ -81,6 +76,14 @@ func (b board) tasks(w io.Writer) {
 			fmt.Fprintf(w, "%s returned: %s: %s\n", sanitize.Line(s.Task.ID), s.Why, humanize.FirstLine(s.Text, 200))
 		}
 	}
+}
+
+// took returns how long all attempts at a task have taken together.
+func (b board) took(s pawl.TaskState) time.Duration {
+	if s.Phase == pawl.PhaseRunning {
+		return s.Took + b.now.Sub(s.Began)
+	}
+	return s.Took
 }
 
 // spent describes what the whole team has used, and the limits of a turn.

@@ -24,8 +24,8 @@ func TestBoard(t *testing.T) {
 	b.Mission = pawl.Mission{
 		Order: pawl.MissionOrder{Goal: "make it \x1b[2Jfast"}, Began: at(0), Branch: "pawl/mission-m", Tip: "1a2b3c4d5e6f", Round: 1,
 		Tasks: []pawl.TaskState{
-			{Task: pawl.Task{ID: "T1", Title: "one"}, Phase: pawl.PhaseMerged, Attempt: 1, Worker: "W1", Began: at(0), Ended: at(5)},
-			{Task: pawl.Task{ID: "T2", Title: "two\x1b[2J"}, Phase: pawl.PhaseRunning, Attempt: 2, Worker: "W2", Began: at(80), Ended: at(70), Why: pawl.ReturnCheck, Text: "it fails\nhere"},
+			{Task: pawl.Task{ID: "T1", Title: "one"}, Phase: pawl.PhaseMerged, Attempt: 1, Worker: "W1", Began: at(0), Ended: at(5), Took: 5 * time.Minute, Usage: pawl.Usage{Input: 2000, Cost: pawl.MoneyOf(0.25)}},
+			{Task: pawl.Task{ID: "T2", Title: "two\x1b[2J"}, Phase: pawl.PhaseRunning, Attempt: 2, Worker: "W2", Began: at(80), Ended: at(70), Took: 15 * time.Minute, Usage: pawl.Usage{Output: 10}, Why: pawl.ReturnCheck, Text: "it fails\nhere"},
 			{Task: pawl.Task{ID: "T3", Title: "three"}, Phase: pawl.PhasePlanned},
 		},
 		Runs: []pawl.CheckRan{
@@ -37,10 +37,10 @@ func TestBoard(t *testing.T) {
 	want := `M  working  1h 30m
 make it \u{1b}[2Jfast
 
-TASK  STATE    ATTEMPT  TIME     WORKER  TITLE
-T1    merged   1        5m 00s   W1      one
-T2    running  2        10m 00s  W2      two\u{1b}[2J
-T3    planned  -        -        -       three
+TASK  STATE    ATTEMPT  TIME     COST   TOKENS  WORKER  TITLE
+T1    merged   1        5m 00s   $0.25  2k      W1      one
+T2    running  2        25m 00s  $0.00  10      W2      two\u{1b}[2J
+T3    planned  -        -        -      -       -       three
 T2 returned: check: it fails …
 
 branch: pawl/mission-m at 1a2b3c4d

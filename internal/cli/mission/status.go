@@ -24,8 +24,8 @@ func missionStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [id]",
 		Short: "Show the progress of a mission",
-		Long: `Show the progress of a mission: its tasks with their workers, returned tasks, the cost,
-the latest checks and gate results. Without an id, show the newest mission of this
+		Long: `Show the progress of a mission: its tasks with their time, cost and workers, returned
+tasks, the latest checks and gate results. Without an id, show the newest mission of this
 directory.
 
 With --watch, follow the mission until it ends. A terminal shows a live board; otherwise
