@@ -26,30 +26,39 @@ type Git struct {
 	version string
 }
 
-// Find searches PATH for git. It skips programs that the workspace or another user
-// could have placed: in relative directories, inside the workspace, or
-// world-writable.
+// Find searches PATH for git, like Program.
 func Find(ctx context.Context, workspace string) (*Git, error) {
+	bin, err := Program("git", workspace)
+	if err != nil {
+		return nil, err
+	}
+	g := &Git{bin: bin}
+	if err := g.readVersion(ctx); err != nil {
+		return nil, fmt.Errorf("find git: %w", err)
+	}
+	return g, nil
+}
+
+// Program searches PATH for a program and returns its real path. It skips programs that
+// the workspace or another user could have placed: in relative directories, inside the
+// workspace, or world-writable. It returns pawl.ErrNotFound if no such program exists.
+func Program(name, workspace string) (string, error) {
 	workspace, err := realPath(workspace)
 	if err != nil {
-		return nil, fmt.Errorf("find git: %w", err)
+		return "", fmt.Errorf("find %s: %w", name, err)
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		bin, err := filepath.EvalSymlinks(filepath.Join(dir, "git"))
+		bin, err := filepath.EvalSymlinks(filepath.Join(dir, name))
 		inside := within(bin, workspace) || within(resolved(dir), workspace)
 		if err != nil || inside || !program(bin) {
 			continue
 		}
-		g := &Git{bin: bin}
-		if err := g.readVersion(ctx); err != nil {
-			return nil, fmt.Errorf("find git: %w", err)
-		}
-		return g, nil
+		return bin, nil
 	}
-	return nil, fault.New(pawl.ErrNotFound, "git not found in PATH outside %s", workspace).Hint("Install git.")
+	return "", fault.New(pawl.ErrNotFound, "%s not found in PATH outside %s", name, workspace).Hint("Install %s.", name)
 }
 
 // Version returns git's version, such as 2.39.5.
