@@ -25,6 +25,7 @@ var sarifRules = []sarif.Rule{
 	{ID: "holds-with", About: "The tests of the base hold only together with this file."},
 	{ID: "under-test", About: "The code asks where it runs."},
 	{ID: "chance", About: "The code depends on chance."},
+	{ID: "discarded", About: "The code discards a value."},
 	{ID: "hard-coded", About: "The answers are copied from the tests."},
 	{ID: "inline-tests", About: "Tests inside the code changed."},
 	{ID: "no-tests", About: "No test passes on the changed code."},

@@ -20,6 +20,9 @@ var (
 	chance   = regexp.MustCompile(`\b(rand|random|mt_rand|randint|RANDOM|IntN|Intn|getpid)\b|Math\.random`)
 	decides  = regexp.MustCompile(`\bif\b|\bunless\b|\bwhile\b|\?|&&|\|\||\band\b|\bor\b`)
 
+	// discarded matches a statement that only keeps a compiler or linter from reporting an unused value.
+	discarded = regexp.MustCompile(`^(\(void\)\s*\w+\s*;|void \w+;?|_ = \w+;?|let _ = \w+;|del \w+)(\s*(//|#|/\*).*)?$`)
+
 	silenced = regexp.MustCompile(`(?i)//\s*nolint|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|eslint-disable|@ts-(ignore|nocheck|expect-error)|#\[allow\(|istanbul ignore|c8 ignore|pragma:\s*no cover|@SuppressWarnings|NOLINT|rubocop:disable|phpcs:ignore|shellcheck disable`)
 	unready  = regexp.MustCompile(`(?i)\b(TODO|FIXME|XXX|not implemented|NotImplemented|unimplemented!|todo!)`)
 )
@@ -42,9 +45,9 @@ func (x *experiments) addedLines(p string, do func(n int, line string)) {
 	}
 }
 
-// addNotes adds what a reviewer should look at. Only three kinds keep a change from being proven, because no experiment
-// sees them: code that asks whether it runs under test, answers that are copied from the tests, and tests that read the
-// history of the repository.
+// addNotes adds what a reviewer should look at. These kinds keep a change from being proven, because no experiment sees
+// them: code that asks whether it runs under test, depends on chance or discards a value, answers that are copied from the
+// tests, and tests that read the history of the repository.
 func (x *experiments) addNotes() {
 	expected := x.testLiterals()
 	for _, p := range x.withRole(product) {
@@ -54,6 +57,8 @@ func (x *experiments) addNotes() {
 				x.findLine(Question, "under-test", p, n, "%s:%d asks where it runs: does it behave the same without tests? %s", p, n, line)
 			case chance.MatchString(line) && decides.MatchString(line):
 				x.findLine(Question, "chance", p, n, "%s:%d depends on chance: is it right each time? %s", p, n, line)
+			case discarded.MatchString(line):
+				x.findLine(Question, "discarded", p, n, "%s:%d discards a value: must the result depend on it? %s", p, n, line)
 			case silenced.MatchString(line):
 				x.findLine(Note, "silenced", p, n, "%s:%d silences a check: %s", p, n, line)
 			case unready.MatchString(line):
