@@ -26,7 +26,10 @@ type missionFlags struct {
 	order    pawl.MissionOrder
 	criteria []string
 	checks   []string
-	server   string
+	issue    string // where it is
+
+	issueText string
+	server    string
 }
 
 // Command returns 'pawl mission' with its subcommands.
@@ -52,6 +55,7 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 		Example: `  pawl mission "add retries to the client, with tests"
   pawl mission --workers 5 --max-cost 20 "port the parser to the new lexer"
   pawl mission --criterion "no public name changes" --check "make check" "split package store"
+  pawl mission --issue https://github.com/owner/name/issues/7
   pawl mission --format json "fix the flaky tests" | jq -r .branch
   pawl mission status --watch`,
 		Args: cobra.ArbitraryArgs,
@@ -68,8 +72,9 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 	flags.StringArrayVar(&f.order.Protected, "protect", nil, "protect the files that match this `pattern` from changes (repeatable)")
 	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be changed or removed (repeatable)")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
+	flags.StringVar(&f.issue, "issue", "", "make an issue the goal: the `url` of one on GitHub or GitLab, a file, or - for standard input")
 	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
-	cli.GroupFlags(cmd, cli.FlagsTeam, "workers", "worker-model", "stuck")
+	cli.GroupFlags(cmd, cli.FlagsTeam, "issue", "workers", "worker-model", "stuck")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-test", "reviewer")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
 	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionVerifyCommand())
@@ -77,6 +82,12 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 }
 
 func (f *missionFlags) run(cmd *cobra.Command, args []string) error {
+	if f.issue != "" {
+		var err error
+		if f.issueText, err = loadIssue(cmd, f.issue); err != nil {
+			return err
+		}
+	}
 	n, err := f.mission(cmd, args)
 	if err != nil {
 		return cli.UsageError(cmd, err)
@@ -154,12 +165,12 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	if err := f.Check(); err != nil {
 		return n, err
 	}
-	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))
-	if n.Order.Goal == "" {
-		return n, errors.New("no goal given: pass it in quotes")
-	}
 	if meant := suggestCommand(cmd, args); meant != "" {
 		return n, fmt.Errorf("unknown command %q: did you mean `pawl mission %s`? A goal needs more than one word", args[0], meant)
+	}
+	n.Order.Goal = strings.TrimSpace(strings.Join(args, " "))
+	if n.Order.Goal == "" && f.issue == "" {
+		return n, errors.New("no goal given: pass it in quotes, or an issue with --issue")
 	}
 	for i, text := range f.criteria {
 		n.Order.Criteria = append(n.Order.Criteria, pawl.Criterion{ID: fmt.Sprintf("U%d", i+1), Text: text})
@@ -174,16 +185,21 @@ func (f *missionFlags) mission(cmd *cobra.Command, args []string) (pawl.NewMissi
 	if err := useMissionConfig(cmd, &n.Order); err != nil {
 		return n, err
 	}
+	var err error
+	if n.Dir, err = os.Getwd(); err != nil {
+		return n, err
+	}
+	if f.issue != "" {
+		n.Order.Goal = issueGoal(f.issue, f.issueText, n.Order.Goal)
+	}
 	if err := n.Order.Check(); err != nil {
 		return n, err
 	}
-	var err error
 	if n.Settings, err = f.Settings(); err != nil {
 		return n, err
 	}
 	n.Settings.Absent = !f.Attended(cmd)
-	n.Dir, err = os.Getwd()
-	return n, err
+	return n, nil
 }
 
 // suggestCommand returns the subcommand that a goal of one word was probably meant to be, or "".

@@ -66,6 +66,7 @@ var notRun = []struct {
 	{regexp.MustCompile(`^pawl auth log(in|out)`), "it would use the keyring of the person who runs the tests"},
 	{regexp.MustCompile(`script:/tmp/`), "it is part of a tutorial, which TestTutorial runs"},
 	{regexp.MustCompile(`^pawl skills (add|update)|^pawl sandbox --network|^pawl mcp (login|test|tools)|^pawl (auth test|models --local)`), "it talks to another host"},
+	{regexp.MustCompile(`^pawl mission --issue`), "it talks to another host, or needs the issue of the example"},
 	{regexp.MustCompile(`\\$`), "it continues on the next line: TestGuideScript compares it"},
 	{regexp.MustCompile(`--attach http|^pawl tenant|--tenant`), "it needs a server of the example's name, or PostgreSQL"},
 	{regexp.MustCompile(`^pawl run "(/mcp__|/tracker:|summarize @files:)`), "it needs the MCP server of the example"},
