@@ -20,7 +20,7 @@ const module = "github.com/pawl-dev/pawl"
 // packages of lower layers and its own subpackages, but no other package of its
 // own layer, so that each can be read and tested without the ones beside it.
 const (
-	layerBase      = iota // used by the API, and depends on nothing of the program
+	layerBase      = iota // depends on nothing of the program; the API may use it
 	layerAPI              // the root package
 	layerPrimitive        // used by utilities
 	layerPort             // an interface through which components meet, with its types
@@ -41,13 +41,14 @@ const (
 // layers maps packages to their layers. An entry covers the packages below it
 // that have no entry of their own.
 var layers = map[string]int{
-	"internal/fault":      layerBase,
-	"internal/strictjson": layerBase,
+	"internal/fault":             layerBase,
+	"internal/strictjson":        layerBase,
+	"internal/security/sanitize": layerBase,
 
 	".": layerAPI,
 
-	"internal/security/sanitize": layerPrimitive,
-	"internal/workspace/tree":    layerPrimitive,
+	"internal/humanize":       layerPrimitive,
+	"internal/workspace/tree": layerPrimitive,
 
 	"internal/mission/missionapi": layerPort, // what tools and the loop know of a mission
 	"internal/store":              layerPort, // the interface of the store, and what its implementations share
@@ -56,7 +57,6 @@ var layers = map[string]int{
 	"internal/api":                        layerUtility,
 	"internal/config/userfile":            layerUtility,
 	"internal/extension/frontmatter":      layerUtility,
-	"internal/humanize":                   layerUtility,
 	"internal/transcript":                 layerUtility,
 	"internal/tool/toolapi":               layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
 	"internal/security/namespace":         layerUtility, // what the user namespace of a process changes

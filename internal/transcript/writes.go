@@ -1,4 +1,4 @@
-// Package transcript derives from events what front ends show of a session.
+// Package transcript turns the events of a session into the items that front ends show.
 package transcript
 
 import (

@@ -1,6 +1,8 @@
 // Package export writes a session as Markdown or as one HTML page for people, and as
 // JSON lines for another pawl to import.
 //
+// The parts of the conversation that were undone are not shown, except in JSON lines.
+//
 // The contents of a session come from models, tools and files, and an export is opened
 // with other programs than pawl. So no text in it can imitate a part of the document
 // or become active.
@@ -16,12 +18,13 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Document is a session to export.
 type Document struct {
 	Session pawl.Session
-	Events  iter.Seq2[pawl.Event, error] // its log, which is read twice
+	Events  iter.Seq2[pawl.Event, error] // its log
 }
 
 // Limits of what is shown, in bytes.
@@ -94,52 +97,58 @@ type file struct {
 	pawl.File
 }
 
-// write writes a document. It reads the log first for the header.
+// write writes a document.
 func write(w writer, d Document) error {
-	h, err := headerOf(d)
-	if err != nil {
-		return err
-	}
-	if err := w.begin(h); err != nil {
-		return err
-	}
-	t := newRenderer(w)
+	h, t := header{}, transcript.New()
 	for e, err := range d.Events {
 		if err != nil {
 			return err
 		}
-		if err := t.event(e); err != nil {
-			return err
-		}
+		h.add(e)
+		t.Apply(e)
 	}
-	if err := t.rest(); err != nil {
+	h.describe(d.Session)
+	if err := w.begin(h); err != nil {
 		return err
+	}
+	turn := 0
+	for _, it := range t.Items() {
+		if it.Turn > turn {
+			turn = it.Turn
+			if err := w.block(block{Kind: turnBlock, Label: fmt.Sprintf("Turn %d", turn), Mark: stamp(it.At)}); err != nil {
+				return err
+			}
+		}
+		for _, b := range blocks(it) {
+			if err := w.block(b); err != nil {
+				return err
+			}
+		}
 	}
 	return w.end()
 }
 
-func headerOf(d Document) (header, error) {
-	s := d.Session
-	h := header{Title: line(s.Name(), 200)}
+// add adds what an event says about the session.
+func (h *header) add(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.SessionCreated:
+		if b.Forked != nil {
+			h.Facts = append(h.Facts, fact{"Forked from", fmt.Sprintf("%s, before event %d", line(string(b.Forked.Session), 100), b.Forked.At)})
+		}
+	case pawl.SessionSummarized:
+		h.Summary = line(b.Summary, 2000)
+	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
+		c, _ := e.Subagent()
+		h.Subagents = append(h.Subagents, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
+	default: // an item
+	}
+}
+
+// describe adds the title of the session and the facts about it.
+func (h *header) describe(s pawl.Session) {
+	h.Title = line(s.Name(), 200)
 	if h.Title == "" {
 		h.Title = line(string(s.ID), 100)
-	}
-	for e, err := range d.Events {
-		if err != nil {
-			return header{}, err
-		}
-		switch b := e.Body.(type) {
-		case pawl.SessionCreated:
-			if b.Forked != nil {
-				h.Facts = append(h.Facts, fact{"Forked from", fmt.Sprintf("%s, before event %d", line(string(b.Forked.Session), 100), b.Forked.At)})
-			}
-		case pawl.SessionSummarized:
-			h.Summary = line(b.Summary, 2000)
-		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := e.Subagent()
-			h.Subagents = append(h.Subagents, line(fmt.Sprintf("%s %s: %s", c.Subagent, c.Agent, c.Title), 300))
-		default: // rendered below
-		}
 	}
 	facts := []fact{
 		{"Session", line(string(s.ID), 100)}, {"Directory", line(s.Dir, 1000)}, {"Model", line(s.Model, 300)},
@@ -153,7 +162,6 @@ func headerOf(d Document) (header, error) {
 		facts = append(facts, fact{"Subagent of", line(string(s.Parent), 100)})
 	}
 	h.Facts = slices.DeleteFunc(append(facts, h.Facts...), func(f fact) bool { return f.Value == "" })
-	return h, nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

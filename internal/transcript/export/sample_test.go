@@ -68,7 +68,7 @@ func sample() []pawl.Event {
 		pawl.SessionSummarized{Summary: "The typo is fixed."},
 		pawl.CompactionAsked{Instructions: "Keep the names."},
 		pawl.Compacted{Asked: 27, Keep: 7, Text: "So far: all is well.", Before: 90_000, After: 12_000, Message: "it freed less than a fifth"},
-		pawl.UndoAsked{Undo: pawl.Undo{To: 4}, By: pawl.Actor{User: "ada"}},
+		pawl.UndoAsked{Undo: pawl.Undo{To: 4, Scope: pawl.ScopeFiles}, By: pawl.Actor{User: "ada"}},
 		pawl.Undone{Asked: 29, Changed: []string{"a.go"}},
 		pawl.UndoAsked{Undo: pawl.Undo{Redo: 30}},
 		pawl.Undone{Asked: 31, Refused: "a.go was changed since"},

@@ -1,0 +1,140 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-dev/pawl"
+)
+
+func callID(id pawl.CallID) string        { return "call_" + string(id) }
+func subagentID(id pawl.SessionID) string { return "subagent_" + string(id) }
+
+// call applies the events of tool calls.
+func (t *Transcript) call(c *Change, e pawl.Event) {
+	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of Apply
+	case pawl.CallStarted:
+		t.editCall(c, e, b.Call, func(it *Item) {
+			it.State, it.Call.Tool, it.Call.Started, it.Call.Unsafe = StateRunning, b.Tool, e.At, b.Unsafe
+			if len(b.Input) > 0 {
+				it.Call.Input = b.Input
+			}
+		})
+	case pawl.Progress:
+		t.progress(c, callID(b.Call), b.Text)
+	case pawl.Asked:
+		t.asked(c, e, b)
+	case pawl.Answered:
+		t.answered(c, b)
+	case pawl.CallFinished:
+		t.finished(c, e, b.Call, b.Status, b.Result)
+	case pawl.Spawned:
+		if !b.Background {
+			t.foreground[b.Call] = append(t.foreground[b.Call], subagentID(b.Subagent))
+		}
+		t.put(c, Item{ID: subagentID(b.Subagent), Kind: KindSubagent, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateRunning, Text: b.Title, Subagent: &b})
+	case pawl.TodosSet:
+		t.put(c, Item{ID: eventID(KindTodos, e), Kind: KindTodos, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateDone, Todos: b.Todos})
+	}
+}
+
+// editCall changes the item of a call, which may have begun before the oldest known event.
+func (t *Transcript) editCall(c *Change, e pawl.Event, id pawl.CallID, f func(it *Item)) {
+	if t.items[callID(id)] == nil {
+		t.put(c, Item{ID: callID(id), Kind: KindCall, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Call: &Call{ID: id}})
+	}
+	t.edit(c, callID(id), f)
+}
+
+func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pawl.CallStatus, r pawl.Result) {
+	t.editCall(c, e, id, func(it *Item) {
+		it.State, it.Text, it.Call.Ask = StateDone, "", ""
+		if status != pawl.CallDone || r.IsError {
+			it.State = StateFailed
+		}
+		if it.Call.Status, it.Call.Result = status, r; !it.Call.Started.IsZero() {
+			it.Took = e.At.Sub(it.Call.Started)
+		}
+	})
+	delete(t.output, callID(id))
+	for _, subagent := range t.foreground[id] {
+		t.edit(c, subagent, func(it *Item) { it.State = StateDone })
+	}
+	delete(t.foreground, id)
+}
+
+func (t *Transcript) asked(c *Change, e pawl.Event, b pawl.Asked) {
+	id := eventID(KindAsk, e)
+	t.asks[e.Seq] = id
+	t.put(c, Item{ID: id, Kind: KindAsk, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Ask: &Ask{Seq: e.Seq, Call: b.Call, Ask: b.Ask}})
+	t.edit(c, callID(b.Call), func(it *Item) { it.Call.Ask = id })
+}
+
+func (t *Transcript) answered(c *Change, b pawl.Answered) {
+	var call pawl.CallID
+	t.edit(c, t.asks[b.Ask], func(it *Item) {
+		it.State, it.By, it.Ask.Answer, call = StateDone, b.By, &b.Answer, it.Ask.Call
+		if b.Outcome != pawl.OutcomeAnswered {
+			it.State = StateFailed
+		}
+	})
+	delete(t.asks, b.Ask)
+	t.edit(c, callID(call), func(it *Item) { it.Call.Ask = "" })
+}
+
+// shell applies the events of the user's shell commands. An item moves to where its command starts.
+func (t *Transcript) shell(c *Change, e pawl.Event) {
+	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of Apply
+	case pawl.ShellAsked:
+		t.editShell(c, e, e.Seq, func(it *Item) {
+			it.By = b.By
+			it.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a map of strings cannot fail
+		})
+	case pawl.ShellStarted:
+		t.editShell(c, e, b.Asked, func(it *Item) {
+			it.Seq, it.Turn, it.State, it.Call.Started, it.Call.Unsafe = e.Seq, e.Turn, StateRunning, e.At, b.Unsafe
+		})
+	case pawl.ShellRan:
+		t.editShell(c, e, b.Asked, func(*Item) {})
+		t.finished(c, e, b.Asked.ShellCall(), b.Status, b.Result)
+	}
+}
+
+func (t *Transcript) editShell(c *Change, e pawl.Event, asked pawl.Seq, f func(it *Item)) {
+	t.editCall(c, e, asked.ShellCall(), func(it *Item) {
+		it.Call.Tool, it.Call.User = "bash", true
+		f(it)
+	})
+}
+
+// maxOutput bounds the output that is kept of a running call, in bytes.
+const maxOutput = 16 << 10
+
+// tail is the end of the output of a running call.
+type tail struct{ text strings.Builder }
+
+// progress adds output to a running call, of which it keeps the end.
+func (t *Transcript) progress(c *Change, id, text string) {
+	if t.items[id] == nil {
+		return
+	}
+	out := t.output[id]
+	if out == nil {
+		out = &tail{}
+		t.output[id] = out
+	}
+	if out.text.Len()+len(text) <= 2*maxOutput {
+		out.text.WriteString(text)
+		t.appendText(c, id, text, out.text.String())
+		return
+	}
+	whole := out.text.String() + text
+	start := max(0, len(whole)-maxOutput)
+	for start < len(whole) && !utf8.RuneStart(whole[start]) {
+		start++
+	}
+	out.text.Reset()
+	out.text.WriteString(whole[start:])
+	t.edit(c, id, func(it *Item) { it.Text = out.text.String() })
+}

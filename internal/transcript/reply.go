@@ -1,0 +1,186 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Positions of items that are not in the log, after those of the newest event.
+const (
+	streamedPart = 1_000
+	unsavedPart  = 1_000_000
+)
+
+// channels are the kinds of text that are streamed, in the order in which they are shown.
+var channels = []struct {
+	channel pawl.Channel
+	kind    Kind
+}{{pawl.ChannelReasoning, KindReasoning}, {pawl.ChannelText, KindText}}
+
+// reply applies the events of replies.
+func (t *Transcript) reply(c *Change, e pawl.Event) {
+	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of Apply
+	case pawl.ReplyStarted:
+		t.settle(c)
+		t.endRetry(c)
+		t.replySeq, t.replyAt = e.Seq, e.At
+	case pawl.Retried:
+		t.discard(c)
+		t.endRetry(c)
+		t.retry = eventID(KindNote, e)
+		with := ""
+		if b.Model != "" {
+			with = " with " + b.Model
+		}
+		t.note(c, e, Item{Level: LevelWarn, Until: e.At.Add(b.Wait),
+			Text: fmt.Sprintf("%s: retrying%s, attempt %d", cmp.Or(b.Message, string(b.Kind)), with, b.Attempt+1)})
+	case pawl.Replied:
+		t.replied(c, e, b)
+	case pawl.Delta:
+		t.delta(c, e, b)
+	}
+}
+
+// replyID returns the ID of the n-th part of a kind of the current reply. It is the same before
+// and after the reply is complete.
+func (t *Transcript) replyID(kind Kind, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("%s_%d", kind, t.replySeq)
+	}
+	return fmt.Sprintf("%s_%d_%d", kind, t.replySeq, n)
+}
+
+// delta appends to the streamed reply. After a gap it is ignored: the draft or the complete reply
+// fills the gap.
+func (t *Transcript) delta(c *Change, e pawl.Event, d pawl.Delta) {
+	if d.Reply != t.replySeq {
+		return
+	}
+	s := t.streams[d.Channel]
+	known := 0
+	if s != nil {
+		known = s.offset
+	}
+	if d.Offset > known {
+		t.missed = true
+		return
+	}
+	if known-d.Offset >= len(d.Text) {
+		return
+	}
+	text := d.Text[known-d.Offset:]
+	t.endRetry(c)
+	if s == nil {
+		s = &stream{at: e.At}
+		t.streams[d.Channel] = s
+		for i, ch := range channels {
+			if ch.channel == d.Channel {
+				s.item = t.replyID(ch.kind, 1)
+				t.put(c, Item{ID: s.item, Kind: ch.kind, Seq: t.last, Part: streamedPart + i, Turn: e.Turn, At: e.At, State: StateStreaming})
+			}
+		}
+		if d.Channel == pawl.ChannelText {
+			t.endReasoning(c, e)
+		}
+	}
+	s.text.WriteString(text)
+	s.offset += len(text)
+	t.appendText(c, s.item, text, s.text.String())
+}
+
+// endReasoning records how long the reasoning took.
+func (t *Transcript) endReasoning(c *Change, e pawl.Event) {
+	if s := t.streams[pawl.ChannelReasoning]; s != nil {
+		t.edit(c, s.item, func(it *Item) {
+			if it.Took == 0 {
+				it.Took = max(1, e.At.Sub(s.at))
+			}
+		})
+	}
+}
+
+// Missed reports whether a delta was missed since the last call. The caller then gets the draft of
+// the reply and calls Join.
+func (t *Transcript) Missed() bool {
+	missed := t.missed
+	t.missed = false
+	return missed
+}
+
+// Join merges a draft: the part of the reply from before the session was followed.
+func (t *Transcript) Join(d pawl.Draft) Change {
+	var c Change
+	e := pawl.Event{At: t.replyAt}
+	t.delta(&c, e, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelReasoning, Text: d.Reasoning})
+	t.delta(&c, e, pawl.Delta{Reply: d.Reply, Channel: pawl.ChannelText, Text: d.Text})
+	return c
+}
+
+// replied replaces the streamed reply by the complete one.
+func (t *Transcript) replied(c *Change, e pawl.Event, b pawl.Replied) {
+	t.endReasoning(c, e)
+	t.endRetry(c)
+	if t.replySeq == 0 { // the oldest known event is later
+		t.replySeq = e.Seq
+	}
+	took := t.items[t.replyID(KindReasoning, 1)]
+	streamed := t.streams
+	t.streams = map[pawl.Channel]*stream{}
+	count, kept := map[Kind]int{}, map[string]bool{}
+	for i, part := range b.Parts {
+		it := Item{Seq: e.Seq, Part: i, Turn: e.Turn, At: e.At, State: StateDone}
+		switch p := part.(type) {
+		case pawl.Text:
+			it.Kind, it.Text = KindText, p.Text
+		case pawl.Reasoning:
+			it.Kind, it.Text = KindReasoning, p.Text
+			if took != nil {
+				it.Took = took.Took
+			}
+		case pawl.ToolCall:
+			it.ID, it.Kind, it.State, it.Call = callID(p.ID), KindCall, StateWaiting, &Call{ID: p.ID, Tool: p.Name, Input: p.Input}
+		case pawl.ToolResult, pawl.File, pawl.Patch: // not in replies
+			continue
+		}
+		if it.Kind != KindCall {
+			if strings.TrimSpace(it.Text) == "" {
+				continue
+			}
+			count[it.Kind]++
+			it.ID = t.replyID(it.Kind, count[it.Kind])
+		}
+		kept[it.ID] = true
+		t.put(c, it)
+	}
+	for _, s := range streamed {
+		if !kept[s.item] {
+			t.remove(c, s.item)
+		}
+	}
+	t.replySeq = 0
+}
+
+// discard removes a streamed reply that is void.
+func (t *Transcript) discard(c *Change) {
+	for _, s := range t.streams {
+		t.remove(c, s.item)
+	}
+	clear(t.streams)
+}
+
+// settle ends a streamed reply that will not be completed.
+func (t *Transcript) settle(c *Change) {
+	for _, s := range t.streams {
+		t.edit(c, s.item, func(it *Item) { it.State = StateDone })
+	}
+	clear(t.streams)
+}
+
+// endRetry ends the pending retry.
+func (t *Transcript) endRetry(c *Change) {
+	t.edit(c, t.retry, func(it *Item) { it.Until = it.At })
+	t.retry = ""
+}

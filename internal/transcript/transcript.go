@@ -1,0 +1,199 @@
+package transcript
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/pawl-dev/pawl"
+)
+
+// Transcript turns the events of a session into items. Whoever applies the changes that Apply
+// returns to a set of items, by ID, has the same items at any time.
+type Transcript struct {
+	items  map[string]*Item
+	order  []*Item // by position, also what was undone
+	undone undone
+
+	replySeq   pawl.Seq // ReplyStarted of the reply that is streamed
+	replyAt    time.Time
+	streams    map[pawl.Channel]*stream
+	missed     bool
+	asks       map[pawl.Seq]string      // items of asks without an answer
+	output     map[string]*tail         // of running calls, by item
+	foreground map[pawl.CallID][]string // items of subagents that a running call waits for
+	retry      string                   // the item of the pending retry
+	turnAt     time.Time                // when the turn started
+	last       pawl.Seq                 // newest event of the log
+	unsaved    int                      // number of unsaved notes
+}
+
+// stream is the text of a channel of the reply that is streamed.
+type stream struct {
+	item   string
+	text   strings.Builder
+	offset int
+	at     time.Time
+}
+
+// Change is what an event changed.
+type Change struct {
+	Items    []Item   // new items, and those that replace one with the same ID
+	Removed  []string // the IDs of items that are no longer shown
+	Appended []Append // text that was added to items
+}
+
+// Append is text that is added to the end of an item's text.
+type Append struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// New returns an empty transcript.
+func New() *Transcript {
+	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]string{}, output: map[string]*tail{}, foreground: map[pawl.CallID][]string{}}
+}
+
+// Items returns the items that were not undone, in order.
+func (t *Transcript) Items() []Item {
+	list := make([]Item, 0, len(t.order))
+	for _, it := range t.order {
+		if !t.hidden(*it) {
+			list = append(list, *it)
+		}
+	}
+	return list
+}
+
+// Item returns an item that was not undone.
+func (t *Transcript) Item(id string) (Item, bool) {
+	it := t.items[id]
+	if it == nil || t.hidden(*it) {
+		return Item{}, false
+	}
+	return *it, true
+}
+
+// hidden reports whether an item was undone.
+func (t *Transcript) hidden(it Item) bool { return t.undone.has(it.Seq) }
+
+// put adds an item, or replaces the one with the same ID.
+func (t *Transcript) put(c *Change, it Item) {
+	if old := t.items[it.ID]; old != nil {
+		if old.Seq == it.Seq && old.Part == it.Part {
+			*old = it
+			t.changed(c, it)
+			return
+		}
+		t.take(old)
+	}
+	p := &it
+	t.items[it.ID] = p
+	i := sort.Search(len(t.order), func(i int) bool { return Compare(*t.order[i], it) > 0 })
+	t.order = slices.Insert(t.order, i, p)
+	t.changed(c, it)
+}
+
+// changed records the newest version of an item in a change.
+func (t *Transcript) changed(c *Change, it Item) {
+	c.Items = slices.DeleteFunc(c.Items, func(other Item) bool { return other.ID == it.ID })
+	if t.hidden(it) {
+		c.Removed = append(c.Removed, it.ID)
+		return
+	}
+	c.Items = append(c.Items, it)
+}
+
+// remove removes an item.
+func (t *Transcript) remove(c *Change, id string) {
+	it := t.items[id]
+	if it == nil {
+		return
+	}
+	t.take(it)
+	delete(t.items, id)
+	c.Items = slices.DeleteFunc(c.Items, func(other Item) bool { return other.ID == id })
+	c.Removed = append(c.Removed, id)
+}
+
+// take takes an item out of the order.
+func (t *Transcript) take(it *Item) {
+	i := sort.Search(len(t.order), func(i int) bool { return Compare(*t.order[i], *it) >= 0 })
+	for ; i < len(t.order); i++ {
+		if t.order[i] == it {
+			t.order = slices.Delete(t.order, i, i+1)
+			return
+		}
+	}
+}
+
+// edit changes an item, if there is one with this ID.
+func (t *Transcript) edit(c *Change, id string, f func(it *Item)) {
+	old := t.items[id]
+	if old == nil {
+		return
+	}
+	it := *old
+	if it.Call != nil {
+		call := *it.Call
+		it.Call = &call
+	}
+	if it.Ask != nil {
+		ask := *it.Ask
+		it.Ask = &ask
+	}
+	f(&it)
+	t.put(c, it)
+}
+
+// appendText adds text to an item.
+func (t *Transcript) appendText(c *Change, id, text, whole string) {
+	it := t.items[id]
+	it.Text = whole
+	if !t.hidden(*it) {
+		c.Appended = append(c.Appended, Append{id, text})
+	}
+}
+
+// undone are the parts of the conversation that were undone.
+type undone struct {
+	orders map[pawl.Seq]pawl.UndoAsked
+	spans  map[pawl.Seq][2]pawl.Seq // by their Undone event: the first and the last event
+}
+
+func (u *undone) has(seq pawl.Seq) bool {
+	for _, s := range u.spans {
+		if s[0] <= seq && seq <= s[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// undo hides what was undone, or shows what was redone.
+func (t *Transcript) undo(c *Change, seq pawl.Seq, b pawl.Undone) pawl.UndoAsked {
+	order, ok := t.undone.orders[b.Asked]
+	if !ok || b.Refused != "" {
+		return order
+	}
+	before := map[string]bool{}
+	for _, it := range t.order {
+		before[it.ID] = t.hidden(*it)
+	}
+	switch {
+	case order.Redo != 0:
+		delete(t.undone.spans, order.Redo)
+	case order.Scope.Conversation():
+		if t.undone.spans == nil {
+			t.undone.spans = map[pawl.Seq][2]pawl.Seq{}
+		}
+		t.undone.spans[seq] = [2]pawl.Seq{order.To, b.Asked - 1}
+	}
+	for _, it := range t.order {
+		if t.hidden(*it) != before[it.ID] {
+			t.changed(c, *it)
+		}
+	}
+	return order
+}
