@@ -75,6 +75,7 @@ var layers = map[string]int{
 	"internal/git":                   layerComponent,
 	"internal/hook":                  layerComponent,
 	"internal/mission/review":        layerComponent,
+	"internal/mission/webhook":       layerComponent,
 	"internal/model":                 layerComponent,
 	"internal/proc":                  layerComponent,
 	"internal/security/egress":       layerComponent,

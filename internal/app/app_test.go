@@ -14,6 +14,7 @@ import (
 var closersOf = map[string][]string{
 	"store":            {"store"},
 	"telemetry":        {"telemetry"},
+	"notices":          {"notices"},
 	"jobs":             {"jobs"},
 	"language servers": {"language servers"},
 	"MCP servers":      {"MCP servers"},

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/bus"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/mission/webhook"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/redact"
@@ -29,6 +30,7 @@ type stage struct {
 var stages = []stage{
 	{"store", (*builder).openStore},
 	{"telemetry", (*builder).openTelemetry},
+	{"notices", (*builder).openNotices},
 	{"policy", (*builder).openPolicy},
 	{"jobs", (*builder).openJobs},
 	{"language servers", (*builder).openLanguageServers},
@@ -48,6 +50,7 @@ type builder struct {
 	lsp     *lsp.Servers
 	tools   *tool.Registry
 	models  Models
+	notices *webhook.Sender
 	agent   agent.Config
 	front   service.Config
 }
@@ -131,7 +134,7 @@ func (b *builder) openModels(context.Context) (err error) {
 
 // configureAgent configures the agent's loop and the service with the components opened so far.
 func (b *builder) configureAgent(ctx context.Context) error {
-	events := b.Telemetry.Watch(bus.New(b.Store, bus.Config{Link: b.options.Link}))
+	events := b.Telemetry.Watch(b.notices.Watch(bus.New(b.Store, bus.Config{Link: b.options.Link})))
 	b.Buffers = &EditorBuffers{}
 	b.agent = agent.Config{
 		Store: b.Store, Bus: events, Model: b.models.Open, Window: b.models.Window, SummaryModel: b.models.Small, SmallModel: b.models.Sibling,

@@ -86,6 +86,8 @@ var keys = []key{
 	{path: "mission.worker_model", what: "The model of the workers. Default: the model of the Commander."},
 	{path: "mission.reviewers", what: "The models of the reviewers, one reviewer for each. Default: one reviewer with the model of the Commander."},
 	{path: "mission.stuck", what: "Ping a worker that makes no progress for this long, then stop it. Default: 10m."},
+	{path: "notify", what: "Where to send notices when a mission ends or waits for an answer. Default: nowhere."},
+	{path: "notify.webhook", what: "The address that gets a POST request with JSON. It must use https, except on this machine.", replaced: true, secret: true},
 	{path: "telemetry", what: "Where to send OpenTelemetry spans and metrics. Default: nowhere."},
 	{path: "telemetry.endpoint", what: "The base URL of an OTLP/HTTP receiver, for example http://localhost:4318.", replaced: true},
 	{path: "telemetry.headers", what: "HTTP headers to add to each request."},

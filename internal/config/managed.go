@@ -31,6 +31,7 @@ type Managed struct {
 	SandboxRequired bool            `json:"sandbox_required,omitempty"`         // commands do not run without a sandbox
 	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // hook commands, in the same form as the user's
 	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // hooks of users and projects are ignored
+	Notify          Notify          `json:"notify,omitzero"`                    // replaces the user's setting
 }
 
 // LoadManaged reads the policy; it is empty if there is no file. A file that others than

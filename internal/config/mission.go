@@ -15,6 +15,11 @@ type Mission struct {
 	Stuck       string   `json:"stuck,omitempty"`        // a time, such as 10m
 }
 
+// Notify configures where to send notices when a mission ends or waits for an answer.
+type Notify struct {
+	Webhook string `json:"webhook,omitempty"` // an address that gets a POST request
+}
+
 // StuckAfter returns how long a worker may be silent; 0 if it is not configured.
 func (m Mission) StuckAfter() (time.Duration, error) {
 	if m.Stuck == "" {

@@ -43,6 +43,7 @@ func (u *User) replace(dir string) error {
 	}
 	r.put("telemetry.endpoint", &u.Telemetry.Endpoint)
 	r.putAll("telemetry.headers.", u.Telemetry.Headers)
+	r.put("notify.webhook", &u.Notify.Webhook)
 	r.put("websearch.url", &u.WebSearch.URL)
 	r.put("codesearch.url", &u.CodeSearch.URL)
 	r.put("fleet.temporal", &u.Fleet.Temporal)

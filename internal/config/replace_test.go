@@ -75,7 +75,7 @@ func TestReplace(t *testing.T) {
 // TestReplacedKeys: what is replaced is what the table of keys says.
 func TestReplacedKeys(t *testing.T) {
 	t.Setenv("V", "value")
-	u := User{Providers: map[string]Provider{"*": {BaseURL: "{env:V}", Headers: map[string]string{"*": "{env:V}"}}}, WebSearch: Search{"{env:V}", "{env:V}"}, CodeSearch: Search{"{env:V}", "{env:V}"}, Model: "{env:V}", Fleet: Fleet{"{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", []string{"{env:V}"}}, Telemetry: Telemetry{Endpoint: "{env:V}", ServiceName: "{env:V}", Headers: map[string]string{"*": "{env:V}"}}, MCP: map[string]Server{"*": {URL: "{env:V}", Command: "{env:V}", Env: map[string]string{"*": "{env:V}"}, Headers: map[string]string{"*": "{env:V}"}}}, LSP: map[string]LanguageServer{"*": {Command: "{env:V}", Args: []string{"{env:V}"}, Env: map[string]string{"*": "{env:V}"}}}}
+	u := User{Providers: map[string]Provider{"*": {BaseURL: "{env:V}", Headers: map[string]string{"*": "{env:V}"}}}, WebSearch: Search{"{env:V}", "{env:V}"}, CodeSearch: Search{"{env:V}", "{env:V}"}, Model: "{env:V}", Fleet: Fleet{"{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", "{env:V}", []string{"{env:V}"}}, Notify: Notify{"{env:V}"}, Telemetry: Telemetry{Endpoint: "{env:V}", ServiceName: "{env:V}", Headers: map[string]string{"*": "{env:V}"}}, MCP: map[string]Server{"*": {URL: "{env:V}", Command: "{env:V}", Env: map[string]string{"*": "{env:V}"}, Headers: map[string]string{"*": "{env:V}"}}}, LSP: map[string]LanguageServer{"*": {Command: "{env:V}", Args: []string{"{env:V}"}, Env: map[string]string{"*": "{env:V}"}}}}
 	if err := u.replace("/"); err != nil {
 		t.Fatal(err)
 	}

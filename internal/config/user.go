@@ -34,6 +34,7 @@ type User struct {
 	Telemetry Telemetry                 `json:"telemetry,omitzero"` // where to send telemetry; nowhere by default
 	TUI       Terminal                  `json:"tui,omitzero"`       // how the terminal looks, and what its keys do
 	Mission   Mission                   `json:"mission,omitzero"`   // how missions are worked on
+	Notify    Notify                    `json:"notify,omitzero"`    // where to send notices about missions
 	Fleet     Fleet                     `json:"fleet,omitzero"`     // where the parts of a fleet are
 
 	Replaced map[string][]string `json:"-"` // the values of {env:NAME} and {file:path}, by key; they may be secret

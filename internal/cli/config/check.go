@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
+	"github.com/pawl-dev/pawl/internal/mission/webhook"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
@@ -199,13 +200,18 @@ func checkCalls(u config.User) []config.Finding {
 	return nil
 }
 
-// checkMission checks the settings for missions, except their models.
+// checkMission checks the settings for missions and their notices, except the models.
 func checkMission(u config.User) (findings []config.Finding) {
 	bad := func(key string, err error) {
 		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: err.Error()})
 	}
 	if _, err := u.Mission.StuckAfter(); err != nil {
 		bad("mission.stuck", err)
+	}
+	if u.Notify.Webhook != "" {
+		if err := webhook.CheckURL(u.Notify.Webhook); err != nil {
+			bad("notify.webhook", err)
+		}
 	}
 	if n := u.Mission.Workers; n < 0 || n > pawl.MissionMaxWorkers {
 		bad("mission.workers", fmt.Errorf("mission.workers is %d: use a number from 1 to %d", n, pawl.MissionMaxWorkers))

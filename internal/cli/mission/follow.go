@@ -30,6 +30,9 @@ func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.
 	if ask == nil && s.TurnOpen { // nobody can answer the open prompts, so deny them
 		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())
 	}
+	if ask != nil && out.Attended(cmd) {
+		ask.OnAsk = func() { notifyUser("mission waiting for you") }
+	}
 	over := func(e pawl.Event) bool {
 		if _, ends := e.Body.(pawl.TurnFinished); !ends {
 			return false
@@ -106,12 +109,17 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 	return err
 }
 
-// notifyEnd sends a terminal notification when a mission is sealed or blocked. It sends none if the user stopped the
-// mission.
+// notifyEnd sends a terminal notification when a mission ends. It sends none if the user stopped the mission.
 func notifyEnd(b pawl.Board) {
-	text := map[pawl.MissionState]string{pawl.MissionSealed: "mission sealed", pawl.MissionBlocked: "mission blocked"}[b.State]
+	if b.Ended == nil || b.Ended.Reason != pawl.ReasonCanceled {
+		notifyUser("mission " + string(b.State))
+	}
+}
+
+// notifyUser sends a terminal notification.
+func notifyUser(text string) {
 	user, err := app.LoadUser()
-	if text == "" || err != nil { // the error was reported when the mission was started
+	if err != nil { // it was reported when the mission was started
 		return
 	}
 	_, _ = os.Stderr.WriteString(notify.New(config.NotifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // best effort

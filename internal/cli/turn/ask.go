@@ -25,6 +25,8 @@ const answerDelay = 300 * time.Millisecond
 // Asker shows the permission prompts and questions of a session and its subagents to the user at the terminal, one at a
 // time. Without a terminal it denies them.
 type Asker struct {
+	OnAsk func() // called for each prompt that is shown; may be nil
+
 	svc pawl.Service
 	in  io.Reader // nil if nobody can answer
 	out io.Writer
@@ -93,6 +95,9 @@ func (a *Asker) Event(ctx context.Context, who origin, e pawl.Event) {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		a.end[id] = cancel
+		if a.OnAsk != nil {
+			a.OnAsk()
+		}
 		go a.ask(ctx, id, who, b.Ask)
 	case pawl.Answered:
 		if cancel := a.end[askID{e.Session, b.Ask}]; cancel != nil {
