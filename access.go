@@ -13,6 +13,7 @@ const (
 	AccessEscape AccessKind = "escape" // runs a command outside the sandbox; listed in addition to its exec
 	AccessNet    AccessKind = "net"    // connects to a host
 	AccessMCP    AccessKind = "mcp"    // calls a tool of an MCP server: server/tool@fingerprint
+	AccessSkill  AccessKind = "skill"  // installs skills: host/owner/repository
 )
 
 // Access is one resource that a tool call would use. Permission rules, permission

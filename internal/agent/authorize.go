@@ -134,6 +134,7 @@ func (s *Stepper) stillAllowed(j *journal, p plannedCall, c *pawl.CallState) (pl
 	case err != nil:
 		return p, err
 	case verdict.Decision == permission.Allow:
+		p.call.Confirm = s.confirmation(j, p, subject, verdict)
 		return p, nil
 	case asks && c.Permission != nil && c.Permission.Answer != nil && c.Permission.Answer.Outcome == pawl.OutcomeAnswered:
 		if err := answererError(c.Permission); err != nil {

@@ -90,11 +90,14 @@ func (s *Stepper) resolveTool(ctx context.Context, j *journal, c *pawl.CallState
 	if t.Means == nil {
 		return t, input, changed, nil
 	}
-	t, own, err := t.Means(ctx, c.Call.Input)
+	meant, own, err := t.Means(ctx, c.Call.Input)
+	if _, offered := tools.Tool(meant.Name); t.Run != nil && (!offered || err != nil) {
+		return t, input, changed, nil
+	}
 	if !changed {
 		input = own
 	}
-	return t, input, changed, err
+	return meant, input, changed, err
 }
 
 // subject returns the call as permissions see it. A path that symbolic links resolve to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/permission"
@@ -31,6 +32,25 @@ func (s *Stepper) askReview(ctx context.Context, j *journal, p plannedCall, subj
 	return nil
 }
 
+// confirmation returns the function that asks the user to replace an installed skill; nil
+// if the call installs none or the mode asks nothing.
+func (s *Stepper) confirmation(j *journal, p plannedCall, subject permission.Call, v permission.Verdict) func(context.Context, toolapi.Changes) error {
+	if !slices.ContainsFunc(p.access, func(a pawl.Access) bool { return a.Kind == pawl.AccessSkill }) {
+		return nil
+	}
+	switch permission.Mode(p.call.Mode) {
+	case permission.ModeAsk, permission.ModeGuard:
+	case permission.ModeYolo:
+		return func(context.Context, toolapi.Changes) error { return nil }
+	default:
+		return nil
+	}
+	v.Decision, v.Why, v.Findings = permission.Review, "this replaces an installed skill", nil
+	return func(ctx context.Context, changes toolapi.Changes) error {
+		return s.askReview(ctx, j, p, subject, v, changes)
+	}
+}
+
 // reviewError says for people and the model why changes are not applied.
 func reviewError(a pawl.Answer) error {
 	switch {
@@ -49,7 +69,7 @@ func reviewError(a pawl.Answer) error {
 // call without a message to the model, or did not answer in time.
 func (s *Stepper) stoppedByReview(j *journal, plans []plannedCall) error {
 	for _, p := range plans {
-		if p.call.Review == nil {
+		if p.call.Review == nil && p.call.Confirm == nil {
 			continue
 		}
 		c := toolSession{s, j}.call(p.started.Call)

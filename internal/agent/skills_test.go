@@ -25,7 +25,7 @@ func skilled(t *testing.T, script []string, names ...string) *testEnv {
 	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
 		return f.Skills, err
-	}))
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

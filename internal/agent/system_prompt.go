@@ -37,7 +37,7 @@ func SystemPrompt(def Definition, t PromptContext) string {
 		s.Agents = subagentList(f)
 	}
 	if t.has("skill") {
-		s.Skills, s.Acquire = f.Skills.Catalog(prompt.CatalogBytes), t.has("bash")
+		s.Skills, s.Acquire, s.Search = f.Skills.Catalog(prompt.CatalogBytes), true, t.has("bash")
 	}
 	return s.Text()
 }

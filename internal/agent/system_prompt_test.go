@@ -105,7 +105,7 @@ func (w *testEnv) skillTool() {
 	more, err := w.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		f, err := w.Extensions(ctx, c.Dir, pawl.Settings{})
 		return f.Skills, err
-	}))
+	}, nil))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestSkillTool(t *testing.T) {
 			if want := name == "with"; !offered || listed != want || loaded != want {
 				t.Errorf("offered %t, told %t, loaded %t", offered, listed, loaded)
 			}
-			if s := w.model.requests[0].System; !strings.Contains(s, "pawl skills add") {
+			if s := w.model.requests[0].System; !strings.Contains(s, "OWNER/REPO") {
 				t.Errorf("it does not know how to get more:\n%s", s)
 			}
 		})

@@ -31,13 +31,15 @@ func useExtensions(guard *policy.Safety, loop *agent.Config) error {
 	if err != nil {
 		return err
 	}
-	loop.Tools, err = loop.Tools.With(tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
+	skills := tool.Skill(func(ctx context.Context, c toolapi.Call) (*skill.Set, error) {
 		guard.LookAgain() // this turn may have added a skill
 		return p.Look(ctx, c.Dir).Skills, nil
-	}))
-	if err != nil {
+	}, func(c toolapi.Call) *skill.Installer { return agentSkills(p.Home, c.Dir) })
+	if loop.Tools, err = loop.Tools.With(skills); err != nil {
 		return err
 	}
+	bash, _ := loop.Tools.Tool("bash")
+	loop.Tools = loop.Tools.Replace(tool.SkillCommands(bash, skills))
 	loop.Extensions = func(ctx context.Context, dir string, s pawl.Settings) (*extension.Found, error) {
 		return FindExtensions(ctx, guard, p, dir, s.Trusted), nil
 	}

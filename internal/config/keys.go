@@ -88,6 +88,8 @@ var keys = []key{
 	{path: "mission.stuck", what: "Ping a worker that makes no progress for this long, then stop it. Default: 10m."},
 	{path: "notify", what: "Where to send notices when a mission ends or waits for an answer. Default: nowhere."},
 	{path: "notify.webhook", what: "The address that gets a POST request with JSON. It must use https, except on this machine.", replaced: true, secret: true},
+	{path: "skills", what: "Skills that agents may install."},
+	{path: "skills.trusted_owners", what: "Owners whose skills agents may install without asking: owner for GitHub, or host/owner. Default: none."},
 	{path: "telemetry", what: "Where to send OpenTelemetry spans and metrics. Default: nowhere."},
 	{path: "telemetry.endpoint", what: "The base URL of an OTLP/HTTP receiver, for example http://localhost:4318.", replaced: true},
 	{path: "telemetry.headers", what: "HTTP headers to add to each request."},

@@ -32,6 +32,7 @@ type Managed struct {
 	Hooks           json.RawMessage `json:"hooks,omitempty"`                    // hook commands, in the same form as the user's
 	OnlyManaged     bool            `json:"allow_only_managed_hooks,omitempty"` // hooks of users and projects are ignored
 	Notify          Notify          `json:"notify,omitzero"`                    // replaces the user's setting
+	Skills          *Skills         `json:"skills,omitempty"`                   // what agents may install; nil means the user's setting
 }
 
 // LoadManaged reads the policy; it is empty if there is no file. A file that others than
@@ -114,6 +115,11 @@ func decodeManaged(text []byte) (Managed, error) {
 	}
 	if err := strictjson.Decode(text, &m); err != nil {
 		return Managed{}, err
+	}
+	if m.Skills != nil {
+		if _, err := m.Skills.Owners(); err != nil {
+			return Managed{}, err
+		}
 	}
 	return m, nil
 }

@@ -39,7 +39,7 @@ const onlyYours = "it can be set only in your own configuration"
 // network access and permissions. They are ignored; any other unknown key is an error.
 var userKeys = []string{
 	"model", "small_model", "fallback", "providers", "base_url", "endpoint", "headers", "keys", "api_key", "key_command", "proxy", "proxies", "certificates",
-	"websearch", "codesearch", "lsp", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data", "tui", "mission",
+	"websearch", "codesearch", "lsp", "mode", "sandbox", "env", "trust", "telemetry", "statusline", "notify", "helpers", "store", "data", "tui", "mission", "skills",
 }
 
 // LoadProject reads a project's configuration. read returns a file of the repository, or

@@ -35,6 +35,7 @@ type User struct {
 	TUI       Terminal                  `json:"tui,omitzero"`       // how the terminal looks, and what its keys do
 	Mission   Mission                   `json:"mission,omitzero"`   // how missions are worked on
 	Notify    Notify                    `json:"notify,omitzero"`    // where to send notices about missions
+	Skills    Skills                    `json:"skills,omitzero"`    // what agents may install
 	Fleet     Fleet                     `json:"fleet,omitzero"`     // where the parts of a fleet are
 
 	Replaced map[string][]string `json:"-"` // the values of {env:NAME} and {file:path}, by key; they may be secret
@@ -141,6 +142,9 @@ func decodeUser(text []byte) (User, []Finding, error) {
 		home = "" // then no path may begin with ~
 	}
 	if err := u.Sandbox.expand(home); err != nil {
+		return User{}, findings, err
+	}
+	if _, err := u.Skills.Owners(); err != nil {
 		return User{}, findings, err
 	}
 	return u, findings, nil

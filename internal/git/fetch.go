@@ -31,11 +31,17 @@ type Remote struct {
 	// At pins the host of an https address: comma-separated IP addresses. Git then
 	// resolves no name and follows no redirect. "" means no pinning.
 	At string
+
+	// Exact means that git follows no redirect, which could lead to another owner.
+	Exact bool
 }
 
-// pin returns the settings that restrict git to At.
+// pin returns the settings that restrict git to At and Exact.
 func (r Remote) pin() []setting {
 	u, err := CheckURL(r.Address)
+	if err == nil && r.At == "" && r.Exact {
+		return []setting{{"http.followRedirects", "false"}}
+	}
 	if err != nil || r.At == "" {
 		return nil
 	}
@@ -76,7 +82,7 @@ func (g *Git) fetch(ctx context.Context, from Remote, limit int64) (*Fetched, er
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
 	f := &Fetched{limit: limit, ids: map[string]string{}}
-	if err = f.bring(ctx, g, dir, address, protocol, from.Ref); err != nil {
+	if err = f.bring(ctx, g, dir, address, protocol, from); err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", address, errors.Join(err, os.RemoveAll(dir)))
 	}
 	return f, nil
@@ -100,7 +106,7 @@ func (r Remote) check() (address, protocol string, err error) {
 }
 
 // bring creates a repository, fetches the commit into it and lists its files.
-func (f *Fetched) bring(ctx context.Context, g *Git, dir, address, protocol, ref string) error {
+func (f *Fetched) bring(ctx context.Context, g *Git, dir, address, protocol string, from Remote) error {
 	if err := initialize(dir); err != nil {
 		return err
 	}
@@ -108,12 +114,10 @@ func (f *Fetched) bring(ctx context.Context, g *Git, dir, address, protocol, ref
 	if f.repo, err = g.Open(ctx, dir); err != nil {
 		return err
 	}
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref := cmp.Or(from.Ref, "HEAD")
 	bounded, stop := watched(ctx, dir, f.limit)
 	defer stop()
-	_, err = f.repo.run(bounded, Call{Args: []string{"fetch", "--quiet", "--depth=1", "--no-tags", address}, Refs: []string{ref}, Protocols: []string{protocol}})
+	_, err = f.repo.run(bounded, Call{Args: []string{"fetch", "--quiet", "--depth=1", "--no-tags", address}, Refs: []string{ref}, Protocols: []string{protocol}, settings: from.pin()})
 	if cause := context.Cause(bounded); err != nil && cause != nil && ctx.Err() == nil {
 		return cause
 	}

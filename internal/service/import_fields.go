@@ -24,7 +24,7 @@ func checkReply(b pawl.Replied) error {
 
 func checkAccess(list []pawl.Access) error {
 	for _, a := range list {
-		if err := known("access.kind", a.Kind, pawl.AccessRead, pawl.AccessWrite, pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP); err != nil {
+		if err := known("access.kind", a.Kind, pawl.AccessRead, pawl.AccessWrite, pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP, pawl.AccessSkill); err != nil {
 			return err
 		}
 	}

@@ -94,6 +94,18 @@ func (r *Registry) With(more ...toolapi.Tool) (*Registry, error) {
 	return NewRegistry(slices.Concat(r.tools, more)...)
 }
 
+// Replace returns a registry with a tool in the place of the one that has its
+// name. Without one, it returns the same tools.
+func (r *Registry) Replace(t toolapi.Tool) *Registry {
+	other := r.Only(func(string) bool { return true })
+	for i := range other.tools {
+		if other.tools[i].Name == t.Name {
+			other.tools[i], other.byName[t.Name] = t, t
+		}
+	}
+	return other
+}
+
 // Names returns the names of the tools in order.
 func (r *Registry) Names() []string {
 	names := make([]string, len(r.tools))

@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	_ "embed" // the description
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,26 +31,22 @@ const (
 const MetaSkill = "skill"
 
 type skillInput struct {
-	Name string `json:"name" jsonschema:"of the skill"`
-	File string `json:"file,omitempty" jsonschema:"one of its files, relative to its directory"`
+	Name   string `json:"name,omitempty" jsonschema:"of the skill; with source: of the skills to install, separated by commas, all if left out"`
+	File   string `json:"file,omitempty" jsonschema:"one of its files, relative to its directory"`
+	Source string `json:"source,omitempty" jsonschema:"install from here: owner/repo or https://host/owner/repo, optionally with @ref and #directory"`
 }
 
 // Skills returns the skills that a call may use: those of its session
 // directory and the user's. nil means none.
 type Skills func(ctx context.Context, call toolapi.Call) (*skill.Set, error)
 
-// Skill returns the instructions of a skill. It reads, and runs nothing.
-func Skill(skills Skills) toolapi.Tool {
+// Skill returns the instructions of a skill, or installs skills. It runs nothing.
+func Skill(skills Skills, installer SkillInstaller) toolapi.Tool {
 	return define(definition[skillInput]{
 		name:        "skill",
 		description: skillDescription,
 		risk:        toolapi.RiskSafe,
-		access: func(_ toolapi.Call, in skillInput) ([]pawl.Access, error) {
-			if strings.TrimSpace(in.Name) == "" || len(in.Name) > maxSkillNameText {
-				return nil, errors.New("name a skill")
-			}
-			return nil, nil // enabling a skill allows reading it
-		},
+		access:      func(_ toolapi.Call, in skillInput) ([]pawl.Access, error) { return in.access() },
 		run: func(ctx context.Context, call toolapi.Call, in skillInput) (pawl.Result, error) {
 			set, err := skills(ctx, call)
 			if err != nil {
@@ -59,6 +54,9 @@ func Skill(skills Skills) toolapi.Tool {
 			}
 			if set == nil {
 				set = &skill.Set{}
+			}
+			if in.Source != "" {
+				return in.install(ctx, call, set, installer)
 			}
 			name := strings.TrimSpace(in.Name)
 			k, ok := set.Find(name)

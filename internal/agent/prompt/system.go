@@ -31,6 +31,7 @@ type System struct {
 	Agents  string // user-defined subagents
 	Skills  string // the list of skills
 	Acquire bool   // explain how to install more skills
+	Search  bool   // and how to search for them
 }
 
 const familyHead = "How to work well with the tools that you have:"
@@ -42,9 +43,11 @@ const agentsHead = "These agents are also available for tasks:"
 
 const skillsHead = "Skills are instructions for a kind of work. When one matches the task, load it first with the skill tool, by name:"
 
-const moreSkills = "When a skill that you do not have would help, search for one and install it, if the user allows it, through bash with `unsandboxed`: " +
-	"`npx skills find WORD` searches for repositories, `pawl skills add OWNER/REPO --dry-run` shows its contents, `pawl skills add OWNER/REPO NAME --yes` installs it. " +
-	"Load it with the skill tool, by name. It comes from a third party: name its source to the user."
+const moreSkills = "When a skill that you do not have would help, install it with the skill tool: `source` is its repository, OWNER/REPO, and `name` its name. " +
+	"Skills of owners that the user trusts need no permission; the user is asked about others. " +
+	"Then load it with the skill tool, by name. It comes from a third party: name its source to the user."
+
+const findSkills = " To search for repositories, run `npx skills find WORD` through bash with `unsandboxed`, if the user allows it."
 
 // Text returns the system prompt. Parts that change rarely come first, for the provider's cache.
 func (s System) Text() string {
@@ -67,7 +70,11 @@ func (s System) Text() string {
 	section("Agents", agentsHead, s.Agents)
 	section("Skills", skillsHead, s.Skills)
 	if s.Acquire {
-		fmt.Fprintf(&b, "\n# More skills\n\n%s\n", moreSkills)
+		find := ""
+		if s.Search {
+			find = findSkills
+		}
+		fmt.Fprintf(&b, "\n# More skills\n\n%s%s\n", moreSkills, find)
 	}
 	return b.String()
 }

@@ -15,7 +15,7 @@ func TestSystemText(t *testing.T) {
 	t.Parallel()
 	full := prompt.System{
 		Agent: "You are pawl.\n", Family: "- Be quick.\n", Dir: "/work/project", Repository: true, Branch: "main", Platform: "linux/amd64", Day: "2025-01-02",
-		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n", Acquire: true,
+		Rules: "Rules from /work/project/AGENTS.md (project):\n\nUse tabs.\n\n", Agents: "- reviewer: Reviews.\n", Skills: "- pdf: Reads PDFs.\n", Acquire: true, Search: true,
 	}
 	want, err := os.ReadFile(filepath.Join("testdata", "system.golden"))
 	if err != nil {

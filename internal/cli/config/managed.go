@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +33,7 @@ func managedCommand() *cobra.Command {
 				return cli.WriteJSON(cmd.OutOrStdout(), m)
 			}
 			w := cmd.OutOrStdout()
-			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired && m.Hooks == nil && !m.OnlyManaged {
+			if m.MaxMode == "" && m.Rules == nil && !m.SandboxRequired && m.Hooks == nil && !m.OnlyManaged && m.Skills == nil {
 				_, err := fmt.Fprintf(w, "No managed policy: %s does not exist or is empty.\n", config.ManagedFile)
 				return err
 			}
@@ -55,6 +57,9 @@ func managedCommand() *cobra.Command {
 			}
 			for _, r := range rules {
 				fmt.Fprintf(w, "rule: %s\n", r)
+			}
+			if m.Skills != nil {
+				fmt.Fprintf(w, "trusted owners of skills: %s\n", cmp.Or(strings.Join(m.Skills.TrustedOwners, ", "), "none"))
 			}
 			if m.OnlyManaged {
 				fmt.Fprintln(w, "hooks of users and projects: disabled")

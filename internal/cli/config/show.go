@@ -96,6 +96,9 @@ func managedSettings() (list []config.Setting, err error) {
 	if m.SandboxRequired {
 		add("sandbox_required", true)
 	}
+	if m.Skills != nil {
+		add("skills", m.Skills)
+	}
 	if m.Hooks != nil {
 		add("hooks", m.Hooks)
 	}

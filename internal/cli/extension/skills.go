@@ -1,7 +1,6 @@
 package extension
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +16,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/extension/skill"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
-	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
 // SkillsCommand returns 'pawl skills' with its subcommands.
@@ -84,49 +81,19 @@ func (f *installFlags) add(cmd *cobra.Command, changes bool) {
 	}
 }
 
-// installer returns an installer for .agents/skills, which other tools use too. Unlike pawl's own
-// directories, it is visible in the sandbox, so that sandboxed commands can run the scripts of a
-// skill.
+// installer returns an installer for .agents/skills of the user or the project.
 func (f *installFlags) installer() (*skill.Installer, error) {
-	base := os.UserHomeDir
-	if f.project {
-		base = app.WorkingDir
-	}
-	dir, err := base()
+	here, err := app.WorkingDir()
 	if err != nil {
 		return nil, err
 	}
-	return &skill.Installer{
-		Dir:   filepath.Join(dir, ".agents", "skills"),
-		Open:  openTree,
-		Fetch: fetchSkills,
-		Local: f.local,
-	}, nil
-}
-
-func openTree(dir string) (skill.Tree, error) {
-	w, err := workspace.Open(dir)
-	if err != nil {
-		return nil, err // not w: a nil pointer in a skill.Tree is not nil
+	base := here
+	if !f.project {
+		if base, err = os.UserHomeDir(); err != nil {
+			return nil, err
+		}
 	}
-	return w, nil
-}
-
-// fetchSkills fetches a repository with git. It runs no code of the repository.
-func fetchSkills(ctx context.Context, from skill.Source) (skill.Repository, error) {
-	dir, err := app.WorkingDir()
-	if err != nil {
-		return nil, err
-	}
-	g, err := git.Find(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	f, err := g.Fetch(ctx, git.Remote{Address: from.Address, Ref: from.Ref, Local: from.Local})
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return app.SkillInstaller(base, here, f.local), nil
 }
 
 func skillAddCommand() *cobra.Command {

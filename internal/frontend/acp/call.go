@@ -88,7 +88,7 @@ func startedCall(dir string, b pawl.CallStarted) call {
 				seen[path] = true
 				shown.locations = append(shown.locations, location{path: path})
 			}
-		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP: // not a file
+		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP, pawl.AccessSkill: // not a file
 		}
 	}
 	return shown

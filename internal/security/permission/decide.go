@@ -23,6 +23,9 @@ type Policy struct {
 	Dirs      []string // further project directories, their real paths
 	Home      string   // the user's home directory; "" means that ~ is not known
 	Session   pawl.SessionID
+
+	// TrustedOwners are the owners, as host/owner, whose skills are installed without asking.
+	TrustedOwners []string
 }
 
 // Call is a tool call to decide on.

@@ -61,6 +61,8 @@ func (j *decider) access(a pawl.Access) {
 		j.net(a)
 	case pawl.AccessMCP:
 		j.mcp(a)
+	case pawl.AccessSkill:
+		j.skill(a)
 	default:
 		j.find(Finding{Access: a}, j.Mode.closed(fmt.Sprintf("unknown kind of access %q", a.Kind)), matching{})
 	}
@@ -230,7 +232,7 @@ func (w matching) about(m matcher, kind pawl.AccessKind) likeness {
 	switch {
 	case m.any && m.kind == "" && (!allow || kind == ""): // all calls of its tool
 		return alike
-	case m.kind == kind || !allow && m.kind == pawl.AccessExec && kind == pawl.AccessEscape:
+	case m.kind == kind || !allow && m.kind == pawl.AccessExec && (kind == pawl.AccessEscape || kind == pawl.AccessSkill):
 		if w.matches == nil {
 			return sure(m.any)
 		}

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -10,10 +11,18 @@ import (
 )
 
 // ShowChanges returns the text of the prompt that asks whether to apply the changes of a
-// command, in the form of [Show].
+// command, or to install skills, in the form of [Show].
 func ShowChanges(c Call, v Verdict, changes toolapi.Changes) string {
 	var b strings.Builder
-	b.WriteString("Apply the changes of this command?\n")
+	if slices.ContainsFunc(c.Access, func(a pawl.Access) bool { return a.Kind == pawl.AccessSkill }) {
+		b.WriteString("Install skills?\n")
+		for _, a := range c.Access {
+			fmt.Fprintf(&b, "  | %s\n", sanitize.Line(a.Target))
+		}
+		showReasons(&b, v)
+	} else {
+		b.WriteString("Apply the changes of this command?\n")
+	}
 	shown := map[string]bool{}
 	for _, a := range c.Access {
 		if a.Kind == pawl.AccessExec {

@@ -125,6 +125,9 @@ func (s *Safety) Policy(ctx context.Context, id pawl.SessionID, dir string, sett
 		return p, err
 	}
 	p.Rules = append(p.Rules, own...)
+	if p.TrustedOwners, err = s.trustedOwners(user); err != nil {
+		return p, err
+	}
 	known, err := s.projects.of(ctx, s, dir, settings.Trusted)
 	if err != nil {
 		return p, err

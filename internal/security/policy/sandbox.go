@@ -237,6 +237,7 @@ func (s *Safety) profile(ctx context.Context, dir string, more []string) (sandbo
 		place.enclose(&p, own)
 		p.Readable = append(p.Readable, g.readable()...)
 	}
+	p.Readable = append(p.Readable, s.userSkills(append([]string{dir}, more...))...)
 	return p, nil
 }
 

@@ -37,7 +37,9 @@ type Tool struct {
 
 	// Means returns the tool and input that a call stands for; for tools that call
 	// others by name. It has no effect. An error means that the input is wrong. It
-	// is nil for all other tools; if it is set, the functions below are nil.
+	// is nil for all other tools; if it is set, the functions below are nil, unless
+	// some calls stand for themselves. Those are returned with the tool itself, and so
+	// are calls that stand for a tool that is not available.
 	Means func(ctx context.Context, input json.RawMessage) (Tool, json.RawMessage, error)
 
 	// Access returns what the call would access. It only looks at the input. An
@@ -85,6 +87,10 @@ type Call struct {
 	// Review asks the user whether to apply the changes of the call; an error says why
 	// not. If it is set, the call must not change anything without it: see [Tool.OnView].
 	Review func(ctx context.Context, c Changes) error
+
+	// Confirm is like Review for a call that is allowed, but not to replace an installed
+	// skill. nil means that the user cannot be asked.
+	Confirm func(ctx context.Context, c Changes) error
 }
 
 // ErrorResult returns a failure for the model.
