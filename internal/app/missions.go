@@ -52,7 +52,7 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 	if err := errors.Join(os.MkdirAll(seed, 0o700), os.MkdirAll(toolchains, 0o700)); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "pawl-gate-")
+	dir, lock, err := gate.TempDir(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func OpenGate(repo *git.Repo, s *policy.Safety) (*gate.Gate, error) {
 		v, err := s.View(ctx, dir)
 		return v.Name == policy.ViewOverlay, err
 	}
-	return &gate.Gate{Repo: repo, Dir: dir, Sandbox: s.WrapCheck, Views: views, Hidden: []string{repo.Top, repo.Common}, Seed: seed, Toolchains: toolchains}, nil
+	return &gate.Gate{Repo: repo, Dir: dir, Lock: lock, Sandbox: s.WrapCheck, Views: views, Hidden: []string{repo.Top, repo.Common}, Seed: seed, Toolchains: toolchains}, nil
 }
 
 // MissionGitMajor and MissionGitMinor are the minimum git version for missions, the first that can

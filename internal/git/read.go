@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,9 +17,13 @@ import (
 // first commit.
 func (r *Repo) Head(ctx context.Context) (string, error) { return r.Commit(ctx, "HEAD") }
 
-// Commit returns the id of the commit that ref points to, or pawl.ErrNotFound.
+// ancestors matches the end of a revision that names an ancestor, such as HEAD~2 or main^.
+var ancestors = regexp.MustCompile(`([~^][0-9]{0,6})+$`)
+
+// Commit returns the id of the commit that ref points to, or of an ancestor of it, such as HEAD~2; or
+// pawl.ErrNotFound.
 func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
-	if err := CheckRef(ref); err != nil {
+	if err := CheckRef(ancestors.ReplaceAllString(ref, "")); err != nil {
 		return "", err
 	}
 	out, err := r.run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet"}, Refs: []string{ref + "^{commit}"}, Limit: 1 << 10})

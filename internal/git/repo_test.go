@@ -259,6 +259,26 @@ func exists(path string) bool {
 	return err == nil
 }
 
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	w, ctx := newEnv(t), context.Background()
+	w.must("commit", "-qam", "second")
+	first, r := w.must("rev-parse", "HEAD~1"), w.repo()
+	for _, ref := range []string{"HEAD~1", "HEAD~", "main^", "main^1", "HEAD^0~1", first, first + "~0"} {
+		if got, err := r.Commit(ctx, ref); got != first || err != nil {
+			t.Errorf("%s: %q, %v", ref, got, err)
+		}
+	}
+	if got, err := r.Commit(ctx, "HEAD~2"); !errors.Is(err, pawl.ErrNotFound) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, ref := range []string{"HEAD^{tree}", "--all~1", "HEAD~1..HEAD", "HEAD@{1}~1", ":/second^", "~1", "HEAD^!", "HEAD^-", "HEAD~9999999"} {
+		if got, err := r.Commit(ctx, ref); !errors.Is(err, pawl.ErrInvalid) {
+			t.Errorf("%s: %q, %v", ref, got, err)
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t), context.Background()

@@ -5,6 +5,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,8 @@ import (
 // repository and a Seed, also between processes.
 type Gate struct {
 	Repo *git.Repo
-	Dir  string // for trees and caches of this gate only; Close removes it
+	Dir  string    // for trees and caches of this gate only; Close removes it
+	Lock io.Closer // of Dir, if not nil; see [TempDir]
 	// Sandbox wraps a command in a sandbox with network access to the given hosts. It returns an error if there is
 	// no sandbox.
 	Sandbox func(ctx context.Context, args []string, p sandbox.Profile, hosts []string) (sandbox.Wrapped, error)
@@ -50,7 +52,13 @@ type baseline struct {
 }
 
 // Close removes the trees.
-func (g *Gate) Close() error { return removeAll(g.Dir) }
+func (g *Gate) Close() error {
+	err := removeAll(g.Dir)
+	if g.Lock != nil {
+		err = errors.Join(err, g.Lock.Close())
+	}
+	return err
+}
 
 // Prove verifies a candidate by experiments; see package experiment. Mutants are tried until the budget is spent.
 func (g *Gate) Prove(ctx context.Context, f pawl.Criteria, candidate string, budget time.Duration, onRun func(pawl.CheckRun)) (Proof, error) {
