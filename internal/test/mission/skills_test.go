@@ -21,7 +21,7 @@ func carver(name string) map[string]string {
 }
 
 // TestWorkerInstallsSkill: a worker installs, loads and uses a skill of a trusted owner. The
-// next task can load it, and the reviewer installs another one. The project, its trust and
+// next task can load it; the planner and the reviewer install others. The project, its trust and
 // its skills stay as they are. The owner is trusted only if the user says so.
 func TestWorkerInstallsSkill(t *testing.T) {
 	t.Parallel()
@@ -35,6 +35,7 @@ func TestWorkerInstallsSkill(t *testing.T) {
 			server := gitserver.Start(t)
 			commit := server.Commit("alice/tools", carver("carve"))
 			server.Commit("alice/more", carver("polish"))
+			server.Commit("alice/plans", carver("sketch"))
 			w := newGuarded(t)
 			w.Env = append(w.Env, server.Env()...)
 			home, config := w.Dir+"-home", `{"skills":{"trusted_owners":["`+server.Host+`/alice"]}}`
@@ -61,7 +62,11 @@ func TestWorkerInstallsSkill(t *testing.T) {
 			w.As("worker:T2", load, Line{Expect: expect("GARGANEY", "Unknown skill|No skill"), Calls: []Call{WriteFile("two.txt", "two\n")}}, "Done.")
 			w.As("reviewer", Call{"skill", Object{"name": "polish", "source": "https://" + server.Host + "/alice/more"}},
 				Line{Expect: expect("Installed skill polish", "not permitted.*skills.trusted_owners"), Calls: []Call{Shell("rm -rf .agents; echo x > notes.txt"), Verdict(true, "goal")}}, "I have looked.")
-			w.Lead(Plan(Task("T1", "Carve", []string{"out.txt"}), Task("T2", "Write", []string{"two.txt"}, "T1")), Delegate(), "I wait.", Seal(), "Done.")
+			w.As("planner", Call{"skill", Object{"source": "https://" + server.Host + "/alice/plans"}},
+				Line{Expect: expect("Installed skill sketch", "not permitted.*skills.trusted_owners"), Calls: []Call{
+					Plan(Task("T1", "Carve", []string{"out.txt"}), Task("T2", "Write", []string{"two.txt"}, "T1")),
+				}}, "It is planned.")
+			w.Lead(Call{"delegate", Object{"planner": "Plan it."}}, Delegate(), "I wait.", Seal(), "Done.")
 			out := w.Run("--check", held, "Carve it.")
 			b := w.Board()
 			if out.Code != 0 || b.State != pawl.MissionSealed {
@@ -101,7 +106,7 @@ func checkInstalled(t *testing.T, home string, installed bool) {
 		}
 		return
 	}
-	for _, text := range []string{`"carve"`, `"polish"`, `/alice/tools"`, `"sha256"`, `"commit"`} {
+	for _, text := range []string{`"carve"`, `"polish"`, `"sketch"`, `/alice/tools"`, `"sha256"`, `"commit"`} {
 		if !strings.Contains(string(lock), text) {
 			t.Errorf("the lock file has no %s: %s, %v", text, lock, err)
 		}

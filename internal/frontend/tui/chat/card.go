@@ -188,6 +188,10 @@ func (in input) subject(c *CallView) string {
 		if path := in.text("path"); path != "" {
 			return sanitize.Line(in.text("pattern") + " in " + path)
 		}
+	case "skill":
+		if source := in.text("source"); source != "" {
+			return sanitize.Line(strings.TrimSpace(in.text("name") + " from " + source))
+		}
 	case "question", "todowrite", "todoread", "plan_exit":
 		return ""
 	}

@@ -163,6 +163,7 @@ var samples = map[string]func(*eventBuilder){
 		t.call("c5", "webfetch", `{"url":"https://example.test/"}`, pawl.CallDone, pawl.Result{Content: "x", Meta: map[string]string{"status": "200"}})
 		t.call("c6", "mcp__github__create_issue", `{"title":"A bug","labels":["x"]}`, pawl.CallDone, pawl.Result{Content: "made", Meta: map[string]string{"server": "github", "tool": "create_issue"}})
 		t.call("c7", "read", `{"path":"gone.go"}`, pawl.CallDone, toolapi.ErrorResult("read gone.go: no such file"))
+		t.call("c8", "skill", `{"name":"carve","source":"alice/tools"}`, pawl.CallDone, pawl.Result{Content: "Installed skill carve from alice/tools, commit 0123: 2 files.\n"})
 	},
 	"work": func(t *eventBuilder) {
 		t.call("c1", "todowrite", `{"items":[{"content":"Fix","status":"completed"},{"content":"Test","status":"in_progress"},{"content":"Ship","status":"pending"},{"content":"Sing","status":"canceled"}]}`, pawl.CallDone, pawl.Result{Content: "ok"})
