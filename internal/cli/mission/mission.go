@@ -77,7 +77,7 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 	cli.GroupFlags(cmd, cli.FlagsTeam, "issue", "workers", "worker-model", "stuck")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-test", "reviewer")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
-	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionVerifyCommand())
+	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionMergeCommand(), missionVerifyCommand())
 	return cmd
 }
 

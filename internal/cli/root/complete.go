@@ -57,7 +57,7 @@ var argValues = map[string]struct {
 	"session compact": {sessionNames, false}, "session shell": {sessionNames, false}, "session rename": {sessionNames, false},
 	"session export": {sessionNames, false},
 	"mission status": {missionNames, false}, "mission show": {missionNames, false}, "mission report": {missionNames, false},
-	"mission verify": {missionNames, false}, "mission diff": {missionNames, false}, "mission pr": {missionNames, false},
+	"mission verify": {missionNames, false}, "mission diff": {missionNames, false}, "mission pr": {missionNames, false}, "mission merge": {missionNames, false},
 	"mission resume": {missionNames, false}, "mission stop": {missionNames, false},
 	"auth login": {providerNames, false}, "auth logout": {providerNames, false}, "auth test": {providerNames, false},
 	"mcp remove": {serverNames, false}, "mcp enable": {serverNames, false}, "mcp disable": {serverNames, false},

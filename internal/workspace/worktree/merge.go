@@ -80,25 +80,12 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 		return m, err
 	}
 	defer remove()
-	tree, conflicts, err := t.mergeTree(ctx, apart, m.Onto, commit)
-	if err != nil {
+	if err := t.mergeInto(ctx, &m, apart, base, m.Onto, commit, label); err != nil {
 		return m, err
 	}
-	made, err := t.commit(ctx, apart, tree, m.Onto, label)
-	if err != nil {
-		return m, err
+	if m.Commit != "" {
+		t.reach("merged")
 	}
-	if len(conflicts) == 0 {
-		if conflicts, err = t.guessed(ctx, base, m.Onto, commit, made); err != nil {
-			return m, err
-		}
-	}
-	if len(conflicts) > 0 {
-		m.Marked, m.Conflicts = made, conflicts[:min(len(conflicts), maxConflicts)]
-		return m, nil
-	}
-	m.Commit = made
-	t.reach("merged")
 	return m, nil
 }
 
@@ -106,6 +93,20 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 // parent and onto contains it: otherwise the merge would include more than the
 // changes of the task.
 func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error) {
+	parent, err := t.parent(ctx, commit)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor"}, Refs: []string{parent, onto}})
+	var failed *git.Failed
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return "", fault.New(pawl.ErrConflict, "the commit is based on %s, which the branch does not contain: collect the worktree again, from a commit of the branch", parent)
+	}
+	return parent, err
+}
+
+// parent returns the parent of commit. It fails unless commit has exactly one.
+func (t *Trees) parent(ctx context.Context, commit string) (string, error) {
 	out, err := t.line(ctx, git.Call{Args: []string{"rev-list", "--parents", "--max-count=1"}, Refs: []string{commit}})
 	if err != nil {
 		return "", err
@@ -114,12 +115,7 @@ func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error)
 	if len(words) != 2 {
 		return "", fault.New(pawl.ErrInvalid, "the commit has %d parents instead of one", max(len(words)-1, 0))
 	}
-	_, err = t.Repo.Run(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor"}, Refs: []string{words[1], onto}})
-	var failed *git.Failed
-	if errors.As(err, &failed) && failed.Code == 1 {
-		return "", fault.New(pawl.ErrConflict, "the commit is based on %s, which the branch does not contain: collect the worktree again, from a commit of the branch", words[1])
-	}
-	return words[1], err
+	return words[1], nil
 }
 
 // mergeTree merges two commits and returns the tree, which has conflict markers in
