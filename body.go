@@ -138,6 +138,8 @@ type Prompted struct {
 	Again    Seq      `json:"again,omitempty"` // the prompt that this one repeats: it was part of a turn that a cancel before it ended
 	By       Actor    `json:"by,omitzero"`     // who sent it
 	Settings
+
+	Approve *Plan `json:"approve,omitempty"` // of a mission: the plan that By has approved, whose tasks may start with the turn
 }
 
 // Reworded replaced the text of a waiting prompt, which keeps its position.

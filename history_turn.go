@@ -19,7 +19,9 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 	h.turns++
 	h.undos = nil
 	if h.mission != nil {
-		h.mission.Blocked, h.mission.Nudges = nil, 0
+		if err := h.mission.startTurn(prompt.Prompt); err != nil {
+			return err
+		}
 	}
 	h.open = &OpenTurn{Number: h.turns, Prompt: prompt.Seq, By: prompt.Prompt.By, Began: e.At, Settings: prompt.Prompt.Settings}
 	h.add(e.Seq, RoleUser, prompt.Prompt.Parts)

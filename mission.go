@@ -14,6 +14,8 @@ type MissionOrder struct {
 	Model     string        `json:"model,omitempty"`     // of the workers; "" means that of the Commander
 	Reviewers []string      `json:"reviewers,omitempty"` // one model per reviewer; none means one reviewer with the Commander's model
 	Stuck     time.Duration `json:"stuck,omitempty"`     // a worker that is silent for this long is asked, then stopped
+
+	ApprovePlan bool `json:"approve_plan,omitempty"` // a task starts only after a person has approved it; see [Prompt.Approve]
 }
 
 // Defaults and limits of a mission.
@@ -174,8 +176,9 @@ type Sealed struct {
 // Blocked records why a mission cannot continue by itself. A new prompt continues
 // it.
 type Blocked struct {
-	Reason string `json:"reason"`
-	By     string `json:"by"` // commander, or pawl when a limit is reached
+	Reason string       `json:"reason"`
+	By     string       `json:"by"`              // commander, or pawl when a limit is reached or the plan waits for approval
+	State  MissionState `json:"state,omitempty"` // planned if the plan waits for approval; "" means blocked
 }
 
 func (MissionStarted) kind() Kind { return "mission.started" }

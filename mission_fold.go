@@ -29,8 +29,12 @@ type Mission struct {
 	Blocked  *Blocked     `json:"blocked,omitempty"`
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
 	Nudges   int          `json:"nudges,omitempty"`
-	News     []string     `json:"-"` // tasks with changes that the Commander has not seen yet
-	Team     []SessionID  `json:"-"` // all workers and reviewers so far
+
+	Approved   string `json:"approved,omitempty"`   // the hash of the plan that was approved last; see TaskState.Approved
+	ApprovedBy Actor  `json:"approved_by,omitzero"` // who approved it
+
+	News []string    `json:"-"` // tasks with changes that the Commander has not seen yet
+	Team []SessionID `json:"-"` // all workers and reviewers so far
 }
 
 // TaskState is the state of a task.
@@ -52,6 +56,8 @@ type TaskState struct {
 	Took    time.Duration `json:"took,omitempty"` // of all attempts that have ended
 	Usage   Usage         `json:"usage,omitzero"` // of the workers of all attempts; only a Board has it
 	Workers []SessionID   `json:"-"`              // of all attempts
+
+	Approved bool `json:"approved,omitempty"` // a person has approved the task as it is; only if the order demands it
 }
 
 // TaskPhase is the phase of a task.
@@ -73,6 +79,7 @@ type MissionState string
 // The states.
 const (
 	MissionWorking MissionState = "working"
+	MissionPlanned MissionState = "planned" // the plan waits for approval
 	MissionSealed  MissionState = "sealed"
 	MissionBlocked MissionState = "blocked"
 	MissionStopped MissionState = "stopped" // nobody works on it: canceled, out of budget, or failed
@@ -190,6 +197,7 @@ func (m *Mission) plan(b Planned) error {
 		state := TaskState{Task: t, Phase: PhasePlanned}
 		if old := m.Task(t.ID); old != nil {
 			state = *old
+			state.Approved = old.Approved && digest(old.Task) == digest(t)
 			state.Task, state.Returns = t, 0
 			if state.Phase == PhaseReturned {
 				state.Phase = PhasePlanned
@@ -242,6 +250,8 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 		return errors.New("a task cannot start before the criteria are set")
 	case t == nil || t.Phase != PhaseQueued:
 		return fmt.Errorf("task %s is not queued", b.Task)
+	case !m.CanStart(*t):
+		return fmt.Errorf("task %s is not approved", b.Task)
 	case b.Attempt != t.Attempt+1:
 		return fmt.Errorf("attempt %d at task %s follows attempt %d", b.Attempt, b.Task, t.Attempt)
 	}

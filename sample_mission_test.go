@@ -27,6 +27,7 @@ func missionSamples() []Body {
 			Order: MissionOrder{
 				Goal: "Keep the comments.", Criteria: criteria, Checks: checks, Protected: []string{"Makefile"}, Approval: approval,
 				Workers: 3, Model: "openai/gpt-5", Reviewers: []string{"anthropic/claude-opus-4-5"}, Stuck: 10 * time.Minute,
+				ApprovePlan: true,
 			},
 			By: Actor{User: "ada", Token: "01JD00000000000000000000T0", Scope: "run"},
 		},
@@ -43,6 +44,6 @@ func missionSamples() []Body {
 		Reviewed{Round: 1, Reviewer: "01JD0000000000000000000002", Holds: []Judgment{{ID: "AC-1", Holds: true, Why: "The test shows it."}}, Faults: faults},
 		GateResult{Round: 1, Candidate: "3b2c4d5", Tree: "4b825dc6", Verdict: "failed", Holding: 12, New: 2, Mutants: 9, Killed: 8, Faults: faults, Notes: faults},
 		Sealed{Round: 2, Candidate: "3b2c4d5", Tree: "4b825dc6", Criteria: missionCriteria.Hash(), Chain: ran.Link("sha256:2c26b46b").Hash, Reviewed: 1, Total: 3},
-		Blocked{Reason: "The key for the server is missing.", By: "commander"},
+		Blocked{Reason: "The key for the server is missing.", By: "commander", State: MissionPlanned},
 	}
 }

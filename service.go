@@ -132,6 +132,11 @@ type Prompt struct {
 	Parts    Parts
 	Delivery Delivery
 	Settings // an empty Model means that of the previous prompt
+
+	// Approve is the plan of a mission that waits for approval: the prompt replaces the
+	// plan by it and lets its tasks start. ErrInvalid if the mission has no plan yet or
+	// needs no approval. Nothing else approves a plan.
+	Approve *Plan
 }
 
 // Delivery is what happens to a prompt that is sent while a turn is open.

@@ -65,10 +65,14 @@ func (s Session) State() State {
 // MissionState returns the state of the mission that the session commands, or "" if
 // it commands none.
 func (s Session) MissionState() MissionState {
-	if s.Mission == MissionWorking && s.State() == StateIdle {
+	switch idle := s.State() == StateIdle; {
+	case s.Mission == MissionWorking && idle:
 		return MissionStopped
+	case s.Mission == MissionPlanned && !idle:
+		return MissionWorking // it was approved, or prompted
+	default:
+		return s.Mission
 	}
-	return s.Mission
 }
 
 // Name returns the title or, without one, the first line of the first prompt.

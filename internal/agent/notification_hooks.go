@@ -61,6 +61,8 @@ func endText(m *pawl.Mission, stop Stop) string {
 	switch {
 	case m != nil && m.Sealed != nil:
 		return "Pawl is waiting for you: the mission is sealed"
+	case m != nil && m.Blocked != nil && m.Blocked.State == pawl.MissionPlanned:
+		return "Pawl is waiting for you: the plan of the mission waits for approval"
 	case m != nil && m.Blocked != nil:
 		return "Pawl is waiting for you: the mission is blocked: " + m.Blocked.Reason
 	default:

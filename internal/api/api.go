@@ -72,6 +72,8 @@ type Prompt struct {
 	Parts    pawl.Parts    `json:"parts"`
 	Delivery pawl.Delivery `json:"delivery,omitempty"` // what to do while a turn is open: queue or steer; without it the request fails with busy
 	pawl.Settings
+
+	Approve *pawl.Plan `json:"approve,omitempty"` // of a mission: the plan to approve, so that its tasks start; needs the scope approve
 }
 
 // Parts is the body of rewordPrompt.

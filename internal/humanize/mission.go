@@ -51,6 +51,9 @@ func Mission(b pawl.Body) (line string, level Level) {
 	case pawl.Sealed:
 		return "sealed at " + Commit(b.Candidate) + ByReview(b), Good
 	case pawl.Blocked:
+		if b.State != "" { // the reason names the state
+			return part(b.Reason), Warn
+		}
 		return "blocked: " + part(b.Reason), Warn
 	default:
 		return "", Quiet

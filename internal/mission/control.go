@@ -239,6 +239,8 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 				return "", err
 			}
 			return text, nil
+		case edits == "" && awaitsApproval(m):
+			return "", b.Record(ctx, pawl.Blocked{By: "pawl", State: pawl.MissionPlanned, Reason: approvalReason(m)})
 		case edits != "" || needsDecision(m):
 			return paragraphs(edits, openWork(m)), nil
 		}

@@ -106,6 +106,9 @@ func (c *Control) takePlan(ctx context.Context, call toolapi.Call, b missionapi.
 		}
 		text += " " + more
 	}
+	if len(b.Mission().Unapproved()) > 0 {
+		text = paragraphs(text, needsApproval)
+	}
 	return text, c.writeFiles(b, b.Mission())
 }
 

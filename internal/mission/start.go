@@ -19,7 +19,7 @@ import (
 )
 
 // ready returns the tasks to start now: their predecessors are merged, their files do not overlap with those of
-// running tasks, and a worker is free.
+// running tasks, they are approved if they have to be, and a worker is free.
 func ready(m *pawl.Mission) []pawl.TaskState {
 	var open pawl.Plan
 	merged, running := map[string]bool{}, map[string]bool{}
@@ -31,7 +31,9 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 			running[t.Task.ID] = true
 			open.Tasks = append(open.Tasks, t.Task)
 		case pawl.PhaseQueued:
-			open.Tasks = append(open.Tasks, t.Task)
+			if m.CanStart(t) {
+				open.Tasks = append(open.Tasks, t.Task)
+			}
 		case pawl.PhasePlanned, pawl.PhaseReturned, pawl.PhaseDropped:
 		}
 	}

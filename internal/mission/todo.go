@@ -3,6 +3,7 @@ package mission
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
@@ -74,19 +75,40 @@ var (
 // number, so that no edit is silently lost.
 func Read(text string) (pawl.Plan, error) {
 	var p pawl.Plan
+	var lines []int // of the tasks
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "<!--") {
 			continue
 		}
 		if m := todoTask.FindStringSubmatch(line); m != nil {
-			p.Tasks = append(p.Tasks, pawl.Task{ID: strings.TrimSpace(m[1]), Title: strings.TrimSpace(m[2])})
+			p.Tasks, lines = append(p.Tasks, pawl.Task{ID: strings.TrimSpace(m[1]), Title: strings.TrimSpace(m[2])}), append(lines, i+1)
 			continue
 		}
 		if len(p.Tasks) == 0 || !extend(&p.Tasks[len(p.Tasks)-1], line) {
 			return p, fault.New(pawl.ErrInvalid, "line %d of the plan is neither a task (- [ ] **id**: title) nor part of one (  > detail, or   - after|owns|accept|size: …): %q", i+1, line)
 		}
 	}
-	return p, p.Check()
+	err := p.Check()
+	if line := faultLine(p, lines); err != nil && line > 0 {
+		err = fault.New(pawl.ErrInvalid, "line %d: %w", line, err)
+	}
+	return p, err
+}
+
+// faultLine returns the line of the first task that is invalid by itself, exists twice or comes after a task that does
+// not exist, or 0.
+func faultLine(p pawl.Plan, lines []int) int {
+	known := map[string]bool{}
+	for i, t := range p.Tasks {
+		missing := slices.ContainsFunc(t.After, func(id string) bool { _, ok := p.Task(id); return !ok })
+		alone := t
+		alone.After = nil
+		if known[t.ID] || missing || (pawl.Plan{Tasks: []pawl.Task{alone}}).Check() != nil {
+			return lines[i]
+		}
+		known[t.ID] = true
+	}
+	return 0
 }
 
 // extend adds a line to a task, and reports whether it was understood.

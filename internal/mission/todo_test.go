@@ -58,6 +58,9 @@ func TestRead(t *testing.T) {
 		"an unknown key":      {"- [ ] **T1**: a\n  - color: red\n", "line 2"},
 		"no tasks":            {"# Mission: x\n", "has 0"},
 		"unknown before":      {"- [ ] **T1**: a\n  - after: T9\n", `after task "T9"`},
+		"line of that":        {"- [ ] **T1**: a\n\n- [ ] **T2**: b\n  - after: T9\n", "line 3: "},
+		"line of a duplicate": {"- [ ] **T1**: a\n- [ ] **T1**: b\n", "line 2: "},
+		"line of a bad size":  {"# x\n- [ ] **T1**: a\n  - size: XL\n", "line 2: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Read(test.text); !errors.Is(err, pawl.ErrInvalid) || !strings.Contains(err.Error(), test.want) {

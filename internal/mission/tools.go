@@ -90,6 +90,9 @@ func (c *Control) runDelegate(ctx context.Context, call toolapi.Call, in delegat
 	if err != nil {
 		return pawl.Result{}, err
 	}
+	if unapproved(m, ids) {
+		return pawl.Result{Content: needsApproval, IsError: true}, nil
+	}
 	if len(ids) > 0 {
 		if err := b.Record(ctx, pawl.Delegated{Tasks: ids}); err != nil {
 			return pawl.Result{}, err

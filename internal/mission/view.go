@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission/missionapi"
 )
 
@@ -130,6 +131,31 @@ func (c *Control) readEdits(ctx context.Context, b missionapi.Journal) (string, 
 	}
 	b.Notice(fmt.Sprintf("Your edit of the plan was rejected: %v. It is saved in %s. Correct it in %s.", err, aside, path))
 	return fmt.Sprintf("The user has edited the plan, and the edit cannot be taken over (it is in %s): %v", aside, err), nil
+}
+
+// PlanFile returns the path of a mission's plan.
+func PlanFile(dir string, id pawl.SessionID) string { return filepath.Join(dir, Dir(id), "TODO.md") }
+
+// EditedPlan returns the plan in a mission's file if a person has edited it since Pawl wrote it, and otherwise nil. An
+// edit that is not a plan is ErrInvalid, with the line.
+func EditedPlan(dir string, id pawl.SessionID) (*pawl.Plan, error) {
+	root, err := os.OpenRoot(dir) // do not read through links in the project
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it is on another host
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only closes the handle
+	text, edited := readPlan(root, filepath.Join(Dir(id), "TODO.md"))
+	if !edited {
+		return nil, nil
+	}
+	plan, err := Read(text)
+	if err != nil {
+		return nil, fault.New(err, "the edited plan is invalid: %w", err).Hint("Correct %s, or delete it to get the plan of the mission back.", PlanFile(dir, id))
+	}
+	return &plan, nil
 }
 
 // Checklist returns the criteria as a Markdown task list. Only Pawl ticks items: when the gate has passed

@@ -189,6 +189,26 @@ func (s *Service) stopAbandoned(ctx context.Context, b *pawl.Board) error {
 	return nil
 }
 
+// checkApproval returns an error unless a prompt approves no plan, or one that the mission can have. Only an idle
+// mission takes an approval: while it works, its plan can change.
+func (s *Service) checkApproval(ctx context.Context, row pawl.Session, p pawl.Prompt) error {
+	switch {
+	case p.Approve == nil:
+		return nil
+	case row.Mission == "":
+		return fault.New(pawl.ErrInvalid, "session %s has no mission whose plan could be approved", row.ID).Hint("Run `pawl mission list` to see all missions.")
+	case p.Delivery != pawl.DeliverNow || row.State() != pawl.StateIdle:
+		return &pawl.BusyError{Session: row.ID}
+	}
+	h, err := pawl.Fold(func(after pawl.Seq) iter.Seq2[pawl.Event, error] {
+		return upTo(s.Store.Events(ctx, row.ID, after), row.Head, func(pawl.Event) {})
+	})
+	if err != nil {
+		return fmt.Errorf("read log of %s: %w", row.ID, err)
+	}
+	return h.Mission().TryApprove(*p.Approve)
+}
+
 // upTo yields the events of a log up to a Seq, and passes each to show first.
 func upTo(events iter.Seq2[pawl.Event, error], last pawl.Seq, show func(pawl.Event)) iter.Seq2[pawl.Event, error] {
 	return func(yield func(pawl.Event, error) bool) {

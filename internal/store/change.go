@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ func ChangeOf(events []pawl.Event) Change {
 			}
 			c.Model = &b.Model
 			c.Queued++
+			if b.Approve != nil {
+				c.Mission = ptr(pawl.MissionWorking)
+			}
 		case pawl.Withdrawn:
 			c.Queued--
 		case pawl.TurnStarted:
@@ -85,7 +89,7 @@ func ChangeOf(events []pawl.Event) Change {
 		case pawl.Sealed:
 			c.Mission = ptr(pawl.MissionSealed)
 		case pawl.Blocked:
-			c.Mission = ptr(pawl.MissionBlocked)
+			c.Mission = ptr(cmp.Or(b.State, pawl.MissionBlocked))
 		case pawl.CriteriaSet, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.Asked, pawl.Answered, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
 			touched = false
 		}

@@ -137,7 +137,7 @@ func (w *watcher) ofMission(b pawl.Body) {
 	case pawl.Sealed:
 		w.metrics.add(metricMissions, 1, string(pawl.MissionSealed))
 	case pawl.Blocked:
-		w.metrics.add(metricMissions, 1, string(pawl.MissionBlocked))
+		w.metrics.add(metricMissions, 1, string(cmp.Or(b.State, pawl.MissionBlocked)))
 	case pawl.TaskMerged:
 		w.metrics.add(metricTasks, 1, "merged")
 	case pawl.TaskReturned:

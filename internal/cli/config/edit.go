@@ -1,20 +1,15 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/config/userfile"
-	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 )
 
@@ -89,7 +84,7 @@ Exit codes: 0 the file is valid, 1 it is invalid or the editor failed.`,
 			if err := makeConfig(path); err != nil {
 				return err
 			}
-			if err := openEditor(path); err != nil {
+			if err := cli.OpenEditor(path); err != nil {
 				return err
 			}
 			return reportFindings(cmd, CheckUserFile(path), outputText)
@@ -108,18 +103,4 @@ func makeConfig(path string) error {
 	}
 	defer unlock()
 	return userfile.ReplaceText(path, fmt.Appendf(nil, "{\n  \"$schema\": %q\n}\n", config.SchemaURL))
-}
-
-// openEditor runs the user's editor on a file, without a shell.
-func openEditor(path string) error {
-	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
-	if len(words) == 0 {
-		return fault.New(pawl.ErrInvalid, "no editor configured").Hint("Set EDITOR, or edit %s directly.", path)
-	}
-	c := exec.Command(words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor is the job
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("edit %s with %s: %w", path, words[0], err)
-	}
-	return nil
 }

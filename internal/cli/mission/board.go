@@ -27,11 +27,13 @@ type board struct {
 func (b board) text() string {
 	var out strings.Builder
 	m := b.Mission
-	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, b.State, humanize.Clock(b.elapsed()), humanize.FirstLine(m.Order.Goal, 200))
+	fmt.Fprintf(&out, "%s  %s  %s\n%s\n", b.Session.ID, stateText(b.State), humanize.Clock(b.elapsed()), humanize.FirstLine(m.Order.Goal, 200))
 	if b.State == pawl.MissionStopped {
 		out.WriteString("No process is working on it. Run `pawl mission resume` to continue.\n")
 	}
-	if m.Blocked != nil {
+	if b.State == pawl.MissionPlanned {
+		fmt.Fprintf(&out, "The plan waits for approval. Read it with `pawl mission plan %[1]s`, then run `pawl mission approve %[1]s`.\n", b.Session.ID)
+	} else if m.Blocked != nil {
 		fmt.Fprintf(&out, "blocked by %s: %s\n", sanitize.Line(m.Blocked.By), humanize.FirstLine(m.Blocked.Reason, 500))
 	}
 	if len(m.Tasks) > 0 {

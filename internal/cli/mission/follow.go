@@ -3,6 +3,7 @@ package mission
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -88,12 +89,21 @@ type missionResult struct {
 	CostUSD float64           `json:"cost_usd"` // of the whole mission
 	Denials []turn.Denial     `json:"denials"`
 	Report  mission.Report    `json:"report"`
+	Plan    *missionPlan      `json:"plan,omitempty"` // if it waits for approval
 }
 
 // showEnd prints the result of the mission.
 func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printer, res turn.Result, b pawl.Board) error {
+	plan, err := waitingPlan(b)
+	if err != nil {
+		return err
+	}
 	if out.Format != "json" {
-		return out.Show(p, res)
+		if err := out.Show(p, res); err != nil || plan == nil || out.Format != "text" {
+			return err
+		}
+		_, err := io.WriteString(cmd.OutOrStdout(), "\n"+plan.text())
+		return err
 	}
 	r, err := reportOf(context.WithoutCancel(cmd.Context()), a, b)
 	if err != nil {
@@ -101,7 +111,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 	}
 	err = cli.WriteJSON(cmd.OutOrStdout(), missionResult{
 		Mission: r.Mission, State: r.State, Branch: r.Branch, Commit: r.Commit, Blocked: r.Blocked,
-		Reason: res.Reason, Error: res.Error, Text: res.Text, CostUSD: r.CostUSD, Denials: res.Denials, Report: r,
+		Reason: res.Reason, Error: res.Error, Text: res.Text, CostUSD: r.CostUSD, Denials: res.Denials, Report: r, Plan: plan,
 	})
 	if err == nil && out.File != "" {
 		err = cli.ReplaceFile(out.File, []byte(res.Text+"\n"))
@@ -112,7 +122,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 // notifyEnd sends a terminal notification when a mission ends. It sends none if the user stopped the mission.
 func notifyEnd(b pawl.Board) {
 	if b.Ended == nil || b.Ended.Reason != pawl.ReasonCanceled {
-		notifyUser("mission " + string(b.State))
+		notifyUser("mission " + stateText(b.State))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -92,9 +93,23 @@ func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {
 	fmt.Fprintf(t, "ID\tUPDATED\tSTATE\t%sGOAL\n", folder("DIRECTORY"))
 	short := cli.ShortIDs(list)
 	for _, s := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", short(s.ID), s.Updated.Local().Format("2006-01-02 15:04"), s.MissionState(), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", short(s.ID), s.Updated.Local().Format("2006-01-02 15:04"), stateText(s.MissionState()), folder(s.Dir), humanize.FirstLine(s.Name(), 60))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || !slices.ContainsFunc(list, waitsForApproval) {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\nRun `pawl mission plan ID` to read a plan that waits for approval, and `pawl mission approve ID` to start the work.")
+	return err
+}
+
+func waitsForApproval(s pawl.Session) bool { return s.MissionState() == pawl.MissionPlanned }
+
+// stateText returns the state of a mission for people.
+func stateText(s pawl.MissionState) string {
+	if s == pawl.MissionPlanned {
+		return "waits for approval"
+	}
+	return string(s)
 }
 
 func missionShowCommand() *cobra.Command {

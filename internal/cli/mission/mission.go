@@ -47,6 +47,10 @@ Otherwise it ends when the Commander needs a decision from you, or when it reach
 limit. Your files and branches do not change: the result is on a separate branch for you
 to merge.
 
+With --plan-only the mission stops after planning, with exit code 0. Read and edit the
+plan with 'pawl mission plan'; 'pawl mission approve' starts the work. No worker starts a
+task that you have not approved as it is.
+
 While the mission runs, you can edit its plan in .pawl/missions/<id>/TODO.md. If Pawl is
 interrupted, 'pawl mission resume' continues the mission.
 
@@ -56,6 +60,7 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
   pawl mission --workers 5 --max-cost 20 "port the parser to the new lexer"
   pawl mission --criterion "no public name changes" --check "make check" "split package store"
   pawl mission --issue https://github.com/owner/name/issues/7
+  pawl mission --plan-only "split package store"
   pawl mission --format json "fix the flaky tests" | jq -r .branch
   pawl mission status --watch`,
 		Args: cobra.ArbitraryArgs,
@@ -73,11 +78,12 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 	flags.StringArrayVar(&f.order.Approval.Tests, "allow-test", nil, "allow the tests that match this `pattern` to be changed or removed (repeatable)")
 	flags.DurationVar(&f.order.Stuck, "stuck", 0, fmt.Sprintf("ping a worker that makes no progress for this `duration`, then stop it (default %s)", pawl.MissionStuck))
 	flags.StringVar(&f.issue, "issue", "", "make an issue the goal: the `url` of one on GitHub or GitLab, a file, or - for standard input")
+	flags.BoolVar(&f.order.ApprovePlan, "plan-only", false, "stop after planning: workers start when you run 'pawl mission approve'")
 	flags.StringVar(&f.server, "attach", "", "run the mission on the server at this `url`, or unix for the local socket")
-	cli.GroupFlags(cmd, cli.FlagsTeam, "issue", "workers", "worker-model", "stuck")
+	cli.GroupFlags(cmd, cli.FlagsTeam, "issue", "workers", "worker-model", "stuck", "plan-only")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-test", "reviewer")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
-	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionMergeCommand(), missionVerifyCommand())
+	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionPlanCommand(), missionApproveCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionMergeCommand(), missionVerifyCommand())
 	return cmd
 }
 

@@ -35,22 +35,36 @@ criteria do not change. Without an id, resume the newest mission of this directo
   pawl mission resume --max-cost 20
   pawl mission resume 8Q4Z7K "the key is in place now"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			settings, err := f.Settings()
-			if err = errors.Join(err, f.Check()); err != nil {
-				return cli.UsageError(cmd, err)
+			settings, err := f.settings(cmd)
+			if err != nil {
+				return err
 			}
-			settings.Absent = !f.Attended(cmd)
 			return f.with(cmd, args[:min(1, len(args))], func(ctx context.Context, a *app.App, s pawl.Session) error {
 				return f.run(ctx, cmd, a, s, settings, args)
 			})
 		},
 	}
+	f.addAll(cmd)
+	return cmd
+}
+
+// addAll adds the flags of a command that continues a mission.
+func (f *missionResumeFlags) addAll(cmd *cobra.Command) {
 	f.add(cmd)
 	f.AddModel(cmd)
 	cmd.Flags().StringVar(&f.Mode, "mode", "", "permission `mode`: plan, ask, guard, auto or yolo (default: the mission's)")
 	cmd.Flags().BoolVar(&f.Trust, "trust", false, "trust the project configuration")
 	f.OutputFlags.Add(cmd)
-	return cmd
+}
+
+// settings checks the flags and returns the settings of the prompt.
+func (f *missionResumeFlags) settings(cmd *cobra.Command) (pawl.Settings, error) {
+	settings, err := f.Settings()
+	if err = errors.Join(err, f.Check()); err != nil {
+		return settings, cli.UsageError(cmd, err)
+	}
+	settings.Absent = !f.Attended(cmd)
+	return settings, nil
 }
 
 func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, settings pawl.Settings, args []string) error {
@@ -66,17 +80,21 @@ func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is already sealed. Run `pawl mission report %s` to see the evidence.\n", s.ID, s.ID)
 		return nil
 	}
+	return f.send(ctx, cmd, a, s, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings})
+}
+
+// send sends a prompt with the mission's mode and model, unless flags set others, and follows the mission.
+func (f *missionResumeFlags) send(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, p pawl.Prompt) error {
 	b, err := boardOf(ctx, a, s.ID)
 	if err != nil {
 		return err
 	}
-	if settings.Mode == "" {
-		settings.Mode = b.limits.Mode
+	if p.Mode == "" {
+		p.Mode = b.limits.Mode
 	}
 	if !cmd.Flags().Changed("model") {
-		settings.Model = "" // keep the mission's model and ignore PAWL_MODEL
+		p.Model = "" // keep the mission's model and ignore PAWL_MODEL
 	}
-	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings}
 	if _, err := a.Send(ctx, s.ID, p); err != nil {
 		return err
 	}

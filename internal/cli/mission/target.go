@@ -50,12 +50,17 @@ func missionOf(ctx context.Context, a *app.App, args []string) (pawl.Session, er
 	return cli.FindMission(ctx, a.Service, name, dir)
 }
 
-// endError returns the ExitError for the state of a mission, or nil if the mission is sealed.
+// endError returns the ExitError for the state of a mission, or nil if the mission is sealed, or planned as --plan-only
+// asks for.
 func endError(b pawl.Board) error {
 	id := b.Session.ID
 	switch {
 	case b.State == pawl.MissionSealed:
 		return nil
+	case b.State == pawl.MissionPlanned && b.Mission.Blocked != nil && b.Mission.Attempts == 0:
+		return nil // that is all that was asked for
+	case b.State == pawl.MissionPlanned && b.Mission.Blocked != nil:
+		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission not sealed: its plan has changed and waits for approval").Hint("Run `pawl mission plan %[1]s` to read it, and `pawl mission approve %[1]s` to continue.", id)}
 	case b.State == pawl.MissionBlocked && b.Mission.Blocked != nil:
 		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission blocked: %s", humanize.FirstLine(b.Mission.Blocked.Reason, 500)).Hint("Run `pawl mission resume %s` when that is resolved.", id)}
 	case b.Ended != nil && b.Ended.Reason != pawl.ReasonEndTurn:

@@ -63,7 +63,7 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings})
+		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings, Approve: in.Approve})
 		return api.Accepted{Seq: seq}, err
 	},
 	"listPrompts": func(_ *response, r *request) (any, error) {

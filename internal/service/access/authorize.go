@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 )
 
 // authorize returns an error unless the principal may have work done with these settings. Without a mode
@@ -27,6 +28,11 @@ func (s *service) authorizePrompt(ctx context.Context, row pawl.Session, p pawl.
 	settings.Model = cmp.Or(p.Model, row.Model)
 	if err := s.authorize(row.Dir, settings); err != nil {
 		return err
+	}
+	if p.Approve != nil { // who may start a mission may not approve its plan
+		if err := require(s.actor(), api.ScopeApprove, "approving a plan"); err != nil {
+			return err
+		}
 	}
 	if p.Delivery != pawl.DeliverSteer || !row.TurnOpen {
 		return nil

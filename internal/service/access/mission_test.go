@@ -96,3 +96,23 @@ func TestMissionsAreWithinLimits(t *testing.T) { //nolint:paralleltest // it set
 		t.Errorf("with nothing left: %+v, %v", s, err)
 	}
 }
+
+// TestApprovingNeedsTheScope checks that a token that may start a mission cannot approve its plan.
+func TestApprovingNeedsTheScope(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTeam(t)
+	n := b.mission(`{"text":"Done."}`)
+	n.Order.ApprovePlan = true
+	s, err := b.as("ada").StartMission(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.ended(s.ID)
+	for _, scope := range []api.Scope{api.ScopeRun, api.ScopeApprove, api.ScopeAdmin} {
+		p := b.prompt(`{"text":"x"}`)
+		p.Model, p.Approve = "nobody/x", &pawl.Plan{Tasks: []pawl.Task{{ID: "one", Title: "One"}}}
+		_, err := b.scoped(scope).Send(t.Context(), s.ID, p)
+		if err == nil || errors.Is(err, pawl.ErrDenied) == scope.Covers(api.ScopeApprove) {
+			t.Errorf("with the scope %s: %v", scope, err)
+		}
+	}
+}

@@ -205,6 +205,47 @@ func testMissionBoard(b *testEnv) {
 	}
 }
 
+// testMissionApproval checks that the plan of a mission is approved only while the mission is idle and waits for it,
+// with the plan that the caller gives, and that the log says who did it.
+func testMissionApproval(b *testEnv) {
+	const id = "01JD00000000000000000000M1"
+	criteria := pawl.Criteria{Base: "b0", Checks: []pawl.Check{{ID: "test", Kind: pawl.CheckTest, Args: []string{"/bin/true"}}}, Tools: map[string]string{"/bin/true": "sha256:x"}}
+	plan := pawl.Plan{Tasks: []pawl.Task{{ID: "one", Title: "Do one"}}}
+	model := b.script(`{"text":"I start.","delay_ms":100}`, `{"text":"I start."}`)
+	b.storeLog(events(id,
+		pawl.SessionCreated{Dir: b.dir}, pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "go", Workers: 1, ApprovePlan: true}},
+		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}, Settings: pawl.Settings{Model: model}}, pawl.TurnStarted{Prompt: 3},
+		pawl.CriteriaSet{Criteria: criteria, Hash: criteria.Hash(), Branch: "pawl/x"},
+		pawl.Planned{Plan: plan, By: "commander"},
+		pawl.Blocked{Reason: "the plan waits for approval: 1 task", By: "pawl", State: pawl.MissionPlanned},
+		pawl.TurnFinished{Reason: pawl.ReasonEndTurn},
+	))
+	check(b, pawl.MissionPlanned, b.board(id).State)
+	approve := func(id pawl.SessionID, d pawl.Delivery, plan pawl.Plan) error {
+		p := prompt("The plan is approved.", model, d)
+		p.Approve = &plan
+		_, err := b.Send(b.Context(), id, p)
+		return err
+	}
+	b.code(pawl.CodeInvalid, approve(id, pawl.DeliverNow, pawl.Plan{}))
+	b.code(pawl.CodeBusy, approve(id, pawl.DeliverQueue, plan))
+	b.code(pawl.CodeBusy, approve(id, pawl.DeliverSteer, plan))
+	b.code(pawl.CodeInvalid, approve(b.create(), pawl.DeliverNow, plan))
+	other := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`).ID
+	b.idle(other)
+	b.code(pawl.CodeInvalid, approve(other, pawl.DeliverNow, plan))
+	check(b, pawl.Seq(8), b.get(id).Head)
+	waiting := b.board(id).Mission
+	check(b, 1, len(waiting.Unapproved()))
+
+	b.ok(approve(id, pawl.DeliverNow, plan))
+	b.idle(id)
+	got := b.board(id)
+	check(b, plan.Hash(), got.Mission.Approved)
+	check(b, 0, len(got.Mission.Unapproved()))
+	check(b, pawl.MissionStopped, got.State)
+}
+
 // events returns a log of these bodies.
 func events(id pawl.SessionID, bodies ...pawl.Body) (log []pawl.Event) {
 	for i, body := range bodies {

@@ -106,6 +106,7 @@ var suite = []struct {
 	{"mission: what it takes and what not", testMissionOrders},
 	{"mission: its team works for nobody else", testMissionTeam},
 	{"mission: the board", testMissionBoard},
+	{"mission: approval", testMissionApproval},
 	{"compact: an order is answered", testCompactOrder},
 	{"shell: a command of the person's", testShell},
 	{"shell refuses", testShellRefuses},
