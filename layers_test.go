@@ -23,6 +23,7 @@ const (
 	layerBase      = iota // depends on nothing of the program; the API may use it
 	layerAPI              // the root package
 	layerPrimitive        // used by utilities
+	layerItem             // what people read of events, which utilities and front ends share
 	layerPort             // an interface through which components meet, with its types
 	layerUtility          // a small helper that depends on no component
 	layerComponent        // does one thing and depends on the API and utilities only
@@ -50,6 +51,8 @@ var layers = map[string]int{
 	"internal/humanize":       layerPrimitive,
 	"internal/workspace/tree": layerPrimitive,
 
+	"internal/transcript": layerItem,
+
 	"internal/mission/missionapi": layerPort, // what tools and the loop know of a mission
 	"internal/store":              layerPort, // the interface of the store, and what its implementations share
 
@@ -57,7 +60,6 @@ var layers = map[string]int{
 	"internal/api":                        layerUtility,
 	"internal/config/userfile":            layerUtility,
 	"internal/extension/frontmatter":      layerUtility,
-	"internal/transcript":                 layerUtility,
 	"internal/tool/toolapi":               layerUtility, // what a tool is: internal/tool, MCP servers and missions offer some, front ends lend buffers
 	"internal/security/namespace":         layerUtility, // what the user namespace of a process changes
 	"internal/security/protect":           layerUtility, // the protected names, for file tools, the sandbox and applies

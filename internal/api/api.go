@@ -5,6 +5,7 @@ package api
 import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Scope is what a token allows. Each scope includes the ones before it.
@@ -55,6 +56,12 @@ type NewSession struct {
 // Sessions is the response of listSessions.
 type Sessions struct {
 	Sessions []pawl.Session `json:"sessions"`
+}
+
+// Items is the response of listItems.
+type Items struct {
+	Items []transcript.Item `json:"items"` // oldest first
+	More  bool              `json:"more"`  // there are older ones
 }
 
 // Title is the body of renameSession.

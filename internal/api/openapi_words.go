@@ -61,6 +61,8 @@ var more = map[string]string{
 		"If the server cannot continue, the last event has the name `error` and a `Fault` as its `data`.",
 	"exportSession": "The response is `application/x-ndjson`: one `Event` as JSON per line, up to the newest event at the time of the request. " +
 		"A connection that ends early is an error. importSession accepts this format.",
+	"listItems": "Items are what a person reads, made from the events; what was undone is left out. Each has an `id` that stays the same, and its position is `seq` and then `part`. " +
+		"Long texts are cut and files have no content: `cut` says so. To get older items, pass the `id` of the first one as `before`.",
 	"getDraft": "The response is not found while no reply is being written. The offsets of the deltas connect the draft to the stream.",
 	"sendPrompt": "While a turn is open, `delivery` decides: `queue` waits for the end of the turn, `steer` is read at its next step, and without it the response is busy. " +
 		"The first prompt of a session sets its model; later ones can omit it. " +

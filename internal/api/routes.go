@@ -114,6 +114,9 @@ var Routes = []Route{
 	one[Empty, Empty]("exportSession", "GET", session+"/log", "Export the events of a session, one per line.", ScopeRead, after).with(func(r *Route) {
 		r.OutForm, r.Out, r.Status = FormLines, typeOf[pawl.Event](), http.StatusOK
 	}),
+	one[Empty, Items]("listItems", "GET", session+"/items", "List the newest items of a session's transcript: messages, tool calls, questions, notes.", ScopeRead,
+		Param{"before", "string", "only items before the one with this ID, for paging"},
+		Param{"limit", "integer", "maximum number of items: default 50, at most 500"}),
 	one[Empty, pawl.Draft]("getDraft", "GET", session+"/draft", "Get the part of the current reply that has been written so far.", ScopeRead),
 	one[Prompt, Accepted]("sendPrompt", "POST", session+"/prompts", "Send a prompt.", ScopeRun).with(accepted).with(large),
 	one[Empty, WaitingList]("listPrompts", "GET", session+"/prompts", "List the waiting prompts, oldest first.", ScopeRead),

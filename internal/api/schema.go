@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // schema is a JSON Schema.
@@ -24,7 +25,12 @@ type typeSchemas struct {
 }
 
 // names renames types whose name is also that of another type.
-var names = map[reflect.Type]string{typeOf[Usage](): "UsageRows"}
+var names = map[reflect.Type]string{
+	typeOf[Usage]():           "UsageRows",
+	typeOf[transcript.Ask]():  "ItemAsk",
+	typeOf[transcript.Call](): "ItemCall",
+	typeOf[transcript.End]():  "ItemEnd",
+}
 
 // known has the schemas of types whose JSON does not follow from their Go type.
 var known = map[reflect.Type]schema{

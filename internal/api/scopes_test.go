@@ -14,7 +14,7 @@ var scopes = map[string]Scope{
 	"resumeSession": ScopeRun, "compactSession": ScopeRun, "runCommand": ScopeRun, "undoSession": ScopeRun, "forkSession": ScopeRun,
 	"startMission": ScopeRun, "expandPrompt": ScopeRun,
 
-	"listSessions": ScopeRead, "getSession": ScopeRead, "streamEvents": ScopeRead, "exportSession": ScopeRead, "getDraft": ScopeRead,
+	"listSessions": ScopeRead, "getSession": ScopeRead, "streamEvents": ScopeRead, "exportSession": ScopeRead, "getDraft": ScopeRead, "listItems": ScopeRead,
 	"listPrompts": ScopeRead, "previewUndo": ScopeRead, "getMission": ScopeRead, "getUsage": ScopeRead, "getProject": ScopeRead,
 	"findFiles": ScopeRead, "listModels": ScopeRead, "getOutput": ScopeRead, "getOpenAPI": ScopeRead,
 

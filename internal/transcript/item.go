@@ -75,6 +75,7 @@ type Item struct {
 	Subagent *pawl.Spawned `json:"subagent,omitempty"`
 	Todos    []pawl.Todo   `json:"todos,omitempty"`
 	End      *End          `json:"end,omitempty"`
+	Cut      bool          `json:"cut,omitempty"` // texts were cut, or files left out; the events have them
 }
 
 // Call is a tool call or a shell command of the user.

@@ -57,6 +57,7 @@ var handlers = map[string]handlerFunc{
 	"importSession": importSession,
 	"exportSession": exportSession,
 	"streamEvents":  streamEvents,
+	"listItems":     listItems,
 	"getDraft":      func(_ *response, r *request) (any, error) { return r.service.Draft(r.Context(), r.id) },
 	"sendPrompt": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Prompt](w, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/test/wait"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 const nobody = "/v1/sessions/01JD0000000000000000000000"
@@ -178,6 +179,29 @@ var routes = map[string]func(b *testServer){
 			}
 		}
 		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/log", "")
+	},
+	"listItems": func(b *testServer) {
+		id := b.create()
+		path := "/v1/sessions/" + string(id)
+		b.ask(202, "POST", path+"/prompts", prompt(b.script(`{"reasoning":"hm","text":"done"}`), ""), new(api.Accepted))
+		b.finished(id)
+		var all, last, rest api.Items
+		b.ask(200, "GET", path+"/items", "", &all)
+		var kinds []transcript.Kind
+		for _, it := range all.Items {
+			kinds = append(kinds, it.Kind)
+		}
+		if diff := cmp.Diff([]transcript.Kind{"user", "reasoning", "text", "turn_end"}, kinds); diff != "" || all.More {
+			b.Fatalf("more: %v, %s", all.More, diff)
+		}
+		b.ask(200, "GET", path+"/items?limit=3", "", &last)
+		b.ask(200, "GET", path+"/items?before="+last.Items[0].ID, "", &rest)
+		if diff := cmp.Diff(all.Items, append(rest.Items, last.Items...)); diff != "" || !last.More || rest.More {
+			b.Errorf("more: %v and %v, %s", last.More, rest.More, diff)
+		}
+		b.refused(404, pawl.CodeNotFound, "GET", path+"/items?before=none", "")
+		b.refused(400, pawl.CodeInvalid, "GET", path+"/items?limit=0", "")
+		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/items", "")
 	},
 	"getDraft": func(b *testServer) {
 		id := b.create()
