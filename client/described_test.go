@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // askOthers sends the requests that the client does not send.
@@ -25,6 +26,7 @@ func askOthers(t *testing.T, p *proof) {
 	for _, path := range []string{
 		"/v1/openapi.json",
 		"/v1/sessions/" + string(s.ID) + "/log",
+		"/v1/sessions/" + string(s.ID) + "/items",
 		"/v1/sessions?limit=0",
 		"/v1/usage?since=yesterday",
 	} {
@@ -43,8 +45,8 @@ func askOthers(t *testing.T, p *proof) {
 	}
 }
 
-// TestSamplesAreAsDescribed checks that an event of each kind, with all keys, matches
-// the document.
+// TestSamplesAreAsDescribed checks that an event of each kind, with all keys, and the
+// items that show it match the document.
 func TestSamplesAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../testdata/events.golden.jsonl")
@@ -52,7 +54,7 @@ func TestSamplesAreAsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := readDescription(t)
-	seen := map[pawl.Kind]bool{}
+	seen, items := map[pawl.Kind]bool{}, transcript.New()
 	for line := range bytes.Lines(text) {
 		var e pawl.Event
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -67,6 +69,14 @@ func TestSamplesAreAsDescribed(t *testing.T) {
 		seen[pawl.KindOf(e.Body)] = true
 		if err := d.check("Event", line); err != nil {
 			t.Errorf("%s: %v", line, err)
+		}
+		items.Apply(e)
+		page, _, _ := transcript.Page(items.Items(), "", 1000)
+		for _, it := range page {
+			item, err := json.Marshal(it)
+			if err := errors.Join(err, d.check("Item", item)); err != nil {
+				t.Errorf("%s: %v", item, err)
+			}
 		}
 	}
 	for _, k := range pawl.Kinds() {

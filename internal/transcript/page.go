@@ -74,7 +74,7 @@ func (it *Item) shortResult(r pawl.Result) pawl.Result {
 func (it *Item) names(files []pawl.File) []pawl.File {
 	var list []pawl.File
 	for _, f := range files {
-		f.Data = nil
+		f.Data = []byte{}
 		list = append(list, f)
 		it.Cut = true
 	}
