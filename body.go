@@ -140,6 +140,7 @@ type Prompted struct {
 	Settings
 
 	Approve *Plan `json:"approve,omitempty"` // of a mission: the plan that By has approved, whose tasks may start with the turn
+	Pause   bool  `json:"pause,omitempty"`   // of a mission: no more workers start before the turn of a later prompt
 }
 
 // Reworded replaced the text of a waiting prompt, which keeps its position.

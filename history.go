@@ -305,6 +305,9 @@ func (h *History) apply(e Event) error {
 	case Prompted:
 		h.waiting = append(h.waiting, Waiting{e.Seq, b})
 		h.settings = b.Settings
+		if b.Pause && h.mission != nil {
+			h.mission.Paused = e.Seq
+		}
 	case Reworded:
 		return h.reword(b)
 	case Withdrawn:

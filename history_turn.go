@@ -19,7 +19,7 @@ func (h *History) startTurn(e Event, b TurnStarted) error {
 	h.turns++
 	h.undos = nil
 	if h.mission != nil {
-		if err := h.mission.startTurn(prompt.Prompt); err != nil {
+		if err := h.mission.startTurn(prompt); err != nil {
 			return err
 		}
 	}

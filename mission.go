@@ -177,8 +177,8 @@ type Sealed struct {
 // it.
 type Blocked struct {
 	Reason string       `json:"reason"`
-	By     string       `json:"by"`              // commander, or pawl when a limit is reached or the plan waits for approval
-	State  MissionState `json:"state,omitempty"` // planned if the plan waits for approval; "" means blocked
+	By     string       `json:"by"`              // commander, or pawl when a limit is reached or the plan waits for approval, or user if paused
+	State  MissionState `json:"state,omitempty"` // planned if the plan waits for approval, or paused; "" means blocked
 }
 
 func (MissionStarted) kind() Kind { return "mission.started" }

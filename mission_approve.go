@@ -35,11 +35,14 @@ func (m *Mission) TryApprove(p Plan) error {
 
 // startTurn ends what a new prompt ends, and approves the plan if the prompt does.
 // No event that mission control or a model can write approves a plan.
-func (m *Mission) startTurn(p Prompted) error {
-	if p.Approve != nil {
+func (m *Mission) startTurn(w Waiting) error {
+	if p := w.Prompt; p.Approve != nil {
 		if err := m.approve(*p.Approve, p.By); err != nil {
 			return err
 		}
+	}
+	if w.Seq > m.Paused {
+		m.Paused = 0
 	}
 	m.Blocked, m.Nudges = nil, 0
 	return nil

@@ -30,6 +30,8 @@ type Mission struct {
 	Chain    string       `json:"chain,omitempty"` // the hash of the newest CheckRan
 	Nudges   int          `json:"nudges,omitempty"`
 
+	Paused Seq `json:"paused,omitempty"` // the prompt that paused it; 0 if no prompt has, or a later one continued it
+
 	Approved   string `json:"approved,omitempty"`   // the hash of the plan that was approved last; see TaskState.Approved
 	ApprovedBy Actor  `json:"approved_by,omitzero"` // who approved it
 
@@ -80,6 +82,7 @@ type MissionState string
 const (
 	MissionWorking MissionState = "working"
 	MissionPlanned MissionState = "planned" // the plan waits for approval
+	MissionPaused  MissionState = "paused"  // by the user; no worker runs
 	MissionSealed  MissionState = "sealed"
 	MissionBlocked MissionState = "blocked"
 	MissionStopped MissionState = "stopped" // nobody works on it: canceled, out of budget, or failed
@@ -250,6 +253,8 @@ func (m *Mission) start(e Event, b TaskStarted) error {
 		return errors.New("a task cannot start before the criteria are set")
 	case t == nil || t.Phase != PhaseQueued:
 		return fmt.Errorf("task %s is not queued", b.Task)
+	case m.Paused > 0:
+		return errors.New("the mission is paused")
 	case !m.CanStart(*t):
 		return fmt.Errorf("task %s is not approved", b.Task)
 	case b.Attempt != t.Attempt+1:

@@ -32,6 +32,7 @@ func samples() []Event {
 			Again:    2,
 			By:       by,
 			Settings: settings,
+			Pause:    true,
 			Approve:  &Plan{Tasks: []Task{{ID: "parser", Title: "Parse comments", Detail: "See lex.go.", Files: []string{"parse/"}, After: []string{"lexer"}, Accept: []string{"A comment is a node."}, Size: "M"}}},
 		},
 		TurnStarted{Prompt: 3},

@@ -137,6 +137,11 @@ type Prompt struct {
 	// plan by it and lets its tasks start. ErrInvalid if the mission has no plan yet or
 	// needs no approval. Nothing else approves a plan.
 	Approve *Plan
+
+	// Pause keeps a mission from starting workers. Those that run finish, then the turn
+	// ends. The next turn of a later prompt continues the mission. ErrInvalid if no turn
+	// of a mission is open.
+	Pause bool
 }
 
 // Delivery is what happens to a prompt that is sent while a turn is open.

@@ -68,8 +68,8 @@ func (s Session) MissionState() MissionState {
 	switch idle := s.State() == StateIdle; {
 	case s.Mission == MissionWorking && idle:
 		return MissionStopped
-	case s.Mission == MissionPlanned && !idle:
-		return MissionWorking // it was approved, or prompted
+	case (s.Mission == MissionPlanned || s.Mission == MissionPaused) && !idle:
+		return MissionWorking // a prompt continues it
 	default:
 		return s.Mission
 	}

@@ -92,7 +92,7 @@ func setTime(q url.Values, name string, at time.Time) {
 
 // Send sends a prompt to a session.
 func (c *Client) Send(ctx context.Context, id pawl.SessionID, p pawl.Prompt) (pawl.Seq, error) {
-	return c.accepted(ctx, id, path(id, "/prompts"), api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings, Approve: p.Approve})
+	return c.accepted(ctx, id, path(id, "/prompts"), api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings, Approve: p.Approve, Pause: p.Pause})
 }
 
 // Waiting returns the queued prompts.

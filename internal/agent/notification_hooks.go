@@ -63,6 +63,8 @@ func endText(m *pawl.Mission, stop Stop) string {
 		return "Pawl is waiting for you: the mission is sealed"
 	case m != nil && m.Blocked != nil && m.Blocked.State == pawl.MissionPlanned:
 		return "Pawl is waiting for you: the plan of the mission waits for approval"
+	case m != nil && m.Blocked != nil && m.Blocked.State == pawl.MissionPaused:
+		return "Pawl is waiting for you: the mission is paused"
 	case m != nil && m.Blocked != nil:
 		return "Pawl is waiting for you: the mission is blocked: " + m.Blocked.Reason
 	default:

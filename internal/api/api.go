@@ -81,6 +81,7 @@ type Prompt struct {
 	pawl.Settings
 
 	Approve *pawl.Plan `json:"approve,omitempty"` // of a mission: the plan to approve, so that its tasks start; needs the scope approve
+	Pause   bool       `json:"pause,omitempty"`   // of a running mission: start no more workers; the next prompt continues it
 }
 
 // Parts is the body of rewordPrompt.

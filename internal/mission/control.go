@@ -214,6 +214,9 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 		return "", b.Record(ctx, pawl.Blocked{By: "pawl", Reason: why})
 	}
 	if len(m.Tasks) == 0 || m.Criteria == nil {
+		if m.Paused > 0 {
+			return "", b.Record(ctx, paused())
+		}
 		return noPlan, nil
 	}
 	f, err := c.open(ctx, b)
@@ -230,6 +233,9 @@ func (c *Control) Settle(ctx context.Context, b missionapi.Journal, said string)
 			return "", err
 		}
 		switch {
+		case m.Paused > 0 && len(m.In(pawl.PhaseRunning)) == 0:
+			return "", b.Record(ctx, paused())
+		case m.Paused > 0: // wait for the workers
 		case strings.Contains(said, sealMarker) && len(m.Open()) == 0:
 			text, err := c.seal(ctx, b, f, func(string) {})
 			switch {

@@ -19,7 +19,7 @@ import (
 )
 
 // ready returns the tasks to start now: their predecessors are merged, their files do not overlap with those of
-// running tasks, they are approved if they have to be, and a worker is free.
+// running tasks, they are approved if they have to be, the mission is not paused, and a worker is free.
 func ready(m *pawl.Mission) []pawl.TaskState {
 	var open pawl.Plan
 	merged, running := map[string]bool{}, map[string]bool{}
@@ -39,6 +39,9 @@ func ready(m *pawl.Mission) []pawl.TaskState {
 	}
 	var list []pawl.TaskState
 	slots := min(m.Order.Workers-len(running), pawl.MissionAttempts-m.Attempts)
+	if m.Paused > 0 {
+		slots = 0
+	}
 	for _, t := range open.Ready(merged, running) {
 		if len(list) < slots {
 			list = append(list, *m.Task(t.ID))
@@ -56,6 +59,9 @@ func (c *Control) startReady(ctx context.Context, b missionapi.Journal, f *resou
 			started.From = t.From
 		}
 		if err := b.Record(ctx, started); err != nil {
+			if b.Mission().Paused > 0 { // since it was read
+				return nil
+			}
 			return err
 		}
 		if err := c.ensure(ctx, b, f, *b.Mission().Task(t.Task.ID)); err != nil {

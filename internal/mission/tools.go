@@ -268,6 +268,9 @@ func (c *Control) runSeal(ctx context.Context, call toolapi.Call, _ nothing) (pa
 	if err != nil {
 		return pawl.Result{}, err
 	}
+	if b.Mission().Paused > 0 {
+		return pawl.Result{Content: "The user has paused the mission. End your reply now.", IsError: true}, nil
+	}
 	text, err := c.seal(ctx, b, f, call.Progress)
 	return pawl.Result{Content: text, IsError: b.Mission().Sealed == nil}, err
 }

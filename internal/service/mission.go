@@ -189,10 +189,12 @@ func (s *Service) stopAbandoned(ctx context.Context, b *pawl.Board) error {
 	return nil
 }
 
-// checkApproval returns an error unless a prompt approves no plan, or one that the mission can have. Only an idle
-// mission takes an approval: while it works, its plan can change.
-func (s *Service) checkApproval(ctx context.Context, row pawl.Session, p pawl.Prompt) error {
+// checkMission returns an error if the mission cannot do what a prompt asks for: only an idle mission takes an approval,
+// because its plan can change while it works, and only a running one can be paused.
+func (s *Service) checkMission(ctx context.Context, row pawl.Session, p pawl.Prompt) error {
 	switch {
+	case p.Pause && (row.Mission == "" || !row.TurnOpen || p.Delivery != pawl.DeliverSteer || p.Approve != nil):
+		return fault.New(pawl.ErrInvalid, "session %s is not a running mission that a steering prompt could pause", row.ID).Hint("Run `pawl mission list` to see all missions.")
 	case p.Approve == nil:
 		return nil
 	case row.Mission == "":

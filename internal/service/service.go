@@ -244,10 +244,10 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if err := s.check(ctx, row.Dir, p.Settings); err != nil {
 			return 0, err
 		}
-		if err := s.checkApproval(ctx, row, p); err != nil {
+		if err := s.checkMission(ctx, row, p); err != nil {
 			return 0, err
 		}
-		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: access.ActorOf(ctx), Settings: p.Settings, Approve: p.Approve}))
+		stored, err := s.Bus.Append(ctx, id, row.Head, s.event(pawl.Prompted{Parts: p.Parts, Delivery: p.Delivery, By: access.ActorOf(ctx), Settings: p.Settings, Approve: p.Approve, Pause: p.Pause}))
 		if err == nil {
 			return stored[0].Seq, nil
 		}

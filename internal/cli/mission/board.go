@@ -31,9 +31,14 @@ func (b board) text() string {
 	if b.State == pawl.MissionStopped {
 		out.WriteString("No process is working on it. Run `pawl mission resume` to continue.\n")
 	}
-	if b.State == pawl.MissionPlanned {
+	switch {
+	case b.State == pawl.MissionPaused:
+		fmt.Fprintf(&out, "It is paused. Run `pawl mission resume %s` to continue.\n", b.Session.ID)
+	case m.Paused > 0 && b.State == pawl.MissionWorking:
+		fmt.Fprintf(&out, "It pauses when the workers that run have finished (%d). Run `pawl mission resume %s` to continue after that.\n", len(m.In(pawl.PhaseRunning)), b.Session.ID)
+	case b.State == pawl.MissionPlanned:
 		fmt.Fprintf(&out, "The plan waits for approval. Read it with `pawl mission plan %[1]s`, then run `pawl mission approve %[1]s`.\n", b.Session.ID)
-	} else if m.Blocked != nil {
+	case m.Blocked != nil:
 		fmt.Fprintf(&out, "blocked by %s: %s\n", sanitize.Line(m.Blocked.By), humanize.FirstLine(m.Blocked.Reason, 500))
 	}
 	if len(m.Tasks) > 0 {

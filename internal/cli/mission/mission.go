@@ -83,7 +83,7 @@ reached, 5 the model failed, 6 not sealed, 130 canceled.`,
 	cli.GroupFlags(cmd, cli.FlagsTeam, "issue", "workers", "worker-model", "stuck", "plan-only")
 	cli.GroupFlags(cmd, cli.FlagsChecks, "criterion", "check", "protect", "allow-test", "reviewer")
 	cli.GroupFlags(cmd, cli.FlagsServer, "attach")
-	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionPlanCommand(), missionApproveCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionMergeCommand(), missionVerifyCommand())
+	cmd.AddCommand(missionStatusCommand(), missionListCommand(), missionShowCommand(), missionPlanCommand(), missionApproveCommand(), missionPauseCommand(), missionStopCommand(), missionResumeCommand(), missionReportCommand(), missionDiffCommand(), missionPRCommand(), missionMergeCommand(), missionVerifyCommand())
 	return cmd
 }
 

@@ -26,9 +26,9 @@ func missionResumeCommand() *cobra.Command {
 	var f missionResumeFlags
 	cmd := &cobra.Command{
 		Use:   "resume [id [prompt…]]",
-		Short: "Resume a stopped, blocked or interrupted mission",
+		Short: "Resume a paused, stopped, blocked or interrupted mission",
 		Long: `Resume a mission. An interrupted mission continues after its last event, with its own
-limits. A mission that was stopped, blocked or out of budget gets a new turn with the
+limits. A mission that was paused, stopped, blocked or out of budget gets a new turn with the
 limits of the flags and your prompt (default: "Continue."). Nothing is merged twice, and the
 criteria do not change. Without an id, resume the newest mission of this directory.`,
 		Example: `  pawl mission resume
@@ -68,6 +68,15 @@ func (f *missionResumeFlags) settings(cmd *cobra.Command) (pawl.Settings, error)
 }
 
 func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, settings pawl.Settings, args []string) error {
+	b, err := a.Mission(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings}
+	if s.State() != pawl.StateIdle && b.Mission.Paused > 0 { // continue when the workers have finished
+		prompt.Delivery = pawl.DeliverQueue
+		return f.send(ctx, cmd, a, s, prompt)
+	}
 	if s.State() != pawl.StateIdle {
 		if err := a.Resume(ctx, s.ID); errors.Is(err, pawl.ErrBusy) {
 			return fault.New(pawl.ErrBusy, "mission %s is already running", s.ID).Hint("Run `pawl mission status --watch` to follow it.")
@@ -80,7 +89,7 @@ func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is already sealed. Run `pawl mission report %s` to see the evidence.\n", s.ID, s.ID)
 		return nil
 	}
-	return f.send(ctx, cmd, a, s, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings})
+	return f.send(ctx, cmd, a, s, prompt)
 }
 
 // send sends a prompt with the mission's mode and model, unless flags set others, and follows the mission.

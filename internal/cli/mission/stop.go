@@ -17,9 +17,11 @@ func missionStopCommand() *cobra.Command {
 	var t missionTarget
 	cmd := &cobra.Command{
 		Use:   "stop [id]",
-		Short: "Stop a mission",
+		Short: "Stop a mission now",
 		Long: `Stop a mission, like Ctrl-C in the terminal that runs it, and wait until it has stopped.
-Merged tasks stay merged and worktrees are kept. 'pawl mission resume' continues it.`,
+Workers are interrupted: what they have done so far is kept for the next attempt. Merged
+tasks stay merged. 'pawl mission pause' lets the workers finish instead. 'pawl mission
+resume' continues the mission.`,
 		Example: `  pawl mission stop
   pawl mission stop 8Q4Z7K`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),

@@ -61,6 +61,8 @@ func endError(b pawl.Board) error {
 		return nil // that is all that was asked for
 	case b.State == pawl.MissionPlanned && b.Mission.Blocked != nil:
 		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission not sealed: its plan has changed and waits for approval").Hint("Run `pawl mission plan %[1]s` to read it, and `pawl mission approve %[1]s` to continue.", id)}
+	case b.State == pawl.MissionPaused && b.Mission.Blocked != nil:
+		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission paused").Hint("Run `pawl mission resume %s` to continue.", id)}
 	case b.State == pawl.MissionBlocked && b.Mission.Blocked != nil:
 		return &cli.ExitError{Code: cli.ExitGate, Err: fault.New(pawl.ErrInvalid, "mission blocked: %s", humanize.FirstLine(b.Mission.Blocked.Reason, 500)).Hint("Run `pawl mission resume %s` when that is resolved.", id)}
 	case b.Ended != nil && b.Ended.Reason != pawl.ReasonEndTurn:

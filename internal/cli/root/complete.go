@@ -59,7 +59,7 @@ var argValues = map[string]struct {
 	"mission status": {missionNames, false}, "mission show": {missionNames, false}, "mission report": {missionNames, false},
 	"mission verify": {missionNames, false}, "mission diff": {missionNames, false}, "mission pr": {missionNames, false}, "mission merge": {missionNames, false},
 	"mission resume": {missionNames, false}, "mission stop": {missionNames, false},
-	"mission plan": {missionNames, false}, "mission approve": {missionNames, false},
+	"mission plan": {missionNames, false}, "mission approve": {missionNames, false}, "mission pause": {missionNames, false},
 	"auth login": {providerNames, false}, "auth logout": {providerNames, false}, "auth test": {providerNames, false},
 	"mcp remove": {serverNames, false}, "mcp enable": {serverNames, false}, "mcp disable": {serverNames, false},
 	"mcp login": {serverNames, false}, "mcp logout": {serverNames, false},

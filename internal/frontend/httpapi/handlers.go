@@ -64,7 +64,7 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings, Approve: in.Approve})
+		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings, Approve: in.Approve, Pause: in.Pause})
 		return api.Accepted{Seq: seq}, err
 	},
 	"listPrompts": func(_ *response, r *request) (any, error) {

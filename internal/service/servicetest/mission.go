@@ -235,6 +235,10 @@ func testMissionApproval(b *testEnv) {
 	other := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`).ID
 	b.idle(other)
 	b.code(pawl.CodeInvalid, approve(other, pawl.DeliverNow, plan))
+	pause := prompt("Pause.", model, pawl.DeliverSteer)
+	pause.Pause = true
+	_, err := b.Send(b.Context(), id, pause) // it does not run
+	b.code(pawl.CodeInvalid, err)
 	check(b, pawl.Seq(8), b.get(id).Head)
 	waiting := b.board(id).Mission
 	check(b, 1, len(waiting.Unapproved()))

@@ -63,6 +63,7 @@ func listMissions(t *testing.T, s store.Store) {
 		{pawl.CallStarted{Call: "c"}, pawl.MissionBlocked},
 		{pawl.SessionTitled{Title: "t"}, pawl.MissionBlocked},
 		{pawl.GateResult{}, pawl.MissionWorking},
+		{pawl.Blocked{Reason: "r", State: pawl.MissionPaused}, pawl.MissionPaused},
 		{pawl.Blocked{Reason: "r", State: pawl.MissionPlanned}, pawl.MissionPlanned},
 		{pawl.Prompted{}, pawl.MissionPlanned},
 		{pawl.Prompted{Approve: &pawl.Plan{}}, pawl.MissionWorking},

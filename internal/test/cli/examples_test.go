@@ -120,7 +120,7 @@ var failing = []struct {
 	{regexp.MustCompile(`^pawl serve .*0\.0\.0\.0`), 1, "no token is configured"},
 	{regexp.MustCompile(`^pawl run --attach unix`), 1, "connect to the server"},
 	{regexp.MustCompile(`^pawl mission (-|")`), 6, "blocked"},
-	{regexp.MustCompile(`^pawl mission (verify|report|resume|stop|show|status|diff|pr|merge|plan|approve)`), 1, "no missions in"},
+	{regexp.MustCompile(`^pawl mission (verify|report|resume|stop|show|status|diff|pr|merge|plan|approve|pause)`), 1, "no missions in"},
 	{regexp.MustCompile(`^pawl gate .*gradlew`), 1, "cannot open gradlew"},
 	{regexp.MustCompile(`^pawl agents new reviewer --project`), 1, "already exists"},
 }

@@ -103,7 +103,10 @@ func (l *Log) missionEvent(ev pawl.Event) {
 	switch b := ev.Body.(type) {
 	case pawl.Blocked:
 		e.Text, e.Next = "Blocked: "+b.Reason, "Send a prompt to continue."
-		if b.State == pawl.MissionPlanned {
+		switch b.State {
+		case pawl.MissionPaused:
+			e.Text, e.Next = "Paused: "+b.Reason, "Send a prompt to continue."
+		case pawl.MissionPlanned:
 			e.Text, e.Next = "Planned: "+b.Reason, "Read it with pawl mission plan, then run pawl mission approve."
 		}
 	case pawl.Sealed:

@@ -54,7 +54,7 @@ func (b *Board) stateTone() lipgloss.Style {
 	switch b.mission.board.State {
 	case pawl.MissionSealed:
 		return s.Good
-	case pawl.MissionBlocked, pawl.MissionStopped, pawl.MissionPlanned:
+	case pawl.MissionBlocked, pawl.MissionStopped, pawl.MissionPlanned, pawl.MissionPaused:
 		return s.Warn
 	case pawl.MissionWorking:
 	}
