@@ -62,7 +62,7 @@ func (f *missionApproveFlags) approve(ctx context.Context, cmd *cobra.Command, a
 	if err := approvable(b); err != nil {
 		return err
 	}
-	p, err := planOf(b)
+	p, err := planOf(b, nil)
 	if err != nil {
 		return err
 	}

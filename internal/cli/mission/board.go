@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
@@ -19,8 +20,9 @@ const maxBoardLines = 12
 type board struct {
 	pawl.Board
 
-	limits pawl.Settings // settings of the newest prompt
-	now    time.Time
+	limits   pawl.Settings     // settings of the newest prompt
+	forecast *mission.Forecast // nil without earlier missions
+	now      time.Time
 }
 
 // text returns the board as text.
@@ -50,6 +52,9 @@ func (b board) text() string {
 		fmt.Fprintf(&out, "branch: %s at %s\n", sanitize.Line(m.Branch), humanize.Commit(m.Tip))
 	}
 	fmt.Fprintf(&out, "cost: %s\n", b.spent())
+	if b.forecast != nil {
+		fmt.Fprintln(&out, b.forecast)
+	}
 	b.checks(&out)
 	b.faults(&out)
 	if m.Sealed != nil {

@@ -90,13 +90,22 @@ type missionResult struct {
 	Denials []turn.Denial     `json:"denials"`
 	Report  mission.Report    `json:"report"`
 	Plan    *missionPlan      `json:"plan,omitempty"` // if it waits for approval
+
+	Forecast *mission.Forecast `json:"forecast,omitempty"` // nil without earlier missions
 }
 
 // showEnd prints the result of the mission.
 func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printer, res turn.Result, b pawl.Board) error {
-	plan, err := waitingPlan(b)
+	expected, err := forecast(context.WithoutCancel(cmd.Context()), a, b)
 	if err != nil {
 		return err
+	}
+	plan, err := waitingPlan(b, expected)
+	if err != nil {
+		return err
+	}
+	if expected != nil && b.State == pawl.MissionSealed && out.Format == "text" {
+		fmt.Fprintln(cmd.ErrOrStderr(), expected)
 	}
 	if out.Format != "json" {
 		if err := out.Show(p, res); err != nil || plan == nil || out.Format != "text" {
@@ -111,7 +120,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 	}
 	err = cli.WriteJSON(cmd.OutOrStdout(), missionResult{
 		Mission: r.Mission, State: r.State, Branch: r.Branch, Commit: r.Commit, Blocked: r.Blocked,
-		Reason: res.Reason, Error: res.Error, Text: res.Text, CostUSD: r.CostUSD, Denials: res.Denials, Report: r, Plan: plan,
+		Reason: res.Reason, Error: res.Error, Text: res.Text, CostUSD: r.CostUSD, Denials: res.Denials, Report: r, Plan: plan, Forecast: expected,
 	})
 	if err == nil && out.File != "" {
 		err = cli.ReplaceFile(out.File, []byte(res.Text+"\n"))

@@ -69,7 +69,11 @@ func (f *missionPlanFlags) run(ctx context.Context, w io.Writer, a *app.App, s p
 			return err
 		}
 	}
-	p, err := planOf(b)
+	expected, err := forecast(ctx, a, b)
+	if err != nil {
+		return err
+	}
+	p, err := planOf(b, expected)
 	if err != nil {
 		return err
 	}
@@ -92,6 +96,7 @@ type missionPlan struct {
 	Tasks    []pawl.Task       `json:"tasks"`
 	Criteria []pawl.Criterion  `json:"criteria"`
 	Checks   []plannedCheck    `json:"checks"`
+	Forecast *mission.Forecast `json:"forecast,omitempty"` // nil without earlier missions
 
 	ApprovedBy *pawl.Actor `json:"approved_by,omitempty"` // who approved it; nil if nobody has
 }
@@ -104,11 +109,11 @@ type plannedCheck struct {
 }
 
 // planOf returns the plan of a mission, with the edits of the user.
-func planOf(b pawl.Board) (*missionPlan, error) {
+func planOf(b pawl.Board, expected *mission.Forecast) (*missionPlan, error) {
 	m := b.Mission
 	p := &missionPlan{
 		Mission: b.Session.ID, Goal: m.Order.Goal, State: b.State, Approved: len(m.Unapproved()) == 0, File: mission.PlanFile(b.Session.Dir, b.Session.ID),
-		Criteria: []pawl.Criterion{}, Checks: []plannedCheck{},
+		Criteria: []pawl.Criterion{}, Checks: []plannedCheck{}, Forecast: expected,
 	}
 	plan := m.Plan()
 	edited, err := mission.EditedPlan(b.Session.Dir, b.Session.ID)
@@ -143,11 +148,11 @@ func passesOnBase(m pawl.Mission, check string) *bool {
 }
 
 // waitingPlan returns the plan of a mission that waits for approval, or nil.
-func waitingPlan(b pawl.Board) (*missionPlan, error) {
+func waitingPlan(b pawl.Board, expected *mission.Forecast) (*missionPlan, error) {
 	if b.State != pawl.MissionPlanned || b.Mission.Blocked == nil {
 		return nil, nil
 	}
-	return planOf(b)
+	return planOf(b, expected)
 }
 
 // text returns the plan for people.
@@ -166,7 +171,7 @@ func (p *missionPlan) text() string {
 	for _, c := range p.Checks {
 		fmt.Fprintf(&out, "  %s: %s%s\n", sanitize.Line(c.ID), humanize.FirstLine(strings.Join(c.Command, " "), 200), onBase(c.Passes))
 	}
-	fmt.Fprintf(&out, "\nPlan %s: %s, %s.\nFile: %s\n", shortHash(p.Hash), humanize.Plural(len(p.Tasks), "task"), p.approval(), p.File)
+	fmt.Fprintf(&out, "\nPlan %s: %s, %s.\n%s\nFile: %s\n", shortHash(p.Hash), humanize.Plural(len(p.Tasks), "task"), p.approval(), p.Forecast, p.File)
 	if p.State == pawl.MissionPlanned {
 		fmt.Fprintf(&out, "Edit the plan with `pawl mission plan --edit %[1]s`. Start the work with `pawl mission approve %[1]s`.\n", p.Mission)
 	}

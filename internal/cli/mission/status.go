@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 // missionStatusFlags are the flags of 'pawl mission status'.
@@ -56,8 +57,15 @@ func (f *missionStatusFlags) run(ctx context.Context, w io.Writer, a *app.App, s
 	if f.watch {
 		return newWatcher(w, a, f.json).run(ctx, b)
 	}
+	if b.forecast, err = forecast(ctx, a, b.Board); err != nil {
+		return err
+	}
 	if f.json {
-		return cli.WriteJSON(w, b.Board)
+		return cli.WriteJSON(w, struct {
+			pawl.Board
+
+			Forecast *mission.Forecast `json:"forecast,omitempty"` // nil without earlier missions
+		}{b.Board, b.forecast})
 	}
 	_, err = io.WriteString(w, b.text())
 	return err

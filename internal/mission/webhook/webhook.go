@@ -1,6 +1,6 @@
 // Package webhook tells another program, over HTTP, how missions end and when they wait for an answer.
 //
-// Each notice is delivered at least once. It is on disk before it is sent, and is removed once it was answered, so that
+// A notice is on disk before it is sent, and is removed once it was answered or has failed twice, which is reported, so that
 // the next process sends what a killed one has left. The id of a notice is that of its event: receivers recognize one that
 // they have seen. A kill in the moment between the event and the file loses the notice.
 package webhook
