@@ -58,7 +58,7 @@ type Identity struct {
 type Conflict struct {
 	Change
 	Reason string
-	Kept   string // the file with the new content, or ""
+	Kept   string // the file with the new content, or ""; it also has what others wrote to it while it was in place
 }
 
 // Result says what a transaction did.
