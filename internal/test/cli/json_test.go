@@ -33,7 +33,7 @@ var jsonRuns = []jsonRun{
 	{"doctor", 0},
 	{"gc --dry-run", 0}, {"gc", 0},
 	{"mcp list", 0}, {"mcp test", 0}, {"mcp tools", 0}, {"mcp prompts", 0}, {"mcp resources", 0},
-	{"mission list", 0}, {"mission status", 0},
+	{"mission list", 0}, {"mission status", 0}, {"mission plan", 0}, {"mission diff", 0},
 	{"models", 0}, {"models no-such-model", 0},
 	{"permissions list", 0}, {"permissions test --json ls", 0},
 	{"session list", 0}, {"session list no-such-words", 0}, {"session queue last", 0},
@@ -64,9 +64,10 @@ func TestEveryJSON(t *testing.T) {
 	b.Env = append(b.Env, "HOME="+home, "XDG_CONFIG_HOME=", "PAWL_CONFIG=", "ANTHROPIC_API_KEY=", "CI=")
 	source := skillSource(t)
 	b.Write(t, "say.jsonl", `{"calls":[{"name":"write","input":{"path":"a.txt","content":"a"}}]}`+"\n"+`{"text":"hello"}`+"\n")
-	b.Write(t, "block.jsonl", `{"calls":[{"name":"block","input":{"reason":"a person is needed"}}]}`+"\n"+`{"text":"I wait."}`+"\n")
+	b.Write(t, "block.jsonl", `{"calls":[{"name":"plan","input":{"tasks":[{"id":"T1","title":"Do it","files":["a.txt"]}],"criteria":[{"id":"C1","text":"It is done."}]}}]}`+"\n"+
+		`{"calls":[{"name":"block","input":{"reason":"a person is needed"}}]}`+"\n"+`{"text":"I wait."}`+"\n")
 	commitAll(t, b.Dir)
-	if out := b.Run(t, "mission", "--model", "script:block.jsonl", "do", "it"); out.Code != cli.ExitGate {
+	if out := b.Run(t, "mission", "--model", "script:block.jsonl", "--check", "true", "do", "it"); out.Code != cli.ExitGate {
 		t.Fatalf("the mission: exit %d\n%s", out.Code, out.Stderr)
 	}
 	b.Must(t, "run", "--mode", "yolo", "--model", "script:say.jsonl", "hi")
