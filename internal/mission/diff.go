@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/git"
 	"github.com/pawl-dev/pawl/internal/workspace/worktree"
 )
 
@@ -62,7 +61,7 @@ func TaskSpan(ctx context.Context, trees *worktree.Trees, s pawl.SessionID, m *p
 		if commit == "" {
 			return Span{Base: t.Commit, Commit: t.Commit, Merged: true}, nil
 		}
-		parent, err := parentOf(ctx, trees.Repo, commit)
+		parent, err := trees.Parent(ctx, commit)
 		return Span{Base: parent, Commit: commit, Merged: true}, err
 	}
 	if t.Base == "" { // not started, or its last attempt has left nothing
@@ -77,17 +76,4 @@ func TaskSpan(ctx context.Context, trees *worktree.Trees, s pawl.SessionID, m *p
 		span.Commit = t.Base
 	}
 	return span, err
-}
-
-// parentOf returns the only parent of a commit that a task was merged with.
-func parentOf(ctx context.Context, repo *git.Repo, commit string) (string, error) {
-	out, err := repo.Run(ctx, git.Call{Args: []string{"rev-list", "--parents", "--max-count=1"}, Refs: []string{commit}, Limit: 1 << 10})
-	if err != nil {
-		return "", err
-	}
-	words := strings.Fields(string(out))
-	if len(words) != 2 {
-		return "", fault.New(pawl.ErrInvalid, "commit %s has %d parents instead of one", commit, max(len(words)-1, 0))
-	}
-	return words[1], nil
 }

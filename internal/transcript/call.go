@@ -111,9 +111,6 @@ func (t *Transcript) editShell(c *Change, e pawl.Event, asked pawl.Seq, f func(i
 // maxOutput bounds the output that is kept of a running call, in bytes.
 const maxOutput = 16 << 10
 
-// tail is the end of the output of a running call.
-type tail struct{ text strings.Builder }
-
 // progress adds output to a running call, of which it keeps the end.
 func (t *Transcript) progress(c *Change, id, text string) {
 	if t.items[id] == nil {
@@ -121,20 +118,20 @@ func (t *Transcript) progress(c *Change, id, text string) {
 	}
 	out := t.output[id]
 	if out == nil {
-		out = &tail{}
+		out = &strings.Builder{}
 		t.output[id] = out
 	}
-	if out.text.Len()+len(text) <= 2*maxOutput {
-		out.text.WriteString(text)
-		t.appendText(c, id, text, out.text.String())
+	if out.Len()+len(text) <= 2*maxOutput {
+		out.WriteString(text)
+		t.appendText(c, id, text, out.String())
 		return
 	}
-	whole := out.text.String() + text
+	whole := out.String() + text
 	start := max(0, len(whole)-maxOutput)
 	for start < len(whole) && !utf8.RuneStart(whole[start]) {
 		start++
 	}
-	out.text.Reset()
-	out.text.WriteString(whole[start:])
-	t.edit(c, id, func(it *Item) { it.Text = out.text.String() })
+	out.Reset()
+	out.WriteString(whole[start:])
+	t.edit(c, id, func(it *Item) { it.Text = out.String() })
 }

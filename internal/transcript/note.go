@@ -25,14 +25,14 @@ func (t *Transcript) session(c *Change, e pawl.Event) {
 	case pawl.CompactionAsked:
 		t.note(c, e, Item{Text: "Compacting the conversation", More: b.Instructions})
 	case pawl.Compacted:
-		t.note(c, e, compacted(b))
+		t.note(c, e, CompactionNote(b))
 	case pawl.UndoAsked:
 		if t.undone.orders == nil {
 			t.undone.orders = map[pawl.Seq]pawl.UndoAsked{}
 		}
 		t.undone.orders[e.Seq] = b
 	case pawl.Undone:
-		t.note(c, e, undoNote(t.undo(c, e.Seq, b), b))
+		t.note(c, e, UndoNote(t.undo(c, e.Seq, b), b))
 	case pawl.Status:
 		it := Item{Text: b.Message}
 		if b.State == "interrupted" {
@@ -50,7 +50,8 @@ func names(users []pawl.User) []string {
 	return list
 }
 
-func compacted(b pawl.Compacted) Item {
+// CompactionNote returns the texts of a note about a compaction.
+func CompactionNote(b pawl.Compacted) Item {
 	if b.Keep == 0 {
 		return Item{Level: LevelWarn, Text: "Not compacted: " + b.Message}
 	}
@@ -61,7 +62,8 @@ func compacted(b pawl.Compacted) Item {
 	return Item{Text: text, More: b.Text}
 }
 
-func undoNote(order pawl.UndoAsked, b pawl.Undone) Item {
+// UndoNote returns the texts of a note about an undo or redo.
+func UndoNote(order pawl.UndoAsked, b pawl.Undone) Item {
 	if b.Refused != "" {
 		return Item{Level: LevelWarn, Text: "Not undone: " + b.Refused}
 	}
@@ -90,27 +92,37 @@ var reasons = map[pawl.Reason]struct{ text, next string }{
 	pawl.ReasonPermissionDenied: {"Permission denied", "Allow it, choose another permission mode, or send different instructions."},
 }
 
-// turnFinished ends the turn.
-func (t *Transcript) turnFinished(c *Change, e pawl.Event, b pawl.TurnFinished) {
-	it := Item{ID: eventID(KindTurnEnd, e), Kind: KindTurnEnd, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateDone, End: &End{Reason: b.Reason, Fault: b.Fault, Steps: b.Steps, Usage: b.Usage}}
+// TurnEnd returns the texts of the end of a turn.
+func TurnEnd(b pawl.TurnFinished) Item {
 	switch b.Reason {
 	case pawl.ReasonEndTurn:
-		it.Text = "Done"
+		return Item{Text: "Done"}
 	case pawl.ReasonCanceled:
-		it.Level, it.Text = LevelWarn, "Canceled"
+		return Item{Level: LevelWarn, Text: "Canceled"}
 	case pawl.ReasonError:
-		it.Level, it.Text, it.State = LevelBad, b.Message, StateFailed
-		it.Next = "The session is saved. Run `pawl doctor` to find the problem, then send a prompt to continue."
+		next := "The session is saved. Run `pawl doctor` to find the problem, then send a prompt to continue."
 		if b.Fault == pawl.FaultModel {
-			it.Next = "Send the prompt again, or choose another model. Run `pawl doctor` to check keys and providers."
+			next = "Send the prompt again, or choose another model. Run `pawl doctor` to check keys and providers."
 		}
+		return Item{Level: LevelBad, Text: b.Message, Next: next}
 	default:
 		why := reasons[b.Reason]
-		it.Level, it.Text, it.Next = LevelWarn, cmp.Or(why.text, strings.ReplaceAll(string(b.Reason), "_", " ")), why.next
+		text := cmp.Or(why.text, strings.ReplaceAll(string(b.Reason), "_", " "))
 		if b.Message != "" {
-			it.Text += ": " + b.Message
+			text += ": " + b.Message
 		}
+		return Item{Level: LevelWarn, Text: text, Next: why.next}
 	}
+}
+
+// turnFinished ends the turn.
+func (t *Transcript) turnFinished(c *Change, e pawl.Event, b pawl.TurnFinished) {
+	it := TurnEnd(b)
+	it.ID, it.Kind, it.Seq, it.Turn, it.At, it.State = eventID(KindTurnEnd, e), KindTurnEnd, e.Seq, e.Turn, e.At, StateDone
+	if b.Reason == pawl.ReasonError {
+		it.State = StateFailed
+	}
+	it.End = &End{Reason: b.Reason, Fault: b.Fault, Steps: b.Steps, Usage: b.Usage}
 	if !t.turnAt.IsZero() && e.At.After(t.turnAt) {
 		it.Took = e.At.Sub(t.turnAt)
 	}

@@ -31,17 +31,21 @@ func (t *Transcript) reply(c *Change, e pawl.Event) {
 		t.discard(c)
 		t.endRetry(c)
 		t.retry = eventID(KindNote, e)
-		with := ""
-		if b.Model != "" {
-			with = " with " + b.Model
-		}
-		t.note(c, e, Item{Level: LevelWarn, Until: e.At.Add(b.Wait),
-			Text: fmt.Sprintf("%s: retrying%s, attempt %d", cmp.Or(b.Message, string(b.Kind)), with, b.Attempt+1)})
+		t.note(c, e, Item{Level: LevelWarn, Text: RetryText(b), Until: e.At.Add(b.Wait)})
 	case pawl.Replied:
 		t.replied(c, e, b)
 	case pawl.Delta:
 		t.delta(c, e, b)
 	}
+}
+
+// RetryText describes a retry.
+func RetryText(b pawl.Retried) string {
+	with := ""
+	if b.Model != "" {
+		with = " with " + b.Model
+	}
+	return fmt.Sprintf("%s: retrying%s, attempt %d", cmp.Or(b.Message, string(b.Kind)), with, b.Attempt+1)
 }
 
 // replyID returns the ID of the n-th part of a kind of the current reply. It is the same before
@@ -62,7 +66,7 @@ func (t *Transcript) delta(c *Change, e pawl.Event, d pawl.Delta) {
 	s := t.streams[d.Channel]
 	known := 0
 	if s != nil {
-		known = s.offset
+		known = s.text.Len()
 	}
 	if d.Offset > known {
 		t.missed = true
@@ -87,7 +91,6 @@ func (t *Transcript) delta(c *Change, e pawl.Event, d pawl.Delta) {
 		}
 	}
 	s.text.WriteString(text)
-	s.offset += len(text)
 	t.appendText(c, s.item, text, s.text.String())
 }
 

@@ -20,21 +20,20 @@ type Transcript struct {
 	replyAt    time.Time
 	streams    map[pawl.Channel]*stream
 	missed     bool
-	asks       map[pawl.Seq]string      // items of asks without an answer
-	output     map[string]*tail         // of running calls, by item
-	foreground map[pawl.CallID][]string // items of subagents that a running call waits for
-	retry      string                   // the item of the pending retry
-	turnAt     time.Time                // when the turn started
-	last       pawl.Seq                 // newest event of the log
-	unsaved    int                      // number of unsaved notes
+	asks       map[pawl.Seq]string         // items of asks without an answer
+	output     map[string]*strings.Builder // the end of the output of running calls, by item
+	foreground map[pawl.CallID][]string    // items of subagents that a running call waits for
+	retry      string                      // the item of the pending retry
+	turnAt     time.Time                   // when the turn started
+	last       pawl.Seq                    // newest event of the log
+	unsaved    int                         // number of unsaved notes
 }
 
 // stream is the text of a channel of the reply that is streamed.
 type stream struct {
-	item   string
-	text   strings.Builder
-	offset int
-	at     time.Time
+	item string
+	text strings.Builder
+	at   time.Time
 }
 
 // Change is what an event changed.
@@ -52,7 +51,7 @@ type Append struct {
 
 // New returns an empty transcript.
 func New() *Transcript {
-	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]string{}, output: map[string]*tail{}, foreground: map[pawl.CallID][]string{}}
+	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]string{}, output: map[string]*strings.Builder{}, foreground: map[pawl.CallID][]string{}}
 }
 
 // Items returns the items that were not undone, in order.
@@ -64,15 +63,6 @@ func (t *Transcript) Items() []Item {
 		}
 	}
 	return list
-}
-
-// Item returns an item that was not undone.
-func (t *Transcript) Item(id string) (Item, bool) {
-	it := t.items[id]
-	if it == nil || t.hidden(*it) {
-		return Item{}, false
-	}
-	return *it, true
 }
 
 // hidden reports whether an item was undone.

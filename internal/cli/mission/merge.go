@@ -1,6 +1,7 @@
 package mission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,10 +56,7 @@ that verifies the new branch.`,
 }
 
 func (f *mergeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, b pawl.Board, ids []string) error {
-	name := f.branch
-	if name == "" {
-		name = "pawl/merge-" + strings.ToLower(string(b.Session.ID[len(b.Session.ID)-6:]))
-	}
+	name := cmp.Or(f.branch, defaultBranch("merge", b.Session.ID))
 	if err := git.CheckRef(name); err != nil {
 		return cli.UsageError(cmd, err)
 	}
@@ -70,11 +68,7 @@ func (f *mergeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, b 
 	if err != nil {
 		return err
 	}
-	onto := f.onto
-	if onto == "" {
-		onto = b.Mission.Criteria.Base
-	}
-	start, err := trees.Repo.Commit(ctx, onto)
+	start, err := trees.Repo.Commit(ctx, cmp.Or(f.onto, b.Mission.Criteria.Base))
 	if err != nil {
 		return err
 	}

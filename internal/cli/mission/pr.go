@@ -1,6 +1,7 @@
 package mission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,9 +114,7 @@ func (f *prFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s paw
 // prepare writes the text of the pull request.
 func (f *prFlags) prepare(ctx context.Context, cmd *cobra.Command, a *app.App, trees *worktree.Trees, b pawl.Board) (*pullRequest, error) {
 	p := &pullRequest{prFlags: *f, id: b.Session.ID, notes: cmd.ErrOrStderr()}
-	if p.branch == "" {
-		p.branch = "pawl/pr-" + strings.ToLower(string(b.Session.ID[len(b.Session.ID)-6:]))
-	}
+	p.branch = cmp.Or(p.branch, defaultBranch("pr", p.id))
 	for _, name := range []string{p.branch, p.base} {
 		if err := git.CheckRef(name); err != nil && name != "" {
 			return nil, cli.UsageError(cmd, err)
@@ -143,6 +142,11 @@ func (f *prFlags) prepare(ctx context.Context, cmd *cobra.Command, a *app.App, t
 	p.title, p.text = humanize.FirstLine(report.Goal, 72), report.PullRequest(files)
 	p.vcs, err = findProgram("git", trees.Repo.Top, p.notes)
 	return p, err
+}
+
+// defaultBranch returns the name of a branch for a mission, unless the user gives one.
+func defaultBranch(purpose string, id pawl.SessionID) string {
+	return "pawl/" + purpose + "-" + strings.ToLower(string(id[len(id)-6:]))
 }
 
 // createBranch creates a branch. It succeeds if the branch is at the commit already.

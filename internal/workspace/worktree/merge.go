@@ -93,7 +93,7 @@ func (t *Trees) merge(ctx context.Context, branch, commit string, label Label) (
 // parent and onto contains it: otherwise the merge would include more than the
 // changes of the task.
 func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error) {
-	parent, err := t.parent(ctx, commit)
+	parent, err := t.Parent(ctx, commit)
 	if err != nil {
 		return "", err
 	}
@@ -105,8 +105,8 @@ func (t *Trees) baseOf(ctx context.Context, onto, commit string) (string, error)
 	return parent, err
 }
 
-// parent returns the parent of commit. It fails unless commit has exactly one.
-func (t *Trees) parent(ctx context.Context, commit string) (string, error) {
+// Parent returns the parent of commit. It fails unless commit has exactly one.
+func (t *Trees) Parent(ctx context.Context, commit string) (string, error) {
 	out, err := t.line(ctx, git.Call{Args: []string{"rev-list", "--parents", "--max-count=1"}, Refs: []string{commit}})
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ func (t *Trees) pick(ctx context.Context, onto, commit string, label Label) (m O
 	if commit, err = t.Repo.Commit(ctx, commit); err != nil {
 		return m, err
 	}
-	base, err := t.parent(ctx, commit)
+	base, err := t.Parent(ctx, commit)
 	if err != nil {
 		return m, err
 	}

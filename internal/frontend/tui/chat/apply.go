@@ -1,12 +1,11 @@
 package chat
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Apply applies an event. Events of the log must come in order.
@@ -66,15 +65,7 @@ func (l *Log) sessionEvent(e pawl.Event) {
 	case pawl.CompactionAsked:
 		l.note(e, Quiet, "Compacting the conversation")
 	case pawl.Compacted:
-		if b.Keep == 0 {
-			l.note(e, Warn, "Not compacted: %s", b.Message)
-			return
-		}
-		text := fmt.Sprintf("Compacted from %s to %s tokens", humanize.Short(int64(b.Before)), humanize.Short(int64(b.After)))
-		if b.Message != "" {
-			text += "; " + b.Message
-		}
-		l.note(e, Quiet, "%s", text)
+		l.add(noteEntry(e, transcript.CompactionNote(b)))
 	case pawl.UndoAsked:
 		l.undoRequests[e.Seq] = b.Undo
 	case pawl.Undone:
@@ -88,6 +79,14 @@ func (l *Log) sessionEvent(e pawl.Event) {
 	default:
 		l.missionEvent(e)
 	}
+}
+
+// tones maps the levels of items to tones.
+var tones = map[transcript.Level]Tone{transcript.LevelQuiet: Quiet, transcript.LevelGood: Good, transcript.LevelWarn: Warn, transcript.LevelBad: Bad}
+
+// noteEntry returns an entry with the texts of an item.
+func noteEntry(ev pawl.Event, it transcript.Item) *Entry {
+	return &Entry{Kind: Note, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Tone: tones[it.Level], Text: it.Text, Next: it.Next}
 }
 
 // tonesByLevel maps the importance of mission events to tones.
@@ -172,44 +171,8 @@ func (l *Log) injected(ev pawl.Event, b pawl.Injected) {
 	}
 }
 
-// reasonTexts describes why turns end early.
-var reasonTexts = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "Step limit reached",
-	pawl.ReasonMaxTokens:        "Output limit reached",
-	pawl.ReasonBudget:           "Budget reached",
-	pawl.ReasonLoop:             "Loop detected",
-	pawl.ReasonPermissionDenied: "Permission denied",
-}
-
-// nextSteps says what the user can do after a turn that ended early.
-var nextSteps = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "Send a prompt to continue, or restart with a higher --max-steps.",
-	pawl.ReasonMaxTokens:        "Send a prompt to continue. The reply reached the model's output limit.",
-	pawl.ReasonBudget:           "Send a prompt to continue, or restart with a higher --max-cost.",
-	pawl.ReasonLoop:             "Send a prompt with different instructions.",
-	pawl.ReasonPermissionDenied: "Allow it, choose another permission mode, or send different instructions.",
-}
-
 func (l *Log) turnFinished(ev pawl.Event, b pawl.TurnFinished) {
-	var e *Entry
-	switch b.Reason {
-	case pawl.ReasonEndTurn:
-		e = l.note(ev, Quiet, "Done")
-	case pawl.ReasonCanceled:
-		e = l.note(ev, Warn, "Canceled")
-	case pawl.ReasonError:
-		e = l.note(ev, Bad, "%s", b.Message)
-		e.Next = "The session is saved. Run `pawl doctor` to find the problem, then send a prompt to continue."
-		if b.Fault == pawl.FaultModel {
-			e.Next = "Send the prompt again, or choose another model. Run `pawl doctor` to check keys and providers."
-		}
-	default:
-		e = l.note(ev, Warn, "%s", cmp.Or(reasonTexts[b.Reason], strings.ReplaceAll(string(b.Reason), "_", " ")))
-		if b.Message != "" {
-			e.Text += ": " + b.Message
-		}
-		e.Next = nextSteps[b.Reason]
-	}
+	e := l.add(noteEntry(ev, transcript.TurnEnd(b)))
 	if b.Steps > 0 {
 		e.Text += fmt.Sprintf(" · %s", humanize.Plural(b.Steps, "step"))
 	}

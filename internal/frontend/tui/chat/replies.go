@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // delta appends to the streamed reply. A delta after a gap is ignored: the draft or
@@ -78,12 +79,8 @@ func (l *Log) discard() {
 func (l *Log) retried(ev pawl.Event, b pawl.Retried) {
 	l.discard()
 	l.endRetry()
-	text := b.Message
-	if text == "" {
-		text = string(b.Kind)
-	}
 	l.retrying = &b
-	l.retry = l.note(ev, Warn, "%s: retrying with %s, attempt %d", text, b.Model, b.Attempt+1)
+	l.retry = l.note(ev, Warn, "%s", transcript.RetryText(b))
 	l.retry.Until = ev.At.Add(b.Wait)
 }
 

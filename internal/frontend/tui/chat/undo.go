@@ -1,14 +1,10 @@
 package chat
 
 import (
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
-
-	"github.com/pawl-dev/pawl/internal/humanize"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // span is a range of events, both ends in it.
@@ -40,28 +36,11 @@ func (l *Log) Read(events []pawl.Event) {
 // whoever shows it.
 func (l *Log) applyUndone(ev pawl.Event, b pawl.Undone) {
 	r, known := l.undoRequests[b.Asked]
-	switch {
-	case b.Refused != "":
-		l.note(ev, Warn, "Not undone: %s", b.Refused)
-		return
-	case known && r.Redo == 0 && r.Scope.Conversation() && !l.redoneSeqs[ev.Seq]:
+	if b.Refused == "" && known && r.Redo == 0 && r.Scope.Conversation() && !l.redoneSeqs[ev.Seq] {
 		l.undoneSpans = append(l.undoneSpans, span{r.To, b.Asked})
 		l.hide()
 	}
-	text := "Undone"
-	if r.Redo != 0 {
-		text = "Redone"
-	}
-	if n := len(b.Changed); n > 0 {
-		text += fmt.Sprintf(", %s restored", humanize.Plural(n, "file"))
-	}
-	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
-		text += fmt.Sprintf("; %s had other changes, which are in %s", path, b.Aside[path])
-	}
-	if len(b.Left) > 0 {
-		text += "; left unchanged: " + strings.Join(b.Left, ", ")
-	}
-	l.note(ev, Quiet, "%s", text)
+	l.add(noteEntry(ev, transcript.UndoNote(pawl.UndoAsked{Undo: r}, b)))
 }
 
 // hide takes out what was undone. A prompt belongs where it was taken in.
