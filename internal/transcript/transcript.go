@@ -65,6 +65,15 @@ func (t *Transcript) Items() []Item {
 	return list
 }
 
+// Item returns the item with an ID. ok is false if it does not exist or was undone.
+func (t *Transcript) Item(id string) (it Item, ok bool) {
+	p := t.items[id]
+	if p == nil || t.hidden(*p) {
+		return Item{}, false
+	}
+	return *p, true
+}
+
 // hidden reports whether an item was undone.
 func (t *Transcript) hidden(it Item) bool { return t.undone.has(it.Seq) }
 

@@ -57,7 +57,7 @@ func TestStreamIsTheReply(t *testing.T) {
 	if got := e.text(id); got != long+"Done." {
 		t.Errorf("shown %d bytes, want %d", len(got), len(long)+5)
 	}
-	if got := e.thoughts(id); got != "Let me see. 思考" {
+	if got := e.thoughts(id); !strings.HasPrefix(got, "Let me see. 思考pawl: ") {
 		t.Errorf("thought %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // askID identifies an ask, so that an answer reaches that ask only.
@@ -19,50 +21,98 @@ type askID struct {
 	seq     pawl.Seq
 }
 
-// asks presents the asks of a session and its subagents in the editor.
+// asks presents the asks of a session, or of one of its subagents, in the editor. Only
+// one goroutine uses it.
 type asks struct {
 	*session
-	pending map[askID]context.CancelFunc // used only by the goroutine that follows the session
+	of      pawl.SessionID // the session that asks
+	dir     string         // its directory
+	origin  string         // describes the subagent that asks; "" for the session itself
+	live    bool           // asks are presented at once
+	open    []transcript.Item
+	calls   map[pawl.CallID]transcript.Item // that have not ended
+	pending map[string]context.CancelFunc   // asks that are presented, by item
 }
 
-// start presents the ask of an event about a tool call. origin names the subagent that
-// asks, "" for the session itself.
-func (a *asks) start(ctx context.Context, origin string, e pawl.Event, toolCall call) {
-	b, ok := e.Body.(pawl.Asked)
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	id := askID{e.Session, e.Seq}
-	a.pending[id] = cancel
-	toolCall.id = askCallID(toolCall.id, origin, e)
-	a.running.Go(func() { a.answerAsk(ctx, id, toolCall, b.Ask) })
+func newAsks(s *session) *asks {
+	return &asks{session: s, of: s.id, dir: s.dir, calls: map[pawl.CallID]transcript.Item{}, pending: map[string]context.CancelFunc{}}
 }
 
-// handleEnd cancels the presentation of asks that an event answers or ends.
-func (a *asks) handleEnd(e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.Answered:
-		a.stop(askID{e.Session, b.Ask})
-	case pawl.TurnFinished:
+// item handles an item that is new or has changed.
+func (a *asks) item(ctx context.Context, it transcript.Item) {
+	switch it.Kind {
+	case transcript.KindCall:
+		if a.calls[it.Call.ID] = it; it.Call.Status != "" {
+			delete(a.calls, it.Call.ID)
+		}
+	case transcript.KindAsk:
+		if it.State == transcript.StateWaiting {
+			a.start(ctx, it)
+		} else {
+			a.stop(it.ID)
+		}
+	case transcript.KindSubagent, transcript.KindMission:
+		if it.Subagent != nil && (it.State == transcript.StateRunning || it.Kind == transcript.KindMission) {
+			a.start(ctx, it)
+		}
+	case transcript.KindTurnEnd:
 		a.stopAll()
-	default: // no effect on asks
+		a.open = slices.DeleteFunc(a.open, func(it transcript.Item) bool { return it.Kind != transcript.KindSubagent })
+	default: // nothing to answer
 	}
 }
 
-// askCallID returns the id of the tool call to show with an ask. The editor knows the
-// session's own calls; for a subagent's call, or none, it is derived from the ask.
-func askCallID(id, origin string, e pawl.Event) string {
-	if id == "" || origin != "" {
-		return fmt.Sprintf("ask-%s-%d", e.Session, e.Seq)
+// present presents what past items ask, and from now on everything at once.
+func (a *asks) present(ctx context.Context) {
+	open := a.open
+	a.live, a.open = true, nil
+	for _, it := range open {
+		a.start(ctx, it)
 	}
-	return id
 }
 
-func (a *asks) stop(id askID) {
+// start presents an ask, or follows a subagent, once past items have been handled.
+func (a *asks) start(ctx context.Context, it transcript.Item) {
+	switch {
+	case !a.live:
+		a.open = append(a.open, it)
+	case it.Subagent != nil:
+		a.running.Go(func() { a.followSubagent(ctx, *it.Subagent) })
+	case a.pending[it.ID] == nil:
+		ctx, cancel := context.WithCancel(ctx)
+		a.pending[it.ID] = cancel
+		id, toolCall := askID{a.of, it.Ask.Seq}, a.callFor(it)
+		a.running.Go(func() { a.answerAsk(ctx, id, toolCall, it.Ask.Ask) })
+	}
+}
+
+// callFor returns the tool call to show with an ask. The editor knows the session's own
+// calls; the id for a subagent's call, or none, is derived from the ask.
+func (a *asks) callFor(it transcript.Item) call {
+	shown := call{title: "Continue this turn?"}
+	about, ok := a.calls[it.Ask.Call]
+	if ok {
+		shown = newCall(a.dir, about)
+	}
+	if !ok || a.origin != "" {
+		shown.id = fmt.Sprintf("ask-%s-%d", a.of, it.Ask.Seq)
+	}
+	if a.origin != "" {
+		shown.title = line(a.origin + ": " + shown.title)
+	}
+	return shown
+}
+
+func (a *asks) stop(id string) {
 	if cancel := a.pending[id]; cancel != nil {
 		cancel()
 		delete(a.pending, id)
+	}
+}
+
+func (a *asks) stopAll() {
+	for id := range a.pending {
+		a.stop(id)
 	}
 }
 
@@ -220,73 +270,41 @@ func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 		}
 	}
 	if err == nil {
-		err = a.streamAsks(ctx, fmt.Sprintf("subagent %q (%s)", line(c.Title), line(c.Agent)), row)
+		sub := newAsks(a.session)
+		sub.of, sub.dir, sub.origin = row.ID, row.Dir, fmt.Sprintf("subagent %q (%s)", line(c.Title), line(c.Agent))
+		err = sub.follow(ctx, row)
 	}
 	if err != nil && ctx.Err() == nil {
 		a.showNote(ctx, fmt.Sprintf("Cannot follow subagent %q: %v", line(c.Title), err))
 	}
 }
 
-// streamAsks presents a subagent's pending asks and new ones until its turn ends.
-func (a *asks) streamAsks(ctx context.Context, origin string, row pawl.Session) error {
-	own := &asks{session: a.session, pending: map[askID]context.CancelFunc{}}
-	defer own.stopAll()
-	calls := map[pawl.CallID]call{}
-	var open []pawl.Event
-	ended := false
+// follow presents a subagent's pending asks and new ones until its turn ends.
+func (a *asks) follow(ctx context.Context, row pawl.Session) error {
+	defer a.stopAll()
+	items, ended := transcript.New(), false
 	for e, err := range a.svc.Events(ctx, row.ID, 0) {
 		if err != nil {
 			return err
 		}
-		switch b := e.Body.(type) {
-		case pawl.Replied:
-			for _, c := range b.Parts.Calls() {
-				calls[c.ID] = newCall(row.Dir, c)
-			}
-		case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-			c, _ := e.Subagent()
-			a.running.Go(func() { own.followSubagent(ctx, c) })
+		changed := items.Apply(e).Items
+		switch e.Body.(type) {
 		case pawl.TurnStarted, pawl.TurnFinished:
 			_, ended = e.Body.(pawl.TurnFinished)
-		default: // not relevant to asks
+		default: // the turn continues
 		}
-		own.handleEnd(e)
-		if open = unanswered(open, e); e.Seq < row.Head {
+		if e.Seq < row.Head {
 			continue // a later event may answer it
 		}
-		for _, o := range open {
-			asked, _ := o.Body.(pawl.Asked)
-			toolCall := calls[asked.Call]
-			toolCall.title = line(origin + ": " + toolCall.title)
-			own.start(ctx, origin, o, toolCall)
+		if !a.live {
+			changed = items.Items()
 		}
-		if open = nil; ended {
+		for _, it := range changed {
+			a.item(ctx, it)
+		}
+		if a.present(ctx); ended {
 			return nil
 		}
 	}
 	return ctx.Err()
-}
-
-func (a *asks) stopAll() {
-	for id := range a.pending {
-		a.stop(id)
-	}
-}
-
-// unanswered updates the list of unanswered asks for one more event.
-func unanswered(open []pawl.Event, e pawl.Event) []pawl.Event {
-	switch b := e.Body.(type) {
-	case pawl.Asked:
-		return append(open, e)
-	case pawl.Answered:
-		for i, o := range open {
-			if o.Seq == b.Ask {
-				return append(open[:i:i], open[i+1:]...)
-			}
-		}
-	case pawl.TurnFinished:
-		return nil
-	default: // no effect on asks
-	}
-	return open
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // kinds maps a tool to the kind of icon that the editor shows; tools not listed are
@@ -22,13 +24,11 @@ var kinds = map[string]string{
 	"plan_exit": "switch_mode",
 }
 
-// newCall returns a call as the model has requested it.
-func newCall(dir string, c pawl.ToolCall) call {
-	shown := call{id: string(c.ID), title: title(c), kind: kinds[c.Name], status: "pending"}
-	if shown.kind == "" {
-		shown.kind = "other"
-	}
-	if path := inputs(c)["path"]; path != "" && !strings.Contains(path, ":") {
+// newCall returns a call that has not started.
+func newCall(dir string, it transcript.Item) call {
+	c := it.Call
+	shown := call{id: string(c.ID), title: title(*c), kind: cmp.Or(kinds[c.Tool], "other"), status: "pending"}
+	if path := inputs(*c)["path"]; path != "" && !strings.Contains(path, ":") {
 		shown.locations = []location{{path: absPath(dir, path)}}
 	}
 	if len(c.Input) <= maxRaw {
@@ -38,7 +38,7 @@ func newCall(dir string, c pawl.ToolCall) call {
 }
 
 // inputs returns the string fields of a call's input.
-func inputs(c pawl.ToolCall) map[string]string {
+func inputs(c transcript.Call) map[string]string {
 	var all map[string]any
 	if json.Unmarshal(c.Input, &all) != nil {
 		return nil
@@ -53,17 +53,17 @@ func inputs(c pawl.ToolCall) map[string]string {
 }
 
 // title describes a call in one line.
-func title(c pawl.ToolCall) string {
+func title(c transcript.Call) string {
 	in := inputs(c)
-	if c.Name == "bash" && in["command"] != "" {
+	if c.Tool == "bash" && in["command"] != "" {
 		return line(in["command"])
 	}
 	for _, name := range []string{"pattern", "path", "url", "query", "description", "name"} {
 		if in[name] != "" {
-			return line(c.Name + " " + in[name])
+			return line(c.Tool + " " + in[name])
 		}
 	}
-	return line(c.Name)
+	return line(c.Tool)
 }
 
 // line returns a text on one line, truncated, without Markdown code marks: text from a
@@ -76,32 +76,15 @@ func line(text string) string {
 	return text
 }
 
-// startedCall returns the update for a call that runs now, with the files that it
-// accesses.
-func startedCall(dir string, b pawl.CallStarted) call {
-	shown := call{id: string(b.Call), status: "in_progress"}
-	seen := map[string]bool{}
-	for _, a := range b.Access {
-		switch a.Kind {
-		case pawl.AccessRead, pawl.AccessWrite:
-			if path := absPath(dir, a.Target); !seen[path] {
-				seen[path] = true
-				shown.locations = append(shown.locations, location{path: path})
-			}
-		case pawl.AccessExec, pawl.AccessEscape, pawl.AccessNet, pawl.AccessMCP, pawl.AccessSkill: // not a file
-		}
+// callState returns the state of a call: its output so far, or its result, with patches
+// as editor diffs and anything else as text.
+func callState(dir string, it transcript.Item) call {
+	shown := call{id: string(it.Call.ID), status: statuses[it.State]}
+	if it.Text != "" {
+		shown.content = output(it.Call.ID, it.Text).content
 	}
-	return shown
-}
-
-// finishedCall returns the update for a call's result: patches as editor diffs,
-// anything else as text.
-func finishedCall(dir string, b pawl.CallFinished) call {
-	shown := call{id: string(b.Call), status: "completed"}
-	if b.Status != pawl.CallDone || b.Result.IsError {
-		shown.status = "failed"
-	}
-	for _, part := range b.Result.Display {
+	result := it.Call.Result
+	for _, part := range result.Display {
 		switch p := part.(type) {
 		case pawl.Patch:
 			shown.addPatch(dir, p)
@@ -110,13 +93,18 @@ func finishedCall(dir string, b pawl.CallFinished) call {
 		default: // for the model only
 		}
 	}
-	if len(shown.content) == 0 && b.Result.Content != "" {
-		shown.content = []content{{text: codeBlock(sanitize.Text(b.Result.Content))}}
+	if len(shown.content) == 0 && result.Content != "" {
+		shown.content = []content{{text: codeBlock(sanitize.Text(result.Content))}}
 	}
-	for _, f := range b.Result.Files {
+	for _, f := range result.Files {
 		shown.content = append(shown.content, content{text: fmt.Sprintf("(%s, %d bytes)", line(f.MediaType), len(f.Data))})
 	}
 	return shown
+}
+
+// statuses maps the state of a call to its status in the protocol.
+var statuses = map[transcript.State]string{
+	transcript.StateWaiting: "pending", transcript.StateRunning: "in_progress", transcript.StateDone: "completed", transcript.StateFailed: "failed",
 }
 
 func (c *call) addPatch(dir string, p pawl.Patch) {
@@ -130,18 +118,12 @@ func (c *call) addPatch(dir string, p pawl.Patch) {
 	}
 }
 
-// output returns the update for the output of a running command.
-func output(id pawl.CallID, tail string) call {
-	return call{id: string(id), content: []content{{text: codeBlock(sanitize.Text(tail))}}}
-}
-
-// tail appends text and keeps the last maxOutput bytes.
-func tail(before, text string) string {
-	all := before + text
-	if len(all) <= maxOutput {
-		return all
+// output returns the update for the output of a running command: its end.
+func output(id pawl.CallID, text string) call {
+	if len(text) > maxOutput {
+		text = strings.ToValidUTF8(text[len(text)-maxOutput:], "")
 	}
-	return strings.ToValidUTF8(all[len(all)-maxOutput:], "")
+	return call{id: string(id), content: []content{{text: codeBlock(sanitize.Text(text))}}}
 }
 
 // codeBlock returns text as a Markdown code block. Its code fence is longer than any run of backticks in the text,

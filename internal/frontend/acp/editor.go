@@ -29,6 +29,7 @@ type update interface{ isUpdate() }
 // messageChunk is a piece of a message.
 type messageChunk struct {
 	role role
+	id   string // of the message; "" if unknown
 	text string
 	file pawl.File // an image instead of text, if it has data
 }

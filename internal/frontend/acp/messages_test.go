@@ -57,14 +57,14 @@ func TestSaid(t *testing.T) {
 	<-seen
 }
 
-// TestTail: what is shown of an output is its end, in whole characters.
-func TestTail(t *testing.T) {
+// TestOutput checks that the end of an output is shown, in complete characters.
+func TestOutput(t *testing.T) {
 	t.Parallel()
-	if got := tail("a", "b"); got != "ab" {
+	if got := output("c", "ab").content[0].text; got != "```\nab\n```" {
 		t.Errorf("got %q", got)
 	}
-	got := tail(strings.Repeat("ü", maxOutput), "end")
-	if len(got) > maxOutput || !strings.HasSuffix(got, "üend") || strings.Contains(got, "\ufffd") {
-		t.Errorf("got %d bytes, %q…%q", len(got), got[:4], got[len(got)-6:])
+	got := output("c", strings.Repeat("ü", maxOutput)+"end").content[0].text
+	if len(got) > maxOutput+10 || !strings.HasSuffix(got, "üend\n```") || strings.Contains(got, "\ufffd") {
+		t.Errorf("got %d bytes, %q…%q", len(got), got[:8], got[len(got)-10:])
 	}
 }

@@ -2,47 +2,52 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// renderer sends a session's events to the editor: first the past ones, then new ones.
+// renderer sends the items of a session's transcript to the editor: first the past
+// ones, then changes. An editor can replace a call, but not text that it has shown.
 // Only one goroutine uses it.
 type renderer struct {
 	*session
-	asks       *asks
-	silent     bool // past events are not sent
-	replayed   bool // past events have been handled
-	prompts    map[pawl.Seq]pawl.Parts
-	reply      *replyStream
-	calls      map[pawl.CallID]call
-	outputs    map[pawl.CallID]string
-	shells     map[pawl.Seq]string // the user's commands that are not shown yet
-	unanswered []pawl.Event        // asks of past events
-	spawned    []pawl.Spawned
-	err        error // first error of show
+	items     *transcript.Transcript
+	asks      *asks
+	silent    bool // past items are not sent
+	following bool // past items have been handled
+	prompts   map[string]pawl.Seq
+	streams   map[transcript.Kind]*textStream // of the reply that is streamed
+	calls     map[string]string               // the status that was sent, by item
+	shown     map[string]bool                 // the other items that were sent
+	replied   bool                            // texts are complete, not what was streamed of them
+	err       error                           // first error of show
 }
 
 func newRenderer(s *session) *renderer {
 	return &renderer{
-		session: s, asks: &asks{session: s, pending: map[askID]context.CancelFunc{}},
-		prompts: map[pawl.Seq]pawl.Parts{}, calls: map[pawl.CallID]call{}, outputs: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{},
+		session: s, items: transcript.New(), asks: newAsks(s), prompts: map[string]pawl.Seq{},
+		streams: map[transcript.Kind]*textStream{}, calls: map[string]string{}, shown: map[string]bool{},
 	}
 }
 
-// replay handles past events, without those that were undone.
+// replay sends the items of past events, without those that were undone.
 func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
-	for e, err := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
-		if err != nil {
-			return err
+	title := ""
+	for _, e := range events {
+		r.items.Apply(e)
+		if b, ok := e.Body.(pawl.SessionTitled); ok {
+			title = b.Title
 		}
-		r.event(ctx, e)
-		r.unanswered = unanswered(r.unanswered, e)
+	}
+	r.replied = true
+	for _, it := range r.items.Items() {
+		r.item(ctx, it)
+	}
+	if title != "" {
+		r.show(ctx, titleUpdated{title})
 	}
 	return r.err
 }
@@ -50,13 +55,8 @@ func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
 // follow handles the events after a Seq until ctx or the connection ends.
 func (r *renderer) follow(ctx context.Context, after pawl.Seq) error {
 	defer r.asks.stopAll()
-	r.silent, r.replayed = false, true
-	for _, e := range r.unanswered {
-		r.asks.start(ctx, "", e, r.callFor(e))
-	}
-	for _, c := range r.spawned {
-		r.running.Go(func() { r.asks.followSubagent(ctx, c) })
-	}
+	r.silent, r.following = false, true
+	r.asks.present(ctx)
 	for e, err := range r.svc.Events(ctx, r.id, after-1) {
 		if err != nil {
 			return err
@@ -80,204 +80,187 @@ func (r *renderer) show(ctx context.Context, u update) {
 	}
 }
 
-// note shows one of pawl's own messages about an event.
-func (r *renderer) note(ctx context.Context, format string, args ...any) {
-	r.show(ctx, messageChunk{role: roleThought, text: "pawl: " + fmt.Sprintf(format, args...) + "\n\n"})
-}
-
+// event sends what an event changed.
 func (r *renderer) event(ctx context.Context, e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.Prompted:
-		r.prompts[e.Seq] = b.Parts
-	case pawl.Reworded:
-		r.prompts[b.Prompt] = b.Parts
-	case pawl.Withdrawn:
-		delete(r.prompts, b.Prompt)
-	case pawl.TurnStarted:
-		r.promptTaken(ctx, b.Prompt)
-	case pawl.Injected:
-		r.promptTaken(ctx, b.Prompt)
-	case pawl.ReplyStarted, pawl.Delta, pawl.Retried, pawl.Replied:
-		r.replyEvent(ctx, e)
-	case pawl.CallStarted, pawl.Progress, pawl.CallFinished, pawl.Spawned:
-		r.callEvent(ctx, e)
-	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
-		r.shellEvent(ctx, e)
-	case pawl.Asked:
-		if r.replayed {
-			r.asks.start(ctx, "", e, r.callFor(e))
-		}
-	case pawl.Answered:
-		r.asks.handleEnd(e)
-	case pawl.TodosSet:
-		r.show(ctx, planUpdated{b.Todos})
-	case pawl.ModeChanged:
-		r.show(ctx, modeSet{b.Mode})
-	case pawl.SessionTitled:
-		r.show(ctx, titleUpdated{b.Title})
-	case pawl.TurnFinished:
-		r.turnFinished(ctx, e, b)
-	case pawl.Compacted, pawl.Undone, pawl.Status:
-		r.sessionEvent(ctx, e.Body)
-	case pawl.MissionStarted, pawl.Planned, pawl.CriteriaSet, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.CheckRan,
-		pawl.ReviewStarted, pawl.Reviewed, pawl.GateResult, pawl.Sealed, pawl.Blocked:
-		r.missionEvent(ctx, e)
-	case pawl.SessionCreated, pawl.SessionSummarized, pawl.SessionShared, pawl.CompactionAsked, pawl.UndoAsked: // not shown
-	}
-}
-
-// promptTaken shows the user's prompt, unless the editor has sent and shown it itself.
-func (r *renderer) promptTaken(ctx context.Context, prompt pawl.Seq) {
-	parts := r.prompts[prompt]
-	delete(r.prompts, prompt)
-	if r.awaits(prompt) {
+	c := r.items.Apply(e)
+	_, r.replied = e.Body.(pawl.Replied)
+	if b, ok := e.Body.(pawl.Undone); ok {
+		r.undone(ctx, c, e.Seq, b)
 		return
 	}
-	for _, p := range parts {
-		switch p := p.(type) {
-		case pawl.Text:
-			r.show(ctx, messageChunk{role: roleUser, text: p.Text})
-		case pawl.File:
-			r.show(ctx, messageChunk{role: roleUser, text: fmt.Sprintf("(%s, %s)", line(p.Name), line(p.MediaType)), file: p})
-		default: // not in prompts
+	r.change(ctx, c)
+	if r.items.Missed() {
+		if d, err := r.svc.Draft(ctx, r.id); err == nil { // otherwise the complete reply has it
+			r.change(ctx, r.items.Join(d))
 		}
 	}
-}
-
-// replyEvent streams a reply, and announces its calls when it has ended.
-func (r *renderer) replyEvent(ctx context.Context, e pawl.Event) {
-	show := func(role role, text string) { r.show(ctx, messageChunk{role: role, text: text}) }
-	begin := func(reply pawl.Seq) { r.reply = newReplyStream(reply, r.mask, show) }
-	if r.reply != nil {
-		r.reply.show = show // the context it was created with may have ended
+	if r.replied {
+		clear(r.streams)
 	}
 	switch b := e.Body.(type) {
-	case pawl.ReplyStarted:
-		begin(e.Seq)
-	case pawl.Delta:
-		if r.reply != nil {
-			r.reply.delta(b)
-		}
-	case pawl.Retried:
-		r.note(ctx, "The model failed (%s: %s). Retrying with %s; discard the reply so far.", b.Kind, line(b.Message), b.Model)
-		if r.reply != nil {
-			begin(r.reply.reply)
-		}
-	case pawl.Replied:
-		if r.reply == nil {
-			begin(e.Seq)
-		}
-		r.reply.end(b.Parts, func(text string) { r.note(ctx, "%s", text) })
-		r.reply = nil
-		for _, c := range b.Parts.Calls() {
-			r.calls[c.ID] = newCall(r.dir, c)
-			r.show(ctx, callStarted{r.calls[c.ID]})
-		}
-	default: // not about a reply
+	case pawl.SessionTitled:
+		r.show(ctx, titleUpdated{b.Title})
+	case pawl.ModeChanged:
+		r.show(ctx, modeSet{b.Mode})
+	default: // items only
 	}
 }
 
-// callEvent shows the progress and the result of a call.
-func (r *renderer) callEvent(ctx context.Context, e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.CallStarted:
-		r.show(ctx, callUpdated{startedCall(r.dir, b)})
-	case pawl.Progress:
-		r.outputs[b.Call] = tail(r.outputs[b.Call], b.Text)
-		r.show(ctx, callUpdated{output(b.Call, r.outputs[b.Call])})
-	case pawl.CallFinished:
-		r.show(ctx, callUpdated{finishedCall(r.dir, b)})
-		delete(r.calls, b.Call)
-		delete(r.outputs, b.Call)
-	case pawl.Spawned:
-		r.followSubagent(ctx, b)
-	default: // not about a call
+// change sends a change of the transcript.
+func (r *renderer) change(ctx context.Context, c transcript.Change) {
+	for _, id := range c.Removed {
+		r.removed(ctx, id)
+	}
+	for _, it := range c.Items {
+		r.item(ctx, it)
+	}
+	for _, a := range c.Appended {
+		r.appended(ctx, a)
 	}
 }
 
-// followSubagent presents a subagent's asks, once the past events have been handled.
-func (r *renderer) followSubagent(ctx context.Context, c pawl.Spawned) {
-	if r.replayed {
-		r.running.Go(func() { r.asks.followSubagent(ctx, c) })
-	} else {
-		r.spawned = append(r.spawned, c)
+// item sends a new item, or what an editor can show of a change.
+func (r *renderer) item(ctx context.Context, it transcript.Item) {
+	r.asks.item(ctx, it)
+	switch it.Kind {
+	case transcript.KindUser:
+		r.prompt(ctx, it)
+	case transcript.KindText, transcript.KindReasoning:
+		r.text(ctx, it)
+	case transcript.KindCall:
+		r.call(ctx, it)
+	case transcript.KindTodos:
+		r.show(ctx, planUpdated{it.Todos})
+	case transcript.KindNote, transcript.KindMission:
+		r.noteItem(ctx, it)
+	case transcript.KindTurnEnd:
+		clear(r.streams)
+		if it.End.Reason != pawl.ReasonEndTurn && it.End.Reason != pawl.ReasonCanceled { // the editor shows these itself
+			r.noteItem(ctx, it)
+		}
+	case transcript.KindAsk, transcript.KindSubagent: // see asks
 	}
 }
 
-// shellEvent shows the user's shell commands as calls.
-func (r *renderer) shellEvent(ctx context.Context, e pawl.Event) {
-	announced := func(asked pawl.Seq) { // only once: when it starts, or if it did not start
-		if command, ok := r.shells[asked]; ok {
-			input, _ := json.Marshal(map[string]string{"command": command}) // a map of strings cannot fail
-			r.show(ctx, callStarted{newCall(r.dir, pawl.ToolCall{ID: asked.ShellCall(), Name: "bash", Input: input})})
-			delete(r.shells, asked)
+// undone shows the note about an undo or a redo. What else it changed is not shown: an
+// editor cannot remove or insert text.
+func (r *renderer) undone(ctx context.Context, c transcript.Change, seq pawl.Seq, b pawl.Undone) {
+	for _, it := range c.Items {
+		if it.Kind == transcript.KindNote && it.Seq == seq {
+			r.noteItem(ctx, it)
 		}
 	}
-	switch b := e.Body.(type) {
-	case pawl.ShellAsked:
-		r.shells[e.Seq] = b.Command
-	case pawl.ShellStarted:
-		announced(b.Asked)
-		r.show(ctx, callUpdated{startedCall(r.dir, pawl.CallStarted{Call: b.Asked.ShellCall()})})
-	case pawl.ShellRan:
-		announced(b.Asked)
-		id := b.Asked.ShellCall()
-		r.show(ctx, callUpdated{finishedCall(r.dir, pawl.CallFinished{Call: id, Status: b.Status, Result: b.Result})})
-		delete(r.outputs, id)
-	default: // not about a command
+	if b.Refused == "" {
+		r.note(ctx, "", "Load the session again to see its current state.")
 	}
 }
 
-// turnFinished clears the state of the turn.
-func (r *renderer) turnFinished(ctx context.Context, e pawl.Event, b pawl.TurnFinished) {
-	r.asks.handleEnd(e)
-	r.reply, r.spawned = nil, nil
-	clear(r.calls)
-	clear(r.outputs)
-	if b.Message != "" && b.Reason != pawl.ReasonCanceled {
-		r.note(ctx, "The turn ended (%s): %s", b.Reason, b.Message)
-	}
-}
-
-// sessionEvent shows notes about the session.
-func (r *renderer) sessionEvent(ctx context.Context, b pawl.Body) {
-	switch b := b.(type) {
-	case pawl.Compacted:
-		if b.Keep != 0 {
-			r.note(ctx, "Compacted from about %d to %d tokens.", b.Before, b.After)
+// removed tells the user that a streamed text is void.
+func (r *renderer) removed(ctx context.Context, id string) {
+	for kind, s := range r.streams {
+		if s.item != id {
+			continue
 		}
-		if b.Message != "" {
-			r.note(ctx, "%s", b.Message)
+		delete(r.streams, kind)
+		if strings.TrimSpace(s.shown.String()) != "" {
+			r.note(ctx, "", "Disregard the reply so far.")
 		}
-	case pawl.Undone:
-		if b.Refused != "" {
-			r.note(ctx, "Not undone: %s", b.Refused)
-		} else if r.replayed {
-			r.note(ctx, "The session was undone or redone. Load it again to see its current state.")
-		}
-	case pawl.Status:
-		r.note(ctx, "%s", b.Message)
-	default: // handled elsewhere
 	}
 }
 
-// missionEvent shows an event of a mission.
-func (r *renderer) missionEvent(ctx context.Context, e pawl.Event) {
-	text, _ := humanize.Mission(e.Body)
-	r.note(ctx, "%s", strings.ReplaceAll(text, "`", "'"))
-	if c, ok := e.Subagent(); ok {
-		r.followSubagent(ctx, c)
+// prompt shows the user's prompt when the model reads it, unless the editor has sent
+// it and so shows it already.
+func (r *renderer) prompt(ctx context.Context, it transcript.Item) {
+	if it.State == transcript.StateWaiting {
+		r.prompts[it.ID] = it.Seq
+		return
+	}
+	if r.shown[it.ID] {
+		return
+	}
+	r.shown[it.ID] = true
+	if r.awaits(r.prompts[it.ID]) {
+		return
+	}
+	if it.Text != "" {
+		r.show(ctx, messageChunk{role: roleUser, id: it.ID, text: it.Text})
+	}
+	for _, f := range it.Files {
+		r.show(ctx, messageChunk{role: roleUser, id: it.ID, text: "(" + line(f.Name) + ", " + line(f.MediaType) + ")", file: f})
 	}
 }
 
-// callFor returns the call that an ask is about.
-func (r *renderer) callFor(e pawl.Event) call {
-	asked, _ := e.Body.(pawl.Asked)
-	c, ok := r.calls[asked.Call]
+// call announces a call, and sends its state when that changes. A command of the user
+// is announced when it starts.
+func (r *renderer) call(ctx context.Context, it transcript.Item) {
+	before, announced := r.calls[it.ID]
+	if !announced && it.Call.User && it.State == transcript.StateWaiting {
+		return
+	}
+	if !announced {
+		r.show(ctx, callStarted{newCall(r.dir, it)})
+	}
+	shown := callState(r.dir, it)
+	r.calls[it.ID] = shown.status
+	if shown.status != "pending" && (shown.status != before || it.Text != "") {
+		r.show(ctx, callUpdated{shown})
+	}
+}
+
+// appended sends text that was added to an item: a part of the reply, or output.
+func (r *renderer) appended(ctx context.Context, a transcript.Append) {
+	it, _ := r.items.Item(a.ID)
+	if it.Kind == transcript.KindCall {
+		r.show(ctx, callUpdated{output(it.Call.ID, it.Text)})
+		return
+	}
+	s := r.stream(it)
+	s.show = func(text string) { r.show(ctx, messageChunk{role: roles[it.Kind], id: it.ID, text: text}) }
+	s.add(a.Text)
+}
+
+// stream returns the stream of a text.
+func (r *renderer) stream(it transcript.Item) *textStream {
+	s := r.streams[it.Kind]
+	if s == nil {
+		s = newTextStream(it.ID, r.mask)
+		r.streams[it.Kind] = s
+	}
+	return s
+}
+
+// text sends the part of a complete text that was not streamed. A streamed text that
+// was not completed stays as it is.
+func (r *renderer) text(ctx context.Context, it transcript.Item) {
+	if !r.replied || r.shown[it.ID] {
+		return
+	}
+	r.shown[it.ID] = true
+	rest, ok := r.stream(it).rest(it.Text)
 	if !ok {
-		c.title = "Continue this turn?"
+		r.note(ctx, "", "The reply differs from what was streamed. The complete reply:")
 	}
-	return c
+	if rest != "" {
+		r.show(ctx, messageChunk{role: roles[it.Kind], id: it.ID, text: rest})
+	}
+}
+
+// noteItem shows a note once.
+func (r *renderer) noteItem(ctx context.Context, it transcript.Item) {
+	if r.shown[it.ID] || it.Text == "" {
+		return
+	}
+	r.shown[it.ID] = true
+	text := strings.ReplaceAll(it.Text, "`", "'")
+	if it.Next != "" {
+		text += ". " + it.Next
+	}
+	r.note(ctx, it.ID, text)
+}
+
+// note shows one of pawl's own messages.
+func (r *renderer) note(ctx context.Context, id, text string) {
+	r.show(ctx, messageChunk{role: roleThought, id: id, text: "pawl: " + text + "\n\n"})
 }
 
 // Reasons why a session's events are not followed any more.

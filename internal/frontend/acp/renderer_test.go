@@ -16,6 +16,7 @@ import (
 // paper is an editor that writes down what it is shown.
 type paper struct {
 	lines   []string
+	said    map[role]string
 	answer  string
 	choices []choice
 	fail    error
@@ -24,6 +25,10 @@ type paper struct {
 func (p *paper) show(_ context.Context, _ pawl.SessionID, u update) error {
 	switch u := u.(type) {
 	case messageChunk:
+		if p.said == nil {
+			p.said = map[role]string{}
+		}
+		p.said[u.role] += u.text
 		p.lines = append(p.lines, fmt.Sprintf("%s: %s", []string{"person", "model", "thought"}[u.role], strings.TrimSpace(u.text)))
 	default:
 		p.lines = append(p.lines, fmt.Sprintf("%T", u))
@@ -68,22 +73,22 @@ func TestRendered(t *testing.T) {
 		{"a retry voids what came, and the whole is shown after it", []pawl.Body{
 			pawl.ReplyStarted{Step: 1}, pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "half"}, retry,
 			pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "who"}, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "whole"}}},
-		}, []string{"model: half", "thought: pawl: The model failed (overloaded: later). Retrying with m; discard the reply so far.", "model: who", "model: le"}},
+		}, []string{"model: half", "thought: pawl: Disregard the reply so far.", "thought: pawl: later: retrying with m, attempt 1", "model: who", "model: le"}},
 		{"a prompt is shown when it is taken in, in its last words", []pawl.Body{
 			pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "one"}}}, pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "two"}}}, pawl.Withdrawn{Prompt: 2},
-			pawl.Reworded{Prompt: 1, Parts: pawl.Parts{pawl.Text{Text: "uno"}}}, pawl.TurnStarted{Prompt: 1}, pawl.TurnStarted{Prompt: 2},
+			pawl.Reworded{Prompt: 1, Parts: pawl.Parts{pawl.Text{Text: "uno"}}}, pawl.TurnStarted{Prompt: 1},
 		}, []string{"person: uno"}},
-		{"a limit says which", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonBudget, Message: "it has cost $1"}}, []string{"thought: pawl: The turn ended (budget): it has cost $1"}},
+		{"a limit says which", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonBudget, Message: "it has cost $1"}}, []string{"thought: pawl: Budget reached: it has cost $1. Send a prompt to continue, or restart with a higher --max-cost."}},
 		{"a cancel says nothing", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "by you"}}, nil},
 		{"a word of a hook's", []pawl.Body{pawl.Status{State: "notice", Message: "mind"}}, []string{"thought: pawl: mind"}},
-		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: Compacted from about 9 to 2 tokens."}},
+		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: Compacted from 9 to 2 tokens"}},
 		{"a command of the person's, when it runs", []pawl.Body{
 			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
 			pawl.ShellAsked{Command: "rm -r /"}, pawl.ShellRan{Asked: 5, Status: pawl.CallDenied},
 		}, []string{"acp.callStarted", "acp.callUpdated", "acp.callUpdated", "acp.callStarted", "acp.callUpdated"}},
 		{"a mission", []pawl.Body{
 			pawl.MissionStarted{Order: pawl.MissionOrder{Goal: "`make` it \x1b[2Jfast"}}, pawl.TaskMerged{Task: "T1", Commit: "1a2b3c4d5e6f"}, pawl.Blocked{Reason: "no key"},
-		}, []string{`thought: pawl: goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 merged as 1a2b3c4d", "thought: pawl: blocked: no key"}},
+		}, []string{`thought: pawl: goal: 'make' it \u{1b}[2Jfast`, "thought: pawl: T1 merged as 1a2b3c4d", "thought: pawl: blocked: no key. Send a prompt to continue."}},
 		{"a title", []pawl.Body{pawl.SessionTitled{Title: "x"}}, []string{"acp.titleUpdated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,6 +154,10 @@ type records struct {
 	answers []pawl.Answer
 }
 
+func (r *records) Draft(context.Context, pawl.SessionID) (pawl.Draft, error) {
+	return pawl.Draft{}, pawl.ErrNotFound
+}
+
 func (r *records) Cancel(context.Context, pawl.SessionID) error { return nil }
 
 func (r *records) Answer(_ context.Context, _ pawl.SessionID, _ pawl.Seq, a pawl.Answer) error {
@@ -193,7 +202,7 @@ func TestClosedEditor(t *testing.T) {
 	t.Parallel()
 	p := &paper{fail: errors.New("broken pipe")}
 	r := newRenderer(&session{editor: p, mask: unmasked, waiters: map[pawl.Seq]*waiter{}})
-	err := r.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.SessionTitled{Title: "a"}}, {Seq: 2, Body: pawl.SessionTitled{Title: "b"}}})
+	err := r.replay(t.Context(), []pawl.Event{{Seq: 1, Body: pawl.TodosSet{}}, {Seq: 2, Body: pawl.TodosSet{}}})
 	if err == nil || len(p.lines) != 1 {
 		t.Errorf("after %v, %d were shown", err, len(p.lines))
 	}

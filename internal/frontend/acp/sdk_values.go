@@ -174,11 +174,11 @@ func message(s messageChunk) sdk.SessionUpdate {
 	}
 	switch s.role {
 	case roleUser:
-		return sdk.UpdateUserMessage(block)
+		return sdk.SessionUpdate{UserMessageChunk: &sdk.SessionUpdateUserMessageChunk{Content: block, MessageId: optional(s.id)}}
 	case roleAgent:
-		return sdk.UpdateAgentMessage(block)
+		return sdk.SessionUpdate{AgentMessageChunk: &sdk.SessionUpdateAgentMessageChunk{Content: block, MessageId: optional(s.id)}}
 	default:
-		return sdk.UpdateAgentThought(block)
+		return sdk.SessionUpdate{AgentThoughtChunk: &sdk.SessionUpdateAgentThoughtChunk{Content: block, MessageId: optional(s.id)}}
 	}
 }
 

@@ -4,62 +4,34 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// replyStream shows a reply while it is streamed, and in the end the complete reply:
-// no text is shown twice, and missed deltas are shown with the complete reply.
-type replyStream struct {
-	reply    pawl.Seq // Seq of its ReplyStarted
-	show     func(role role, text string)
-	mask     Mask
-	channels map[pawl.Channel]*channel
+// textStream shows a text of the model while it is streamed.
+type textStream struct {
+	item    string
+	add     func(text string) // adds a piece
+	show    func(text string)
+	shown   strings.Builder // what was shown and does not belong to a complete text yet
+	partial string          // first bytes of an incomplete character
 }
 
-// channel is one of the texts of a reply.
-type channel struct {
-	read    int // bytes of the model's text so far, without a gap
-	shown   strings.Builder
-	partial string // first bytes of an incomplete character
-	add     func(text string)
+var roles = map[transcript.Kind]role{transcript.KindText: roleAgent, transcript.KindReasoning: roleThought}
+
+func newTextStream(item string, mask Mask) *textStream {
+	s := &textStream{item: item}
+	s.add = mask(s.addMasked)
+	return s
 }
 
-func newReplyStream(reply pawl.Seq, mask Mask, show func(role role, text string)) *replyStream {
-	return &replyStream{reply: reply, show: show, mask: mask, channels: map[pawl.Channel]*channel{}}
-}
-
-func (s *replyStream) channel(name pawl.Channel) *channel {
-	c := s.channels[name]
-	if c == nil {
-		c = &channel{}
-		c.add = s.mask(func(text string) { s.showPiece(name, c, text) })
-		s.channels[name] = c
-	}
-	return c
-}
-
-// delta adds a piece. After a gap it ignores the rest: end shows it.
-func (s *replyStream) delta(d pawl.Delta) {
-	if d.Reply != s.reply {
-		return
-	}
-	c := s.channel(d.Channel)
-	if d.Offset > c.read || d.Offset+len(d.Text) <= c.read {
-		return
-	}
-	text := d.Text[c.read-d.Offset:]
-	c.read += len(text)
-	c.add(text)
-}
-
-// showPiece shows text up to its last complete character.
-func (s *replyStream) showPiece(name pawl.Channel, c *channel, text string) {
-	text = c.partial + text
+// addMasked shows text up to its last complete character.
+func (s *textStream) addMasked(text string) {
+	text = s.partial + text
 	end := completeRunes(text)
-	text, c.partial = text[:end], text[end:]
+	text, s.partial = text[:end], text[end:]
 	if text != "" {
-		c.shown.WriteString(text)
-		s.show(roles[name], text)
+		s.shown.WriteString(text)
+		s.show(text)
 	}
 }
 
@@ -76,46 +48,23 @@ func completeRunes(text string) int {
 	return len(text)
 }
 
-var roles = map[pawl.Channel]role{pawl.ChannelText: roleAgent, pawl.ChannelReasoning: roleThought}
-
-// end shows the rest of the complete reply. If the text shown differs from it, the
-// reply is shown again.
-func (s *replyStream) end(parts pawl.Parts, note func(string)) {
-	shown := map[pawl.Channel]int{}
-	texts := map[pawl.Channel]string{pawl.ChannelText: parts.Text(), pawl.ChannelReasoning: reasoning(parts)}
-	for name, c := range s.channels {
-		had := c.shown.String()
-		switch {
-		case strings.HasPrefix(texts[name], had):
-			shown[name] = len(had)
-		case name == pawl.ChannelText:
-			note("The reply differs from what was streamed. The complete reply:")
-		}
+// rest returns the part of a complete text that was not shown. If something else was
+// shown, it returns the whole text and false. All texts of a kind in a reply are one
+// stream, so what was shown can continue with the next of them.
+func (s *textStream) rest(text string) (rest string, ok bool) {
+	had := s.shown.String()
+	if !strings.HasPrefix(text, had) && !strings.HasPrefix(had, text) {
+		const blank = " \t\r\n" // a blank text is streamed, but is no item
+		had, text = strings.TrimLeft(had, blank), strings.TrimLeft(text, blank)
 	}
-	at := map[pawl.Channel]int{}
-	for _, p := range parts {
-		name, text := pawl.ChannelText, ""
-		switch p := p.(type) {
-		case pawl.Text:
-			text = p.Text
-		case pawl.Reasoning:
-			name, text = pawl.ChannelReasoning, p.Text
-		default: // no text
-		}
-		from := min(max(shown[name]-at[name], 0), len(text))
-		at[name] += len(text)
-		if text[from:] != "" {
-			s.show(roles[name], text[from:])
-		}
+	s.shown.Reset()
+	switch {
+	case strings.HasPrefix(text, had):
+		return text[len(had):], true
+	case strings.HasPrefix(had, text):
+		s.shown.WriteString(had[len(text):])
+		return "", true
+	default:
+		return text, false
 	}
-}
-
-func reasoning(parts pawl.Parts) string {
-	var b strings.Builder
-	for _, p := range parts {
-		if r, ok := p.(pawl.Reasoning); ok {
-			b.WriteString(r.Text)
-		}
-	}
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -10,17 +11,21 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// spoken joins what was shown, by who said it.
-type spoken map[role]string
-
-func (s spoken) add(role role, text string) { s[role] += text }
-
 func unmasked(show func(string)) func(string) { return show }
 
-// TestStreamEndsWhole: whatever pieces a reply comes in, in the middle of
-// characters too, and whatever is lost of them or comes twice, in the end each
-// channel was shown exactly once.
-func TestStreamEndsWhole(t *testing.T) {
+// replyRenderer returns a renderer to which a reply with Seq 7 is streamed.
+func replyRenderer(t interface{ Context() context.Context }, p *paper, mask Mask) *renderer {
+	r := newRenderer(&session{editor: p, svc: &records{}, mask: mask, waiters: map[pawl.Seq]*waiter{}})
+	r.event(t.Context(), pawl.Event{Seq: 7, Body: pawl.ReplyStarted{Step: 1}})
+	return r
+}
+
+// blankless returns a text without white space: a blank text is not an item.
+func blankless(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// TestStreamEndsComplete checks that each text of a reply is shown exactly once, in
+// whatever pieces it comes and whichever of them are lost or come twice.
+func TestStreamEndsComplete(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var parts pawl.Parts
@@ -32,46 +37,46 @@ func TestStreamEndsWhole(t *testing.T) {
 				parts = append(parts, pawl.Text{Text: text})
 			}
 		}
-		shown := spoken{}
-		s := newReplyStream(7, unmasked, shown.add)
+		p := &paper{}
+		r := replyRenderer(t, p, unmasked)
 		at := map[pawl.Channel]int{}
-		for _, p := range parts {
-			name, text := pawl.ChannelText, ""
-			switch p := p.(type) {
+		want := map[role]string{}
+		for _, part := range parts {
+			channel, as, text := pawl.ChannelText, roleAgent, ""
+			switch part := part.(type) {
 			case pawl.Text:
-				text = p.Text
+				text = part.Text
 			case pawl.Reasoning:
-				name, text = pawl.ChannelReasoning, p.Text
+				channel, as, text = pawl.ChannelReasoning, roleThought, part.Text
 			default:
 			}
+			want[as] += text
 			for len(text) > 0 {
 				n := rapid.IntRange(1, len(text)).Draw(t, "piece")
 				for range rapid.SampledFrom([]int{1, 1, 1, 1, 2, 0}).Draw(t, "times") {
-					s.delta(pawl.Delta{Reply: 7, Channel: name, Offset: at[name], Text: text[:n]})
+					r.event(t.Context(), pawl.Event{Body: pawl.Delta{Reply: 7, Channel: channel, Offset: at[channel], Text: text[:n]}})
 				}
-				at[name] += n
+				at[channel] += n
 				text = text[n:]
 			}
 		}
-		for role, text := range shown {
+		for role, text := range p.said {
 			if strings.ToValidUTF8(text, "?") != text {
-				t.Fatalf("half a character was shown by %d: %q", role, text)
+				t.Fatalf("a part of a character was shown by %d: %q", role, text)
 			}
 		}
-		s.end(parts, func(note string) { t.Fatalf("note: %s", note) })
-		want := spoken{roleAgent: parts.Text(), roleThought: reasoning(parts)}
+		r.event(t.Context(), pawl.Event{Seq: 8, Body: pawl.Replied{Parts: parts}})
 		for role := range want {
-			if diff := cmp.Diff(want[role], shown[role]); diff != "" {
+			if diff := cmp.Diff(blankless(want[role]), blankless(p.said[role])); diff != "" {
 				t.Fatalf("said and shown by %d:\n%s", role, diff)
 			}
 		}
 	})
 }
 
-// TestStreamHoldsBack: what a mask holds back comes with the end, once.
+// TestStreamHoldsBack checks that text which a mask holds back comes with the end, once.
 func TestStreamHoldsBack(t *testing.T) {
 	t.Parallel()
-	shown := spoken{}
 	held := ""
 	mask := func(show func(string)) func(string) {
 		return func(text string) {
@@ -82,29 +87,40 @@ func TestStreamHoldsBack(t *testing.T) {
 			}
 		}
 	}
-	s := newReplyStream(1, mask, shown.add)
-	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "the sec"})
-	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Offset: 7, Text: "ret is sec"})
-	if got := shown[roleAgent]; got != "the *** is " {
-		t.Errorf("shown %q", got)
-	}
-	s.end(pawl.Parts{pawl.Text{Text: "the *** is ***"}}, func(note string) { t.Errorf("note: %s", note) })
-	if got := shown[roleAgent]; got != "the *** is ***" {
-		t.Errorf("shown %q", got)
+	for name, c := range map[string]struct {
+		end  pawl.Body
+		want string
+	}{
+		"complete":     {pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "the *** is ***"}}}, "the *** is ***"},
+		"not complete": {pawl.TurnFinished{Reason: pawl.ReasonCanceled}, "the *** is "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			held = ""
+			p := &paper{}
+			r := replyRenderer(t, p, mask)
+			r.event(t.Context(), pawl.Event{Body: pawl.Delta{Reply: 7, Channel: pawl.ChannelText, Text: "the sec"}})
+			r.event(t.Context(), pawl.Event{Body: pawl.Delta{Reply: 7, Channel: pawl.ChannelText, Offset: 7, Text: "ret is sec"}})
+			if got := p.said[roleAgent]; got != "the *** is " {
+				t.Errorf("shown %q", got)
+			}
+			r.event(t.Context(), pawl.Event{Seq: 8, Body: c.end})
+			if got := p.said[roleAgent]; got != c.want {
+				t.Errorf("shown %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
-// TestStreamOtherwise: a reply that is not what was shown is shown anew, and that
-// is said; deltas of another reply are none of this one.
+// TestStreamOtherwise checks that a reply that differs from what was streamed is shown
+// again with a note, and that deltas of another reply are ignored.
 func TestStreamOtherwise(t *testing.T) {
 	t.Parallel()
-	shown := spoken{}
-	s := newReplyStream(1, unmasked, shown.add)
-	s.delta(pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Text: "not mine"})
-	s.delta(pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Text: "one"})
-	notes := 0
-	s.end(pawl.Parts{pawl.Text{Text: "two"}}, func(string) { notes++ })
-	if shown[roleAgent] != "onetwo" || notes != 1 {
-		t.Errorf("shown %q, %d notes", shown[roleAgent], notes)
+	p := &paper{}
+	r := replyRenderer(t, p, unmasked)
+	r.event(t.Context(), pawl.Event{Body: pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Text: "not mine"}})
+	r.event(t.Context(), pawl.Event{Body: pawl.Delta{Reply: 7, Channel: pawl.ChannelText, Text: "one"}})
+	r.event(t.Context(), pawl.Event{Seq: 8, Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "two"}}}})
+	if p.said[roleAgent] != "onetwo" || strings.Count(p.said[roleThought], "pawl: ") != 1 {
+		t.Errorf("shown %v", p.said)
 	}
 }

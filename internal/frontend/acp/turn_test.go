@@ -199,7 +199,6 @@ func TestLoadAfterKill(t *testing.T) {
 thought: Hm.
 agent: Look:
 call: call_1_1 edit write a.txt
-call: call_1_1 in_progress
 call: call_1_1 completed
 agent: First done.
 user: second
@@ -280,12 +279,12 @@ func TestLoadWithoutUndone(t *testing.T) {
 	e.prompt(id, sdk.TextBlock("one"))
 	e.prompt(id, sdk.TextBlock("two"))
 	b.Must(t, "session", "undo", "--yes", string(id))
-	e.await("the word of it", func() bool { return strings.Contains(e.thoughts(id), "undone or redone") })
+	e.await("the word of it", func() bool { return strings.Contains(e.thoughts(id), "Load the session again") })
 	again := start(t, b)
 	if _, err := again.conn.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: id, Cwd: b.Dir, McpServers: []sdk.McpServer{}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "user: one\nagent: One."; again.transcript(id) != want {
+	if want := "user: one\nagent: One.\nthought: pawl: Undone\n\n"; again.transcript(id) != want {
 		t.Errorf("shown:\n%s", again.transcript(id))
 	}
 }
