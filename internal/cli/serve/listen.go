@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -77,7 +78,7 @@ func (p listenAddress) open(cert, key string) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read the certificate: %w", err), l.Close())
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 func (p listenAddress) listen() (net.Listener, error) {
@@ -116,13 +117,38 @@ func (p listenAddress) withPort(l net.Listener) listenAddress {
 }
 
 // banner returns the startup message, which says how to reach the server.
-func (p listenAddress) banner(g authenticator) string {
+func (p listenAddress) banner(g authenticator, tls bool) string {
 	if p.socket != "" {
 		return fmt.Sprintf("pawl: listening on unix://%s\n", p.socket)
 	}
-	text := fmt.Sprintf("pawl: listening on http://%s\n", p.address)
+	url := p.url(tls)
+	text := fmt.Sprintf("pawl: listening on %s\n", url)
 	if g.file != "" {
-		text += fmt.Sprintf("pawl: the token is in %s. To connect: PAWL_TOKEN=$(cat %[1]s) pawl run --attach http://%s …\n", g.file, p.address)
+		text += fmt.Sprintf("pawl: the token is in %s. To connect: PAWL_TOKEN=$(cat %[1]s) pawl run --attach %s …\n", g.file, url)
 	}
 	return text
+}
+
+// url returns the address as a URL.
+func (p listenAddress) url(tls bool) string {
+	if tls {
+		return "https://" + p.address
+	}
+	return "http://" + p.address
+}
+
+// parseOrigin parses the value of --origin or --url: a scheme and a host, in the form in which browsers send origins.
+func parseOrigin(flag, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err == nil && u.Path == "/" {
+		u.Path = ""
+	}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") || (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() != u.String() {
+		return nil, fmt.Errorf("invalid --%s %q: use a scheme and a host, e.g. https://pawl.example.com", flag, text)
+	}
+	u.Host = strings.ToLower(u.Host)
+	if port := u.Port(); port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return u, nil
 }

@@ -26,6 +26,7 @@ type serverFlags struct {
 	listen    string
 	hosts     []string
 	origins   []string
+	url       string
 	dirs      []string
 	cert, key string
 	log       string
@@ -78,7 +79,8 @@ unfinished can be resumed by this or another server on the same store.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "`address` to listen on: unix, unix:PATH or HOST:PORT (default unix)")
 	flags.StringSliceVar(&f.hosts, "host", nil, "additional host `name` to accept in requests (repeatable)")
-	flags.StringSliceVar(&f.origins, "origin", nil, "allow requests from web pages of this `origin`, e.g. https://pawl.example.com (repeatable)")
+	flags.StringSliceVar(&f.origins, "origin", nil, "allow requests from web pages of this other `origin`, e.g. https://tools.example.com (repeatable)")
+	flags.StringVar(&f.url, "url", "", "`URL` of the server as browsers know it, if a proxy is in front, e.g. https://pawl.example.com")
 	flags.StringSliceVar(&f.dirs, "dir", nil, "limit sessions to this `directory` and below (repeatable; default: no limit on a socket, the working directory on a TCP address; not used in a fleet)")
 	flags.StringVar(&f.cert, "tls-cert", "", "TLS certificate `file`")
 	flags.StringVar(&f.key, "tls-key", "", "TLS private key `file`")
@@ -99,6 +101,9 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	place, err := parseListen(f.listen)
+	if err == nil {
+		err = f.parseOrigins()
+	}
 	if err != nil {
 		return cli.UsageError(cmd, err)
 	}
@@ -139,14 +144,14 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	s := httpapi.New(httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate,
 		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
-		Hosts: place.hosts(f.hosts), Origins: f.origins, Log: log,
+		Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Log: log,
 		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	})
 	a.Telemetry.Process()
 	a.Telemetry.Gauge("pawl.turns.running", "Sessions with a running turn.", "", func() float64 { return float64(turns(a)) })
 	a.Telemetry.Gauge("pawl.http.streams", "Open event streams.", "", func() float64 { return float64(s.OpenStreams()) })
-	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth))
+	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth, f.cert != ""))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
@@ -159,6 +164,25 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	stop() // a second signal kills the process
 	return f.end(cmd, a, s, log)
+}
+
+// parseOrigins checks --origin and --url, and accepts the host of the URL in requests.
+func (f *serverFlags) parseOrigins() error {
+	for i, text := range f.origins {
+		u, err := parseOrigin("origin", text)
+		if err != nil {
+			return err
+		}
+		f.origins[i] = u.String()
+	}
+	if f.url == "" {
+		return nil
+	}
+	u, err := parseOrigin("url", f.url)
+	if err == nil {
+		f.url, f.hosts = u.String(), append(f.hosts, u.Host)
+	}
+	return err
 }
 
 // openLocal opens an app that runs the sessions of the roots in this process.

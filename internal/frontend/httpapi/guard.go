@@ -2,10 +2,8 @@ package httpapi
 
 import (
 	"mime"
-	"net"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,23 +14,35 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 )
 
-// ServeHTTP handles a request: first the checks that apply to every client.
-func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+// ServeHTTP handles a request. Responses are compressed, except for event streams and
+// secrets: see compress.go.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.compresses(r) {
+		s.compressed.ServeHTTP(w, r)
+		return
+	}
+	s.respond(w, r)
+}
+
+// respond handles a request: first the checks that apply to every client.
+func (s *Server) respond(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw, id: ulid.Make().String(), timeout: s.WriteTimeout}
-	h := w.Header()
-	h.Set("X-Request-Id", w.id)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	w := &response{ResponseWriter: rw, id: ulid.Make().String(), timeout: s.WriteTimeout, head: r.Method == http.MethodHead}
+	w.Header().Set("X-Request-Id", w.id)
+	w.Header().Set("Cache-Control", "no-store")
+	setSecurityHeaders(w.Header())
 	if r.ContentLength != 0 {
 		setReadTimeout(w, s.BodyTimeout) // also if no handler reads the body: net/http does, before it sends the response
 	}
 	pattern := s.pattern(r)
 	defer func() { s.logRequest(r, w, pattern, time.Since(start)) }() // also if the response is aborted
-	switch err := s.checkOrigin(r); {
+	from, err := s.checkSource(r)
+	s.setCORS(w.Header(), r, from)
+	switch {
 	case err != nil:
 		s.writeError(w, r, err)
+	case from == fromListedPage && isPreflight(r):
+		writePreflight(w)
 	case pattern == "":
 		s.writeError(w, r, fault.New(pawl.ErrNotFound, "no route for %s %s: see /v1/openapi.json", r.Method, r.URL.Path))
 	default:
@@ -40,13 +50,22 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// setSecurityHeaders sets the headers of every response: no browser may show it as a
+// page, guess its type, frame it, or load it into a page of another origin.
+func setSecurityHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
 // pattern returns the mux pattern that matches a request, or "". Paths that are not in
-// canonical form do not match, because the mux would redirect them; neither does HEAD,
-// which would open a stream that nobody reads.
+// canonical form do not match, because the mux would redirect them.
 func (s *Server) pattern(r *http.Request) string {
 	_, pattern := s.mux.Handler(r)
-	_, known := s.routes[pattern]
-	if written := r.URL.EscapedPath(); path.Clean(written) != written || known && r.Method == http.MethodHead {
+	if written := r.URL.EscapedPath(); path.Clean(written) != written {
 		return ""
 	}
 	return pattern
@@ -58,35 +77,6 @@ func (s *Server) logRequest(r *http.Request, w *response, pattern string, took t
 		s.Observe(s.routes[pattern].Name, w.status, took)
 	}
 	s.Log.Info("request", "id", w.id, "method", r.Method, "route", pattern, "status", w.status, "ms", float64(took.Microseconds())/1000)
-}
-
-// checkOrigin rejects requests with a Host that is not one of the server, which DNS
-// rebinding attacks send, and cross-origin requests of web pages.
-func (s *Server) checkOrigin(r *http.Request) error {
-	if s.Hosts != nil && !slices.ContainsFunc(s.Hosts, func(name string) bool { return sameHost(name, r.Host) }) {
-		return fault.New(pawl.ErrDenied, "the host name in the request is not allowed")
-	}
-	origins := r.Header.Values("Origin")
-	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(s.Origins, origins[0]) {
-		return fault.New(pawl.ErrDenied, "the origin of the request is not allowed")
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site != "" && site != "same-origin" && site != "none" {
-		return fault.New(pawl.ErrDenied, "cross-site requests are not allowed")
-	}
-	return nil
-}
-
-// sameHost compares an allowed name with the Host of a request. A name without a port
-// matches any port.
-func sameHost(name, asked string) bool {
-	if strings.EqualFold(name, asked) {
-		return true
-	}
-	host, _, err := net.SplitHostPort(asked)
-	if err != nil {
-		return false
-	}
-	return strings.EqualFold(strings.Trim(name, "[]"), host)
 }
 
 // checkBody rejects a body of another content type than the route takes. A web page

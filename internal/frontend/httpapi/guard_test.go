@@ -107,7 +107,8 @@ func TestHeaders(t *testing.T) { //nolint:paralleltest // it sets environment va
 		got := b.send(q)
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
-			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 		} {
 			if value := got.header.Get(name); value != want {
 				t.Errorf("%s %s: %s is %q", q.method, q.path, name, value)
@@ -130,7 +131,7 @@ func TestUnknownPaths(t *testing.T) { //nolint:paralleltest // it sets environme
 	s := "/v1/sessions/" + string(b.create())
 	for _, q := range []request{
 		{method: "GET", path: "/"}, {method: "GET", path: "/v1"}, {method: "GET", path: "/v2/sessions"},
-		{method: "PUT", path: "/v1/sessions"}, {method: "PATCH", path: "/v1/usage"}, {method: "HEAD", path: s + "/events"},
+		{method: "PUT", path: "/v1/sessions"}, {method: "PATCH", path: "/v1/usage"}, {method: "HEAD", path: s + "/nothing"},
 		{method: "OPTIONS", path: "/v1/sessions"}, {method: "GET", path: "/metrics"},
 		{method: "GET", path: s + "/"}, {method: "GET", path: "/" + s}, {method: "GET", path: s + "/../x"},
 		{method: "GET", path: "/v1/sessions/%2e%2e"}, {method: "GET", path: "/v1/sessions/..%2f..%2fetc"},

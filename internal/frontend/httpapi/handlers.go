@@ -330,7 +330,11 @@ func getOutput(w *response, r *request) (any, error) {
 	defer out.Close()
 	w.Header().Set("Content-Type", string(api.FormBytes))
 	w.Header().Set("Content-Disposition", "attachment")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 	w.WriteHeader(http.StatusOK)
+	if w.head {
+		return nil, errWritten
+	}
 	if _, err := io.Copy(w, out); err != nil {
 		panic(http.ErrAbortHandler) // the status was sent already
 	}
@@ -394,7 +398,7 @@ func exportSession(w *response, r *request) (any, error) {
 	}
 	w.Header().Set("Content-Type", string(api.FormLines))
 	w.WriteHeader(http.StatusOK)
-	if after >= row.Head {
+	if after >= row.Head || w.head {
 		return nil, errWritten
 	}
 	out := bufio.NewWriter(w)

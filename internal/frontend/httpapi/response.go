@@ -28,6 +28,7 @@ type response struct {
 	id      string // request id
 	status  int
 	timeout time.Duration
+	head    bool // the response has no body
 }
 
 func (w *response) WriteHeader(status int) {
@@ -42,9 +43,13 @@ func (w *response) WriteHeader(status int) {
 // keeps reading is not cut off, however long the response is.
 const writeChunk = 64 << 10
 
+// Write fails if the request is a HEAD, which ends streams.
 func (w *response) Write(p []byte) (n int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
+	}
+	if w.head {
+		return 0, http.ErrBodyNotAllowed
 	}
 	for err == nil && n < len(p) {
 		w.setDeadline()

@@ -25,7 +25,8 @@ type Config struct {
 	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it: it decides what they may have done
 	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
 	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
-	Origins      []string                                           // web origins that may send requests; none means no web page
+	URL          string                                             // the server's own origin as browsers know it, if a proxy is in front, e.g. https://pawl.example.com
+	Origins      []string                                           // origins of other web sites that may send requests; none means only the server's own pages
 	Allow        func(p api.Principal, dir string) error            // whether the principal may use a directory; nil means any
 	RemoteDirs   bool                                               // directories are on other hosts, so they are not looked up here: Allow decides alone
 	WorkspaceDir func(p api.Principal, name string) (string, error) // directory of a named workspace; nil means that new sessions must name a directory
@@ -49,6 +50,7 @@ const (
 	defaultBodyTimeout   = time.Minute
 	importTimeout        = 10 * time.Minute
 	idleTimeout          = 2 * time.Minute
+	maxConnStreams       = 250 // requests in progress on an HTTP/2 connection
 	maxHeader            = 16 << 10
 	defaultHeartbeat     = 15 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
@@ -63,6 +65,7 @@ type Server struct {
 	mux          *http.ServeMux
 	routes       map[string]api.Route // by mux pattern
 	http         *http.Server
+	compressed   http.Handler // respond, with compression
 	streams      atomic.Int64
 	streamCounts streamCounts
 	bodyCounts   bodyCounts
@@ -99,7 +102,9 @@ func New(c Config) *Server {
 	if c.Metrics != nil {
 		s.mux.Handle("GET /metrics", s.requireScope(api.ScopeRead, c.Metrics))
 	}
+	s.compressed = compress(http.HandlerFunc(s.respond))
 	s.http = &http.Server{
+		Protocols: protocols(), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxConnStreams, WriteByteTimeout: c.WriteTimeout},
 		Handler: s, ReadHeaderTimeout: c.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		DisableGeneralOptionsHandler: true, // OPTIONS * gets the same checks as other requests
 
@@ -107,6 +112,14 @@ func New(c Config) *Server {
 		ConnContext: withConn,
 	}
 	return s
+}
+
+// protocols returns HTTP/1.1 and, with TLS, HTTP/2.
+func protocols() *http.Protocols {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	p.SetHTTP2(true)
+	return &p
 }
 
 // Serve serves a listener until Close. It may be called for several listeners.

@@ -97,7 +97,7 @@ func opensASocketFromAPage(knows bool) func(*attackEnv) {
 	return func(a *attackEnv) {
 		s := a.serve()
 		id := s.create()
-		for _, origin := range []string{"https://evil.test", "http://127.0.0.1:1", "http://" + s.addr, "null", "file://", "vscode-webview://x"} {
+		for _, origin := range []string{"https://evil.test", "http://127.0.0.1:1", "https://" + s.addr, "null", "file://", "vscode-webview://x"} {
 			header := as{"Origin": origin}
 			if knows {
 				header = s.owner()
