@@ -140,6 +140,7 @@ var layers = map[string]int{
 	"internal/service/servicetest":        layerTest,
 	"internal/store/storetest":            layerTest,
 	"internal/test":                       layerTest,
+	"internal/transcript/transcripttest":  layerTest,
 
 	"dev": layerDev,
 }

@@ -16,12 +16,12 @@ func (t *Transcript) Apply(e pawl.Event) Change {
 	var c Change
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
-		t.put(&c, Item{ID: promptID(e.Seq), Kind: KindUser, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Text: b.Parts.Text(), Files: files(b.Parts),
+		t.put(&c, Item{ID: PromptID(e.Seq), Kind: KindUser, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Text: b.Parts.Text(), Files: files(b.Parts),
 			By: b.By, Steered: b.Delivery == pawl.DeliverSteer, Queued: b.Delivery == pawl.DeliverQueue})
 	case pawl.Reworded:
-		t.edit(&c, promptID(b.Prompt), func(it *Item) { it.Text, it.Files = b.Parts.Text(), files(b.Parts) })
+		t.edit(&c, PromptID(b.Prompt), func(it *Item) { it.Text, it.Files = b.Parts.Text(), files(b.Parts) })
 	case pawl.Withdrawn:
-		t.remove(&c, promptID(b.Prompt))
+		t.remove(&c, PromptID(b.Prompt))
 	case pawl.TurnStarted:
 		t.turnAt = e.At
 		t.taken(&c, e, b.Prompt, false)
@@ -45,7 +45,9 @@ func (t *Transcript) Apply(e pawl.Event) Change {
 	return c
 }
 
-func promptID(seq pawl.Seq) string           { return fmt.Sprintf("prompt_%d", seq) }
+// PromptID returns the ID of the item of a prompt.
+func PromptID(seq pawl.Seq) string { return fmt.Sprintf("prompt_%d", seq) }
+
 func eventID(kind Kind, e pawl.Event) string { return fmt.Sprintf("%s_%d", kind, e.Seq) }
 
 func files(parts pawl.Parts) []pawl.File {
@@ -60,7 +62,7 @@ func files(parts pawl.Parts) []pawl.File {
 
 // taken moves a prompt to where the model reads it.
 func (t *Transcript) taken(c *Change, e pawl.Event, prompt pawl.Seq, steered bool) {
-	id := promptID(prompt)
+	id := PromptID(prompt)
 	if t.items[id] == nil { // it was sent before the oldest known event
 		t.put(c, Item{ID: id, Kind: KindUser, Seq: e.Seq, At: e.At})
 	}

@@ -2,13 +2,16 @@ package transcript
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
 )
 
-func callID(id pawl.CallID) string        { return "call_" + string(id) }
+// CallID returns the ID of the item of a call.
+func CallID(id pawl.CallID) string { return "call_" + string(id) }
+
 func subagentID(id pawl.SessionID) string { return "subagent_" + string(id) }
 
 // call applies the events of tool calls.
@@ -16,13 +19,13 @@ func (t *Transcript) call(c *Change, e pawl.Event) {
 	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.CallStarted:
 		t.editCall(c, e, b.Call, func(it *Item) {
-			it.State, it.Call.Tool, it.Call.Started, it.Call.Unsafe = StateRunning, b.Tool, e.At, b.Unsafe
+			it.State, it.Call.Tool, it.Call.Targets, it.Call.Started, it.Call.Unsafe = StateRunning, b.Tool, targets(b.Access), e.At, b.Unsafe
 			if len(b.Input) > 0 {
 				it.Call.Input = b.Input
 			}
 		})
 	case pawl.Progress:
-		t.progress(c, callID(b.Call), b.Text)
+		t.progress(c, CallID(b.Call), b.Text)
 	case pawl.Asked:
 		t.asked(c, e, b)
 	case pawl.Answered:
@@ -39,12 +42,23 @@ func (t *Transcript) call(c *Change, e pawl.Event) {
 	}
 }
 
+// targets returns the targets of accesses. What is read and written is listed once.
+func targets(accesses []pawl.Access) []string {
+	var list []string
+	for _, a := range accesses {
+		if !slices.Contains(list, a.Target) {
+			list = append(list, a.Target)
+		}
+	}
+	return list
+}
+
 // editCall changes the item of a call, which may have begun before the oldest known event.
 func (t *Transcript) editCall(c *Change, e pawl.Event, id pawl.CallID, f func(it *Item)) {
-	if t.items[callID(id)] == nil {
-		t.put(c, Item{ID: callID(id), Kind: KindCall, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Call: &Call{ID: id}})
+	if t.items[CallID(id)] == nil {
+		t.put(c, Item{ID: CallID(id), Kind: KindCall, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Call: &Call{ID: id}})
 	}
-	t.edit(c, callID(id), f)
+	t.edit(c, CallID(id), f)
 }
 
 func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pawl.CallStatus, r pawl.Result) {
@@ -57,7 +71,7 @@ func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pa
 			it.Took = e.At.Sub(it.Call.Started)
 		}
 	})
-	delete(t.output, callID(id))
+	delete(t.output, CallID(id))
 	for _, subagent := range t.foreground[id] {
 		t.edit(c, subagent, func(it *Item) { it.State = StateDone })
 	}
@@ -68,7 +82,7 @@ func (t *Transcript) asked(c *Change, e pawl.Event, b pawl.Asked) {
 	id := eventID(KindAsk, e)
 	t.asks[e.Seq] = id
 	t.put(c, Item{ID: id, Kind: KindAsk, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Ask: &Ask{Seq: e.Seq, Call: b.Call, Ask: b.Ask}})
-	t.edit(c, callID(b.Call), func(it *Item) { it.Call.Ask = id })
+	t.edit(c, CallID(b.Call), func(it *Item) { it.Call.Ask = id })
 }
 
 func (t *Transcript) answered(c *Change, b pawl.Answered) {
@@ -80,7 +94,7 @@ func (t *Transcript) answered(c *Change, b pawl.Answered) {
 		}
 	})
 	delete(t.asks, b.Ask)
-	t.edit(c, callID(call), func(it *Item) { it.Call.Ask = "" })
+	t.edit(c, CallID(call), func(it *Item) { it.Call.Ask = "" })
 }
 
 // shell applies the events of the user's shell commands. An item moves to where its command starts.
@@ -88,7 +102,7 @@ func (t *Transcript) shell(c *Change, e pawl.Event) {
 	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of Apply
 	case pawl.ShellAsked:
 		t.editShell(c, e, e.Seq, func(it *Item) {
-			it.By = b.By
+			it.By, it.Call.Targets = b.By, []string{b.Command}
 			it.Call.Input, _ = json.Marshal(map[string]string{"command": b.Command}) // a map of strings cannot fail
 		})
 	case pawl.ShellStarted:

@@ -82,8 +82,9 @@ type Item struct {
 type Call struct {
 	ID      pawl.CallID     `json:"id"`
 	Tool    string          `json:"tool"`
-	Input   json.RawMessage `json:"input,omitempty"` // the effective input, if hooks changed it
-	User    bool            `json:"user,omitempty"`  // the user ran it
+	Input   json.RawMessage `json:"input,omitempty"`   // the effective input, if hooks changed it
+	Targets []string        `json:"targets,omitempty"` // what it reads, changes or runs, known when it starts
+	User    bool            `json:"user,omitempty"`    // the user ran it
 	Started time.Time       `json:"started,omitzero"`
 	Status  pawl.CallStatus `json:"status,omitempty"` // "" until it has ended
 	Result  pawl.Result     `json:"result,omitzero"`

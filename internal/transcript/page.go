@@ -46,6 +46,10 @@ func (it Item) short() Item {
 	if len(call.Input) > maxResult {
 		call.Input, it.Cut = nil, true
 	}
+	call.Targets = slices.Clone(call.Targets)
+	for i, target := range call.Targets {
+		call.Targets[i] = it.cut(target, maxResult)
+	}
 	call.Result = it.shortResult(call.Result)
 	it.Call = &call
 	return it

@@ -48,6 +48,7 @@ func TestShort(t *testing.T) {
 	for i, b := range []pawl.Body{
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: long}, file}},
 		pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: long}, pawl.ToolCall{ID: "c", Name: "edit", Input: input}}},
+		pawl.CallStarted{Call: "c", Tool: "edit", Access: []pawl.Access{{Target: long}}},
 		pawl.Asked{Call: "c", Ask: pawl.Ask{Text: long}},
 		pawl.CallFinished{Call: "c", Result: pawl.Result{Content: long, Files: []pawl.File{file}, Display: pawl.Parts{pawl.Patch{Path: "a", Diff: long}, pawl.Text{Text: long}, file}}},
 		pawl.Compacted{Keep: 1, Text: long},

@@ -144,7 +144,7 @@ func (t *Transcript) replied(c *Change, e pawl.Event, b pawl.Replied) {
 				it.Took = took.Took
 			}
 		case pawl.ToolCall:
-			it.ID, it.Kind, it.State, it.Call = callID(p.ID), KindCall, StateWaiting, &Call{ID: p.ID, Tool: p.Name, Input: p.Input}
+			it.ID, it.Kind, it.State, it.Call = CallID(p.ID), KindCall, StateWaiting, &Call{ID: p.ID, Tool: p.Name, Input: p.Input}
 		case pawl.ToolResult, pawl.File, pawl.Patch: // not in replies
 			continue
 		}

@@ -249,11 +249,11 @@ func parseToggle(holds bool, argument string) (bool, error) {
 }
 
 func (u *ui) setReasoning(_ context.Context, argument string) error {
-	on, err := parseToggle(u.renderer.showReasoning, argument)
+	on, err := parseToggle(u.reasoning, argument)
 	if err != nil {
 		return err
 	}
-	u.renderer.showReasoning = on
+	u.reasoning = on
 	u.out.printf("reasoning: %s", map[bool]string{true: "on", false: "off"}[on])
 	return nil
 }
@@ -277,17 +277,13 @@ func (u *ui) withSession(ctx context.Context, work func(context.Context, pawl.Se
 }
 
 func (u *ui) compact(ctx context.Context, words string) error {
-	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
+	return u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
 		seq, err := u.Service.Compact(ctx, id, words)
 		if err == nil {
-			u.renderer.pendingOrders[seq] = true
+			u.work.orders[seq] = true
 		}
 		return err
 	})
-	if err == nil {
-		u.out.printf("compacting: summarizing the conversation")
-	}
-	return err
 }
 
 func (u *ui) rename(ctx context.Context, title string) error {

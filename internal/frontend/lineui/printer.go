@@ -26,7 +26,7 @@ type printer struct {
 	w         io.Writer
 	columns   func() int
 	open      bool         // the last line is not ended
-	text      *labeledText // whose line it is; nil means the prompt
+	current   *labeledText // whose line it is; nil means the prompt
 	lastWrite time.Time
 }
 
@@ -35,13 +35,26 @@ func (p *printer) write(text string) {
 	if p.open {
 		text = "\n" + text
 	}
-	p.open, p.text, p.lastWrite = false, nil, time.Now()
+	p.open, p.current, p.lastWrite = false, nil, time.Now()
 	_, _ = io.WriteString(p.w, text) // nothing can be reported if the output is closed
 }
 
 // printf prints a line of pawl. Untrusted arguments must be sanitized.
 func (p *printer) printf(format string, arguments ...any) {
 	p.write(fmt.Sprintf(format, arguments...) + "\n")
+}
+
+// line prints a line of pawl after its label. Untrusted text must be sanitized.
+func (p *printer) line(label, text string) { p.write(label + ": " + text + "\n") }
+
+// begin begins a text of the model.
+func (p *printer) begin(label string) textWriter { return newSentenceWriter(p, label) }
+
+// text prints a whole text.
+func (p *printer) text(label, text string) {
+	w := p.begin(label)
+	w.write(text)
+	w.end()
 }
 
 // prompt prints a prompt, which the user completes with a line.
@@ -51,7 +64,7 @@ func (p *printer) prompt(text string) {
 }
 
 // lineEntered records that the user has ended the line.
-func (p *printer) lineEntered() { p.open, p.text = false, nil }
+func (p *printer) lineEntered() { p.open, p.current = false, nil }
 
 // endLine ends an open line.
 func (p *printer) endLine() {
@@ -61,7 +74,7 @@ func (p *printer) endLine() {
 }
 
 // atPrompt reports whether the prompt is shown.
-func (p *printer) atPrompt() bool { return p.open && p.text == nil }
+func (p *printer) atPrompt() bool { return p.open && p.current == nil }
 
 // block prints untrusted text, indented, at most maxBlock lines.
 func (p *printer) block(text string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/suggest"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // handlePromptInput handles input for a prompt: a line, a line that ends in a
@@ -125,7 +126,7 @@ const (
 
 // sendPrompt sends a prompt to the session.
 func (u *ui) sendPrompt(ctx context.Context, text string, m expansion) {
-	working := u.renderer.working()
+	working := u.work.open()
 	p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Delivery: pawl.DeliverSteer, Settings: u.Settings}
 	var seq pawl.Seq
 	var notes []string
@@ -150,7 +151,8 @@ func (u *ui) sendPrompt(ctx context.Context, text string, m expansion) {
 		u.out.printError(fmt.Errorf("not sent: %w", err))
 		return
 	}
-	u.renderer.promptSent(seq, text)
+	id := transcript.PromptID(seq)
+	u.renderer.typed[id], u.work.items[id] = true, true
 	if working {
 		u.out.printf("sent: read at the next step")
 	}
@@ -188,5 +190,8 @@ func (u *ui) shell(ctx context.Context, command string) {
 		u.out.printError(err)
 		return
 	}
-	u.renderer.shells[seq] = command
+	u.work.items[transcript.CallID(seq.ShellCall())] = true
+	if u.work.turn {
+		u.out.printf("sent: runs when the turn ends")
+	}
 }

@@ -104,12 +104,12 @@ func TestConversations(t *testing.T) {
 		{"declined", "ask", []string{writes}, []step{{"\n> ", "go\n"}, {"number: ", "no\n"}, {"\nnext: ", ""}, {"\n> ", "/quit\n"}}},
 		{"question", "ask", []string{asks, done}, []step{{"\n> ", "go\n"}, {"answer: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"}}},
 		{"back", "yolo", []string{writes, done, writesB, done}, []step{
-			{"\n> ", "one\n"}, {"\ndone", ""}, {"\n> ", "two\n"}, {"\ndone", ""}, {"\n> ", "/undo\n"}, {"number: ", "1\n"}, {"\nundone: ", ""},
-			{"\n> ", "/redo\n"}, {"number: ", "y\n"}, {"\nredone: ", ""}, {"\n> ", "/rewind\n"}, {"\n> ", "/rewind 2\n"}, {"number: ", "3\n"}, {"\n> ", "/quit\n"},
+			{"\n> ", "one\n"}, {"\ndone", ""}, {"\n> ", "two\n"}, {"\ndone", ""}, {"\n> ", "/undo\n"}, {"number: ", "1\n"}, {"\nnote: Undone", ""},
+			{"\n> ", "/redo\n"}, {"number: ", "y\n"}, {"\nnote: Redone", ""}, {"\n> ", "/rewind\n"}, {"\n> ", "/rewind 2\n"}, {"number: ", "3\n"}, {"\n> ", "/quit\n"},
 		}},
 		{"slips", "yolo", []string{`{"fault":"error","text":"no such key"}`}, []step{
 			{"\n> ", "/udno\n"}, {"\n> ", "/open 1\n"}, {"\n> ", "/mode nonsense\n"}, {"\n> ", "/rename\n"}, {"\n> ", "/undo\n"},
-			{"\n> ", "go\n"}, {"\nnext: send", ""}, {"\n> ", "\x04"},
+			{"\n> ", "go\n"}, {"\nnext: Send", ""}, {"\n> ", "\x04"},
 		}},
 		{"command", "yolo", []string{done}, []step{
 			{"\n> ", "!echo here; false\n"}, {"exit code 1", ""}, {"\n> ", "!seq 70\n"}, {"with your next prompt", ""}, {"\n> ", "and now\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},

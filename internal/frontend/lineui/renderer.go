@@ -1,369 +1,221 @@
 package lineui
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// maxOutputs is how many results are kept for /output.
-const maxOutputs = 50
+// Renderer prints the items of a session as lines. It only adds lines: what was printed and then
+// undone stays, and a note says that it was undone. Asks are not printed, because the user is asked.
+type Renderer struct {
+	items *transcript.Transcript
+	out   *printer
+	dir   string                     // of the session; paths below it are shortened
+	shows func(transcript.Item) bool // which items are printed; nil means all
 
-// output is the result of a call.
-type output struct {
-	session pawl.SessionID
-	title   string
-	result  pawl.Result
+	shown   map[string]transcript.State // of the items, as they were handled last
+	texts   map[string]*streamedText    // texts that are not complete
+	split   map[transcript.Kind]*streamedText
+	typed   map[string]bool // prompts that were typed in this process
+	results int             // of the calls since the last end of a turn
 }
 
-// renderer prints a session's events as they arrive.
-type renderer struct {
-	out           *printer
-	dir           string // of the session; paths below it are shortened
-	showReasoning bool   // print the model's reasoning too
-
-	text, reasoningText *sentenceWriter // the reply being streamed; nil between replies
-	last                string          // text of the last reply
-
-	prompts       map[pawl.Seq]string // accepted prompts that the model has not read yet
-	typedHere     map[pawl.Seq]bool   // prompts that were typed in this process
-	undos         map[pawl.Seq]pawl.Undo
-	pendingOrders map[pawl.Seq]bool      // orders of this process that have no result yet
-	calls         map[pawl.CallID]string // tool names of the current turn's calls
-	shells        map[pawl.Seq]string    // the user's commands that wait or run
-	outputs       []output               // newest last
-
-	turnOpen    bool // a turn is running
-	turnStarted time.Time
-	toolCalls   int
+// streamedText is a text of the model that is being printed.
+type streamedText struct {
+	textWriter
+	text strings.Builder // what was printed
 }
 
-func newRenderer(v *printer, dir string) *renderer {
-	return &renderer{out: v, dir: dir, prompts: map[pawl.Seq]string{}, typedHere: map[pawl.Seq]bool{}, undos: map[pawl.Seq]pawl.Undo{}, pendingOrders: map[pawl.Seq]bool{}, calls: map[pawl.CallID]string{}, shells: map[pawl.Seq]string{}}
+func newRenderer(out *printer, dir string, shows func(transcript.Item) bool) *Renderer {
+	return &Renderer{items: transcript.New(), out: out, dir: dir, shows: shows, shown: map[string]transcript.State{}, texts: map[string]*streamedText{},
+		split: map[transcript.Kind]*streamedText{}, typed: map[string]bool{}}
 }
 
-// working reports whether the user waits for something: a turn, a prompt or a command.
-func (r *renderer) working() bool { return r.turnOpen || len(r.prompts) > 0 || len(r.shells) > 0 }
-
-// promptSent records a prompt that was typed in this process.
-func (r *renderer) promptSent(prompt pawl.Seq, text string) {
-	r.typedHere[prompt], r.prompts[prompt] = true, text
+// Apply prints what an event changes, and returns it.
+func (r *Renderer) Apply(e pawl.Event) transcript.Change {
+	c := r.items.Apply(e)
+	for _, id := range c.Removed {
+		if s := r.texts[id]; s != nil {
+			s.end()
+			delete(r.texts, id)
+		}
+	}
+	for _, it := range c.Items {
+		r.item(it)
+	}
+	for _, s := range r.split {
+		s.end()
+	}
+	clear(r.split)
+	for _, a := range c.Appended {
+		if s := r.texts[a.ID]; s != nil { // otherwise it is the output of a call
+			s.text.WriteString(a.Text)
+			s.write(a.Text)
+		}
+	}
+	return c
 }
 
-// event renders an event.
-func (r *renderer) event(e pawl.Event) {
-	r.trackPrompts(e)
-	switch b := e.Body.(type) {
-	case pawl.TurnStarted:
-		r.turnOpen, r.turnStarted, r.toolCalls = true, e.At, 0
-		r.promptTaken(b.Prompt, "you")
-	case pawl.Injected:
-		r.injected(b)
-	case pawl.ReplyStarted:
-		r.endReply()
-	case pawl.Delta:
-		r.delta(b)
-	case pawl.Retried:
-		r.endReply()
-		r.out.printf("retry: %s: %s; retrying with %s in %s", b.Kind, sanitizeLine(b.Message), sanitizeLine(b.Model), formatDuration(b.Wait))
-	case pawl.Replied:
-		r.replied(b)
-	case pawl.TurnFinished:
-		r.finished(e, b)
-	case pawl.CallStarted, pawl.CallFinished, pawl.Spawned, pawl.TodosSet:
-		r.callEvent(e)
-	case pawl.ShellAsked, pawl.ShellStarted, pawl.ShellRan:
-		r.shellEvent(e)
-	default:
-		r.sessionEvent(e)
+// open applies the log of a session that is opened, and prints its last turn.
+func (r *Renderer) open(events []pawl.Event) {
+	for _, e := range events {
+		r.items.Apply(e)
+	}
+	items, last := r.items.Items(), 0
+	for i, it := range items {
+		if it.Kind == transcript.KindUser && it.State == transcript.StateDone && !it.Steered {
+			last = i
+		}
+	}
+	for i, it := range items {
+		if i < last {
+			r.shown[it.ID] = it.State
+			continue
+		}
+		r.item(it)
 	}
 }
 
-// trackPrompts keeps the list of waiting prompts.
-func (r *renderer) trackPrompts(e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.Prompted:
-		r.prompts[e.Seq] = b.Parts.Text()
-	case pawl.Reworded:
-		r.prompts[b.Prompt] = b.Parts.Text()
-	case pawl.Withdrawn:
-		delete(r.prompts, b.Prompt)
-	default: // no effect on prompts, or handled by event
-	}
-}
-
-// skip updates the state for an event that is not printed.
-func (r *renderer) skip(e pawl.Event) {
-	r.trackPrompts(e)
-	switch b := e.Body.(type) {
-	case pawl.TurnStarted:
-		delete(r.prompts, b.Prompt)
-	case pawl.Injected:
-		delete(r.prompts, b.Prompt)
-	case pawl.UndoAsked:
-		r.undos[e.Seq] = b.Undo
-	case pawl.ShellAsked:
-		r.shells[e.Seq] = b.Command
-	case pawl.ShellRan:
-		delete(r.shells, b.Asked)
-	default: // no effect on the state
-	}
-}
-
-// promptTaken prints a prompt that the model reads now, unless it was just typed here.
-func (r *renderer) promptTaken(prompt pawl.Seq, word string) {
-	text := r.prompts[prompt]
-	delete(r.prompts, prompt)
-	if r.typedHere[prompt] && word == "you" {
+// item prints what is new about an item: items change when their state does.
+func (r *Renderer) item(it transcript.Item) {
+	if r.shown[it.ID] == it.State {
 		return
 	}
-	s := newSentenceWriter(r.out, word)
-	s.write(text)
+	if it.State == transcript.StateStreaming {
+		r.streaming(it)
+		return
+	}
+	before := r.shown[it.ID]
+	r.shown[it.ID] = it.State
+	if r.shows != nil && !r.shows(it) && r.texts[it.ID] == nil {
+		return
+	}
+	switch it.Kind {
+	case transcript.KindUser:
+		r.prompt(it)
+	case transcript.KindText, transcript.KindReasoning:
+		r.complete(it)
+	case transcript.KindCall:
+		r.call(it, before)
+	case transcript.KindTodos:
+		r.todos(it.Todos)
+	case transcript.KindSubagent:
+		if it.State == transcript.StateRunning {
+			r.out.line("subagent", sanitizeLine(it.Subagent.Agent)+": "+sanitizeLine(it.Text))
+		}
+	case transcript.KindNote:
+		r.note(it)
+	case transcript.KindMission:
+		r.out.line("mission", sanitize.Line(it.Text))
+		r.next(it)
+	case transcript.KindTurnEnd:
+		r.turnEnd(it)
+	case transcript.KindAsk: // the user is asked
+	}
+}
+
+// prompt prints a prompt that the model reads now, unless it was just typed here.
+func (r *Renderer) prompt(it transcript.Item) {
+	if it.State == transcript.StateWaiting || r.typed[it.ID] && !it.Steered {
+		return
+	}
+	label := "you"
+	if it.Steered {
+		label = "read"
+	}
+	r.out.text(label, it.Text)
+}
+
+// labels are the labels of texts of the model.
+var labels = map[transcript.Kind]string{transcript.KindText: "pawl", transcript.KindReasoning: "thinking"}
+
+// streaming begins a text, or ends the sentence of reasoning when it is over.
+func (r *Renderer) streaming(it transcript.Item) {
+	s := r.texts[it.ID]
+	switch {
+	case s != nil && it.Took > 0:
+		s.end()
+	case s == nil && (r.shows == nil || r.shows(it)):
+		r.texts[it.ID] = &streamedText{textWriter: r.out.begin(labels[it.Kind])}
+	}
+}
+
+// complete prints the rest of a text, or all of it if something else was streamed. A reply is
+// streamed as one text, and can become several.
+func (r *Renderer) complete(it transcript.Item) {
+	s, text := r.texts[it.ID], it.Text
+	delete(r.texts, it.ID)
+	if s == nil && r.split[it.Kind] != nil {
+		s, text = r.split[it.Kind], strings.TrimLeft(text, " \t\n")
+		delete(r.split, it.Kind)
+	}
+	if s == nil {
+		r.out.text(labels[it.Kind], text)
+		return
+	}
+	printed := s.text.String()
+	switch {
+	case strings.HasPrefix(text, printed):
+		s.write(text[len(printed):])
+	case !strings.HasPrefix(printed, text):
+		s.end()
+		r.out.text(labels[it.Kind], text)
+	case strings.TrimSpace(printed[len(text):]) != "":
+		s.text.Reset()
+		s.text.WriteString(strings.TrimLeft(printed[len(text):], " \t\n"))
+		r.split[it.Kind] = s
+		return
+	}
 	s.end()
 }
 
-func (r *renderer) injected(b pawl.Injected) {
-	switch {
-	case b.Prompt != 0:
-		r.promptTaken(b.Prompt, "read")
-	case b.Subagent != "":
-		r.out.printf("subagent: a background subagent finished")
-	default:
-		r.out.printf("note: added to the conversation (%s): %s", sanitizeLine(b.Source), sanitizeLine(b.Text))
+// note prints a note and what the user can do about it.
+func (r *Renderer) note(it transcript.Item) {
+	label := map[transcript.Level]string{transcript.LevelWarn: "warning", transcript.LevelBad: "stopped"}[it.Level]
+	text := sanitizeLine(it.Text)
+	if it.More != "" {
+		text += ": " + sanitizeLine(strings.Join(strings.Fields(it.More), " "))
+	}
+	if wait := it.Until.Sub(it.At); wait > 0 && !it.Until.IsZero() {
+		text += ", in " + formatDuration(wait)
+	}
+	r.out.line(cmp.Or(label, "note"), text)
+	r.next(it)
+}
+
+func (r *Renderer) next(it transcript.Item) {
+	if it.Next != "" {
+		r.out.line("next", it.Next)
 	}
 }
 
-// delta prints a piece of the reply. After a gap it prints nothing more: replied
-// prints the rest.
-func (r *renderer) delta(b pawl.Delta) {
-	switch {
-	case b.Channel == pawl.ChannelText:
-		if r.text == nil {
-			r.endReasoning()
-			r.text = newSentenceWriter(r.out, "pawl")
-		}
-		if b.Offset == r.text.received {
-			r.text.write(b.Text)
-		}
-	case r.showReasoning && b.Channel == pawl.ChannelReasoning && r.text == nil:
-		if r.reasoningText == nil {
-			r.reasoningText = newSentenceWriter(r.out, "thinking")
-		}
-		if b.Offset == r.reasoningText.received {
-			r.reasoningText.write(b.Text)
-		}
-	}
-}
-
-// replied prints what was not printed yet of a reply.
-func (r *renderer) replied(b pawl.Replied) {
-	reasoning := ""
-	for _, p := range b.Parts {
-		if r, ok := p.(pawl.Reasoning); ok {
-			reasoning += r.Text
-		}
-	}
-	r.finishText(pawl.ChannelReasoning, reasoning, r.reasoningText)
-	text := b.Parts.Text()
-	r.finishText(pawl.ChannelText, text, r.text)
-	r.endReply()
-	if text != "" {
-		r.last = text
-	}
-	for _, c := range b.Parts.Calls() {
-		r.calls[c.ID] = sanitizeLine(c.Name)
-	}
-}
-
-// finishText prints the rest of a partly printed text.
-func (r *renderer) finishText(channel pawl.Channel, text string, s *sentenceWriter) {
-	from := 0
-	if s != nil {
-		from = s.received
-	}
-	if from < len(text) {
-		r.delta(pawl.Delta{Channel: channel, Offset: from, Text: text[from:]})
-	}
-}
-
-func (r *renderer) endReasoning() {
-	if r.reasoningText != nil {
-		r.reasoningText.end()
-	}
-	r.reasoningText = nil
-}
-
-func (r *renderer) endReply() {
-	r.endReasoning()
-	if r.text != nil {
-		r.text.end()
-	}
-	r.text = nil
-}
-
-// finished prints how the turn ended, its tool calls, cost and duration.
-func (r *renderer) finished(e pawl.Event, b pawl.TurnFinished) {
-	r.endReply()
+// turnEnd prints how the turn ended, its tool calls, cost and duration.
+func (r *Renderer) turnEnd(it transcript.Item) {
 	var sum []string
-	if r.toolCalls > 0 {
-		sum = append(sum, humanize.Plural(r.toolCalls, "tool call"))
+	if r.results > 0 {
+		sum = append(sum, humanize.Plural(r.results, "tool call"))
 	}
-	if b.Usage.Cost > 0 {
-		sum = append(sum, humanize.Dollars(b.Usage.Cost))
+	r.results = 0
+	if it.End.Usage.Cost > 0 {
+		sum = append(sum, humanize.Dollars(it.End.Usage.Cost))
 	}
-	if !r.turnStarted.IsZero() {
-		sum = append(sum, formatDuration(e.At.Sub(r.turnStarted)))
-	}
-	switch b.Reason {
-	case pawl.ReasonEndTurn:
-		r.out.printf("done: %s", strings.Join(sum, ", "))
-	case pawl.ReasonCanceled:
-		r.out.printf("canceled: %s", strings.Join(sum, ", "))
+	text := strings.Join(append(sum, formatDuration(it.Took)), ", ")
+	switch it.End.Reason {
+	case pawl.ReasonEndTurn, pawl.ReasonCanceled:
+		r.out.line(strings.ToLower(it.Text), text)
 	default:
-		why := strings.ReplaceAll(string(b.Reason), "_", " ")
-		if b.Message != "" {
-			why = sanitizeLine(b.Message)
-		}
-		r.out.printf("stopped: %s (%s)", why, strings.Join(sum, ", "))
+		r.out.line("stopped", sanitizeLine(it.Text)+" ("+text+")")
 	}
-	if next := nextStep(b); next != "" {
-		r.out.printf("next: %s", next)
-	}
-	r.turnOpen = false
-	clear(r.calls)
+	r.next(it)
 }
 
-// sessionEvent renders the events outside of turns; it ignores those that need no
-// output.
-func (r *renderer) sessionEvent(e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.ModeChanged:
-		r.out.printf("mode: %s", sanitizeLine(b.Mode))
-	case pawl.Compacted:
-		delete(r.pendingOrders, b.Asked)
-		if b.Message != "" {
-			r.out.printf("compacting: %s", sanitizeLine(b.Message))
-		}
-		if b.Keep != 0 {
-			r.out.printf("compacted: from about %d to %d tokens", b.Before, b.After)
-		}
-	case pawl.UndoAsked:
-		r.undos[e.Seq] = b.Undo
-	case pawl.Undone:
-		r.undone(b)
-	case pawl.Status:
-		r.status(b)
-	default:
-		if line, _ := humanize.Mission(e.Body); line != "" {
-			r.endReply()
-			r.out.printf("mission: %s", line)
-		}
-	}
-}
-
-func (r *renderer) status(b pawl.Status) {
-	if b.State != "interrupted" {
-		r.out.printf("note: %s", sanitizeLine(b.Message))
-		return
-	}
-	r.endReply()
-	r.out.printf("stopped: %s", sanitizeLine(b.Message))
-	r.out.printf("next: the session is saved; send a prompt to continue")
-	r.turnOpen = false
-	clear(r.prompts)
-	clear(r.pendingOrders)
-}
-
-// undone prints the result of an undo or redo.
-func (r *renderer) undone(b pawl.Undone) {
-	delete(r.pendingOrders, b.Asked)
-	if b.Refused != "" {
-		r.out.printf("not undone: %s", sanitizeLine(b.Refused))
-		return
-	}
-	what := "undone"
-	if r.undos[b.Asked].Redo != 0 {
-		what = "redone"
-	}
-	r.out.printf("%s: %s restored", what, humanize.Plural(len(b.Changed), "file"))
-	for _, path := range slices.Sorted(maps.Keys(b.Aside)) {
-		r.out.printf("%s: %s had other changes, which are in %s", what, sanitizeLine(path), sanitizeLine(b.Aside[path]))
-	}
-	for _, path := range b.Left {
-		r.out.printf("%s: %s is unchanged", what, sanitizeLine(path))
-	}
-}
-
-// callEvent renders the events of tool calls.
-func (r *renderer) callEvent(e pawl.Event) {
-	switch b := e.Body.(type) { //nolint:gochecksumtype // a part of event
-	case pawl.CallStarted:
-		r.calls[b.Call] = sanitizeLine(b.Tool)
-		r.out.printf("tool: %s", r.describeCall(b))
-	case pawl.CallFinished:
-		r.callFinished(e, b)
-	case pawl.Spawned:
-		r.out.printf("subagent: %s: %s", sanitizeLine(b.Agent), sanitizeLine(b.Title))
-	case pawl.TodosSet:
-		r.todos(b.Todos)
-	}
-}
-
-// describeCall returns a call on one line: the tool and its targets.
-func (r *renderer) describeCall(b pawl.CallStarted) string {
-	var targets []string
-	for _, a := range b.Access {
-		target := a.Target
-		if inside, ok := strings.CutPrefix(target, r.dir+"/"); ok && r.dir != "" {
-			target = inside
-		}
-		if !slices.Contains(targets, target) {
-			targets = append(targets, target)
-		}
-	}
-	if len(targets) == 0 {
-		return sanitizeLine(b.Tool)
-	}
-	return sanitizeLine(b.Tool) + ": " + sanitizeLine(strings.Join(targets, " "))
-}
-
-// callFinished prints the result of a call.
-func (r *renderer) callFinished(e pawl.Event, b pawl.CallFinished) {
-	tool := r.calls[b.Call]
-	if tool == "" {
-		tool = "tool call"
-	}
-	r.keepOutput(output{e.Session, tool, b.Result})
-	lines := lineCount(b.Result.Content)
-	if b.Result.Full != nil {
-		lines = humanize.Bytes(b.Result.Full.Size) + " of output"
-	}
-	switch b.Status {
-	case pawl.CallDone:
-		r.toolCalls++
-		how := "done"
-		if b.Result.IsError {
-			how = "failed"
-		}
-		if code := b.Result.Meta["exit_code"]; code != "" && code != "0" {
-			how += ", exit code " + sanitizeLine(code)
-		}
-		r.out.printf("tool: %s %s, %s", tool, how, lines)
-		for _, text := range b.Result.Refused {
-			r.out.printf("warning: %s", sanitizeLine(text))
-		}
-	case pawl.CallUnknown:
-		r.out.printf("tool: %s: outcome unknown, because Pawl exited while it ran", tool)
-	default:
-		r.out.printf("tool: %s %s: %s", tool, b.Status, sanitizeLine(b.Result.Content))
-	}
-}
-
-func (r *renderer) todos(list []pawl.Todo) {
+func (r *Renderer) todos(list []pawl.Todo) {
 	done, now := 0, ""
 	for _, todo := range list {
 		switch todo.Status {
@@ -375,4 +227,26 @@ func (r *renderer) todos(list []pawl.Todo) {
 		}
 	}
 	r.out.printf("todo: %d of %d done%s", done, len(list), now)
+}
+
+// lastReply returns the text of the last reply.
+func (r *Renderer) lastReply() string {
+	var texts []string
+	for _, it := range slices.Backward(r.items.Items()) {
+		switch {
+		case it.Kind == transcript.KindText:
+			texts = append(texts, it.Text)
+		case len(texts) > 0:
+			slices.Reverse(texts)
+			return strings.Join(texts, "\n")
+		}
+	}
+	return ""
+}
+
+// finishedCalls returns the calls that have a result, the newest first.
+func (r *Renderer) finishedCalls() []transcript.Item {
+	list := slices.DeleteFunc(r.items.Items(), func(it transcript.Item) bool { return it.Kind != transcript.KindCall || it.Call.Status == "" })
+	slices.Reverse(list)
+	return list
 }

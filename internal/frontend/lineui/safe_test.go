@@ -32,7 +32,7 @@ func untrusted(r *rapid.T, label string) string {
 
 // ours is how a line at the margin begins: by a word of pawl, or the mark of a line
 // that goes on.
-var ours = regexp.MustCompile(`^(pawl|thinking|you|read|tool|subagent|mission|todo|ask|done|canceled|next|note|retry|mode|compacting|compacted|undone|redone|not undone|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It enables:|The configuration of this project )`)
+var ours = regexp.MustCompile(`^(pawl|thinking|you|read|tool|subagent|mission|todo|ask|done|canceled|next|note|warning|stopped|failed|conversation|from|files|file|session|output|question \d+ of \d+|\d+): |^\d+:$|^(\\ |  |> |number)|^$|^(It enables:|The configuration of this project )`)
 
 // wrong says what in the lines could act on a terminal, hide, or pass for what pawl says.
 func wrong(text string) string {
@@ -69,10 +69,10 @@ func untrustedEvents(r *rapid.T) []pawl.Body {
 		pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: s("prompt")}}},
 		pawl.TurnStarted{Prompt: 1},
 		pawl.ReplyStarted{Step: 1, Model: s("model")},
-		pawl.Delta{Channel: pawl.ChannelReasoning, Text: s("thought")},
-		pawl.Delta{Channel: pawl.ChannelText, Text: s("delta")},
+		pawl.Delta{Reply: 3, Channel: pawl.ChannelReasoning, Text: s("thought")},
+		pawl.Delta{Reply: 3, Channel: pawl.ChannelText, Text: s("delta")},
 		pawl.Retried{Retry: pawl.Retry{Message: s("retry"), Model: s("model")}},
-		pawl.Delta{Channel: pawl.ChannelText, Text: s("delta")},
+		pawl.Delta{Reply: 3, Channel: pawl.ChannelText, Text: s("delta")},
 		pawl.Status{State: "notice", Message: s("notice")},
 		pawl.Replied{Parts: pawl.Parts{pawl.Reasoning{Text: s("thought")}, pawl.Text{Text: s("text")}, pawl.ToolCall{ID: "b", Name: s("tool")}}},
 		pawl.CallStarted{Call: "a", Tool: s("tool"), Access: []pawl.Access{{Target: s("target")}, {Target: s("target")}}},
@@ -101,9 +101,9 @@ func TestNothingIsForged(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var out bytes.Buffer
 		u := newUI(Config{Out: &out})
-		u.renderer.showReasoning = true
+		u.reasoning = true
 		for i, body := range untrustedEvents(r) {
-			u.renderer.event(pawl.Event{Seq: pawl.Seq(i + 1), At: time.Unix(int64(i), 0), Body: body})
+			u.renderer.Apply(pawl.Event{Seq: pawl.Seq(i + 1), At: time.Unix(int64(i), 0), Body: body})
 			if rapid.Bool().Draw(r, "typed") { // the person has pressed Enter in between
 				out.WriteByte('\n')
 				u.out.lineEntered()

@@ -14,11 +14,16 @@ import (
 // sentence, in bytes.
 const maxBuffered = 2_000
 
+// textWriter writes a text in pieces.
+type textWriter interface {
+	write(text string)
+	end() // more text may follow
+}
+
 // sentenceWriter prints streamed text in whole sentences, because a screen reader
 // speaks each addition and would spell out half a word. The final output does not
 // depend on how the text was split into deltas.
 type sentenceWriter struct {
-	received int // bytes so far
 	buffered string
 	w        io.Writer
 	flush    func() error
@@ -33,7 +38,6 @@ func newSentenceWriter(v *printer, label string) *sentenceWriter {
 
 // write adds a piece of text.
 func (s *sentenceWriter) write(text string) {
-	s.received += len(text)
 	s.buffered += text
 	if n := completeLen(s.buffered); n > 0 {
 		s.writeN(n)
@@ -114,7 +118,7 @@ func (t *labeledText) Write(p []byte) (int, error) {
 // whether other output has interrupted the line.
 func (t *labeledText) begin(b *strings.Builder) (broken bool) {
 	v := t.out
-	if v.open && v.text == t && t.newlines == 0 {
+	if v.open && v.current == t && t.newlines == 0 {
 		return false
 	}
 	broken = t.newlines == 0 && t.label == ""
@@ -130,6 +134,6 @@ func (t *labeledText) begin(b *strings.Builder) (broken bool) {
 		b.WriteString(indent)
 	}
 	t.label, t.newlines = "", 0
-	v.open, v.text, v.lastWrite = true, t, time.Now()
+	v.open, v.current, v.lastWrite = true, t, time.Now()
 	return broken
 }

@@ -10,12 +10,11 @@ import (
 )
 
 func (u *ui) printLast(context.Context, string) error {
-	if u.renderer.last == "" {
+	text := u.renderer.lastReply()
+	if text == "" {
 		return usagef("no reply yet: send a prompt first")
 	}
-	s := newSentenceWriter(u.out, "pawl")
-	s.write(u.renderer.last)
-	s.end()
+	u.out.text("pawl", text)
 	return nil
 }
 
@@ -28,27 +27,31 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 	if argument == "" {
 		argument = "1"
 	}
-	outputs := u.renderer.outputs
-	if len(outputs) == 0 {
+	calls := u.renderer.finishedCalls()
+	if len(calls) == 0 {
 		return usagef("no tool output yet")
 	}
-	n, err := parseIndex(argument, len(outputs), "/output")
+	n, err := parseIndex(argument, len(calls), "/output")
 	if err != nil {
 		return err
 	}
-	out := outputs[len(outputs)-1-n]
-	text := out.result.Content
-	for _, p := range out.result.Display {
+	call := calls[n].Call
+	text := call.Result.Content
+	for _, p := range call.Result.Display {
 		if patch, ok := p.(pawl.Patch); ok && !strings.Contains(text, strings.TrimSpace(patch.Diff)) {
 			text = strings.TrimRight(text, "\n") + "\n" + patch.Diff
 		}
 	}
-	if out.result.Full != nil {
-		if text, err = u.readOutput(ctx, out); err != nil {
+	if full := call.Result.Full; full != nil {
+		if text, err = u.readOutput(ctx, full.ID); err != nil {
 			return err
 		}
 	}
-	u.out.printf("output: %s, %s", out.title, lineCount(text))
+	title := sanitizeLine(call.Tool)
+	if call.User {
+		title = "your command"
+	}
+	u.out.printf("output: %s, %s", title, lineCount(text))
 	if strings.TrimSpace(text) != "" {
 		u.out.block(text)
 	}
@@ -56,9 +59,9 @@ func (u *ui) printOutput(ctx context.Context, argument string) error {
 }
 
 // readOutput reads an output that is stored beside the log.
-func (u *ui) readOutput(ctx context.Context, out output) (text string, err error) {
+func (u *ui) readOutput(ctx context.Context, id string) (text string, err error) {
 	err = u.runInterruptible(ctx, func(ctx context.Context) error {
-		r, err := u.Service.Output(ctx, out.session, out.result.Full.ID)
+		r, err := u.Service.Output(ctx, u.session.ID, id)
 		if err != nil {
 			return err
 		}

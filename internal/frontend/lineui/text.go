@@ -75,21 +75,3 @@ func (p *printer) printError(err error) {
 		p.printf("next: %s", cmp.Or(sanitizeLine(fault.HintOf(err)), nextSteps[pawl.CodeOf(err)]))
 	}
 }
-
-// turnHints says what to do after a turn that ended early, by reason.
-var turnHints = map[pawl.Reason]string{
-	pawl.ReasonMaxSteps:         "send a prompt to continue, or restart with a higher --max-steps",
-	pawl.ReasonMaxTokens:        "send a prompt to continue; the reply reached the model's output limit",
-	pawl.ReasonBudget:           "send a prompt to continue, or restart with a higher --max-cost",
-	pawl.ReasonLoop:             "send a prompt with different instructions",
-	pawl.ReasonPermissionDenied: "allow it, choose another /mode, or send different instructions",
-	pawl.ReasonError:            "the session is saved; run `pawl doctor` to find the problem, then send a prompt to continue",
-}
-
-// nextStep says what to do after a turn, or returns "".
-func nextStep(b pawl.TurnFinished) string {
-	if b.Reason == pawl.ReasonError && b.Fault == pawl.FaultModel {
-		return "send the prompt again, or choose another /model; run `pawl doctor` to check keys and providers"
-	}
-	return turnHints[b.Reason]
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // ui is the state of the conversation. Only one goroutine uses it: events and input
@@ -16,13 +17,15 @@ import (
 type ui struct {
 	Config
 	out      *printer
-	renderer *renderer
+	renderer *Renderer
+	work     work
 	received chan received
 
 	session      pawl.Session  // its ID is "" until a session is open
 	sub          *subscription // to the open session; nil until one is open
 	subagents    map[pawl.SessionID]*subscription
 	disconnected bool // the session's events cannot be read at present
+	reasoning    bool // print the model's reasoning too
 
 	startup     []func(ctx context.Context) // pawl's own questions, asked before all others
 	pendingAsks []pendingAsk
@@ -40,7 +43,14 @@ type ui struct {
 
 func newUI(c Config) *ui {
 	v := &printer{w: c.Out, columns: c.Columns, lastWrite: time.Now()}
-	return &ui{Config: c, out: v, renderer: newRenderer(v, c.Dir), received: make(chan received), subagents: map[pawl.SessionID]*subscription{}}
+	u := &ui{Config: c, out: v, work: newWork(), received: make(chan received), subagents: map[pawl.SessionID]*subscription{}}
+	u.renderer = newRenderer(v, c.Dir, u.shows)
+	return u
+}
+
+// shows reports whether an item is printed.
+func (u *ui) shows(it transcript.Item) bool {
+	return it.Kind != transcript.KindReasoning || u.reasoning
 }
 
 // progressEvery is how often a progress line is printed during a turn without other
@@ -54,7 +64,7 @@ func (u *ui) run(ctx context.Context, in <-chan userInput) error {
 		var settled, still <-chan time.Time
 		if u.question != nil && u.lock.left > 0 {
 			settled = time.After(settleStep)
-		} else if u.question == nil && u.renderer.turnOpen {
+		} else if u.question == nil && u.work.turn {
 			still = time.After(max(0, progressEvery-time.Since(u.out.lastWrite)))
 		}
 		select {
@@ -67,7 +77,7 @@ func (u *ui) run(ctx context.Context, in <-chan userInput) error {
 		case <-settled:
 			u.settle()
 		case <-still:
-			u.out.printf("working: %s so far", formatDuration(time.Since(u.renderer.turnStarted)))
+			u.out.printf("working: %s so far", formatDuration(time.Since(u.work.since)))
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -91,7 +101,7 @@ func (u *ui) idle(ctx context.Context) {
 		u.out.prompt(u.question.hint)
 	case u.question == nil && len(u.draft) > 0:
 		u.out.prompt("+ ")
-	case u.question == nil && !u.renderer.working() && len(u.renderer.pendingOrders) == 0:
+	case u.question == nil && !u.work.open() && len(u.work.orders) == 0:
 		u.out.prompt("> ")
 	}
 }
@@ -143,7 +153,7 @@ func (u *ui) handleReceived(ctx context.Context, h received) {
 
 // sessionEvent handles an event of the open session.
 func (u *ui) sessionEvent(ctx context.Context, e pawl.Event) {
-	u.renderer.event(e)
+	u.work.event(e, u.renderer.Apply(e))
 	u.trackAsks(ctx, e, "")
 	if _, over := e.Body.(pawl.TurnFinished); over && time.Since(u.interruptedAt) > doubleInterrupt {
 		u.interruptedAt = time.Time{} // the next Ctrl-C is a first one again
@@ -157,7 +167,7 @@ const doubleInterrupt = 2 * time.Second
 // interrupt handles Ctrl-C: it dismisses a question, drops the draft or interrupts the
 // turn; a second one quits.
 func (u *ui) interrupt(ctx context.Context) {
-	u.out.open, u.out.text = true, nil // the terminal has echoed ^C
+	u.out.open, u.out.current = true, nil // the terminal has echoed ^C
 	switch {
 	case !u.interruptedAt.IsZero():
 		u.quit()
@@ -167,7 +177,7 @@ func (u *ui) interrupt(ctx context.Context) {
 	case len(u.draft) > 0:
 		u.draft, u.pasted = nil, false
 		u.out.printf("dropped: not sent")
-	case u.renderer.working():
+	case u.work.open():
 		u.interruptedAt = time.Now()
 		u.out.printf("interrupting: press Ctrl-C again to quit")
 		id := u.session.ID
@@ -186,7 +196,7 @@ func (u *ui) quit() {
 	switch {
 	case u.session.ID == "":
 		u.out.printf("bye")
-	case u.renderer.working():
+	case u.work.open():
 		u.out.printf("bye: the turn is unfinished; run `pawl -c` to continue it")
 	default:
 		u.out.printf("bye: run `pawl -c` to continue this session")
@@ -224,9 +234,7 @@ func (u *ui) leaveSession() {
 	}
 	clear(u.subagents)
 	u.sub, u.session, u.pendingAsks, u.disconnected = nil, pawl.Session{}, nil, false
-	reasoning := u.renderer.showReasoning
-	u.renderer = newRenderer(u.out, u.Dir)
-	u.renderer.showReasoning = reasoning
+	u.work, u.renderer = newWork(), newRenderer(u.out, u.Dir, u.shows)
 }
 
 // pageEvents is how many of a session's last events are read when it is opened.
@@ -254,13 +262,10 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 	u.leaveSession()
 	u.session, u.renderer.dir = s, s.Dir
 	u.out.printf("session: %s, %s", sessionTitle(s), humanize.Plural(s.Turns, "turn"))
-	from := lastTurnStart(events)
-	for i, e := range events {
-		if i < from {
-			u.renderer.skip(e)
-			continue
-		}
-		u.renderer.event(e)
+	u.renderer.open(events)
+	u.work.turn, u.work.since = s.TurnOpen, time.Now()
+	u.work.update(u.renderer.items.Items())
+	for _, e := range events {
 		if _, ok := e.Subagent(); !ok { // unfinished subagents are followed below
 			u.trackAsks(ctx, e, "")
 		}
@@ -306,24 +311,6 @@ func (u *ui) lastEvents(ctx context.Context, s pawl.Session) ([]pawl.Event, erro
 		}
 	}
 	return events, ctx.Err()
-}
-
-// lastTurnStart returns the index of the event that starts the last turn or that undid
-// it.
-func lastTurnStart(events []pawl.Event) int {
-	from := 0
-	for i, e := range events {
-		switch b := e.Body.(type) {
-		case pawl.TurnStarted:
-			from = i
-		case pawl.Undone:
-			if b.Refused == "" {
-				from = i
-			}
-		default:
-		}
-	}
-	return from
 }
 
 // sessionTitle returns the session's title, sanitized.

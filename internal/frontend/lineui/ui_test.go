@@ -21,7 +21,7 @@ func TestStillWorking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := newUI(Config{Out: &out})
-		s.renderer.event(pawl.Event{At: time.Now(), Body: pawl.TurnStarted{}})
+		s.sessionEvent(t.Context(), pawl.Event{At: time.Now(), Body: pawl.TurnStarted{}})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		if err := s.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
@@ -101,7 +101,7 @@ func TestLostAndFound(t *testing.T) {
 		if err := s.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		want := "> \nconnection: lost, reconnecting: gone\\u{1b}[2J\n> \nconnection: restored\nmode: plan\n> "
+		want := "> \nconnection: lost, reconnecting: gone\\u{1b}[2J\n> \nconnection: restored\nnote: Permission mode: plan\n> "
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
@@ -140,12 +140,12 @@ func TestOpen(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		t.Errorf("it says\n%s", messages)
 	}
 	s.write("/undo").until("3: no\n")
-	s.settles().write("1").until("undone: 0 files restored\n")
+	s.settles().write("1").until("note: Undone\n")
 	s.until("> ")
 	if err := s.openSession(s.ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	if messages := s.until("> "); strings.Contains(messages, "Two.") || !strings.Contains(messages, "undone: ") {
+	if messages := s.until("> "); strings.Contains(messages, "Two.") || !strings.Contains(messages, "pawl: One.\n") || !strings.Contains(messages, "note: Undone\n") {
 		t.Errorf("it says\n%s", messages)
 	}
 	s.write("/rewind").until("1: first\nmessages: 1,")

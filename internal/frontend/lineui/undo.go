@@ -120,7 +120,7 @@ func (u *ui) applyUndo(ctx context.Context, r pawl.Undo) {
 	err := u.withSession(ctx, func(ctx context.Context, id pawl.SessionID) error {
 		seq, err := u.Service.Undo(ctx, id, r)
 		if err == nil {
-			u.renderer.pendingOrders[seq] = true
+			u.work.orders[seq] = true
 		}
 		return err
 	})

@@ -23,7 +23,7 @@ func TestWeakenedPlain(t *testing.T) { //nolint:paralleltest // it turns a defen
 	defer defense.Disable("sanitize")()
 	var out bytes.Buffer
 	u := newUI(Config{Out: &out})
-	u.renderer.event(pawl.Event{Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "\x1b[2J"}}}})
+	u.renderer.Apply(pawl.Event{Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "\x1b[2J"}}}})
 	if !strings.Contains(out.String(), "\x1b") {
 		t.Error("the switch takes nothing out")
 	}
