@@ -24,9 +24,6 @@ const stopPrompt = "Stop the mission now: the user has ended it with 'pawl missi
 // followMission prints the events of a mission until its turn ends, and returns the outcome as an ExitError.
 func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.Session, after pawl.Seq) error {
 	p := &missionPrinter{Printer: out.Printer(cmd), stop: func() error { return a.Cancel(cmd.Context(), s.ID) }}
-	if text, ok := p.Printer.(*turn.TextPrinter); ok {
-		text.Mission = true
-	}
 	ask := out.Asker(cmd, a)
 	if ask == nil && s.TurnOpen { // nobody can answer the open prompts, so deny them
 		ask = turn.NewAsker(a, nil, cmd.ErrOrStderr())

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/frontend/lineui"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
@@ -115,104 +115,44 @@ func (p *streamPrinter) Event(e pawl.Event) error { return cli.WriteJSON(p.out, 
 
 func (p *streamPrinter) Result(Result) error { return nil }
 
-// TextPrinter prints the final text. On a terminal it prints all text as it arrives, and a line for each tool call.
+// TextPrinter prints the final text, and messages that the user should see. On a terminal it prints all text as it
+// arrives, and a line for each tool call.
 type TextPrinter struct {
 	out, err io.Writer
+	lines    *lineui.Renderer
 	live     bool // out is a terminal
-	Mission  bool // print the events of missions even if out is not a terminal
-	midLine  bool
-	shown    int // bytes of the reply that were printed
 	waiting  silenceNotice
 }
 
 // NewTextPrinter returns a printer that writes replies to out and everything else to err.
 func NewTextPrinter(out, err io.Writer) *TextPrinter {
-	return &TextPrinter{out: out, err: err, live: cli.IsTerminal(out), waiting: silenceNotice{out: err}}
+	p := &TextPrinter{out: out, err: err, live: cli.IsTerminal(out), waiting: silenceNotice{out: err}}
+	p.lines = lineui.NewRenderer(out, err, p.shows)
+	return p
+}
+
+// shows reports whether an item is printed as it changes. Result prints denied calls, and cli.TurnError the end of a
+// turn.
+func (p *TextPrinter) shows(it transcript.Item) bool {
+	switch it.Kind {
+	case transcript.KindText:
+		return p.live
+	case transcript.KindCall, transcript.KindSubagent:
+		return p.live && it.State == transcript.StateRunning
+	case transcript.KindNote:
+		return p.live || it.Level != transcript.LevelQuiet || it.Part > 0 // a message that is not in the log
+	case transcript.KindMission:
+		return true
+	case transcript.KindUser, transcript.KindReasoning, transcript.KindAsk, transcript.KindTodos, transcript.KindTurnEnd:
+	}
+	return false
 }
 
 // Event prints an event.
 func (p *TextPrinter) Event(e pawl.Event) error {
 	p.waiting.event(e.Body)
-	if b, ok := e.Body.(pawl.Retried); ok {
-		p.shown = 0 // the reply starts over
-		if err := p.endLine(); err != nil {
-			return err
-		}
-		wait := ""
-		if b.Wait > 0 {
-			wait = " in " + humanize.Duration(b.Wait)
-		}
-		_, err := fmt.Fprintf(p.err, "pawl: %s: %s; retrying with %s%s\n", b.Kind, humanize.FirstLine(b.Message, 80), b.Model, wait)
-		return err
-	}
-	if b, ok := e.Body.(pawl.Status); ok && b.State == "notice" {
-		if err := p.endLine(); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(p.err, "pawl: %s\n", humanize.FirstLine(b.Message, 300))
-		return err
-	}
-	if line, over := missionLine(e.Body); line != "" && (p.live || p.Mission || over) {
-		if err := p.endLine(); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(p.err, "pawl: %s\n", line)
-		return err
-	}
-	if !p.live {
-		return nil
-	}
-	switch b := e.Body.(type) {
-	case pawl.ReplyStarted:
-		p.shown = 0
-	case pawl.Delta:
-		if b.Channel == pawl.ChannelText && b.Offset == p.shown { // after a missed delta, Replied prints the rest
-			return p.say(b.Text)
-		}
-	case pawl.Replied:
-		if text := b.Parts.Text(); len(text) > p.shown {
-			if err := p.say(text[p.shown:]); err != nil {
-				return err
-			}
-		}
-		return p.endLine()
-	case pawl.CallStarted:
-		if err := p.endLine(); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(p.err, "• %s\n", describeCall(b))
-		return err
-	default: // not shown
-	}
-	return nil
-}
-
-// missionLine returns a line about an event of a mission, and whether the mission is over.
-func missionLine(b pawl.Body) (line string, over bool) {
-	line, _ = humanize.Mission(b)
-	switch b.(type) {
-	case pawl.Sealed, pawl.Blocked:
-		over = true
-	default: // the mission continues
-	}
-	return line, over
-}
-
-// say prints the next part of the reply.
-func (p *TextPrinter) say(text string) error {
-	p.shown += len(text)
-	p.midLine = !strings.HasSuffix(text, "\n")
-	_, err := io.WriteString(p.out, text)
-	return err
-}
-
-func (p *TextPrinter) endLine() error {
-	if !p.midLine {
-		return nil
-	}
-	p.midLine = false
-	_, err := fmt.Fprintln(p.out)
-	return err
+	p.lines.Apply(e)
+	return p.lines.Err()
 }
 
 // Result prints the denials and the final text, unless the text was printed as it arrived.
@@ -221,19 +161,8 @@ func (p *TextPrinter) Result(r Result) error {
 		fmt.Fprintf(p.err, "pawl: %s: %s\n", d.Tool, humanize.FirstLine(d.Reason, 200))
 	}
 	if p.live || r.Text == "" {
-		return p.endLine()
+		return nil
 	}
 	_, err := fmt.Fprintln(p.out, strings.TrimRight(r.Text, "\n"))
 	return err
-}
-
-// describeCall describes a tool call in one line.
-func describeCall(c pawl.CallStarted) string {
-	targets := make([]string, 0, len(c.Access))
-	for _, a := range c.Access {
-		if !slices.Contains(targets, a.Target) { // a target that is read and written is listed once
-			targets = append(targets, a.Target)
-		}
-	}
-	return humanize.FirstLine(strings.TrimSpace(c.Tool+" "+strings.Join(targets, " ")), 100)
 }

@@ -24,6 +24,8 @@ const (
 // printer writes the output, line by line.
 type printer struct {
 	w         io.Writer
+	answer    io.Writer // where texts of the model go as they arrive, without labels; nil means to w, in sentences
+	err       error     // the first error of a write
 	columns   func() int
 	open      bool         // the last line is not ended
 	current   *labeledText // whose line it is; nil means the prompt
@@ -32,11 +34,19 @@ type printer struct {
 
 // write writes text in the first column.
 func (p *printer) write(text string) {
-	if p.open {
+	if p.open && p.answer != nil {
+		p.put(p.answer, "\n")
+	} else if p.open {
 		text = "\n" + text
 	}
 	p.open, p.current, p.lastWrite = false, nil, time.Now()
-	_, _ = io.WriteString(p.w, text) // nothing can be reported if the output is closed
+	p.put(p.w, text)
+}
+
+func (p *printer) put(w io.Writer, text string) {
+	if _, err := io.WriteString(w, text); p.err == nil {
+		p.err = err
+	}
 }
 
 // printf prints a line of pawl. Untrusted arguments must be sanitized.
@@ -45,10 +55,34 @@ func (p *printer) printf(format string, arguments ...any) {
 }
 
 // line prints a line of pawl after its label. Untrusted text must be sanitized.
-func (p *printer) line(label, text string) { p.write(label + ": " + text + "\n") }
+func (p *printer) line(label, text string) {
+	switch {
+	case p.answer == nil:
+		p.write(label + ": " + text + "\n")
+	case label == "tool" || label == "subagent":
+		p.write("• " + text + "\n")
+	default:
+		p.write("pawl: " + text + "\n")
+	}
+}
 
 // begin begins a text of the model.
-func (p *printer) begin(label string) textWriter { return newSentenceWriter(p, label) }
+func (p *printer) begin(label string) textWriter {
+	if p.answer != nil {
+		return answerWriter{p}
+	}
+	return newSentenceWriter(p, label)
+}
+
+// answerWriter writes a text of the model as it arrives.
+type answerWriter struct{ *printer }
+
+func (w answerWriter) write(text string) {
+	w.put(w.answer, text)
+	w.open = text != "" && !strings.HasSuffix(text, "\n")
+}
+
+func (w answerWriter) end() { w.endLine() }
 
 // text prints a whole text.
 func (p *printer) text(label, text string) {

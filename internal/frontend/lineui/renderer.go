@@ -2,8 +2,10 @@ package lineui
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/humanize"
@@ -31,6 +33,16 @@ type streamedText struct {
 	textWriter
 	text strings.Builder // what was printed
 }
+
+// NewRenderer returns a Renderer for a command that runs a turn: it writes the model's texts to
+// answer as they arrive, and lines about the other items to progress. Only the items that shows
+// accepts are printed.
+func NewRenderer(answer, progress io.Writer, shows func(transcript.Item) bool) *Renderer {
+	return newRenderer(&printer{w: progress, answer: answer}, "", shows)
+}
+
+// Err returns the first error of a write.
+func (r *Renderer) Err() error { return r.out.err }
 
 func newRenderer(out *printer, dir string, shows func(transcript.Item) bool) *Renderer {
 	return &Renderer{items: transcript.New(), out: out, dir: dir, shows: shows, shown: map[string]transcript.State{}, texts: map[string]*streamedText{},
@@ -182,15 +194,16 @@ func (r *Renderer) note(it transcript.Item) {
 	if it.More != "" {
 		text += ": " + sanitizeLine(strings.Join(strings.Fields(it.More), " "))
 	}
-	if wait := it.Until.Sub(it.At); wait > 0 && !it.Until.IsZero() {
+	if wait := it.Until.Sub(it.At); wait >= time.Second && !it.Until.IsZero() {
 		text += ", in " + formatDuration(wait)
 	}
 	r.out.line(cmp.Or(label, "note"), text)
 	r.next(it)
 }
 
+// next prints what the user can do. Commands end with an error that says so.
 func (r *Renderer) next(it transcript.Item) {
-	if it.Next != "" {
+	if it.Next != "" && r.out.answer == nil {
 		r.out.line("next", it.Next)
 	}
 }
