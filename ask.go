@@ -42,6 +42,15 @@ type Ask struct {
 	Questions []Question    `json:"questions,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"` // how long to wait for an answer; 0 means forever
 
+	// What a prompt shows, besides the Text with all details. The command and the diff are
+	// what the model wrote: untrusted, and not sanitized.
+	Title   string `json:"title,omitempty"`   // what it is about, on one line
+	Command string `json:"command,omitempty"` // what would run, or has run
+	Diff    string `json:"diff,omitempty"`    // what would change; "" if it is very long
+	Reason  string `json:"reason,omitempty"`  // why it asks, in a few sentences
+	Risk    string `json:"risk,omitempty"`    // low, medium or high
+	Ran     bool   `json:"ran,omitempty"`     // the command has run: the answer decides whether its changes are applied
+
 	// For permissions: Offer lists the rules that "always allow" would add, in the
 	// syntax of the configuration; if it is empty the permission can be given only
 	// once. Names is the fingerprint of the call as shown: the permission is valid
@@ -57,6 +66,10 @@ type Answer struct {
 	Text    string     `json:"text,omitempty"`    // a message to the model, in addition to the answers
 
 	Always []json.RawMessage `json:"always,omitempty"` // of a permission: rules to save, as offered or narrower
+
+	// Names repeats that of the ask, so that the answer counts only for what the user has
+	// seen; "" is not checked.
+	Names string `json:"names,omitempty"`
 }
 
 // Outcome is how an [Ask] ended.
@@ -73,6 +86,9 @@ const (
 
 // Check returns an error if the answer does not fit the ask.
 func (a Ask) Check(answer Answer) error {
+	if answer.Names != "" && answer.Names != a.Names {
+		return errors.New("the answer is for another request: read the request again")
+	}
 	switch answer.Outcome {
 	case OutcomeDenied:
 		if len(answer.Always) > 0 {

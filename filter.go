@@ -11,6 +11,7 @@ type Filter struct {
 	Shared     bool      // with Owner: also those shared with that user
 	Unfinished bool      // only sessions that are not idle
 	Missions   bool      // only sessions that command a mission
+	Asking     bool      // only sessions with an open ask, whatever their parent
 	Before     time.Time // only sessions updated before this; zero means no limit
 	Limit      int       // 0 means 100, at most 1000
 }

@@ -37,7 +37,7 @@ func TestChangeOf(t *testing.T) {
 	store.ChangeOf(log).Apply(&row)
 	want := pawl.Session{
 		Parent: "P", Dir: "/project", Title: "a title", Prompt: strings.Repeat("é", 150), Model: "m",
-		Turns: 1, TurnOpen: true, Usage: usage.Add(usage), Created: at(1), Updated: at(9),
+		Turns: 1, TurnOpen: true, TurnAt: 4, Usage: usage.Add(usage), Created: at(1), Updated: at(9),
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)

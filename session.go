@@ -40,14 +40,20 @@ type Session struct {
 	Title    string       `json:"title"`  // "" until there is one
 	Prompt   string       `json:"prompt"` // the beginning of the first prompt
 	Model    string       `json:"model"`  // of the newest prompt
+	Agent    string       `json:"agent"`  // of the newest prompt; "" means the default agent
+	Mode     string       `json:"mode"`   // the permission mode
+	Last     string       `json:"last"`   // the last line of the newest reply
 	Head     Seq          `json:"head"`   // the newest event
 	Turns    int          `json:"turns"`
 	TurnOpen bool         `json:"turn_open"`
-	Queued   int          `json:"queued"` // prompts and requests that were accepted and not yet processed
-	Usage    Usage        `json:"usage"`  // including its subagents
+	TurnAt   Seq          `json:"turn_at"`         // the TurnStarted event of the newest turn
+	Ended    Reason       `json:"ended,omitempty"` // how the newest turn ended; "" while it is open
+	Asks     int          `json:"asks"`            // questions and permission prompts without an answer
+	Queued   int          `json:"queued"`          // prompts and requests that were accepted and not yet processed
+	Usage    Usage        `json:"usage"`           // including its subagents
 	Created  time.Time    `json:"created"`
 	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: the recorded state; "" for other sessions
-	Updated  time.Time    `json:"updated"`           // time of the newest prompt, title or turn change
+	Updated  time.Time    `json:"updated"`           // time of the newest prompt, ask, answer, title or turn change
 }
 
 // State returns whether the session has work.

@@ -50,6 +50,9 @@ func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error
 	if f.Missions {
 		q.Set("missions", "true")
 	}
+	if f.Asking {
+		q.Set("asking", "true")
+	}
 	setTime(q, "before", f.Before)
 	if f.Limit != 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))

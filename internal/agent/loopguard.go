@@ -39,7 +39,7 @@ func (s *Stepper) guardLoops(ctx context.Context, j *journal) ([]pawl.Body, erro
 // askToGoOn asks the user whether a turn that repeats itself goes on. The answer may
 // include a message to the model.
 func (s *Stepper) askToGoOn(ctx context.Context, j *journal, what string) ([]pawl.Body, error) {
-	answer, err := toolSession{s, j}.ask(ctx, "", pawl.Ask{Kind: pawl.AskLoop, Text: what, Timeout: j.settings().AskTimeout})
+	answer, err := toolSession{s, j}.ask(ctx, "", pawl.Ask{Kind: pawl.AskLoop, Title: "Continue?", Text: what, Timeout: j.settings().AskTimeout})
 	if err != nil {
 		return nil, err
 	}

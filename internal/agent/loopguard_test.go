@@ -162,7 +162,7 @@ func TestAskedToGoOn(t *testing.T) {
 			w.mustTurn(tt.reason)
 			check(t, tt.loopMessages, w.loopMessages())
 			check(t, tt.calls, len(w.results()))
-			check(t, []pawl.Body{pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: report, Timeout: 1}}}, w.bodies(pawl.Asked{}))
+			check(t, []pawl.Body{pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Title: "Continue?", Text: report, Timeout: 1}}}, w.bodies(pawl.Asked{}))
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // askPermission asks the user about a call, and returns nil if they allow it.
 func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, subject permission.Call, v permission.Verdict) error {
-	ask, err := permissionAsk(j, permission.Show(subject, v), p.fingerprint(subject), v)
+	ask, err := permissionAsk(j, permission.Prompt(subject, v), p.fingerprint(subject), v)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,9 @@ func (s *Stepper) askPermission(ctx context.Context, j *journal, p plannedCall, 
 	return s.acceptAnswer(ctx, j, p, answer)
 }
 
-// permissionAsk returns a permission prompt with the rules that the verdict offers.
-func permissionAsk(j *journal, text, names string, v permission.Verdict) (pawl.Ask, error) {
-	ask := pawl.Ask{Kind: pawl.AskPermission, Text: text, Names: names, Timeout: j.settings().AskTimeout}
+// permissionAsk completes a permission prompt with the rules that the verdict offers.
+func permissionAsk(j *journal, ask pawl.Ask, names string, v permission.Verdict) (pawl.Ask, error) {
+	ask.Names, ask.Timeout = names, j.settings().AskTimeout
 	for _, rule := range v.Offer {
 		text, err := json.Marshal(rule)
 		if err != nil {

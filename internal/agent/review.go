@@ -15,7 +15,7 @@ import (
 // returns nil if they agree. The wait is part of the call: if Pawl stops meanwhile, the
 // changes are discarded, and the call is not run again.
 func (s *Stepper) askReview(ctx context.Context, j *journal, p plannedCall, subject permission.Call, v permission.Verdict, changes toolapi.Changes) error {
-	ask, err := permissionAsk(j, permission.ShowChanges(subject, v, changes), p.fingerprint(subject)+" changes", v)
+	ask, err := permissionAsk(j, permission.PromptChanges(subject, v, changes), p.fingerprint(subject)+" changes", v)
 	if err != nil {
 		return err
 	}

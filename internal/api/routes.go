@@ -96,6 +96,7 @@ var Routes = []Route{
 		Param{"shared", "boolean", "with owner: also sessions that others share with this user"},
 		Param{"unfinished", "boolean", "only sessions with unfinished work"},
 		Param{"missions", "boolean", "only sessions of missions"},
+		Param{"asking", "boolean", "only sessions with an open question or permission prompt, subagents included"},
 		Param{"before", "date-time", "only sessions updated before this time, for paging"},
 		Param{"limit", "integer", "maximum number of sessions: default 100, at most 1000"}),
 	one[Empty, pawl.Session]("importSession", "POST", "/v1/sessions/import", "Import the conversation of a session that exportSession exported.", ScopeRun,

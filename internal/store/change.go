@@ -18,14 +18,24 @@ type Change struct {
 	Title    *string
 	Prompt   *string // set only while the column is empty
 	Model    *string
+	Agent    *string
+	Mode     *string
+	Last     *string
 	Turns    int
 	TurnOpen *bool
+	TurnAt   *pawl.Seq
+	Ended    *pawl.Reason
+	NoAsks   bool // all earlier asks are closed
+	Asks     int
 	Queued   int
 	Usage    pawl.Usage
 	Mission  *pawl.MissionState
 	Created  *time.Time
 	Updated  *time.Time
 }
+
+// maxLastColumn limits the copy of the last line in the row, in bytes.
+const maxLastColumn = 200
 
 // maxPromptColumn limits the copy of the first prompt in the row, in bytes.
 const maxPromptColumn = 300
@@ -62,7 +72,7 @@ func ChangeOf(events []pawl.Event) Change {
 				text := cutText(b.Parts.Text(), maxPromptColumn)
 				c.Prompt = &text
 			}
-			c.Model = &b.Model
+			c.Model, c.Agent, c.Mode = &b.Model, &b.Agent, &b.Mode
 			c.Queued++
 			if b.Approve != nil {
 				c.Mission = ptr(pawl.MissionWorking)
@@ -70,19 +80,29 @@ func ChangeOf(events []pawl.Event) Change {
 		case pawl.Withdrawn:
 			c.Queued--
 		case pawl.TurnStarted:
-			open := true
-			c.TurnOpen = &open
+			c.TurnOpen, c.TurnAt, c.Ended = ptr(true), &e.Seq, ptr(pawl.Reason(""))
+			c.NoAsks, c.Asks = true, 0
 			c.Turns++
 			c.Queued--
 		case pawl.TurnFinished:
-			open := false
-			c.TurnOpen = &open
+			c.TurnOpen, c.Ended = ptr(false), &b.Reason
+			c.NoAsks, c.Asks = true, 0
 		case pawl.Injected:
 			if b.Prompt != 0 {
 				c.Queued--
 			}
 		case pawl.Replied:
 			c.Usage = c.Usage.Add(b.Usage)
+			if line := lastLine(b.Parts.Text()); line != "" {
+				c.Last = ptr(cutText(line, maxLastColumn))
+			}
+			touched = false
+		case pawl.Asked:
+			c.Asks++
+		case pawl.Answered:
+			c.Asks--
+		case pawl.ModeChanged:
+			c.Mode = &b.Mode
 			touched = false
 		case pawl.MissionStarted, pawl.Planned, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.GateResult:
 			c.Mission = ptr(pawl.MissionWorking)
@@ -90,7 +110,7 @@ func ChangeOf(events []pawl.Event) Change {
 			c.Mission = ptr(pawl.MissionSealed)
 		case pawl.Blocked:
 			c.Mission = ptr(cmp.Or(b.State, pawl.MissionBlocked))
-		case pawl.CriteriaSet, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.Asked, pawl.Answered, pawl.TodosSet, pawl.ModeChanged, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
+		case pawl.CriteriaSet, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.TodosSet, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
 			touched = false
 		}
 		if touched {
@@ -106,6 +126,12 @@ func set[T any](dst, src *T) {
 	if src != nil {
 		*dst = *src
 	}
+}
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // cutText returns the longest prefix of at most n bytes that is valid UTF-8.
@@ -127,8 +153,17 @@ func (c Change) Apply(s *pawl.Session) {
 		set(&s.Prompt, c.Prompt)
 	}
 	set(&s.Model, c.Model)
+	set(&s.Agent, c.Agent)
+	set(&s.Mode, c.Mode)
+	set(&s.Last, c.Last)
 	s.Turns += c.Turns
 	set(&s.TurnOpen, c.TurnOpen)
+	set(&s.TurnAt, c.TurnAt)
+	set(&s.Ended, c.Ended)
+	if c.NoAsks {
+		s.Asks = 0
+	}
+	s.Asks += c.Asks
 	s.Queued += c.Queued
 	s.Usage = s.Usage.Add(c.Usage)
 	set(&s.Mission, c.Mission)

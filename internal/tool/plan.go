@@ -50,7 +50,7 @@ func runPlanExit(ctx context.Context, call toolapi.Call, in planExitInput) (pawl
 		q.Options = append(q.Options, a.Option)
 	}
 	answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{
-		Kind: pawl.AskPlan, Text: in.Plan, Questions: []pawl.Question{q}, // no timeout: reading a plan can take long
+		Kind: pawl.AskPlan, Title: "Begin with this plan?", Text: in.Plan, Questions: []pawl.Question{q}, // no timeout: reading a plan can take long
 	})
 	if err != nil {
 		return pawl.Result{}, err

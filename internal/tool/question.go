@@ -40,7 +40,7 @@ func Question() toolapi.Tool {
 		access:      func(_ toolapi.Call, in questionInput) ([]pawl.Access, error) { return nil, in.check() },
 		run: func(ctx context.Context, call toolapi.Call, in questionInput) (pawl.Result, error) {
 			questions := in.questions()
-			answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Questions: questions, Timeout: QuestionTimeout})
+			answer, err := call.Caller.Ask(ctx, call.ID, pawl.Ask{Kind: pawl.AskQuestion, Title: questions[0].Question, Questions: questions, Timeout: QuestionTimeout})
 			if err != nil {
 				return pawl.Result{}, err
 			}

@@ -81,7 +81,7 @@ func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pa
 func (t *Transcript) asked(c *Change, e pawl.Event, b pawl.Asked) {
 	id := eventID(KindAsk, e)
 	t.asks[e.Seq] = id
-	t.put(c, Item{ID: id, Kind: KindAsk, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Ask: &Ask{Seq: e.Seq, Call: b.Call, Ask: b.Ask}})
+	t.put(c, askItem(id, e, b))
 	t.edit(c, CallID(b.Call), func(it *Item) { it.Call.Ask = id })
 }
 

@@ -69,7 +69,7 @@ type Item struct {
 	Steered  bool          `json:"steered,omitempty"` // a prompt that the model reads during a turn
 	Queued   bool          `json:"queued,omitempty"`  // a waiting prompt that starts another turn
 	Took     time.Duration `json:"took,omitempty"`    // how long reasoning, a call or a turn took
-	Until    time.Time     `json:"until,omitzero"`    // of a note about a retry: when it happens
+	Until    time.Time     `json:"until,omitzero"`    // of a note about a retry: when it happens; of an ask: when it expires
 	Call     *Call         `json:"call,omitempty"`
 	Ask      *Ask          `json:"ask,omitempty"`
 	Subagent *pawl.Spawned `json:"subagent,omitempty"`
@@ -97,7 +97,15 @@ type Ask struct {
 	Seq  pawl.Seq    `json:"seq"` // the Asked event, which answers refer to
 	Call pawl.CallID `json:"call,omitempty"`
 	pawl.Ask
-	Answer *pawl.Answer `json:"answer,omitempty"`
+	Choices []Choice     `json:"choices,omitempty"` // answers to offer; the user can also write one
+	Answer  *pawl.Answer `json:"answer,omitempty"`
+}
+
+// Choice is an answer that front ends offer.
+type Choice struct {
+	Name   string      `json:"name"` // allow, always, deny, continue, stop, or an option of the question
+	Label  string      `json:"label"`
+	Answer pawl.Answer `json:"answer"`
 }
 
 // End is the end of a turn.

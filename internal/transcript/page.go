@@ -36,7 +36,7 @@ func (it Item) short() Item {
 	it.Files = it.names(it.Files)
 	if it.Ask != nil {
 		ask := *it.Ask
-		ask.Text = it.cut(ask.Text, maxText)
+		ask.Text, ask.Diff, ask.Command = it.cut(ask.Text, maxText), it.cut(ask.Diff, maxText), it.cut(ask.Command, maxText)
 		it.Ask = &ask
 	}
 	if it.Call == nil {

@@ -285,19 +285,13 @@ func (r *request) owner() *pawl.User {
 
 func (r *request) filter() (f pawl.Filter, err error) {
 	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner()}
-	if text := r.query.Get("shared"); text != "" {
-		if f.Shared, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "shared must be true or false")
+	for name, value := range map[string]*bool{"shared": &f.Shared, "unfinished": &f.Unfinished, "missions": &f.Missions, "asking": &f.Asking} {
+		text := r.query.Get(name)
+		if text == "" {
+			continue
 		}
-	}
-	if text := r.query.Get("unfinished"); text != "" {
-		if f.Unfinished, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "unfinished must be true or false")
-		}
-	}
-	if text := r.query.Get("missions"); text != "" {
-		if f.Missions, err = strconv.ParseBool(text); err != nil {
-			return f, fault.New(pawl.ErrInvalid, "missions must be true or false")
+		if *value, err = strconv.ParseBool(text); err != nil {
+			return f, fault.New(pawl.ErrInvalid, "%s must be true or false", name)
 		}
 	}
 	if f.Limit, err = r.limit(); err != nil {

@@ -100,11 +100,15 @@ const maxWhat = 120
 
 // describe returns the finding on one line.
 func (f Finding) describe() string {
-	what := []rune(f.What())
-	if len(what) > maxWhat {
-		what = append(what[:maxWhat], '…')
+	return cut(f.What()) + ": " + f.Why
+}
+
+// cut returns at most maxWhat characters of a text.
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxWhat {
+		return string(runes[:maxWhat]) + "…"
 	}
-	return string(what) + ": " + f.Why
+	return text
 }
 
 // What returns the subject of the finding on one line, sanitized.

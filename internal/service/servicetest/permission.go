@@ -99,7 +99,7 @@ func testPermission(b *testEnv) {
 	seq, ask := b.permission(id, 1)
 	c := touching("touch a")
 	check(b, pawl.Ask{
-		Kind:  pawl.AskPermission,
+		Kind: pawl.AskPermission, Title: "Run command", Command: "touch a", Risk: "medium", Reason: ask.Reason,
 		Text:  permission.Show(c, permission.Decide(permission.Policy{Mode: permission.ModeAsk, Sandboxed: true, Dir: b.dir}, c)),
 		Offer: []json.RawMessage{[]byte(`{"tool":"bash","pattern":"touch a","decision":"allow"}`)},
 		Names: permission.Fingerprint(c),

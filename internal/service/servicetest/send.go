@@ -36,7 +36,7 @@ func testSend(b *testEnv) {
 	}, b.conversation(id))
 	row := b.get(id)
 	check(b, pawl.Session{
-		ID: id, Dir: b.dir, Prompt: "write a.txt", Model: model, Head: row.Head, Turns: 2,
+		ID: id, Dir: b.dir, Prompt: "write a.txt", Model: model, Head: row.Head, Turns: 2, TurnAt: row.TurnAt, Ended: pawl.ReasonEndTurn, Last: "Again.",
 		Usage: pawl.Usage{Input: 30, Output: 10, Cost: 15}, Created: row.Created, Updated: row.Updated,
 	}, row)
 }

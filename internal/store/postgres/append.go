@@ -23,8 +23,10 @@ import (
 // usage.
 const (
 	createSession = `INSERT INTO sessions (id, head, input, output, reasoning, cache_read, cache_write, cost,
-			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, mission, parent, dir, created, owner)
-		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
+			updated, turns, turn_open, queued, model, title, title_words, prompt, prompt_words, shared, mission,
+			agent, mode, last, turn_at, ended, asks, parent, dir, created, owner)
+		VALUES ($1, $3, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30,
+			CASE WHEN $31 THEN 0 ELSE 0 END + $32, $33, $34, $35, $36) -- as in changeSession
 		ON CONFLICT DO NOTHING`
 
 	changeSession = `UPDATE sessions SET head = $3, input = input + $9, output = output + $10, reasoning = reasoning + $11,
@@ -34,7 +36,9 @@ const (
 			title = coalesce($20, title), title_words = coalesce($21, title_words),
 			prompt = CASE prompt WHEN '' THEN coalesce($22, prompt) ELSE prompt END,
 			prompt_words = CASE prompt WHEN '' THEN coalesce($23, prompt_words) ELSE prompt_words END,
-			shared = coalesce($24, shared), mission = coalesce($25, mission)
+			shared = coalesce($24, shared), mission = coalesce($25, mission),
+			agent = coalesce($26, agent), mode = coalesce($27, mode), last = coalesce($28, last),
+			turn_at = coalesce($29, turn_at), ended = coalesce($30, ended), asks = CASE WHEN $31 THEN 0 ELSE asks END + $32
 		WHERE id = $1 AND head = $2`
 
 	// For events within a turn, which are nearly all: half the work of changeSession.
@@ -55,8 +59,8 @@ const (
 type statement struct{ one, several, oneReplied, severalReplied string }
 
 var (
-	create  = appending(createSession, 29)
-	change  = appending(changeSession, 25)
+	create  = appending(createSession, 36)
+	change  = appending(changeSession, 32)
 	advance = appending(advanceSession, 8)
 )
 
@@ -103,7 +107,7 @@ type execer interface {
 
 func appendBatch(ctx context.Context, db execer, id pawl.SessionID, after pawl.Seq, batch record.Batch) error {
 	statement, row := rowOf(after, batch.Change)
-	args := append(make([]any, 0, 29+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
+	args := append(make([]any, 0, 36+len(usageTypes)), string(id), int64(after), int64(after)+int64(len(batch.Rows)))
 	if len(batch.Rows) == 1 {
 		r := batch.Rows[0]
 		args = append(args, r.Turn, r.At, string(r.Kind), r.Version, string(r.Data))
@@ -143,6 +147,7 @@ func rowOf(after pawl.Seq, c store.Change) (statement, []any) {
 		return create, append(changes(store.Change{
 			Updated: &s.Updated, Turns: s.Turns, TurnOpen: &s.TurnOpen, Queued: s.Queued, Usage: s.Usage,
 			Model: &s.Model, Title: &s.Title, Prompt: &s.Prompt, Shared: &s.Shared, Mission: &s.Mission,
+			Agent: &s.Agent, Mode: &s.Mode, Last: &s.Last, TurnAt: &s.TurnAt, Ended: &s.Ended, Asks: s.Asks,
 		}), quote(string(s.Parent)), quote(s.Dir), s.Created, quote(string(s.Owner)))
 	case c == store.Change{}:
 		return advance, nil
@@ -151,12 +156,13 @@ func rowOf(after pawl.Seq, c store.Change) (statement, []any) {
 	}
 }
 
-// changes returns a change as $9 to $25; nil leaves a column unchanged.
+// changes returns a change as $9 to $32; nil leaves a column unchanged.
 func changes(c store.Change) []any {
 	return []any{
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		c.Updated, c.Turns, c.TurnOpen, c.Queued, quoted(c.Model), quoted(c.Title), words(c.Title), quoted(c.Prompt), words(c.Prompt),
 		sharedNames(c.Shared), c.Mission,
+		quoted(c.Agent), quoted(c.Mode), quoted(c.Last), (*int64)(c.TurnAt), quoted((*string)(c.Ended)), c.NoAsks, c.Asks,
 	}
 }
 

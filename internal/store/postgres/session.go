@@ -14,7 +14,8 @@ import (
 )
 
 const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
-	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated FROM sessions `
+	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated,
+	agent, mode, last, turn_at, ended, asks FROM sessions `
 
 // scanSession reads a row of selectSession.
 func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
@@ -22,12 +23,13 @@ func scanSession(row pgx.CollectableRow) (pawl.Session, error) {
 	var shared []string
 	u := &s.Usage
 	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &s.Created, &s.Updated)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &s.Created, &s.Updated,
+		&s.Agent, &s.Mode, &s.Last, &s.TurnAt, &s.Ended, &s.Asks)
 	for _, u := range shared {
 		unquote(&u)
 		s.Shared = append(s.Shared, pawl.User(u))
 	}
-	unquote((*string)(&s.Parent), (*string)(&s.Owner), &s.Dir, &s.Title, &s.Prompt, &s.Model)
+	unquote((*string)(&s.Parent), (*string)(&s.Owner), &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Agent, &s.Mode, &s.Last, (*string)(&s.Ended))
 	s.Created, s.Updated = s.Created.UTC(), s.Updated.UTC()
 	return s, err
 }
@@ -64,7 +66,11 @@ func list(f pawl.Filter) (query string, args []any) {
 		args = append(args, value)
 		where = append(where, fmt.Sprintf(condition, len(args)))
 	}
-	pick("parent = $%d", quote(string(f.Parent)))
+	if f.Asking {
+		where = append(where, "asks > 0")
+	} else {
+		pick("parent = $%d", quote(string(f.Parent)))
+	}
 	if f.Dir != "" {
 		pick("dir = $%d", quote(f.Dir))
 	}

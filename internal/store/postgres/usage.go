@@ -82,7 +82,7 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	if f.Dir != "" {
 		root("dir", quote(f.Dir))
 	}
-	query = `SELECT session_id, parent, day, u.model, agent, replies,
+	query = `SELECT session_id, parent, day, u.model, u.agent, replies,
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
 		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= $1`
 	if len(roots) > 0 {
@@ -96,7 +96,7 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 		args = append(args, quote(string(*f.Owner)))
 		query += fmt.Sprintf(" AND s.owner = $%d", len(args))
 	}
-	return query + " ORDER BY day, session_id, u.model, agent", args
+	return query + " ORDER BY day, session_id, u.model, u.agent", args
 }
 
 // sumSubagents takes an array of ids. UNION instead of UNION ALL ends cycles. Sums of

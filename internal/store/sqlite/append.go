@@ -19,8 +19,9 @@ import (
 // an index entry whenever one of its columns is assigned.
 const (
 	createSession = `INSERT INTO sessions (id, parent, owner, shared, dir, title, title_words, prompt, prompt_words, model,
-		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, mission, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		head, turns, turn_open, queued, input, output, reasoning, cache_read, cache_write, cost, mission, created, updated,
+		agent, mode, last, turn_at, ended, asks)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`
 
 	changeSession = `UPDATE sessions SET
@@ -28,11 +29,12 @@ const (
 		prompt = iif(prompt = '', coalesce(?, prompt), prompt),
 		prompt_words = iif(prompt = '', coalesce(?, prompt_words), prompt_words),
 		model = coalesce(?, model), turns = turns + ?, turn_open = coalesce(?, turn_open), queued = queued + ?,
-		mission = coalesce(?, mission), updated = coalesce(?, updated),` + advance
+		mission = coalesce(?, mission), updated = coalesce(?, updated), agent = coalesce(?, agent), mode = coalesce(?, mode),
+		turn_at = coalesce(?, turn_at), ended = coalesce(?, ended), asks = iif(?, 0, asks) + ?,` + advance
 
 	advanceSession = `UPDATE sessions SET ` + advance
 
-	advance = ` input = input + ?, output = output + ?, reasoning = reasoning + ?, cache_read = cache_read + ?,
+	advance = ` last = coalesce(?, last), input = input + ?, output = output + ?, reasoning = reasoning + ?, cache_read = cache_read + ?,
 		cache_write = cache_write + ?, cost = cost + ?, head = ? WHERE id = ? AND head = ?`
 
 	// Add to an existing row.
@@ -105,9 +107,9 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 		}
 		return w.create.ExecContext(ctx, columns...)
 	}
-	tail := []any{c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
+	tail := []any{c.Last, c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, int64(c.Usage.Cost),
 		int64(head), string(id), int64(after)}
-	if c == (store.Change{Usage: c.Usage}) {
+	if c == (store.Change{Usage: c.Usage, Last: c.Last}) {
 		return w.advance.ExecContext(ctx, tail...)
 	}
 	var updated *int64
@@ -119,7 +121,8 @@ func (w *writer) moveSession(ctx context.Context, id pawl.SessionID, after pawl.
 		return nil, err
 	}
 	return w.change.ExecContext(ctx, append([]any{
-		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, c.Mission, updated}, tail...)...)
+		shared, c.Title, words(c.Title), c.Prompt, words(c.Prompt), c.Model, c.Turns, c.TurnOpen, c.Queued, c.Mission, updated,
+		c.Agent, c.Mode, (*int64)(c.TurnAt), c.Ended, c.NoAsks, c.Asks}, tail...)...)
 }
 
 // words returns the search words of a text as its column holds them; nil for nil.

@@ -14,7 +14,8 @@ import (
 )
 
 const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
-	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated FROM sessions `
+	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated,
+	agent, mode, last, turn_at, ended, asks FROM sessions `
 
 // columnsOf returns the values of createSession.
 func columnsOf(s pawl.Session) ([]any, error) {
@@ -25,7 +26,8 @@ func columnsOf(s pawl.Session) ([]any, error) {
 	u := s.Usage
 	return []any{string(s.ID), string(s.Parent), string(s.Owner), *shared, s.Dir, s.Title, *words(&s.Title), s.Prompt, *words(&s.Prompt), s.Model,
 		int64(s.Head), s.Turns, s.TurnOpen, s.Queued, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, int64(u.Cost),
-		string(s.Mission), s.Created.UnixMicro(), s.Updated.UnixMicro()}, nil
+		string(s.Mission), s.Created.UnixMicro(), s.Updated.UnixMicro(),
+		s.Agent, s.Mode, s.Last, int64(s.TurnAt), string(s.Ended), s.Asks}, nil
 }
 
 // sharedText returns the users as their column holds them, a JSON array; nil for nil.
@@ -44,7 +46,8 @@ func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
 	var shared []byte
 	u := &s.Usage
 	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &created, &updated)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &created, &updated,
+		&s.Agent, &s.Mode, &s.Last, &s.TurnAt, &s.Ended, &s.Asks)
 	if err == nil && string(shared) != "[]" {
 		err = json.Unmarshal(shared, &s.Shared)
 	}
@@ -96,11 +99,15 @@ func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, er
 
 // list returns the query for a filter.
 func list(f pawl.Filter) (query string, args []any) {
-	where := []string{"parent = ?"}
-	args = []any{string(f.Parent)}
+	var where []string
 	pick := func(condition string, values ...any) {
 		where = append(where, condition)
 		args = append(args, values...)
+	}
+	if f.Asking {
+		pick("asks > 0")
+	} else {
+		pick("parent = ?", string(f.Parent))
 	}
 	if f.Dir != "" {
 		pick("dir = ?", f.Dir)

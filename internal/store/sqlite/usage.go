@@ -51,7 +51,7 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	if f.Dir != "" {
 		roots, args = append(roots, "dir = ?"), append(args, f.Dir)
 	}
-	query = `SELECT session_id, parent, day, u.model, agent, replies,
+	query = `SELECT session_id, parent, day, u.model, u.agent, replies,
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cost
 		FROM usage_days u JOIN sessions s ON s.id = session_id WHERE day >= ?`
 	if len(roots) > 0 {
@@ -65,7 +65,7 @@ func sums(f pawl.UsageFilter, since string) (query string, args []any) {
 	if f.Owner != nil {
 		query, args = query+" AND s.owner = ?", append(args, string(*f.Owner))
 	}
-	return query + " ORDER BY day, session_id, u.model, agent", args
+	return query + " ORDER BY day, session_id, u.model, u.agent", args
 }
 
 // sumSubagents takes a JSON array of ids. UNION instead of UNION ALL ends cycles.

@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"lists are ordered and bounded", listOrder},
 		{"lists by folder, parent and state", listFilters},
 		{"lists by mission", listMissions},
+		{"lists by ask", listAsking},
 		{"lists by owner and by who may read", listOwners},
 		{"lists have limits", listLimits},
 		{"search by the beginnings of words", search},

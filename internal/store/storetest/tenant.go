@@ -72,7 +72,7 @@ var storeTries = map[string]try{
 		all := [][]pawl.Session{}
 		for _, f := range []pawl.Filter{
 			{}, {Parent: x.session}, {Dir: "/w"}, {Query: "secret"}, {Owner: named("ada"), Shared: true},
-			{Owner: named("bob"), Shared: true}, {Unfinished: true}, {Missions: true},
+			{Owner: named("bob"), Shared: true}, {Unfinished: true}, {Missions: true}, {Asking: true},
 		} {
 			got, err := s.Sessions(ctx, f)
 			if err != nil {
