@@ -84,17 +84,6 @@ var turnEnds = map[pawl.Reason]*fault.Error{
 	pawl.ReasonError:            fault.New(nil, "the turn failed"),
 }
 
-// ReasonText describes why a turn ended.
-func ReasonText(r pawl.Reason) string {
-	if r == pawl.ReasonEndTurn {
-		return "done"
-	}
-	if end := turnEnds[r]; end != nil {
-		return end.Error()
-	}
-	return string(r)
-}
-
 // UsageError returns err as a usage error. Unless err has a hint, the hint is to run cmd with --help.
 func UsageError(cmd *cobra.Command, err error) error {
 	if fault.HintOf(err) == "" {

@@ -62,7 +62,7 @@ func TestLongSession(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", session.Usage, want)
 	}
 	shown := b.Must(t, "session", "show", string(session.ID)).Stdout
-	for _, want := range []string{"step 1\n", "step 199\n", "the end\n", "done, 200 steps"} {
+	for _, want := range []string{"step 1\n", "step 199\n", "the end\n", "Done (200 steps, "} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("session show has no %q", want)
 		}
