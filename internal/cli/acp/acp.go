@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/cli/auth"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/frontend/acp"
@@ -25,7 +25,10 @@ import (
 )
 
 // acpFlags are the flags of 'pawl acp'.
-type acpFlags struct{ turn.SettingsFlags }
+type acpFlags struct {
+	turn.SettingsFlags
+	login bool
+}
 
 // Command returns 'pawl acp'.
 func Command() *cobra.Command {
@@ -41,9 +44,15 @@ loads the session again, or with 'pawl resume'.`,
 		Example: `  pawl acp
   pawl acp --model sonnet --mode ask`,
 		Args: cli.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.login {
+				return login(cmd)
+			}
+			return f.run(cmd)
+		},
 	}
 	f.Add(cmd)
+	cmd.Flags().BoolVar(&f.login, "login", false, "save an API key in this terminal, then exit (editors use it)")
 	return cmd
 }
 
@@ -60,24 +69,32 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer a.Close()
+	models, err := app.NewModels()
+	if err != nil {
+		return err
+	}
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); ok && cli.IsTerminal(file) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "pawl: this command is meant to be started by an editor (see docs/how-to/editors.md). Press Ctrl-C to exit.")
 	}
 	return acp.Serve(ctx, acp.Config{
 		Service: a, Version: app.Version, Settings: settings, Log: cmd.ErrOrStderr(),
-		Model: turn.DefaultModel, Models: modelsToChoose, Mask: maskKnown,
+		Model: turn.DefaultModel, Mask: maskKnown, Login: []string{"--login"},
+		Window: func(ref string) int64 {
+			w, err := models.Window(ref)
+			if err != nil { // the model is not in the catalog any more
+				return 0
+			}
+			return int64(w.Context)
+		},
 		Mode: func(ctx context.Context, dir string, s pawl.Settings) (string, error) {
 			policy, err := a.Policy.Policy(ctx, "", dir, s)
 			return string(policy.Mode), err
 		},
 		Commands: func(ctx context.Context, dir string) ([]acp.Command, error) { return f.commands(ctx, a, dir) },
-		Expand: func(ctx context.Context, dir string, p *pawl.Prompt) (notes []string, err error) {
-			*p, notes, err = a.Expand(ctx, dir, *p)
-			return notes, err
-		},
-		Notes:   func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
-		Buffers: a.Buffers.Set,
+		Agents:   func(ctx context.Context, dir string) ([]acp.Agent, error) { return f.agents(ctx, a, dir) },
+		Notes:    func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
+		Buffers:  a.Buffers.Set,
 		Servers: func(ctx context.Context, id pawl.SessionID, dir string, servers []acp.Server) []string {
 			return a.MCP.UseEditorServers(ctx, id, dir, f.Trust, editorServers(servers))
 		},
@@ -109,19 +126,6 @@ func (show showFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// modelsToChoose returns the models whose provider has an API key.
-func modelsToChoose(ctx context.Context) ([]acp.Model, error) {
-	found, err := auth.AvailableModels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []acp.Model
-	for _, m := range found {
-		list = append(list, acp.Model{Ref: m.Ref, Name: m.Name})
-	}
-	return list, nil
-}
-
 // notes returns notes about project configuration that is not in effect because dir is not trusted.
 func (f *acpFlags) notes(ctx context.Context, a *app.App, dir string) []string {
 	var b bytes.Buffer
@@ -151,6 +155,40 @@ func (f *acpFlags) commands(ctx context.Context, a *app.App, dir string) ([]acp.
 	var list []acp.Command
 	for _, c := range found.Commands.Commands {
 		list = append(list, acp.Command{Name: sanitize.Line(c.Name), Description: sanitize.Line(c.Description), Hint: sanitize.Line(c.Hint)})
+	}
+	return list, nil
+}
+
+// agents returns the agents of a directory: the built-in ones and those that were found.
+func (f *acpFlags) agents(ctx context.Context, a *app.App, dir string) ([]acp.Agent, error) {
+	project, err := a.Look(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	about := map[string]string{}
+	for _, g := range project.Agents {
+		about[g.Name] = g.Description
+	}
+	var list []acp.Agent
+	for _, name := range agent.Offered() {
+		def, err := agent.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		mode := "primary"
+		if def.Subagent {
+			mode = "subagent"
+		}
+		list = append(list, acp.Agent{Name: name, Description: about[name], Mode: mode, Native: true})
+	}
+	found, err := f.found(ctx, a, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range found.Agents.Agents {
+		list = append(list, acp.Agent{
+			Name: sanitize.Line(g.Name), Description: sanitize.Line(g.Description), Mode: g.Mode, Hidden: g.Hidden, Color: sanitize.Line(g.Color), Model: sanitize.Line(g.Model),
+		})
 	}
 	return list, nil
 }

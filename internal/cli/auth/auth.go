@@ -94,25 +94,30 @@ is never an argument, because other users of the machine could see it.`,
   pass show anthropic | pawl auth login anthropic`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
-				key, err := readKey(cmd, p)
-				if err != nil {
-					return err
-				}
-				save := keys.Save
-				if inFile {
-					save = keys.SaveInFile
-				}
-				saved, err := save(p.ID, key)
-				if err != nil {
-					return err
-				}
-				return reportLogin(cmd.ErrOrStderr(), p, keys, saved)
-			})
+			return Login(cmd, args[0], inFile)
 		},
 	}
 	cmd.Flags().BoolVar(&inFile, "file", false, "save the key in keys.json instead of the keyring")
 	return cmd
+}
+
+// Login reads a provider's API key and saves it, in keys.json if inFile is set.
+func Login(cmd *cobra.Command, provider string, inFile bool) error {
+	return withProvider(cmd, provider, func(p catalog.Provider, keys *auth.Keys) error {
+		key, err := readKey(cmd, p)
+		if err != nil {
+			return err
+		}
+		save := keys.Save
+		if inFile {
+			save = keys.SaveInFile
+		}
+		saved, err := save(p.ID, key)
+		if err != nil {
+			return err
+		}
+		return reportLogin(cmd.ErrOrStderr(), p, keys, saved)
+	})
 }
 
 // reportLogin prints where the key is stored, and a note if another key takes precedence.

@@ -78,16 +78,6 @@ func (f *modelsFlags) run(cmd *cobra.Command, words []string) error {
 	return printModels(cmd.OutOrStdout(), models)
 }
 
-// AvailableModels returns the models whose provider has an API key.
-func AvailableModels(ctx context.Context) ([]catalog.Model, error) {
-	c, keys, err := app.CatalogAndKeys()
-	if err != nil {
-		return nil, err
-	}
-	f := modelsFlags{available: true}
-	return f.choose(ctx, c, keys)
-}
-
 // choose returns the models selected by the flags local and available.
 func (f *modelsFlags) choose(ctx context.Context, c *catalog.Catalog, keys *auth.Keys) ([]catalog.Model, error) {
 	switch {

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 )
 
@@ -27,16 +25,20 @@ type Config struct {
 	// Model returns the model for a new session. Its error says what is missing and
 	// what to do.
 	Model func(ctx context.Context) (string, error)
-	// Models lists the models that can be chosen; nil means none.
-	Models func(ctx context.Context) ([]Model, error)
+	// Window returns the size of a model's context window in tokens, 0 if it is unknown;
+	// a nil func means that all are.
+	Window func(ref string) int64
+	// Agents lists the agents of a directory; a nil func means that they cannot be
+	// chosen.
+	Agents func(ctx context.Context, dir string) ([]Agent, error)
+	// Login are the arguments that make the command that the editor runs a login in a
+	// terminal; nil means that there is no such login.
+	Login []string
 	// Mode returns the permission mode that applies in a directory with these
 	// settings.
 	Mode func(ctx context.Context, dir string, s pawl.Settings) (string, error)
 	// Commands lists the slash commands of a directory; nil means none.
 	Commands func(ctx context.Context, dir string) ([]Command, error)
-	// Expand replaces the slash command that a prompt begins with; nil leaves prompts
-	// as they are.
-	Expand Expand
 	// Notes returns notes about a directory that the user should see.
 	Notes func(ctx context.Context, dir string) []string
 	// Buffers registers the editor's open files of a session; nil unregisters them. A
@@ -51,27 +53,12 @@ type Config struct {
 	Log io.Writer
 }
 
-// Expand changes a prompt of a session in dir. It returns notes for the user.
-type Expand func(ctx context.Context, dir string, p *pawl.Prompt) (notes []string, err error)
-
 // Mask returns a function that takes text in pieces and passes it to show with secrets
 // masked. It buffers what could be the beginning of a secret.
 type Mask func(show func(text string)) func(text string)
 
-// Model is a model that can be chosen.
-type Model struct{ Ref, Name string }
-
 // Command is a slash command.
 type Command struct{ Name, Description, Hint string }
-
-// modes are the permission modes that can be chosen.
-var modes = []struct{ id, name, about string }{
-	{"plan", "Plan", "Read and plan, change nothing"},
-	{"ask", "Ask", "Ask before every change and command"},
-	{"guard", "Guard", "Work in the sandbox, ask before leaving it"},
-	{"auto", "Auto", "Work in the sandbox, deny everything outside it"},
-	{"yolo", "Yolo", "Allow everything, without a sandbox"},
-}
 
 // agent implements the agent's side of the protocol, apart from the SDK's types.
 type agent struct {
@@ -96,65 +83,81 @@ func newAgent(c Config) *agent {
 	return &agent{Config: c, sessions: map[pawl.SessionID]*session{}}
 }
 
-// sessionSettings are the mode and the models of a session.
-type sessionSettings struct {
-	mode, model string
-	models      []Model
+// setup is what the editor says about a session that it opens.
+type setup struct {
+	dir     string   // the working directory
+	more    []string // further project directories
+	servers []Server
 }
 
-// checkDir checks the working directory of a session.
-func checkDir(dir string, more []string) (string, error) {
-	if !filepath.IsAbs(dir) {
-		return "", fault.New(pawl.ErrInvalid, "the directory %q is not absolute", dir).Hint("Open a directory in the editor.")
+// check checks the directories.
+func (u *setup) check() error {
+	for i, dir := range append([]string{u.dir}, u.more...) {
+		if !filepath.IsAbs(dir) {
+			return fault.New(pawl.ErrInvalid, "the directory %q is not absolute", dir).Hint("Open a directory in the editor.")
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fault.New(pawl.ErrInvalid, "%s is not a directory", dir).Hint("Open an existing directory in the editor.")
+		}
+		if i == 0 {
+			u.dir = filepath.Clean(dir)
+			continue
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return err
+		}
+		u.more[i-1] = real
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fault.New(pawl.ErrInvalid, "%s is not a directory", dir).Hint("Open an existing directory in the editor.")
+	return nil
+}
+
+// settings returns the settings of the prompts of a session.
+func (a *agent) settings(u setup) pawl.Settings {
+	settings := a.Settings
+	for _, dir := range u.more {
+		if !slices.Contains(settings.AddDirs, dir) {
+			settings.AddDirs = append(slices.Clip(settings.AddDirs), dir)
+		}
 	}
-	if len(more) > 0 {
-		return "", fault.New(pawl.ErrInvalid, "a session has one working directory, but %d were given", len(more)+1).Hint("Open one directory only.")
-	}
-	return filepath.Clean(dir), nil
+	return settings
 }
 
 // createSession creates a session. Its events are followed only when the editor knows
 // its id.
-func (a *agent) createSession(ctx context.Context, dir string, servers []Server) (*session, sessionSettings, error) {
-	model := a.Settings.Model
+func (a *agent) createSession(ctx context.Context, u setup) (*session, error) {
+	if err := u.check(); err != nil {
+		return nil, err
+	}
+	settings := a.settings(u)
+	model := settings.Model
 	if model == "" {
 		var err error
 		if model, err = a.Model(ctx); err != nil {
-			return nil, sessionSettings{}, err
+			return nil, loginError{err}
 		}
 	}
-	c, err := a.sessionSettings(ctx, dir, a.Settings, model)
-	if err != nil {
-		return nil, sessionSettings{}, err
+	if _, err := a.Mode(ctx, u.dir, settings); err != nil {
+		return nil, err
 	}
-	row, err := a.Service.Create(ctx, pawl.NewSession{Dir: dir})
+	row, err := a.Service.Create(ctx, pawl.NewSession{Dir: u.dir})
 	if err != nil {
-		return nil, sessionSettings{}, err
+		return nil, err
 	}
-	s := a.openSession(row, a.Settings)
-	s.model, s.notes = model, append(a.useServers(ctx, row, servers), a.notes(ctx, dir)...)
-	return s, c, nil
+	s := a.openSession(row, settings)
+	s.model = model
+	a.provide(ctx, s, u)
+	return s, nil
 }
 
-// sessionSettings returns the mode and the models for a session in a directory.
-func (a *agent) sessionSettings(ctx context.Context, dir string, settings pawl.Settings, model string) (c sessionSettings, err error) {
-	c.model = model
-	if c.mode, err = a.Mode(ctx, dir, settings); err != nil {
-		return c, err
-	}
-	if a.Models == nil {
-		return c, nil
-	}
-	if c.models, err = a.Models(ctx); err != nil {
-		return c, err
-	}
-	if !slices.ContainsFunc(c.models, func(m Model) bool { return m.Ref == model }) {
-		c.models = append([]Model{{Ref: model, Name: model}}, c.models...)
-	}
-	return c, nil
+// loginError means that the user has to log in first.
+type loginError struct{ error }
+
+func (e loginError) Unwrap() error { return e.error }
+
+// provide makes what the editor provides available to a session.
+func (a *agent) provide(ctx context.Context, s *session, u setup) {
+	s.notes = append(a.useServers(ctx, s.id, s.dir, u.servers), a.notes(ctx, s.dir)...)
 }
 
 func (a *agent) notes(ctx context.Context, dir string) []string {
@@ -168,8 +171,8 @@ func (a *agent) notes(ctx context.Context, dir string) []string {
 // registration of the same session.
 func (a *agent) openSession(row pawl.Session, settings pawl.Settings) *session {
 	s := &session{
-		id: row.ID, dir: row.Dir, head: row.Head, svc: a.Service, editor: a.editor, mask: a.Mask, running: &a.running,
-		settings: settings, waiters: map[pawl.Seq]*waiter{}, stop: func() {}, followed: make(chan struct{}),
+		id: row.ID, dir: row.Dir, head: row.Head, svc: a.Service, editor: a.editor, mask: a.Mask, window: a.Window, running: &a.running,
+		settings: settings, lastModel: row.Model, waiters: map[pawl.Seq]*waiter{}, stop: func() {}, followed: make(chan struct{}),
 	}
 	s.markFollowed = sync.OnceFunc(func() { close(s.followed) })
 	s.buffers = a.registerBuffers(row.ID)
@@ -177,6 +180,10 @@ func (a *agent) openSession(row pawl.Session, settings pawl.Settings) *session {
 	defer a.mu.Unlock()
 	if before := a.sessions[row.ID]; before != nil {
 		before.stop()
+	}
+	s.options = func(ctx context.Context) ([]configOption, error) {
+		r, err := a.state(ctx, s)
+		return r.ConfigOptions, err
 	}
 	a.sessions[row.ID] = s
 	return s
@@ -215,47 +222,79 @@ func (a *agent) showCommands(ctx context.Context, s *session) {
 	}
 }
 
-// loadSession opens an existing session, replays its events unless quiet, and resumes
-// interrupted work.
-func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, dir string, servers []Server, quiet bool) (sessionSettings, error) {
+// get returns a session that belongs to a directory.
+func (a *agent) get(ctx context.Context, id pawl.SessionID, dir string) (pawl.Session, error) {
 	row, err := a.Service.Get(ctx, id)
 	switch {
 	case errors.Is(err, pawl.ErrNotFound):
-		return sessionSettings{}, fault.New(pawl.ErrNotFound, "session %q not found", id).Hint("Start a new session.")
+		return row, fault.New(pawl.ErrNotFound, "session %q not found", id).Hint("Start a new session.")
 	case err != nil:
-		return sessionSettings{}, fmt.Errorf("load session %q: %w", id, err)
+		return row, fmt.Errorf("load session %q: %w", id, err)
+	case !sameDir(row.Dir, dir):
+		return row, fault.New(pawl.ErrInvalid, "session %s belongs to %s", id, row.Dir).Hint("Open that directory, or start a new session.")
 	}
-	if !sameDir(row.Dir, dir) {
-		return sessionSettings{}, fault.New(pawl.ErrInvalid, "session %s belongs to %s", id, row.Dir).Hint("Open that directory, or start a new session.")
+	return row, nil
+}
+
+// loadSession opens an existing session, replays its items unless quiet, and resumes
+// interrupted work.
+func (a *agent) loadSession(ctx context.Context, id pawl.SessionID, u setup, quiet bool) (*session, error) {
+	if err := u.check(); err != nil {
+		return nil, err
 	}
+	row, err := a.get(ctx, id, u.dir)
+	if err != nil {
+		return nil, err
+	}
+	s, r, err := a.replay(ctx, row, u, quiet)
+	if err != nil {
+		return nil, err
+	}
+	a.showCommands(ctx, s)
+	a.follow(s, r)
+	if row.State() == pawl.StateIdle {
+		return s, nil
+	}
+	if err := a.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// forkSession creates a session with the conversation of another one. Its events are
+// followed only when the editor knows its id.
+func (a *agent) forkSession(ctx context.Context, id pawl.SessionID, u setup) (*session, *renderer, error) {
+	if err := u.check(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := a.get(ctx, id, u.dir); err != nil {
+		return nil, nil, err
+	}
+	row, err := a.Service.Fork(ctx, id, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.replay(ctx, row, u, true)
+}
+
+// replay opens a session with a log and sends its items, unless quiet.
+func (a *agent) replay(ctx context.Context, row pawl.Session, u setup, quiet bool) (*session, *renderer, error) {
 	events, err := history(ctx, a.Service, row)
 	if err != nil {
-		return sessionSettings{}, err
+		return nil, nil, err
 	}
-	settings := a.Settings
+	settings := a.settings(u)
 	if settings.Mode == "" {
 		settings.Mode = a.lastMode(events)
 	}
-	c, err := a.sessionSettings(ctx, row.Dir, settings, cmp.Or(settings.Model, row.Model))
-	if err != nil {
-		return c, err
+	if _, err := a.Mode(ctx, row.Dir, settings); err != nil {
+		return nil, nil, err
 	}
 	s := a.openSession(row, settings)
-	s.notes = append(a.useServers(ctx, row, servers), a.notes(ctx, row.Dir)...)
-	t := newRenderer(s)
-	t.silent = quiet
-	if err := t.replay(ctx, events); err != nil {
-		return c, err
-	}
-	a.showCommands(ctx, s)
-	a.follow(s, t)
-	if row.State() == pawl.StateIdle {
-		return c, nil
-	}
-	if err := a.Service.Resume(ctx, id); err != nil && !errors.Is(err, pawl.ErrBusy) {
-		return c, err
-	}
-	return c, nil
+	a.provide(ctx, s, u)
+	r := newRenderer(s)
+	r.silent = quiet
+	return s, r, r.replay(ctx, events)
 }
 
 // sameDir reports whether two paths name the same directory.
@@ -288,64 +327,6 @@ func history(ctx context.Context, svc pawl.Service, row pawl.Session) ([]pawl.Ev
 	return events, ctx.Err()
 }
 
-// lastMode returns the last mode that the user chose, or "" if none exists or it is
-// not available here.
-func (a *agent) lastMode(events []pawl.Event) string {
-	mode := ""
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case pawl.Prompted:
-			mode = cmp.Or(b.Mode, mode)
-		case pawl.ModeChanged:
-			mode = b.Mode
-		default: // no mode
-		}
-	}
-	if !slices.Contains(a.modes(), mode) {
-		return ""
-	}
-	return mode
-}
-
-// modes returns the ids of the modes that can be chosen.
-func (a *agent) modes() []string {
-	var list []string
-	for _, m := range modes {
-		if m.id != "yolo" || a.Settings.Mode == "yolo" {
-			list = append(list, m.id)
-		}
-	}
-	return list
-}
-
-// setMode sets the permission mode of the next prompt.
-func (a *agent) setMode(id pawl.SessionID, mode string) error {
-	if !slices.Contains(a.modes(), mode) {
-		if mode == "yolo" {
-			return fault.New(pawl.ErrInvalid, "the mode yolo is not enabled").Hint("Start `pawl acp --mode yolo` to enable it.")
-		}
-		return fault.New(pawl.ErrInvalid, "unknown mode %q: use %s", mode, humanize.Join(a.modes(), "or"))
-	}
-	return a.set(id, func(s *pawl.Settings) { s.Mode = mode })
-}
-
-// setModel sets the model of the next prompt. Whether the model exists is checked when
-// the prompt is sent.
-func (a *agent) setModel(id pawl.SessionID, ref string) error {
-	return a.set(id, func(s *pawl.Settings) { s.Model = ref })
-}
-
-func (a *agent) set(id pawl.SessionID, change func(*pawl.Settings)) error {
-	s, err := a.session(id)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(&s.settings)
-	return nil
-}
-
 // session returns an open session.
 func (a *agent) session(id pawl.SessionID) (*session, error) {
 	a.mu.Lock()
@@ -370,6 +351,19 @@ func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	defer a.mu.Unlock()
 	s.stop()
 	delete(a.sessions, id)
+	return nil
+}
+
+// deleteSession deletes a session. One that does not exist is not an error.
+func (a *agent) deleteSession(ctx context.Context, id pawl.SessionID) error {
+	if _, err := a.session(id); err == nil {
+		if err := a.closeSession(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := a.Service.Delete(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
+		return err
+	}
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (a *asks) callFor(it transcript.Item) call {
 		shown = newCall(a.dir, about)
 	}
 	if !ok || a.origin != "" {
-		shown.id = fmt.Sprintf("ask-%s-%d", a.of, it.Ask.Seq)
+		shown.derived, shown.id = true, fmt.Sprintf("ask-%s-%d", a.of, it.Ask.Seq)
 	}
 	if a.origin != "" {
 		shown.title = line(a.origin + ": " + shown.title)
@@ -146,9 +146,13 @@ func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (paw
 			{"yes", "Continue", "allow_once"}, {"no", "Stop the turn", "reject_once"},
 		}})
 		return pawl.Answer{Outcome: outcome(chosen == "yes")}, err
-	default:
-		return s.questions(ctx, toolCall, ask)
+	case pawl.AskQuestion:
+		if s.editor.forms() {
+			return s.fillForm(ctx, toolCall, ask)
+		}
+	case pawl.AskPlan:
 	}
+	return s.questions(ctx, toolCall, ask)
 }
 
 func outcome(yes bool) pawl.Outcome {
@@ -211,8 +215,8 @@ func rules(ask pawl.Ask) string {
 // noOptions is the message to the model for a question without options.
 const noOptions = "(from pawl: the editor shows only questions with options; ask with options, or decide yourself and say what you assumed)"
 
-// questions presents the questions one after the other. Editors support options only,
-// no free text.
+// questions presents the questions one after the other, with their options, to an
+// editor that does not support forms.
 func (s *session) questions(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	for _, q := range ask.Questions {
 		if len(q.Options) == 0 {

@@ -19,6 +19,10 @@ type editor interface {
 	read(ctx context.Context, id pawl.SessionID, path string, lines int) (string, error)
 	// reads reports whether the editor supports read.
 	reads() bool
+	// fill asks the user to fill in a form. It returns nil if they do not.
+	fill(ctx context.Context, id pawl.SessionID, f form) (map[string]any, error)
+	// forms reports whether the editor supports fill.
+	forms() bool
 }
 
 // update is a session/update notification.
@@ -50,8 +54,13 @@ type (
 )
 
 type (
-	planUpdated     struct{ todos []pawl.Todo }
-	modeSet         struct{ mode string }
+	planUpdated    struct{ todos []pawl.Todo }
+	modeSet        struct{ mode string }
+	optionsUpdated struct{ options []configOption }
+	usageUpdated   struct {
+		used, size int64
+		cost       pawl.Money
+	}
 	titleUpdated    struct{ title string }
 	commandsUpdated struct{ commands []Command }
 )
@@ -61,12 +70,15 @@ func (callStarted) isUpdate()     {}
 func (callUpdated) isUpdate()     {}
 func (planUpdated) isUpdate()     {}
 func (modeSet) isUpdate()         {}
+func (optionsUpdated) isUpdate()  {}
+func (usageUpdated) isUpdate()    {}
 func (titleUpdated) isUpdate()    {}
 func (commandsUpdated) isUpdate() {}
 
 // call is a tool call as an editor shows it.
 type call struct {
 	id        string
+	derived   bool // the id is made up: the editor does not know the call
 	title     string
 	kind      string // read, edit, search, execute, think, fetch, switch_mode, other
 	status    string // pending, in_progress, completed, failed

@@ -22,8 +22,9 @@ type renderer struct {
 	streams   map[transcript.Kind]*textStream // of the reply that is streamed
 	calls     map[string]string               // the status that was sent, by item
 	shown     map[string]bool                 // the other items that were sent
-	replied   bool                            // texts are complete, not what was streamed of them
-	err       error                           // first error of show
+	use       contextUse
+	replied   bool  // texts are complete, not what was streamed of them
+	err       error // first error of show
 }
 
 func newRenderer(s *session) *renderer {
@@ -38,6 +39,7 @@ func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
 	title := ""
 	for _, e := range events {
 		r.items.Apply(e)
+		r.use.add(e)
 		if b, ok := e.Body.(pawl.SessionTitled); ok {
 			title = b.Title
 		}
@@ -49,6 +51,7 @@ func (r *renderer) replay(ctx context.Context, events []pawl.Event) error {
 	if title != "" {
 		r.show(ctx, titleUpdated{title})
 	}
+	r.showUsage(ctx)
 	return r.err
 }
 
@@ -101,8 +104,20 @@ func (r *renderer) event(ctx context.Context, e pawl.Event) {
 	case pawl.SessionTitled:
 		r.show(ctx, titleUpdated{b.Title})
 	case pawl.ModeChanged:
-		r.show(ctx, modeSet{b.Mode})
+		r.modeChanged(ctx, b.Mode)
 	default: // items only
+	}
+	if r.use.add(e) {
+		r.showUsage(ctx)
+	}
+}
+
+// modeChanged sends the new mode, in the old form and the new one.
+func (r *renderer) modeChanged(ctx context.Context, mode string) {
+	r.set(func(c *pawl.Settings) { c.Mode = mode })
+	r.show(ctx, modeSet{mode})
+	if options, err := r.options(ctx); err == nil { // otherwise the next prompt reports it
+		r.show(ctx, optionsUpdated{options})
 	}
 }
 

@@ -19,6 +19,8 @@ type paper struct {
 	said    map[role]string
 	answer  string
 	choices []choice
+	filled  map[string]any // the form as it is sent back; nil means that forms are not supported
+	sent    []form
 	fail    error
 }
 
@@ -46,6 +48,13 @@ func (p *paper) read(context.Context, pawl.SessionID, string, int) (string, erro
 }
 
 func (p *paper) reads() bool { return false }
+
+func (p *paper) fill(_ context.Context, _ pawl.SessionID, f form) (map[string]any, error) {
+	p.sent = append(p.sent, f)
+	return p.filled, p.fail
+}
+
+func (p *paper) forms() bool { return p.filled != nil }
 
 func rendered(t *testing.T, bodies ...pawl.Body) []string {
 	t.Helper()

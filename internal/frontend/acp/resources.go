@@ -34,11 +34,11 @@ func (a *agent) registerBuffers(id pawl.SessionID) *buffers {
 
 // useServers makes the session use the editor's MCP servers. It returns notes for the
 // user.
-func (a *agent) useServers(ctx context.Context, row pawl.Session, servers []Server) []string {
+func (a *agent) useServers(ctx context.Context, id pawl.SessionID, dir string, servers []Server) []string {
 	if a.Servers == nil {
 		return nil
 	}
-	return a.Servers(ctx, row.ID, row.Dir, servers)
+	return a.Servers(ctx, id, dir, servers)
 }
 
 // release unregisters what the editor provides to a session.

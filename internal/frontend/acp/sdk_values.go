@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,18 +14,24 @@ import (
 )
 
 // failure converts an error for the editor, with its message and code. nil stays nil.
-func failure(err error) error {
+func (w *connection) failure(err error) *sdk.RequestError {
 	if err == nil {
 		return nil
 	}
+	if as := (*sdk.RequestError)(nil); errors.As(err, &as) {
+		return as
+	}
 	code := pawl.CodeOf(err)
-	number := -32603
+	number := codeInternal
 	switch code {
 	case pawl.CodeInvalid:
-		number = -32602
+		number = codeInvalidParams
 	case pawl.CodeNotFound:
-		number = -32002
+		number = codeNotFound
 	default: // an internal error for the editor
+	}
+	if errors.As(err, &loginError{}) && w.canLogin.Load() {
+		number = codeAuthRequired
 	}
 	return &sdk.RequestError{Code: number, Message: fault.Text(err), Data: map[string]any{"code": string(code)}}
 }
@@ -89,17 +96,6 @@ func toHeaders(list []sdk.HttpHeader) map[string]string {
 	return headers
 }
 
-func models(c sessionSettings) *sdk.SessionModelState {
-	if len(c.models) == 0 {
-		return nil
-	}
-	state := &sdk.SessionModelState{CurrentModelId: sdk.ModelId(c.model)}
-	for _, m := range c.models {
-		state.AvailableModels = append(state.AvailableModels, sdk.ModelInfo{ModelId: sdk.ModelId(m.Ref), Name: m.Name})
-	}
-	return state
-}
-
 // blocks converts the content blocks of a prompt. Unsupported ones get empty data, so
 // that attachment rejects them.
 func blocks(list []sdk.ContentBlock) []block {
@@ -134,7 +130,8 @@ func decodeBase64(data string) []byte {
 	return b
 }
 
-func toUpdate(u update) sdk.SessionUpdate {
+// toUpdate converts an update to its JSON form.
+func toUpdate(u update) any {
 	switch u := u.(type) {
 	case messageChunk:
 		return message(u)
@@ -151,6 +148,12 @@ func toUpdate(u update) sdk.SessionUpdate {
 		return sdk.SessionUpdate{Plan: plan(u.todos)}
 	case modeSet:
 		return sdk.SessionUpdate{CurrentModeUpdate: &sdk.SessionCurrentModeUpdate{CurrentModeId: sdk.SessionModeId(u.mode)}}
+	case optionsUpdated:
+		return optionsUpdate{"config_option_update", u.options}
+	case usageUpdated:
+		return sdk.SessionUpdate{UsageUpdate: &sdk.SessionUsageUpdate{
+			Used: int(u.used), Size: int(u.size), Cost: &sdk.Cost{Amount: u.cost.Dollars(), Currency: "USD"},
+		}}
 	case titleUpdated:
 		return sdk.SessionUpdate{SessionInfoUpdate: &sdk.SessionSessionInfoUpdate{Title: sdk.Ptr(line(u.title))}}
 	case commandsUpdated:
@@ -164,7 +167,7 @@ func toUpdate(u update) sdk.SessionUpdate {
 		}
 		return sdk.SessionUpdate{AvailableCommandsUpdate: &sdk.SessionAvailableCommandsUpdate{AvailableCommands: list}}
 	}
-	return sdk.SessionUpdate{}
+	return nil
 }
 
 func message(s messageChunk) sdk.SessionUpdate {

@@ -19,7 +19,9 @@ type session struct {
 	svc          pawl.Service
 	editor       editor
 	mask         Mask
-	running      *sync.WaitGroup // the connection's goroutines
+	window       func(ref string) int64                            // see Config
+	options      func(ctx context.Context) ([]configOption, error) // the user's choices
+	running      *sync.WaitGroup                                   // the connection's goroutines
 	stop         context.CancelFunc
 	followed     chan struct{} // closed once events are followed, or cannot be
 	markFollowed func()        // closes followed
@@ -28,6 +30,7 @@ type session struct {
 	mu        sync.Mutex
 	settings  pawl.Settings        // of the next prompt
 	model     string               // of a prompt without one; "" means the model of the last prompt
+	lastModel string               // of the newest prompt when the session was opened
 	notes     []string             // shown with the next prompt
 	queued    []*entry             // unfinished prompts
 	waiters   map[pawl.Seq]*waiter // by prompt
@@ -48,6 +51,13 @@ type waiter struct {
 type ending struct {
 	finished pawl.TurnFinished
 	err      error
+}
+
+// set changes the settings of the next prompt.
+func (s *session) set(change func(*pawl.Settings)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.settings)
 }
 
 // enqueue records a prompt, in the order in which messages are received.
@@ -86,12 +96,12 @@ func (s *session) cancel(ctx context.Context) error {
 
 // prompt sends a prompt and waits for the end of its turn; all of its events have been
 // shown by then. If another turn is running, the prompt is queued.
-func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand Expand) (pawl.TurnFinished, error) {
+func (s *session) prompt(ctx context.Context, e *entry, blocks []block) (pawl.TurnFinished, error) {
 	defer s.dequeue(e)
 	if s.buffers != nil {
 		s.buffers.unresponsive.Store(false)
 	}
-	p, notes, err := s.buildPrompt(ctx, blocks, expand)
+	p, notes, err := s.buildPrompt(ctx, blocks)
 	if err != nil {
 		return pawl.TurnFinished{}, err
 	}
@@ -108,7 +118,7 @@ func (s *session) prompt(ctx context.Context, e *entry, blocks []block, expand E
 }
 
 // buildPrompt builds a prompt from blocks and the session's settings.
-func (s *session) buildPrompt(ctx context.Context, blocks []block, expand Expand) (p pawl.Prompt, notes []string, err error) {
+func (s *session) buildPrompt(ctx context.Context, blocks []block) (p pawl.Prompt, notes []string, err error) {
 	if p.Parts, err = s.parts(ctx, blocks); err != nil {
 		return p, nil, err
 	}
@@ -118,11 +128,8 @@ func (s *session) buildPrompt(ctx context.Context, blocks []block, expand Expand
 	notes, s.notes = s.notes, nil
 	s.mu.Unlock()
 	p.Delivery = pawl.DeliverQueue
-	if expand != nil {
-		var more []string
-		more, err = expand(ctx, s.dir, &p)
-		notes = append(notes, more...)
-	}
+	p, more, err := s.svc.Expand(ctx, s.dir, p)
+	notes = append(notes, more...)
 	p.Model = cmp.Or(p.Model, model)
 	return p, notes, err
 }
@@ -182,8 +189,6 @@ func (s *session) notifyWaiters(e pawl.Event) {
 				s.finish(seq, ending{finished: b})
 			}
 		}
-	case pawl.ModeChanged:
-		s.settings.Mode = b.Mode
 	case pawl.Status:
 		if b.State == "interrupted" {
 			s.fail(errors.New("the turn was interrupted: " + b.Message + ". Load the session again to continue."))

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,11 +67,29 @@ func TestModes(t *testing.T) {
 	if !strings.Contains(e.transcript(r.SessionId), "mode: ask") || b.Read(t, "a.txt") != "x" {
 		t.Errorf("the plan was not left:\n%s", e.transcript(r.SessionId))
 	}
+	updated := slices.ContainsFunc(e.updates(r.SessionId), func(u sdk.SessionUpdate) bool {
+		return u.ConfigOptionUpdate != nil && option(t, u.ConfigOptionUpdate.ConfigOptions, "mode").CurrentValue == "ask"
+	})
+	if !updated {
+		t.Error("the option was not updated")
+	}
 
 	yolo := start(t, b, "--model", model, "--mode", "yolo").newSession(b.Dir)
 	if n := len(yolo.Modes.AvailableModes); n != 5 || yolo.Modes.CurrentModeId != "yolo" {
 		t.Errorf("with the flag: %+v", yolo.Modes)
 	}
+}
+
+// option returns an option of a session.
+func option(t testing.TB, list []sdk.SessionConfigOption, id sdk.SessionConfigId) sdk.SessionConfigOptionSelect {
+	t.Helper()
+	for _, o := range list {
+		if o.Select != nil && o.Select.Id == id {
+			return *o.Select
+		}
+	}
+	t.Fatalf("no option %q in %+v", id, list)
+	return sdk.SessionConfigOptionSelect{}
 }
 
 // TestModel: a model that is set works on the next prompt.
@@ -80,11 +99,15 @@ func TestModel(t *testing.T) {
 	_, other := newWorkdir(t, `{"text":"Two."}`)
 	e := start(t, b, "--model", model)
 	r := e.newSession(b.Dir)
-	if r.Models == nil || string(r.Models.CurrentModelId) != model {
-		t.Errorf("the model is %+v", r.Models)
+	if got := option(t, r.ConfigOptions, "model"); string(got.CurrentValue) != model {
+		t.Errorf("the model is %+v", got)
 	}
-	if _, err := e.conn.UnstableSetSessionModel(t.Context(), sdk.UnstableSetSessionModelRequest{SessionId: r.SessionId, ModelId: sdk.UnstableModelId(other)}); err != nil {
+	set, err := e.conn.SetSessionConfigOption(t.Context(), sdk.SetSessionConfigOptionRequest{ValueId: &sdk.SetSessionConfigOptionValueId{SessionId: r.SessionId, ConfigId: "model", Value: sdk.SessionConfigValueId(other)}})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if got := option(t, set.ConfigOptions, "model"); string(got.CurrentValue) != other {
+		t.Errorf("the model is %+v", got)
 	}
 	e.prompt(r.SessionId, sdk.TextBlock("go"))
 	if got := e.text(r.SessionId); got != "Two." {
@@ -174,7 +197,8 @@ func TestSessions(t *testing.T) {
 		"Open that directory":                    {SessionId: id, Cwd: other},
 		"is not a directory":                     {SessionId: id, Cwd: filepath.Join(other, "none")},
 		"is not absolute":                        {SessionId: id, Cwd: "x"},
-		"one working directory":                  {SessionId: id, Cwd: b.Dir, AdditionalDirectories: []string{other}},
+		"none is not a directory":                {SessionId: id, Cwd: b.Dir, AdditionalDirectories: []string{filepath.Join(other, "none")}},
+		`"more" is not absolute`:                 {SessionId: id, Cwd: b.Dir, AdditionalDirectories: []string{"more"}},
 		"01ARZ3NDEKTSV4RRFFQ69G5FAV\" not found": {SessionId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: b.Dir},
 		`session "../../etc" not found`:          {SessionId: "../../etc", Cwd: b.Dir},
 	} {
