@@ -138,14 +138,8 @@ func (s *session) answerAsk(ctx context.Context, id askID, toolCall call, ask pa
 // present shows an ask and returns the answer.
 func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
 	switch ask.Kind {
-	case pawl.AskPermission:
-		return s.permission(ctx, toolCall, ask)
-	case pawl.AskLoop:
-		toolCall.content = askContent(ask.Text)
-		chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, []option{
-			{"yes", "Continue", "allow_once"}, {"no", "Stop the turn", "reject_once"},
-		}})
-		return pawl.Answer{Outcome: outcome(chosen == "yes")}, err
+	case pawl.AskPermission, pawl.AskLoop:
+		return s.decide(ctx, toolCall, ask)
 	case pawl.AskQuestion:
 		if s.editor.forms() {
 			return s.fillForm(ctx, toolCall, ask)
@@ -153,13 +147,6 @@ func (s *session) present(ctx context.Context, toolCall call, ask pawl.Ask) (paw
 	case pawl.AskPlan:
 	}
 	return s.questions(ctx, toolCall, ask)
-}
-
-func outcome(yes bool) pawl.Outcome {
-	if yes {
-		return pawl.OutcomeAnswered
-	}
-	return pawl.OutcomeDenied
 }
 
 // askContent returns the text that the user decides about, with nothing hidden in it.
@@ -175,28 +162,54 @@ func askContent(text string) []content {
 // continues.
 const rejectAndContinue = "not this; continue without it"
 
-// permission presents a permission prompt. Anything but a clear yes is a denial.
-func (s *session) permission(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
-	toolCall.content = askContent(ask.Text)
-	options := []option{{"once", "Allow once", "allow_once"}}
-	if len(ask.Offer) > 0 {
-		options = append(options, option{"always", "Always allow: " + rules(ask), "allow_always"})
+// decide presents the choices of an ask. Anything but a clear yes is a denial.
+func (s *session) decide(ctx context.Context, toolCall call, ask pawl.Ask) (pawl.Answer, error) {
+	q, answers := choice{call: decision(toolCall, ask)}, map[string]pawl.Answer{}
+	offer := func(id, name, kind string, answer pawl.Answer) {
+		q.options = append(q.options, option{id, name, kind})
+		answers[id] = answer
 	}
-	options = append(options, option{"no", "Deny and continue", "reject_once"}, option{"stop", "Deny and stop", "reject_once"})
-	chosen, err := s.editor.choose(ctx, s.id, choice{toolCall, options})
-	if err != nil {
-		return pawl.Answer{}, err
+	for _, c := range transcript.Choices(ask) {
+		switch {
+		case c.Name == "deny":
+			answer := c.Answer
+			answer.Text = rejectAndContinue
+			offer("deny", c.Label+" and continue", "reject_once", answer)
+			offer("stop", c.Label+" and stop", "reject_once", c.Answer)
+		case c.Answer.Outcome != pawl.OutcomeAnswered:
+			offer(c.Name, c.Label, "reject_once", c.Answer)
+		case len(c.Answer.Always) > 0:
+			offer(c.Name, c.Label+": "+rules(ask), "allow_always", c.Answer)
+		default:
+			offer(c.Name, c.Label, "allow_once", c.Answer)
+		}
 	}
-	switch {
-	case chosen == "once":
-		return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
-	case chosen == "always" && len(ask.Offer) > 0:
-		return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
-	case chosen == "no":
-		return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: rejectAndContinue}, nil
-	default:
-		return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
+	chosen, err := s.editor.choose(ctx, s.id, q)
+	answer, ok := answers[chosen]
+	if err != nil || !ok {
+		return pawl.Answer{Outcome: pawl.OutcomeDenied}, err
 	}
+	return answer, nil
+}
+
+// decision returns a call as the user decides about it: with its risk, with the change as
+// a diff of the editor if nothing is hidden in it, and with all details.
+func decision(toolCall call, ask pawl.Ask) call {
+	if ask.Risk == "high" {
+		toolCall.title += " · high risk"
+	}
+	if ask.Ran {
+		toolCall.title = line(ask.Title + ": " + toolCall.title)
+	}
+	toolCall.content = nil
+	if sanitize.Marked(ask.Diff) == ask.Diff {
+		list, _ := changes(toolCall.dir, pawl.Patch{Diff: ask.Diff}) // the text has the rest
+		for _, change := range list {
+			toolCall.content = append(toolCall.content, content{change: &change})
+		}
+	}
+	toolCall.content = append(toolCall.content, askContent(ask.Text)...)
+	return toolCall
 }
 
 // rules returns the rules that "always allow" would add, as the ask's text has them.

@@ -4,6 +4,7 @@ package acp_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,19 +70,19 @@ func TestPermissions(t *testing.T) {
 				t.Errorf("a.txt is %q, want %q", got, c.written)
 			}
 			var answers []pawl.Answer
-			asked := map[pawl.Seq]bool{}
+			asked := map[pawl.Seq]string{}
 			for _, e := range b.Export(t, string(id)) {
 				switch body := e.Body.(type) {
 				case pawl.Asked:
-					asked[e.Seq] = true
+					asked[e.Seq] = body.Names
 				case pawl.Answered:
-					if !asked[body.Ask] {
-						t.Errorf("an answer to %d, which asks nothing", body.Ask)
+					if names, ok := asked[body.Ask]; !ok || body.Outcome == pawl.OutcomeAnswered && body.Names != names {
+						t.Errorf("an answer to %d for %q", body.Ask, body.Names)
 					}
 					if c.name == "always" && len(body.Always) == 0 {
 						t.Error("no rule was kept")
 					}
-					body.Always = nil
+					body.Always, body.Names = nil, ""
 					answers = append(answers, body.Answer)
 				default: // not about asks
 				}
@@ -93,7 +94,11 @@ func TestPermissions(t *testing.T) {
 			if *request.ToolCall.Title != "write a.txt" || request.ToolCall.ToolCallId != "call_1_1" {
 				t.Errorf("asked about %+v", request.ToolCall)
 			}
-			if text := textOf(request.ToolCall.Content[0].Content.Content); !strings.HasPrefix(text, "```\n") || !strings.Contains(text, "a.txt") {
+			content := request.ToolCall.Content
+			if diff := content[0].Diff; diff == nil || diff.Path != filepath.Join(b.Dir, "a.txt") || diff.NewText != "1" {
+				t.Errorf("asked with %+v", content[0])
+			}
+			if text := textOf(content[1].Content.Content); !strings.HasPrefix(text, "```\n") || !strings.Contains(text, "a.txt") {
 				t.Errorf("asked with %q", text)
 			}
 			kinds := ""

@@ -27,7 +27,7 @@ var kinds = map[string]string{
 // newCall returns a call that has not started.
 func newCall(dir string, it transcript.Item) call {
 	c := it.Call
-	shown := call{id: string(c.ID), title: title(*c), kind: cmp.Or(kinds[c.Tool], "other"), status: "pending"}
+	shown := call{id: string(c.ID), dir: dir, title: title(*c), kind: cmp.Or(kinds[c.Tool], "other"), status: "pending"}
 	if path := inputs(*c)["path"]; path != "" && !strings.Contains(path, ":") {
 		shown.locations = []location{{path: absPath(dir, path)}}
 	}
@@ -80,6 +80,11 @@ func line(text string) string {
 // as editor diffs and anything else as text.
 func callState(dir string, it transcript.Item) call {
 	shown := call{id: string(it.Call.ID), status: statuses[it.State]}
+	if kind := kinds[it.Call.Tool]; kind == "read" || kind == "edit" {
+		for _, target := range it.Call.Targets {
+			shown.locations = append(shown.locations, location{path: absPath(dir, target)})
+		}
+	}
 	if it.Text != "" {
 		shown.content = output(it.Call.ID, it.Text).content
 	}
@@ -109,6 +114,9 @@ var statuses = map[transcript.State]string{
 
 func (c *call) addPatch(dir string, p pawl.Patch) {
 	list, rest := changes(dir, p)
+	if len(list) > 0 {
+		c.locations = nil
+	}
 	for _, change := range list {
 		c.content = append(c.content, content{change: &change})
 		c.locations = append(c.locations, location{change.path, change.line})

@@ -20,8 +20,9 @@ type hunk struct {
 	last             byte // prefix of the last line: ' ', '-' or '+'
 }
 
-// changes parses a unified diff of one file into the old and new text of each hunk, as
-// editors want it. rest is what belongs to no hunk: omitted lines, a rename.
+// changes parses a unified diff into the old and new text of each hunk, as editors want
+// it. Without a path, the headers of the diff have those of its files. rest is what
+// belongs to no hunk: omitted lines, a rename.
 func changes(dir string, p pawl.Patch) (list []change, rest string) {
 	path := absPath(dir, p.Path)
 	created := false // the patch creates the file
@@ -41,9 +42,15 @@ func changes(dir string, p pawl.Patch) (list []change, rest string) {
 		case head != nil:
 			finish()
 			h = &hunk{oldLeft: count(head[2]), line: count(head[3]), newLeft: count(head[4])}
-		case strings.HasPrefix(line, "--- "):
-			created = strings.TrimSpace(line[4:]) == "/dev/null"
-		case strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			finish()
+			name, prefix := strings.TrimSpace(line[4:]), "b/"
+			if line[0] == '-' {
+				created, prefix = name == "/dev/null", "a/"
+			}
+			if p.Path == "" && name != "/dev/null" {
+				path = absPath(dir, strings.TrimPrefix(name, prefix))
+			}
 		default:
 			rest += line
 		}

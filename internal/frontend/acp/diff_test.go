@@ -43,6 +43,53 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestChangesOfFiles checks that the headers of a diff of several files have their paths.
+func TestChangesOfFiles(t *testing.T) {
+	t.Parallel()
+	got, rest := changes("/w", pawl.Patch{Diff: "--- a/b/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n--- /dev/null\n+++ b/a/y\n@@ -0,0 +1 @@\n+b\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n"})
+	want := []change{{path: "/w/b/x", old: old("a\n")}, {path: "/w/a/y", new: "b\n", line: 1}, {path: "/w/z", old: old("a\n"), new: "b\n", line: 1}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(change{})); diff != "" || rest != "" {
+		t.Errorf("changes, and rest %q:\n%s", rest, diff)
+	}
+}
+
+// TestDecision checks what a permission prompt shows: the risk, the change as a diff
+// unless something is hidden in it, and always all details.
+func TestDecision(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ask    pawl.Ask
+		title  string
+		shown  int
+		labels []string
+	}{
+		"edit":    {pawl.Ask{Diff: "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", Risk: "medium"}, "edit f", 2, []string{"Allow once", "Deny and continue", "Deny and stop"}},
+		"hidden":  {pawl.Ask{Diff: "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\u202e\n"}, "edit f", 1, []string{"Allow once", "Deny and continue", "Deny and stop"}},
+		"command": {pawl.Ask{Command: "rm x", Risk: "high"}, "edit f · high risk", 1, []string{"Allow once", "Deny and continue", "Deny and stop"}},
+		"has run": {pawl.Ask{Title: "Apply changes of command", Ran: true}, "Apply changes of command: edit f", 1, []string{"Apply", "Discard and continue", "Discard and stop"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &paper{}
+			c.ask.Kind, c.ask.Text = pawl.AskPermission, "all details"
+			if _, err := (&session{editor: p}).present(t.Context(), call{id: "c", dir: "/w", title: "edit f"}, c.ask); err != nil {
+				t.Fatal(err)
+			}
+			got := p.choices[0]
+			var labels []string
+			for _, o := range got.options {
+				labels = append(labels, o.name)
+			}
+			list := got.call.content
+			if got.call.title != c.title || len(list) != c.shown || !strings.Contains(list[len(list)-1].text, "all details") {
+				t.Errorf("shown %+v", got.call)
+			}
+			if diff := cmp.Diff(c.labels, labels); diff != "" {
+				t.Errorf("options (-want):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestChangesAreTheDiff: put in the place of the old parts, the new ones make the
 // new file.
 func TestChangesAreTheDiff(t *testing.T) {

@@ -78,7 +78,8 @@ func (commandsUpdated) isUpdate() {}
 // call is a tool call as an editor shows it.
 type call struct {
 	id        string
-	derived   bool // the id is made up: the editor does not know the call
+	derived   bool   // the id is made up: the editor does not know the call
+	dir       string // the working directory
 	title     string
 	kind      string // read, edit, search, execute, think, fetch, switch_mode, other
 	status    string // pending, in_progress, completed, failed

@@ -119,8 +119,8 @@ func TestPut(t *testing.T) {
 		chosen string
 		want   pawl.Answer
 	}{
-		{"go on", loop, "yes", pawl.Answer{Outcome: pawl.OutcomeAnswered}},
-		{"end", loop, "no", pawl.Answer{Outcome: pawl.OutcomeDenied}},
+		{"go on", loop, "continue", pawl.Answer{Outcome: pawl.OutcomeAnswered}},
+		{"end", loop, "stop", pawl.Answer{Outcome: pawl.OutcomeDenied}},
 		{"nothing", loop, "", pawl.Answer{Outcome: pawl.OutcomeDenied}},
 		{"always where it is not offered", always, "always", pawl.Answer{Outcome: pawl.OutcomeDenied}},
 		{"an option", question, "1", pawl.Answer{Outcome: pawl.OutcomeAnswered, Answers: [][]string{{"blue"}}}},
@@ -149,7 +149,7 @@ func TestTooLongARule(t *testing.T) {
 	if _, err := s.present(t.Context(), call{}, pawl.Ask{Kind: pawl.AskPermission, Text: rule, Offer: []json.RawMessage{json.RawMessage(rule)}}); err != nil {
 		t.Fatal(err)
 	}
-	if name := p.choices[0].options[1].name; name != "Always allow: the rules shown above" {
+	if name := p.choices[0].options[1].name; name != "Always allow in this project: the rules shown above" {
 		t.Errorf("the option is %q", name)
 	}
 	if text := p.choices[0].call.content[0].text; !strings.Contains(text, rule) {
