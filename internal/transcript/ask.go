@@ -18,7 +18,7 @@ func askItem(id string, e pawl.Event, b pawl.Asked) Item {
 func (t *Transcript) OpenAsks() []Item {
 	var list []Item
 	for _, it := range t.order {
-		if it.Kind == KindAsk && it.State == StateWaiting && !t.hidden(*it) {
+		if it.Kind == KindAsk && it.State == StateWaiting && !t.hidden(it) {
 			list = append(list, *it)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 )
 
 // CallID returns the ID of the item of a call.
-func CallID(id pawl.CallID) string { return "call_" + string(id) }
-
+func CallID(id pawl.CallID) string        { return "call_" + string(id) }
 func subagentID(id pawl.SessionID) string { return "subagent_" + string(id) }
 
 // call applies the events of tool calls.
@@ -25,7 +24,7 @@ func (t *Transcript) call(c *Change, e pawl.Event) {
 			}
 		})
 	case pawl.Progress:
-		t.progress(c, CallID(b.Call), b.Text)
+		t.progress(c, t.callItem(b.Call), b.Text)
 	case pawl.Asked:
 		t.asked(c, e, b)
 	case pawl.Answered:
@@ -33,10 +32,10 @@ func (t *Transcript) call(c *Change, e pawl.Event) {
 	case pawl.CallFinished:
 		t.finished(c, e, b.Call, b.Status, b.Result)
 	case pawl.Spawned:
+		it := t.put(c, Item{ID: subagentID(b.Subagent), Kind: KindSubagent, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateRunning, Text: b.Title, Subagent: &b})
 		if !b.Background {
-			t.foreground[b.Call] = append(t.foreground[b.Call], subagentID(b.Subagent))
+			t.foreground[b.Call] = append(t.foreground[b.Call], it)
 		}
-		t.put(c, Item{ID: subagentID(b.Subagent), Kind: KindSubagent, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateRunning, Text: b.Title, Subagent: &b})
 	case pawl.TodosSet:
 		t.put(c, Item{ID: eventID(KindTodos, e), Kind: KindTodos, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateDone, Todos: b.Todos})
 	}
@@ -53,12 +52,21 @@ func targets(accesses []pawl.Access) []string {
 	return list
 }
 
+// callItem returns the item of a call, or nil. Most events are about the same call as the last one.
+func (t *Transcript) callItem(id pawl.CallID) *Item {
+	if t.lastCall == nil || t.lastCall.Call.ID != id {
+		t.lastCall = t.items[CallID(id)]
+	}
+	return t.lastCall
+}
+
 // editCall changes the item of a call, which may have begun before the oldest known event.
 func (t *Transcript) editCall(c *Change, e pawl.Event, id pawl.CallID, f func(it *Item)) {
-	if t.items[CallID(id)] == nil {
-		t.put(c, Item{ID: CallID(id), Kind: KindCall, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Call: &Call{ID: id}})
+	it := t.callItem(id)
+	if it == nil {
+		it = t.put(c, Item{ID: CallID(id), Kind: KindCall, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateWaiting, Call: &Call{ID: id}})
 	}
-	t.edit(c, CallID(id), f)
+	t.edit(c, it, f)
 }
 
 func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pawl.CallStatus, r pawl.Result) {
@@ -70,8 +78,8 @@ func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pa
 		if it.Call.Status, it.Call.Result = status, r; !it.Call.Started.IsZero() {
 			it.Took = e.At.Sub(it.Call.Started)
 		}
+		delete(t.output, it)
 	})
-	delete(t.output, CallID(id))
 	for _, subagent := range t.foreground[id] {
 		t.edit(c, subagent, func(it *Item) { it.State = StateDone })
 	}
@@ -79,10 +87,9 @@ func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pa
 }
 
 func (t *Transcript) asked(c *Change, e pawl.Event, b pawl.Asked) {
-	id := eventID(KindAsk, e)
-	t.asks[e.Seq] = id
-	t.put(c, askItem(id, e, b))
-	t.edit(c, CallID(b.Call), func(it *Item) { it.Call.Ask = id })
+	ask := t.put(c, askItem(eventID(KindAsk, e), e, b))
+	t.asks[e.Seq] = ask
+	t.edit(c, t.callItem(b.Call), func(it *Item) { it.Call.Ask = ask.ID })
 }
 
 func (t *Transcript) answered(c *Change, b pawl.Answered) {
@@ -94,7 +101,7 @@ func (t *Transcript) answered(c *Change, b pawl.Answered) {
 		}
 	})
 	delete(t.asks, b.Ask)
-	t.edit(c, CallID(call), func(it *Item) { it.Call.Ask = "" })
+	t.edit(c, t.callItem(call), func(it *Item) { it.Call.Ask = "" })
 }
 
 // shell applies the events of the user's shell commands. An item moves to where its command starts.
@@ -126,18 +133,18 @@ func (t *Transcript) editShell(c *Change, e pawl.Event, asked pawl.Seq, f func(i
 const maxOutput = 16 << 10
 
 // progress adds output to a running call, of which it keeps the end.
-func (t *Transcript) progress(c *Change, id, text string) {
-	if t.items[id] == nil {
+func (t *Transcript) progress(c *Change, it *Item, text string) {
+	if it == nil {
 		return
 	}
-	out := t.output[id]
+	out := t.output[it]
 	if out == nil {
 		out = &strings.Builder{}
-		t.output[id] = out
+		t.output[it] = out
 	}
 	if out.Len()+len(text) <= 2*maxOutput {
 		out.WriteString(text)
-		t.appendText(c, id, text, out.String())
+		t.appendText(c, it, text, out.String())
 		return
 	}
 	whole := out.String() + text
@@ -147,5 +154,5 @@ func (t *Transcript) progress(c *Change, id, text string) {
 	}
 	out.Reset()
 	out.WriteString(whole[start:])
-	t.edit(c, id, func(it *Item) { it.Text = out.String() })
+	t.edit(c, it, func(it *Item) { it.Text = out.String() })
 }

@@ -59,23 +59,25 @@ type Item struct {
 	At    time.Time `json:"at"`
 	State State     `json:"state"`
 
-	Text  string      `json:"text,omitempty"`  // a message, a line of a note, the output of a call so far
-	Level Level       `json:"level,omitempty"` // of a note, a step of a mission or the end of a turn
-	More  string      `json:"more,omitempty"`  // details of a note or a step of a mission
-	Next  string      `json:"next,omitempty"`  // what the user can do about it
-	By    pawl.Actor  `json:"by,omitzero"`     // who sent a prompt, ran a command or answered
-	Files []pawl.File `json:"files,omitempty"` // attachments of a prompt
+	Text   string      `json:"text,omitempty"`   // a message, a line of a note, the output of a call so far
+	Level  Level       `json:"level,omitempty"`  // of a note, a step of a mission or the end of a turn
+	More   string      `json:"more,omitempty"`   // details of a note or a step of a mission
+	Next   string      `json:"next,omitempty"`   // what the user can do about it
+	Source string      `json:"source,omitempty"` // of a note about a text that was added to the conversation: who added it, e.g. task, hook or budget
+	By     pawl.Actor  `json:"by,omitzero"`      // who sent a prompt, ran a command or answered
+	Files  []pawl.File `json:"files,omitempty"`  // attachments of a prompt
 
-	Steered  bool          `json:"steered,omitempty"` // a prompt that the model reads during a turn
-	Queued   bool          `json:"queued,omitempty"`  // a waiting prompt that starts another turn
-	Took     time.Duration `json:"took,omitempty"`    // how long reasoning, a call or a turn took
-	Until    time.Time     `json:"until,omitzero"`    // of a note about a retry: when it happens; of an ask: when it expires
-	Call     *Call         `json:"call,omitempty"`
-	Ask      *Ask          `json:"ask,omitempty"`
-	Subagent *pawl.Spawned `json:"subagent,omitempty"`
-	Todos    []pawl.Todo   `json:"todos,omitempty"`
-	End      *End          `json:"end,omitempty"`
-	Cut      bool          `json:"cut,omitempty"` // texts were cut, or files left out; the events have them
+	Steered  bool              `json:"steered,omitempty"` // a prompt that the model reads during a turn
+	Queued   bool              `json:"queued,omitempty"`  // a waiting prompt that starts another turn
+	Took     time.Duration     `json:"took,omitempty"`    // how long reasoning, a call or a turn took
+	Until    time.Time         `json:"until,omitzero"`    // of a note about a retry: when it happens; of an ask: when it expires
+	Call     *Call             `json:"call,omitempty"`
+	Ask      *Ask              `json:"ask,omitempty"`
+	Subagent *pawl.Spawned     `json:"subagent,omitempty"`
+	Todos    []pawl.Todo       `json:"todos,omitempty"`
+	Mission  pawl.MissionState `json:"mission,omitempty"` // the state in which a step left the mission, if it ended or waits
+	End      *End              `json:"end,omitempty"`
+	Cut      bool              `json:"cut,omitempty"` // texts were cut, or files left out; the events have them
 }
 
 // Call is a tool call or a shell command of the user.
@@ -117,4 +119,6 @@ type End struct {
 }
 
 // Compare orders items by position.
-func Compare(a, b Item) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Part, b.Part)) }
+func Compare(a, b Item) int { return position(&a, &b) }
+
+func position(a, b *Item) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Part, b.Part)) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -14,11 +15,8 @@ const (
 	unsavedPart  = 1_000_000
 )
 
-// channels are the kinds of text that are streamed, in the order in which they are shown.
-var channels = []struct {
-	channel pawl.Channel
-	kind    Kind
-}{{pawl.ChannelReasoning, KindReasoning}, {pawl.ChannelText, KindText}}
+// channels are the kinds of items of streamed text.
+var channels = map[pawl.Channel]Kind{pawl.ChannelReasoning: KindReasoning, pawl.ChannelText: KindText}
 
 // reply applies the events of replies.
 func (t *Transcript) reply(c *Change, e pawl.Event) {
@@ -30,8 +28,7 @@ func (t *Transcript) reply(c *Change, e pawl.Event) {
 	case pawl.Retried:
 		t.discard(c)
 		t.endRetry(c)
-		t.retry = eventID(KindNote, e)
-		t.note(c, e, Item{Level: LevelWarn, Text: RetryText(b), Until: e.At.Add(b.Wait)})
+		t.retry = t.note(c, e, Item{Level: LevelWarn, Text: RetryText(b), Until: e.At.Add(b.Wait)})
 	case pawl.Replied:
 		t.replied(c, e, b)
 	case pawl.Delta:
@@ -52,7 +49,7 @@ func RetryText(b pawl.Retried) string {
 // and after the reply is complete.
 func (t *Transcript) replyID(kind Kind, n int) string {
 	if n == 1 {
-		return fmt.Sprintf("%s_%d", kind, t.replySeq)
+		return seqID(kind, t.replySeq)
 	}
 	return fmt.Sprintf("%s_%d_%d", kind, t.replySeq, n)
 }
@@ -80,12 +77,8 @@ func (t *Transcript) delta(c *Change, e pawl.Event, d pawl.Delta) {
 	if s == nil {
 		s = &stream{at: e.At}
 		t.streams[d.Channel] = s
-		for i, ch := range channels {
-			if ch.channel == d.Channel {
-				s.item = t.replyID(ch.kind, 1)
-				t.put(c, Item{ID: s.item, Kind: ch.kind, Seq: t.last, Part: streamedPart + i, Turn: e.Turn, At: e.At, State: StateStreaming})
-			}
-		}
+		kind := channels[d.Channel]
+		s.item = t.put(c, Item{ID: t.replyID(kind, 1), Kind: kind, Seq: t.last, Part: streamedPart + len(t.streams), Turn: e.Turn, At: e.At, State: StateStreaming})
 		if d.Channel == pawl.ChannelText {
 			t.endReasoning(c, e)
 		}
@@ -122,6 +115,18 @@ func (t *Transcript) Join(d pawl.Draft) Change {
 	return c
 }
 
+// Draft returns the reply that is streamed, for Join.
+func (t *Transcript) Draft() pawl.Draft {
+	d := pawl.Draft{Reply: t.replySeq}
+	if s := t.streams[pawl.ChannelReasoning]; s != nil {
+		d.Reasoning = s.text.String()
+	}
+	if s := t.streams[pawl.ChannelText]; s != nil {
+		d.Text = s.text.String()
+	}
+	return d
+}
+
 // replied replaces the streamed reply by the complete one.
 func (t *Transcript) replied(c *Change, e pawl.Event, b pawl.Replied) {
 	t.endReasoning(c, e)
@@ -129,47 +134,61 @@ func (t *Transcript) replied(c *Change, e pawl.Event, b pawl.Replied) {
 	if t.replySeq == 0 { // the oldest known event is later
 		t.replySeq = e.Seq
 	}
-	took := t.items[t.replyID(KindReasoning, 1)]
 	streamed := t.streams
-	t.streams = map[pawl.Channel]*stream{}
-	count, kept := map[Kind]int{}, map[string]bool{}
+	if len(streamed) > 0 {
+		t.streams = map[pawl.Channel]*stream{}
+	}
+	texts, reasonings := 0, 0
 	for i, part := range b.Parts {
 		it := Item{Seq: e.Seq, Part: i, Turn: e.Turn, At: e.At, State: StateDone}
 		switch p := part.(type) {
 		case pawl.Text:
 			it.Kind, it.Text = KindText, p.Text
+			it.ID = t.partID(&it, &texts)
 		case pawl.Reasoning:
-			it.Kind, it.Text = KindReasoning, p.Text
-			if took != nil {
-				it.Took = took.Took
-			}
+			it.Kind, it.Text, it.Took = KindReasoning, p.Text, t.reasoningTook(e, b, streamed)
+			it.ID = t.partID(&it, &reasonings)
 		case pawl.ToolCall:
 			it.ID, it.Kind, it.State, it.Call = CallID(p.ID), KindCall, StateWaiting, &Call{ID: p.ID, Tool: p.Name, Input: p.Input}
 		case pawl.ToolResult, pawl.File, pawl.Patch: // not in replies
-			continue
 		}
-		if it.Kind != KindCall {
-			if strings.TrimSpace(it.Text) == "" {
-				continue
-			}
-			count[it.Kind]++
-			it.ID = t.replyID(it.Kind, count[it.Kind])
+		if it.ID != "" {
+			t.put(c, it)
 		}
-		kept[it.ID] = true
-		t.put(c, it)
 	}
 	for _, s := range streamed {
-		if !kept[s.item] {
-			t.remove(c, s.item)
+		if s.item.State == StateStreaming { // no part of the reply has replaced it
+			t.remove(c, s.item.ID)
 		}
 	}
-	t.replySeq = 0
+	t.replySeq, t.replyAt = 0, time.Time{}
+}
+
+// reasoningTook returns how long the reasoning of a reply took, 0 if that is not known. Without text
+// it is all that the reply consists of.
+func (t *Transcript) reasoningTook(e pawl.Event, b pawl.Replied, streamed map[pawl.Channel]*stream) time.Duration {
+	if s := streamed[pawl.ChannelReasoning]; s != nil {
+		return s.item.Took
+	}
+	if t.replyAt.IsZero() || b.Parts.Text() != "" {
+		return 0
+	}
+	return e.At.Sub(t.replyAt)
+}
+
+// partID returns the ID of the next text or reasoning of a reply, "" if it is blank.
+func (t *Transcript) partID(it *Item, count *int) string {
+	if strings.TrimSpace(it.Text) == "" {
+		return ""
+	}
+	*count++
+	return t.replyID(it.Kind, *count)
 }
 
 // discard removes a streamed reply that is void.
 func (t *Transcript) discard(c *Change) {
 	for _, s := range t.streams {
-		t.remove(c, s.item)
+		t.remove(c, s.item.ID)
 	}
 	clear(t.streams)
 }
@@ -185,5 +204,5 @@ func (t *Transcript) settle(c *Change) {
 // endRetry ends the pending retry.
 func (t *Transcript) endRetry(c *Change) {
 	t.edit(c, t.retry, func(it *Item) { it.Until = it.At })
-	t.retry = ""
+	t.retry = nil
 }

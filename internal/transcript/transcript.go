@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -12,26 +13,28 @@ import (
 // Transcript turns the events of a session into items. Whoever applies the changes that Apply
 // returns to a set of items, by ID, has the same items at any time.
 type Transcript struct {
-	items  map[string]*Item
-	order  []*Item // by position, also what was undone
-	undone undone
+	items    map[string]*Item
+	order    []*Item // by position, also what was undone
+	undone   undone
+	free     []Item // of the last block
+	lastCall *Item  // that callItem returned
 
 	replySeq   pawl.Seq // ReplyStarted of the reply that is streamed
 	replyAt    time.Time
 	streams    map[pawl.Channel]*stream
 	missed     bool
-	asks       map[pawl.Seq]string         // items of asks without an answer
-	output     map[string]*strings.Builder // the end of the output of running calls, by item
-	foreground map[pawl.CallID][]string    // items of subagents that a running call waits for
-	retry      string                      // the item of the pending retry
-	turnAt     time.Time                   // when the turn started
-	last       pawl.Seq                    // newest event of the log
-	unsaved    int                         // number of unsaved notes
+	asks       map[pawl.Seq]*Item         // asks without an answer
+	output     map[*Item]*strings.Builder // the end of the output of running calls
+	foreground map[pawl.CallID][]*Item    // subagents that a running call waits for
+	retry      *Item                      // the note about the pending retry
+	turnAt     time.Time                  // when the turn started
+	last       pawl.Seq                   // newest event of the log
+	unsaved    int                        // number of unsaved notes
 }
 
 // stream is the text of a channel of the reply that is streamed.
 type stream struct {
-	item string
+	item *Item
 	text strings.Builder
 	at   time.Time
 }
@@ -51,57 +54,110 @@ type Append struct {
 
 // New returns an empty transcript.
 func New() *Transcript {
-	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]string{}, output: map[string]*strings.Builder{}, foreground: map[pawl.CallID][]string{}}
+	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]*Item{}, output: map[*Item]*strings.Builder{}, foreground: map[pawl.CallID][]*Item{}}
 }
 
 // Items returns the items that were not undone, in order.
 func (t *Transcript) Items() []Item {
 	list := make([]Item, 0, len(t.order))
 	for _, it := range t.order {
-		if !t.hidden(*it) {
+		if !t.hidden(it) {
 			list = append(list, *it)
 		}
 	}
 	return list
 }
 
+// All returns the items that were not undone, in order. They belong to the transcript: they change
+// with the next event, and must not be modified.
+func (t *Transcript) All() iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		for _, it := range t.order {
+			if !t.hidden(it) && !yield(it) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns an item, or nil. Like those of All it belongs to the transcript.
+func (t *Transcript) Get(id string) *Item { return t.items[id] }
+
 // Item returns the item with an ID. ok is false if it does not exist or was undone.
 func (t *Transcript) Item(id string) (it Item, ok bool) {
 	p := t.items[id]
-	if p == nil || t.hidden(*p) {
+	if p == nil || t.hidden(p) {
 		return Item{}, false
 	}
 	return *p, true
 }
 
 // hidden reports whether an item was undone.
-func (t *Transcript) hidden(it Item) bool { return t.undone.has(it.Seq) }
+func (t *Transcript) hidden(it *Item) bool { return t.undone.has(it.Seq) }
 
-// put adds an item, or replaces the one with the same ID.
-func (t *Transcript) put(c *Change, it Item) {
-	if old := t.items[it.ID]; old != nil {
-		if old.Seq == it.Seq && old.Part == it.Part {
-			*old = it
-			t.changed(c, it)
+// put adds an item, or replaces the one with the same ID, and returns the transcript's own.
+func (t *Transcript) put(c *Change, it Item) *Item {
+	p := t.items[it.ID]
+	if p == nil {
+		p = t.alloc()
+		*p = it
+		t.items[it.ID] = p
+		t.insert(p)
+	} else {
+		moved := position(p, &it) != 0
+		if moved {
+			t.take(p)
+		}
+		if *p = it; moved {
+			t.insert(p)
+		}
+	}
+	t.changed(c, p)
+	return p
+}
+
+// alloc returns a new item. Items are allocated in blocks, which is faster.
+func (t *Transcript) alloc() *Item {
+	const block = 16
+	if len(t.free) == 0 {
+		t.free = make([]Item, block)
+	}
+	p := &t.free[0]
+	t.free = t.free[1:]
+	return p
+}
+
+// insert puts an item in the order.
+func (t *Transcript) insert(it *Item) {
+	i := len(t.order)
+	if i > 0 && position(t.order[i-1], it) > 0 {
+		i = sort.Search(i, func(i int) bool { return position(t.order[i], it) > 0 })
+	}
+	t.order = slices.Insert(t.order, i, it)
+}
+
+// take takes an item out of the order.
+func (t *Transcript) take(it *Item) {
+	i := sort.Search(len(t.order), func(i int) bool { return position(t.order[i], it) >= 0 })
+	for ; i < len(t.order); i++ {
+		if t.order[i] == it {
+			t.order = slices.Delete(t.order, i, i+1)
 			return
 		}
-		t.take(old)
 	}
-	p := &it
-	t.items[it.ID] = p
-	i := sort.Search(len(t.order), func(i int) bool { return Compare(*t.order[i], it) > 0 })
-	t.order = slices.Insert(t.order, i, p)
-	t.changed(c, it)
 }
 
 // changed records the newest version of an item in a change.
-func (t *Transcript) changed(c *Change, it Item) {
+func (t *Transcript) changed(c *Change, it *Item) {
+	if c == nil {
+		return
+	}
 	c.Items = slices.DeleteFunc(c.Items, func(other Item) bool { return other.ID == it.ID })
 	if t.hidden(it) {
 		c.Removed = append(c.Removed, it.ID)
 		return
 	}
-	c.Items = append(c.Items, it)
+	c.Items = append(c.Items, *it)
 }
 
 // remove removes an item.
@@ -112,46 +168,43 @@ func (t *Transcript) remove(c *Change, id string) {
 	}
 	t.take(it)
 	delete(t.items, id)
+	if c == nil {
+		return
+	}
 	c.Items = slices.DeleteFunc(c.Items, func(other Item) bool { return other.ID == id })
 	c.Removed = append(c.Removed, id)
 }
 
-// take takes an item out of the order.
-func (t *Transcript) take(it *Item) {
-	i := sort.Search(len(t.order), func(i int) bool { return Compare(*t.order[i], *it) >= 0 })
-	for ; i < len(t.order); i++ {
-		if t.order[i] == it {
-			t.order = slices.Delete(t.order, i, i+1)
-			return
-		}
-	}
-}
-
-// edit changes an item, if there is one with this ID.
-func (t *Transcript) edit(c *Change, id string, f func(it *Item)) {
-	old := t.items[id]
-	if old == nil {
+// edit changes an item, unless it is nil.
+func (t *Transcript) edit(c *Change, it *Item, f func(it *Item)) {
+	if it == nil {
 		return
 	}
-	it := *old
-	if it.Call != nil {
+	old := Item{Seq: it.Seq, Part: it.Part}
+	if it.Call != nil && c != nil { // an earlier change has the old one
 		call := *it.Call
 		it.Call = &call
 	}
-	if it.Ask != nil {
+	if it.Ask != nil && c != nil {
 		ask := *it.Ask
 		it.Ask = &ask
 	}
-	f(&it)
-	t.put(c, it)
+	f(it)
+	if position(&old, it) != 0 {
+		seq, part := it.Seq, it.Part
+		it.Seq, it.Part = old.Seq, old.Part
+		t.take(it)
+		it.Seq, it.Part = seq, part
+		t.insert(it)
+	}
+	t.changed(c, it)
 }
 
 // appendText adds text to an item.
-func (t *Transcript) appendText(c *Change, id, text, whole string) {
-	it := t.items[id]
+func (t *Transcript) appendText(c *Change, it *Item, text, whole string) {
 	it.Text = whole
-	if !t.hidden(*it) {
-		c.Appended = append(c.Appended, Append{id, text})
+	if c != nil && !t.hidden(it) {
+		c.Appended = append(c.Appended, Append{it.ID, text})
 	}
 }
 
@@ -178,7 +231,7 @@ func (t *Transcript) undo(c *Change, seq pawl.Seq, b pawl.Undone) pawl.UndoAsked
 	}
 	before := map[string]bool{}
 	for _, it := range t.order {
-		before[it.ID] = t.hidden(*it)
+		before[it.ID] = t.hidden(it)
 	}
 	switch {
 	case order.Redo != 0:
@@ -190,8 +243,8 @@ func (t *Transcript) undo(c *Change, seq pawl.Seq, b pawl.Undone) pawl.UndoAsked
 		t.undone.spans[seq] = [2]pawl.Seq{order.To, b.Asked - 1}
 	}
 	for _, it := range t.order {
-		if t.hidden(*it) != before[it.ID] {
-			t.changed(c, *it)
+		if t.hidden(it) != before[it.ID] {
+			t.changed(c, it)
 		}
 	}
 	return order

@@ -2,7 +2,9 @@ package transcript
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -42,16 +44,24 @@ func (v client) items() []Item {
 	return list
 }
 
+func text(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
+
 // TestChanges checks that a client that applies the changes has the same items after each event.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		tr, v := New(), client{}
-		for i, e := range transcripttest.Log(t) {
+		events := transcripttest.Log(t)
+		for i, e := range events {
 			v.apply(t, tr.Apply(e))
 			if diff := cmp.Diff(tr.Items(), v.items(), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("after event %d (%T): transcript -, client +\n%s", i, e.Body, diff)
 			}
+		}
+		loaded := New()
+		loaded.Load(events)
+		if diff := cmp.Diff(tr.Items(), loaded.Items()); diff != "" {
+			t.Fatalf("Apply -, Load +\n%s", diff)
 		}
 	})
 }
@@ -128,8 +138,6 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-func text(s string) pawl.Parts { return pawl.Parts{pawl.Text{Text: s}} }
-
 // TestJoin checks that a client that joins late gets the draft, and the same item afterwards.
 func TestJoin(t *testing.T) {
 	t.Parallel()
@@ -141,6 +149,9 @@ func TestJoin(t *testing.T) {
 	}
 	tr.Join(pawl.Draft{Reply: 1, Text: "hello world"})
 	tr.Apply(pawl.Event{Body: pawl.Delta{Reply: 1, Channel: pawl.ChannelText, Offset: 11, Text: "!"}})
+	if d := tr.Draft(); d != (pawl.Draft{Reply: 1, Text: "hello world!"}) {
+		t.Errorf("%+v", d)
+	}
 	it := tr.Items()[0]
 	if it.Text != "hello world!" || it.State != StateStreaming {
 		t.Errorf("%+v", it)
@@ -148,5 +159,36 @@ func TestJoin(t *testing.T) {
 	tr.Apply(pawl.Event{Seq: 2, Body: pawl.Replied{Parts: text("hello world!!")}})
 	if end := tr.Items()[0]; end.ID != it.ID || end.Text != "hello world!!" || end.State != StateDone {
 		t.Errorf("%+v", end)
+	}
+}
+
+// TestReasoningTook checks that the time of reasoning is known without its deltas, if it is all that
+// was streamed.
+func TestReasoningTook(t *testing.T) {
+	t.Parallel()
+	for want, parts := range map[time.Duration]pawl.Parts{
+		3 * time.Second: {pawl.Reasoning{Text: "hm"}, pawl.ToolCall{ID: "c", Name: "bash"}},
+		0:               {pawl.Reasoning{Text: "hm"}, pawl.Text{Text: "done"}},
+	} {
+		tr := New()
+		tr.Apply(pawl.Event{Seq: 1, At: time.Unix(1, 0), Body: pawl.ReplyStarted{}})
+		tr.Apply(pawl.Event{Seq: 2, At: time.Unix(4, 0), Body: pawl.Replied{Parts: parts}})
+		if got := tr.Items()[0].Took; got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// TestMissionStates checks the state in which a step leaves a mission, and what the user can do.
+func TestMissionStates(t *testing.T) {
+	t.Parallel()
+	for want, b := range map[pawl.MissionState]pawl.Body{
+		pawl.MissionSealed: pawl.Sealed{}, pawl.MissionBlocked: pawl.Blocked{Reason: "why"}, pawl.MissionPaused: pawl.Blocked{Reason: "why", State: pawl.MissionPaused},
+		pawl.MissionPlanned: pawl.Blocked{Reason: "why", State: pawl.MissionPlanned}, "": pawl.Delegated{},
+	} {
+		it := New().Apply(pawl.Event{Seq: 1, Body: b}).Items[0]
+		if it.Mission != want || strings.Contains(it.Next, "approve") != (want == pawl.MissionPlanned) {
+			t.Errorf("%s: %+v", want, it)
+		}
 	}
 }

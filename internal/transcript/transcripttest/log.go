@@ -75,7 +75,7 @@ func (g *logGen) mission() {
 		g.add(pawl.Sealed{Candidate: "1a2b3c4d5e6f"})
 		return
 	}
-	g.add(pawl.Blocked{Reason: "out of ideas"})
+	g.add(pawl.Blocked{Reason: "out of ideas\nand of time", State: []pawl.MissionState{"", pawl.MissionPaused, pawl.MissionPlanned}[g.number(3)]})
 }
 
 func (g *logGen) shell() {

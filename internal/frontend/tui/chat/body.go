@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/syntax"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Limits of a card that is not opened, in lines.
@@ -31,24 +32,24 @@ var margin = layout.Span{Text: "  "}
 
 // body returns the lines below a card's head.
 func (v *View) body(e *Entry) []layout.Line {
-	c, in, open := e.Call, parseInput(e.Call), v.isOpen(e)
+	in, open := parseInput(e), v.isOpen(e)
 	var lines []layout.Line
-	switch {
-	case c.Tool == "bash" && open:
+	switch tool := e.Call.Tool; {
+	case tool == "bash" && open:
 		lines = v.command(in.text("command"))
-	case c.Tool == "todowrite":
+	case tool == "todowrite":
 		return v.todoList(in)
-	case c.Tool == "question":
-		return append(v.questions(c, in), v.failureLines(c, open)...)
-	case c.Tool == "plan_exit":
-		return append(v.plan(c, in, open), v.failureLines(c, open)...)
-	case open && !inputInHead(c.Tool) && !hasPatches(c):
+	case tool == "question":
+		return append(v.questions(e, in), v.failureLines(e, open)...)
+	case tool == "plan_exit":
+		return append(v.plan(e, in, open), v.failureLines(e, open)...)
+	case open && !inputInHead(tool) && !hasPatches(e):
 		lines = v.inputLines(in)
 	}
-	lines = append(lines, v.subagentLines(c)...)
-	lines = append(lines, v.patchLines(c, open)...)
-	lines = append(lines, v.outputLines(c, open)...)
-	return append(lines, v.extraLines(c)...)
+	lines = append(lines, v.subagentLines(e)...)
+	lines = append(lines, v.patchLines(e, open)...)
+	lines = append(lines, v.outputLines(e, open)...)
+	return append(lines, v.extraLines(e)...)
 }
 
 // inputInHead reports whether the head of the tool's card shows its whole input.
@@ -61,8 +62,8 @@ func inputInHead(tool string) bool {
 }
 
 // hasPatches reports whether a call shows what it changed.
-func hasPatches(c *CallView) bool {
-	_, _, files := countPatches(c.Result.Display)
+func hasPatches(e *Entry) bool {
+	_, _, files := countPatches(e.Call.Result.Display)
 	return files > 0
 }
 
@@ -117,20 +118,26 @@ func (v *View) todoList(in input) []layout.Line {
 }
 
 // questions shows the questions to the user and the answers.
-func (v *View) questions(c *CallView, in input) []layout.Line {
+func (v *View) questions(e *Entry, in input) []layout.Line {
 	asked, _ := in["questions"].([]any)
+	answer := v.answer(e)
 	var lines []layout.Line
 	for i, q := range asked {
 		m, _ := q.(map[string]any)
 		lines = append(lines, v.wrap(input(m).text("question"), v.sgr.text, margin)...)
-		if c.Answer != nil && i < len(c.Answer.Answers) {
-			lines = append(lines, v.answerLines(strings.Join(c.Answer.Answers[i], ", "))...)
+		if i < len(answer.Answers) {
+			lines = append(lines, v.answerLines(strings.Join(answer.Answers[i], ", "))...)
 		}
 	}
-	if c.Answer != nil {
-		lines = append(lines, v.answerLines(c.Answer.Text)...)
+	return append(lines, v.answerLines(answer.Text)...)
+}
+
+// answer returns the user's answer to the last ask of a call.
+func (v *View) answer(call *Entry) pawl.Answer {
+	if ask := v.Log.asks[call.Call.ID]; ask != nil && ask.Ask.Answer != nil {
+		return *ask.Ask.Answer
 	}
-	return lines
+	return pawl.Answer{}
 }
 
 // answerLines shows an answer of the user.
@@ -142,34 +149,33 @@ func (v *View) answerLines(text string) []layout.Line {
 }
 
 // plan shows the model's plan and the user's answer.
-func (v *View) plan(c *CallView, in input, open bool) []layout.Line {
+func (v *View) plan(e *Entry, in input, open bool) []layout.Line {
 	lines := v.headUnlessOpen(indented(markdown.Render(v.markdown, v.textWidth()-2, in.text("plan"))), open)
-	if c.Answer != nil {
-		for _, chosen := range c.Answer.Answers {
-			lines = append(lines, v.answerLines(strings.Join(chosen, ", "))...)
-		}
-		lines = append(lines, v.answerLines(c.Answer.Text)...)
+	answer := v.answer(e)
+	for _, chosen := range answer.Answers {
+		lines = append(lines, v.answerLines(strings.Join(chosen, ", "))...)
 	}
-	return lines
+	return append(lines, v.answerLines(answer.Text)...)
 }
 
 // failureLines shows why a call failed.
-func (v *View) failureLines(c *CallView, open bool) []layout.Line {
-	if !c.Failed() {
+func (v *View) failureLines(e *Entry, open bool) []layout.Line {
+	if e.State != transcript.StateFailed {
 		return nil
 	}
-	return v.tailUnlessOpen(v.output(c.Result.Content, v.sgr.muted), failureMax, open)
+	return v.tailUnlessOpen(v.output(e.Call.Result.Content, v.sgr.muted), failureMax, open)
 }
 
 // subagentLines shows the subagents of a call and whether they are done.
-func (v *View) subagentLines(c *CallView) []layout.Line {
+func (v *View) subagentLines(e *Entry) []layout.Line {
 	var lines []layout.Line
-	for _, subagent := range c.Subagents {
+	for _, it := range v.Log.subagents[e.Call.ID] {
 		mark, sgr, state := "◌", v.sgr.accent, "working"
+		subagent := it.Subagent
 		if subagent.Background {
 			state = "working in the background"
 		}
-		if c.DoneSubagents[subagent.Subagent] {
+		if it.State == transcript.StateDone {
 			mark, sgr, state = "●", v.sgr.good, "done"
 		}
 		lines = append(lines, v.line(margin, layout.Span{Text: mark + " ", SGR: sgr}, layout.Span{Text: sanitize.Line(subagent.Agent), SGR: v.sgr.bold},
@@ -179,10 +185,11 @@ func (v *View) subagentLines(c *CallView) []layout.Line {
 }
 
 // patchLines shows what a call changed.
-func (v *View) patchLines(c *CallView, open bool) []layout.Line {
+func (v *View) patchLines(e *Entry, open bool) []layout.Line {
 	var lines []layout.Line
-	_, _, files := countPatches(c.Result.Display)
-	for _, p := range c.Result.Display {
+	display := e.Call.Result.Display
+	_, _, files := countPatches(display)
+	for _, p := range display {
 		switch p := p.(type) {
 		case pawl.Patch:
 			if files > 1 {
@@ -209,40 +216,37 @@ func (v *View) headUnlessOpen(lines []layout.Line, open bool) []layout.Line {
 
 // outputLines shows the output or the result of a call, and changes that were not
 // applied.
-func (v *View) outputLines(c *CallView, open bool) []layout.Line {
-	lines := v.resultLines(c, open)
-	for _, text := range c.Result.Refused {
+func (v *View) outputLines(e *Entry, open bool) []layout.Line {
+	lines := v.resultLines(e, open)
+	for _, text := range e.Call.Result.Refused {
 		lines = append(lines, v.wrap("! "+text, v.sgr.warn, margin)...)
 	}
 	return lines
 }
 
-func (v *View) resultLines(c *CallView, open bool) []layout.Line {
-	switch {
-	case c.Status == "" && c.Output.String() != "":
-		if open {
-			return v.tailLines(v.output(c.Output.String(), v.sgr.muted), maxOutput)
-		}
-		lines := v.output(tailOf(c.Output.String(), runningBytes), v.sgr.muted)
-		return lines[max(0, len(lines)-runningLines):]
+func (v *View) resultLines(e *Entry, open bool) []layout.Line {
+	switch c := e.Call; {
+	case c.Status == "" && open:
+		return v.tailLines(v.output(e.Text, v.sgr.muted), maxOutput)
 	case c.Status == "":
-		return nil
-	case c.UserCommand:
-		return v.tailUnlessOpen(v.output(resultText(c), v.sgr.text), userCommandLines, open)
-	case c.Failed():
-		return v.tailUnlessOpen(v.output(resultText(c), v.sgr.muted), failureMax, open)
-	case hasPatches(c):
-		return v.diagnosticLines(c)
+		lines := v.output(tailOf(e.Text, runningBytes), v.sgr.muted)
+		return lines[max(0, len(lines)-runningLines):]
+	case c.User:
+		return v.tailUnlessOpen(v.output(resultText(c.Result), v.sgr.text), userCommandLines, open)
+	case e.State == transcript.StateFailed:
+		return v.tailUnlessOpen(v.output(resultText(c.Result), v.sgr.muted), failureMax, open)
+	case hasPatches(e):
+		return v.diagnosticLines(c.Result)
 	case open:
-		return v.tailLines(v.output(resultText(c), v.sgr.muted), maxOutput)
+		return v.tailLines(v.output(resultText(c.Result), v.sgr.muted), maxOutput)
 	}
 	return nil
 }
 
 // resultText returns a result's text without the exit code, which the head shows.
-func resultText(c *CallView) string {
-	text := strings.TrimRight(c.Result.Content, "\n")
-	if code := c.Result.Meta["exit_code"]; code != "" {
+func resultText(r pawl.Result) string {
+	text := strings.TrimRight(r.Content, "\n")
+	if code := r.Meta["exit_code"]; code != "" {
 		text = strings.TrimSuffix(text, "(exit code "+code+")")
 	}
 	return text
@@ -250,12 +254,12 @@ func resultText(c *CallView) string {
 
 // diagnosticLines shows what the result of a change says besides the patch:
 // diagnostics of the file.
-func (v *View) diagnosticLines(c *CallView) []layout.Line {
-	if len(c.Result.Display) != 1 {
+func (v *View) diagnosticLines(r pawl.Result) []layout.Line {
+	if len(r.Display) != 1 {
 		return nil
 	}
-	p, ok := c.Result.Display[0].(pawl.Patch)
-	rest, found := strings.CutPrefix(c.Result.Content, p.Diff)
+	p, ok := r.Display[0].(pawl.Patch)
+	rest, found := strings.CutPrefix(r.Content, p.Diff)
 	if !ok || !found || strings.TrimSpace(rest) == "" {
 		return nil
 	}
@@ -293,12 +297,12 @@ func (v *View) tailUnlessOpen(lines []layout.Line, n int, open bool) []layout.Li
 }
 
 // extraLines shows attachments and the size of the full output.
-func (v *View) extraLines(c *CallView) []layout.Line {
+func (v *View) extraLines(e *Entry) []layout.Line {
 	var lines []layout.Line
-	for _, f := range c.Result.Files {
+	for _, f := range e.Call.Result.Files {
 		lines = append(lines, v.line(margin, layout.Span{Text: attachment(f), SGR: v.sgr.muted}))
 	}
-	if s := c.Result.Full; s != nil {
+	if s := e.Call.Result.Full; s != nil {
 		lines = append(lines, v.line(margin, layout.Span{Text: fmt.Sprintf("full output: %s, press o to open it", humanize.Bytes(s.Size)), SGR: v.sgr.muted}))
 	}
 	return lines

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // card shows a call: a head line with its outcome, and the body below it.
@@ -26,12 +27,11 @@ func (v *View) card(e *Entry) []layout.Line {
 
 // head returns the first line of a card.
 func (v *View) head(e *Entry) layout.Line {
-	c := e.Call
-	in := parseInput(c)
-	mark, sgr := v.statusMark(c)
-	spans := []layout.Span{{Text: mark + " ", SGR: sgr}, {Text: toolName(c), SGR: v.sgr.bold}}
-	tail := v.outcome(c, in)
-	if s := in.subject(c); s != "" {
+	in := parseInput(e)
+	mark, sgr := v.statusMark(e)
+	spans := []layout.Span{{Text: mark + " ", SGR: sgr}, {Text: toolName(e), SGR: v.sgr.bold}}
+	tail := v.outcome(e, in)
+	if s := in.subject(e); s != "" {
 		available := v.textWidth() - layout.Width(spans) - 1 - layout.Width(tail)
 		spans = append(spans, layout.Span{Text: " "}, layout.Span{Text: ansi.Truncate(s, max(available, 10), "…"), SGR: v.sgr.text})
 	}
@@ -40,11 +40,11 @@ func (v *View) head(e *Entry) layout.Line {
 
 // statusMark returns a symbol for the state of a call, which is clear without colors
 // too.
-func (v *View) statusMark(c *CallView) (string, layout.SGR) {
-	switch {
-	case c.Asking != nil:
+func (v *View) statusMark(e *Entry) (string, layout.SGR) {
+	switch c := e.Call; {
+	case c.Ask != "":
 		return "?", v.sgr.warn
-	case c.Running():
+	case e.State == transcript.StateRunning:
 		return "◌", v.sgr.accent
 	case c.Status == "":
 		return "○", v.sgr.muted
@@ -52,16 +52,17 @@ func (v *View) statusMark(c *CallView) (string, layout.SGR) {
 		return "⊘", v.sgr.warn
 	case c.Status == pawl.CallCanceled:
 		return "■", v.sgr.warn
-	case c.Failed():
+	case e.State == transcript.StateFailed:
 		return "✗", v.sgr.bad
 	}
 	return "●", v.sgr.good
 }
 
 // toolName returns the displayed name of a tool: for MCP tools with the server.
-func toolName(c *CallView) string {
+func toolName(e *Entry) string {
+	c := e.Call
 	name := c.Tool
-	if c.UserCommand {
+	if c.User {
 		return "!"
 	}
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -76,17 +77,18 @@ func toolName(c *CallView) string {
 }
 
 // outcome describes the result of a call in a few words.
-func (v *View) outcome(c *CallView, in input) []layout.Span {
+func (v *View) outcome(e *Entry, in input) []layout.Span {
 	var spans []layout.Span
 	say := func(text string, sgr layout.SGR) {
 		if text != "" {
 			spans = append(spans, layout.Span{Text: " · ", SGR: v.sgr.muted}, layout.Span{Text: text, SGR: sgr})
 		}
 	}
+	c := e.Call
 	switch {
-	case c.Asking != nil:
+	case c.Ask != "":
 		say("waiting for you", v.sgr.warn)
-	case c.UserCommand && c.Status == "" && !c.Running():
+	case c.User && e.State == transcript.StateWaiting:
 		say("waiting for the turn to end", v.sgr.muted)
 	case c.Status == "":
 	case c.Status == pawl.CallDenied:
@@ -98,14 +100,14 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 	case c.Status == pawl.CallUnknown:
 		say("outcome unknown", v.sgr.bad)
 	default:
-		v.doneOutcome(c, in, say)
+		v.doneOutcome(e, in, say)
 	}
-	if c.Running() {
+	if e.State == transcript.StateRunning {
 		if d := v.elapsed(c.Started); d.Seconds() >= 1 {
 			say(humanize.Took(d.Truncate(1e9)), v.sgr.muted)
 		}
-	} else if d := c.Ended.Sub(c.Started); !c.Started.IsZero() && d.Milliseconds() >= 100 {
-		say(humanize.Took(d), v.sgr.muted)
+	} else if e.Took.Milliseconds() >= 100 {
+		say(humanize.Took(e.Took), v.sgr.muted)
 	}
 	if c.Unsafe != "" {
 		say("cannot be undone", v.sgr.warn)
@@ -114,8 +116,8 @@ func (v *View) outcome(c *CallView, in input) []layout.Span {
 }
 
 // doneOutcome describes the result of a call that ran.
-func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) {
-	r := c.Result
+func (v *View) doneOutcome(e *Entry, in input, say func(string, layout.SGR)) {
+	r := e.Call.Result
 	sgr := v.sgr.muted
 	if r.IsError {
 		sgr = v.sgr.bad
@@ -144,7 +146,7 @@ func (v *View) doneOutcome(c *CallView, in input, say func(string, layout.SGR)) 
 	case r.IsError:
 		say("failed", sgr)
 	case len(r.Files) == 0:
-		say(in.count(c), sgr)
+		say(in.count(e), sgr)
 	}
 }
 
@@ -162,9 +164,9 @@ func countPatches(parts pawl.Parts) (added, removed, files int) {
 // input is the input of a call.
 type input map[string]any
 
-func parseInput(c *CallView) input {
+func parseInput(e *Entry) input {
 	var in input
-	_ = json.Unmarshal(c.Input, &in) // anything but an object has no keys
+	_ = json.Unmarshal(e.Call.Input, &in) // anything but an object has no keys
 	return in
 }
 
@@ -174,7 +176,8 @@ func (in input) text(key string) string {
 }
 
 // subject describes what a call is about on one line.
-func (in input) subject(c *CallView) string {
+func (in input) subject(e *Entry) string {
+	c := e.Call
 	switch c.Tool {
 	case "apply_patch":
 		var paths []string
@@ -211,9 +214,9 @@ func (in input) subject(c *CallView) string {
 }
 
 // count describes how much a call found.
-func (in input) count(c *CallView) string {
-	content := strings.TrimRight(c.Result.Content, "\n")
-	switch c.Tool {
+func (in input) count(e *Entry) string {
+	content := strings.TrimRight(e.Call.Result.Content, "\n")
+	switch e.Call.Tool {
 	case "grep":
 		if n := matches(content); n > 0 {
 			return humanize.Plural(n, "matching line")
@@ -284,15 +287,11 @@ func (in input) keys() []string {
 }
 
 // copyCall returns a call as text: its input and result.
-func copyCall(c *CallView) string {
-	in := parseInput(c)
-	given := string(c.Input)
+func copyCall(e *Entry) string {
+	in := parseInput(e)
+	given := string(e.Call.Input)
 	if command := in.text("command"); command != "" {
 		given = command
 	}
-	result := c.Result.Content
-	if c.Status == "" {
-		result = c.Output.String()
-	}
-	return strings.TrimSpace(given + "\n" + result)
+	return strings.TrimSpace(given + "\n" + e.Text + e.Call.Result.Content) // one of them is empty
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/textinput"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // finder is the state of a search in the conversation.
@@ -108,17 +110,14 @@ var stripMarkdown = strings.NewReplacer("*", "", "`", "", "~~", "")
 
 // entryContains reports whether an entry contains the query.
 func entryContains(e *Entry, query string) bool {
-	if e.Kind != Call {
-		text := strings.ToLower(e.text())
-		return strings.Contains(text, query) || e.Kind == Reply && strings.Contains(stripMarkdown.Replace(text), query)
+	texts := []string{e.Text, e.More}
+	switch e.Kind { //nolint:exhaustive // the others have no other text
+	case transcript.KindText:
+		texts = append(texts, stripMarkdown.Replace(e.Text))
+	case transcript.KindCall:
+		texts = append(texts, string(e.Call.Input), e.Call.Result.Content, e.Call.Tool)
 	}
-	c := e.Call
-	for _, text := range []string{string(c.Input), c.Result.Content, c.Output.String(), c.Tool} {
-		if strings.Contains(strings.ToLower(text), query) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), query) })
 }
 
 // findInEntry returns the matching line of an entry, starting at a line, or -1. It

@@ -1,215 +1,227 @@
 package chat
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// Log is the conversation as entries. It applies events as they arrive, and can
-// prepend pages of older ones.
+// Log is the conversation as entries: the items of a transcript. It applies events as
+// they arrive, and can prepend pages of older ones.
 type Log struct {
-	entries      []*Entry
-	calls        map[pawl.CallID]*Entry
-	running      map[pawl.CallID]*Entry
-	shells       map[pawl.CallID]*Entry    // unfinished commands of the user
-	subagents    map[pawl.SessionID]*Entry // the calls that started them
-	prompts      map[pawl.Seq]*Entry
-	asks         map[pawl.Seq]pawl.Asked // unanswered
-	undoneSpans  []span                  // ranges of undone events
-	redoneSeqs   map[pawl.Seq]bool       // undos that were redone
-	undoRequests map[pawl.Seq]pawl.Undo
+	events     []pawl.Event // that were applied, without pieces; for when older ones are prepended
+	transcript *transcript.Transcript
+	byID       map[string]*Entry
+	entries    []*Entry // those with a place in the conversation, in order
+	todos      []*Entry // the todo lists, in order
+	asks       map[pawl.CallID]*Entry
+	subagents  map[pawl.CallID][]*Entry
+	running    map[string]*Entry // calls whose time is shown
+	shells     map[string]*Entry // unfinished commands of the user
+	retry      *Entry            // the note about the pending retry
+	session    state
+}
 
-	reply     pawl.Seq  // ReplyStarted of the streamed reply
-	gap       bool      // a delta of it was missed
-	replyAt   time.Time // when it started
-	streaming map[pawl.Channel]*Entry
-	offsets   map[pawl.Channel]int
-
-	first, last pawl.Seq // of the applied events
-	todos       []pawl.Todo
-	turnOpen    bool
-	turnAt      time.Time     // when the turn started; zero means unknown
-	retrying    *pawl.Retried // the pending retry
-	retry       *Entry        // the note about it
-	mode        string
-	settings    pawl.Settings // of the last prompt
-	usage       pawl.Usage    // of the last reply
-	total       pawl.Usage    // of the applied replies
-	title       string
-	version     int
+// state is what is known of the session besides the items.
+type state struct {
+	turnOpen bool
+	turnEnd  pawl.Seq      // of the last turn
+	replyAt  time.Time     // when the last reply started
+	settings pawl.Settings // of the last prompt, with the current mode
+	usage    pawl.Usage    // of the last reply
+	title    string
+	aside    map[pawl.Seq]bool // prompts that were sent during a turn
 }
 
 // NewLog returns an empty log.
 func NewLog() *Log {
-	return &Log{
-		calls: map[pawl.CallID]*Entry{}, running: map[pawl.CallID]*Entry{}, shells: map[pawl.CallID]*Entry{}, subagents: map[pawl.SessionID]*Entry{},
-		prompts: map[pawl.Seq]*Entry{}, asks: map[pawl.Seq]pawl.Asked{}, undoRequests: map[pawl.Seq]pawl.Undo{}, redoneSeqs: map[pawl.Seq]bool{},
-		streaming: map[pawl.Channel]*Entry{}, offsets: map[pawl.Channel]int{},
-	}
+	l := &Log{}
+	l.Read(nil)
+	return l
 }
 
 // First returns the oldest applied event; 1 means that there are no older ones.
-func (l *Log) First() pawl.Seq { return l.first }
+func (l *Log) First() pawl.Seq {
+	for _, e := range l.events {
+		if e.Seq > 0 {
+			return e.Seq
+		}
+	}
+	return 0
+}
 
 // Last returns the newest applied event.
-func (l *Log) Last() pawl.Seq { return l.last }
+func (l *Log) Last() pawl.Seq {
+	for _, e := range slices.Backward(l.events) {
+		if e.Seq > 0 {
+			return e.Seq
+		}
+	}
+	return 0
+}
 
 // Todos returns the model's todo list.
-func (l *Log) Todos() []pawl.Todo { return l.todos }
+func (l *Log) Todos() []pawl.Todo {
+	if n := len(l.todos); n > 0 {
+		return l.todos[n-1].Todos
+	}
+	return nil
+}
 
 // Working reports whether a turn is running, or a shell command of the user runs or
 // waits.
-func (l *Log) Working() bool { return l.turnOpen || len(l.shells) > 0 }
-
-// Retrying returns the pending retry, or nil.
-func (l *Log) Retrying() *pawl.Retried { return l.retrying }
+func (l *Log) Working() bool { return l.session.turnOpen || len(l.shells) > 0 }
 
 // Settings returns the settings of the last prompt, with the current mode.
-func (l *Log) Settings() pawl.Settings {
-	s := l.settings
-	if l.mode != "" {
-		s.Mode = l.mode
-	}
-	return s
-}
+func (l *Log) Settings() pawl.Settings { return l.session.settings }
 
 // Usage returns the usage of the last reply, which shows how full the context window
 // is.
-func (l *Log) Usage() pawl.Usage { return l.usage }
+func (l *Log) Usage() pawl.Usage { return l.session.usage }
 
 // Title returns the session's title, or "".
-func (l *Log) Title() string { return l.title }
-
-// Asks returns the unanswered asks, oldest first.
-func (l *Log) Asks() []pawl.Seq {
-	var seqs []pawl.Seq
-	for seq := range l.asks {
-		seqs = append(seqs, seq)
-	}
-	slices.Sort(seqs)
-	return seqs
-}
-
-// Ask returns an unanswered ask.
-func (l *Log) Ask(seq pawl.Seq) (pawl.Asked, bool) {
-	a, ok := l.asks[seq]
-	return a, ok
-}
+func (l *Log) Title() string { return l.session.title }
 
 // LastReply returns the text of the last reply, for the clipboard.
 func (l *Log) LastReply() string {
 	for _, e := range slices.Backward(l.entries) {
-		if e.Kind == Reply {
-			return sanitizeCopy(e.text())
+		if e.Kind == transcript.KindText {
+			return sanitizeCopy(e.Text)
 		}
 	}
 	return ""
 }
 
-// Entries returns the entries that are not undone, oldest first.
+// Entries returns the entries that have a place in the conversation, oldest first.
 func (l *Log) Entries() []*Entry { return l.entries }
 
-// Prepend applies a page of older events.
-func (l *Log) Prepend(events []pawl.Event) {
-	older := NewLog()
-	older.redoneSeqs = l.redoneSeqs
-	older.Read(events)
-	older.settle()
-	for id, begun := range older.calls {
-		entry, ok := l.calls[id]
-		switch {
-		case begun.Call.UserCommand:
-			l.prependShell(older, begun, entry)
-			continue
-		case ok: // it started in the older page and ended in this one
-			begun.join(entry)
-			l.drop(entry)
-			if _, runs := l.running[id]; runs {
-				l.running[id] = begun
+// Missed reports whether a delta was missed since the last call.
+func (l *Log) Missed() bool { return l.transcript.Missed() }
+
+// observe applies an event to the state.
+func (s *state) observe(e pawl.Event) {
+	switch b := e.Body.(type) {
+	case pawl.Prompted:
+		s.settings = b.Settings
+		if s.turnOpen {
+			if s.aside == nil {
+				s.aside = map[pawl.Seq]bool{}
 			}
-		case begun.Call.Running() && l.turnOpen:
-			l.running[id] = begun
+			s.aside[e.Seq] = true
 		}
-		l.calls[id] = begun
+	case pawl.ModeChanged:
+		s.settings.Mode = b.Mode
+	case pawl.TurnStarted:
+		s.turnOpen = true
+	case pawl.TurnFinished:
+		s.turnOpen, s.turnEnd = false, e.Seq
+	case pawl.ReplyStarted:
+		s.replyAt = e.At
+	case pawl.Replied:
+		s.usage = b.Usage
+	case pawl.SessionTitled:
+		s.title = b.Title
+	default:
 	}
-	for id, entry := range older.subagents {
-		l.subagents[id] = entry
-	}
-	for seq, entry := range older.prompts {
-		if taken, ok := l.prompts[seq]; ok && taken.Text == "" { // a known event has already placed it
-			taken.Text, taken.Files = entry.Text, entry.Files
-			taken.changed()
-			older.drop(entry)
-		}
-	}
-	l.entries = append(older.entries, l.entries...)
-	l.first = older.first
-	if l.title == "" {
-		l.title = older.title
-	}
-	if l.todos == nil {
-		l.todos = older.todos
-	}
-	if l.settings.Model == "" {
-		l.settings = older.settings
-	}
-	l.hide()
-	l.version++
 }
 
-// join merges what is known of the end of the same call.
-func (e *Entry) join(end *Entry) {
-	c, other := e.Call, end.Call
-	c.Status, c.Result, c.Ended, c.Output = other.Status, other.Result, other.Ended, other.Output
-	c.Subagents = append(c.Subagents, other.Subagents...)
-	c.Asking, c.Answer = other.Asking, other.Answer
-	if c.Tool == "" {
-		c.Tool = other.Tool
+// put shows an item that is new or has changed.
+func (l *Log) put(it *transcript.Item, e *Entry) {
+	if e.Item != nil && (it.Seq != e.seq || it.Part != e.part) {
+		l.displace(e)
 	}
-	if c.Started.IsZero() {
-		c.Started, c.Unsafe = other.Started, other.Unsafe
-	}
-	for subagent := range other.DoneSubagents {
-		c.end(subagent)
-	}
+	e.Item = it
 	e.changed()
+	l.byID[it.ID] = e
+	l.place(e)
 }
 
-// end records that a subagent is done.
-func (c *CallView) end(subagent pawl.SessionID) {
-	if c.DoneSubagents == nil {
-		c.DoneSubagents = map[pawl.SessionID]bool{}
+// placed reports whether an item has a place in the conversation. Asks and subagents
+// are shown in the cards of their calls, and prompts that wait for the end of a turn
+// above the editor.
+func (l *Log) placed(it *transcript.Item) bool {
+	switch it.Kind {
+	case transcript.KindAsk, transcript.KindSubagent, transcript.KindTodos:
+		return false
+	case transcript.KindUser:
+		return it.State != transcript.StateWaiting || !l.session.aside[it.Seq]
+	default:
+		return true
 	}
-	c.DoneSubagents[subagent] = true
 }
 
-// settle closes what a page leaves open.
-func (l *Log) settle() {
-	for _, e := range l.streaming {
-		e.Text, e.Streaming = e.streamed.String(), false
+// place shows an entry where it belongs.
+func (l *Log) place(e *Entry) {
+	switch e.Kind {
+	case transcript.KindTodos:
+		l.todos = e.insert(l.todos)
+	case transcript.KindAsk:
+		l.asks[e.Ask.Call] = e
+		l.callChanged(e.Ask.Call)
+	case transcript.KindSubagent:
+		l.subagents[e.Subagent.Call] = e.insert(l.subagents[e.Subagent.Call])
+		l.callChanged(e.Subagent.Call)
+	default:
+		if l.placed(e.Item) {
+			l.entries = e.insert(l.entries)
+		}
+		l.track(e)
+	}
+}
+
+// track notes calls and retries that are in progress.
+func (l *Log) track(e *Entry) {
+	if e.Call != nil {
+		mark(l.running, e, e.State == transcript.StateRunning && e.Seq > l.session.turnEnd)
+		mark(l.shells, e, e.Call.User && e.Call.Status == "")
+	}
+	if e.Until.After(e.At) {
+		l.retry = e
+	} else if l.retry == e {
+		l.retry = nil
+	}
+}
+
+func mark(set map[string]*Entry, e *Entry, in bool) {
+	if in {
+		set[e.ID] = e
+	} else {
+		delete(set, e.ID)
+	}
+}
+
+func (l *Log) callChanged(id pawl.CallID) {
+	if e := l.byID[transcript.CallID(id)]; e != nil {
 		e.changed()
 	}
-	clear(l.streaming)
 }
 
-func (l *Log) add(e *Entry) *Entry {
-	l.entries = append(l.entries, e)
-	return e
-}
-
-// drop removes an entry. It searches from the end.
-func (l *Log) drop(e *Entry) {
-	for i := len(l.entries) - 1; e != nil && i >= 0; i-- {
-		if l.entries[i] == e {
-			l.entries = slices.Delete(l.entries, i, i+1)
-			return
-		}
+// displace takes an entry from its place.
+func (l *Log) displace(e *Entry) {
+	switch e.Kind {
+	case transcript.KindTodos:
+		l.todos = e.take(l.todos)
+	case transcript.KindAsk:
+		delete(l.asks, e.Ask.Call)
+	case transcript.KindSubagent:
+		l.subagents[e.Subagent.Call] = e.take(l.subagents[e.Subagent.Call])
+	default:
+		l.entries = e.take(l.entries)
 	}
 }
 
-func (l *Log) note(ev pawl.Event, tone Tone, format string, args ...any) *Entry {
-	return l.add(&Entry{Kind: Note, Seq: ev.Seq, Turn: ev.Turn, At: ev.At, Tone: tone, Text: fmt.Sprintf(format, args...)})
+func (l *Log) remove(id string) {
+	e := l.byID[id]
+	if e == nil {
+		return
+	}
+	delete(l.byID, id)
+	delete(l.running, id)
+	delete(l.shells, id)
+	if l.retry == e {
+		l.retry = nil
+	}
+	l.displace(e)
 }

@@ -24,7 +24,7 @@ func TestMissed(t *testing.T) {
 		t.Error("something is missed still")
 	}
 	entries := l.Entries()
-	if len(entries) != 1 || entries[0].streamed.String() != "all more and on" {
+	if len(entries) != 1 || entries[0].Text != "all more and on" {
 		t.Errorf("the reply is %v", entries)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // point is a position in the conversation that does not depend on scrolling.
@@ -77,7 +78,7 @@ func (v *View) mouseRelease(tea.MouseReleaseMsg) string {
 
 // foldable reports whether a click on an entry's first line toggles it.
 func foldable(e *Entry) bool {
-	return e.Kind == Call || e.Kind == Reasoning
+	return e.Call != nil || e.Kind == transcript.KindReasoning || folds(e)
 }
 
 // ordered returns the ends of the selection in order, and the indexes of their

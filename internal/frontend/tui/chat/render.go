@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Limits of entries that are not opened.
@@ -26,16 +27,17 @@ const (
 // that render it.
 func (v *View) render(e *Entry) []layout.Line {
 	switch e.Kind {
-	case User:
+	case transcript.KindUser:
 		return v.user(e)
-	case Reply:
+	case transcript.KindText:
 		return v.reply(e)
-	case Reasoning:
+	case transcript.KindReasoning:
 		return v.reasoning(e)
-	case Call:
+	case transcript.KindCall:
 		return v.card(e)
-	case Note:
+	case transcript.KindNote, transcript.KindMission, transcript.KindTurnEnd:
 		return v.note(e)
+	case transcript.KindAsk, transcript.KindTodos, transcript.KindSubagent: // not entries of their own
 	}
 	return []layout.Line{{}}
 }
@@ -75,12 +77,12 @@ func (v *View) user(e *Entry) []layout.Line {
 
 // userMark describes the state of a prompt.
 func userMark(e *Entry) string {
-	switch {
-	case e.Waiting && e.Queued:
+	switch waiting := e.State == transcript.StateWaiting; {
+	case waiting && e.Queued:
 		return "queued: runs after this turn"
-	case e.Waiting && e.Steered:
+	case waiting && e.Steered:
 		return "steering: read at the next step"
-	case e.Waiting:
+	case waiting:
 		return "waiting"
 	case e.Steered:
 		return "steered"
@@ -99,13 +101,12 @@ func attachment(f pawl.File) string {
 
 // reply renders a reply incrementally.
 func (v *View) reply(e *Entry) []layout.Line {
-	text := e.text()
-	s := &e.rendered
-	if s.doc == nil || s.written > len(text) {
-		s.doc, s.written = markdown.New(v.markdown, v.textWidth()), 0
+	s := e.rendered
+	if s.doc == nil || !strings.HasPrefix(e.Text, s.written) {
+		s.doc, s.written = markdown.New(v.markdown, v.textWidth()), ""
 	}
-	s.doc.Write(text[s.written:])
-	s.written = len(text)
+	s.doc.Write(e.Text[len(s.written):])
+	s.written = e.Text
 	lines := s.doc.Lines()
 	if len(lines) == 0 {
 		lines = []layout.Line{{}}
@@ -114,13 +115,13 @@ func (v *View) reply(e *Entry) []layout.Line {
 }
 
 func (v *View) reasoning(e *Entry) []layout.Line {
-	text := e.text()
+	text := e.Text
 	head := "Thought"
 	if e.Took > 0 {
 		head += " for " + humanize.Took(e.Took)
 	}
 	switch {
-	case e.Streaming && e.Took == 0 && !v.isOpen(e):
+	case e.State == transcript.StateStreaming && e.Took == 0 && !v.isOpen(e):
 		lines := v.wrap(tailOf(text, reasoningBytes), v.sgr.muted, layout.Span{Text: "  "})
 		lines = lines[max(0, len(lines)-reasoningLines):]
 		return append([]layout.Line{v.line(layout.Span{Text: "▾ Thinking", SGR: v.sgr.muted})}, lines...)
@@ -147,19 +148,69 @@ func tailOf(text string, n int) string {
 	return text
 }
 
+// note renders what happened: a retry, a step of a mission, the end of a turn.
 func (v *View) note(e *Entry) []layout.Line {
-	sgr := map[Tone]layout.SGR{Quiet: v.sgr.muted, Good: v.sgr.good, Warn: v.sgr.warn, Bad: v.sgr.bad}[e.Tone]
-	mark := map[Tone]string{Quiet: "· ", Good: "✓ ", Warn: "! ", Bad: "✗ "}[e.Tone]
+	mark, sgr := v.levelMark(e.Level)
+	frame := layout.Frame{First: []layout.Span{{Text: mark, SGR: sgr}}, Rest: []layout.Span{{Text: "  "}}}
+	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(v.noteText(e))), SGR: sgr}}, v.textWidth(), frame)
+	if folds(e) && v.isOpen(e) {
+		lines = append(lines, v.wrap(e.More, v.sgr.muted, margin)...)
+	}
+	if e.Next != "" {
+		lines = append(lines, v.wrap(e.Next, v.sgr.text, margin)...)
+	}
+	return lines
+}
+
+func (v *View) levelMark(l transcript.Level) (string, layout.SGR) {
+	switch l {
+	case transcript.LevelGood:
+		return "✓ ", v.sgr.good
+	case transcript.LevelWarn:
+		return "! ", v.sgr.warn
+	case transcript.LevelBad:
+		return "✗ ", v.sgr.bad
+	case transcript.LevelQuiet:
+	}
+	return "· ", v.sgr.muted
+}
+
+// folds reports whether the details of a note are shown only if it is open. Texts that
+// were added to the conversation are short, except for the reports of subagents, and
+// the user must know why a mission is blocked.
+func folds(e *Entry) bool {
+	return e.More != "" && e.Next == "" && (e.Source == "" || e.Source == "task")
+}
+
+// noteText returns the text of a note, with what is counted and the time.
+func (v *View) noteText(e *Entry) string {
 	text := e.Text
 	if left := e.Until.Sub(v.now); left > 0 {
 		text += fmt.Sprintf(", in %d s", int(math.Ceil(left.Seconds())))
 	}
-	frame := layout.Frame{First: []layout.Span{{Text: mark, SGR: sgr}}, Rest: []layout.Span{{Text: "  "}}}
-	lines := layout.Wrap([]layout.Span{{Text: layout.Tabs(sanitize.Text(text)), SGR: sgr}}, v.textWidth(), frame)
-	if e.Next != "" {
-		lines = append(lines, v.wrap(e.Next, v.sgr.text, layout.Span{Text: "  "})...)
+	switch {
+	case e.More == "" || folds(e):
+	case e.Mission != "":
+		text = string(e.Mission) + ": " + e.More
+	default:
+		text += ": " + e.More
 	}
-	return lines
+	if e.End == nil {
+		return text
+	}
+	if e.End.Steps > 0 {
+		text += " · " + humanize.Plural(e.End.Steps, "step")
+	}
+	if n := e.End.Usage.Tokens(); n > 0 {
+		text += fmt.Sprintf(" · %s tokens", humanize.Short(n))
+	}
+	if e.End.Usage.Cost > 0 {
+		text += " · " + humanize.Dollars(e.End.Usage.Cost)
+	}
+	if e.Took > 0 {
+		text += " · " + humanize.Took(e.Took)
+	}
+	return text
 }
 
 // elapsed returns the time since t by the view's clock.

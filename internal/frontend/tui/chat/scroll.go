@@ -146,10 +146,10 @@ func (v *View) Copy() string {
 	switch {
 	case e == nil:
 		return ""
-	case e.Kind == Call:
-		return sanitizeCopy(copyCall(e.Call))
+	case e.Call != nil:
+		return sanitizeCopy(copyCall(e))
 	}
-	return sanitizeCopy(e.text())
+	return sanitizeCopy(e.Text)
 }
 
 // sanitizeCopy sanitizes a text for the clipboard. It may be pasted into a shell, so
@@ -160,9 +160,9 @@ func sanitizeCopy(text string) string {
 
 // FullOutput returns the stored output of the focused call and its title, or nil.
 func (v *View) FullOutput() (*pawl.Blob, string) {
-	if v.selected == nil || v.selected.Call == nil {
+	e := v.selected
+	if e == nil || e.Call == nil {
 		return nil, ""
 	}
-	c := v.selected.Call
-	return c.Result.Full, toolName(c) + " " + parseInput(c).subject(c)
+	return e.Call.Result.Full, toolName(e) + " " + parseInput(e).subject(e)
 }

@@ -10,14 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // said are the words that are shown, the person's and the model's.
 func said(l *Log) []string {
 	var list []string
 	for _, e := range l.Entries() {
-		if e.Kind == User || e.Kind == Reply {
-			list = append(list, e.text())
+		if e.Kind == transcript.KindUser || e.Kind == transcript.KindText {
+			list = append(list, e.Text)
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/layout"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/markdown"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // View shows a part of a Log. It follows the end, unless the user has scrolled up.
@@ -29,8 +30,9 @@ type View struct {
 	selected   *Entry // the focused entry; nil means none
 	allOpen    bool   // all cards are open
 
-	rows   []row           // drawn last
-	cached map[*Entry]bool // entries whose lines are cached
+	rows        []row           // drawn last
+	cached      map[*Entry]bool // entries whose lines are cached
+	cachedLines int             // how many lines they have
 
 	now     time.Time // time of the last tick
 	ticking bool
@@ -183,7 +185,9 @@ func (v *View) entryHeight(entries []*Entry, i int) int {
 }
 
 // compact reports whether an entry is a step; folded steps have no gap between them.
-func compact(e *Entry) bool { return e.Kind == Call || e.Kind == Reasoning || e.Step }
+func compact(e *Entry) bool {
+	return e.Call != nil || e.Kind == transcript.KindReasoning || e.Kind == transcript.KindMission && e.Mission == ""
+}
 
 // draw renders a row.
 func (v *View) draw(r row) string {
@@ -211,24 +215,26 @@ const (
 
 // lines returns the lines of an entry, cached or rendered.
 func (v *View) lines(e *Entry) []layout.Line {
-	s := &e.rendered
+	s := e.rendered
+	if s == nil {
+		s = &rendered{}
+		e.rendered, v.cached[e] = s, true
+	}
 	if s.width != v.width || s.styleVersion != v.styleVersion {
+		v.cachedLines -= len(s.lines)
 		*s = rendered{width: v.width, styleVersion: v.styleVersion}
 	}
 	if s.lines == nil || s.version != e.version {
+		v.cachedLines -= len(s.lines)
 		s.lines, s.version = v.render(e), e.version
+		v.cachedLines += len(s.lines)
 	}
-	v.cached[e] = true
 	return s.lines
 }
 
 // evict removes the cached lines of invisible entries if there are too many.
 func (v *View) evict() {
-	total := 0
-	for e := range v.cached {
-		total += len(e.rendered.lines)
-	}
-	if len(v.cached) <= maxKept && total <= maxKeptLines {
+	if len(v.cached) <= maxKept && v.cachedLines <= maxKeptLines {
 		return
 	}
 	seen := map[*Entry]bool{}
@@ -237,7 +243,8 @@ func (v *View) evict() {
 	}
 	for e := range v.cached {
 		if !seen[e] {
-			e.rendered = rendered{}
+			v.cachedLines -= len(e.rendered.lines)
+			e.rendered = nil
 			delete(v.cached, e)
 		}
 	}

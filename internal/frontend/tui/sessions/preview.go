@@ -48,9 +48,7 @@ func (d *Dialog) kept(s pawl.Session) bool {
 func (d *Dialog) looked(m lookedMsg) tea.Cmd {
 	d.preview.loading = ""
 	log := chat.NewLog()
-	for _, e := range m.events {
-		log.Apply(e)
-	}
+	log.Read(m.events)
 	if len(d.views) >= maxPreviews {
 		clear(d.views)
 	}
