@@ -140,19 +140,16 @@ func (h toolSession) subagentSettings(task toolapi.SubagentTask) (pawl.Settings,
 // awaitSubagent waits for the end of a subagent and returns its result.
 func (s *Stepper) awaitSubagent(ctx context.Context, id pawl.SessionID) (toolapi.Subagent, error) {
 	result := toolapi.Subagent{Session: id}
-	var writes transcript.Writes
+	var outcome transcript.Outcome
 	for e, err := range s.Service.Events(ctx, id, 0) {
 		if err != nil {
 			return result, fmt.Errorf("wait for subagent %s: %w", id, err)
 		}
-		writes.Add(e.Body)
+		outcome.Add(e)
+		result.Text = outcome.Text
 		switch b := e.Body.(type) {
-		case pawl.Replied:
-			if text := b.Parts.Text(); text != "" {
-				result.Text = text
-			}
 		case pawl.TurnFinished:
-			result.Done, result.End, result.Changed = true, b, slices.Sorted(slices.Values(writes.Paths()))
+			result.Done, result.End, result.Changed = true, b, slices.Sorted(slices.Values(outcome.Changed()))
 			if s.SubagentEnded != nil {
 				s.SubagentEnded(id)
 			}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func (s *Stepper) Summarize(ctx context.Context, t Turn) error {
 		return err
 	}
 	w, err := s.readTurnWork(ctx, t)
-	if err != nil || w.summarized || w.end.Steps < summarySteps && len(w.writes.Paths()) == 0 {
+	if err != nil || w.summarized || w.End.Steps < summarySteps && len(w.Changed()) == 0 {
 		return err
 	}
 	text, spent, err := s.askSmallModel(ctx, t.Session, small, model.AgentSummary, hidden[model.AgentSummary].Prompt, w.String())
@@ -141,10 +140,8 @@ func (s *Stepper) firstPrompt(ctx context.Context, id pawl.SessionID) (string, e
 
 // turnWork is what a summary of a turn is written from.
 type turnWork struct {
+	transcript.Outcome
 	prompt     string
-	words      string // the last reply
-	writes     transcript.Writes
-	end        pawl.TurnFinished
 	summarized bool     // it has a summary already
 	head       pawl.Seq // the end of the log when it was read
 }
@@ -174,15 +171,9 @@ func (s *Stepper) readTurnWork(ctx context.Context, t Turn) (turnWork, error) {
 		if e.Turn != t.Number {
 			continue
 		}
-		w.writes.Add(e.Body)
-		switch b := e.Body.(type) {
-		case pawl.Replied:
-			w.words = cmp.Or(b.Parts.Text(), w.words)
-		case pawl.TurnFinished:
-			w.end = b
-		case pawl.SessionSummarized:
+		w.Add(e)
+		if _, ok := e.Body.(pawl.SessionSummarized); ok {
 			w.summarized = true
-		default:
 		}
 	}
 	return w, nil
@@ -190,16 +181,16 @@ func (s *Stepper) readTurnWork(ctx context.Context, t Turn) (turnWork, error) {
 
 // String returns the turn as the model sees it.
 func (w *turnWork) String() string {
-	text := "The person asked:" + dashed(w.prompt) + "The agent's last words:" + dashed(w.words)
-	if paths := w.writes.Paths(); len(paths) > 0 {
+	text := "The person asked:" + dashed(w.prompt) + "The agent's last words:" + dashed(w.Text)
+	if paths := w.Changed(); len(paths) > 0 {
 		more := ""
 		if n := len(paths) - maxShownFiles; n > 0 {
 			paths, more = paths[:maxShownFiles], fmt.Sprintf("\nand %d more", n)
 		}
 		text += "It wrote:" + dashed(strings.Join(paths, "\n")+more)
 	}
-	if w.end.Reason != pawl.ReasonEndTurn {
-		text += fmt.Sprintf("The turn was ended: %s.\n", w.end.Reason)
+	if w.End.Reason != pawl.ReasonEndTurn {
+		text += fmt.Sprintf("The turn was ended: %s.\n", w.End.Reason)
 	}
 	return text
 }

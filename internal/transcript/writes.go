@@ -7,15 +7,14 @@ import (
 	"github.com/pawl-dev/pawl"
 )
 
-// Writes collects the paths that successful tool calls and commands changed. The zero
-// value is ready to use.
-type Writes struct {
+// writes collects the paths that successful tool calls and commands changed.
+type writes struct {
 	paths   []string
 	planned map[pawl.CallID][]string
 }
 
-// Add processes the next event body of the log.
-func (w *Writes) Add(b pawl.Body) {
+// add processes the next event body of the log.
+func (w *writes) add(b pawl.Body) {
 	switch b := b.(type) {
 	case pawl.CallStarted:
 		for _, a := range b.Access {
@@ -29,21 +28,18 @@ func (w *Writes) Add(b pawl.Body) {
 		}
 	case pawl.CallFinished:
 		if !b.Result.IsError {
-			w.add(w.planned[b.Call])
+			w.addPaths(w.planned[b.Call])
 		}
-		w.add(b.Result.Changed)
+		w.addPaths(b.Result.Changed)
 		delete(w.planned, b.Call)
 	default: // writes nothing
 	}
 }
 
-func (w *Writes) add(paths []string) {
+func (w *writes) addPaths(paths []string) {
 	for _, path := range paths {
 		if !slices.Contains(w.paths, path) {
 			w.paths = append(w.paths, path)
 		}
 	}
 }
-
-// Paths returns the paths in the order of their first change.
-func (w *Writes) Paths() []string { return slices.Clone(w.paths) }

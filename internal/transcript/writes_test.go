@@ -15,7 +15,7 @@ func TestWrites(t *testing.T) {
 		return pawl.CallStarted{Call: id, Access: access}
 	}
 	finished := func(id pawl.CallID) pawl.Body { return pawl.CallFinished{Call: id} }
-	var w Writes
+	var w writes
 	for _, b := range []pawl.Body{
 		start("a", write("b.go"), pawl.Access{Kind: pawl.AccessRead, Target: "c.go"}, write("a.go")), finished("a"),
 		start("b", write("failed.go")), pawl.CallFinished{Call: "b", Result: pawl.Result{Content: "no", IsError: true}},
@@ -24,9 +24,9 @@ func TestWrites(t *testing.T) {
 		start("e", write("running.go")),
 		pawl.TurnFinished{},
 	} {
-		w.Add(b)
+		w.add(b)
 	}
-	if diff := cmp.Diff([]string{"b.go", "a.go", "d.go"}, w.Paths()); diff != "" {
+	if diff := cmp.Diff([]string{"b.go", "a.go", "d.go"}, w.paths); diff != "" {
 		t.Error(diff)
 	}
 }

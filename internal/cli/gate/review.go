@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/mission/review"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // reviewTools are the tools of a reviewer. All of them only read.
@@ -90,10 +91,10 @@ func (f *reviewFlags) check() error {
 type reviewReport struct {
 	Session pawl.SessionID `json:"session,omitempty"` // "" if there was nothing to review
 	review.Report
-	Steps   int           `json:"steps"`
-	Usage   pawl.Usage    `json:"usage"`
-	CostUSD float64       `json:"cost_usd"`
-	Denials []turn.Denial `json:"denials"`
+	Steps   int                 `json:"steps"`
+	Usage   pawl.Usage          `json:"usage"`
+	CostUSD float64             `json:"cost_usd"`
+	Denials []transcript.Denial `json:"denials"`
 }
 
 func (f *reviewFlags) run(cmd *cobra.Command) error {
@@ -112,7 +113,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	for _, note := range change.notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: note: %s\n", note)
 	}
-	out := reviewReport{Report: review.Report{Base: change.base, Head: change.head, Files: len(change.shown), Findings: []review.Finding{}, LeftOut: change.leftOut}, Denials: []turn.Denial{}}
+	out := reviewReport{Report: review.Report{Base: change.base, Head: change.head, Files: len(change.shown), Findings: []review.Finding{}, LeftOut: change.leftOut}, Denials: []transcript.Denial{}}
 	if len(change.shown) > 0 {
 		if err := f.ask(cmd, settings, change, &out); err != nil {
 			return err

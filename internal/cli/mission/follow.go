@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/notify"
 	"github.com/pawl-dev/pawl/internal/mission"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // stopPrompt is the prompt that 'pawl mission stop' sends if another process runs the mission. A process that follows
@@ -75,18 +76,18 @@ func (p *missionPrinter) Event(e pawl.Event) error {
 
 // missionResult is the one object that --format json prints.
 type missionResult struct {
-	Mission pawl.SessionID    `json:"mission"`
-	State   pawl.MissionState `json:"state"`
-	Branch  string            `json:"branch,omitempty"`
-	Commit  string            `json:"commit,omitempty"` // the sealed commit, or the newest one on the branch
-	Blocked string            `json:"blocked,omitempty"`
-	Reason  pawl.Reason       `json:"reason"` // why the turn ended
-	Error   string            `json:"error,omitempty"`
-	Text    string            `json:"text"`
-	CostUSD float64           `json:"cost_usd"` // of the whole mission
-	Denials []turn.Denial     `json:"denials"`
-	Report  mission.Report    `json:"report"`
-	Plan    *missionPlan      `json:"plan,omitempty"` // if it waits for approval
+	Mission pawl.SessionID      `json:"mission"`
+	State   pawl.MissionState   `json:"state"`
+	Branch  string              `json:"branch,omitempty"`
+	Commit  string              `json:"commit,omitempty"` // the sealed commit, or the newest one on the branch
+	Blocked string              `json:"blocked,omitempty"`
+	Reason  pawl.Reason         `json:"reason"` // why the turn ended
+	Error   string              `json:"error,omitempty"`
+	Text    string              `json:"text"`
+	CostUSD float64             `json:"cost_usd"` // of the whole mission
+	Denials []transcript.Denial `json:"denials"`
+	Report  mission.Report      `json:"report"`
+	Plan    *missionPlan        `json:"plan,omitempty"` // if it waits for approval
 
 	Forecast *mission.Forecast `json:"forecast,omitempty"` // nil without earlier missions
 }

@@ -95,7 +95,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 			return res, end, err
 		}
 		for _, e := range before {
-			res.add(e)
+			res.outcome.Add(e)
 		}
 		if ask != nil {
 			ask.Replay(ctx, "", before)
@@ -115,7 +115,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 		if ask != nil {
 			ask.Event(ctx, "", e)
 		}
-		res.add(e)
+		res.outcome.Add(e)
 		switch b := e.Body.(type) {
 		case pawl.TurnFinished:
 			end = b
@@ -134,10 +134,7 @@ func Watch(cmd *cobra.Command, svc pawl.Service, s pawl.Session, after pawl.Seq,
 	if cause := context.Cause(ctx); cause != nil {
 		return res, end, InterruptedError(id, cause)
 	}
-	if err := res.addSubagentDenials(ctx, svc); err != nil {
-		return res, end, err
-	}
-	return res, end, nil
+	return res, end, res.complete(ctx, svc)
 }
 
 // Asker returns an Asker for the user at the terminal, or nil if nobody can be asked.

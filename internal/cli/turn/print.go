@@ -17,67 +17,28 @@ import (
 
 // Result is the one object that --format json prints.
 type Result struct {
-	Session      pawl.SessionID  `json:"session"`
-	Reason       pawl.Reason     `json:"reason"`
-	Error        string          `json:"error,omitempty"`
-	Text         string          `json:"text"`
-	Output       json.RawMessage `json:"output,omitempty"` // the text as a JSON value, if a schema was given
-	Steps        int             `json:"steps"`
-	Usage        pawl.Usage      `json:"usage"`
-	CostUSD      float64         `json:"cost_usd"`
-	Denials      []Denial        `json:"denials"`
-	FilesChanged []string        `json:"files_changed"`
+	Session      pawl.SessionID      `json:"session"`
+	Reason       pawl.Reason         `json:"reason"`
+	Error        string              `json:"error,omitempty"`
+	Text         string              `json:"text"`
+	Output       json.RawMessage     `json:"output,omitempty"` // the text as a JSON value, if a schema was given
+	Steps        int                 `json:"steps"`
+	Usage        pawl.Usage          `json:"usage"`
+	CostUSD      float64             `json:"cost_usd"`
+	Denials      []transcript.Denial `json:"denials"`
+	FilesChanged []string            `json:"files_changed"`
 
-	writes    transcript.Writes
-	tools     map[pawl.CallID]string
-	subagents []pawl.SessionID
-}
-
-// Denial is a tool call that was denied, or a change of a command that was not applied.
-type Denial struct {
-	Task   pawl.SessionID `json:"task,omitempty"` // the subagent that made it
-	Tool   string         `json:"tool"`
-	Reason string         `json:"reason"`
+	outcome transcript.Outcome
 }
 
 func newResult(id pawl.SessionID) Result {
-	return Result{Session: id, Denials: []Denial{}, FilesChanged: []string{}, tools: map[pawl.CallID]string{}}
+	return Result{Session: id, Denials: []transcript.Denial{}, FilesChanged: []string{}}
 }
 
-// add adds what an event contributes to the result.
-func (r *Result) add(e pawl.Event) {
-	r.writes.Add(e.Body)
-	switch b := e.Body.(type) {
-	case pawl.TurnStarted:
-		*r = newResult(r.Session)
-	case pawl.Replied:
-		if text := b.Parts.Text(); text != "" {
-			r.Text = text
-		}
-		for _, c := range b.Parts.Calls() {
-			r.tools[c.ID] = c.Name
-		}
-	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := e.Subagent()
-		r.subagents = append(r.subagents, c.Subagent)
-	case pawl.CallFinished:
-		if b.Status == pawl.CallDenied {
-			r.Denials = append(r.Denials, Denial{Tool: r.tools[b.Call], Reason: b.Result.Content})
-		}
-		for _, why := range b.Result.Refused {
-			r.Denials = append(r.Denials, Denial{Tool: r.tools[b.Call], Reason: why})
-		}
-	case pawl.TurnFinished:
-		r.FilesChanged = append([]string{}, r.writes.Paths()...) // [] in JSON, not null
-		r.Reason, r.Error, r.Steps = b.Reason, b.Message, b.Steps
-		r.Usage, r.CostUSD = b.Usage, b.Usage.Cost.Dollars()
-	default: // not part of a result
-	}
-}
-
-// addSubagentDenials adds the denials of the turn's subagents.
-func (r *Result) addSubagentDenials(ctx context.Context, svc pawl.Service) error {
-	for _, id := range r.subagents {
+// complete adds the denials of the turn's subagents, and takes over the outcome. Lists are [] in JSON, not null.
+func (r *Result) complete(ctx context.Context, svc pawl.Service) error {
+	o := &r.outcome
+	for _, id := range o.Subagents {
 		row, err := svc.Get(ctx, id)
 		if errors.Is(err, pawl.ErrNotFound) {
 			continue // it was announced but never created
@@ -89,15 +50,10 @@ func (r *Result) addSubagentDenials(ctx context.Context, svc pawl.Service) error
 		if err != nil {
 			return err
 		}
-		subagent := newResult(id)
-		for _, e := range events {
-			subagent.add(e)
-		}
-		for _, d := range subagent.Denials {
-			d.Task = id
-			r.Denials = append(r.Denials, d)
-		}
+		o.AddSubagent(id, events)
 	}
+	r.Text, r.Reason, r.Error, r.Steps, r.Usage, r.CostUSD = o.Text, o.End.Reason, o.End.Message, o.End.Steps, o.End.Usage, o.End.Usage.Cost.Dollars()
+	r.Denials, r.FilesChanged = append(r.Denials, o.Denials...), append(r.FilesChanged, o.Changed()...)
 	return nil
 }
 

@@ -53,7 +53,10 @@ func printed(t *testing.T, live bool, bodies []pawl.Body) (out, errOut string) {
 		if err := p.Event(event); err != nil {
 			t.Fatal(err)
 		}
-		res.add(event)
+		res.outcome.Add(event)
+	}
+	if err := res.complete(t.Context(), nil); err != nil {
+		t.Fatal(err)
 	}
 	if err := p.Result(res); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/strictjson"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 const (
@@ -173,7 +174,7 @@ func (r *Result) include(turn Result) {
 	r.Steps += before.Steps
 	r.Usage = before.Usage.Add(turn.Usage)
 	r.CostUSD = r.Usage.Cost.Dollars()
-	r.Denials = append([]Denial{}, slices.Concat(before.Denials, turn.Denials)...)
+	r.Denials = append([]transcript.Denial{}, slices.Concat(before.Denials, turn.Denials)...)
 	r.FilesChanged = before.FilesChanged
 	for _, path := range turn.FilesChanged {
 		if !slices.Contains(r.FilesChanged, path) {

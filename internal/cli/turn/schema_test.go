@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // TestRemaining checks that a further turn gets what is left of the limits.
@@ -62,7 +63,7 @@ func TestInclude(t *testing.T) {
 	t.Parallel()
 	total := newResult("s")
 	for _, turn := range []Result{
-		{Text: "a", Steps: 1, Usage: pawl.Usage{Input: 1, Cost: 1e9}, FilesChanged: []string{"x", "y"}, Denials: []Denial{{Tool: "bash"}}},
+		{Text: "a", Steps: 1, Usage: pawl.Usage{Input: 1, Cost: 1e9}, FilesChanged: []string{"x", "y"}, Denials: []transcript.Denial{{Tool: "bash"}}},
 		{Text: "b", Steps: 2, Usage: pawl.Usage{Input: 2, Cost: 1e9}, FilesChanged: []string{"y", "z"}},
 	} {
 		total.include(turn)
@@ -73,7 +74,7 @@ func TestInclude(t *testing.T) {
 	if diff := cmp.Diff([]string{"x", "y", "z"}, total.FilesChanged); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]Denial{{Tool: "bash"}}, total.Denials); diff != "" {
+	if diff := cmp.Diff([]transcript.Denial{{Tool: "bash"}}, total.Denials); diff != "" {
 		t.Error(diff)
 	}
 	empty := newResult("s")

@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
@@ -23,10 +22,9 @@ type follower struct {
 	token any // the host's progress token; nil means no progress
 	sent  int // progress notifications sent
 
-	out      runOutput
-	writes   transcript.Writes
-	tools    map[pawl.CallID]string
-	children []pawl.SessionID
+	items    *transcript.Transcript
+	reported map[string]transcript.State // of the items, as they were reported last
+	outcome  transcript.Outcome
 
 	mu   sync.Mutex
 	asks map[askID]context.CancelFunc // asks that were forwarded
@@ -37,8 +35,8 @@ type follower struct {
 func (f *follower) follow(ctx context.Context, id pawl.SessionID, prompt pawl.Seq) error {
 	ended, err := f.watch(ctx, id, prompt, func(ctx context.Context, e pawl.Event) {
 		f.hear(ctx, "", e)
-		f.progress(ctx, e.Body)
-		f.take(e.Body)
+		f.progress(ctx, f.items.Apply(e))
+		f.outcome.Add(e)
 	})
 	switch {
 	case ended || err != nil:
@@ -86,35 +84,9 @@ func (f *follower) watch(ctx context.Context, id pawl.SessionID, prompt pawl.Seq
 	return false, nil
 }
 
-// take adds an event to the result.
-func (f *follower) take(body pawl.Body) {
-	f.writes.Add(body)
-	switch b := body.(type) {
-	case pawl.Replied:
-		if text := b.Parts.Text(); text != "" {
-			f.out.Text = text
-		}
-		for _, c := range b.Parts.Calls() {
-			f.tools[c.ID] = c.Name
-		}
-	case pawl.CallFinished:
-		if b.Status == pawl.CallDenied {
-			f.out.Denials = append(f.out.Denials, denial{Tool: f.tools[b.Call], Reason: b.Result.Content})
-		}
-	case pawl.Spawned, pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := pawl.Event{Body: body}.Subagent()
-		f.children = append(f.children, c.Subagent)
-	case pawl.TurnFinished:
-		f.out.Reason, f.out.Error, f.out.Steps = b.Reason, b.Message, b.Steps
-		f.out.CostUSD = b.Usage.Cost.Dollars()
-		f.out.FilesChanged = append(f.out.FilesChanged, f.writes.Paths()...)
-	default: // not part of the result
-	}
-}
-
-// takeChildren adds the denied calls of subagents to the result.
-func (f *follower) takeChildren(ctx context.Context) error {
-	for _, id := range f.children {
+// addSubagents adds the denied calls of subagents to the outcome.
+func (f *follower) addSubagents(ctx context.Context) error {
+	for _, id := range f.outcome.Subagents {
 		row, err := f.Service.Get(ctx, id)
 		if errors.Is(err, pawl.ErrNotFound) {
 			continue // it was announced but never created
@@ -122,44 +94,49 @@ func (f *follower) takeChildren(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		child := &follower{server: f.server, tools: map[pawl.CallID]string{}}
+		var log []pawl.Event
 		for e, err := range f.log(ctx, row) {
 			if err != nil {
 				return err
 			}
-			child.take(e.Body)
+			log = append(log, e)
 		}
-		for _, d := range child.out.Denials {
-			d.Task = id
-			f.out.Denials = append(f.out.Denials, d)
-		}
+		f.outcome.AddSubagent(id, log)
 	}
 	return nil
 }
 
-// progress reports progress to the host.
-func (f *follower) progress(ctx context.Context, body pawl.Body) {
-	word := ""
-	switch b := body.(type) {
-	case pawl.Replied:
-		word = b.Parts.Text()
-	case pawl.CallStarted:
-		word = b.Tool
-		for _, a := range b.Access {
-			word += " " + a.Target
+// progress reports changed items to the host.
+func (f *follower) progress(ctx context.Context, c transcript.Change) {
+	for _, it := range c.Items {
+		if f.reported[it.ID] == it.State {
+			continue
 		}
-	case pawl.Retried:
-		word = fmt.Sprintf("%s: %s; retrying", b.Kind, b.Message)
-	case pawl.Spawned:
-		word = fmt.Sprintf("task for %s: %s", b.Agent, b.Title)
-	default:
-		word, _ = humanize.Mission(body) // other events are not worth a message
+		f.reported[it.ID] = it.State
+		f.report(ctx, progressText(it))
 	}
-	if f.token == nil || strings.TrimSpace(word) == "" {
+}
+
+// progressText returns what is reported of an item, or "".
+func progressText(it transcript.Item) string {
+	switch {
+	case it.Kind == transcript.KindText && it.State == transcript.StateDone, it.Kind == transcript.KindNote, it.Kind == transcript.KindMission:
+		return it.Text
+	case it.Kind == transcript.KindCall && it.State == transcript.StateRunning:
+		return it.Call.Tool + " " + strings.Join(it.Call.Targets, " ")
+	case it.Kind == transcript.KindSubagent && it.State == transcript.StateRunning:
+		return fmt.Sprintf("task for %s: %s", it.Subagent.Agent, it.Text)
+	}
+	return ""
+}
+
+// report sends a progress notification to the host.
+func (f *follower) report(ctx context.Context, text string) {
+	if f.token == nil || strings.TrimSpace(text) == "" {
 		return
 	}
 	f.sent++
-	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.sent), Message: line(word)}
+	params := &sdk.ProgressNotificationParams{ProgressToken: f.token, Progress: float64(f.sent), Message: line(text)}
 	if err := f.host.NotifyProgress(ctx, params); err != nil {
 		f.Log.Debug("cannot report progress to the host", "error", err) // progress is optional
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // runInput is the input of pawl_run. It has no key for trust: a request with
@@ -25,22 +26,15 @@ type runInput struct {
 
 // runOutput is the result of pawl_run.
 type runOutput struct {
-	Text         string         `json:"text" jsonschema:"what pawl said last"`
-	Reason       pawl.Reason    `json:"reason" jsonschema:"why the turn ended; end_turn means that it is done"`
-	Error        string         `json:"error,omitempty"`
-	Session      pawl.SessionID `json:"session" jsonschema:"the session, to continue it"`
-	Dir          string         `json:"dir"`
-	Steps        int            `json:"steps"`
-	CostUSD      float64        `json:"cost_usd"`
-	Denials      []denial       `json:"denials" jsonschema:"calls that were not permitted"`
-	FilesChanged []string       `json:"files_changed"`
-}
-
-// denial is a call that was denied.
-type denial struct {
-	Task   pawl.SessionID `json:"task,omitempty" jsonschema:"the session of the child that made it"`
-	Tool   string         `json:"tool"`
-	Reason string         `json:"reason"`
+	Text         string              `json:"text" jsonschema:"what pawl said last"`
+	Reason       pawl.Reason         `json:"reason" jsonschema:"why the turn ended; end_turn means that it is done"`
+	Error        string              `json:"error,omitempty"`
+	Session      pawl.SessionID      `json:"session" jsonschema:"the session, to continue it"`
+	Dir          string              `json:"dir"`
+	Steps        int                 `json:"steps"`
+	CostUSD      float64             `json:"cost_usd"`
+	Denials      []transcript.Denial `json:"denials" jsonschema:"calls that were denied, and changes that were not applied"`
+	FilesChanged []string            `json:"files_changed"`
 }
 
 // run runs a prompt and returns when its turn has ended. If the host cancels
@@ -57,31 +51,34 @@ func (s *server) run(ctx context.Context, req *sdk.CallToolRequest, in runInput)
 	default:
 		return nil, none, fault.New(pawl.ErrBusy, "%d turns are already running: wait until one has ended", maxTurns)
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	go func() {
 		select {
 		case <-s.stop:
-			end(errStopped)
+			stop(errStopped)
 		case <-ctx.Done():
 		}
 	}()
 	f := &follower{
 		server: s, host: req.Session, token: req.Params.GetProgressToken(),
-		tools: map[pawl.CallID]string{}, asks: map[askID]context.CancelFunc{},
+		items: transcript.New(), reported: map[string]transcript.State{}, asks: map[askID]context.CancelFunc{},
 	}
 	row, seq, err := s.send(context.WithoutCancel(ctx), in, f.absent()) // an accepted prompt is followed or canceled
 	if err != nil {
 		return nil, none, err
 	}
-	f.out = runOutput{Session: row.ID, Dir: row.Dir, Denials: []denial{}, FilesChanged: []string{}}
 	if err := f.follow(ctx, row.ID, seq); err != nil {
 		return nil, none, err
 	}
-	if err := f.takeChildren(ctx); err != nil {
+	if err := f.addSubagents(ctx); err != nil {
 		return nil, none, err
 	}
-	return &sdk.CallToolResult{IsError: f.out.Reason == pawl.ReasonError}, f.out, nil
+	end := f.outcome.End
+	return &sdk.CallToolResult{IsError: end.Reason == pawl.ReasonError}, runOutput{
+		Text: f.outcome.Text, Reason: end.Reason, Error: end.Message, Session: row.ID, Dir: row.Dir, Steps: end.Steps, CostUSD: end.Usage.Cost.Dollars(),
+		Denials: append([]transcript.Denial{}, f.outcome.Denials...), FilesChanged: append([]string{}, f.outcome.Changed()...), // [] in JSON, not null
+	}, nil
 }
 
 // send sends the prompt to its session, which it creates if the request names
