@@ -90,12 +90,13 @@ type ServerInfo struct {
 
 // ModelInfo is an available model.
 type ModelInfo struct {
-	Ref       string `json:"ref"`
-	Name      string `json:"name"`
-	Provider  string `json:"provider"`
-	Context   int    `json:"context,omitempty"` // size of its context window in tokens; 0 means unknown
-	Input     Money  `json:"input,omitempty"`   // price of a million tokens
-	Output    Money  `json:"output,omitempty"`
-	Reasoning bool   `json:"reasoning,omitempty"`
-	Images    bool   `json:"images,omitempty"`
+	Ref       string   `json:"ref"`
+	Name      string   `json:"name"`
+	Provider  string   `json:"provider"`
+	Context   int      `json:"context,omitempty"` // size of its context window in tokens; 0 means unknown
+	Input     Money    `json:"input,omitempty"`   // price of a million tokens
+	Output    Money    `json:"output,omitempty"`
+	Reasoning bool     `json:"reasoning,omitempty"`
+	Efforts   []string `json:"efforts,omitempty"` // the reasoning efforts that it supports, in ascending order
+	Images    bool     `json:"images,omitempty"`
 }

@@ -21,13 +21,13 @@ func TestContract_R2_RequestIsHistorySystemAndTools(t *testing.T) {
 	file := pawl.File{Name: "a.png", MediaType: "image/png", Data: []byte{1, 2}}
 	w.prompt("first", func(p *pawl.Prompted) { p.Parts = append(p.Parts, file) })
 	w.mustTurn(pawl.ReasonEndTurn)
-	w.prompt("second")
+	w.prompt("second", func(p *pawl.Prompted) { p.Effort = "high" })
 	w.mustTurn(pawl.ReasonEndTurn)
 
 	first := message(pawl.RoleUser, pawl.Text{Text: "first"}, file)
 	check(t, []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second"), says(pawl.Text{Text: "two"})}, w.conversation())
 	want := model.Request{
-		Session: session, Agent: "build", Replies: 1, System: SystemPrompt(builtin[Default], PromptContext{Model: modelRef}),
+		Session: session, Agent: "build", Replies: 1, Effort: "high", System: SystemPrompt(builtin[Default], PromptContext{Model: modelRef}),
 		Tools:    w.Tools.Only(func(name string) bool { return name != "plan_exit" }).Specs(),
 		Messages: []pawl.Message{first, says(pawl.Text{Text: "one"}), user("second")},
 	}

@@ -38,7 +38,7 @@ func (s *Stepper) modelRequest(j *journal, t Turn) (modelRequest, error) {
 	if err != nil {
 		return modelRequest{}, err
 	}
-	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.systemPrompt(def, ref, tools), Temperature: def.Temperature, TopP: def.TopP}
+	c := prompt.Context{Session: j.id, Agent: def.Name, System: j.systemPrompt(def, ref, tools), Effort: j.history.Open().Settings.Effort, Temperature: def.Temperature, TopP: def.TopP}
 	if !t.Last() {
 		c.Tools = tools.Specs()
 	}

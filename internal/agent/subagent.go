@@ -128,7 +128,7 @@ func (h toolSession) subagentSettings(task toolapi.SubagentTask) (pawl.Settings,
 		return pawl.Settings{}, err
 	}
 	settings := pawl.Settings{
-		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Mode: parent.Mode, AddDirs: parent.AddDirs, Trusted: parent.Trusted, Absent: parent.Absent,
+		Agent: task.Agent, Model: cmp.Or(def.Model, parent.Model), Effort: parent.Effort, Mode: parent.Mode, AddDirs: parent.AddDirs, Trusted: parent.Trusted, Absent: parent.Absent,
 		AskTimeout: parent.AskTimeout, Tools: tools,
 	}
 	if own.Plan {

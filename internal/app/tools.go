@@ -3,12 +3,15 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/egress"
 	"github.com/pawl-dev/pawl/internal/tool"
 	"github.com/pawl-dev/pawl/internal/tool/websearch"
@@ -52,6 +55,9 @@ func checkSettings(ctx context.Context, models Models, loop *agent.Config, dir s
 		if _, ok := loop.Tools.Tool(name); !ok && !definition.OfServers(name) { // a server may not be up yet
 			return fault.New(pawl.ErrInvalid, "unknown tool %q: use one of %s", name, strings.Join(loop.Tools.Names(), ", "))
 		}
+	}
+	if s.Effort != "" && !slices.Contains(catalog.Efforts, s.Effort) {
+		return fault.New(pawl.ErrInvalid, "unknown effort %q: use %s", s.Effort, humanize.Join(catalog.Efforts, "or"))
 	}
 	return models.Check(ctx, s.Model)
 }

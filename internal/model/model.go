@@ -39,7 +39,7 @@ type Request struct {
 	Tools      []toolapi.Spec  // if empty, the model must not call tools
 	Prefill    string          // start of the reply, if the model supports it
 	Schema     json.RawMessage // JSON schema of the reply's text; nil means any text
-	Effort     string          // reasoning effort: "" (the model's default), low, medium, high
+	Effort     string          // reasoning effort, such as low, medium or high; "" means the model's default
 	MaxTokens  int             // limit of the reply; 0 means the model's own limit
 
 	// Sampling parameters; nil means the model's default. They are left out if the model does not support them.

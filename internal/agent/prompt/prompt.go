@@ -20,6 +20,7 @@ type Context struct {
 	System  string         // the system prompt
 	Tools   []toolapi.Spec // nil offers none
 
+	Effort            string   // of reasoning; "" means the model's default
 	Temperature, TopP *float64 // nil means the model's default
 }
 
@@ -35,6 +36,7 @@ func Build(h *pawl.History, c Context) model.Request {
 		System:      c.System,
 		Messages:    h.Messages(),
 		Tools:       c.Tools,
+		Effort:      c.Effort,
 		Temperature: c.Temperature,
 		TopP:        c.TopP,
 	}

@@ -35,6 +35,7 @@ func DefaultModel(context.Context) (string, error) {
 // SettingsFlags are the flags for the settings of a prompt.
 type SettingsFlags struct {
 	model    string
+	effort   string
 	agent    string
 	Mode     string
 	maxSteps int
@@ -80,11 +81,12 @@ func (f *SettingsFlags) AddAllButAgent(cmd *cobra.Command) {
 func (f *SettingsFlags) AddModel(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.model, "model", "m", os.Getenv("PAWL_MODEL"), "the `model` to use (default: PAWL_MODEL, the session's, or the configured one)")
+	flags.StringVar(&f.effort, "effort", "", "reasoning `effort`, if the model supports it: low, medium, high or another of its levels (default: the model's own)")
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "stop the turn after `n` model calls (0 = no limit)")
 	flags.Float64Var(&f.maxCost, "max-cost", 0, "stop the turn at this `cost`, in USD (0 = no limit)")
 	flags.Int64Var(&f.budget.tokens, "max-tokens", 0, "stop the turn after this many `tokens` (0 = no limit)")
 	flags.DurationVar(&f.budget.time, "max-time", 0, "stop the turn after this `time`, e.g. 30m (0 = no limit)")
-	cli.GroupFlags(cmd, cli.FlagsModel, "model")
+	cli.GroupFlags(cmd, cli.FlagsModel, "model", "effort")
 	cli.GroupFlags(cmd, cli.FlagsLimits, "max-steps", "max-cost", "max-tokens", "max-time")
 }
 
@@ -116,7 +118,7 @@ func (f *SettingsFlags) Settings() (pawl.Settings, error) {
 	}
 	return pawl.Settings{
 		AddDirs: dirs,
-		Agent:   f.agent, Model: model, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
+		Agent:   f.agent, Model: model, Effort: f.effort, Mode: f.Mode, MaxSteps: f.maxSteps, MaxCost: pawl.MoneyOf(f.maxCost), Tools: f.tools, Trusted: f.Trust,
 		AskTimeout: f.askTimeout, MaxTokens: f.budget.tokens, MaxTime: f.budget.time, MaxSessionCost: pawl.MoneyOf(f.budget.session),
 	}, nil
 }

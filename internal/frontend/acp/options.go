@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -13,9 +14,10 @@ import (
 
 // The settings of a session that the user can choose in the editor.
 const (
-	optionMode  = "mode"
-	optionModel = "model"
-	optionAgent = "agent"
+	optionMode   = "mode"
+	optionModel  = "model"
+	optionEffort = "effort"
+	optionAgent  = "agent"
 )
 
 // modes are the permission modes that can be chosen.
@@ -54,7 +56,7 @@ func (a *agent) state(ctx context.Context, s *session) (sessionResponse, error) 
 		option.Options = append(option.Options, configValue{m.ID, m.Name, m.Description})
 	}
 	r.ConfigOptions = append(r.ConfigOptions, option)
-	r.ConfigOptions = append(r.ConfigOptions, a.modelOption(ctx, model)...)
+	r.ConfigOptions = append(r.ConfigOptions, a.modelOptions(ctx, model, settings.Effort)...)
 	r.ConfigOptions = append(r.ConfigOptions, a.agentOption(ctx, s.dir, settings.Agent)...)
 	return r, nil
 }
@@ -66,20 +68,37 @@ func (a *agent) modes(current string) []sessionMode {
 	})
 }
 
-// modelOption returns the models that can be chosen, or nothing if they are unknown.
-func (a *agent) modelOption(ctx context.Context, model string) []configOption {
+// defaultEffort is the model's own reasoning effort.
+const defaultEffort = "default"
+
+// modelOptions returns the models that can be chosen, and the efforts of the current one
+// if it has some.
+func (a *agent) modelOptions(ctx context.Context, model, effort string) []configOption {
 	models, err := a.Service.Models(ctx)
 	if err != nil {
 		fmt.Fprintf(a.Log, "pawl: list the models: %v\n", err)
 	}
 	option := configOption{ID: optionModel, Name: "Model", Category: "model", Type: "select", CurrentValue: model}
-	if !slices.ContainsFunc(models, func(m pawl.ModelInfo) bool { return m.Ref == model }) {
+	var efforts []string
+	if i := slices.IndexFunc(models, func(m pawl.ModelInfo) bool { return m.Ref == model }); i >= 0 {
+		efforts = models[i].Efforts
+	} else {
 		option.Options = []configValue{{Value: model, Name: model}}
 	}
 	for _, m := range models {
 		option.Options = append(option.Options, configValue{m.Ref, m.Name, m.Provider})
 	}
-	return []configOption{option}
+	if len(efforts) == 0 {
+		return []configOption{option}
+	}
+	level := configOption{ID: optionEffort, Name: "Reasoning effort", Category: "thought_level", Type: "select", CurrentValue: defaultEffort}
+	for _, e := range append([]string{defaultEffort}, efforts...) {
+		level.Options = append(level.Options, configValue{Value: e, Name: strings.ToUpper(e[:1]) + e[1:]})
+		if e == effort {
+			level.CurrentValue = e
+		}
+	}
+	return []configOption{option, level}
 }
 
 // agentOption returns the agents that can be chosen in a directory, or nothing if they
@@ -111,8 +130,8 @@ const (
 	planAgent    = "plan" // has its own mode
 )
 
-// setOption sets a setting of the next prompt. Whether a model exists is checked when
-// the prompt is sent.
+// setOption sets a setting of the next prompt. Whether a model or an effort exists is
+// checked when the prompt is sent.
 func (a *agent) setOption(ctx context.Context, s *session, id, value string) error {
 	switch id {
 	case optionMode:
@@ -120,10 +139,16 @@ func (a *agent) setOption(ctx context.Context, s *session, id, value string) err
 	case optionModel:
 		s.set(func(c *pawl.Settings) { c.Model = value })
 		return nil
+	case optionEffort:
+		if value == defaultEffort {
+			value = ""
+		}
+		s.set(func(c *pawl.Settings) { c.Effort = value })
+		return nil
 	case optionAgent:
 		return a.setAgent(ctx, s, value)
 	default:
-		return fault.New(pawl.ErrInvalid, "unknown option %q: use mode, model or agent", id)
+		return fault.New(pawl.ErrInvalid, "unknown option %q: use mode, model, effort or agent", id)
 	}
 }
 

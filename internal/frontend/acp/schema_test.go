@@ -228,9 +228,19 @@ func TestLogin(t *testing.T) {
 		t.Fatalf("login: %v\n%s", err, out)
 	}
 	again, _ := startWire(t, b, object{})
-	options := again.call("session/new", session)["configOptions"]
+	opened := again.call("session/new", session)
+	options := opened["configOptions"]
 	if current, _ := field(options, "model", "currentValue").(string); !strings.HasPrefix(current, "anthropic/") || field(options, "model", "options", current, "name") == current {
 		t.Errorf("the model is %v", field(options, "model", "currentValue"))
+	}
+	if level := field(options, "effort"); field(level, "category") != "thought_level" || field(level, "currentValue") != "default" {
+		t.Errorf("the effort is %v", level)
+	}
+	for _, level := range []string{"high", "default"} {
+		set := again.call("session/set_config_option", object{"sessionId": opened["sessionId"], "configId": "effort", "value": level})
+		if got := field(set, "configOptions", "effort", "currentValue"); got != level {
+			t.Errorf("the effort is %v, want %s", got, level)
+		}
 	}
 }
 

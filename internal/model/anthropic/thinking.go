@@ -12,7 +12,7 @@ type config struct {
 	Effort string `json:"effort"`
 }
 
-// budgets are the thinking tokens for each effort.
+// budgets are the thinking tokens for each effort of models without adaptive thinking.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 
 // minBudget is the minimum of the API.
@@ -23,7 +23,7 @@ const minBudget = 1024
 func (c *Client) think(r *request, req model.Request) {
 	budget := min(budgets[req.Effort], r.MaxTokens/2)
 	switch {
-	case budgets[req.Effort] == 0, r.ToolChoice != nil:
+	case req.Effort == "", r.ToolChoice != nil:
 	case c.Adaptive:
 		r.Thinking, r.Config = &thinking{Type: "adaptive", Display: "summarized"}, &config{req.Effort}
 	case req.Prefill != "", budget < minBudget, inThoughtlessTurn(r.Messages):

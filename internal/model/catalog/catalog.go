@@ -73,6 +73,9 @@ type Model struct {
 	Prefill   bool     `json:"prefill"` // supports the start of its reply
 }
 
+// Efforts are the reasoning efforts that models support, in ascending order.
+var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
 // Catalog is a set of providers and their models. It is read-only, and so safe for concurrent use.
 type Catalog struct {
 	Providers []Provider `json:"providers"` // in display order

@@ -108,9 +108,10 @@ func (c *Client) config(req model.Request) *config {
 		cfg.MimeType = "application/json"
 	}
 	switch budget := budgets[req.Effort]; {
-	case budget == 0:
+	case req.Effort == "":
 	case c.Levels:
 		cfg.Thinking = &thinking{IncludeThoughts: true, Level: strings.ToUpper(req.Effort)}
+	case budget == 0:
 	case cfg.MaxOutputTokens > 0: // thoughts count as output: leave half for the reply
 		cfg.Thinking = &thinking{IncludeThoughts: true, Budget: min(budget, cfg.MaxOutputTokens/2)}
 	default:

@@ -119,7 +119,7 @@ func (o *Opener) client(known *catalog.Catalog, name string) (model.Model, error
 	if err != nil {
 		return nil, err
 	}
-	c = supportedFiles{c, takes(p, m)}
+	c = supportedEffort{supportedFiles{c, takes(p, m)}, m.Efforts}
 	if o.RateLimit != nil {
 		c = o.RateLimit.Model(p.ID, strings.TrimPrefix(m.Ref, p.ID+"/"), c)
 	}

@@ -104,7 +104,7 @@ func (d *Local) findModels(ctx context.Context) ([]pawl.ModelInfo, error) {
 func modelInfo(m catalog.Model, names map[string]string) pawl.ModelInfo {
 	return pawl.ModelInfo{
 		Ref: m.Ref, Name: m.Name, Provider: names[m.Provider], Context: m.Context,
-		Input: pawl.Money(m.Prices.Input), Output: pawl.Money(m.Prices.Output), Reasoning: m.Reasoning, Images: m.Images,
+		Input: pawl.Money(m.Prices.Input), Output: pawl.Money(m.Prices.Output), Reasoning: m.Reasoning, Efforts: m.Efforts, Images: m.Images,
 	}
 }
 
