@@ -346,6 +346,7 @@ func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	if err := s.cancel(ctx); err != nil {
 		return err
 	}
+	s.drain()
 	a.release(ctx, s)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -354,17 +355,32 @@ func (a *agent) closeSession(ctx context.Context, id pawl.SessionID) error {
 	return nil
 }
 
-// deleteSession deletes a session. One that does not exist is not an error.
+// deleteSession deletes a session, once its canceled work has ended. A session that does
+// not exist is not an error.
 func (a *agent) deleteSession(ctx context.Context, id pawl.SessionID) error {
-	if _, err := a.session(id); err == nil {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	_, err := a.session(id)
+	canceled := err == nil
+	if canceled {
 		if err := a.closeSession(ctx, id); err != nil {
 			return err
 		}
 	}
-	if err := a.Service.Delete(ctx, id); err != nil && !errors.Is(err, pawl.ErrNotFound) {
-		return err
+	for {
+		err := a.Service.Delete(ctx, id)
+		switch {
+		case errors.Is(err, pawl.ErrNotFound):
+			return nil
+		case !canceled || !errors.Is(err, pawl.ErrBusy):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pollTime): // its turn has ended, but the process has not let go of it yet
+		}
 	}
-	return nil
 }
 
 // listSessions returns a page of sessions and the cursor of the next page, "" if it is

@@ -271,9 +271,9 @@ func questionOptions(q pawl.Question) []option {
 	return append(list, option{"decline", "Skip", "reject_once"})
 }
 
-// createPoll is the interval for polling a subagent's session, which is announced
-// before it exists.
-const createPoll = 50 * time.Millisecond
+// pollTime is the interval for polling a session: a subagent's is announced before it
+// exists.
+const pollTime = 50 * time.Millisecond
 
 // followSubagent presents the asks of a subagent until ctx, that of its parent, ends.
 func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
@@ -282,7 +282,7 @@ func (a *asks) followSubagent(ctx context.Context, c pawl.Spawned) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(createPoll):
+		case <-time.After(pollTime):
 			row, err = a.svc.Get(ctx, c.Subagent)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl"
@@ -258,5 +259,23 @@ func TestBrokenMessages(t *testing.T) {
 		if err := p.check(c.method, c.kind, json.RawMessage(c.value)); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
+	}
+}
+
+// TestDeleteRunning checks that a session can be deleted while it works, and that its
+// prompt gets a response.
+func TestDeleteRunning(t *testing.T) {
+	t.Parallel()
+	b, model := newWorkdir(t, `{"text":"one two","deltas":2,"fault":"hang"}`)
+	e, _ := startWire(t, b, object{}, "--model", model)
+	id, _ := e.call("session/new", object{"cwd": b.Dir, "mcpServers": []object{}})["sessionId"].(string)
+	prompted := e.request("session/prompt", object{"sessionId": id, "prompt": []object{{"type": "text", "text": "go"}}})
+	e.await(id, "agent_message_chunk")
+	e.call("session/delete", object{"sessionId": id})
+	if r := e.result("session/prompt", prompted); r["stopReason"] != string(sdk.StopReasonCancelled) {
+		t.Errorf("it ended with %v", r)
+	}
+	if list := e.call("session/list", object{"cwd": b.Dir})["sessions"].([]any); len(list) != 0 {
+		t.Errorf("listed %v", list)
 	}
 }

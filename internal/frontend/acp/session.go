@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 )
@@ -33,6 +34,7 @@ type session struct {
 	lastModel string               // of the newest prompt when the session was opened
 	notes     []string             // shown with the next prompt
 	queued    []*entry             // unfinished prompts
+	drained   chan struct{}        // closed once no prompt is unfinished; nil if none is
 	waiters   map[pawl.Seq]*waiter // by prompt
 	cancels   int                  // how often the editor has canceled
 	closedErr error                // why events are not followed any more
@@ -64,6 +66,9 @@ func (s *session) set(change func(*pawl.Settings)) {
 func (s *session) enqueue() *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.drained == nil {
+		s.drained = make(chan struct{})
+	}
 	e := &entry{}
 	s.queued = append(s.queued, e)
 	return e
@@ -74,7 +79,28 @@ func (s *session) dequeue(e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queued = slices.DeleteFunc(s.queued, func(other *entry) bool { return other == e })
+	if len(s.queued) == 0 {
+		close(s.drained)
+		s.drained = nil
+	}
 }
+
+// drain waits for the end of canceled prompts, at most for closeTime.
+func (s *session) drain() {
+	s.mu.Lock()
+	drained := s.drained
+	s.mu.Unlock()
+	if drained == nil {
+		return
+	}
+	select {
+	case <-drained:
+	case <-time.After(closeTime):
+	}
+}
+
+// closeTime bounds how long closing or deleting a session waits for its work to end.
+const closeTime = 5 * time.Second
 
 // canceled returns how often the editor has canceled so far.
 func (s *session) canceled() int {
