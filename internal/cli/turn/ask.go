@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // answerDelay is how long a prompt must be visible before an answer counts. What was typed earlier was meant for
@@ -178,6 +179,7 @@ func (a *Asker) ask(ctx context.Context, id askID, who origin, ask pawl.Ask) {
 		if err != nil {
 			answer = pawl.Answer{Outcome: pawl.OutcomeDenied}
 		}
+		answer.Names = ask.Names // it counts only for what was shown
 		err = a.svc.Answer(ctx, id.session, id.seq, answer)
 		if err == nil || errors.Is(err, pawl.ErrConflict) || ctx.Err() != nil {
 			return
@@ -206,6 +208,9 @@ func (a *Asker) show(ctx context.Context, who origin, ask pawl.Ask) (pawl.Answer
 	switch {
 	case ask.Kind == pawl.AskPermission:
 		fmt.Fprint(a.out, cli.WrapLines(showAll(ask.Text), cli.Columns(a.out)))
+		if ask.Risk != "" {
+			fmt.Fprintf(a.out, "Risk\n  %s\n", sanitize.Line(ask.Risk))
+		}
 	case ask.Text != "":
 		fmt.Fprintln(a.out, showAll(strings.TrimRight(ask.Text, "\n")))
 	}
@@ -231,27 +236,36 @@ func (a *Asker) answer(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
 	return answer, nil
 }
 
-// permission asks the user whether to allow a call.
+// permission asks the user whether to allow a call, or to apply the changes of a command that has run.
 func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, error) {
-	choices := "y) allow once"
-	if len(ask.Offer) > 0 {
-		choices += "   a) always allow, as shown above"
+	hint, answers := "? Allow this?", map[string]pawl.Answer{}
+	if ask.Ran {
+		hint = "? Apply this?"
+	}
+	for _, c := range transcript.Choices(ask) {
+		key, text := map[string]string{"allow": "yes", "always": "always", "deny": "no"}[c.Name], strings.ToLower(c.Label)
+		switch c.Name {
+		case "always":
+			text += ", as shown above"
+		case "deny":
+			text += " and stop"
+		}
+		hint += "   " + key[:1] + ") " + text
+		answers[key], answers[key[:1]] = c.Answer, c.Answer
 	}
 	for {
-		typed, err := a.prompt(ctx, "? Allow this?   "+choices+"   n) deny and stop   or type what to do instead: ")
+		typed, err := a.prompt(ctx, hint+"   or type what to do instead: ")
 		if err != nil {
 			return pawl.Answer{}, err
 		}
-		switch word := strings.ToLower(typed); {
+		word := strings.ToLower(typed)
+		answer, ok := answers[word]
+		switch {
+		case ok:
+			return answer, nil
 		case word == "": // Enter alone is not an answer
-		case word == "y" || word == "yes":
-			return pawl.Answer{Outcome: pawl.OutcomeAnswered}, nil
-		case (word == "a" || word == "always") && len(ask.Offer) > 0:
-			return pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer}, nil
 		case word == "a" || word == "always":
 			fmt.Fprintln(a.out, "  always allow is not available for this")
-		case word == "n" || word == "no":
-			return pawl.Answer{Outcome: pawl.OutcomeDenied}, nil
 		default:
 			return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: typed}, nil
 		}

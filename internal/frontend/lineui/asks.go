@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // pendingAsk is a permission prompt or a question of a session that the user has not
@@ -73,6 +74,9 @@ func (u *ui) heading(a pendingAsk, what, text string) {
 	if a.asker != "" {
 		what += " asked by " + a.asker
 	}
+	if a.ask.Risk != "" {
+		what += " (" + sanitizeLine(a.ask.Risk) + " risk)"
+	}
 	if a.ask.Timeout > 0 {
 		what += fmt.Sprintf(" (times out after %s)", formatDuration(a.ask.Timeout.Round(time.Second)))
 	}
@@ -86,18 +90,14 @@ func (u *ui) heading(a pendingAsk, what, text string) {
 // maxTitle bounds the first line of a permission prompt that is printed as its heading.
 const maxTitle = 60
 
-// permission returns the permission prompt for a tool call.
+// permission returns the permission prompt for a tool call, or asks whether the changes of a
+// command that has run are applied.
 func (u *ui) permission(a pendingAsk) *question {
-	choices := []choice{{number: "1", words: "y yes allow", text: "allow once", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})}}
-	if len(a.ask.Offer) > 0 {
-		always := pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: a.ask.Offer}
-		choices = append(choices, choice{number: "2", words: "a always", text: "always allow, with the rules above", do: u.answerWith(a, always)})
-	}
-	choices = append(choices,
-		choice{number: "3", words: "n no deny", text: "deny", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
-		choice{number: "4", words: "but", text: "deny, and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
-			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
-		}})
+	choices := u.choices(a)
+	deny := choices[len(choices)-1].text
+	choices = append(choices, choice{number: "4", words: "but", text: deny + ", and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
+		u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
+	}})
 	title, text, _ := strings.Cut(a.ask.Text, "\n")
 	if title = sanitize.Marked(title); len(title) > maxTitle {
 		title, text = "Allow this tool call?", a.ask.Text
@@ -105,16 +105,34 @@ func (u *ui) permission(a pendingAsk) *question {
 	return u.forAsk(a, u.menu(func() { u.heading(a, title, text) }, choices))
 }
 
+// keys are what the user types for the answers to asks.
+var keys = map[string]choice{
+	"allow": {number: "1", words: "y yes allow apply"}, "always": {number: "2", words: "a always"}, "deny": {number: "3", words: "n no deny discard"},
+	"continue": {number: "1", words: "y yes continue"}, "stop": {number: "3", words: "n no stop"},
+}
+
+// choices returns the answers that an ask offers.
+func (u *ui) choices(a pendingAsk) []choice {
+	var list []choice
+	for _, c := range transcript.Choices(a.ask) {
+		entry := keys[c.Name]
+		entry.text, entry.do = strings.ToLower(c.Label), u.answerWith(a, c.Answer)
+		if c.Name == "always" {
+			entry.text += ", with the rules above"
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
 // confirmContinue returns a yes-or-no question: whether a turn that repeats itself
 // continues.
 func (u *ui) confirmContinue(a pendingAsk) *question {
-	return u.forAsk(a, u.menu(func() { u.heading(a, "continue this turn?", a.ask.Text) }, []choice{
-		{number: "1", words: "y yes", text: "continue", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeAnswered})},
-		{number: "2", words: "but", text: "continue, with a message", then: "message", do: func(ctx context.Context, words string) {
-			u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: words})
-		}},
-		{number: "3", words: "n no", text: "stop the turn", do: u.answerWith(a, pawl.Answer{Outcome: pawl.OutcomeDenied})},
-	}))
+	message := choice{number: "2", words: "but", text: "continue, with a message", then: "message", do: func(ctx context.Context, words string) {
+		u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeAnswered, Text: words})
+	}}
+	a.ask.Kind = pawl.AskLoop // also of an ask without questions
+	return u.forAsk(a, u.menu(func() { u.heading(a, "continue this turn?", a.ask.Text) }, slices.Insert(u.choices(a), 1, message)))
 }
 
 // forAsk marks a question as the presentation of an ask.
@@ -215,6 +233,7 @@ func (u *ui) answerWith(a pendingAsk, answer pawl.Answer) func(context.Context, 
 // sendAnswer sends the user's answer to the service. If the service rejects it, the
 // ask stays pending and is shown again.
 func (u *ui) sendAnswer(ctx context.Context, a pendingAsk, answer pawl.Answer) {
+	answer.Names = a.ask.Names // it counts only for what was shown
 	err := u.runInterruptible(ctx, func(ctx context.Context) error { return u.Service.Answer(ctx, a.id.session, a.id.seq, answer) })
 	switch {
 	case err == nil:

@@ -147,7 +147,8 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	always, but, goOn := yes, no, yes
 	always.Always = append(always.Always, []byte(rule))
 	but.Text, goOn.Text = "use b", "use b"
-	permission := pawl.Ask{Kind: pawl.AskPermission, Text: "x", Offer: always.Always}
+	permission := pawl.Ask{Kind: pawl.AskPermission, Text: "x", Offer: always.Always, Names: "what is shown"}
+	apply := pawl.Ask{Kind: pawl.AskPermission, Text: "x", Ran: true, Names: "what is shown"}
 	once := pawl.Ask{Kind: pawl.AskPermission, Text: "x"}
 	loop := pawl.Ask{Kind: pawl.AskLoop, Text: "x"}
 	for _, c := range []struct {
@@ -166,6 +167,8 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		{permission, []string{"4", "", "use b"}, []pawl.Answer{but}},
 		{permission, []string{"", "5", "yes please", "1 2", "11", "1\n2"}, nil},
 		{once, []string{"2", "always"}, nil},
+		{apply, []string{"apply"}, []pawl.Answer{yes}},
+		{apply, []string{"discard"}, []pawl.Answer{no}},
 		{loop, []string{"1"}, []pawl.Answer{yes}},
 		{loop, []string{"2", "use b"}, []pawl.Answer{goOn}},
 		{loop, []string{"no"}, []pawl.Answer{no}},
@@ -179,6 +182,12 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 			s.settles()
 			for _, line := range c.typed {
 				s.write(strings.Split(line, "\n")...)
+			}
+			for i, answer := range svc.list {
+				if answer.Names != c.ask.Names {
+					t.Errorf("the answer is for %q", answer.Names)
+				}
+				svc.list[i].Names = ""
 			}
 			if diff := cmp.Diff(c.want, svc.list); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

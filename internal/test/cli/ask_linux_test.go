@@ -150,7 +150,7 @@ func TestAskAlways(t *testing.T) {
 	b := newProject(t, "", calls(writesA), calls(writesA), done)
 	x := startAsk(t, b)
 	shown := x.Await(hint)
-	if !strings.Contains(shown, "Always allow adds\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always allow, as shown above") {
+	if !strings.Contains(shown, "Always allow adds\n  {\"tool\":\"write\",\"pattern\":\"a\",\"decision\":\"allow\"}\n") || !strings.Contains(shown, "a) always allow in this project, as shown above") {
 		t.Errorf("the rule is not shown:\n%s", shown)
 	}
 	x.Type("a\n")
