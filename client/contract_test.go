@@ -46,17 +46,21 @@ func TestContract_HTTP(t *testing.T) { //nolint:paralleltest // it sets environm
 
 // serve serves a service over HTTP on a socket and returns an HTTP client for it
 // whose traffic the proof checks.
-func serve(t *testing.T, svc pawl.Service, p *proof) *http.Client {
+func serve(t *testing.T, svc pawl.Service, p *proof, change ...func(*httpapi.Config)) *http.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pawl.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httpapi.New(httpapi.Config{
+	c := httpapi.Config{
 		Service: func(api.Principal) pawl.Service { return svc },
 		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
-	})
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	s := httpapi.New(c)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	way := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

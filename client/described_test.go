@@ -7,32 +7,49 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // askOthers sends the requests that the client does not send.
 func askOthers(t *testing.T, p *proof) {
 	t.Helper()
-	svc := servicetest.Local(t).Service
+	h := servicetest.Local(t)
+	svc := h.Service
 	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "One"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	way := serve(t, svc, p)
-	for _, path := range []string{
-		"/v1/openapi.json",
-		"/v1/sessions/" + string(s.ID) + "/log",
-		"/v1/sessions/" + string(s.ID) + "/items",
-		"/v1/sessions?limit=0",
-		"/v1/usage?since=yesterday",
-	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://pawl"+path, nil)
+	tokens, ok := h.Store.(store.Tokens)
+	if !ok {
+		t.Fatal("the store has no tokens")
+	}
+	devices := &access.Access{Tokens: tokens}
+	way := serve(t, svc, p, func(c *httpapi.Config) { c.Devices, c.URL = devices, "https://pawl.example.com" })
+	secret, _, err := devices.NewLink(t.Context(), api.Principal{Scope: api.ScopeAdmin}, api.NewLink{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, device, err := devices.Redeem(t.Context(), secret, "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, path, body string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://pawl"+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
 		}
 		resp, err := way.Do(r)
 		if err != nil {
@@ -43,6 +60,18 @@ func askOthers(t *testing.T, p *proof) {
 			t.Error(err)
 		}
 	}
+	for _, path := range []string{
+		"/v1/openapi.json",
+		"/v1/sessions/" + string(s.ID) + "/log",
+		"/v1/sessions/" + string(s.ID) + "/items",
+		"/v1/devices",
+		"/v1/sessions?limit=0",
+		"/v1/usage?since=yesterday",
+	} {
+		ask(http.MethodGet, path, "")
+	}
+	ask(http.MethodPost, "/v1/devices/links", `{"name":"phone","scope":"run"}`)
+	ask(http.MethodDelete, "/v1/devices/"+device.ID, "")
 }
 
 // TestSamplesAreAsDescribed checks that an event of each kind, with all keys, and the

@@ -3,6 +3,9 @@
 package api
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/transcript"
@@ -37,7 +40,14 @@ type Principal struct {
 	Scope  Scope
 	Limits store.Limits // of the token
 	Shared store.Limits // of the tenant: all its users together
+
+	Family string // of a device: the token that it was signed in with, whose limits it shares; "" means none
+	Device bool   // the token is that of a browser
 }
+
+// LimitKey identifies what the limits of the token count for: the token and the devices that were
+// signed in with it.
+func (p Principal) LimitKey() string { return cmp.Or(p.Family, p.Token) }
 
 // NewSession is the body of createSession.
 type NewSession struct {
@@ -168,4 +178,34 @@ type Expand struct {
 type Expanded struct {
 	Prompt Prompt   `json:"prompt"`
 	Notes  []string `json:"notes"`
+}
+
+// NewLink is the body of createLink.
+type NewLink struct {
+	Name  string `json:"name,omitempty"`  // the name of the device; generated if omitted
+	Scope Scope  `json:"scope,omitempty"` // at most that of the caller, which is the default
+}
+
+// Link is a link that signs a browser in.
+type Link struct {
+	ID      string    `json:"id"`  // the ID of the device that it signs in
+	URL     string    `json:"url"` // valid once
+	Expires time.Time `json:"expires"`
+}
+
+// Devices is the response of listDevices.
+type Devices struct {
+	Devices []Device `json:"devices"` // newest first
+}
+
+// Device is a browser that is signed in.
+type Device struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	User    pawl.User `json:"user,omitempty"` // "" has access to all sessions
+	Scope   Scope     `json:"scope"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+	Used    time.Time `json:"used,omitzero"` // last use, within a minute
+	Current bool      `json:"current"`       // the request comes from this device
 }

@@ -21,6 +21,7 @@ var tags = []tag{
 	{"events", "Read and stream the events of a session."},
 	{"history", "Compact, undo, redo and fork."},
 	{"missions", "Start missions and follow their progress."},
+	{"devices", "Sign browsers in and out."},
 	{"server", "Models, projects, usage and the server itself."},
 }
 
@@ -38,6 +39,9 @@ func (r Route) tag() string {
 		if strings.HasSuffix(r.Path, t.end) {
 			return t.tag
 		}
+	}
+	if strings.HasPrefix(r.Path, "/v1/devices") {
+		return "devices"
 	}
 	if strings.HasPrefix(r.Path, "/v1/sessions") {
 		return "sessions"
@@ -78,6 +82,10 @@ var more = map[string]string{
 	"previewUndo": "Without `to` and `redo`, it previews the undo of the last turn, or of the user's shell command after it.",
 	"undoSession": "The event `undone` reports the result. The response is busy unless the session is idle.",
 	"forkSession": "The files do not change.",
+	"createLink": "Open the link in the browser to sign in; it is valid for 5 minutes and works once. The device has the user, limits and at most the scope of the caller, " +
+		"and is valid for 90 days, or as long as the caller's token. The response is the only one that has the link.",
+	"listDevices":  "Callers see the devices of their user; those that can see all sessions and have the scope `admin` see all devices.",
+	"revokeDevice": "Open event streams of the device end at once.",
 }
 
 // faultWords say what a code means.
@@ -110,4 +118,5 @@ var examples = map[string]any{
 	"previewUndo":    pawl.Undo{To: 12},
 	"undoSession":    pawl.Undo{To: 12, Conflicts: pawl.ConflictsAside},
 	"forkSession":    Fork{At: 12},
+	"createLink":     NewLink{Name: "phone", Scope: ScopeApprove},
 }

@@ -144,6 +144,9 @@ var Routes = []Route{
 		Param{"query", "string", "letters of the path"}, Param{"limit", "integer", "maximum number of files: default 50"}),
 	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "Expand the commands and mentions of a prompt.", ScopeRun).with(large),
 	one[Empty, Models]("listModels", "GET", "/v1/models", "List the available models.", ScopeRead),
+	one[NewLink, Link]("createLink", "POST", "/v1/devices/links", "Create a link that signs a browser in, once.", ScopeRun).with(created),
+	one[Empty, Devices]("listDevices", "GET", "/v1/devices", "List the browsers that are signed in.", ScopeRead),
+	one[Empty, Empty]("revokeDevice", "DELETE", "/v1/devices/{device}", "Sign a browser out.", ScopeRun),
 	one[Empty, Empty]("getOutput", "GET", session+"/outputs/{blob}", "Get a large output that is stored outside of the log.", ScopeRead).with(func(r *Route) {
 		r.OutForm, r.Status = FormBytes, http.StatusOK
 	}),

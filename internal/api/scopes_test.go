@@ -18,6 +18,8 @@ var scopes = map[string]Scope{
 	"listPrompts": ScopeRead, "previewUndo": ScopeRead, "getMission": ScopeRead, "getUsage": ScopeRead, "getProject": ScopeRead,
 	"findFiles": ScopeRead, "listModels": ScopeRead, "getOutput": ScopeRead, "getOpenAPI": ScopeRead,
 
+	"createLink": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
+
 	"trustProject": ScopeAdmin,
 }
 

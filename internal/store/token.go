@@ -10,8 +10,10 @@ import (
 // Token allows a program to use a server on behalf of a user. Only its hash is
 // stored, not the secret.
 type Token struct {
-	ID      string    `json:"id"`   // a ULID
-	Name    string    `json:"name"` // for display
+	ID      string    `json:"id"`               // a ULID
+	Name    string    `json:"name"`             // for display
+	Kind    TokenKind `json:"kind,omitempty"`   // what the secret is for
+	Parent  string    `json:"parent,omitempty"` // of a link or device: the ID of the token that it was made with
 	Tenant  Tenant    `json:"tenant,omitempty"`
 	User    pawl.User `json:"user"` // on whose behalf; "" has access to all sessions of the tenant
 	Scope   string    `json:"scope"`
@@ -22,6 +24,16 @@ type Token struct {
 	Revoked time.Time `json:"revoked,omitzero"` // zero means that it is not revoked
 	Limits  Limits    `json:"limits,omitzero"`
 }
+
+// TokenKind is what the secret of a token is for.
+type TokenKind string
+
+// The kinds of tokens.
+const (
+	TokenAPI    TokenKind = ""       // programs send it with each request
+	TokenDevice TokenKind = "device" // a browser has it in a cookie
+	TokenLink   TokenKind = "link"   // signs a browser in, once: see Redeem
+)
 
 // Live reports whether the token is valid at that time.
 func (t Token) Live(at time.Time) bool {
@@ -42,12 +54,17 @@ type Limits struct {
 type Tokens interface {
 	// AddToken stores a token. ErrConflict if its ID or hash exists, ErrInvalid if
 	// it has none or belongs to another tenant than the context's, ErrNotFound if
-	// the tenant does not exist.
+	// the tenant does not exist. Adding a link deletes those that have expired.
 	AddToken(ctx context.Context, t Token) error
 
 	// TokenByHash returns the token of a secret, of any tenant, or ErrNotFound. It
 	// may be expired or revoked.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
+
+	// Redeem replaces the link with the given hash by a device, which has its ID:
+	// the first call succeeds, others return ErrNotFound. So does one for a link
+	// that is revoked, or expired when the device is created.
+	Redeem(ctx context.Context, link string, device Token) error
 
 	// Tokens returns all tokens of the tenant, newest first.
 	Tokens(ctx context.Context) ([]Token, error)

@@ -118,11 +118,11 @@ func (f *serverFlags) roots(p listenAddress) (roots access.Roots, err error) {
 	return roots, nil
 }
 
-// liveTokens counts the tokens that are neither revoked nor expired.
+// liveTokens counts the API tokens that are neither revoked nor expired.
 func liveTokens(ctx context.Context, tokens store.Tokens) (n int, err error) {
 	all, err := tokens.Tokens(ctx)
 	for _, t := range all {
-		if t.Live(time.Now()) {
+		if t.Kind == store.TokenAPI && t.Live(time.Now()) {
 			n++
 		}
 	}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,6 +35,7 @@ type serverFlags struct {
 	log       string
 	drain     time.Duration
 	adopt     bool
+	link      bool
 	rate      int
 }
 
@@ -58,7 +62,8 @@ and /metrics.
 
 By default, the server listens on a Unix socket that only you can use. With a TCP
 address, each request needs a token: PAWL_SERVER_TOKEN, or a token of a user that was
-created with 'pawl token create'. On a loopback address, Pawl creates a token and saves
+created with 'pawl token create'. Browsers sign in with a link instead: --link prints
+one, and 'pawl token link' makes more. On a loopback address, Pawl creates a token and saves
 it in its data directory. On other addresses, the server does not start without a token.
 
 Request bodies are limited to 1 MiB, prompts to 48 MiB and imports to 64 MiB, and those
@@ -72,6 +77,7 @@ unfinished can be resumed by this or another server on the same store.`,
   pawl run --attach unix "fix the build"
   pawl serve --listen 127.0.0.1:4747 --dir ~/src
   pawl run --attach http://127.0.0.1:4747 "fix the build"
+  pawl serve --listen 127.0.0.1:4747 --link
   PAWL_SERVER_TOKEN=… pawl serve --listen 0.0.0.0:4747 --host build.example.com --tls-cert c.pem --tls-key k.pem`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, openNode) },
@@ -87,6 +93,7 @@ unfinished can be resumed by this or another server on the same store.`,
 	flags.StringVar(&f.log, "log", "text", "log `format` on standard error: text, json or none")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long to wait for running turns at shutdown")
 	flags.IntVar(&f.rate, "rate", 0, fmt.Sprintf("at most `n` requests per minute for tokens without a rate of their own, 0 = no limit (default %d on addresses that others can reach)", defaultRate))
+	flags.BoolVar(&f.link, "link", false, "print a link that signs a browser in, with the scope admin; valid once, for 5 minutes")
 	flags.BoolVar(&f.adopt, "adopt", true, "resume interrupted sessions, including those of other servers on the same store")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.AddCommand(serveOpenAPICommand())
@@ -141,8 +148,12 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		return err
 	}
 	place = place.withPort(l)
+	base, err := f.base(place)
+	if f.link && err != nil {
+		return errors.Join(cli.UsageError(cmd, err), l.Close())
+	}
 	s := httpapi.New(httpapi.Config{
-		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate,
+		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate, Devices: auth.access,
 		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
 		Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Log: log,
 		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
@@ -152,6 +163,11 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	a.Telemetry.Gauge("pawl.turns.running", "Sessions with a running turn.", "", func() float64 { return float64(turns(a)) })
 	a.Telemetry.Gauge("pawl.http.streams", "Open event streams.", "", func() float64 { return float64(s.OpenStreams()) })
 	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth, f.cert != ""))
+	if f.link {
+		if err := printLink(ctx, cmd.ErrOrStderr(), auth.access, base); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	if f.adopt {
@@ -183,6 +199,26 @@ func (f *serverFlags) parseOrigins() error {
 		f.url, f.hosts = u.String(), append(f.hosts, u.Host)
 	}
 	return err
+}
+
+// base returns the URL at which browsers reach the server.
+func (f *serverFlags) base(p listenAddress) (string, error) {
+	host, port, _ := net.SplitHostPort(p.address)
+	ip, _ := netip.ParseAddr(host)
+	switch {
+	case f.url != "":
+		return f.url, nil
+	case p.socket != "":
+		return "", errors.New("browsers cannot reach a socket: pass --listen HOST:PORT")
+	case ip.IsUnspecified() && len(f.hosts) == 0:
+		return "", fmt.Errorf("%s is not an address that a browser can open: pass --url or --host", p.address)
+	case ip.IsUnspecified():
+		p.address = f.hosts[0]
+		if _, _, err := net.SplitHostPort(p.address); err != nil {
+			p.address = net.JoinHostPort(strings.Trim(p.address, "[]"), port)
+		}
+	}
+	return p.url(f.cert != ""), nil
 }
 
 // openLocal opens an app that runs the sessions of the roots in this process.

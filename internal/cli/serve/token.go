@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,14 +32,18 @@ func TokenCommand() *cobra.Command {
 		Use:   "token",
 		Short: "Manage tokens for the HTTP server",
 		Long: `Manage the tokens that users need for 'pawl serve'. Tokens are kept in the store and are
-valid for all servers on it. Only a hash of the secret is stored.`,
+valid for all servers on it. Only a hash of the secret is stored.
+
+Browsers sign in with a link (see 'pawl token link'). Each is a token of the kind device:
+'pawl token list' shows it, and 'pawl token revoke' signs it out.`,
 		Example: `  pawl token create laptop --user ada
+  pawl token link --url http://127.0.0.1:4747
   pawl token list
   pawl token revoke laptop`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(tokenCreateCommand(), tokenListCommand(), tokenRevokeCommand())
+	cmd.AddCommand(tokenCreateCommand(), tokenLinkCommand(), tokenListCommand(), tokenRevokeCommand())
 	return cmd
 }
 
@@ -215,7 +220,7 @@ func tokenListCommand() *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List tokens, newest first",
+		Short: "List tokens and signed-in browsers, newest first",
 		Example: `  pawl token list
   pawl token list --tenant acme --json`,
 		Args: cli.Args(cobra.NoArgs),
@@ -229,6 +234,7 @@ func tokenListCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				all = slices.DeleteFunc(all, func(t store.Token) bool { return t.Kind == store.TokenLink })
 				if asJSON {
 					return cli.WriteJSON(cmd.OutOrStdout(), append([]store.Token{}, all...))
 				}
@@ -253,7 +259,7 @@ func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 		return at.Local().Format(time.DateOnly)
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tNAME\tUSER\tSCOPE\tSTATE\tEXPIRES\tLAST USED\tLIMITS")
+	fmt.Fprintln(t, "ID\tNAME\tKIND\tUSER\tSCOPE\tSTATE\tEXPIRES\tLAST USED\tLIMITS")
 	for _, k := range tokens {
 		state := "active"
 		switch {
@@ -262,7 +268,7 @@ func printTokens(w io.Writer, tokens []store.Token, now time.Time) error {
 		case !k.Live(now):
 			state = "expired"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, sanitize.Line(k.Name), sanitize.Line(string(k.User)), sanitize.Line(k.Scope),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, sanitize.Line(k.Name), cmp.Or(string(k.Kind), "token"), sanitize.Line(string(k.User)), sanitize.Line(k.Scope),
 			state, day(k.Expires), day(k.Used), limitsText(k.Limits))
 	}
 	return t.Flush()
@@ -289,8 +295,9 @@ func tokenRevokeCommand() *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "revoke name|id",
-		Short: "Revoke a token",
-		Long:  "Revoke a token. This cannot be undone. Servers apply the change within seconds.",
+		Short: "Revoke a token, or sign a browser out",
+		Long: `Revoke a token and the browsers that were signed in with it, or sign one browser out.
+This cannot be undone. Servers apply the change within seconds: open event streams end.`,
 		Example: `  pawl token revoke laptop
   pawl token revoke laptop --tenant acme`,
 		Args: cli.Args(cobra.ExactArgs(1)),
@@ -316,7 +323,7 @@ func revoke(ctx context.Context, tokens store.Tokens, name string, now time.Time
 	}
 	for _, t := range all {
 		if t.ID == name || t.Name == name && t.Live(now) {
-			return tokens.RevokeToken(ctx, t.ID, now)
+			return access.RevokeToken(ctx, tokens, t.ID, now)
 		}
 	}
 	return fault.New(pawl.ErrNotFound, "no active token %q", name).Hint("Run `pawl token list` to see all tokens.")

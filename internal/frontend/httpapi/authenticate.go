@@ -11,7 +11,7 @@ import (
 
 // authenticate returns the principal of a request if it has the needed scope.
 func (s *Server) authenticate(r *http.Request, needed api.Scope) (api.Principal, error) {
-	p, err := s.Auth(r)
+	p, err := s.principal(r)
 	switch {
 	case errors.Is(err, api.ErrLimited), errors.Is(err, pawl.ErrUnavailable), errors.Is(err, pawl.ErrDenied):
 		return p, err

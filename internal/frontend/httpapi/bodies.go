@@ -53,7 +53,7 @@ func (c *bodyCounts) release(p api.Principal, n int64) {
 	}
 }
 
-func bodyKey(p api.Principal) string { return string(p.Tenant) + "/" + p.Token }
+func bodyKey(p api.Principal) string { return string(p.Tenant) + "/" + p.LimitKey() }
 
 func bodyLimit(whose string, limit int64) error {
 	return &api.LimitError{

@@ -29,15 +29,13 @@ func compress(h http.Handler) http.Handler {
 	return wrap(h)
 }
 
-// compresses reports whether the response of a request may be compressed. Event streams
+// compresses reports whether the response of a request may be compressed. Secrets are not,
+// because they share the response with names that others may have chosen. Event streams
 // are not: each would need a compressor's memory as long as it is open, and its own copy
 // of events that are encoded once for all.
 func (s *Server) compresses(r *http.Request) bool {
-	switch s.routes[s.pattern(r)].OutForm {
-	case api.FormStream, api.FormBytes:
-		return false
-	}
-	return true
+	route := s.routes[s.pattern(r)]
+	return route.OutForm != api.FormStream && route.OutForm != api.FormBytes && route.Name != "createLink" && r.URL.Path != signInPath
 }
 
 // isText reports whether a media type is one of text that the server sends.

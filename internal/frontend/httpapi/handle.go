@@ -85,6 +85,11 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 	}
 	defer body.done()
 	r.Body = body
+	if route.OutForm == api.FormStream && s.Devices != nil {
+		ctx, stop := s.Devices.Watch(r.Context(), principal)
+		defer stop()
+		r = r.WithContext(ctx)
+	}
 	in := &request{Request: r, server: s, route: route, principal: principal, service: s.Service(principal), id: id, query: query}
 	if err := in.checkSessionDir(); err != nil {
 		return nil, err

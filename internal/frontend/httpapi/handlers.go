@@ -189,8 +189,11 @@ var handlers = map[string]handlerFunc{
 		models, err := r.service.Models(r.Context())
 		return api.Models{Models: orEmpty(models)}, err
 	},
-	"getOutput":  getOutput,
-	"getOpenAPI": func(*response, *request) (any, error) { return api.OpenAPI() },
+	"createLink":   createLink,
+	"listDevices":  listDevices,
+	"revokeDevice": revokeDevice,
+	"getOutput":    getOutput,
+	"getOpenAPI":   func(*response, *request) (any, error) { return api.OpenAPI() },
 }
 
 func startMission(w *response, r *request) (any, error) {

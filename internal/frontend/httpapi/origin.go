@@ -35,10 +35,29 @@ func (s *Server) checkSource(r *http.Request) (source, error) {
 		return fromUnknown, fault.New(pawl.ErrDenied, "the origin of the request is not allowed")
 	case site == "same-origin":
 		return fromOwnPage, nil
-	case site != "" && site != "none":
+	case site != "" && site != "none" && !opensPage(r):
 		return fromUnknown, fault.New(pawl.ErrDenied, "cross-site requests are not allowed")
 	}
 	return fromUnknown, nil
+}
+
+// opensPage reports whether a person opens the sign-in page with a link of another site. The
+// page changes nothing, and shows nothing of the server's data to that site.
+func opensPage(r *http.Request) bool {
+	return r.URL.Path == signInPath && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// base returns the server's own origin: Config.URL, or the address that the request was
+// sent to.
+func (s *Server) base(r *http.Request) string {
+	switch {
+	case s.URL != "":
+		return s.URL
+	case r.TLS != nil:
+		return "https://" + strings.ToLower(r.Host)
+	}
+	return "http://" + strings.ToLower(r.Host)
 }
 
 // ownOrigin reports whether an origin is the server's own: that of Config.URL, or of the

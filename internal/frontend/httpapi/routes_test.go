@@ -131,6 +131,9 @@ var routes = map[string]func(b *testServer){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/models?x=y", "")
 	},
+	"createLink":   deviceRoutes,
+	"listDevices":  deviceRoutes,
+	"revokeDevice": deviceRoutes,
 	"getOutput": func(b *testServer) {
 		id := b.create()
 		blob, err := b.store.PutBlob(b.Context(), id, strings.NewReader("<script>"))

@@ -24,6 +24,7 @@ import (
 type Config struct {
 	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it: it decides what they may have done
 	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
+	Devices      Devices                                            // browsers that are signed in; nil means none
 	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
 	URL          string                                             // the server's own origin as browsers know it, if a proxy is in front, e.g. https://pawl.example.com
 	Origins      []string                                           // origins of other web sites that may send requests; none means only the server's own pages
@@ -102,6 +103,7 @@ func New(c Config) *Server {
 	if c.Metrics != nil {
 		s.mux.Handle("GET /metrics", s.requireScope(api.ScopeRead, c.Metrics))
 	}
+	s.servePages()
 	s.compressed = compress(http.HandlerFunc(s.respond))
 	s.http = &http.Server{
 		Protocols: protocols(), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxConnStreams, WriteByteTimeout: c.WriteTimeout},

@@ -67,7 +67,7 @@ type streamCounts struct {
 func streamLimits(p api.Principal) map[string]int {
 	limits := map[string]int{}
 	if p.Limits.Streams > 0 {
-		limits["token "+p.Token] = p.Limits.Streams
+		limits["token "+p.LimitKey()] = p.Limits.Streams
 	}
 	if p.Shared.Streams > 0 {
 		limits["tenant "+string(p.Tenant)] = p.Shared.Streams

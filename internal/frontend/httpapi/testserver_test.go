@@ -44,12 +44,15 @@ const patience = time.Minute
 type testServer struct {
 	*testing.T
 	*httpapi.Server
-	svc   pawl.Service
-	store store.Store // of a real one
-	dir   string      // where sessions work
-	addr  string
-	http  *http.Client
+	svc    pawl.Service
+	store  store.Store // of a real one
+	access *access.Access
+	dir    string // where sessions work
+	addr   string
+	http   *http.Client
 }
+
+type tokenStore = store.Tokens
 
 // newTestServer starts one. A nil service means a real one.
 func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Config)) *testServer {
@@ -60,8 +63,15 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 		svc, store = h.Service, h.Store
 	}
 	acc := new(access.Access)
+	acc.Tokens, _ = store.(tokenStore)
+	auth := func(r *http.Request) (api.Principal, error) {
+		if secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer pawl_"); ok {
+			return acc.Auth(r.Context(), "pawl_"+secret)
+		}
+		return byToken(r)
+	}
 	c := httpapi.Config{
-		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: byToken, Hosts: []string{"127.0.0.1"},
+		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: auth, Devices: acc, Hosts: []string{"127.0.0.1"},
 	}
 	for _, f := range change {
 		f(&c)
@@ -71,7 +81,7 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
-	b := &testServer{T: t, Server: httpapi.New(c), svc: svc, store: store, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
+	b := &testServer{T: t, Server: httpapi.New(c), svc: svc, store: store, access: acc, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	done := make(chan error, 1)

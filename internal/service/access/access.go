@@ -28,6 +28,8 @@ type Access struct {
 	DefaultMode func() (string, error) // permission mode of prompts that name none; nil means ask
 
 	tokens  tokenCache
+	links   linkAttempts
+	watched watchers
 	sends   lockStripes
 	tenants lockStripes
 }

@@ -52,10 +52,15 @@ type lookup struct {
 	until  time.Time     // that it is cacheFor
 }
 
-// Auth returns the principal of a secret. The error is api.ErrLimited or ErrUnavailable if the request may
+// Auth returns the principal of an API token. The error is api.ErrLimited or ErrUnavailable if the request may
 // be repeated, ErrDenied if the principal may not use the service now; any other error means that
 // the secret is not valid.
 func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error) {
+	return a.auth(ctx, secret, store.TokenAPI)
+}
+
+// auth returns the principal of a secret, if it is one of the given kind.
+func (a *Access) auth(ctx context.Context, secret string, kind store.TokenKind) (api.Principal, error) {
 	if a.Tokens == nil || !strings.HasPrefix(secret, prefix) {
 		return api.Principal{}, api.ErrUnauthorized
 	}
@@ -64,7 +69,13 @@ func (a *Access) Auth(ctx context.Context, secret string) (api.Principal, error)
 		return api.Principal{}, err
 	}
 	t := k.token
-	p := api.Principal{Tenant: t.Tenant, User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits, Shared: k.tenant.Limits}
+	if t.Kind != kind {
+		return api.Principal{}, api.ErrUnauthorized
+	}
+	p := api.Principal{
+		Tenant: t.Tenant, User: t.User, Token: t.ID, Scope: api.Scope(t.Scope), Limits: t.Limits, Shared: k.tenant.Limits,
+		Family: t.Parent, Device: t.Kind == store.TokenDevice,
+	}
 	return p, a.CheckRate(p)
 }
 
@@ -165,7 +176,7 @@ func (a *Access) CheckRate(p api.Principal) error {
 	for _, c := range []struct {
 		key, whose string
 		most       int
-	}{{p.Token, "token", cmp.Or(p.Limits.Rate, a.DefaultRate)}, {"tenant " + string(p.Tenant), "tenant", p.Shared.Rate}} {
+	}{{p.LimitKey(), "token", cmp.Or(p.Limits.Rate, a.DefaultRate)}, {"tenant " + string(p.Tenant), "tenant", p.Shared.Rate}} {
 		if c.most == 0 {
 			continue
 		}

@@ -27,7 +27,7 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 11 {
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 12 {
 		t.Errorf("applied %v", applied)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var _ store.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant, kind, parent FROM tokens `
 
 // AddToken implements [store.Tokens].
 func (s *Store) AddToken(ctx context.Context, t store.Token) error {
@@ -24,13 +24,16 @@ func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	if err == nil {
 		err = s.hasTenant(ctx)
 	}
+	if err == nil && t.Kind == store.TokenLink {
+		_, err = s.pool.Exec(ctx, "DELETE FROM tokens WHERE kind = $1 AND expires <= $2", store.TokenLink, t.Created)
+	}
 	if err == nil {
 		var added pgconn.CommandTag
 		added, err = s.pool.Exec(ctx, `INSERT INTO tokens
-			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
 			t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created, moment(t.Expires), moment(t.Used), moment(t.Revoked),
-			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
+			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent)
 		if err == nil && added.RowsAffected() == 0 {
 			err = pawl.ErrConflict
 		}
@@ -52,7 +55,7 @@ func moment(at time.Time) *time.Time {
 func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 	var expires, used, revoked *time.Time
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant, &t.Kind, &t.Parent)
 	t.Created = t.Created.UTC()
 	for dst, at := range map[*time.Time]*time.Time{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {
@@ -74,6 +77,27 @@ func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, erro
 		return store.Token{}, fmt.Errorf("find token: %w", classify(err))
 	}
 	return t, nil
+}
+
+// Redeem implements [store.Tokens].
+func (s *Store) Redeem(ctx context.Context, link string, d store.Token) error {
+	d, err := record.Token(d, store.TenantOf(ctx))
+	if err == nil && !record.ValidBlob(link) { // it may not be valid text for the server
+		err = pawl.ErrNotFound
+	}
+	if err == nil {
+		var redeemed pgconn.CommandTag
+		redeemed, err = s.pool.Exec(ctx, `UPDATE tokens SET kind = $1, hash = $2, name = $3, created = $4, expires = $5, parent = $6
+			WHERE hash = $7 AND id = $8 AND kind = $9 AND revoked IS NULL AND expires > $4`,
+			store.TokenDevice, d.Hash, d.Name, d.Created, moment(d.Expires), d.Parent, link, d.ID, store.TokenLink)
+		if err == nil && redeemed.RowsAffected() == 0 {
+			err = pawl.ErrNotFound
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("redeem link: %w", classify(err))
+	}
+	return nil
 }
 
 // Tokens implements [store.Tokens].

@@ -21,6 +21,18 @@ func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	case !pawl.User(t.Name).Valid():
 		return t, fault.New(pawl.ErrInvalid, "invalid token name %.100q: use at most 100 letters, digits and . _ - + @", t.Name)
 	}
+	switch t.Kind {
+	case store.TokenAPI, store.TokenDevice:
+	case store.TokenLink:
+		if t.Expires.IsZero() {
+			return t, fault.New(pawl.ErrInvalid, "a link must expire")
+		}
+	default:
+		return t, fault.New(pawl.ErrInvalid, "invalid kind of token %.50q", t.Kind)
+	}
+	if t.Parent != "" && !pawl.SessionID(t.Parent).Valid() {
+		return t, fault.New(pawl.ErrInvalid, "invalid token id %.50q", t.Parent)
+	}
 	if err := limits(t.Limits); err != nil {
 		return t, err
 	}

@@ -13,18 +13,23 @@ import (
 
 var _ store.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent FROM tokens `
 
 // AddToken implements [store.Tokens].
 func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	t, err := record.Token(t, "")
 	if err == nil {
 		err = s.write.transaction(ctx, func(ctx context.Context) error {
+			if t.Kind == store.TokenLink {
+				if _, err := s.write.conn.ExecContext(ctx, "DELETE FROM tokens WHERE kind = ? AND expires <= ?", store.TokenLink, t.Created.UnixMicro()); err != nil {
+					return err
+				}
+			}
 			added, err := s.write.conn.ExecContext(ctx, `INSERT INTO tokens
-				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 				t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created.UnixMicro(), micro(t.Expires), micro(t.Used), micro(t.Revoked),
-				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams)
+				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent)
 			return affected(added, err, pawl.ErrConflict)
 		})
 	}
@@ -57,7 +62,7 @@ func scanToken(row interface{ Scan(...any) error }) (t store.Token, err error) {
 	var created int64
 	var expires, used, revoked *int64
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Kind, &t.Parent)
 	t.Created = time.UnixMicro(created).UTC()
 	for dst, at := range map[*time.Time]*int64{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {
@@ -74,6 +79,24 @@ func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, erro
 		return store.Token{}, fmt.Errorf("find token: %w", classify(err))
 	}
 	return t, nil
+}
+
+// Redeem implements [store.Tokens].
+func (s *Store) Redeem(ctx context.Context, link string, d store.Token) error {
+	d, err := record.Token(d, "")
+	if err == nil {
+		err = s.write.transaction(ctx, func(ctx context.Context) error {
+			redeemed, err := s.write.conn.ExecContext(ctx, `UPDATE tokens SET kind = ?, hash = ?, name = ?, created = ?, expires = ?, parent = ?
+				WHERE hash = ? AND id = ? AND kind = ? AND revoked IS NULL AND expires > ?`,
+				store.TokenDevice, d.Hash, d.Name, d.Created.UnixMicro(), micro(d.Expires), d.Parent,
+				link, d.ID, store.TokenLink, d.Created.UnixMicro())
+			return affected(redeemed, err, pawl.ErrNotFound)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("redeem link: %w", classify(err))
+	}
+	return nil
 }
 
 // Tokens implements [store.Tokens].

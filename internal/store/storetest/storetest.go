@@ -83,6 +83,8 @@ func RunTokens(t *testing.T, open func(t *testing.T) (a, b store.Tokens)) {
 		{"tokens are refused", tokensRefused},
 		{"tokens are revoked once", tokensRevoked},
 		{"tokens are used", tokensUsed},
+		{"links are redeemed once", linksRedeemed},
+		{"links expire", linksExpire},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

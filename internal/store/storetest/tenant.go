@@ -29,6 +29,7 @@ type things struct {
 	session pawl.SessionID
 	blob    string
 	token   store.Token
+	link    store.Token
 	dir     string
 	epoch   int64
 }
@@ -36,7 +37,7 @@ type things struct {
 // namedThings returns names that are not in use.
 func namedThings(blob string) things {
 	id := NewID()
-	return things{session: id, blob: blob, token: token("ci"), dir: "/" + string(id), epoch: 1}
+	return things{session: id, blob: blob, token: token("ci"), link: token("link"), dir: "/" + string(id), epoch: 1}
 }
 
 // try accesses the data of another tenant. Its result contains everything that the
@@ -122,6 +123,11 @@ var storeTries = map[string]try{
 	"Tokens":      {do: func(ctx context.Context, s Tenanted, _ things) (any, error) { return s.Tokens(ctx) }},
 	"RevokeToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return errorOnly(s.RevokeToken(ctx, x.token.ID, dawn))
+	}},
+	"Redeem": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		d := device(x.link)
+		d.Tenant = store.TenantOf(ctx)
+		return errorOnly(s.Redeem(ctx, x.link.Hash, d))
 	}},
 	"UseToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return errorOnly(s.UseToken(ctx, x.token.ID, dawn.Add(time.Hour)))
@@ -235,6 +241,9 @@ func furnish(ctx context.Context, t *testing.T, s Tenanted) things {
 		done(t, s.AddTenant(t.Context(), store.Account{Tenant: x.token.Tenant, Created: dawn}))
 	}
 	done(t, s.AddToken(ctx, x.token))
+	x.link = token("link")
+	x.link.Kind, x.link.Tenant = store.TokenLink, x.token.Tenant
+	done(t, s.AddToken(ctx, x.link))
 	_, err = s.Heartbeat(ctx, fleet.Host{Name: "a", Capacity: 100})
 	done(t, err)
 	w, err := s.Place(ctx, x.dir, "")
@@ -302,7 +311,7 @@ func RefusesTenants(t *testing.T, s single) {
 				single
 				fleet.HostRegistry
 				accounts
-			}{single: s}, things{session: id, blob: blob.ID, token: token("ci")})
+			}{single: s}, things{session: id, blob: blob.ID, token: token("ci"), link: token("link")})
 			fails(t, m.Name, err, pawl.ErrInvalid)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func found(t *testing.T, s store.Tokens, want store.Token) {
 
 func tokensKept(t *testing.T, a, b store.Tokens) {
 	full, least := token("ci"), token("plain")
+	full.Kind, full.Parent = store.TokenDevice, least.ID
 	full.Used, full.Revoked = dawn.Add(time.Minute), dawn.Add(2*time.Minute)
 	least.User, least.Expires, least.Limits, least.Created = "", time.Time{}, store.Limits{}, dawn.Add(time.Second)
 	added(t, a, full, least)
@@ -67,6 +69,9 @@ func tokensRefused(t *testing.T, a, b store.Tokens) {
 	fails(t, "the hash of another", b.AddToken(t.Context(), sameHash), pawl.ErrConflict)
 	for what, spoil := range map[string]func(*store.Token){
 		"no id":            func(k *store.Token) { k.ID = "" },
+		"an odd kind":      func(k *store.Token) { k.Kind = "x" },
+		"an odd parent":    func(k *store.Token) { k.Parent = "x" },
+		"an endless link":  func(k *store.Token) { k.Kind, k.Expires = store.TokenLink, time.Time{} },
 		"no hash":          func(k *store.Token) { k.Hash = "" },
 		"a secret as hash": func(k *store.Token) { k.Hash = "pawl_secret" },
 		"no name":          func(k *store.Token) { k.Name = "" },
@@ -113,4 +118,68 @@ func tokensUsed(t *testing.T, a, b store.Tokens) {
 	if err := a.UseToken(t.Context(), string(NewID()), dawn); err != nil {
 		t.Error(err)
 	}
+}
+
+// device returns the device that replaces a link.
+func device(link store.Token) store.Token {
+	d := token(link.Name + "-device")
+	d.ID, d.Kind, d.Created, d.Expires = link.ID, store.TokenDevice, dawn.Add(time.Minute), dawn.Add(24*time.Hour)
+	return d
+}
+
+// linksRedeemed checks that of several processes that redeem a link, one gets a device.
+func linksRedeemed(t *testing.T, a, b store.Tokens) {
+	link, api, revoked := token("link"), token("api"), token("revoked")
+	link.Kind, revoked.Kind = store.TokenLink, store.TokenLink
+	added(t, a, link, api, revoked)
+	if err := a.RevokeToken(t.Context(), revoked.ID, dawn); err != nil {
+		t.Fatal(err)
+	}
+	devices, errs := make([]store.Token, 8), make([]error, 8)
+	var all sync.WaitGroup
+	for i := range devices {
+		devices[i] = device(link)
+		all.Go(func() {
+			errs[i] = []store.Tokens{a, b}[i%2].Redeem(t.Context(), link.Hash, devices[i])
+		})
+	}
+	all.Wait()
+	var won []store.Token
+	for i, err := range errs {
+		if err == nil {
+			won = append(won, devices[i])
+			continue
+		}
+		fails(t, "a second time", err, pawl.ErrNotFound)
+	}
+	if len(won) != 1 {
+		t.Fatalf("%d of %d got a device", len(won), len(devices))
+	}
+	found(t, b, won[0])
+	_, err := b.TokenByHash(t.Context(), link.Hash)
+	fails(t, "the secret of the link", err, pawl.ErrNotFound)
+	for what, k := range map[string]store.Token{"no link": api, "a revoked link": revoked} {
+		fails(t, what, a.Redeem(t.Context(), k.Hash, device(k)), pawl.ErrNotFound)
+	}
+	fails(t, "another link", a.Redeem(t.Context(), "\xff\x00", device(link)), pawl.ErrNotFound)
+	found(t, b, api)
+}
+
+// linksExpire checks that a link cannot be redeemed late, and that the next link removes it.
+func linksExpire(t *testing.T, a, b store.Tokens) {
+	link, next := token("link"), token("next")
+	link.Kind, next.Kind = store.TokenLink, store.TokenLink
+	added(t, a, link)
+	late := device(link)
+	late.Created = link.Expires
+	fails(t, "late", b.Redeem(t.Context(), link.Hash, late), pawl.ErrNotFound)
+	found(t, b, link)
+	stays := token("stays") // expired, and not a link
+	next.Created, next.Expires, stays.Expires = link.Expires, link.Expires.Add(time.Hour), link.Expires
+	added(t, a, stays, next)
+	all, err := b.Tokens(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "all", all, []store.Token{next, stays})
 }
