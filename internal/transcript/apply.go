@@ -95,7 +95,7 @@ func (t *Transcript) taken(c *Change, e pawl.Event, prompt pawl.Seq, steered boo
 
 func (t *Transcript) injected(c *Change, e pawl.Event, b pawl.Injected) {
 	if b.Subagent != "" {
-		t.edit(c, t.items[subagentID(b.Subagent)], func(it *Item) { it.State = StateDone })
+		t.endSubagents(c, func(it *Item) bool { return it.Subagent.Subagent == b.Subagent })
 	}
 	switch {
 	case b.Prompt != 0:

@@ -1,6 +1,11 @@
 package transcript
 
-import "github.com/pawl-dev/pawl"
+import (
+	"maps"
+	"slices"
+
+	"github.com/pawl-dev/pawl"
+)
 
 // askItem returns the item of an ask without an answer.
 func askItem(id string, e pawl.Event, b pawl.Asked) Item {
@@ -17,8 +22,8 @@ func askItem(id string, e pawl.Event, b pawl.Asked) Item {
 // OpenAsks returns the asks without an answer, in order.
 func (t *Transcript) OpenAsks() []Item {
 	var list []Item
-	for _, it := range t.order {
-		if it.Kind == KindAsk && it.State == StateWaiting && !t.hidden(it) {
+	for _, seq := range slices.Sorted(maps.Keys(t.asks)) {
+		if it := t.asks[seq]; !t.hidden(it) {
 			list = append(list, *it)
 		}
 	}

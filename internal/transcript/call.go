@@ -33,9 +33,7 @@ func (t *Transcript) call(c *Change, e pawl.Event) {
 		t.finished(c, e, b.Call, b.Status, b.Result)
 	case pawl.Spawned:
 		it := t.put(c, Item{ID: subagentID(b.Subagent), Kind: KindSubagent, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateRunning, Text: b.Title, Subagent: &b})
-		if !b.Background {
-			t.foreground[b.Call] = append(t.foreground[b.Call], it)
-		}
+		t.subagents = append(t.subagents, it)
 	case pawl.TodosSet:
 		t.put(c, Item{ID: eventID(KindTodos, e), Kind: KindTodos, Seq: e.Seq, Turn: e.Turn, At: e.At, State: StateDone, Todos: b.Todos})
 	}
@@ -80,10 +78,18 @@ func (t *Transcript) finished(c *Change, e pawl.Event, id pawl.CallID, status pa
 		}
 		delete(t.output, it)
 	})
-	for _, subagent := range t.foreground[id] {
-		t.edit(c, subagent, func(it *Item) { it.State = StateDone })
-	}
-	delete(t.foreground, id)
+	t.endSubagents(c, func(it *Item) bool { return it.Subagent.Call == id && !it.Subagent.Background })
+}
+
+// endSubagents records that subagents are done.
+func (t *Transcript) endSubagents(c *Change, which func(it *Item) bool) {
+	t.subagents = slices.DeleteFunc(t.subagents, func(it *Item) bool {
+		if !which(it) {
+			return false
+		}
+		t.edit(c, it, func(it *Item) { it.State = StateDone })
+		return true
+	})
 }
 
 func (t *Transcript) asked(c *Change, e pawl.Event, b pawl.Asked) {

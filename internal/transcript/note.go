@@ -128,5 +128,6 @@ func (t *Transcript) turnFinished(c *Change, e pawl.Event, b pawl.TurnFinished) 
 	}
 	t.endRetry(c)
 	t.settle(c)
+	t.endSubagents(c, func(it *Item) bool { return it.Turn == e.Turn }) // no turn ends before them
 	t.put(c, it)
 }

@@ -19,17 +19,17 @@ type Transcript struct {
 	free     []Item // of the last block
 	lastCall *Item  // that callItem returned
 
-	replySeq   pawl.Seq // ReplyStarted of the reply that is streamed
-	replyAt    time.Time
-	streams    map[pawl.Channel]*stream
-	missed     bool
-	asks       map[pawl.Seq]*Item         // asks without an answer
-	output     map[*Item]*strings.Builder // the end of the output of running calls
-	foreground map[pawl.CallID][]*Item    // subagents that a running call waits for
-	retry      *Item                      // the note about the pending retry
-	turnAt     time.Time                  // when the turn started
-	last       pawl.Seq                   // newest event of the log
-	unsaved    int                        // number of unsaved notes
+	replySeq  pawl.Seq // ReplyStarted of the reply that is streamed
+	replyAt   time.Time
+	streams   map[pawl.Channel]*stream
+	missed    bool
+	asks      map[pawl.Seq]*Item         // asks without an answer
+	output    map[*Item]*strings.Builder // the end of the output of running calls
+	subagents []*Item                    // that work
+	retry     *Item                      // the note about the pending retry
+	turnAt    time.Time                  // when the turn started
+	last      pawl.Seq                   // newest event of the log
+	unsaved   int                        // number of unsaved notes
 }
 
 // stream is the text of a channel of the reply that is streamed.
@@ -54,7 +54,7 @@ type Append struct {
 
 // New returns an empty transcript.
 func New() *Transcript {
-	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]*Item{}, output: map[*Item]*strings.Builder{}, foreground: map[pawl.CallID][]*Item{}}
+	return &Transcript{items: map[string]*Item{}, streams: map[pawl.Channel]*stream{}, asks: map[pawl.Seq]*Item{}, output: map[*Item]*strings.Builder{}}
 }
 
 // Items returns the items that were not undone, in order.

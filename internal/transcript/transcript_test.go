@@ -192,3 +192,36 @@ func TestMissionStates(t *testing.T) {
 		}
 	}
 }
+
+// TestSubagents checks how long subagents work.
+func TestSubagents(t *testing.T) {
+	t.Parallel()
+	spawned := func(n string, background bool) pawl.Spawned {
+		return pawl.Spawned{Call: pawl.CallID("c" + n), Subagent: pawl.SessionID("s" + n), Background: background}
+	}
+	for name, tt := range map[string]struct {
+		last pawl.Body
+		want []State
+	}{
+		"start":             {spawned("3", true), []State{StateRunning, StateRunning, StateRunning}},
+		"another call":      {pawl.CallFinished{Call: "x"}, []State{StateRunning, StateRunning}},
+		"call":              {pawl.CallFinished{Call: "c1"}, []State{StateDone, StateRunning}},
+		"in the background": {pawl.CallFinished{Call: "c2"}, []State{StateRunning, StateRunning}},
+		"report":            {pawl.Injected{Source: "task", Subagent: "s2"}, []State{StateRunning, StateDone}},
+		"turn":              {pawl.TurnFinished{}, []State{StateDone, StateDone}},
+	} {
+		tr := New()
+		for i, b := range []pawl.Body{spawned("1", false), spawned("2", true), tt.last} {
+			tr.Apply(pawl.Event{Seq: pawl.Seq(i + 1), Turn: 1, Body: b})
+		}
+		var got []State
+		for it := range tr.All() {
+			if it.Kind == KindSubagent {
+				got = append(got, it.State)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -388,7 +388,7 @@ func (a *app) opened(m eventfeed.Opened) tea.Cmd {
 	a.lists.open(m.Session, m.Events)
 	load := a.editor.Switch(m.Session.ID, m.Session.Dir)
 	a.sessionShown(m.Session.ID)
-	return tea.Batch(load, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
+	return tea.Batch(load, a.follow(m.Session, log.Last()), a.resume(m.Session), a.queue.Open(m.Session.ID, m.Events), a.tasks.Open(m.Session.ID, m.Events, log.Items()), a.mission.Open(m.Session, m.Events), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())
 }
 
 // follow subscribes to a session's events.
@@ -407,9 +407,9 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 	reload, working := false, len(a.tasks.Working())
 	var cmds []tea.Cmd
 	for _, e := range m.Events {
-		a.view.Log.Apply(e)
+		items := a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
-		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e), a.mission.Apply(e), a.notify(e), a.reloadProject(e))
+		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e, items), a.mission.Apply(e), a.notify(e), a.reloadProject(e))
 		if r, ok := e.Body.(pawl.Undone); ok && r.Refused == "" {
 			reload = true
 		}

@@ -99,5 +99,5 @@ func (a *app) newSession() tea.Cmd {
 	a.feed, a.session = nil, pawl.Session{}
 	a.view = chat.NewView(chat.NewLog(), a.shared.Styles)
 	a.lists.open(pawl.Session{}, nil)
-	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil), a.mission.Open(pawl.Session{}, nil))
+	return tea.Batch(a.editor.Switch("", a.shared.Dir), a.queue.Open("", nil), a.tasks.Open("", nil, nil), a.mission.Open(pawl.Session{}, nil))
 }

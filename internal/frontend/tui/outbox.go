@@ -93,7 +93,7 @@ func (a *app) sent(m sentMsg) tea.Cmd {
 	if m.created && a.session.ID == "" {
 		a.editor.SetSession(m.session.ID)
 		a.lists.open(m.session, nil)
-		cmds = append(cmds, a.follow(m.session, 0), a.queue.Open(m.session.ID, nil), a.tasks.Open(m.session.ID, nil), a.mission.Open(m.session, nil))
+		cmds = append(cmds, a.follow(m.session, 0), a.queue.Open(m.session.ID, nil), a.tasks.Open(m.session.ID, nil, nil), a.mission.Open(m.session, nil))
 	}
 	if m.failed != nil {
 		cmds = append(cmds, ui.Send(m.failed))

@@ -99,7 +99,7 @@ func (g *logGen) wholeTurn() {
 		g.add(pawl.Withdrawn{Prompt: prompt})
 		return
 	}
-	g.turn++
+	g.turn = len(g.turns) + 1
 	g.turns = append(g.turns, g.add(pawl.TurnStarted{Prompt: prompt}))
 	for range g.number(3) {
 		g.reply()

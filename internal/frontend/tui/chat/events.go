@@ -7,8 +7,9 @@ import (
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// Apply applies an event. Events of the log must come in order.
-func (l *Log) Apply(e pawl.Event) {
+// Apply applies an event, and returns the items that it changed. Events of the log must
+// come in order.
+func (l *Log) Apply(e pawl.Event) []transcript.Item {
 	l.keep(e)
 	l.session.observe(e)
 	c := l.transcript.Apply(e)
@@ -29,6 +30,7 @@ func (l *Log) Apply(e pawl.Event) {
 	if _, ok := e.Body.(pawl.TurnFinished); ok {
 		clear(l.running)
 	}
+	return c.Items
 }
 
 // keep keeps an event. Of the pieces of a reply the first one tells how long the

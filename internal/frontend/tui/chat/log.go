@@ -97,6 +97,9 @@ func (l *Log) LastReply() string {
 // Entries returns the entries that have a place in the conversation, oldest first.
 func (l *Log) Entries() []*Entry { return l.entries }
 
+// Items returns the items of the conversation, in order.
+func (l *Log) Items() []transcript.Item { return l.transcript.Items() }
+
 // Missed reports whether a delta was missed since the last call.
 func (l *Log) Missed() bool { return l.transcript.Missed() }
 

@@ -14,9 +14,7 @@ import (
 const (
 	pageRows     = 40 // sessions per page
 	prefetchRows = 10 // rows before the end from which on more are read
-
-	maxLooked  = 10 // working sessions per page that are checked for asks
-	tailEvents = 60 // events at the end that are read for that, and for the preview
+	tailEvents   = 60 // events at the end that are read for the preview
 )
 
 // foundMsg is a page of the list.
@@ -92,7 +90,7 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 	} else if !same {
 		d.at = 0
 	}
-	return tea.Batch(d.asking(m.rows), d.loadPreview())
+	return d.loadPreview()
 }
 
 // behind appends a page.
@@ -104,56 +102,10 @@ func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
 	rows = slices.DeleteFunc(rows, func(s pawl.Session) bool { return known[s.ID] })
 	d.rows = append(d.rows, rows...)
 	d.more = d.more && len(rows) > 0
-	return tea.Batch(d.asking(rows), d.loadPreview())
-}
-
-// askingMsg says which working sessions wait for an answer.
-type askingMsg struct{ asks map[pawl.SessionID]bool }
-
-// asking reads the ends of working sessions: only the log says whether one waits for
-// an answer.
-func (d *Dialog) asking(rows []pawl.Session) tea.Cmd {
-	var open []pawl.Session
-	for _, s := range rows {
-		if s.TurnOpen && len(open) < maxLooked {
-			open = append(open, s)
-		}
-	}
-	if len(open) == 0 {
-		return nil
-	}
-	asks := map[pawl.SessionID]bool{}
-	for id, is := range d.asks {
-		asks[id] = is
-	}
-	svc, ctx := d.shared.Service, d.shared.Context
-	return func() tea.Msg {
-		for _, s := range open {
-			events, err := tail(ctx, svc, s)
-			asks[s.ID] = err == nil && waits(events) // if the log cannot be read, it counts as working
-		}
-		return askingMsg{asks}
-	}
+	return d.loadPreview()
 }
 
 // tail reads the end of a session.
 func tail(ctx context.Context, svc pawl.Service, s pawl.Session) ([]pawl.Event, error) {
 	return eventfeed.Page(ctx, svc, s.ID, s.Head-tailEvents, s.Head)
-}
-
-// waits reports whether an ask is unanswered.
-func waits(events []pawl.Event) bool {
-	open := map[pawl.Seq]bool{}
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case pawl.Asked:
-			open[e.Seq] = true
-		case pawl.Answered:
-			delete(open, b.Ask)
-		case pawl.TurnFinished:
-			clear(open)
-		default: // no effect on asks
-		}
-	}
-	return len(open) > 0
 }

@@ -40,9 +40,8 @@ type Dialog struct {
 	tallest int // the most rows so far, so that the window keeps its size while searching
 	area    area
 	loading bool
-	stale   bool   // the result that is being read is outdated
-	loaded  search // the query of rows
-	asks    map[pawl.SessionID]bool
+	stale   bool                      // the result that is being read is outdated
+	loaded  search                    // the query of rows
 	held    map[pawl.SessionID]string // who works on them, as far as reported
 
 	renaming *string // the title that is edited
@@ -65,7 +64,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
 	return &Dialog{
 		shared: s, shown: shown, now: time.Now, more: true, views: map[pawl.SessionID]*chat.View{},
-		asks: map[pawl.SessionID]bool{}, held: map[pawl.SessionID]string{},
+		held: map[pawl.SessionID]string{},
 	}
 }
 
@@ -80,8 +79,6 @@ func (d *Dialog) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	switch m := msg.(type) {
 	case foundMsg:
 		return d, d.found(m)
-	case askingMsg:
-		d.asks = m.asks
 	case lookedMsg:
 		return d, d.looked(m)
 	case doneMsg:

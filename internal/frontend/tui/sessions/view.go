@@ -211,7 +211,7 @@ func (d *Dialog) renameRow(width int) string {
 func (d *Dialog) state(s pawl.Session) (string, lipgloss.Style) {
 	p := d.shared.Styles
 	switch {
-	case d.asks[s.ID] && s.TurnOpen:
+	case s.Asks > 0 && s.TurnOpen:
 		return "waiting", p.Warn
 	case s.TurnOpen:
 		return "working", p.Accent

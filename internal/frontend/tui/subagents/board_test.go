@@ -288,12 +288,13 @@ func TestBoardWatches(t *testing.T) {
 func TestMissionTasks(t *testing.T) {
 	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
+	apply := follow(k)
 	for _, e := range eventsOf(
 		pawl.Planned{Plan: pawl.Plan{Tasks: []pawl.Task{{ID: "T1", Title: "one"}, {ID: "T2", Title: "two"}}}},
 		pawl.TaskStarted{Task: "T1", Attempt: 1, Worker: "a"}, pawl.TaskStarted{Task: "T2", Attempt: 1, Worker: "b"}, pawl.TaskStarted{Task: "T3", Attempt: 1, Worker: "c"},
 		pawl.TaskReturned{Task: "T2", Attempt: 1}, pawl.TaskMerged{Task: "T3", Attempt: 1}, pawl.ReviewStarted{Round: 1, Reviewer: "d"}, pawl.ReviewStarted{Round: 1, Reviewer: "e"}, pawl.Reviewed{Round: 1, Reviewer: "e"},
 	) {
-		k.Apply(e)
+		apply(e)
 	}
 	var got []string
 	for _, w := range k.Working() {
@@ -301,5 +302,8 @@ func TestMissionTasks(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"worker T1 one", "reviewer review of round 1"}, got); diff != "" {
 		t.Error(diff)
+	}
+	if apply(pawl.Event{Seq: 99, Body: pawl.TurnFinished{}}); len(k.Working()) > 0 {
+		t.Errorf("%d work after the turn", len(k.Working()))
 	}
 }

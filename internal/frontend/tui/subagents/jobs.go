@@ -2,10 +2,12 @@ package subagents
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Job is a background command as the log shows it: what the model saw when it last
@@ -18,70 +20,36 @@ type Job struct {
 	Over    bool
 	State   string // of a finished job
 	Last    string // the last line of its output
+	call    pawl.CallID
 }
 
-// jobs are the background commands of a session.
-type jobs struct {
-	list  []*Job // oldest first
-	calls map[pawl.CallID]*Job
-}
+// jobs are the background commands of a session, oldest first.
+type jobs []*Job
 
 // maxJobs bounds how many are kept.
 const maxJobs = 50
 
-// take applies an event of the session.
-func (j *jobs) take(e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.Replied:
-		for _, p := range b.Parts {
-			if c, ok := p.(pawl.ToolCall); ok && c.Name == "bash" {
-				j.call(c.ID, c.Input, e.At)
-			}
-		}
-	case pawl.CallStarted:
-		if b.Tool == "bash" && len(b.Input) > 0 {
-			j.call(b.Call, b.Input, e.At)
-		}
-	case pawl.CallFinished:
-		j.finished(b, e.At)
-	case pawl.TurnFinished:
-		j.calls = nil
-	default:
-	}
-}
-
-// call remembers the command of a call, which may become a job.
-func (j *jobs) call(id pawl.CallID, input json.RawMessage, at time.Time) {
-	var in struct{ Command string }
-	if json.Unmarshal(input, &in) != nil {
-		return // the tool reports the error
-	}
-	if j.calls == nil {
-		j.calls = map[pawl.CallID]*Job{}
-	}
-	j.calls[id] = &Job{Command: in.Command, Began: at}
-}
-
-// finished applies the result that the model got about a job.
-func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
-	meta := b.Result.Meta
+// call applies a tool call, whose result may be about a job.
+func (j *jobs) call(it transcript.Item) {
+	c := it.Call
+	meta := c.Result.Meta
 	id := meta["job"]
 	if id == "" {
 		return
 	}
-	job := j.calls[b.Call]
-	if job == nil {
-		if job = j.find(id); job == nil { // it started before the oldest known event
-			job = &Job{Began: at}
-		}
+	job := j.find(id)
+	if job == nil || c.Tool == "bash" && job.call != c.ID { // without a command, it started before the oldest known event
+		var in struct{ Command string }
+		_ = json.Unmarshal(c.Input, &in) // the tool reports the error
+		job = &Job{ID: id, Command: in.Command, Began: it.At, call: c.ID}
+		*j = append(*j, job)
+		*j = (*j)[max(0, len(*j)-maxJobs):]
 	}
-	if job.ID == "" {
-		job.ID = id
-		j.list = append(j.list, job)
-		j.list = j.list[max(0, len(j.list)-maxJobs):]
+	job.Seen = it.At
+	if !c.Started.IsZero() {
+		job.Seen = c.Started.Add(it.Took)
 	}
-	job.Seen = at
-	if line := printed(b.Result.Content); line != "" {
+	if line := printed(c.Result.Content); line != "" {
 		job.Last = line
 	}
 	switch {
@@ -96,9 +64,9 @@ func (j *jobs) finished(b pawl.CallFinished, at time.Time) {
 
 // find returns the last job with an id: another process starts counting again.
 func (j *jobs) find(id string) *Job {
-	for i := len(j.list) - 1; i >= 0; i-- {
-		if j.list[i].ID == id {
-			return j.list[i]
+	for _, job := range slices.Backward(*j) {
+		if job.ID == id {
+			return job
 		}
 	}
 	return nil

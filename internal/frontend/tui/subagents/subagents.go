@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Limits of the list, and of what is read of each log.
@@ -224,7 +225,7 @@ func (d *Dialog) lines() []line {
 		}
 	}
 	slices.SortFunc(list, func(a, b line) int { return strings.Compare(string(b.id), string(a.id)) })
-	for _, j := range slices.Backward(d.tasks.jobs.list) {
+	for _, j := range slices.Backward(d.tasks.jobs) {
 		list = append(list, line{job: j})
 	}
 	return list
@@ -237,7 +238,7 @@ func (d *Dialog) row(id pawl.SessionID) *row {
 	}
 	r := &row{}
 	if k := d.tasks.Find(id); k != nil && k.Over {
-		r.tail.over, r.tail.reason = true, pawl.ReasonEndTurn
+		r.tail.end = &transcript.Item{End: &transcript.End{Reason: pawl.ReasonEndTurn}}
 	}
 	return r
 }

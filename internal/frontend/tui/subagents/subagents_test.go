@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/eventfeed"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/uitest"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -28,6 +31,12 @@ func eventsOf(bodies ...pawl.Body) []pawl.Event {
 
 func spawned(n int, background bool) pawl.Spawned {
 	return pawl.Spawned{Call: pawl.CallID(fmt.Sprint("c", n)), Subagent: pawl.SessionID(fmt.Sprint("child", n)), Agent: "explore", Title: fmt.Sprint("task ", n), Background: background}
+}
+
+// follow returns what applies events to tasks as the app does.
+func follow(k *Tasks) func(pawl.Event) tea.Cmd {
+	tr := transcript.New()
+	return func(e pawl.Event) tea.Cmd { return k.Apply(e, tr.Apply(e).Items) }
 }
 
 // TestWorking: a task works until its call ends or, in the background, until the
@@ -47,8 +56,9 @@ func TestWorking(t *testing.T) {
 		"the turn":     {[]pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled}}, nil},
 	} {
 		k := New(uitest.Shared(t, nil, "plain"))
+		apply := follow(k)
 		for _, e := range eventsOf(append(begin[:2:2], c.more...)...) {
-			k.Apply(e)
+			apply(e)
 		}
 		var got []string
 		for _, w := range k.Working() {
@@ -71,11 +81,12 @@ func TestWorking(t *testing.T) {
 func TestClock(t *testing.T) {
 	t.Parallel()
 	k := New(uitest.Shared(t, nil, "plain"))
+	apply := follow(k)
 	e := eventsOf(spawned(1, true), pawl.Status{}, spawned(2, true))
-	if k.Apply(e[1]) != nil {
+	if apply(e[1]) != nil {
 		t.Error("it goes without a task")
 	}
-	if k.Apply(e[0]) == nil || k.Apply(e[1]) != nil || k.Apply(e[2]) != nil {
+	if apply(e[0]) == nil || apply(e[1]) != nil || apply(e[2]) != nil {
 		t.Error("not one clock")
 	}
 	k.known([]pawl.Session{{ID: "child2"}, {ID: "child0", Title: "older", TurnOpen: true}, {ID: "child9", Turns: 1}})
@@ -87,8 +98,8 @@ func TestClock(t *testing.T) {
 		t.Errorf("%d tasks", len(got))
 	}
 	for i := range 3 * maxTasks {
-		k.Apply(pawl.Event{Body: pawl.Spawned{Call: "x", Subagent: pawl.SessionID(fmt.Sprint("many", i))}})
-		k.Apply(pawl.Event{Body: pawl.CallFinished{Call: "x"}})
+		apply(pawl.Event{Body: pawl.Spawned{Call: "x", Subagent: pawl.SessionID(fmt.Sprint("many", i))}})
+		apply(pawl.Event{Body: pawl.CallFinished{Call: "x"}})
 	}
 	if n := len(k.list); n > maxTasks+4 || len(k.Working()) != 2 {
 		t.Errorf("%d tasks are kept", n)
@@ -102,7 +113,7 @@ func TestLine(t *testing.T) {
 	for i := range 3 {
 		s := spawned(i, true)
 		s.Title = fmt.Sprintf("task \x1b[2J%d 漢字", i)
-		k.Apply(pawl.Event{At: noon, Body: s})
+		follow(k)(pawl.Event{At: noon, Body: s})
 	}
 	k.now = noon.Add(75 * time.Second)
 	want := ` 3 subagents working: task \u{1b}[2J0 漢字 (1 min 15 s), task \u{1b}[2J1 漢字 (1 min 15 s), task \u{1b}[2J2 漢字 (1 min 15 s) · ctrl+b`
@@ -133,8 +144,10 @@ func TestJobs(t *testing.T) {
 		pawl.ToolCall{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"serve","background":true}`)},
 		pawl.ToolCall{ID: "c2", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)},
 		pawl.ToolCall{ID: "c3", Name: "bash", Input: json.RawMessage(`{"command":"watch"}`)},
+		pawl.ToolCall{ID: "c7", Name: "bash", Input: json.RawMessage(`{"command":"later"}`)},
 	}}
 	k := New(uitest.Shared(t, nil, "plain"))
+	apply := follow(k)
 	for _, e := range eventsOf(bash,
 		result("c1", "up\nlistening\n(running as job_1: see bash_output and bash_kill)", "job", "job_1", "background", "true"),
 		result("c2", "a\nb"),
@@ -142,16 +155,18 @@ func TestJobs(t *testing.T) {
 		result("c4", "more\n(job_1: running, 3 s)", "job", "job_1"),
 		result("c5", "(no new output; job_2: killed)", "job", "job_2", "killed", "true", "exit_code", "-1"),
 		result("c6", "(job_9: exit code 3)", "job", "job_9", "exit_code", "3"),
+		result("c7", "(running as job_1)", "job", "job_1"), // of another process, which counts anew
 	) {
-		k.Apply(e)
+		apply(e)
 	}
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 	want := []*Job{
 		{ID: "job_1", Command: "serve", Began: at(0), Seen: at(4), Last: "more"},
 		{ID: "job_2", Command: "watch", Began: at(0), Seen: at(5), Over: true, State: "killed"},
 		{ID: "job_9", Began: at(6), Seen: at(6), Over: true, State: "exit 3"},
+		{ID: "job_1", Command: "later", Began: at(0), Seen: at(0)},
 	}
-	if diff := cmp.Diff(want, k.jobs.list); diff != "" {
+	if diff := cmp.Diff(jobs(want), k.jobs, cmpopts.IgnoreUnexported(Job{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -165,17 +180,18 @@ func TestTail(t *testing.T) {
 		line, state string
 	}{
 		{pawl.Prompted{Parts: pawl.Parts{pawl.Text{Text: "go"}}}, "", "working"},
-		{pawl.Delta{Channel: pawl.ChannelReasoning, Text: "hm"}, "", "working"},
-		{pawl.Delta{Channel: pawl.ChannelText, Text: "First.\nSec"}, "Sec", "working"},
-		{pawl.Delta{Channel: pawl.ChannelText, Text: "ond.\n\n"}, "Second.", "working"},
+		{pawl.ReplyStarted{}, "", "working"},
+		{pawl.Delta{Reply: 2, Channel: pawl.ChannelReasoning, Text: "hm"}, "", "working"},
+		{pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Text: "First.\nSec"}, "Sec", "working"},
+		{pawl.Delta{Reply: 2, Channel: pawl.ChannelText, Offset: 10, Text: "ond.\n\n"}, "Second.", "working"},
 		{pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "First.\nSecond.\n"}}, Usage: pawl.Usage{Cost: 5}}, "Second.", "working"},
 		{pawl.CallStarted{Tool: "bash", Access: []pawl.Access{{Target: "go test"}}}, "bash go test", "working"},
 		{pawl.Asked{Ask: pawl.Ask{Text: "May it?"}}, "May it?", "waiting"},
-		{pawl.Answered{Ask: 7}, "May it?", "working"},
+		{pawl.Answered{Ask: 8}, "bash go test", "working"},
 		{pawl.Progress{Text: "ok\n  \n"}, "ok", "working"},
-		{pawl.TurnFinished{Reason: pawl.ReasonMaxSteps, Message: "too many"}, "too many", "max steps"},
-		{pawl.TurnStarted{}, "too many", "working"},
-		{pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, "too many", "done"},
+		{pawl.TurnFinished{Reason: pawl.ReasonMaxSteps, Message: "too many"}, "Step limit reached: too many", "max steps"},
+		{pawl.TurnStarted{}, "Step limit reached: too many", "working"},
+		{pawl.TurnFinished{Reason: pawl.ReasonEndTurn}, "Step limit reached: too many", "done"},
 	}
 	var k tail
 	for i, s := range steps {
@@ -189,21 +205,22 @@ func TestTail(t *testing.T) {
 	if k.cost != 5 {
 		t.Errorf("the cost is %d", k.cost)
 	}
-	k.grow(strings.Repeat("x", 5*maxLine))
-	if len(k.text) > maxLine || len(k.line) > maxLine {
-		t.Errorf("%d and %d bytes are kept", len(k.text), len(k.line))
+	k.apply(pawl.Event{Seq: 99, Body: pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: strings.Repeat("x", 5*maxLine)}}}}, true)
+	if len(k.line) != maxLine {
+		t.Errorf("%d bytes are kept", len(k.line))
 	}
 }
 
 // sample is a window over tasks and jobs that are known already.
 func sample(t *testing.T, themeName string) *Dialog {
 	k := New(uitest.Shared(t, nil, themeName))
+	apply := follow(k)
 	for _, e := range eventsOf(
 		pawl.Replied{Parts: pawl.Parts{pawl.ToolCall{ID: "b", Name: "bash", Input: json.RawMessage(`{"command":"npm run dev\u001b[2J -- --port 3000"}`)}}},
-		result("b", "ready on :3000\n(running as job_1)", "job", "job_1"),
+		pawl.CallStarted{Call: "b", Tool: "bash"}, result("b", "ready on :3000\n(running as job_1)", "job", "job_1"),
 		spawned(1, false), spawned(2, true), spawned(3, true), spawned(4, true),
 	) {
-		k.Apply(e)
+		apply(e)
 	}
 	k.list[1].Title = "find \x1b]0;every place where the parser is called, and by whom, and why " + strings.Repeat("so ", 30)
 	d := NewDialog(k.shared, k)

@@ -1,77 +1,65 @@
 package subagents
 
 import (
+	"cmp"
 	"strings"
-	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // tail is the state of a subagent by the end of its log.
 type tail struct {
-	agent  string
-	line   string // its last message or action
-	text   string // the last line of the streamed reply
-	asks   map[pawl.Seq]bool
-	cost   pawl.Money // not included in the row yet
-	over   bool
-	ended  time.Time
-	reason pawl.Reason
+	log   *transcript.Transcript // nil until an event was applied
+	agent string
+	line  string           // its last message or action
+	cost  pawl.Money       // not included in the row yet
+	end   *transcript.Item // of its turn; nil while one runs
 }
 
 // apply applies an event; counted means that the row includes its cost already.
 func (t *tail) apply(e pawl.Event, counted bool) {
+	if t.log == nil {
+		t.log = transcript.New()
+	}
+	c := t.log.Apply(e)
+	for i := range c.Items {
+		t.item(&c.Items[i])
+	}
+	for _, a := range c.Appended {
+		t.item(t.log.Get(a.ID))
+	}
 	switch b := e.Body.(type) {
 	case pawl.Prompted:
 		t.agent = b.Agent
 	case pawl.TurnStarted:
-		t.over = false
-	case pawl.Delta:
-		if b.Channel == pawl.ChannelText {
-			t.grow(b.Text)
-		}
+		t.end = nil
 	case pawl.Replied:
-		t.replied(b, counted)
-	case pawl.CallStarted:
-		t.line = b.Tool
-		if len(b.Access) > 0 {
-			t.line += " " + b.Access[0].Target
+		if t.agent = b.Agent; !counted {
+			t.cost += b.Usage.Cost
 		}
-	case pawl.Progress:
-		t.say(b.Text)
-	case pawl.Asked:
-		if t.asks == nil {
-			t.asks = map[pawl.Seq]bool{}
-		}
-		t.asks[e.Seq] = true
-		t.say(b.Text)
-	case pawl.Answered:
-		delete(t.asks, b.Ask)
-	case pawl.TurnFinished:
-		t.over, t.ended, t.reason, t.asks = true, e.At, b.Reason, nil
-		t.say(b.Message)
 	default:
 	}
 }
 
-func (t *tail) replied(b pawl.Replied, counted bool) {
-	t.agent, t.text = b.Agent, ""
-	t.say(b.Parts.Text())
-	if !counted {
-		t.cost += b.Usage.Cost
+// item takes the last line from an item that is new or has changed.
+func (t *tail) item(it *transcript.Item) {
+	switch it.Kind { //nolint:exhaustive // the others are not shown
+	case transcript.KindText:
+		t.say(it.Text)
+	case transcript.KindCall:
+		if t.say(it.Text); it.State == transcript.StateRunning && it.Text == "" && it.Call.Ask == "" {
+			t.line = strings.Join(append([]string{it.Call.Tool}, it.Call.Targets[:min(1, len(it.Call.Targets))]...), " ")
+		}
+	case transcript.KindAsk:
+		if it.State == transcript.StateWaiting {
+			t.say(it.Ask.Text)
+		}
+	case transcript.KindTurnEnd:
+		if t.end = it; it.Level != transcript.LevelQuiet {
+			t.say(it.Text)
+		}
 	}
-}
-
-// grow applies a piece of the streamed reply.
-func (t *tail) grow(text string) {
-	t.text += text
-	if line := lastLine(t.text); line != "" {
-		t.line = line
-	}
-	if at := strings.LastIndexByte(strings.TrimRight(t.text, "\n"), '\n'); at >= 0 {
-		t.text = t.text[at+1:]
-	}
-	t.text = bounded(t.text)
 }
 
 // say sets the last line, unless the text is blank.
@@ -104,12 +92,11 @@ var endWords = map[pawl.Reason]string{pawl.ReasonEndTurn: "done", pawl.ReasonCan
 // is known of it.
 func (t *tail) state(row pawl.Session) (word string, works bool) {
 	switch {
-	case len(t.asks) > 0 && !t.over:
+	case t.end != nil:
+		reason := t.end.End.Reason
+		return cmp.Or(endWords[reason], strings.ReplaceAll(string(reason), "_", " ")), false
+	case t.log != nil && len(t.log.OpenAsks()) > 0:
 		return "waiting", true
-	case t.over && endWords[t.reason] != "":
-		return endWords[t.reason], false
-	case t.over:
-		return strings.ReplaceAll(string(t.reason), "_", " "), false
 	case row.ID == "":
 		return "starting", true
 	case row.State() == pawl.StateIdle && row.Turns > 0:

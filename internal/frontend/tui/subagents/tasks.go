@@ -2,6 +2,7 @@
 package subagents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Task is a subagent, as the parent's log shows it.
@@ -24,9 +26,9 @@ type Task struct {
 	ID         pawl.SessionID
 	Title      string
 	Agent      string // "" if it was started before the oldest known event
-	Call       pawl.CallID
 	Background bool
-	Work       string // in a mission: the task of the plan that it works on
+	mission    bool   // it is a worker or reviewer of a mission
+	work       string // the task of the plan that it works on
 	Began      time.Time
 	Over       bool
 }
@@ -49,7 +51,7 @@ type Tasks struct {
 // New returns the state without a session.
 func New(s *ui.Shared) *Tasks {
 	t := &Tasks{shared: s}
-	t.Open("", nil)
+	t.Open("", nil, nil)
 	return t
 }
 
@@ -65,15 +67,16 @@ type rowsOf struct {
 	rows    []pawl.Session
 }
 
-// Open resets the state for another session.
-func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event) tea.Cmd {
+// Open resets the state for another session, of which events and items are known.
+func (t *Tasks) Open(id pawl.SessionID, events []pawl.Event, items []transcript.Item) tea.Cmd {
 	if t.cancel != nil {
 		t.cancel()
 	}
 	t.ctx, t.cancel = context.WithCancel(t.shared.Context)
 	t.session, t.list, t.titles, t.jobs = id, nil, map[string]string{}, jobs{}
+	t.items(items)
 	for _, e := range events {
-		t.take(e)
+		t.takeMission(e)
 	}
 	if id == "" {
 		return nil
@@ -94,27 +97,34 @@ func (t *Tasks) loadSubagents() tea.Cmd {
 	}
 }
 
-// Apply applies an event of the session.
-func (t *Tasks) Apply(e pawl.Event) tea.Cmd {
-	t.take(e)
+// Apply applies an event of the session, and the items that it changed.
+func (t *Tasks) Apply(e pawl.Event, items []transcript.Item) tea.Cmd {
+	t.items(items)
+	t.takeMission(e)
 	return t.clock()
 }
 
-func (t *Tasks) take(e pawl.Event) {
-	switch b := e.Body.(type) {
-	case pawl.Spawned:
-		t.list = append(t.list, &Task{ID: b.Subagent, Title: b.Title, Agent: b.Agent, Call: b.Call, Background: b.Background, Began: e.At})
-		t.forget()
-	case pawl.CallFinished:
-		t.end(func(k *Task) bool { return k.Call == b.Call && !k.Background })
-	case pawl.Injected:
-		t.end(func(k *Task) bool { return b.Subagent != "" && k.ID == b.Subagent })
-	case pawl.TurnFinished:
-		t.end(func(*Task) bool { return true }) // no turn ends before its subagents
-	default:
-		t.takeMission(e)
+func (t *Tasks) items(items []transcript.Item) {
+	for _, it := range items {
+		switch it.Kind { //nolint:exhaustive // the others are not about subagents
+		case transcript.KindSubagent:
+			k := t.Find(it.Subagent.Subagent)
+			if k == nil {
+				k = t.add(Task{Background: it.Subagent.Background}, *it.Subagent, it.At)
+			}
+			k.Over = k.Over || it.State == transcript.StateDone
+		case transcript.KindCall:
+			t.jobs.call(it)
+		}
 	}
-	t.jobs.take(e)
+}
+
+func (t *Tasks) add(k Task, s pawl.Spawned, at time.Time) *Task {
+	k.ID, k.Agent, k.Began = s.Subagent, s.Agent, at
+	k.Title = cmp.Or(k.Title, s.Title)
+	t.list = append(t.list, &k)
+	t.forget()
+	return &k
 }
 
 // takeMission applies the events of a mission: its workers are background subagents.
@@ -125,19 +135,20 @@ func (t *Tasks) takeMission(e pawl.Event) {
 			t.titles[k.ID] = k.Title
 		}
 	case pawl.TaskStarted, pawl.ReviewStarted:
-		c, _ := e.Subagent()
-		work := &Task{ID: c.Subagent, Title: c.Title, Agent: c.Agent, Background: true, Began: e.At}
+		s, _ := e.Subagent()
+		k := Task{Background: true, mission: true}
 		if started, ok := b.(pawl.TaskStarted); ok {
-			work.Work, work.Title = started.Task, strings.TrimSpace(started.Task+" "+t.titles[started.Task])
+			k.work, k.Title = started.Task, strings.TrimSpace(started.Task+" "+t.titles[started.Task])
 		}
-		t.list = append(t.list, work)
-		t.forget()
+		t.add(k, s, e.At)
 	case pawl.TaskMerged:
-		t.end(func(k *Task) bool { return k.Work == b.Task })
+		t.end(func(k *Task) bool { return k.work == b.Task })
 	case pawl.TaskReturned:
-		t.end(func(k *Task) bool { return k.Work == b.Task })
+		t.end(func(k *Task) bool { return k.work == b.Task })
 	case pawl.Reviewed:
 		t.end(func(k *Task) bool { return k.ID == b.Reviewer })
+	case pawl.TurnFinished:
+		t.end(func(k *Task) bool { return k.mission }) // no turn ends before its subagents
 	default:
 	}
 }

@@ -78,8 +78,8 @@ func (d *Dialog) taskLines(id pawl.SessionID, chosen bool, width int) []string {
 	switch {
 	case works:
 		facts = append(facts, elapsed(d.now().Sub(began)))
-	case !r.tail.ended.IsZero():
-		facts = append(facts, elapsed(r.tail.ended.Sub(began)))
+	case r.tail.end != nil && !r.tail.end.At.IsZero():
+		facts = append(facts, elapsed(r.tail.end.At.Sub(began)))
 	}
 	if cost := r.session.Usage.Cost + r.tail.cost; cost > 0 {
 		facts = append(facts, humanize.Dollars(cost))
