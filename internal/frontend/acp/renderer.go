@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
@@ -266,7 +267,7 @@ func (r *renderer) noteItem(ctx context.Context, it transcript.Item) {
 		return
 	}
 	r.shown[it.ID] = true
-	text := strings.ReplaceAll(it.Text, "`", "'")
+	text := strings.ReplaceAll(sanitize.Text(it.Text), "`", "'")
 	if it.Next != "" {
 		text += ". " + it.Next
 	}

@@ -90,6 +90,7 @@ func TestRendered(t *testing.T) {
 		{"a limit says which", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonBudget, Message: "it has cost $1"}}, []string{"thought: pawl: Budget reached: it has cost $1. Send a prompt to continue, or restart with a higher --max-cost."}},
 		{"a cancel says nothing", []pawl.Body{pawl.TurnFinished{Reason: pawl.ReasonCanceled, Message: "by you"}}, nil},
 		{"a word of a hook's", []pawl.Body{pawl.Status{State: "notice", Message: "mind"}}, []string{"thought: pawl: mind"}},
+		{"a note with hidden characters", []pawl.Body{pawl.Status{State: "notice", Message: "mind\u202e `this`"}}, []string{"thought: pawl: mind 'this'"}},
 		{"a conversation summed up", []pawl.Body{pawl.Compacted{Keep: 1, Before: 9, After: 2}}, []string{"thought: pawl: Compacted from 9 to 2 tokens"}},
 		{"a command of the person's, when it runs", []pawl.Body{
 			pawl.ShellAsked{Command: "make"}, pawl.TurnFinished{}, pawl.ShellStarted{Asked: 1}, pawl.ShellRan{Asked: 1, Status: pawl.CallDone},
