@@ -213,7 +213,7 @@ func TestLogin(t *testing.T) {
 	t.Parallel()
 	b, _ := newWorkdir(t)
 	home := t.TempDir()
-	b.Env = append(b.Env, "PAWL_MODEL=", "HOME="+home, "XDG_CONFIG_HOME="+home, "PAWL_CONFIG="+filepath.Join(home, "config.json"))
+	b.Env = append(b.Env, "PAWL_MODEL=", "HOME="+home, "XDG_CONFIG_HOME="+home, "PAWL_CONFIG="+filepath.Join(home, "config.json"), "DBUS_SESSION_BUS_ADDRESS=") // no keyring
 	e, pawlCan := startWire(t, b, object{"auth": object{"terminal": true}})
 	session := object{"cwd": b.Dir, "mcpServers": []object{}}
 	if code, text := e.fails("session/new", session); code != -32000 || !strings.Contains(text, "no model configured") {
