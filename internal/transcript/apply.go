@@ -112,7 +112,7 @@ func (t *Transcript) note(c *Change, e pawl.Event, it Item) *Item {
 	it.ID, it.Kind, it.Seq, it.Turn, it.At, it.State = eventID(KindNote, e), KindNote, e.Seq, e.Turn, e.At, StateDone
 	if e.Seq == 0 {
 		t.unsaved++
-		it.ID, it.Seq, it.Part = fmt.Sprintf("note_%d_%d", t.last, t.unsaved), t.last, unsavedPart+t.unsaved
+		it.ID, it.Seq, it.Part, it.Unsaved = fmt.Sprintf("note_%d_%d", t.last, t.unsaved), t.last, unsavedPart+t.unsaved, true
 	}
 	return t.put(c, it)
 }

@@ -77,7 +77,8 @@ type Item struct {
 	Todos    []pawl.Todo       `json:"todos,omitempty"`
 	Mission  pawl.MissionState `json:"mission,omitempty"` // the state in which a step left the mission, if it ended or waits
 	End      *End              `json:"end,omitempty"`
-	Cut      bool              `json:"cut,omitempty"` // texts were cut, or files left out; the events have them
+	Unsaved  bool              `json:"unsaved,omitempty"` // the log does not have it: whoever reconnects forgets it
+	Cut      bool              `json:"cut,omitempty"`     // texts were cut, or files left out; the events have them
 }
 
 // Call is a tool call or a shell command of the user.

@@ -9,8 +9,9 @@ import (
 
 // Limits of an item in a page, in bytes.
 const (
-	maxText   = 8 << 10 // of a message, a note or a diff
-	maxResult = 2 << 10 // of the input or the result of a call
+	maxMessage = 16 << 10 // of the text of a prompt or reply
+	maxText    = 8 << 10  // of a note, a diff or other text
+	maxResult  = 2 << 10  // of the input or the result of a call
 )
 
 // Page returns the last limit items before the one with an ID, or of all if it is "", shortened to a few kilobytes each,
@@ -32,7 +33,11 @@ func Page(items []Item, before string, limit int) (page []Item, more, ok bool) {
 
 // short returns the item without the content of files and with long texts cut.
 func (it Item) short() Item {
-	it.Text, it.More = it.cut(it.Text, maxText), it.cut(it.More, maxText)
+	limit := maxText
+	if it.Kind == KindText || it.Kind == KindUser {
+		limit = maxMessage
+	}
+	it.Text, it.More = it.cut(it.Text, limit), it.cut(it.More, maxText)
 	it.Files = it.names(it.Files)
 	if it.Ask != nil {
 		ask := *it.Ask

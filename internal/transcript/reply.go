@@ -78,7 +78,7 @@ func (t *Transcript) delta(c *Change, e pawl.Event, d pawl.Delta) {
 		s = &stream{at: e.At}
 		t.streams[d.Channel] = s
 		kind := channels[d.Channel]
-		s.item = t.put(c, Item{ID: t.replyID(kind, 1), Kind: kind, Seq: t.last, Part: streamedPart + len(t.streams), Turn: e.Turn, At: e.At, State: StateStreaming})
+		s.item = t.put(c, Item{ID: t.replyID(kind, 1), Kind: kind, Seq: t.last, Part: streamedPart + len(t.streams), Turn: e.Turn, At: e.At, State: StateStreaming, Unsaved: true})
 		if d.Channel == pawl.ChannelText {
 			t.endReasoning(c, e)
 		}

@@ -13,11 +13,11 @@ import (
 // Transcript turns the events of a session into items. Whoever applies the changes that Apply
 // returns to a set of items, by ID, has the same items at any time.
 type Transcript struct {
-	items    map[string]*Item
-	order    []*Item // by position, also what was undone
-	undone   undone
-	free     []Item // of the last block
-	lastCall *Item  // that callItem returned
+	items        map[string]*Item
+	order        []*Item // by position, also what was undone
+	undone       undone
+	free         []Item              // of the last block
+	lastCall     *Item               // that callItem returned
 
 	replySeq  pawl.Seq // ReplyStarted of the reply that is streamed
 	replyAt   time.Time
@@ -41,9 +41,9 @@ type stream struct {
 
 // Change is what an event changed.
 type Change struct {
-	Items    []Item   // new items, and those that replace one with the same ID
-	Removed  []string // the IDs of items that are no longer shown
-	Appended []Append // text that was added to items
+	Items    []Item   `json:"items,omitempty"`    // new items, and those that replace one with the same ID
+	Removed  []string `json:"removed,omitempty"`  // the IDs of items that are no longer shown
+	Appended []Append `json:"appended,omitempty"` // text that was added to items
 }
 
 // Append is text that is added to the end of an item's text.
