@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,9 @@ func askOthers(t *testing.T, p *proof) {
 	svc := h.Service
 	s, err := svc.Create(t.Context(), pawl.NewSession{Dir: t.TempDir(), Title: "One"})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := svc.Share(t.Context(), s.ID, []pawl.User{"ada"}); err != nil { // a note in the transcript
 		t.Fatal(err)
 	}
 	tokens, ok := h.Store.(store.Tokens)
@@ -55,7 +59,14 @@ func askOthers(t *testing.T, p *proof) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = io.Copy(io.Discard, resp.Body)
+		if resp.Header.Get("Content-Type") == string(api.FormStream) { // it does not end
+			in, line := bufio.NewReader(resp.Body), ""
+			for err == nil && !strings.HasPrefix(line, "data: ") {
+				line, err = in.ReadString('\n')
+			}
+		} else {
+			_, err = io.Copy(io.Discard, resp.Body)
+		}
 		if err = errors.Join(err, resp.Body.Close()); err != nil {
 			t.Error(err)
 		}
@@ -64,6 +75,11 @@ func askOthers(t *testing.T, p *proof) {
 		"/v1/openapi.json",
 		"/v1/sessions/" + string(s.ID) + "/log",
 		"/v1/sessions/" + string(s.ID) + "/items",
+		"/v1/sessions/" + string(s.ID) + "/items/note_3",
+		"/v1/sessions/" + string(s.ID) + "/items/stream",
+		"/v1/events",
+		"/v1/asks",
+		"/v1/info",
 		"/v1/devices",
 		"/v1/sessions?limit=0",
 		"/v1/usage?since=yesterday",

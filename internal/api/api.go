@@ -74,6 +74,50 @@ type Items struct {
 	More  bool              `json:"more"`  // there are older ones
 }
 
+// ItemChange is a message of streamItems.
+type ItemChange struct {
+	transcript.Change
+	Reset bool `json:"reset,omitempty"` // forget all items: these are the newest
+	More  bool `json:"more,omitempty"`  // with reset: there are older ones
+}
+
+// FeedChange is a message of streamFeed.
+type FeedChange struct {
+	Reset    bool             `json:"reset,omitempty"`    // forget all sessions and asks: these are the newest
+	Sessions []pawl.Session   `json:"sessions,omitempty"` // new and changed ones
+	Deleted  []pawl.SessionID `json:"deleted,omitempty"`
+	Asks     []OpenAsk        `json:"asks,omitempty"`   // new ones
+	Closed   []AskRef         `json:"closed,omitempty"` // asks that were answered, or need no answer any more
+}
+
+// Asks is the response of listAsks.
+type Asks struct {
+	Asks []OpenAsk `json:"asks"`
+}
+
+// OpenAsk is a question or permission prompt without an answer.
+type OpenAsk struct {
+	Session pawl.SessionID  `json:"session"` // to answer in
+	Root    pawl.SessionID  `json:"root"`    // the session of the user that it belongs to: another one if a subagent asks
+	Name    string          `json:"name"`    // of the root session
+	Dir     string          `json:"dir"`
+	Item    transcript.Item `json:"item"`
+}
+
+// AskRef identifies an ask.
+type AskRef struct {
+	Session pawl.SessionID `json:"session"`
+	Seq     pawl.Seq       `json:"seq"`
+}
+
+// Info is the response of getInfo.
+type Info struct {
+	Version string    `json:"version"`         // of the server
+	User    pawl.User `json:"user,omitempty"`  // the user of the token; "" can see all sessions
+	Scope   Scope     `json:"scope"`           // of the token
+	Token   string    `json:"token,omitempty"` // its ID
+}
+
 // Title is the body of renameSession.
 type Title struct {
 	Title string `json:"title"`

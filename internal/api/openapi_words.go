@@ -28,7 +28,7 @@ var tags = []tag{
 // tagged maps the end of a route's path to its tag.
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
-	{"/answer", "turns"}, {"/cancel", "turns"}, {"/resume", "turns"},
+	{"/answer", "turns"}, {"/asks", "turns"}, {"/items", "events"}, {"/items/{item}", "events"}, {"/stream", "events"}, {"/cancel", "turns"}, {"/resume", "turns"},
 	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
 	{"/shell", "turns"}, {"/compact", "history"}, {"/undo", "history"}, {"/preview", "history"}, {"/fork", "history"},
@@ -67,6 +67,16 @@ var more = map[string]string{
 		"A connection that ends early is an error. importSession accepts this format.",
 	"listItems": "Items are what a person reads, made from the events; what was undone is left out. Each has an `id` that stays the same, and its position is `seq` and then `part`. " +
 		"Long texts are cut and files have no content: `cut` says so. To get older items, pass the `id` of the first one as `before`.",
+	"getItem": "The response is not found if the item was undone.",
+	"streamItems": "The response is a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) that does not end by itself. " +
+		"The `data` of each is an `ItemChange` as JSON on one line: `items` are new or replace those with the same `id`, `removed` are the IDs of items to remove, `appended` is text to add to the end of an item's `text`. " +
+		"The first one has `reset` and the newest items; `more` says whether there are older ones, which listItems has.\n\n" +
+		"To resume after a disconnect, remove the items with `unsaved`, and send `Last-Event-ID` or `after`: the first message has what you lack, or `reset` if that is more than `limit`. " +
+		"Lines that begin with a colon are keep-alives. If the server cannot continue, the last event has the name `error` and a `Fault` as its `data`.",
+	"streamFeed": "One stream for everything that a list of sessions and an inbox show. The `data` of each server-sent event is a `FeedChange` as JSON on one line. " +
+		"The first one has `reset`, the 100 newest sessions without a parent and all open asks, those of subagents too; later ones have what changed. " +
+		"To resume after a disconnect, send `Last-Event-ID` or `after`: if the server does not have the changes since then, it begins with `reset` again.",
+	"listAsks": "Each has the session to answer in, and its root: the session that a person started, if a subagent asks. The `choices` of an item have the answers to send to answer.",
 	"getDraft": "The response is not found while no reply is being written. The offsets of the deltas connect the draft to the stream.",
 	"sendPrompt": "While a turn is open, `delivery` decides: `queue` waits for the end of the turn, `steer` is read at its next step, and without it the response is busy. " +
 		"The first prompt of a session sets its model; later ones can omit it. " +

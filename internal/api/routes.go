@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Form is the media type of a body.
@@ -78,6 +79,9 @@ func accepted(r *Route) {
 	r.Status = http.StatusAccepted
 }
 func large(r *Route) { r.MaxBody = maxPrompt }
+func stream[T any](r *Route) {
+	r.OutForm, r.Out, r.Status = FormStream, typeOf[T](), http.StatusOK
+}
 
 const session = "/v1/sessions/{id}"
 
@@ -109,20 +113,26 @@ var Routes = []Route{
 	one[Title, Empty]("renameSession", "PATCH", session, "Rename a session.", ScopeRun),
 	one[Shared, Empty]("shareSession", "PUT", session+"/shared", "Set the users who may read the session besides its owner.", ScopeRun),
 	one[Empty, Empty]("deleteSession", "DELETE", session, "Delete a session and all of its data.", ScopeRun),
-	one[Empty, Empty]("streamEvents", "GET", session+"/events", "Stream the events of a session, first the past ones, then new ones.", ScopeRead, after).with(func(r *Route) {
-		r.OutForm, r.Out, r.Status = FormStream, typeOf[pawl.Event](), http.StatusOK
-	}),
+	one[Empty, Empty]("streamEvents", "GET", session+"/events", "Stream the events of a session, first the past ones, then new ones.", ScopeRead, after).with(stream[pawl.Event]),
 	one[Empty, Empty]("exportSession", "GET", session+"/log", "Export the events of a session, one per line.", ScopeRead, after).with(func(r *Route) {
 		r.OutForm, r.Out, r.Status = FormLines, typeOf[pawl.Event](), http.StatusOK
 	}),
 	one[Empty, Items]("listItems", "GET", session+"/items", "List the newest items of a session's transcript: messages, tool calls, questions, notes.", ScopeRead,
 		Param{"before", "string", "only items before the one with this ID, for paging"},
 		Param{"limit", "integer", "maximum number of items: default 50, at most 500"}),
+	one[Empty, transcript.Item]("getItem", "GET", session+"/items/{item}", "Get an item with its whole texts.", ScopeRead),
+	one[Empty, Empty]("streamItems", "GET", session+"/items/stream", "Stream the newest items of a session, then what changes.", ScopeRead,
+		Param{"after", "integer", "only what has changed after this event"},
+		Param{"limit", "integer", "maximum number of items to begin with: default 50, at most 500"}).with(stream[ItemChange]),
 	one[Empty, pawl.Draft]("getDraft", "GET", session+"/draft", "Get the part of the current reply that has been written so far.", ScopeRead),
 	one[Prompt, Accepted]("sendPrompt", "POST", session+"/prompts", "Send a prompt.", ScopeRun).with(accepted).with(large),
 	one[Empty, WaitingList]("listPrompts", "GET", session+"/prompts", "List the waiting prompts, oldest first.", ScopeRead),
 	one[Parts, Empty]("rewordPrompt", "PUT", session+"/prompts/{seq}", "Replace the text of a waiting prompt.", ScopeRun).with(large),
 	one[Empty, Empty]("withdrawPrompt", "DELETE", session+"/prompts/{seq}", "Withdraw a waiting prompt.", ScopeRun),
+	one[Empty, Empty]("streamFeed", "GET", "/v1/events", "Stream changes of sessions and of open questions and permission prompts.", ScopeRead,
+		Param{"after", "string", "only changes after this message"}).with(stream[FeedChange]),
+	one[Empty, Asks]("listAsks", "GET", "/v1/asks", "List the questions and permission prompts without an answer.", ScopeRead,
+		Param{"session", "string", "only those of this session and its subagents"}),
 	one[pawl.Answer, Empty]("answer", "POST", session+"/asks/{seq}/answer", "Answer a question or permission prompt. The number is that of its event.", ScopeRun),
 	one[Empty, Empty]("cancelSession", "POST", session+"/cancel", "Cancel the open turn and all requests accepted before.", ScopeRun),
 	one[Empty, Empty]("resumeSession", "POST", session+"/resume", "Resume an interrupted session.", ScopeRun),
@@ -143,6 +153,7 @@ var Routes = []Route{
 	one[Empty, Files]("findFiles", "GET", "/v1/files", "Find files of a project by fuzzy search.", ScopeRead, projectDir,
 		Param{"query", "string", "letters of the path"}, Param{"limit", "integer", "maximum number of files: default 50"}),
 	one[Expand, Expanded]("expandPrompt", "POST", "/v1/expand", "Expand the commands and mentions of a prompt.", ScopeRun).with(large),
+	one[Empty, Info]("getInfo", "GET", "/v1/info", "Get the version of the server, and who the token is for.", ScopeRead),
 	one[Empty, Models]("listModels", "GET", "/v1/models", "List the available models.", ScopeRead),
 	one[NewLink, Link]("createLink", "POST", "/v1/devices/links", "Create a link that signs a browser in, once.", ScopeRun).with(created),
 	one[Empty, Devices]("listDevices", "GET", "/v1/devices", "List the browsers that are signed in.", ScopeRead),

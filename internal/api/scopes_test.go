@@ -15,6 +15,7 @@ var scopes = map[string]Scope{
 	"startMission": ScopeRun, "expandPrompt": ScopeRun,
 
 	"listSessions": ScopeRead, "getSession": ScopeRead, "streamEvents": ScopeRead, "exportSession": ScopeRead, "getDraft": ScopeRead, "listItems": ScopeRead,
+	"getItem": ScopeRead, "streamItems": ScopeRead, "streamFeed": ScopeRead, "listAsks": ScopeRead, "getInfo": ScopeRead,
 	"listPrompts": ScopeRead, "previewUndo": ScopeRead, "getMission": ScopeRead, "getUsage": ScopeRead, "getProject": ScopeRead,
 	"findFiles": ScopeRead, "listModels": ScopeRead, "getOutput": ScopeRead, "getOpenAPI": ScopeRead,
 

@@ -13,11 +13,11 @@ import (
 // Transcript turns the events of a session into items. Whoever applies the changes that Apply
 // returns to a set of items, by ID, has the same items at any time.
 type Transcript struct {
-	items        map[string]*Item
-	order        []*Item // by position, also what was undone
-	undone       undone
-	free         []Item              // of the last block
-	lastCall     *Item               // that callItem returned
+	items    map[string]*Item
+	order    []*Item // by position, also what was undone
+	undone   undone
+	free     []Item // of the last block
+	lastCall *Item  // that callItem returned
 
 	replySeq  pawl.Seq // ReplyStarted of the reply that is streamed
 	replyAt   time.Time

@@ -156,6 +156,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate, Devices: auth.access,
 		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
 		Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Log: log,
+		Version: app.Version,
 		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	})

@@ -58,7 +58,15 @@ var handlers = map[string]handlerFunc{
 	"exportSession": exportSession,
 	"streamEvents":  streamEvents,
 	"listItems":     listItems,
-	"getDraft":      func(_ *response, r *request) (any, error) { return r.service.Draft(r.Context(), r.id) },
+	"getItem":       getItem,
+	"streamItems":   streamItems,
+	"streamFeed":    streamFeed,
+	"listAsks":      listAsks,
+	"getInfo": func(_ *response, r *request) (any, error) {
+		p := r.principal
+		return api.Info{Version: r.server.Version, User: p.User, Scope: p.Scope, Token: p.Token}, nil
+	},
+	"getDraft": func(_ *response, r *request) (any, error) { return r.service.Draft(r.Context(), r.id) },
 	"sendPrompt": func(w *response, r *request) (any, error) {
 		in, err := decode[api.Prompt](w, r)
 		if err != nil {

@@ -206,6 +206,61 @@ var routes = map[string]func(b *testServer){
 		b.refused(400, pawl.CodeInvalid, "GET", path+"/items?limit=0", "")
 		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/items", "")
 	},
+	"getItem": func(b *testServer) {
+		id := b.create()
+		path := "/v1/sessions/" + string(id)
+		text := strings.Repeat("long ", 10_000)
+		b.ask(202, "POST", path+"/prompts", prompt(b.script(`{"text":"`+text+`"}`), ""), new(api.Accepted))
+		b.finished(id)
+		var last api.Items
+		b.ask(200, "GET", path+"/items?limit=2", "", &last)
+		var it transcript.Item
+		b.ask(200, "GET", path+"/items/"+last.Items[0].ID, "", &it)
+		if it.Cut || it.Text != text || !last.Items[0].Cut || len(last.Items[0].Text) >= len(text) {
+			b.Errorf("the item has %d bytes, that of the page %d", len(it.Text), len(last.Items[0].Text))
+		}
+		b.refused(404, pawl.CodeNotFound, "GET", path+"/items/none", "")
+		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/items/none", "")
+	},
+	"streamItems": func(b *testServer) {
+		id := b.create()
+		path := "/v1/sessions/" + string(id) + "/items/stream"
+		b.ask(202, "POST", "/v1/sessions/"+string(id)+"/prompts", prompt(b.script(`{"text":"done"}`), ""), new(api.Accepted))
+		b.finished(id)
+		var c api.ItemChange
+		last, _ := b.stream(path+"?limit=2", "", "").message(&c)
+		if len(c.Items) != 2 || !c.Reset || !c.More || c.Items[1].Kind != transcript.KindTurnEnd {
+			b.Errorf("it begins with %+v", c)
+		}
+		c = api.ItemChange{}
+		if _, ok := b.stream(path, "", last).message(&c); !ok || !cmp.Equal(c, api.ItemChange{}) {
+			b.Errorf("a client that has everything gets %+v", c)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", path+"?after=x", "")
+		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/items/stream", "")
+	},
+	"streamFeed": func(b *testServer) {
+		id := b.create()
+		var c api.FeedChange
+		b.stream("/v1/events", "", "").message(&c)
+		if !c.Reset || len(c.Sessions) != 1 || c.Sessions[0].ID != id {
+			b.Errorf("it begins with %+v", c)
+		}
+	},
+	"listAsks": func(b *testServer) {
+		var list api.Asks
+		b.ask(200, "GET", "/v1/asks", "", &list)
+		if len(list.Asks) != 0 {
+			b.Errorf("there are asks: %+v", list)
+		}
+	},
+	"getInfo": func(b *testServer) {
+		var got api.Info
+		b.ask(200, "GET", "/v1/info", "", &got)
+		if got != (api.Info{Version: "1.2.3", Scope: api.ScopeAdmin}) {
+			b.Errorf("got %+v", got)
+		}
+	},
 	"getDraft": func(b *testServer) {
 		id := b.create()
 		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/draft", "")

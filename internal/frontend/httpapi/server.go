@@ -31,6 +31,7 @@ type Config struct {
 	Allow        func(p api.Principal, dir string) error            // whether the principal may use a directory; nil means any
 	RemoteDirs   bool                                               // directories are on other hosts, so they are not looked up here: Allow decides alone
 	WorkspaceDir func(p api.Principal, name string) (string, error) // directory of a named workspace; nil means that new sessions must name a directory
+	Version      string                                             // of the program
 	Ready        func(ctx context.Context) error                    // whether the server can do work; nil means yes
 	Metrics      http.Handler                                       // nil means no /metrics
 	Observe      func(route string, status int, d time.Duration)    // called for each request; nil means not
@@ -39,6 +40,7 @@ type Config struct {
 	AllBodies    int64                                              // the same for all tokens together; 0 means 256 MiB
 	Streams      int                                                // maximum of open event streams; 0 means 4096
 	Heartbeat    time.Duration                                      // interval of keep-alive comments on a stream; 0 means 15 s
+	FeedInterval time.Duration                                      // how often the feed looks for changes; 0 means 300 ms
 	WriteTimeout time.Duration                                      // for a client that does not read; 0 means 10 s
 
 	HeaderTimeout time.Duration // for a request's headers; 0 means 5 s
@@ -54,6 +56,7 @@ const (
 	maxConnStreams       = 250 // requests in progress on an HTTP/2 connection
 	maxHeader            = 16 << 10
 	defaultHeartbeat     = 15 * time.Second
+	defaultFeedInterval  = 300 * time.Millisecond
 	defaultWriteTimeout  = 10 * time.Second
 	defaultStreams       = 4096
 	defaultBodies        = 64 << 20
@@ -69,6 +72,7 @@ type Server struct {
 	compressed   http.Handler // respond, with compression
 	streams      atomic.Int64
 	streamCounts streamCounts
+	feeds        feeds
 	bodyCounts   bodyCounts
 	eventCache   eventCache
 	draining     atomic.Bool
@@ -81,7 +85,7 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	c.Streams = cmp.Or(c.Streams, defaultStreams)
+	c.Streams, c.FeedInterval = cmp.Or(c.Streams, defaultStreams), cmp.Or(c.FeedInterval, defaultFeedInterval)
 	c.Heartbeat, c.WriteTimeout = cmp.Or(c.Heartbeat, defaultHeartbeat), cmp.Or(c.WriteTimeout, defaultWriteTimeout)
 	c.HeaderTimeout, c.BodyTimeout = cmp.Or(c.HeaderTimeout, defaultHeaderTimeout), cmp.Or(c.BodyTimeout, defaultBodyTimeout)
 	if c.Auth == nil {
@@ -145,6 +149,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.Drain()
 	s.closed.Do(func() { close(s.closing) })
 	err := s.http.Shutdown(ctx)
+	s.feeds.tasks.Wait()
 	if err != nil {
 		return errors.Join(fmt.Errorf("some requests were interrupted: %w", err), s.http.Close())
 	}

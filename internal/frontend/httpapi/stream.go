@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -30,31 +28,30 @@ func streamEvents(w *response, r *request) (any, error) {
 		return nil, err
 	}
 	s := r.server
-	if s.streams.Add(1) > int64(s.Streams) {
-		s.streams.Add(-1)
-		return nil, fault.New(api.ErrLimited, "too many open streams: the limit is %d", s.Streams)
-	}
-	defer s.streams.Add(-1)
-	if err := s.streamCounts.add(r.principal); err != nil {
+	sse, done, err := openStream(w, r)
+	if err != nil {
 		return nil, err
 	}
-	defer s.streamCounts.remove(r.principal)
-	w.Header().Set("Content-Type", string(api.FormStream))
-	w.WriteHeader(http.StatusOK)
-	out := &eventStream{w: w, cache: &s.eventCache, last: after}
-	out.buf.WriteString("retry: 1000\n\n")
-	if out.flush() != nil {
-		return nil, errWritten
-	}
+	defer done()
+	out := &eventStream{sse: sse, last: after, add: func(e pawl.Event) error {
+		text, err := s.eventCache.encode(e)
+		sse.buf.Write(text)
+		return err
+	}}
+	out.run(r, after)
+	return nil, errWritten
+}
+
+// run streams events after a number until they end, the client disconnects or the server closes.
+func (o *eventStream) run(r *request, after pawl.Seq) {
 	ctx, cancel := context.WithCancel(r.Context())
 	items := read(ctx, r, after)
-	if out.follow(ctx, s, items) {
-		out.finish(ctx, r, items)
+	if o.follow(ctx, r.server, items) {
+		o.finish(ctx, r, items)
 	}
 	cancel()
 	for range items { // wait until the reader has released the store
 	}
-	return nil, errWritten
 }
 
 // streamCounts counts the open streams of tokens and tenants that have a limit.
@@ -129,10 +126,9 @@ func read(ctx context.Context, r *request, after pawl.Seq) <-chan item {
 
 // eventStream writes events to a client.
 type eventStream struct {
-	w     *response
-	cache *eventCache
-	last  pawl.Seq     // last event of the log that was written
-	buf   bytes.Buffer // not flushed yet
+	*sse
+	last pawl.Seq                 // last event of the log that was written
+	add  func(e pawl.Event) error // adds what the client gets of an event to the buffer
 }
 
 // follow writes events until they end, the client has disconnected or the server closes; it
@@ -149,8 +145,7 @@ func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) 
 			}
 			heartbeat.Reset(s.Heartbeat)
 		case <-heartbeat.C:
-			o.buf.WriteString(": still here\n\n")
-			if o.flush() != nil {
+			if o.keepAlive() != nil {
 				return false
 			}
 			heartbeat.Reset(s.Heartbeat)
@@ -201,38 +196,14 @@ func (o *eventStream) writePending(items <-chan item) bool {
 
 // write adds an event to the buffer. It reports whether more may follow.
 func (o *eventStream) write(it item) bool {
-	text, err := []byte(nil), it.err
+	err := it.err
 	if err == nil {
-		text, err = o.cache.encode(it.event)
+		err = o.add(it.event)
 	}
 	if err != nil {
-		fault, _ := api.FaultOf(err)
-		if text, err = marshal(fault); err == nil {
-			o.buf.WriteString("event: error\ndata: ")
-			o.buf.Write(bytes.TrimSpace(text))
-			o.buf.WriteString("\n\n")
-		}
+		o.fail(err)
 		return false
 	}
 	o.last = max(o.last, it.event.Seq)
-	o.buf.Write(text)
 	return true
-}
-
-// maxBuffer bounds the capacity of a buffer that is reused.
-const maxBuffer = 64 << 10
-
-// flush sends the buffer. It fails if the client does not read in time.
-func (o *eventStream) flush() error {
-	if o.buf.Len() == 0 {
-		return nil
-	}
-	if _, err := o.w.Write(o.buf.Bytes()); err != nil {
-		return err
-	}
-	o.buf.Reset()
-	if o.buf.Cap() > maxBuffer {
-		o.buf = bytes.Buffer{}
-	}
-	return http.NewResponseController(o.w).Flush()
 }

@@ -33,10 +33,11 @@ var sessionsNamed = map[string]string{
 	"createSession": `{"dir":"DIR","parent":"ID"}`,
 	"listSessions":  "?parent=ID",
 	"getUsage":      "?session=ID",
+	"listAsks":      "?session=ID",
 }
 
 // notOfSessions are the routes that cannot name one that exists.
-var notOfSessions = []string{"startMission", "importSession", "getProject", "trustProject", "findFiles", "expandPrompt", "listModels", "getOpenAPI", "createLink", "listDevices", "revokeDevice"}
+var notOfSessions = []string{"startMission", "importSession", "getProject", "trustProject", "findFiles", "expandPrompt", "listModels", "getOpenAPI", "createLink", "listDevices", "revokeDevice", "getInfo", "streamFeed"}
 
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
 // of them have a user of the same name.
@@ -105,7 +106,7 @@ func reportedOf(route api.Route, dir, blob string) (q request, ok bool) {
 	named, known := sessionsNamed[route.Name]
 	switch {
 	case strings.Contains(route.Path, "{id}"):
-		q.path = strings.NewReplacer("{id}", "ID", "{seq}", "1", "{blob}", blob).Replace(route.Path)
+		q.path = strings.NewReplacer("{id}", "ID", "{seq}", "1", "{blob}", blob, "{item}", "prompt_2").Replace(route.Path)
 		if route.InForm == api.FormJSON {
 			q.body = "{}"
 			if body, ok := sessionBodies[route.Name]; ok {

@@ -71,7 +71,7 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 		return byToken(r)
 	}
 	c := httpapi.Config{
-		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: auth, Devices: acc, Hosts: []string{"127.0.0.1"},
+		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: auth, Devices: acc, Hosts: []string{"127.0.0.1"}, Version: "1.2.3",
 	}
 	for _, f := range change {
 		f(&c)
