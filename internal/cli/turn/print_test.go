@@ -26,6 +26,8 @@ var turnBodies = []pawl.Body{
 	pawl.CallFinished{Call: "c", Status: pawl.CallDone, Result: pawl.Result{Content: "ok"}},
 	pawl.Compacted{Keep: 4, Before: 20_000, After: 3_000, Text: "Goal"},
 	pawl.Status{State: "notice", Message: "a hook says hi"},
+	pawl.ReplyStarted{Step: 2},
+	pawl.Delta{Reply: 9, Channel: pawl.ChannelText, Text: "Done."},
 	pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "Done."}}},
 	pawl.TurnFinished{Reason: pawl.ReasonEndTurn},
 }

@@ -78,8 +78,10 @@ func (p *printer) begin(label string) textWriter {
 type answerWriter struct{ *printer }
 
 func (w answerWriter) write(text string) {
-	w.put(w.answer, text)
-	w.open = text != "" && !strings.HasSuffix(text, "\n")
+	if text != "" {
+		w.put(w.answer, text)
+		w.open = !strings.HasSuffix(text, "\n")
+	}
 }
 
 func (w answerWriter) end() { w.endLine() }

@@ -319,7 +319,7 @@ func keysBeforeTheQuestion(a *attackEnv) {
 		script := a.script(in{"text": "a moment", "calls": []call{bash("touch approved")}, "delay_ms": 300}, in{"text": "done"})
 		t := a.atTerminal("run", "--mode", "ask", "--model", script, "go")
 		t.keys(keys)
-		if !t.await("Allow this?", 1) {
+		if !t.await("Apply this?", 1) {
 			a.Fatalf("nobody was asked: %s", t.text())
 		}
 		if t.await("ignored input", 1) {
