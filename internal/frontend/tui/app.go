@@ -404,26 +404,20 @@ func (a *app) news(m eventfeed.News) tea.Cmd {
 	if m.Feed != a.feed { // of a dialog's feed, or of a session that is no longer shown
 		return a.updateDialogs(m)
 	}
-	reload, working := false, len(a.tasks.Working())
+	working := len(a.tasks.Working())
 	var cmds []tea.Cmd
 	for _, e := range m.Events {
 		items := a.view.Log.Apply(e)
 		a.lists.status.Apply(e)
 		cmds = append(cmds, a.queue.Apply(e), a.tasks.Apply(e, items), a.mission.Apply(e), a.notify(e), a.reloadProject(e))
-		if r, ok := e.Body.(pawl.Undone); ok && r.Refused == "" {
-			reload = true
-		}
 	}
 	if len(a.tasks.Working()) < working { // a subagent has ended, and its last reply counts
 		cmds = append(cmds, a.lists.status.Refresh())
 	}
 	a.lastNews = time.Now()
 	a.feedRecovered(m)
-	switch {
-	case m.Err != nil:
+	if m.Err != nil {
 		return tea.Batch(append(cmds, a.feedLost(m.Err))...)
-	case reload:
-		return a.open(a.session.ID)
 	}
 	return tea.Batch(append(cmds, a.feed.Next(a.lastNews), a.catchUp(), a.syncAsks(), a.readWaiting(m.Events), a.view.Clock(), a.updateStatus())...)
 }

@@ -130,7 +130,7 @@ func (a *app) status() string {
 	}
 	folder, _ := a.editor.Project()
 	return a.lists.status.View(a.width, status.Now{
-		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Mission: a.mission.Short(), Isolated: a.lists.isolated,
+		Settings: a.current(), Next: a.mode(), Folder: folder, Reply: a.view.Log.Usage(), Away: !a.view.Follows(), Queued: a.lists.queued, Tasks: a.tasks.Background(), Mission: a.mission.Short(), Isolated: a.lists.isolated,
 	})
 }
 

@@ -117,3 +117,31 @@ func TestWentBackNote(t *testing.T) {
 		t.Error("the prompt is still there")
 	}
 }
+
+// TestUndoKeepsPlace: an undo and a redo change neither what the user looks at nor
+// what they opened.
+func TestUndoKeepsPlace(t *testing.T) {
+	t.Parallel()
+	tl := long(100)
+	turn := tl.seq + 2
+	tl.turn(1)
+	v := viewOf(t, tl, "plain", 60, 10)
+	v.ToTop()
+	v.Select(-40)
+	v.Toggle()
+	before, opened := seen(v), v.Selected()
+	redo := tl.seq + 2
+	for i, r := range []pawl.Undo{{To: turn}, {Redo: redo}} {
+		done := len(tl.events)
+		tl.undo(r)
+		for _, e := range tl.events[done:] {
+			v.Log.Apply(e)
+		}
+		if got := said(v.Log); (got[len(got)-1] == "reply 1") != (i == 1) {
+			t.Errorf("step %d: the last words are %q", i, got[len(got)-1])
+		}
+		if diff := cmp.Diff(before, seen(v)); diff != "" || v.Selected() != opened || !v.isOpen(opened) {
+			t.Errorf("step %d: it moved: %s", i, diff)
+		}
+	}
+}

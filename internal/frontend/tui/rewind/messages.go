@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
 // Message is a message of the user that can be rewound to.
@@ -56,21 +57,17 @@ func matters(b pawl.Body) bool {
 // ones.
 func messagesOf(events []pawl.Event) []Message {
 	var list []Message
-	words := map[pawl.Seq]pawl.Parts{}
-	for e := range pawl.EffectiveEvents(pawl.SliceLog(events), pawl.ScopeConversation) {
-		switch b := e.Body.(type) {
-		case pawl.Prompted:
-			words[e.Seq] = b.Parts
-		case pawl.Reworded:
-			words[b.Prompt] = b.Parts
-		case pawl.TurnStarted:
-			list = append(list, Message{Seq: e.Seq, At: e.At, Parts: words[b.Prompt]})
-		case pawl.Injected:
-			if b.Prompt != 0 {
-				list = append(list, Message{Seq: e.Seq, At: e.At, Parts: words[b.Prompt], Steered: true})
-			}
-		default:
+	t := transcript.New()
+	t.Load(events)
+	for it := range t.All() {
+		if it.Kind != transcript.KindUser || it.State == transcript.StateWaiting {
+			continue
 		}
+		m := Message{Seq: it.Seq, At: it.At, Parts: pawl.Parts{pawl.Text{Text: it.Text}}, Steered: it.Steered}
+		for _, f := range it.Files {
+			m.Parts = append(m.Parts, f)
+		}
+		list = append(list, m)
 	}
 	return list
 }

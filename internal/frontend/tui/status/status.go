@@ -19,6 +19,7 @@ type Now struct {
 	Reply    pawl.Usage // of the last reply, which shows how full the context window is
 	Away     bool       // the end of the conversation is not visible
 	Queued   int        // waiting prompts
+	Tasks    int        // subagents that work in the background
 	Mission  string     // its progress; "" without a mission
 	Isolated bool       // the session works on a view of the project
 }
@@ -32,7 +33,6 @@ type Line struct {
 	head    pawl.Seq     // the last event that is included
 	working bool
 	since   time.Time // when the turn started; zero means unknown
-	tasks   map[pawl.SessionID]bool
 	models  map[string]pawl.ModelInfo
 	asked   string // the model for which the list of models was last requested
 
@@ -42,13 +42,12 @@ type Line struct {
 
 // New returns the line of an empty session.
 func New(s *ui.Shared) *Line {
-	return &Line{shared: s, now: time.Now, tasks: map[pawl.SessionID]bool{}}
+	return &Line{shared: s, now: time.Now}
 }
 
 // Open resets the line for a session.
 func (l *Line) Open(s pawl.Session, events []pawl.Event) {
 	l.session, l.head, l.working, l.since = s, s.Head, s.TurnOpen, time.Time{}
-	clear(l.tasks)
 	for _, e := range events {
 		l.Apply(e)
 	}
@@ -70,12 +69,6 @@ func (l *Line) Apply(e pawl.Event) {
 		if b.State == "interrupted" {
 			l.working = false // nobody works on it
 		}
-	case pawl.Spawned:
-		if b.Background {
-			l.tasks[b.Subagent] = true
-		}
-	case pawl.Injected:
-		delete(l.tasks, b.Subagent)
 	default: // not shown
 	}
 }

@@ -68,8 +68,10 @@ func TestWidths(t *testing.T) {
 		now  func(*Line) Now
 	}{
 		{"works", func(l *Line) Now {
-			applyEvents(l, pawl.TurnStarted{}, pawl.Spawned{Subagent: "c", Background: true}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
-			return busy()
+			applyEvents(l, pawl.TurnStarted{}, pawl.Replied{Usage: pawl.Usage{Input: 20, CacheRead: 60, Cost: pawl.MoneyOf(1.5)}})
+			n := busy()
+			n.Tasks = 1
+			return n
 		}},
 		{"mission", func(l *Line) Now {
 			applyEvents(l, pawl.TurnStarted{})
@@ -199,17 +201,14 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestTasks: tasks in the background count until they come back.
+// TestTasks: the tasks in the background are counted.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, "plain", nil)
-	applyEvents(l, pawl.Spawned{Subagent: "a", Background: true}, pawl.Spawned{Subagent: "b", Background: true}, pawl.Spawned{Subagent: "c"})
-	if got := l.View(80, Now{}); !strings.Contains(got, "2 subagents") {
-		t.Errorf("%q", got)
-	}
-	applyEvents(l, pawl.Injected{Source: "task", Subagent: "a"}, pawl.Injected{Source: "user", Prompt: 1})
-	if got := l.View(80, Now{}); !strings.Contains(got, "1 subagent ") {
-		t.Errorf("%q", got)
+	for n, want := range []string{"", "1 subagent ", "2 subagents "} {
+		if got := l.View(80, Now{Tasks: n}); !strings.Contains(got, want) || want == "" && strings.Contains(got, "subagent") {
+			t.Errorf("%d: %q", n, got)
+		}
 	}
 }
 

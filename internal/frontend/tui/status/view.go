@@ -150,8 +150,8 @@ func (l *Line) pieces(n Now) []piece {
 	if n.Queued > 0 {
 		add(65, s.Accent, fmt.Sprintf("%d queued", n.Queued))
 	}
-	if t := len(l.tasks); t > 0 {
-		add(66, s.Accent, humanize.Plural(t, "subagent")+" in the background", humanize.Plural(t, "subagent"))
+	if n.Tasks > 0 {
+		add(66, s.Accent, humanize.Plural(n.Tasks, "subagent")+" in the background", humanize.Plural(n.Tasks, "subagent"))
 	}
 	if n.Folder.Dir != "" {
 		all = append(all, piece{weight: 20, tone: s.Muted, right: true, forms: formsOf(place(n.Folder)...)})

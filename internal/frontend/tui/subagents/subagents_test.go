@@ -90,6 +90,9 @@ func TestClock(t *testing.T) {
 		t.Error("not one clock")
 	}
 	k.known([]pawl.Session{{ID: "child2"}, {ID: "child0", Title: "older", TurnOpen: true}, {ID: "child9", Turns: 1}})
+	if k.Background() != 3 {
+		t.Errorf("%d in the background", k.Background())
+	}
 	if got := len(k.Working()); got != 3 || k.list[0].Title != "older" {
 		t.Errorf("%d tasks", got)
 	}

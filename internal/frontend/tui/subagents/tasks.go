@@ -181,6 +181,18 @@ func (t *Tasks) Working() []*Task {
 	return slices.DeleteFunc(slices.Clone(t.list), func(k *Task) bool { return k.Over })
 }
 
+// Background returns how many subagents work in the background, without those of a
+// mission.
+func (t *Tasks) Background() int {
+	n := 0
+	for _, k := range t.list {
+		if k.Background && !k.mission && !k.Over {
+			n++
+		}
+	}
+	return n
+}
+
 // Find returns a subagent, or nil.
 func (t *Tasks) Find(id pawl.SessionID) *Task {
 	if i := slices.IndexFunc(t.list, func(k *Task) bool { return k.ID == id }); i >= 0 {
