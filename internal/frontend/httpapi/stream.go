@@ -139,6 +139,9 @@ func (o *eventStream) follow(ctx context.Context, s *Server, items <-chan item) 
 	for {
 		select {
 		case it, ok := <-items:
+			if ctx.Err() != nil { // also if both are ready: a revoked token gets no more
+				return false
+			}
 			if !ok || !o.write(it) || !o.writePending(items) || o.flush() != nil {
 				_ = o.flush() // a last error event, if any
 				return false

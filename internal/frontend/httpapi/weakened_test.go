@@ -12,4 +12,8 @@ import (
 func TestDefensesMatter(t *testing.T) {
 	t.Parallel()
 	defensetest.NoticedBy(t, "TestRoutesAreTheTenantsOwn", "access.tenant", "store.tenant")
+	defensetest.NoticedBy(t, "TestCookies", "web.csrf", "web.listed", "web.both")
+	defensetest.NoticedBy(t, "TestSignIn", "web.cookie", "web.policy", "web.prefetch")
+	defensetest.NoticedBy(t, "TestFormsOfOthers", "web.form")
+	defensetest.NoticedBy(t, "TestRoutesAreGuarded", "server.scope")
 }

@@ -27,6 +27,14 @@ func TestDefensesMatter(t *testing.T) {
 		"access.suspended": "TestSuspension",
 		"access.fleet":     "TestTenantsNeedAFleet",
 		"access.shared":    "TestTenantsLimits",
+		"web.scope":        "TestLinksGiveNoMore",
+		"web.family":       "TestLinksGiveNoMore",
+		"web.inherit":      "TestLinksGiveNoMore",
+		"web.once":         "TestLinks",
+		"web.expiry":       "TestLinks",
+		"web.kind":         "TestLinks",
+		"web.attempts":     "TestAttempts",
+		"web.owner":        "TestDevicesAreOnesOwn",
 	} {
 		defensetest.NoticedBy(t, test, defense)
 	}
