@@ -251,25 +251,44 @@ func TestFormsOfOthers(t *testing.T) { //nolint:paralleltest // it sets environm
 	}
 }
 
-// TestRevokedStream checks that an open stream of a device ends when it is signed out.
-func TestRevokedStream(t *testing.T) { //nolint:paralleltest // it sets environment variables
+// TestRevokedStreams checks that every open stream of a device ends when it is signed out, and shows nothing more.
+func TestRevokedStreams(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil)
 	id := b.create()
-	cookie := b.signIn(b.link("", `{"name":"phone"}`))
-	stream := b.open(id, "", map[string]string{"Authorization": "", "Cookie": cookie})
-	kept := b.open(id, "", nil)
-	stream.next()
-	kept.next()
-	var list api.Devices
-	b.ask(200, "GET", "/v1/devices", "", &list)
-	b.ask(204, "DELETE", "/v1/devices/"+list.Devices[0].ID, "", nil)
-	if fields, ok := stream.block(); ok {
-		t.Errorf("the stream continues with %v", fields)
-	}
-	if err := b.svc.Rename(t.Context(), id, "new"); err != nil {
-		t.Fatal(err)
-	}
-	if e := kept.next(); e.Seq != 2 {
-		t.Errorf("another stream has %+v", e)
+	for _, r := range api.Routes {
+		if r.OutForm != api.FormStream {
+			continue
+		}
+		cookie := b.signIn(b.link("", `{}`))
+		path := strings.ReplaceAll(r.Path, "{id}", string(id))
+		stream, kept := b.openPath(path, map[string]string{"Authorization": "", "Cookie": cookie}), b.openPath(path, nil)
+		for _, s := range []*eventStream{stream, kept} {
+			if _, ok := s.block(); !ok {
+				t.Fatalf("%s: it does not begin", r.Name)
+			}
+		}
+		var list api.Devices
+		b.ask(200, "GET", "/v1/devices", "", &list)
+		b.ask(204, "DELETE", "/v1/devices/"+list.Devices[0].ID, "", nil)
+		if err := b.svc.Rename(t.Context(), id, "secret of "+r.Name); err != nil {
+			t.Fatal(err)
+		}
+		for fields, ok := stream.block(); ok; fields, ok = stream.block() {
+			if strings.Contains(fields["data"], "secret of "+r.Name) {
+				t.Errorf("%s shows %v", r.Name, fields)
+			}
+		}
+		if r.Name == "streamItems" {
+			continue // a title is not an item
+		}
+		for {
+			fields, ok := kept.block()
+			if !ok {
+				t.Errorf("%s: the stream of another has ended too", r.Name)
+			}
+			if !ok || strings.Contains(fields["data"], "secret of "+r.Name) {
+				break
+			}
+		}
 	}
 }

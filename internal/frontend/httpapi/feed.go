@@ -55,7 +55,7 @@ func (r *request) follow(out *sse, f *feed, at int64) {
 		for _, text := range messages {
 			out.buf.Write(text)
 		}
-		if at = newest; out.flush() != nil {
+		if at = newest; r.Context().Err() != nil || out.flush() != nil { // a revoked token gets no more
 			return
 		}
 		select {

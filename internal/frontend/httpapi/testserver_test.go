@@ -287,7 +287,12 @@ type eventStream struct {
 // open opens a stream; the query begins with a question mark.
 func (b *testServer) open(id pawl.SessionID, query string, header map[string]string) *eventStream {
 	b.Helper()
-	resp, err := b.http.Do(b.request(request{method: "GET", path: "/v1/sessions/" + string(id) + "/events" + query, header: header})) //nolint:bodyclose // close does
+	return b.openPath("/v1/sessions/"+string(id)+"/events"+query, header)
+}
+
+func (b *testServer) openPath(path string, header map[string]string) *eventStream {
+	b.Helper()
+	resp, err := b.http.Do(b.request(request{method: "GET", path: path, header: header})) //nolint:bodyclose // close does
 	if err != nil {
 		b.Fatal(err)
 	}
