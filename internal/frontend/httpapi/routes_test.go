@@ -144,6 +144,9 @@ var routes = map[string]func(b *testServer){
 		if got.status != 200 || got.text != "<script>" || got.header.Get("Content-Type") != "application/octet-stream" {
 			b.Errorf("got %+v", got)
 		}
+		if policy := got.header.Get("Content-Security-Policy"); policy != "default-src 'none'; frame-ancestors 'none'; sandbox" || got.header.Get("Content-Disposition") != "attachment" {
+			b.Errorf("a browser may show it: %v", got.header)
+		}
 		b.refused(404, pawl.CodeNotFound, "GET", "/v1/sessions/"+string(id)+"/outputs/none", "")
 	},
 	"deleteSession": func(b *testServer) {
