@@ -80,7 +80,7 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{}
+	transport := &http.Transport{ExpectContinueTimeout: patience}
 	b := &testServer{T: t, Server: httpapi.New(c), svc: svc, store: store, access: acc, dir: t.TempDir(), addr: l.Addr().String(), http: &http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
