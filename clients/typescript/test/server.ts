@@ -61,6 +61,22 @@ export class Server {
     return connect({ url: this.url, token });
   }
 
+  /** A client whose streams break off when the function is called. */
+  fragileClient(): [Pawl, () => void] {
+    let line = new AbortController();
+    const there = unixFetch(this.socket);
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const answer = await there(input, init);
+      if (answer.headers.get("Content-Type") !== "text/event-stream") return answer;
+      return new Response(answer.body!.pipeThrough(new TransformStream(), { signal: line.signal }), answer);
+    };
+    const cut = () => {
+      line.abort(new Error("the connection was cut"));
+      line = new AbortController();
+    };
+    return [connect({ url: this.url, fetch }), cut];
+  }
+
   private token(): string {
     return this.way === "socket" ? "" : readFileSync(join(this.root, "data", "server-token"), "utf8").trim();
   }
