@@ -76,6 +76,9 @@ type Config struct {
 	// for other sessions.
 	Suspend      bool
 	SuspendAfter time.Duration // 0 means 2 minutes
+	// Unattended reports whether nobody who could answer an ask has been connected for so
+	// long, since a time, that the ask is closed; nil means that somebody always is.
+	Unattended func(since time.Time) bool
 	// Checkpoint saves the workspace of a call that may have changed it, before the call's
 	// result is written. If it fails, so does the step. nil means that none are saved.
 	Checkpoint func(ctx context.Context, id pawl.SessionID, dir string) error

@@ -93,12 +93,8 @@ func (h toolSession) ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (paw
 	if h.canSuspend(call) {
 		return h.suspend(ctx, ask)
 	}
-	wait := ctx
-	if a.Timeout > 0 {
-		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeoutCause(ctx, a.Timeout, errNoAnswer)
-		defer cancel()
-	}
+	wait, cancel := h.s.patience(ctx, a.Timeout)
+	defer cancel()
 	for e, err := range h.s.Bus.Events(wait, h.j.id, ask.Seq) {
 		if err != nil {
 			return pawl.Answer{}, err

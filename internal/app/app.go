@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
@@ -50,6 +51,9 @@ type Options struct {
 	// AllowDir returns an error if calls may not work in a directory; nil means that they
 	// may in any. It is asked before each call: a link may have been put in its place.
 	AllowDir func(dir string) error
+
+	// Unattended is that of [agent.Config].
+	Unattended func(since time.Time) bool
 
 	// Run returns the runner of the sessions. It may change the stepper and the service
 	// configuration before they are used. If Run is nil, this process runs the sessions.

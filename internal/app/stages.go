@@ -139,7 +139,7 @@ func (b *builder) configureAgent(ctx context.Context) error {
 	b.agent = agent.Config{
 		Store: b.Store, Bus: events, Model: b.models.Open, Window: b.models.Window, SummaryModel: b.models.Small, SmallModel: b.models.Sibling,
 		Tools: b.tools, Authority: b.authority(), Hooks: b.Policy, Redact: Secrets, SubagentEnded: b.jobs.End, Missions: b.Missions, Buffers: b.Buffers.Get,
-		Commands: b.Policy.Commands(),
+		Commands: b.Policy.Commands(), Unattended: b.options.Unattended,
 	}
 	if err := useExtensions(b.Policy, &b.agent); err != nil {
 		return err

@@ -39,6 +39,7 @@ var keys = []key{
 	{path: "codesearch.url", what: "The URL of the service, if it is not the public one.", replaced: true},
 	{path: "permissions", what: "What the agent may do."},
 	{path: "permissions.mode", what: "The permission mode, which decides about calls that no rule matches. Default: guard if a sandbox is available, otherwise ask.", values: []string{"plan", "ask", "guard", "auto", "yolo"}},
+	{path: "permissions.ask_timeout", what: "How long 'pawl serve' keeps a permission prompt open while no client is connected that could answer it; then it is denied. 0s waits forever. Default: 60s."},
 	{path: "permissions.rules", what: "Rules that allow, ask or deny. The strictest matching rule wins."},
 	{path: "sandbox", what: "Exceptions for commands in the sandbox."},
 	{path: "sandbox.network", what: "Hosts that commands can reach: a name or *.domain, with an optional :port. Default: no network."},

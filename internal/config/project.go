@@ -106,8 +106,8 @@ func (p *Project) readPermissions(text []byte) ([]Ignored, error) {
 		switch key {
 		case "rules":
 			p.Rules = keys[key]
-		case "mode":
-			ignored = append(ignored, Ignored{"permissions.mode", onlyYours})
+		case "mode", "ask_timeout":
+			ignored = append(ignored, Ignored{"permissions." + key, onlyYours})
 		default:
 			return nil, fmt.Errorf("unknown key %q: a project can set permissions.rules", "permissions."+key)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -44,8 +45,25 @@ type User struct {
 // Permissions has the user's permission mode and rules, unparsed. Users of it parse them
 // strictly.
 type Permissions struct {
-	Mode  string          `json:"mode,omitempty"`
-	Rules json.RawMessage `json:"rules,omitempty"`
+	Mode       string          `json:"mode,omitempty"`
+	Rules      json.RawMessage `json:"rules,omitempty"`
+	AskTimeout string          `json:"ask_timeout,omitempty"` // a time, such as 5m; "0s" means forever
+}
+
+// defaultAskTimeout is how long asks wait for a client by default.
+const defaultAskTimeout = time.Minute
+
+// AskWait returns how long a permission prompt waits while no client is connected that could answer it;
+// 0 means forever.
+func (p Permissions) AskWait() (time.Duration, error) {
+	if p.AskTimeout == "" {
+		return defaultAskTimeout, nil
+	}
+	d, err := time.ParseDuration(p.AskTimeout)
+	if err != nil || d < 0 {
+		return 0, fault.New(pawl.ErrInvalid, "permissions.ask_timeout is %.40q: use a duration, such as 5m, or 0s to wait forever", p.AskTimeout)
+	}
+	return d, nil
 }
 
 // Provider configures the API of a provider.

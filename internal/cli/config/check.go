@@ -200,10 +200,13 @@ func checkCalls(u config.User) []config.Finding {
 	return nil
 }
 
-// checkMission checks the settings for missions and their notices, except the models.
+// checkMission checks how long asks wait, and the settings for missions and their notices, except the models.
 func checkMission(u config.User) (findings []config.Finding) {
 	bad := func(key string, err error) {
 		findings = append(findings, config.Finding{Level: config.LevelError, Key: key, Message: err.Error()})
+	}
+	if _, err := u.Permissions.AskWait(); err != nil {
+		bad("permissions.ask_timeout", err)
 	}
 	if _, err := u.Mission.StuckAfter(); err != nil {
 		bad("mission.stuck", err)

@@ -31,7 +31,7 @@ func TestAdoptsItsOwn(t *testing.T) {
 	if err := os.WriteFile(script, []byte(`{"calls":[{"name":"bash","input":{"command":"touch ran"}}]}`+"\n"+`{"text":"Done."}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n, err := openLocal(t.Context(), access.Roots{root})
+	n, err := openLocal(t.Context(), access.Roots{root}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

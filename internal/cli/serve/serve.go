@@ -114,13 +114,16 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	if err != nil {
 		return cli.UsageError(cmd, err)
 	}
+	clients := &attendance{log: log}
 	fleet := openNode != nil
 	var roots access.Roots
 	if !fleet {
 		if roots, err = f.roots(place); err != nil {
 			return err
 		}
-		openNode = func(ctx context.Context, _ *slog.Logger) (*Node, error) { return openLocal(ctx, roots) }
+		openNode = func(ctx context.Context, _ *slog.Logger) (*Node, error) {
+			return openLocal(ctx, roots, clients.unattended)
+		}
 	}
 	n, err := openNode(context.WithoutCancel(ctx), log) // it must stay open until all requests have ended
 	if err != nil {
@@ -160,9 +163,8 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	})
-	a.Telemetry.Process()
-	a.Telemetry.Gauge("pawl.turns.running", "Sessions with a running turn.", "", func() float64 { return float64(turns(a)) })
-	a.Telemetry.Gauge("pawl.http.streams", "Open event streams.", "", func() float64 { return float64(s.OpenStreams()) })
+	clients.open(a, s)
+	measure(a, s)
 	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth, f.cert != ""))
 	if f.link {
 		if err := printLink(ctx, cmd.ErrOrStderr(), auth.access, base); err != nil {
@@ -181,6 +183,13 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	stop() // a second signal kills the process
 	return f.end(cmd, a, s, log)
+}
+
+// measure reports what the server does.
+func measure(a *app.App, s *httpapi.Server) {
+	a.Telemetry.Process()
+	a.Telemetry.Gauge("pawl.turns.running", "Sessions with a running turn.", "", func() float64 { return float64(turns(a)) })
+	a.Telemetry.Gauge("pawl.http.streams", "Open event streams.", "", func() float64 { return float64(s.OpenStreams()) })
 }
 
 // parseOrigins checks --origin and --url, and accepts the host of the URL in requests.
@@ -223,9 +232,9 @@ func (f *serverFlags) base(p listenAddress) (string, error) {
 }
 
 // openLocal opens an app that runs the sessions of the roots in this process.
-func openLocal(ctx context.Context, roots access.Roots) (*Node, error) {
+func openLocal(ctx context.Context, roots access.Roots, unattended func(time.Time) bool) (*Node, error) {
 	allow := func(dir string) error { return allowDir(roots, dir) }
-	a, err := app.Open(ctx, app.Options{AllowDir: allow})
+	a, err := app.Open(ctx, app.Options{AllowDir: allow, Unattended: unattended})
 	if err != nil {
 		return nil, err
 	}

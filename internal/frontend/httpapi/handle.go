@@ -62,6 +62,7 @@ func (s *Server) handle(w *response, r *http.Request, route api.Route, do handle
 	if err != nil {
 		return nil, err
 	}
+	s.seen(principal)
 	if s.draining.Load() && startsWork[route.Name] {
 		return nil, errDraining
 	}

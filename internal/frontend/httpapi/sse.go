@@ -26,7 +26,9 @@ func openStream(w *response, r *request) (out *sse, done func(), err error) {
 		s.streams.Add(-1)
 		return nil, nil, err
 	}
+	leave := s.attend(r.principal)
 	done = func() {
+		leave()
 		s.streamCounts.remove(r.principal)
 		s.streams.Add(-1)
 	}
