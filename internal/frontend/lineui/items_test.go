@@ -19,7 +19,7 @@ import (
 // recordedSessions returns the logs in the test data.
 func recordedSessions(t *testing.T) map[string][]pawl.Event {
 	t.Helper()
-	logs := map[string][]pawl.Event{}
+	logs := transcripttest.Recorded(t)
 	for _, file := range []string{"../../../testdata/events.golden.jsonl", "../../agent/testdata/session.golden.jsonl"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -54,7 +54,11 @@ func shownText(it transcript.Item) []string {
 		if it.State == transcript.StateWaiting {
 			return nil
 		}
-		return append(append(texts, it.Call.Targets...), string(it.Call.Status))
+		status := string(it.Call.Status)
+		if it.Call.Status == pawl.CallDone && it.Call.Result.IsError {
+			status = "failed"
+		}
+		return append(append(texts, it.Call.Targets...), status)
 	case transcript.KindUser:
 		if it.State == transcript.StateWaiting {
 			return nil

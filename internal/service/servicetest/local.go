@@ -65,6 +65,7 @@ func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner
 	runner, stop := run(stepper)
 	t.Cleanup(func() {
 		stop()
+		record(t, st)
 		if err := st.Close(); err != nil {
 			t.Error(err)
 		}

@@ -9,12 +9,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/transcript"
 	"github.com/pawl-dev/pawl/internal/transcript/export"
+	"github.com/pawl-dev/pawl/internal/transcript/transcripttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -121,3 +124,41 @@ var errFull = errors.New("the disk is full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestRecorded checks that the export of each recorded session has the texts of all its items.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for name, log := range transcripttest.Recorded(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := letters(render(t, export.Markdown, document(log)))
+			items := transcript.New()
+			items.Load(log)
+			for it := range items.All() {
+				text := it.Text
+				if it.Call != nil {
+					text = it.Call.Tool
+				}
+				if it.Call != nil && it.Call.User {
+					text = strings.TrimPrefix(letters(string(it.Call.Input)), "command")
+				}
+				if it.Kind == transcript.KindTurnEnd && it.End.Reason == pawl.ReasonEndTurn {
+					text = "" // the next prompt shows it
+				}
+				if !strings.Contains(got, letters(text)) {
+					t.Errorf("%q of %s is not in the export", text, it.ID)
+				}
+			}
+		})
+	}
+}
+
+// letters returns the letters and digits of a text: the rest is escaped or wrapped.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}

@@ -98,6 +98,12 @@ func TestItems(t *testing.T) {
 			checkItems(t, recorded(t, path))
 		})
 	}
+	for name, events := range transcripttest.Recorded(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkItems(t, events)
+		})
+	}
 	for name, build := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
