@@ -1,5 +1,7 @@
 // Package client implements [pawl.Service] over HTTP. It talks to a server that 'pawl
-// serve' started.
+// serve' started. [Client.Run] sends a prompt and waits for the end of its turn;
+// [Client.FollowItems] and [Client.Follow] keep a transcript and a list of sessions
+// up to date, for front ends.
 //
 // An event stream that breaks off is resumed where it stopped. Requests that change
 // something are not repeated, since one that got no answer may have been accepted; to

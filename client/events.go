@@ -1,25 +1,16 @@
 package client
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
-	"github.com/pawl-dev/pawl/internal/fault"
 )
-
-// maxEvent limits a line of the stream, in bytes.
-const maxEvent = 64 << 20
 
 // Events yields the events after the given Seq, then new ones, until ctx ends. When
 // the connection breaks or the server is unavailable for a while, Events reconnects
@@ -65,12 +56,14 @@ type follower struct {
 
 // again reports whether to reconnect. A server that never answered is an error; one
 // that did is expected to come back.
-func (f *follower) again(err error) bool {
+func (f *follower) again(err error) bool { return again(err, f.began) }
+
+func again(err error, began bool) bool {
 	switch {
 	case errors.Is(err, errCut), errors.Is(err, api.ErrLimited):
 		return true
 	default:
-		return f.began && errors.Is(err, pawl.ErrUnavailable)
+		return began && errors.Is(err, pawl.ErrUnavailable)
 	}
 }
 
@@ -98,58 +91,15 @@ func (f *follower) notice(text string) bool {
 
 // follow reads the stream of one connection to its end.
 func (f *follower) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	query := url.Values{"after": {strconv.FormatInt(int64(f.last), 10)}}
-	r, err := f.client.request(ctx, http.MethodGet, path(f.id, "/events"), query, api.FormNone, nil)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Accept", string(api.FormStream))
-	resp, err := f.client.do(r, f.id)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if err := isPawl(resp, api.FormStream); err != nil {
-		return err
-	}
-	f.began = true
-	if !f.back() {
-		return errEnough
-	}
-	alive := time.AfterFunc(f.client.silence, cancel)
-	defer alive.Stop()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
-	failed := false
-	for lines.Scan() {
-		alive.Reset(f.client.silence)
-		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
-		switch {
-		case string(name) == "event":
-			failed = string(value) == "error"
-		case string(name) == "data" && failed:
-			return f.streamError(value)
-		case string(name) == "data":
-			if err := f.take(value); err != nil {
-				return err
-			}
+	connected := func() error {
+		f.began = true
+		if !f.back() {
+			return errEnough
 		}
+		return nil
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fault.New(pawl.ErrInvalid, "an event of session %s is larger than %d bytes", f.id, maxEvent)
-	}
-	return errCut
-}
-
-// streamError decodes the error with which the server ended the stream.
-func (f *follower) streamError(text []byte) error {
-	var fault api.Fault
-	if err := json.Unmarshal(text, &fault); err != nil {
-		return errCut
-	}
-	return fault.Err(f.id)
+	after := strconv.FormatInt(int64(f.last), 10)
+	return f.client.readStream(ctx, f.id, path(f.id, "/events"), url.Values{"after": {after}}, connected, func(_ string, data []byte) error { return f.take(data) })
 }
 
 // take yields an event unless it was yielded before. If an event is missing, it

@@ -33,7 +33,7 @@ export interface Turn {
   reason: components["schemas"]["ItemEnd"]["reason"];
   /** The last message of the agent; "" if there is none. */
   text: string;
-  /** What ended the turn, for people; "" if the agent has finished. */
+  /** A line about the end, for people. */
   message: string;
   usage: components["schemas"]["Usage"];
 }

@@ -162,7 +162,7 @@ test("text that a crash has lost does not stay in the list", async () => {
   try {
     await server.start();
     const pawl = server.client();
-    const model = server.script("hangs", { text: "I never end.", fault: "hang" });
+    const model = server.script("slow", { text: "I take my time. ".repeat(20), deltas: 300, delay_ms: 20 });
     const { id } = await ok(pawl.api.POST("/v1/sessions", { body: { dir: server.workspace } }));
     const params = { path: { id } };
     await ok(pawl.api.POST("/v1/sessions/{id}/prompts", { params, body: { parts: [{ type: "text", text: "Begin." }], model } }));
