@@ -41,7 +41,7 @@ type Project struct {
 	Modes    []string      `json:"modes"`            // the allowed permission modes
 	Sandbox  string        `json:"sandbox"`          // bubblewrap, landlock, seatbelt or none
 	Trust    TrustInfo     `json:"trust"`
-	Agents   []AgentInfo   `json:"agents"` // those that take prompts
+	Agents   []AgentInfo   `json:"agents"`
 	Commands []CommandInfo `json:"commands"`
 	Skills   []SkillInfo   `json:"skills"`
 	Servers  []ServerInfo  `json:"servers"` // MCP servers
@@ -56,13 +56,20 @@ type TrustInfo struct {
 	Parts []string `json:"parts"` // what it would enable, for display
 }
 
-// AgentInfo is an agent that takes prompts.
+// AgentInfo is an agent, as a picker shows it.
 type AgentInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	Origin      string `json:"origin"` // built-in, user or project
-	Model       string `json:"model,omitempty"`
+	Origin      string `json:"origin"`           // built-in, user or project
+	Mode        string `json:"mode"`             // primary (takes prompts), subagent or all
+	Native      bool   `json:"native,omitempty"` // built in
+	Hidden      bool   `json:"hidden,omitempty"` // not offered to the user
+	Color       string `json:"color,omitempty"`
+	Model       string `json:"model,omitempty"` // "" means the session's
 }
+
+// Offered reports whether the user can choose the agent for prompts.
+func (a AgentInfo) Offered() bool { return a.Mode != "subagent" && !a.Hidden }
 
 // CommandInfo is a slash command.
 type CommandInfo struct {

@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
-	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
@@ -92,7 +92,7 @@ func (f *acpFlags) run(cmd *cobra.Command) error {
 			return string(policy.Mode), err
 		},
 		Commands: func(ctx context.Context, dir string) ([]acp.Command, error) { return f.commands(ctx, a, dir) },
-		Agents:   func(ctx context.Context, dir string) ([]acp.Agent, error) { return f.agents(ctx, a, dir) },
+		Agents:   func(ctx context.Context, dir string) ([]pawl.AgentInfo, error) { return f.agents(ctx, a, dir) },
 		Notes:    func(ctx context.Context, dir string) []string { return f.notes(ctx, a, dir) },
 		Buffers:  a.Buffers.Set,
 		Servers: func(ctx context.Context, id pawl.SessionID, dir string, servers []acp.Server) []string {
@@ -160,34 +160,19 @@ func (f *acpFlags) commands(ctx context.Context, a *app.App, dir string) ([]acp.
 }
 
 // agents returns the agents of a directory: the built-in ones and those that were found.
-func (f *acpFlags) agents(ctx context.Context, a *app.App, dir string) ([]acp.Agent, error) {
+func (f *acpFlags) agents(ctx context.Context, a *app.App, dir string) ([]pawl.AgentInfo, error) {
 	project, err := a.Look(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	about := map[string]string{}
-	for _, g := range project.Agents {
-		about[g.Name] = g.Description
-	}
-	var list []acp.Agent
-	for _, name := range agent.Offered() {
-		def, err := agent.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		mode := "primary"
-		if def.Subagent {
-			mode = "subagent"
-		}
-		list = append(list, acp.Agent{Name: name, Description: about[name], Mode: mode, Native: true})
-	}
+	list := slices.DeleteFunc(project.Agents, func(g pawl.AgentInfo) bool { return !g.Native })
 	found, err := f.found(ctx, a, dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range found.Agents.Agents {
-		list = append(list, acp.Agent{
-			Name: sanitize.Line(g.Name), Description: sanitize.Line(g.Description), Mode: g.Mode, Hidden: g.Hidden, Color: sanitize.Line(g.Color), Model: sanitize.Line(g.Model),
+		list = append(list, pawl.AgentInfo{
+			Name: sanitize.Line(g.Name), Description: sanitize.Line(g.Description), Origin: string(g.Origin.Layer), Mode: g.Mode, Hidden: g.Hidden, Color: sanitize.Line(g.Color), Model: sanitize.Line(g.Model),
 		})
 	}
 	return list, nil

@@ -30,7 +30,7 @@ type Config struct {
 	Window func(ref string) int64
 	// Agents lists the agents of a directory; a nil func means that they cannot be
 	// chosen.
-	Agents func(ctx context.Context, dir string) ([]Agent, error)
+	Agents func(ctx context.Context, dir string) ([]pawl.AgentInfo, error)
 	// Login are the arguments that make the command that the editor runs a login in a
 	// terminal; nil means that there is no such login.
 	Login []string

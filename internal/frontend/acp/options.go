@@ -29,17 +29,6 @@ var modes = []sessionMode{
 	{"yolo", "Yolo", "Allow everything, without a sandbox"},
 }
 
-// Agent is an agent, as a picker shows it.
-type Agent struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	Mode        string `json:"mode"`             // primary, subagent or all
-	Native      bool   `json:"native,omitempty"` // built in
-	Hidden      bool   `json:"hidden,omitempty"` // not offered to the user
-	Color       string `json:"color,omitempty"`
-	Model       string `json:"model,omitempty"` // "" means the session's
-}
-
 // state returns the options of a session and their values.
 func (a *agent) state(ctx context.Context, s *session) (sessionResponse, error) {
 	s.mu.Lock()
@@ -117,7 +106,7 @@ func (a *agent) agentOption(ctx context.Context, dir, current string) []configOp
 		Meta: map[string]any{"pawl": map[string]any{"agents": agents}},
 	}
 	for _, g := range agents {
-		if g.Mode != "subagent" && !g.Hidden || g.Name == option.CurrentValue {
+		if g.Offered() || g.Name == option.CurrentValue {
 			option.Options = append(option.Options, configValue{g.Name, g.Name, g.Description})
 		}
 	}

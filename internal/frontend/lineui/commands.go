@@ -159,14 +159,15 @@ func (u *ui) chooseAgent(ctx context.Context, argument string) error {
 	if err != nil {
 		return err
 	}
+	agents := slices.DeleteFunc(project.Agents, func(a pawl.AgentInfo) bool { return !a.Offered() })
 	if argument == "" {
-		for _, a := range project.Agents {
+		for _, a := range agents {
 			u.out.printf("agent: %s: %s", sanitizeLine(a.Name), sanitizeLine(a.Description))
 		}
-		u.out.printf("agents: %d; /agents with a name chooses one", len(project.Agents))
+		u.out.printf("agents: %d; /agents with a name chooses one", len(agents))
 		return nil
 	}
-	if len(project.Agents) > 0 && !slices.ContainsFunc(project.Agents, func(a pawl.AgentInfo) bool { return a.Name == argument }) {
+	if len(agents) > 0 && !slices.ContainsFunc(agents, func(a pawl.AgentInfo) bool { return a.Name == argument }) {
 		return usagef("unknown agent %q: /agents lists them", sanitizeLine(argument))
 	}
 	u.Settings.Agent = argument

@@ -140,7 +140,9 @@ func (a *app) chooseAgent(name string) tea.Cmd {
 		}
 		var items []picker.Item
 		for _, g := range f.Agents {
-			items = append(items, picker.Item{ID: g.Name, Title: g.Name, Detail: g.Description, Group: g.Origin})
+			if g.Offered() {
+				items = append(items, picker.Item{ID: g.Name, Title: g.Name, Detail: g.Description, Group: g.Origin})
+			}
 		}
 		return ui.Open{Dialog: picker.New(a.shared, "Agents", items, picker.Options{ID: pickAgent, Chosen: cmp.Or(a.settings.Agent, defaultAgent)})}
 	}

@@ -16,9 +16,8 @@ import (
 
 // The limits of Look.
 const (
-	maxNotes     = 100 // notes
-	builtIn      = "built-in"
-	subagentMode = "subagent" // the mode of agents that can only be subagents
+	maxNotes = 100 // notes
+	builtIn  = "built-in"
 )
 
 // Look returns what sessions in a directory can use: agents, commands, skills, MCP servers, modes, and the
@@ -106,19 +105,24 @@ func (d *Local) describeModes(ctx context.Context, dir string, f *pawl.Project) 
 var builtInDescriptions = map[string]string{
 	"build": "Works on tasks: edits files and runs commands.",
 	"plan":  "Explores and plans. Changes nothing until you approve the plan.",
+
+	"explore": "Searches the project and answers questions about it. Changes nothing.",
+	"general": "Works on a part of a task by itself.",
 }
 
 // describe adds the agents, commands and skills that were found.
 func describe(found *extension.Found, f *pawl.Project) {
 	for _, name := range agent.Offered() {
-		if def, err := agent.Lookup(name); err == nil && !def.Subagent {
-			f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: builtInDescriptions[name], Origin: builtIn})
+		mode := "primary"
+		if def, err := agent.Lookup(name); err == nil && def.Subagent {
+			mode = "subagent"
 		}
+		f.Agents = append(f.Agents, pawl.AgentInfo{Name: name, Description: builtInDescriptions[name], Origin: builtIn, Mode: mode, Native: true})
 	}
 	for _, a := range found.Agents.Agents {
-		if a.Mode != subagentMode && !a.Hidden {
-			f.Agents = append(f.Agents, pawl.AgentInfo{Name: a.Name, Description: a.Description, Origin: string(a.Origin.Layer), Model: a.Model})
-		}
+		f.Agents = append(f.Agents, pawl.AgentInfo{
+			Name: a.Name, Description: a.Description, Origin: string(a.Origin.Layer), Mode: a.Mode, Hidden: a.Hidden, Color: sanitize.Line(a.Color), Model: a.Model,
+		})
 	}
 	for _, c := range found.Commands.Commands {
 		f.Commands = append(f.Commands, pawl.CommandInfo{Name: c.Name, Description: c.Description, Arguments: c.Hint, Origin: string(c.Origin.Layer)})

@@ -35,8 +35,10 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 		mode = "ask"
 	}
 	own := []pawl.AgentInfo{
-		{Name: "build", Description: "Works on tasks: edits files and runs commands.", Origin: "built-in"},
-		{Name: "plan", Description: "Explores and plans. Changes nothing until you approve the plan.", Origin: "built-in"},
+		{Name: "build", Description: "Works on tasks: edits files and runs commands.", Origin: "built-in", Mode: "primary", Native: true},
+		{Name: "explore", Description: "Searches the project and answers questions about it. Changes nothing.", Origin: "built-in", Mode: "subagent", Native: true},
+		{Name: "general", Description: "Works on a part of a task by itself.", Origin: "built-in", Mode: "subagent", Native: true},
+		{Name: "plan", Description: "Explores and plans. Changes nothing until you approve the plan.", Origin: "built-in", Mode: "primary", Native: true},
 	}
 	parts := []string{
 		"command .claude/commands/fix.md: adds a command",
@@ -76,7 +78,11 @@ func TestLook(t *testing.T) { //nolint:paralleltest // it sets environment varia
 
 	w.trust()
 	want.Trust.State = "trusted"
-	want.Agents = slices.Concat(own, []pawl.AgentInfo{{Name: "writer", Description: "Writes.", Origin: "project"}})
+	want.Agents = slices.Concat(own, []pawl.AgentInfo{
+		{Name: "reviewer", Description: "Reviews.", Origin: "project", Mode: "subagent"},
+		{Name: "secret", Origin: "project", Mode: "all", Hidden: true},
+		{Name: "writer", Description: "Writes.", Origin: "project", Mode: "primary"},
+	})
 	want.Commands = []pawl.CommandInfo{{Name: "fix", Description: "Fixes.", Arguments: "[number]", Origin: "project"}, {Name: "mine", Origin: "user"}}
 	want.Skills = []pawl.SkillInfo{{Name: "pdf", Description: "Reads PDFs.", Origin: "project"}}
 	want.Notes = []string{filepath.Join(w.dir, ".pawl/agents/build.md") + ": a built-in agent has this name: rename it", want.Notes[0]}
@@ -153,7 +159,7 @@ func TestHostileNames(t *testing.T) { //nolint:paralleltest // it sets environme
 	}
 	w.trust()
 	f = w.look()
-	if check(f); len(f.Notes) != 2 || len(f.Agents) != 3 {
+	if check(f); len(f.Notes) != 2 || len(f.Agents) != 5 {
 		t.Errorf("notes %q, agents %v", f.Notes, f.Agents)
 	}
 }

@@ -71,7 +71,7 @@ func testLook(b *testEnv) {
 		Commands: []pawl.CommandInfo{}, Skills: []pawl.SkillInfo{}, Servers: []pawl.ServerInfo{}, Notes: []string{},
 	}
 	check(b, want, f)
-	if f.Mode == "" || f.Sandbox == "" || len(f.Agents) != 2 || f.Agents[0].Name != "build" {
+	if f.Mode == "" || f.Sandbox == "" || len(f.Agents) != 4 || f.Agents[0].Name != "build" {
 		b.Errorf("mode %q, sandbox %q, agents %v", f.Mode, f.Sandbox, f.Agents)
 	}
 

@@ -131,7 +131,9 @@ func described(c pawl.CommandInfo) string {
 func mentions(folder pawl.Project) []Choice {
 	var choices []Choice
 	for _, a := range folder.Agents {
-		choices = append(choices, Choice{Text: "@" + a.Name, Detail: strings.TrimSpace("agent  " + a.Description)})
+		if a.Offered() {
+			choices = append(choices, Choice{Text: "@" + a.Name, Detail: strings.TrimSpace("agent  " + a.Description)})
+		}
 	}
 	for _, s := range folder.Servers {
 		if s.State == "ready" {
