@@ -17,7 +17,8 @@ import (
 
 // Limits of a feed.
 const (
-	feedSessions = 100         // the newest sessions, which a client knows
+	feedSessions = 100         // the newest sessions, which a client gets first; also those that are read at once
+	feedKnown    = 2000        // sessions that are compared with what clients know
 	feedChanges  = 512         // changes that are kept for clients that reconnect
 	feedIdle     = time.Minute // how long a feed without clients is kept
 )
@@ -158,7 +159,8 @@ type feed struct {
 	clients int // guarded by feeds.mu, as left is
 	left    time.Time
 
-	rows map[pawl.SessionID]pawl.Session // the newest, without Head; only poll uses it
+	rows map[pawl.SessionID]pawl.Session // that clients know, without Head; only poll uses it
+	seen time.Time                       // the newest update of a session; only poll uses it
 	asks map[pawl.SessionID]asking       // only poll uses it
 
 	mu      sync.Mutex
@@ -206,7 +208,7 @@ func (f *feed) since(at int64) (messages [][]byte, newest int64, changed <-chan 
 
 // poll reads the rows and records what has changed.
 func (f *feed) poll(ctx context.Context) error {
-	rows, err := f.service.List(ctx, pawl.Filter{Limit: feedSessions})
+	rows, all, err := f.newestRows(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,11 +216,38 @@ func (f *feed) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := f.compareRows(ctx, rows)
+	c := f.compareRows(ctx, rows, all)
 	if err := f.compareAsks(ctx, waiting, &c); err != nil {
 		return err
 	}
-	return f.record(c, rows)
+	return f.record(c, rows[:min(len(rows), feedSessions)])
+}
+
+// newestRows returns the newest sessions, and at least those that were updated since the last poll; all
+// reports whether there are no others.
+func (f *feed) newestRows(ctx context.Context) (rows []pawl.Session, all bool, err error) {
+	have := map[pawl.SessionID]bool{}
+	for before := (time.Time{}); ; {
+		page, err := f.service.List(ctx, pawl.Filter{Limit: feedSessions, Before: before})
+		if err != nil {
+			return nil, false, err
+		}
+		known := len(rows)
+		for _, row := range page {
+			if !have[row.ID] {
+				have[row.ID] = true
+				rows = append(rows, row)
+			}
+		}
+		if len(page) < feedSessions {
+			return rows, true, nil
+		}
+		last := page[len(page)-1].Updated
+		if f.seen.IsZero() || last.Before(f.seen) || len(rows) == known {
+			return rows, false, nil
+		}
+		before = last.Add(time.Microsecond) // others may have been updated at the same time
+	}
 }
 
 // record adds a change, unless nothing has changed.
@@ -260,26 +289,31 @@ func (f *feed) encode(c api.FeedChange) ([]byte, error) {
 
 // compareRows returns the rows that are new or changed, and the sessions that were deleted. The number of
 // the newest event alone is not a change: it moves many times a second.
-func (f *feed) compareRows(ctx context.Context, rows []pawl.Session) api.FeedChange {
+func (f *feed) compareRows(ctx context.Context, rows []pawl.Session, all bool) api.FeedChange {
 	var c api.FeedChange
-	known := map[pawl.SessionID]pawl.Session{}
+	have := map[pawl.SessionID]bool{}
 	for _, row := range rows {
+		have[row.ID] = true
 		plain := row
 		plain.Head = 0
-		known[row.ID] = plain
 		if old, ok := f.rows[row.ID]; !ok || !reflect.DeepEqual(old, plain) {
 			c.Sessions = append(c.Sessions, row)
 		}
+		f.rows[row.ID] = plain
+		if row.Updated.After(f.seen) {
+			f.seen = row.Updated
+		}
 	}
 	for id, old := range f.rows {
-		if _, ok := known[id]; ok || len(rows) == feedSessions && old.Updated.Before(rows[len(rows)-1].Updated) {
-			continue // newer ones have displaced it
+		older := !all && old.Updated.Before(rows[len(rows)-1].Updated)
+		if have[id] || older && len(f.rows) <= feedKnown {
+			continue
 		}
-		if _, err := f.service.Get(ctx, id); errors.Is(err, pawl.ErrNotFound) {
+		delete(f.rows, id)
+		if _, err := f.service.Get(ctx, id); !older && errors.Is(err, pawl.ErrNotFound) {
 			c.Deleted = append(c.Deleted, id)
 		}
 	}
-	f.rows = known
 	return c
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
+	"github.com/pawl-dev/pawl/internal/store/storetest"
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
@@ -261,4 +262,42 @@ func TestItemStreamCuts(t *testing.T) { //nolint:paralleltest // it sets environ
 	if diff := cmp.Diff(all.Items, got, cmpopts.IgnoreFields(transcript.Item{}, "Took"), cmpopts.EquateEmpty(), cmpopts.EquateApproxTime(time.Microsecond)); diff != "" {
 		t.Errorf("server -, client +\n%s", diff)
 	}
+}
+
+// TestFeedOfMany checks that no change is lost if more sessions change at once than are read at once.
+func TestFeedOfMany(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	h := servicetest.Local(t)
+	b := newTestServer(t, h.Service)
+	var ids []pawl.SessionID
+	change := func(id pawl.SessionID, head pawl.Seq, body pawl.Body) {
+		if _, err := h.Store.Append(t.Context(), id, head, pawl.Event{At: time.Now(), Body: body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 250 {
+		ids = append(ids, storetest.NewID())
+		change(ids[len(ids)-1], 0, pawl.SessionCreated{Dir: b.dir})
+	}
+	var in inbox
+	s := b.stream("/v1/events", "read", "")
+	in.read(s, "the first message", func() bool { return true })
+	if len(in.sessions) != 100 {
+		t.Errorf("the feed begins with %d sessions, want the 100 newest", len(in.sessions))
+	}
+	for n, id := range ids {
+		change(id, 1, pawl.SessionTitled{Title: fmt.Sprint("title ", n)})
+	}
+	in.read(s, "all changes", func() bool {
+		for n, id := range ids {
+			if in.sessions[id].Title != fmt.Sprint("title ", n) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := b.svc.Delete(t.Context(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	change(ids[249], 2, pawl.SessionTitled{Title: "last"})
+	in.read(s, "the next change", func() bool { return in.sessions[ids[249]].Title == "last" })
 }

@@ -184,3 +184,14 @@ func TestOpenPrints(t *testing.T) {
 		t.Errorf("(-followed +opened)\n%s", diff)
 	}
 }
+
+// TestLongNote checks that a note is printed whole: its end may say where something is saved.
+func TestLongNote(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	u := newUI(Config{Out: &out})
+	u.renderer.Apply(pawl.Event{Body: pawl.Status{Message: strings.Repeat("a long reason, ", 100) + "saved in TODO.rejected.md"}})
+	if !strings.Contains(out.String(), "saved in TODO.rejected.md") {
+		t.Errorf("printed was %q", out.String())
+	}
+}

@@ -190,7 +190,7 @@ func (r *Renderer) complete(it transcript.Item) {
 // note prints a note and what the user can do about it.
 func (r *Renderer) note(it transcript.Item) {
 	label := map[transcript.Level]string{transcript.LevelWarn: "warning", transcript.LevelBad: "stopped"}[it.Level]
-	text := sanitizeLine(it.Text)
+	text := sanitize.Line(strings.TrimSpace(it.Text))
 	if it.More != "" {
 		text += ": " + sanitizeLine(strings.Join(strings.Fields(it.More), " "))
 	}
@@ -223,7 +223,7 @@ func (r *Renderer) turnEnd(it transcript.Item) {
 	case pawl.ReasonEndTurn, pawl.ReasonCanceled:
 		r.out.line(strings.ToLower(it.Text), text)
 	default:
-		r.out.line("stopped", sanitizeLine(it.Text)+" ("+text+")")
+		r.out.line("stopped", sanitize.Line(strings.TrimSpace(it.Text))+" ("+text+")")
 	}
 	r.next(it)
 }
