@@ -165,8 +165,8 @@ func testTimeBudget(b *testEnv) {
 	check(b, []pawl.Reason{pawl.ReasonBudget}, b.reasons(id))
 }
 
-// testSubagentCanceled checks that canceling the parent ends the subagent within a
-// second.
+// testSubagentCanceled checks that canceling the parent ends the subagent, without
+// waiting for its command.
 func testSubagentCanceled(b *testEnv) {
 	for _, more := range []string{"", `,"background":true`} {
 		id := b.create()
@@ -186,7 +186,7 @@ func testSubagentCanceled(b *testEnv) {
 		b.ok(b.Cancel(b.Context(), id))
 		b.idle(id)
 		b.idle(sub)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			b.Errorf("it took %s", took)
 		}
 		check(b, []pawl.Reason{pawl.ReasonCanceled}, b.reasons(id))
