@@ -56,8 +56,8 @@ func asksTooOften(a *attackEnv) {
 		a.Fatal(addr, err)
 	}
 	s := &served{a: a, addr: net.JoinHostPort("127.0.0.1", port), token: token}
-	for range 700 {
-		if status, text, h := s.ask("GET", "/v1/openapi.json", "", s.owner()); status == http.StatusTooManyRequests {
+	for range 3000 { // at 10 a second a slow machine has some given back
+		if status, text, h := s.ask("GET", "/v1/info", "", s.owner()); status == http.StatusTooManyRequests {
 			if h.Get("Retry-After") == "" {
 				a.Errorf("it does not say when to come again: %s", text)
 			}
@@ -66,5 +66,5 @@ func asksTooOften(a *attackEnv) {
 			a.Fatalf("%d %s", status, text)
 		}
 	}
-	a.breach("700 requests were answered at once")
+	a.breach("3000 requests were answered at once")
 }

@@ -59,7 +59,7 @@ func TestServerKilled(t *testing.T) {
 	ask(x)
 	x.Until("the provider was asked", func(Screen) bool { return len(w.Asked()) > 0 })
 	server.Kill()
-	x.Await("server unreachable: reconnecting")
+	x.Await("reconnecting") // of the event stream, or of the first request that failed
 	x.Type("What I was writing")
 	w.Serve()
 	s := x.Await("all of the tests pass.", "Done ·", "What I was writing")

@@ -2,8 +2,10 @@ package dialog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -56,18 +58,28 @@ type subagentsMsg struct {
 	rows   []pawl.Session
 }
 
+// listPause is the pause before the subagents are listed again, if the server cannot be reached.
+const listPause = time.Second
+
 // loadSubagents lists the subagents that are already working.
 func (q *Queue) loadSubagents() tea.Cmd {
 	ctx, svc, id := q.ctx, q.shared.Service, q.session
 	return func() tea.Msg {
-		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
-		if err != nil {
-			if ctx.Err() != nil {
+		for {
+			rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
+			switch {
+			case err == nil:
+				return subagentsMsg{id, rows}
+			case ctx.Err() != nil:
 				return nil
+			case !errors.Is(err, pawl.ErrUnavailable):
+				return ui.Failed{Err: fmt.Errorf("follow the subagents of this session: %w", err)}
 			}
-			return ui.Failed{Err: fmt.Errorf("follow the subagents of this session: %w", err)}
+			select {
+			case <-time.After(listPause):
+			case <-ctx.Done():
+			}
 		}
-		return subagentsMsg{id, rows}
 	}
 }
 
