@@ -100,7 +100,7 @@ func TestSchema(t *testing.T) {
 	if field(options, "model", "currentValue") != model || field(options, "model", "category") != "model" || field(options, "mode", "currentValue") != field(opened, "modes", "currentModeId") {
 		t.Errorf("the options are %v", options)
 	}
-	want := object{"name": "tester", "description": "Tests.", "mode": "primary", "color": "green"}
+	want := object{"name": "tester", "description": "Tests.", "origin": "project", "mode": "primary", "color": "green"}
 	if diff := cmp.Diff(any(want), field(options, "agent", "_meta", "pawl", "agents", "tester")); diff != "" {
 		t.Errorf("the agent (-want):\n%s", diff)
 	}
