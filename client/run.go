@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// RunConfig says what [Client.Run] runs, and who hears about it.
+// RunConfig configures [Client.Run].
 type RunConfig struct {
 	Session pawl.SessionID  // to continue; "" creates New
 	New     pawl.NewSession // the session to create if Session is ""

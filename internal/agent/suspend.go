@@ -73,25 +73,25 @@ func (h toolSession) suspend(ctx context.Context, ask *pawl.OpenAsk) (pawl.Answe
 	return pawl.Answer{}, suspended
 }
 
-// attendedEvery is how often an open ask looks whether somebody could answer it.
-const attendedEvery = 500 * time.Millisecond
+// presenceEvery is how often an open ask looks whether somebody could answer it.
+const presenceEvery = 500 * time.Millisecond
 
-// patience returns a context that ends when an ask is no longer waited for: after its timeout or, if it has
+// waitContext returns a context that ends when an ask is no longer waited for: after its timeout or, if it has
 // none, when nobody has been there to answer it for long enough.
-func (s *Stepper) patience(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+func (s *Stepper) waitContext(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if timeout > 0 {
 		return context.WithTimeoutCause(ctx, timeout, errNoAnswer)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s.Unattended != nil {
-		go s.watchAttendance(ctx, cancel)
+		go s.watchPresence(ctx, cancel)
 	}
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-func (s *Stepper) watchAttendance(ctx context.Context, cancel context.CancelCauseFunc) {
+func (s *Stepper) watchPresence(ctx context.Context, cancel context.CancelCauseFunc) {
 	since := time.Now()
-	tick := time.NewTicker(attendedEvery)
+	tick := time.NewTicker(presenceEvery)
 	defer tick.Stop()
 	for {
 		select {

@@ -93,7 +93,7 @@ func (h toolSession) ask(ctx context.Context, call pawl.CallID, a pawl.Ask) (paw
 	if h.canSuspend(call) {
 		return h.suspend(ctx, ask)
 	}
-	wait, cancel := h.s.patience(ctx, a.Timeout)
+	wait, cancel := h.s.waitContext(ctx, a.Timeout)
 	defer cancel()
 	for e, err := range h.s.Bus.Events(wait, h.j.id, ask.Seq) {
 		if err != nil {

@@ -114,7 +114,7 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	if err != nil {
 		return cli.UsageError(cmd, err)
 	}
-	clients := &attendance{log: log}
+	clients := &presence{log: log}
 	fleet := openNode != nil
 	var roots access.Roots
 	if !fleet {
@@ -155,14 +155,9 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	if f.link && err != nil {
 		return errors.Join(cli.UsageError(cmd, err), l.Close())
 	}
-	s := httpapi.New(httpapi.Config{
-		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate, Devices: auth.access,
-		Allow: auth.allow, RemoteDirs: fleet, WorkspaceDir: auth.workspaceDir(),
-		Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Log: log,
-		Version: app.Version,
-		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
-		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
-	})
+	c := f.config(a, auth, place)
+	c.RemoteDirs, c.Log = fleet, log
+	s := httpapi.New(c)
 	clients.open(a, s)
 	measure(a, s)
 	fmt.Fprint(cmd.ErrOrStderr(), place.banner(auth, f.cert != ""))
@@ -183,6 +178,16 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	stop() // a second signal kills the process
 	return f.end(cmd, a, s, log)
+}
+
+// config returns the configuration of the HTTP server.
+func (f *serverFlags) config(a *app.App, auth authenticator, place listenAddress) httpapi.Config {
+	return httpapi.Config{
+		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate, Devices: auth.access,
+		Allow: auth.allow, WorkspaceDir: auth.workspaceDir(), Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Version: app.Version,
+		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
+		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
+	}
 }
 
 // measure reports what the server does.

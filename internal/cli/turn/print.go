@@ -96,7 +96,7 @@ func (p *TextPrinter) shows(it transcript.Item) bool {
 	case transcript.KindCall, transcript.KindSubagent:
 		return p.live && it.State == transcript.StateRunning
 	case transcript.KindNote:
-		return p.live || it.Level != transcript.LevelQuiet || it.Part > 0 // a message that is not in the log
+		return p.live || it.Level != transcript.LevelQuiet || it.Unsaved
 	case transcript.KindMission:
 		return true
 	case transcript.KindUser, transcript.KindReasoning, transcript.KindAsk, transcript.KindTodos, transcript.KindTurnEnd:

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
@@ -28,7 +29,7 @@ func listAsks(_ *response, r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if session != "" && !contains(family, session) {
+		if session != "" && !slices.ContainsFunc(family, func(s pawl.Session) bool { return s.ID == session }) {
 			continue
 		}
 		asks, err := openAsks(r.Context(), r.service, row, family)
@@ -38,15 +39,6 @@ func listAsks(_ *response, r *request) (any, error) {
 		list.Asks = append(list.Asks, asks...)
 	}
 	return list, nil
-}
-
-func contains(family []pawl.Session, id pawl.SessionID) bool {
-	for _, s := range family {
-		if s.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // ancestors returns a session and those that started it, the outermost last. It ends at a session that the

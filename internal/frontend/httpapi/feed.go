@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -348,20 +349,7 @@ func (f *feed) compareAsks(ctx context.Context, rows []pawl.Session, c *api.Feed
 
 // without returns the asks of a list that are not in another one.
 func without(list, other []api.OpenAsk) []api.OpenAsk {
-	var left []api.OpenAsk
-	for _, a := range list {
-		if !hasAsk(other, a) {
-			left = append(left, a)
-		}
-	}
-	return left
-}
-
-func hasAsk(list []api.OpenAsk, a api.OpenAsk) bool {
-	for _, b := range list {
-		if b.Session == a.Session && b.Item.Seq == a.Item.Seq {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(slices.Clone(list), func(a api.OpenAsk) bool {
+		return slices.ContainsFunc(other, func(b api.OpenAsk) bool { return b.Session == a.Session && b.Item.Seq == a.Item.Seq })
+	})
 }

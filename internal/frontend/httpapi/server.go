@@ -72,7 +72,7 @@ type Server struct {
 	compressed   http.Handler // respond, with compression
 	streams      atomic.Int64
 	streamCounts streamCounts
-	attendance   attendance
+	presence     presence
 	feeds        feeds
 	bodyCounts   bodyCounts
 	eventCache   eventCache

@@ -26,7 +26,7 @@ func openStream(w *response, r *request) (out *sse, done func(), err error) {
 		s.streams.Add(-1)
 		return nil, nil, err
 	}
-	leave := s.attend(r.principal)
+	leave := s.connected(r.principal)
 	done = func() {
 		leave()
 		s.streamCounts.remove(r.principal)

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 )
 
-// attendance knows when somebody was connected who could answer an ask.
-type attendance struct {
+// presence knows when somebody was connected who could answer an ask.
+type presence struct {
 	mu      sync.Mutex
 	streams int       // that are open
 	last    time.Time // a request, or the end of a stream
@@ -16,12 +16,12 @@ type attendance struct {
 
 // LastSeen returns when somebody was last connected who could answer an ask: now if an event stream is open.
 func (s *Server) LastSeen() time.Time {
-	s.attendance.mu.Lock()
-	defer s.attendance.mu.Unlock()
-	if s.attendance.streams > 0 {
+	s.presence.mu.Lock()
+	defer s.presence.mu.Unlock()
+	if s.presence.streams > 0 {
 		return time.Now()
 	}
-	return s.attendance.last
+	return s.presence.last
 }
 
 // seen records a request.
@@ -29,17 +29,17 @@ func (s *Server) seen(p api.Principal) {
 	if !p.Scope.Covers(api.ScopeRun) {
 		return
 	}
-	s.attendance.mu.Lock()
-	defer s.attendance.mu.Unlock()
-	s.attendance.last = time.Now()
+	s.presence.mu.Lock()
+	defer s.presence.mu.Unlock()
+	s.presence.last = time.Now()
 }
 
-// attend records a stream until leave is called.
-func (s *Server) attend(p api.Principal) (leave func()) {
+// connected records a stream until leave is called.
+func (s *Server) connected(p api.Principal) (leave func()) {
 	if !p.Scope.Covers(api.ScopeRun) {
 		return func() {}
 	}
-	a := &s.attendance
+	a := &s.presence
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.streams++

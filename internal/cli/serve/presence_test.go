@@ -21,7 +21,7 @@ func TestUnattended(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.Close() })
-	clients := attendance{log: slog.New(slog.DiscardHandler)}
+	clients := presence{log: slog.New(slog.DiscardHandler)}
 	if clients.unattended(time.Time{}) {
 		t.Error("before the server is open, nobody can connect")
 	}

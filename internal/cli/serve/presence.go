@@ -9,22 +9,22 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 )
 
-// attendance decides how long asks wait while no client is connected.
-type attendance struct {
+// presence decides how long asks wait while no client is connected.
+type presence struct {
 	app    atomic.Pointer[app.App]
 	server atomic.Pointer[httpapi.Server]
 	log    *slog.Logger
 }
 
 // open begins to look for clients.
-func (a *attendance) open(opened *app.App, s *httpapi.Server) {
+func (a *presence) open(opened *app.App, s *httpapi.Server) {
 	a.app.Store(opened)
 	a.server.Store(s)
 }
 
 // unattended reports whether nobody who could answer has been connected since a time, for as long as the
 // configuration says.
-func (a *attendance) unattended(since time.Time) bool {
+func (a *presence) unattended(since time.Time) bool {
 	opened := a.app.Load()
 	if opened == nil {
 		return false
