@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,13 +40,13 @@ const (
 // Notice is the JSON object that is sent.
 type Notice struct {
 	ID      string         `json:"id"`    // the same whenever the notice is sent
-	Event   string         `json:"event"` // sealed, blocked, stopped or waiting
+	Event   string         `json:"event"` // sealed, planned, paused, blocked, stopped or waiting
 	Mission pawl.SessionID `json:"mission"`
 	Session pawl.SessionID `json:"session"` // of the mission, or of the worker that waits
 	Dir     string         `json:"dir"`
 	At      time.Time      `json:"at"`
 	Commit  string         `json:"commit,omitempty"` // that was sealed
-	Reason  string         `json:"reason,omitempty"` // why it is blocked or stopped; untrusted text
+	Reason  string         `json:"reason,omitempty"` // why it is planned, paused, blocked or stopped; untrusted text
 }
 
 // Config configures a Sender.
@@ -142,7 +143,7 @@ func (s *Sender) notice(ctx context.Context, e pawl.Event) (n Notice, ok bool) {
 	case pawl.Sealed:
 		n.Event, n.Commit = "sealed", b.Candidate
 	case pawl.Blocked:
-		n.Event, n.Reason = "blocked", humanize.FirstLine(b.Reason, maxReason)
+		n.Event, n.Reason = string(cmp.Or(b.State, pawl.MissionBlocked)), humanize.FirstLine(b.Reason, maxReason)
 	case pawl.Asked:
 		n.Event = "waiting"
 	case pawl.TurnFinished:

@@ -102,6 +102,8 @@ func TestNotices(t *testing.T) {
 		{"SESSION", 9, pawl.Asked{}},
 		{"SESSION", 10, pawl.TurnFinished{Reason: pawl.ReasonEndTurn}},
 		{"M", 11, pawl.Asked{}},
+		{"M", 12, pawl.Blocked{Reason: "approve the plan", State: pawl.MissionPlanned}},
+		{"M", 13, pawl.Blocked{Reason: "the user paused it", State: pawl.MissionPaused}},
 		{"M", 0, pawl.Sealed{Candidate: "imported"}},
 	} {
 		if _, err := log.Append(t.Context(), e.session, e.after, pawl.Event{At: at, Body: e.body}); err != nil {
@@ -113,6 +115,8 @@ func TestNotices(t *testing.T) {
 	}
 	want := []Notice{
 		{ID: "M-12", Event: "waiting", Mission: "M", Session: "M", Dir: "/project", At: at},
+		{ID: "M-13", Event: "planned", Mission: "M", Session: "M", Dir: "/project", At: at, Reason: "approve the plan"},
+		{ID: "M-14", Event: "paused", Mission: "M", Session: "M", Dir: "/project", At: at, Reason: "the user paused it"},
 		{ID: "M-4", Event: "blocked", Mission: "M", Session: "M", Dir: "/project", At: at, Reason: "which word? …"},
 		{ID: "M-5", Event: "stopped", Mission: "M", Session: "M", Dir: "/project", At: at, Reason: "budget"},
 		{ID: "SEALED-2", Event: "sealed", Mission: "SEALED", Session: "SEALED", Dir: "/project", At: at, Commit: "c1"},
