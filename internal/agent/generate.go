@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -12,7 +13,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model"
 )
 
-// draftEvery is the shortest time between two saves of a growing reply.
+// draftEvery is the time between two saves of a growing reply.
 const draftEvery = 250 * time.Millisecond
 
 // Generate makes one model call. It logs ReplyStarted before it reads the stream, publishes
@@ -52,8 +53,11 @@ func (s *Stepper) Generate(ctx context.Context, t Turn) (Reply, error) {
 	if err != nil {
 		return Reply{}, modelStop(err)
 	}
-	r := reply{stepper: s, journal: j, turn: t, started: open.Steps[t.Step-1].Started, lastDraft: s.Clock(), model: ref}
-	if err := s.read(ctx, &r, q); err != nil {
+	r := reply{stepper: s, journal: j, turn: t, started: open.Steps[t.Step-1].Started, model: ref}
+	stopDrafts := r.saveDrafts(ctx)
+	err = s.read(ctx, &r, q)
+	stopDrafts()
+	if err != nil {
 		var unwritten *unwrittenError
 		switch {
 		case errors.As(err, &unwritten):
@@ -89,18 +93,19 @@ func modelStop(err error) error {
 
 // reply is a model's reply while it is being read.
 type reply struct {
-	stepper   *Stepper
-	journal   *journal
-	turn      Turn
-	started   pawl.Seq
-	lastDraft time.Time
+	stepper *Stepper
+	journal *journal
+	turn    Turn
+	started pawl.Seq
 
 	model  string // the ref of the model that writes it
 	parts  pawl.Parts
-	text   growingText
-	think  growingText
 	finish pawl.Finish
 	usage  pawl.Usage
+
+	mu    sync.Mutex // held to change text and think, and to read them for a draft
+	text  growingText
+	think growingText
 }
 
 // growingText is one channel of a reply while it streams.
@@ -125,10 +130,10 @@ func (r *reply) read(ctx context.Context, m model.Model, req model.Request) erro
 		switch c.Kind {
 		case model.ChunkText:
 			r.closeReasoning("")
-			r.grow(ctx, pawl.ChannelText, &r.text, c.Text)
+			r.grow(pawl.ChannelText, &r.text, c.Text)
 		case model.ChunkReasoning:
 			r.closeText()
-			r.grow(ctx, pawl.ChannelReasoning, &r.think, c.Text)
+			r.grow(pawl.ChannelReasoning, &r.think, c.Text)
 			if c.Signature != "" {
 				r.closeReasoning(c.Signature)
 			}
@@ -168,8 +173,10 @@ func (r *reply) restart(ctx context.Context, retry pawl.Retry) error {
 	if _, err := r.journal.append(ctx, pawl.Retried{Step: r.turn.Step, Retry: retry}); err != nil {
 		return &unwrittenError{err}
 	}
-	r.parts, r.text, r.think, r.usage = nil, growingText{}, growingText{}, pawl.Usage{}
-	r.model = retry.Model
+	r.parts, r.usage, r.model = nil, pawl.Usage{}, retry.Model
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text, r.think = growingText{}, growingText{}
 	return nil
 }
 
@@ -192,20 +199,51 @@ func (r *reply) cancel() {
 	r.parts, r.finish = kept, pawl.FinishCanceled
 }
 
-// grow adds a piece to a channel, publishes it and saves the draft when it is due.
-func (r *reply) grow(ctx context.Context, ch pawl.Channel, g *growingText, piece string) {
+// grow adds a piece to a channel and publishes it.
+func (r *reply) grow(ch pawl.Channel, g *growingText, piece string) {
 	if piece == "" {
 		return
 	}
 	offset := len(g.all)
+	r.mu.Lock()
 	g.all = append(g.all, piece...)
+	r.mu.Unlock()
 	r.journal.publish(r.turn.Number, pawl.Delta{Reply: r.started, Channel: ch, Offset: offset, Text: piece})
-	if now := r.stepper.Clock(); now.Sub(r.lastDraft) >= draftEvery {
-		r.lastDraft = now
-		draft := pawl.Draft{Reply: r.started, Text: string(r.text.all), Reasoning: string(r.think.all)}
-		// A lost draft matters only after a crash; a store that fails shows at the next append.
-		_ = r.stepper.Store.SaveDraft(ctx, r.journal.id, draft)
+}
+
+// saveDrafts saves the reply while it grows, for readers who join later and for a restart
+// after a crash, until the returned function is called.
+func (r *reply) saveDrafts(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var saver sync.WaitGroup
+	saver.Go(func() {
+		ticker := time.NewTicker(draftEvery)
+		defer ticker.Stop()
+		saved := r.draft()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if d := r.draft(); d != saved {
+				saved = d
+				// A lost draft matters only after a crash; a store that fails shows at the next append.
+				_ = r.stepper.Store.SaveDraft(ctx, r.journal.id, d)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		saver.Wait()
 	}
+}
+
+// draft returns what has been received so far.
+func (r *reply) draft() pawl.Draft {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return pawl.Draft{Reply: r.started, Text: string(r.text.all), Reasoning: string(r.think.all)}
 }
 
 func (r *reply) closeText() {
