@@ -6,6 +6,9 @@ import "time"
 type Filter struct {
 	Query      string    // words; each must begin a word of the title or first prompt
 	Dir        string    // only this working directory
+	State      State     // only sessions in this state; "" means any
+	Agent      string    // only sessions whose newest prompt is for this agent; "" means any
+	Model      string    // only sessions whose newest prompt is for this model; "" means any
 	Parent     SessionID // subagents of this session; "" selects sessions without a parent
 	Owner      *User     // only this user's sessions; nil means any
 	Shared     bool      // with Owner: also those shared with that user
@@ -14,6 +17,17 @@ type Filter struct {
 	Asking     bool      // only sessions with an open ask, whatever their parent
 	Before     time.Time // only sessions updated before this; zero means no limit
 	Limit      int       // 0 means 100, at most 1000
+
+	// Cursor is [SessionPage.Next] of the page before. All other fields except Limit
+	// must be those of the first page.
+	Cursor string
+}
+
+// SessionPage is a part of a list of sessions. The pages of a list contain each session
+// once, in the order of the time of the first page, whatever is updated meanwhile.
+type SessionPage struct {
+	Sessions []Session `json:"sessions"`
+	Next     string    `json:"next,omitempty"` // the cursor of the next page; "" on the last page
 }
 
 // Draft is the part of a reply that has arrived so far. It is saved at most a few

@@ -16,8 +16,8 @@ type Service interface {
 	// Get returns a session, or ErrNotFound.
 	Get(ctx context.Context, id SessionID) (Session, error)
 
-	// List returns the sessions that match, most recently updated first.
-	List(ctx context.Context, f Filter) ([]Session, error)
+	// List returns a page of the sessions that match, most recently updated first.
+	List(ctx context.Context, f Filter) (SessionPage, error)
 
 	// Usage returns the usage that matches: one row per session, day, model and
 	// agent, ordered by day and then session. Subagents have rows of their own.

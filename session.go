@@ -27,6 +27,10 @@ const (
 	StateIdle    State = "idle"
 	StateQueued  State = "queued"  // a prompt was accepted, no turn is open
 	StateRunning State = "running" // a turn is open
+
+	// For [Filter.State]; [Session.State] does not return them.
+	StateAsking State = "asking" // running, and a question or permission prompt has no answer
+	StateFailed State = "failed" // idle, and the newest turn ended with an error
 )
 
 // Session is the summary of a session that lists show. The store updates it in the

@@ -34,11 +34,15 @@ func (c *Client) Get(ctx context.Context, id pawl.SessionID) (s pawl.Session, er
 	return s, c.ask(ctx, id, http.MethodGet, path(id, ""), nil, nil, &s)
 }
 
-// List returns the sessions that match.
-func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+// List returns a page of the sessions that match.
+func (c *Client) List(ctx context.Context, f pawl.Filter) (page pawl.SessionPage, err error) {
 	q := url.Values{}
 	setText(q, "query", f.Query)
 	setText(q, "dir", f.Dir)
+	setText(q, "state", string(f.State))
+	setText(q, "agent", f.Agent)
+	setText(q, "model", f.Model)
+	setText(q, "cursor", f.Cursor)
 	setText(q, "parent", string(f.Parent))
 	setOwner(q, f.Owner)
 	if f.Shared {
@@ -57,9 +61,7 @@ func (c *Client) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error
 	if f.Limit != 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	var list api.Sessions
-	err := c.ask(ctx, "", http.MethodGet, "/v1/sessions", q, nil, &list)
-	return list.Sessions, err
+	return page, c.ask(ctx, "", http.MethodGet, "/v1/sessions", q, nil, &page)
 }
 
 // Usage returns the usage that matches.

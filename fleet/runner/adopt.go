@@ -42,7 +42,7 @@ type Adopter struct {
 
 // Sessions is the part of pawl.Service that an Adopter uses.
 type Sessions interface {
-	List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error)
+	List(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error)
 	Resume(ctx context.Context, id pawl.SessionID) error
 }
 
@@ -95,10 +95,11 @@ func (a *Adopter) scanTenant(ctx context.Context) error {
 	if page, ok := a.pages[tenant]; ok && page.Before(before) {
 		before = page
 	}
-	list, err := a.Sessions.List(ctx, pawl.Filter{Unfinished: true, Before: before, Limit: pageSize})
+	page, err := a.Sessions.List(ctx, pawl.Filter{Unfinished: true, Before: before, Limit: pageSize})
 	if err != nil {
 		return err
 	}
+	list := page.Sessions
 	a.setNextPage(tenant, before, list, pageSize)
 	var first error
 	failed := 0

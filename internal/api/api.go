@@ -63,11 +63,6 @@ type NewSession struct {
 	Call   pawl.CallID    `json:"parent_call,omitempty"`
 }
 
-// Sessions is the response of listSessions.
-type Sessions struct {
-	Sessions []pawl.Session `json:"sessions"`
-}
-
 // Items is the response of listItems.
 type Items struct {
 	Items []transcript.Item `json:"items"` // oldest first

@@ -54,6 +54,9 @@ var more = map[string]string{
 	"createSession": "With an `id` the request is safe to retry: if the session already exists, the response is a conflict.",
 	"startMission": "Creates the session and its first prompt atomically. The prompt is the goal, and the agent is the Commander. " +
 		"With an `id` the request is safe to retry, as with createSession.",
+	"listSessions": "The response is a page. If it has `next`, there are more sessions: pass it as `cursor`, with the same parameters, to get the next page. " +
+		"A page can have fewer sessions than `limit` and still have `next`. The pages contain each session once, in the order of the time of the first page, even if sessions are updated meanwhile.\n\n" +
+		"A session in the state `asking` is also `running`; a `failed` one is also `idle`. A cursor is valid only for its parameters and its user, and gives no access to sessions.",
 	"importSession": "The body is `application/x-ndjson`: all events of one session, one per line, starting with the first. " +
 		"The session keeps its ID unless `id` names another; if that exists, the response is a conflict. The import is atomic. Events of older versions are accepted; unknown kinds, fields and values are not.\n\n" +
 		"Only the conversation is imported: prompts, replies, tool calls and their results. The session works where the request says, is idle, and has no settings, permissions, queued prompts, missions or snapshots.",

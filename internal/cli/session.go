@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -87,10 +86,10 @@ func (f finder) newest(ctx context.Context, svc pawl.Service, dir string) (pawl.
 	if err != nil {
 		return pawl.Session{}, err
 	}
-	if len(list) == 0 {
+	if len(list.Sessions) == 0 {
 		return pawl.Session{}, fault.New(pawl.ErrNotFound, "no %ss in %s", f.what, dir).Hint("Run `%s` to see those of other directories.", f.list)
 	}
-	return list[0], nil
+	return list.Sessions[0], nil
 }
 
 // all returns the sessions that can be named by a part of their ID, up to maxPages pages.
@@ -98,22 +97,16 @@ func (f finder) all(ctx context.Context, svc pawl.Service) ([]pawl.Session, erro
 	filter := f.filter
 	filter.Limit = pageSize
 	var all []pawl.Session
-	seen := map[pawl.SessionID]bool{}
 	for range maxPages {
 		page, err := svc.List(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range page {
-			if !seen[s.ID] {
-				seen[s.ID] = true
-				all = append(all, s)
-			}
-		}
-		if len(page) < pageSize {
+		all = append(all, page.Sessions...)
+		if page.Next == "" {
 			break
 		}
-		filter.Before = page[len(page)-1].Updated.Add(time.Millisecond) // others may have the same time
+		filter.Cursor = page.Next
 	}
 	return all, nil
 }

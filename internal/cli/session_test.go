@@ -27,15 +27,20 @@ func (s sessions) Get(_ context.Context, id pawl.SessionID) (pawl.Session, error
 	return pawl.Session{}, fault.New(pawl.ErrNotFound, "session %s not found", id)
 }
 
-func (s sessions) List(_ context.Context, f pawl.Filter) ([]pawl.Session, error) {
-	var list []pawl.Session
-	for _, r := range s.rows {
-		old := f.Before.IsZero() || r.Updated.Before(f.Before)
-		if old && (f.Dir == "" || f.Dir == r.Dir) && (!f.Missions || r.Mission != "") && len(list) < f.Limit {
-			list = append(list, r)
+// List uses the ID of the last row as the cursor.
+func (s sessions) List(_ context.Context, f pawl.Filter) (page pawl.SessionPage, err error) {
+	after := 1 + slices.IndexFunc(s.rows, func(r pawl.Session) bool { return string(r.ID) == f.Cursor })
+	for _, r := range s.rows[after:] {
+		if (f.Dir != "" && f.Dir != r.Dir) || (f.Missions && r.Mission == "") {
+			continue
 		}
+		if len(page.Sessions) == f.Limit {
+			page.Next = string(page.Sessions[f.Limit-1].ID)
+			break
+		}
+		page.Sessions = append(page.Sessions, r)
 	}
-	return list, nil
+	return page, nil
 }
 
 var svc = sessions{rows: []pawl.Session{

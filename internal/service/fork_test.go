@@ -130,7 +130,7 @@ func TestForkWithoutAdopting(t *testing.T) { //nolint:paralleltest // it sets en
 		t.Errorf("got %v", err)
 	}
 	list, err := svc.List(t.Context(), pawl.Filter{})
-	if err != nil || len(list) != 1 {
+	if err != nil || len(list.Sessions) != 1 {
 		t.Errorf("got %v, %v", list, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestForkThatDoesNotBegin(t *testing.T) { //nolint:paralleltest // it sets e
 		t.Errorf("they are kept by %v", got)
 	}
 	list, err := svc.List(t.Context(), pawl.Filter{})
-	if err != nil || len(list) != 1 {
+	if err != nil || len(list.Sessions) != 1 {
 		t.Errorf("got %v, %v", list, err)
 	}
 }

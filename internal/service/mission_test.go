@@ -39,7 +39,7 @@ func TestMissionIsOneAppend(t *testing.T) { //nolint:paralleltest // it sets env
 	if _, err := svc.StartMission(t.Context(), n); !errors.Is(err, log.fault) {
 		t.Errorf("got %v", err)
 	}
-	if list, err := svc.List(t.Context(), pawl.Filter{}); err != nil || len(list) != 0 {
+	if list, err := svc.List(t.Context(), pawl.Filter{}); err != nil || len(list.Sessions) != 0 {
 		t.Errorf("got %v, %v", list, err)
 	}
 	log.fault, log.appends = nil, 0

@@ -149,13 +149,14 @@ func (s *Service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 	return rows[0], nil
 }
 
-// List returns the sessions that match.
-func (s *Service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
-	rows, err := s.Store.Sessions(ctx, f)
+// List returns a page of the sessions that match.
+func (s *Service) List(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error) {
+	page, err := s.Store.Sessions(ctx, f)
 	if err != nil {
-		return nil, err
+		return page, err
 	}
-	return s.withSubagents(ctx, rows)
+	page.Sessions, err = s.withSubagents(ctx, page.Sessions)
+	return page, err
 }
 
 // withSubagents adds the usage of the sessions' subagents to the rows.
@@ -415,7 +416,7 @@ func (s *Service) releaseWorkspace(ctx context.Context, row pawl.Session) error 
 		return nil
 	}
 	others, err := s.Store.Sessions(ctx, pawl.Filter{Dir: row.Dir, Limit: 1})
-	if err != nil || len(others) > 0 {
+	if err != nil || len(others.Sessions) > 0 {
 		return err
 	}
 	return s.WorkspaceUnused(ctx, row.Dir)

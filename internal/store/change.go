@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,19 @@ type Change struct {
 	Updated  *time.Time
 }
 
+// QuietKinds lists the events that do not change Session.Updated: what happens within a
+// turn, and what a user does not see as work on the session.
+var QuietKinds = kindsOf(pawl.SessionShared{}, pawl.SessionSummarized{}, pawl.Replied{}, pawl.ModeChanged{}, pawl.CriteriaSet{},
+	pawl.CheckRan{}, pawl.ReviewStarted{}, pawl.Reviewed{}, pawl.Reworded{}, pawl.ReplyStarted{}, pawl.Retried{}, pawl.CallStarted{},
+	pawl.CallFinished{}, pawl.TodosSet{}, pawl.Spawned{}, pawl.ShellStarted{}, pawl.Delta{}, pawl.Progress{}, pawl.Status{})
+
+func kindsOf(bodies ...pawl.Body) (kinds []pawl.Kind) {
+	for _, b := range bodies {
+		kinds = append(kinds, pawl.KindOf(b))
+	}
+	return kinds
+}
+
 // maxLastColumn limits the copy of the last line in the row, in bytes.
 const maxLastColumn = 200
 
@@ -44,19 +58,16 @@ const maxPromptColumn = 300
 func ChangeOf(events []pawl.Event) Change {
 	var c Change
 	for _, e := range events {
-		touched := true
 		switch b := e.Body.(type) {
 		case pawl.SessionCreated:
 			c.Parent, c.Owner, c.Dir, c.Created = &b.Parent, &b.Owner, &b.Dir, &e.At
 		case pawl.SessionShared:
 			c.Shared = &b.With
-			touched = false
 		case pawl.SessionTitled:
 			c.Title = &b.Title
 			c.Usage = c.Usage.Add(b.Usage)
 		case pawl.SessionSummarized:
 			c.Usage = c.Usage.Add(b.Usage)
-			touched = false
 		case pawl.CompactionAsked, pawl.UndoAsked, pawl.ShellAsked:
 			c.Queued++
 		case pawl.Undone, pawl.ShellRan:
@@ -66,7 +77,6 @@ func ChangeOf(events []pawl.Event) Change {
 			if b.Asked != 0 {
 				c.Queued--
 			}
-			touched = b.Asked != 0
 		case pawl.Prompted:
 			if c.Prompt == nil || *c.Prompt == "" { // as Apply does
 				text := cutText(b.Parts.Text(), maxPromptColumn)
@@ -96,14 +106,12 @@ func ChangeOf(events []pawl.Event) Change {
 			if line := lastLine(b.Parts.Text()); line != "" {
 				c.Last = ptr(cutText(line, maxLastColumn))
 			}
-			touched = false
 		case pawl.Asked:
 			c.Asks++
 		case pawl.Answered:
 			c.Asks--
 		case pawl.ModeChanged:
 			c.Mode = &b.Mode
-			touched = false
 		case pawl.MissionStarted, pawl.Planned, pawl.Delegated, pawl.TaskStarted, pawl.TaskMerged, pawl.TaskReturned, pawl.GateResult:
 			c.Mission = ptr(pawl.MissionWorking)
 		case pawl.Sealed:
@@ -111,9 +119,8 @@ func ChangeOf(events []pawl.Event) Change {
 		case pawl.Blocked:
 			c.Mission = ptr(cmp.Or(b.State, pawl.MissionBlocked))
 		case pawl.CriteriaSet, pawl.CheckRan, pawl.ReviewStarted, pawl.Reviewed, pawl.Reworded, pawl.ReplyStarted, pawl.Retried, pawl.CallStarted, pawl.CallFinished, pawl.TodosSet, pawl.Spawned, pawl.ShellStarted, pawl.Delta, pawl.Progress, pawl.Status:
-			touched = false
 		}
-		if touched {
+		if !slices.Contains(QuietKinds, pawl.KindOf(e.Body)) {
 			c.Updated = &e.At
 		}
 	}

@@ -58,8 +58,9 @@ type Store interface {
 	// session's own, without that of subagents.
 	Session(ctx context.Context, id pawl.SessionID) (pawl.Session, error)
 
-	// Sessions returns the rows that match, most recently updated first.
-	Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error)
+	// Sessions returns a page of the rows that match, most recently updated first.
+	// ErrInvalid if the cursor is not one of this list.
+	Sessions(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error)
 
 	// Usage returns the usage that matches, one row per session, day, model and
 	// agent, ordered by day and then session. Subagents have rows of their own.

@@ -20,7 +20,7 @@ func forecast(ctx context.Context, svc pawl.Service, b pawl.Board) (*mission.For
 		return nil, err
 	}
 	var earlier []pawl.Board
-	for _, s := range list {
+	for _, s := range list.Sessions {
 		if s.ID == b.Session.ID || s.Model != b.Session.Model || s.MissionState() != pawl.MissionSealed || len(earlier) == maxEarlier {
 			continue
 		}

@@ -64,18 +64,18 @@ func (f *missionListFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.List(cmd.Context(), filter)
+	page, err := a.List(cmd.Context(), filter)
 	if err = errors.Join(err, a.Close()); err != nil {
 		return err
 	}
 	if f.json {
 		rows := []listedMission{}
-		for _, s := range list {
+		for _, s := range page.Sessions {
 			rows = append(rows, listedMission{s, s.MissionState()})
 		}
 		return cli.WriteJSON(cmd.OutOrStdout(), rows)
 	}
-	return f.print(cmd.OutOrStdout(), list)
+	return f.print(cmd.OutOrStdout(), page.Sessions)
 }
 
 func (f *missionListFlags) print(w io.Writer, list []pawl.Session) error {

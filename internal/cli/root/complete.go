@@ -252,13 +252,13 @@ func storedSessions(ctx context.Context, f pawl.Filter, last string) []string {
 	}
 	defer st.Close()
 	f.Limit = maxCompleted
-	list, err := st.Sessions(ctx, f)
-	if err != nil || len(list) == 0 {
+	page, err := st.Sessions(ctx, f)
+	if err != nil || len(page.Sessions) == 0 {
 		return nil
 	}
 	names := []string{cli.Last + "\t" + last}
-	short := cli.ShortIDs(list)
-	for _, s := range list {
+	short := cli.ShortIDs(page.Sessions)
+	for _, s := range page.Sessions {
 		names = append(names, short(s.ID)+"\t"+humanize.FirstLine(s.Name(), 60))
 	}
 	return names

@@ -99,7 +99,8 @@ func (f *resumeFlags) sessions(ctx context.Context, a *app.App, ids []string) ([
 		if !f.all {
 			filter.Dir = dir
 		}
-		return a.List(ctx, filter)
+		page, err := a.List(ctx, filter)
+		return page.Sessions, err
 	}
 	var sessions []pawl.Session
 	for _, id := range ids {

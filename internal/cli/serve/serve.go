@@ -294,7 +294,7 @@ func adopt(ctx context.Context, a *app.App, log *slog.Logger, allow func(dir str
 
 func adoptAll(ctx context.Context, a *app.App, log *slog.Logger, allow func(dir string) error) error {
 	list, err := a.List(ctx, pawl.Filter{Unfinished: true, Limit: adoptMost})
-	for _, s := range list {
+	for _, s := range list.Sessions {
 		if a.Runner.Works(s.ID) || allow(s.Dir) != nil {
 			continue
 		}

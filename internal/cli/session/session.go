@@ -61,14 +61,14 @@ func sessionListCommand() *cobra.Command {
 				for _, w := range words {
 					f.Query += " " + w
 				}
-				sessions, err := a.List(ctx, f)
+				page, err := a.List(ctx, f)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return cli.WriteJSON(cmd.OutOrStdout(), append([]pawl.Session{}, sessions...))
+					return cli.WriteJSON(cmd.OutOrStdout(), append([]pawl.Session{}, page.Sessions...))
 				}
-				return PrintSessions(cmd.OutOrStdout(), sessions)
+				return PrintSessions(cmd.OutOrStdout(), page.Sessions)
 			})
 		},
 	}

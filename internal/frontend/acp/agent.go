@@ -385,18 +385,7 @@ func (a *agent) deleteSession(ctx context.Context, id pawl.SessionID) error {
 
 // listSessions returns a page of sessions and the cursor of the next page, "" if it is
 // the last.
-func (a *agent) listSessions(ctx context.Context, dir, cursor string) (page []pawl.Session, next string, err error) {
-	f := pawl.Filter{Dir: dir, Limit: listedPage}
-	if cursor != "" {
-		if f.Before, err = time.Parse(time.RFC3339Nano, cursor); err != nil {
-			return nil, "", fault.New(pawl.ErrInvalid, "invalid cursor %q", cursor)
-		}
-	}
-	if page, err = a.Service.List(ctx, f); err != nil {
-		return nil, "", err
-	}
-	if len(page) == listedPage {
-		next = page[len(page)-1].Updated.Format(time.RFC3339Nano)
-	}
-	return page, next, nil
+func (a *agent) listSessions(ctx context.Context, dir, cursor string) (rows []pawl.Session, next string, err error) {
+	page, err := a.Service.List(ctx, pawl.Filter{Dir: dir, Limit: listedPage, Cursor: cursor})
+	return page.Sessions, page.Next, err
 }

@@ -24,7 +24,7 @@ func listAsks(_ *response, r *request) (any, error) {
 		return nil, err
 	}
 	list := api.Asks{Asks: []api.OpenAsk{}}
-	for _, row := range rows {
+	for _, row := range rows.Sessions {
 		family, err := ancestors(r.Context(), r.service, row)
 		if err != nil {
 			return nil, err

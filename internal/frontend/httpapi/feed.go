@@ -218,7 +218,7 @@ func (f *feed) poll(ctx context.Context) error {
 		return err
 	}
 	c := f.compareRows(ctx, rows, all)
-	if err := f.compareAsks(ctx, waiting, &c); err != nil {
+	if err := f.compareAsks(ctx, waiting.Sessions, &c); err != nil {
 		return err
 	}
 	return f.record(c, rows[:min(len(rows), feedSessions)])
@@ -227,27 +227,19 @@ func (f *feed) poll(ctx context.Context) error {
 // newestRows returns the newest sessions, and at least those that were updated since the last poll; all
 // reports whether there are no others.
 func (f *feed) newestRows(ctx context.Context) (rows []pawl.Session, all bool, err error) {
-	have := map[pawl.SessionID]bool{}
-	for before := (time.Time{}); ; {
-		page, err := f.service.List(ctx, pawl.Filter{Limit: feedSessions, Before: before})
+	for cursor := ""; ; {
+		page, err := f.service.List(ctx, pawl.Filter{Limit: feedSessions, Cursor: cursor})
 		if err != nil {
 			return nil, false, err
 		}
-		known := len(rows)
-		for _, row := range page {
-			if !have[row.ID] {
-				have[row.ID] = true
-				rows = append(rows, row)
-			}
-		}
-		if len(page) < feedSessions {
+		rows = append(rows, page.Sessions...)
+		if page.Next == "" {
 			return rows, true, nil
 		}
-		last := page[len(page)-1].Updated
-		if f.seen.IsZero() || last.Before(f.seen) || len(rows) == known {
+		if f.seen.IsZero() || rows[len(rows)-1].Updated.Before(f.seen) {
 			return rows, false, nil
 		}
-		before = last.Add(time.Microsecond) // others may have been updated at the same time
+		cursor = page.Next
 	}
 }
 

@@ -35,8 +35,9 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		list, err := r.service.List(r.Context(), f)
-		return api.Sessions{Sessions: orEmpty(list)}, err
+		page, err := r.service.List(r.Context(), f)
+		page.Sessions = orEmpty(page.Sessions)
+		return page, err
 	},
 	"getSession": func(_ *response, r *request) (any, error) { return r.service.Get(r.Context(), r.id) },
 	"renameSession": func(w *response, r *request) (any, error) {
@@ -295,7 +296,10 @@ func (r *request) owner() *pawl.User {
 }
 
 func (r *request) filter() (f pawl.Filter, err error) {
-	f = pawl.Filter{Query: r.query.Get("query"), Dir: r.query.Get("dir"), Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner()}
+	f = pawl.Filter{
+		Query: r.query.Get("query"), Dir: r.query.Get("dir"), State: pawl.State(r.query.Get("state")), Agent: r.query.Get("agent"), Model: r.query.Get("model"),
+		Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner(), Cursor: r.query.Get("cursor"),
+	}
 	for name, value := range map[string]*bool{"shared": &f.Shared, "unfinished": &f.Unfinished, "missions": &f.Missions, "asking": &f.Asking} {
 		text := r.query.Get(name)
 		if text == "" {

@@ -30,7 +30,7 @@ var routes = map[string]func(b *testServer){
 		b.refused(409, pawl.CodeConflict, "POST", "/v1/sessions", fmt.Sprintf(`{"id":%q,"dir":%q}`, s.ID, b.dir))
 	},
 	"listSessions": func(b *testServer) {
-		var none, all api.Sessions
+		var none, all pawl.SessionPage
 		if got := b.send(request{method: "GET", path: "/v1/sessions"}); strings.TrimSpace(got.text) != `{"sessions":[]}` {
 			b.Errorf("none are %s", got.text)
 		}
@@ -41,6 +41,21 @@ var routes = map[string]func(b *testServer){
 			b.Errorf("all are %+v, of nowhere %+v", all, none)
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?limit=-1", "")
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?state=busy", "")
+
+		older, first, second := id, pawl.SessionPage{}, pawl.SessionPage{}
+		newer := b.create()
+		b.ask(200, "GET", "/v1/sessions?state=idle&limit=1", "", &first)
+		if err := b.svc.Rename(b.Context(), older, "moved to the top"); err != nil {
+			b.Fatal(err)
+		}
+		b.ask(200, "GET", "/v1/sessions?state=idle&limit=5&cursor="+first.Next, "", &second)
+		if len(first.Sessions) != 1 || first.Sessions[0].ID != newer || len(second.Sessions) != 1 || second.Sessions[0].ID != older || second.Next != "" {
+			b.Errorf("pages are %+v and %+v", first, second)
+		}
+		for _, query := range []string{"?state=idle&cursor=" + first.Next[1:], "?cursor=" + first.Next, "?state=queued&cursor=" + first.Next, "?cursor=%00"} {
+			b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions"+query, "")
+		}
 	},
 	"importSession": func(b *testServer) {
 		id := b.create()
@@ -365,7 +380,7 @@ var routes = map[string]func(b *testServer){
 		b.finished(s.ID)
 		b.refused(409, pawl.CodeConflict, "POST", "/v1/missions", order)
 		b.refused(400, pawl.CodeInvalid, "POST", "/v1/missions", fmt.Sprintf(`{"dir":%q,"order":{"goal":" "},"settings":{}}`, b.dir))
-		var list api.Sessions
+		var list pawl.SessionPage
 		b.create()
 		b.ask(200, "GET", "/v1/sessions?missions=true", "", &list)
 		if len(list.Sessions) != 1 || list.Sessions[0].ID != s.ID {

@@ -71,15 +71,16 @@ func (u *ui) newSession(context.Context, string) error {
 const maxListed = 20
 
 func (u *ui) listSessions(ctx context.Context, _ string) error {
-	var list []pawl.Session
+	var page pawl.SessionPage
 	err := u.runInterruptible(ctx, func(ctx context.Context) (err error) {
-		list, err = u.Service.List(ctx, pawl.Filter{Dir: u.Dir, Limit: maxListed})
+		page, err = u.Service.List(ctx, pawl.Filter{Dir: u.Dir, Limit: maxListed})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	u.listed = nil
+	list := page.Sessions
 	for i, s := range list {
 		u.listed = append(u.listed, s.ID)
 		u.out.printf("%d: %s, %s, %s", i+1, sessionTitle(s), s.Updated.Local().Format("2 Jan 15:04"), s.State())

@@ -245,7 +245,7 @@ const pageEvents = 400
 func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 	var s pawl.Session
 	var events []pawl.Event
-	var subagents []pawl.Session
+	var subagents pawl.SessionPage
 	err := u.runInterruptible(ctx, func(ctx context.Context) (err error) {
 		if s, err = u.Service.Get(ctx, id); err != nil {
 			return err
@@ -271,7 +271,7 @@ func (u *ui) openSession(ctx context.Context, id pawl.SessionID) error {
 		}
 	}
 	u.follow(ctx, id, s.Head)
-	for _, c := range subagents {
+	for _, c := range subagents.Sessions {
 		u.followSubagent(ctx, c.ID, fmt.Sprintf("subagent %q", sanitizeLine(c.Name())))
 	}
 	if s.State() != pawl.StateIdle {

@@ -151,8 +151,8 @@ func TestOutbox(t *testing.T) { //nolint:paralleltest // it sets environment var
 	s.until("both are listed", s.shows("queued · two\nqueued · three\n› typed ahead"))
 	s.until("the first is taken in", func() bool { return cmp.Equal([]string{"two", "three"}, s.waits()) })
 	all, err := s.shared.Service.List(s.shared.Context, pawl.Filter{})
-	if err != nil || len(all) != 1 {
-		t.Errorf("%d sessions, %v", len(all), err)
+	if err != nil || len(all.Sessions) != 1 {
+		t.Errorf("%d sessions, %v", len(all.Sessions), err)
 	}
 
 	s.give(tea.KeyPressMsg{Code: tea.KeyUp, Mod: tea.ModAlt})

@@ -52,8 +52,8 @@ func TestTasks(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Error("it is still said that a task works")
 	}
 	rows, err := s.shared.Service.List(t.Context(), pawl.Filter{Parent: s.session.ID, Unfinished: true})
-	if err != nil || len(rows) > 0 {
-		t.Errorf("%d work, %v", len(rows), err)
+	if err != nil || len(rows.Sessions) > 0 {
+		t.Errorf("%d work, %v", len(rows.Sessions), err)
 	}
 
 	s.press("ctrl+b")

@@ -52,7 +52,7 @@ func (s *server) sessions(ctx context.Context, _ *sdk.CallToolRequest, in sessio
 		if err != nil {
 			return nil, out, err
 		}
-		for _, row := range rows {
+		for _, row := range rows.Sessions {
 			if s.holds(row) {
 				out.Sessions = append(out.Sessions, rowOf(row))
 			}
@@ -60,10 +60,10 @@ func (s *server) sessions(ctx context.Context, _ *sdk.CallToolRequest, in sessio
 				return nil, out, nil
 			}
 		}
-		if len(rows) < pageSessions {
+		if rows.Next == "" {
 			break
 		}
-		page.Before = rows[len(rows)-1].Updated
+		page.Cursor = rows.Next
 	}
 	return nil, out, nil
 }

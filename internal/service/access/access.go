@@ -178,19 +178,19 @@ func (s *service) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 
 // List returns the sessions that match and that the principal may read. The store filters them, so that
 // no session of another user leaves it.
-func (s *service) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+func (s *service) List(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error) {
 	switch {
 	case s.all():
 		return s.list(ctx, f)
 	case f.Owner != nil && *f.Owner != s.who.User:
-		return nil, nil
+		return pawl.SessionPage{}, nil
 	case f.Parent != "":
 		parent, err := s.read(ctx, f.Parent)
 		if errors.Is(err, pawl.ErrNotFound) {
-			return nil, nil
+			return pawl.SessionPage{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return pawl.SessionPage{}, err
 		}
 		f.Owner, f.Shared = &parent.Owner, false // readers of a session may read its subagents
 	default:

@@ -156,7 +156,7 @@ func (b *team) attempts() map[string]attempt {
 		}},
 		"List": {picks, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
 			subagents, err := s.List(ctx, pawl.Filter{Parent: id})
-			return none(subagents, err)
+			return none(subagents.Sessions, err)
 		}},
 		"Usage": {picks, func(ctx context.Context, s pawl.Service, id pawl.SessionID) error {
 			rows, err := s.Usage(ctx, pawl.UsageFilter{Session: id})
@@ -250,10 +250,10 @@ func (b *team) worked(u pawl.User) (id, subagent pawl.SessionID) {
 		`{"calls":[{"name":"task","input":{"agent":"general","prompt":"x","description":"x"}}],"usage":{"cost":40}}`,
 		`{"text":"Ok."}`, `{"agent":"general","text":"Done.","usage":{"cost":2}}`))
 	subagents, err := b.all.List(b.Context(), pawl.Filter{Parent: id})
-	if err != nil || len(subagents) != 1 {
+	if err != nil || len(subagents.Sessions) != 1 {
 		b.Fatal(subagents, err)
 	}
-	return id, subagents[0].ID
+	return id, subagents.Sessions[0].ID
 }
 
 // Each method of the service keeps another's session from one who knows its id,

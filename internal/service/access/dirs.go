@@ -65,38 +65,30 @@ func (s *service) served(ctx context.Context, row pawl.Session) (bool, error) {
 	return s.access.Roots.Contains(row.Dir), nil
 }
 
-// maxListed is the most sessions that the store returns at once.
-const maxListed = 1000
-
-// list returns the sessions that match and are in a directory of the server.
-func (s *service) list(ctx context.Context, f pawl.Filter) (found []pawl.Session, err error) {
-	if s.access.Roots == nil {
-		return s.next.List(ctx, f)
-	}
-	limit := min(f.Limit, maxListed)
-	if limit == 0 {
-		limit = 100
-	}
-	for f.Limit = maxListed; len(found) < limit; {
+// list returns the sessions that match and are in a directory of the server. It removes sessions of
+// other directories from the page, and reads the next page only if that leaves none: a page can have
+// fewer sessions than the limit and still have a next one.
+func (s *service) list(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error) {
+	for {
 		page, err := s.next.List(ctx, f)
-		if err != nil {
-			return nil, err
+		if err != nil || s.access.Roots == nil {
+			return page, err
 		}
-		for _, row := range page {
+		var found []pawl.Session
+		for _, row := range page.Sessions {
 			ok, err := s.served(ctx, row)
 			if err != nil {
-				return nil, err
+				return pawl.SessionPage{}, err
 			}
-			if ok && len(found) < limit {
+			if ok {
 				found = append(found, row)
 			}
 		}
-		if len(page) < maxListed {
-			break
+		if len(found) > 0 || page.Next == "" {
+			return pawl.SessionPage{Sessions: found, Next: page.Next}, nil
 		}
-		f.Before = page[len(page)-1].Updated
+		f.Cursor = page.Next
 	}
-	return found, nil
 }
 
 // usage returns the usage that matches, of sessions in a directory of the server.

@@ -89,10 +89,10 @@ func TestSessionsElsewhere(t *testing.T) { //nolint:paralleltest // it sets envi
 		}
 		for _, f := range []pawl.Filter{{}, {Limit: 1}} {
 			list, err := svc.List(t.Context(), f)
-			if err != nil || len(list) == 0 {
+			if err != nil || len(list.Sessions) == 0 {
 				t.Fatal(list, err)
 			}
-			for _, row := range list {
+			for _, row := range list.Sessions {
 				if row.Dir == outside || row.Dir == moved {
 					t.Errorf("the list has the session in %s", row.Dir)
 				}

@@ -108,7 +108,7 @@ func (s *service) checkParallel(ctx context.Context, l limit, row pawl.Session) 
 		return err
 	}
 	others := 0
-	for _, b := range busy {
+	for _, b := range busy.Sessions {
 		if b.ID != row.ID {
 			others++
 		}

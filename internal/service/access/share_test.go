@@ -21,7 +21,7 @@ func (b *team) ids(svc pawl.Service, f pawl.Filter) []pawl.SessionID {
 		b.Fatal(err)
 	}
 	var ids []pawl.SessionID
-	for _, s := range list {
+	for _, s := range list.Sessions {
 		ids = append(ids, s.ID)
 	}
 	slices.Sort(ids)
@@ -51,6 +51,14 @@ func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	b.same("children", b.ids(b.as(ada), pawl.Filter{Parent: adas}), []pawl.SessionID{subagent})
 	b.same("ada's children as bob asks", b.ids(b.as(bob), pawl.Filter{Parent: adas}), []pawl.SessionID(nil))
 	b.same("all", len(b.ids(b.as(""), pawl.Filter{})), 3)
+	page, err := b.as(ada).List(t.Context(), pawl.Filter{Limit: 1})
+	if err != nil || page.Next == "" {
+		t.Fatalf("cursor %q, %v", page.Next, err)
+	}
+	b.same("ada's second page", b.ids(b.as(ada), pawl.Filter{Cursor: page.Next}), []pawl.SessionID{adas})
+	if _, err := b.as(bob).List(t.Context(), pawl.Filter{Cursor: page.Next}); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("bob with ada's cursor: %v", err)
+	}
 	for user, want := range map[pawl.User]pawl.Money{ada: 42, bob: 0, "": 42} {
 		for _, f := range []pawl.UsageFilter{{}, {Session: adas}, {Dir: b.dir}, {Owner: &ada}} {
 			rows, err := b.as(user).Usage(t.Context(), f)

@@ -30,7 +30,7 @@ func (s tenanted) Get(ctx context.Context, id pawl.SessionID) (pawl.Session, err
 	return s.next.Get(s.of(ctx), id)
 }
 
-func (s tenanted) List(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
+func (s tenanted) List(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error) {
 	return s.next.List(s.of(ctx), f)
 }
 

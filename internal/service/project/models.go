@@ -116,7 +116,7 @@ func (d *Local) scripts(ctx context.Context) ([]pawl.ModelInfo, error) {
 	}
 	var list []pawl.ModelInfo
 	seen := map[string]bool{}
-	for _, s := range sessions {
+	for _, s := range sessions.Sessions {
 		path, ok := strings.CutPrefix(s.Model, scripted)
 		if !ok || seen[path] {
 			continue

@@ -145,7 +145,9 @@ func TestModelsWait(t *testing.T) {
 // noSessions is a store with nothing in it.
 type noSessions struct{ store.Store }
 
-func (noSessions) Sessions(context.Context, pawl.Filter) ([]pawl.Session, error) { return nil, nil }
+func (noSessions) Sessions(context.Context, pawl.Filter) (pawl.SessionPage, error) {
+	return pawl.SessionPage{}, nil
+}
 
 func TestOutput(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newEnv(t, func(c *project.Config) {

@@ -35,7 +35,7 @@ func (b *testEnv) total(id pawl.SessionID) (sum pawl.Usage) {
 	check(b, sum, b.get(id).Usage)
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, sum, list[slices.IndexFunc(list, func(s pawl.Session) bool { return s.ID == id })].Usage)
+	check(b, sum, list.Sessions[slices.IndexFunc(list.Sessions, func(s pawl.Session) bool { return s.ID == id })].Usage)
 	rows, err := b.Usage(b.Context(), pawl.UsageFilter{Session: id})
 	b.ok(err)
 	var used, turns pawl.Usage

@@ -199,7 +199,7 @@ func (b *testEnv) noSessions() {
 	b.Helper()
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, nil, list, cmpopts.EquateEmpty())
+	check(b, nil, list.Sessions, cmpopts.EquateEmpty())
 }
 
 // testImportValues checks that a value that Pawl does not write is an error that says

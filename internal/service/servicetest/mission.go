@@ -63,7 +63,7 @@ func testMission(b *testEnv) {
 
 	list, err := b.List(b.Context(), pawl.Filter{Missions: true})
 	b.ok(err)
-	check(b, []pawl.Session{b.get(s.ID)}, list)
+	check(b, []pawl.Session{b.get(s.ID)}, list.Sessions)
 	_, err = b.Mission(b.Context(), ordinary)
 	b.code(pawl.CodeInvalid, err)
 	_, err = b.Mission(b.Context(), "01JD0000000000000000000000")
@@ -92,7 +92,7 @@ func testMissionRefuses(b *testEnv) {
 	}
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, 0, len(list))
+	check(b, 0, len(list.Sessions))
 
 	s := b.start(pawl.MissionOrder{Goal: "go"}, `{"text":"Done."}`)
 	_, err = b.StartMission(b.Context(), pawl.NewMission{ID: s.ID, Dir: b.dir, Order: pawl.MissionOrder{Goal: "go"}, Settings: pawl.Settings{Model: model}})

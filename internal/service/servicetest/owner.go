@@ -14,7 +14,7 @@ func (b *testEnv) ids(f pawl.Filter) []pawl.SessionID {
 	list, err := b.List(b.Context(), f)
 	b.ok(err)
 	var ids []pawl.SessionID
-	for _, s := range list {
+	for _, s := range list.Sessions {
 		ids = append(ids, s.ID)
 	}
 	return ids

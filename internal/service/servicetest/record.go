@@ -34,7 +34,7 @@ func record(t testing.TB, st store.Store) {
 		if err != nil {
 			return // a test of a store that fails
 		}
-		for _, row := range rows {
+		for _, row := range rows.Sessions {
 			n++
 			todo = append(todo, row.ID)
 			name := fmt.Sprintf("%s-%d.jsonl", strings.ReplaceAll(t.Name(), "/", "-"), n)

@@ -48,7 +48,7 @@ func testCreateRefuses(b *testEnv) {
 	}
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, 0, len(list))
+	check(b, 0, len(list.Sessions))
 }
 
 func testNotFound(b *testEnv) {
@@ -112,7 +112,7 @@ func testList(b *testEnv) {
 		list, err := b.List(b.Context(), test.filter)
 		b.ok(err)
 		var got []pawl.SessionID
-		for _, s := range list {
+		for _, s := range list.Sessions {
 			got = append(got, s.ID)
 			check(b, b.get(s.ID), s)
 		}
@@ -160,7 +160,7 @@ func testDelete(b *testEnv) {
 	b.code(pawl.CodeNotFound, err)
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, []pawl.Session{b.get(kept)}, list)
+	check(b, []pawl.Session{b.get(kept)}, list.Sessions)
 }
 
 // eventually retries until holds returns true.

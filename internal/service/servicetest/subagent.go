@@ -23,7 +23,7 @@ func (b *testEnv) subagents(id pawl.SessionID) []pawl.Session {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return list
+	return list.Sessions
 }
 
 // testSubagents runs two subagents concurrently: each waits for a file that the other
@@ -46,7 +46,7 @@ func testSubagents(b *testEnv) {
 	}
 	list, err := b.List(b.Context(), pawl.Filter{})
 	b.ok(err)
-	check(b, 1, len(list)) // subagents are not listed as sessions
+	check(b, 1, len(list.Sessions)) // subagents are not listed as sessions
 }
 
 // testSubagentRights checks that a subagent has no permission that its parent lacks,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/postgres"
+	"github.com/pawl-dev/pawl/internal/store/record"
 	"github.com/pawl-dev/pawl/internal/store/storetest"
 )
 
@@ -76,7 +77,7 @@ func TestWordsAreFoundByIndex(t *testing.T) {
 		ARRAY['word' || i], ARRAY['prompt'] FROM generate_series(1, 5000) i`)
 	query(t, s, "ANALYZE sessions")
 	query(t, s, "ANALYZE session_words")
-	sql, args := postgres.List(pawl.Filter{Query: "word4242 pro", Limit: 100})
+	sql, args := postgres.List(record.List{Filter: pawl.Filter{Query: "word4242 pro", Limit: 100}})
 	plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n")
 	if !strings.Contains(plan, "session_words_pkey") {
 		t.Errorf("want the index of words to be used:\n%s", plan)
@@ -148,7 +149,7 @@ func TestOwnersAreFoundByIndex(t *testing.T) {
 		'{}', '{}', 'user' || i % 1000, ARRAY['reader' || i] FROM generate_series(1, 20000) i`)
 	query(t, s, "ANALYZE sessions")
 	for _, f := range []pawl.Filter{{Owner: new(pawl.User("user42")), Limit: 100}, {Owner: new(pawl.User("user42")), Shared: true, Limit: 100}} {
-		sql, args := postgres.List(f)
+		sql, args := postgres.List(record.List{Filter: f})
 		plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n")
 		if !strings.Contains(plan, "sessions_by_owner") || f.Shared && !strings.Contains(plan, "session_readers_pkey") {
 			t.Errorf("%+v: want the indexes of owners to be used:\n%s", f, plan)
@@ -164,7 +165,7 @@ func TestMissionsAreFoundByIndex(t *testing.T) {
 	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '',
 		'{}', '{}', '', '{}', CASE i % 500 WHEN 0 THEN 'sealed' ELSE '' END FROM generate_series(1, 20000) i`)
 	query(t, s, "ANALYZE sessions")
-	sql, args := postgres.List(pawl.Filter{Missions: true, Limit: 100})
+	sql, args := postgres.List(record.List{Filter: pawl.Filter{Missions: true, Limit: 100}})
 	if plan := strings.Join(query(t, s, "EXPLAIN "+sql, args...), "\n"); !strings.Contains(plan, "sessions_commanding") {
 		t.Errorf("want the index of missions to be used:\n%s", plan)
 	}

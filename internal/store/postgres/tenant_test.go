@@ -65,8 +65,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 					t.Error(err)
 				}
 				all, err := s.Sessions(ctx, pawl.Filter{})
-				if err != nil || len(all) != n+1 {
-					t.Errorf("%q sees %d sessions of its %d, %v", tenant, len(all), n+1, err)
+				if err != nil || len(all.Sessions) != n+1 {
+					t.Errorf("%q sees %d sessions of its %d, %v", tenant, len(all.Sessions), n+1, err)
 				}
 			}
 		})

@@ -13,11 +13,11 @@ const (
 	maxLimit     = 1000
 )
 
-// Filter normalizes a filter for a query: it bounds Limit, converts texts to the form
-// that the log keeps, and rounds Before up to whole microseconds, so that "updated
-// before" selects the same rows.
-func Filter(f pawl.Filter) pawl.Filter {
+// normalize bounds Limit, converts texts to the form that the log keeps, and rounds
+// Before up to whole microseconds, so that "updated before" selects the same rows.
+func normalize(f pawl.Filter) pawl.Filter {
 	f.Dir, f.Parent = text(f.Dir), pawl.SessionID(text(string(f.Parent)))
+	f.Agent, f.Model = text(f.Agent), text(f.Model)
 	f.Owner = user(f.Owner)
 	if f.Limit <= 0 {
 		f.Limit = defaultLimit

@@ -127,8 +127,8 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if rows, err := open(t, path).Sessions(t.Context(), pawl.Filter{}); err != nil || len(rows) != 8 {
-			t.Errorf("%d sessions, %v; want 8", len(rows), err)
+		if rows, err := open(t, path).Sessions(t.Context(), pawl.Filter{}); err != nil || len(rows.Sessions) != 8 {
+			t.Errorf("%d sessions, %v; want 8", len(rows.Sessions), err)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestSharedCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range rows {
+	for _, row := range rows.Sessions {
 		if row.Head != 2 {
 			t.Errorf("session %s ends at %d, want 2", row.ID, row.Head)
 		}

@@ -133,7 +133,7 @@ func whole(t *testing.T, path string) map[pawl.SessionID]pawl.Seq {
 		t.Fatal(err)
 	}
 	heads := map[pawl.SessionID]pawl.Seq{}
-	for _, row := range rows {
+	for _, row := range rows.Sessions {
 		for e, err := range s.Events(t.Context(), row.ID, 0) {
 			if err != nil {
 				t.Fatal(err)

@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store"
-	"github.com/pawl-dev/pawl/internal/store/record"
 )
 
-const selectSession = `SELECT id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
+const selectSession = `SELECT ` + sessionColumns + ` FROM sessions `
+
+const sessionColumns = `id, parent, owner, shared, dir, title, prompt, model, head, turns, turn_open, queued,
 	input, output, reasoning, cache_read, cache_write, cost, mission, created, updated,
-	agent, mode, last, turn_at, ended, asks FROM sessions `
+	agent, mode, last, turn_at, ended, asks`
 
 // columnsOf returns the values of createSession.
 func columnsOf(s pawl.Session) ([]any, error) {
@@ -39,15 +39,15 @@ func sharedText(users *[]pawl.User) (*string, error) {
 	return new(string(text)), err
 }
 
-// scanSession reads a row of selectSession.
-func scanSession(row interface{ Scan(...any) error }) (pawl.Session, error) {
+// scanSession reads a row of sessionColumns, and more columns behind them.
+func scanSession(row interface{ Scan(...any) error }, more ...any) (pawl.Session, error) {
 	var s pawl.Session
 	var created, updated int64
 	var shared []byte
 	u := &s.Usage
-	err := row.Scan(&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
+	err := row.Scan(append([]any{&s.ID, &s.Parent, &s.Owner, &shared, &s.Dir, &s.Title, &s.Prompt, &s.Model, &s.Head, &s.Turns, &s.TurnOpen, &s.Queued,
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Cost, &s.Mission, &created, &updated,
-		&s.Agent, &s.Mode, &s.Last, &s.TurnAt, &s.Ended, &s.Asks)
+		&s.Agent, &s.Mode, &s.Last, &s.TurnAt, &s.Ended, &s.Asks}, more...)...)
 	if err == nil && string(shared) != "[]" {
 		err = json.Unmarshal(shared, &s.Shared)
 	}
@@ -70,67 +70,4 @@ func (s *Store) Session(ctx context.Context, id pawl.SessionID) (pawl.Session, e
 		return pawl.Session{}, fmt.Errorf("read session %s: %w", id, err)
 	}
 	return row, nil
-}
-
-// Sessions implements [store.Store].
-func (s *Store) Sessions(ctx context.Context, f pawl.Filter) ([]pawl.Session, error) {
-	if err := single(ctx); err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	query, args := list(record.Filter(f))
-	rows, err := s.read.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", classify(err))
-	}
-	defer rows.Close()
-	var sessions []pawl.Session
-	for rows.Next() {
-		row, err := scanSession(rows)
-		if err != nil {
-			return nil, fmt.Errorf("list sessions: %w", classify(err))
-		}
-		sessions = append(sessions, row)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list sessions: %w", classify(err))
-	}
-	return sessions, nil
-}
-
-// list returns the query for a filter.
-func list(f pawl.Filter) (query string, args []any) {
-	var where []string
-	pick := func(condition string, values ...any) {
-		where = append(where, condition)
-		args = append(args, values...)
-	}
-	if f.Asking {
-		pick("asks > 0")
-	} else {
-		pick("parent = ?", string(f.Parent))
-	}
-	if f.Dir != "" {
-		pick("dir = ?", f.Dir)
-	}
-	switch {
-	case f.Owner == nil:
-	case f.Shared:
-		pick("(owner = ? OR EXISTS (SELECT 1 FROM json_each(shared) WHERE value = ?))", string(*f.Owner), string(*f.Owner))
-	default:
-		pick("owner = ?", string(*f.Owner))
-	}
-	if f.Unfinished {
-		pick("(turn_open OR queued > 0)")
-	}
-	if f.Missions {
-		pick("mission <> ''")
-	}
-	if !f.Before.IsZero() {
-		pick("updated < ?", f.Before.UnixMicro())
-	}
-	for _, word := range store.SearchWords(f.Query) {
-		pick("instr(' ' || title_words || ' ' || prompt_words, ?)", " "+word)
-	}
-	args = append(args, f.Limit)
-	return selectSession + "WHERE " + strings.Join(where, " AND ") + " ORDER BY updated DESC, id DESC LIMIT ?", args
 }

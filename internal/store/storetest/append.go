@@ -169,7 +169,7 @@ func appendRefuses(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "sessions", len(sessions), 1)
+	equal(t, "sessions", len(sessions.Sessions), 1)
 }
 
 // appendUnreadable checks that a store rejects bodies that it could not decode again,

@@ -30,7 +30,7 @@ func listed(t *testing.T, s store.Store, f pawl.Filter, want ...pawl.SessionID) 
 		t.Fatalf("%+v: %v", f, err)
 	}
 	var got []pawl.SessionID
-	for _, session := range sessions {
+	for _, session := range sessions.Sessions {
 		equal(t, "listed row", session, row(t, s, session.ID))
 		got = append(got, session.ID)
 	}
@@ -92,6 +92,6 @@ func listLimits(t *testing.T, s store.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, fmt.Sprint("sessions at limit ", limit), len(got), want)
+		equal(t, fmt.Sprint("sessions at limit ", limit), len(got.Sessions), want)
 	}
 }

@@ -46,8 +46,8 @@ func sharedAppends(t *testing.T, a, b store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "sessions", len(rows), 2*sessions)
-	for _, r := range rows {
+	equal(t, "sessions", len(rows.Sessions), 2*sessions)
+	for _, r := range rows.Sessions {
 		equal(t, "events of a session", len(log(t, a, r.ID, 0)), events+1)
 	}
 }

@@ -79,7 +79,7 @@ var storeTries = map[string]try{
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, got)
+			all = append(all, got.Sessions)
 		}
 		return all, nil
 	}},

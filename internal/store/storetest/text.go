@@ -47,7 +47,7 @@ func texts(t *testing.T, s store.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "found by folder", found, []pawl.Session{r})
+		equal(t, "found by folder", found.Sessions, []pawl.Session{r})
 
 		draft := pawl.Draft{Reply: 3, Text: text, Reasoning: text}
 		if err := s.SaveDraft(t.Context(), id, draft); err != nil {

@@ -345,7 +345,7 @@ func (c *staff) merged() bool {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, row := range rows {
+	for _, row := range rows.Sessions {
 		for e, err := range c.store.Events(c.t.Context(), row.ID, 0) {
 			if err != nil {
 				c.t.Fatal(err)

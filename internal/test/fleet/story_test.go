@@ -147,7 +147,7 @@ func (s *scenario) log(script string) string {
 	children, err := s.List(s.Context(), pawl.Filter{Parent: s.id})
 	s.ok(err)
 	var all strings.Builder
-	for _, row := range append([]pawl.Session{{ID: s.id}}, children...) {
+	for _, row := range append([]pawl.Session{{ID: s.id}}, children.Sessions...) {
 		head, err := s.Get(s.Context(), row.ID)
 		s.ok(err)
 		for e, err := range s.Events(s.Context(), row.ID, 0) {

@@ -158,8 +158,9 @@ func (b *Workdir) Must(t testing.TB, args ...string) Output {
 // which is faster than running pawl.
 func (b *Workdir) Sessions(t testing.TB) (list []pawl.Session) {
 	t.Helper()
-	b.read(t, func(ctx context.Context, st store.Store) (err error) {
-		list, err = st.Sessions(ctx, pawl.Filter{Dir: b.Dir})
+	b.read(t, func(ctx context.Context, st store.Store) error {
+		page, err := st.Sessions(ctx, pawl.Filter{Dir: b.Dir})
+		list = page.Sessions
 		return err
 	})
 	return list

@@ -134,7 +134,7 @@ func (s *served) command(how string, id pawl.SessionID, header as) {
 func (s *served) sessions(how string, known ...pawl.SessionID) {
 	s.a.Helper()
 	_, text, _ := s.ask("GET", "/v1/sessions", "", s.owner())
-	var list api.Sessions
+	var list pawl.SessionPage
 	if err := strictjson.Decode([]byte(text), &list); err != nil {
 		s.a.Fatalf("list: %v: %s", err, text)
 	}

@@ -69,7 +69,7 @@ func (q *Queue) loadSubagents() tea.Cmd {
 			rows, err := svc.List(ctx, pawl.Filter{Parent: id, Unfinished: true})
 			switch {
 			case err == nil:
-				return subagentsMsg{id, rows}
+				return subagentsMsg{id, rows.Sessions}
 			case ctx.Err() != nil:
 				return nil
 			case !errors.Is(err, pawl.ErrUnavailable):

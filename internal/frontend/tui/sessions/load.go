@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,8 +18,8 @@ const (
 
 // foundMsg is a page of the list.
 type foundMsg struct {
-	of     search
-	rows   []pawl.Session
+	of search
+	pawl.SessionPage
 	behind bool // it follows the current rows
 	err    error
 }
@@ -46,14 +45,10 @@ func (d *Dialog) load() tea.Cmd {
 	return d.ask(d.filter(), false)
 }
 
-// next reads the page after the last row. Sessions with the same time are read again,
-// because some of them may not be listed yet.
+// next reads the page after the last row.
 func (d *Dialog) next() tea.Cmd {
-	if len(d.rows) == 0 {
-		return nil
-	}
 	f := d.filter()
-	f.Before = d.rows[len(d.rows)-1].Updated.Add(time.Microsecond) // the precision of the stores
+	f.Cursor = d.cursor
 	return d.ask(f, true)
 }
 
@@ -61,8 +56,8 @@ func (d *Dialog) ask(f pawl.Filter, behind bool) tea.Cmd {
 	d.loading, d.stale = true, false
 	svc, ctx, of := d.shared.Service, d.shared.Context, d.search()
 	return func() tea.Msg {
-		rows, err := svc.List(ctx, f)
-		return foundMsg{of, rows, behind, err}
+		page, err := svc.List(ctx, f)
+		return foundMsg{of, page, behind, err}
 	}
 }
 
@@ -73,35 +68,24 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 		return d.load() // the query or the data has changed meanwhile
 	}
 	if m.err != nil {
-		d.fault, d.more = m.err, false
+		d.fault, d.cursor = m.err, ""
 		return nil
 	}
-	d.more = len(m.rows) == pageRows
+	d.cursor = m.Next
 	was, _ := d.session()
 	same := d.loaded == m.of
 	d.loaded = m.of
 	if m.behind {
-		return d.behind(m.rows)
+		d.rows = append(d.rows, m.Sessions...)
+		return d.loadPreview()
 	}
-	d.rows = m.rows
+	d.rows = m.Sessions
 	d.at, d.top = max(0, min(d.at, len(d.rows)-1)), 0
 	if i := slices.IndexFunc(d.rows, func(s pawl.Session) bool { return s.ID == was.ID }); i >= 0 && same {
 		d.at = i
 	} else if !same {
 		d.at = 0
 	}
-	return d.loadPreview()
-}
-
-// behind appends a page.
-func (d *Dialog) behind(rows []pawl.Session) tea.Cmd {
-	known := map[pawl.SessionID]bool{}
-	for _, s := range d.rows {
-		known[s.ID] = true
-	}
-	rows = slices.DeleteFunc(rows, func(s pawl.Session) bool { return known[s.ID] })
-	d.rows = append(d.rows, rows...)
-	d.more = d.more && len(rows) > 0
 	return d.loadPreview()
 }
 

@@ -34,7 +34,7 @@ type Dialog struct {
 	all     bool // of all directories
 	query   string
 	rows    []pawl.Session
-	more    bool // there may be more after the last row
+	cursor  string // of the page after the last row; "" on the last page
 	at, top int
 	listed  int // visible rows, as drawn last
 	tallest int // the most rows so far, so that the window keeps its size while searching
@@ -63,7 +63,7 @@ var _ ui.Dialog = (*Dialog)(nil)
 // NewDialog returns the list; shown is the open session.
 func NewDialog(s *ui.Shared, shown pawl.SessionID) *Dialog {
 	return &Dialog{
-		shared: s, shown: shown, now: time.Now, more: true, views: map[pawl.SessionID]*chat.View{},
+		shared: s, shown: shown, now: time.Now, views: map[pawl.SessionID]*chat.View{},
 		held: map[pawl.SessionID]string{},
 	}
 }
@@ -203,7 +203,7 @@ func (d *Dialog) session() (pawl.Session, bool) {
 // move moves the selection, and reads more near the end.
 func (d *Dialog) move(by int) tea.Cmd {
 	d.at = max(0, min(d.at+by, len(d.rows)-1))
-	if d.more && !d.loading && d.at >= len(d.rows)-prefetchRows {
+	if d.cursor != "" && !d.loading && d.at >= len(d.rows)-prefetchRows {
 		return tea.Batch(d.next(), d.loadPreview())
 	}
 	return d.loadPreview()

@@ -73,7 +73,7 @@ func (d *Dialog) heading() string {
 // count returns how many are listed.
 func (d *Dialog) count() string {
 	n := humanize.Plural(len(d.rows), "session")
-	if d.more && len(d.rows) > 0 {
+	if d.cursor != "" && len(d.rows) > 0 {
 		return n + " or more"
 	}
 	return n

@@ -114,7 +114,7 @@ func (d *Dialog) read() tea.Cmd {
 	svc, ctx, id := d.shared.Service, d.ctx, d.tasks.session
 	return func() tea.Msg {
 		rows, err := svc.List(ctx, pawl.Filter{Parent: id, Limit: maxRows})
-		return rowsMsg{d, rows, err}
+		return rowsMsg{d, rows.Sessions, err}
 	}
 }
 

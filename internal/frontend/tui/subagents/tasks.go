@@ -93,7 +93,7 @@ func (t *Tasks) loadSubagents() tea.Cmd {
 		if err != nil {
 			return nil // later events tell the rest
 		}
-		return rowsOf{id, rows}
+		return rowsOf{id, rows.Sessions}
 	}
 }
 
