@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/proc"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 )
@@ -41,6 +42,7 @@ func TestContract_HTTP(t *testing.T) { //nolint:paralleltest // it sets environm
 		return h
 	})
 	t.Run("what the client does not ask for", func(t *testing.T) { askOthers(t, p) })
+	t.Run("missions", func(t *testing.T) { controlMission(t, p) })
 	p.report(t)
 }
 
@@ -54,8 +56,9 @@ func serve(t *testing.T, svc pawl.Service, p *proof, change ...func(*httpapi.Con
 		t.Fatal(err)
 	}
 	c := httpapi.Config{
-		Service: func(api.Principal) pawl.Service { return svc },
-		Auth:    func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
+		Service:  func(api.Principal) pawl.Service { return svc },
+		Auth:     func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
+		Missions: mission.Operations{},
 	}
 	for _, f := range change {
 		f(&c)

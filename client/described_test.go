@@ -79,7 +79,6 @@ func askOthers(t *testing.T, p *proof) {
 		"/v1/sessions/" + string(s.ID) + "/items/stream",
 		"/v1/events",
 		"/v1/asks",
-		"/v1/info",
 		"/v1/devices",
 		"/v1/sessions?limit=0",
 		"/v1/usage?since=yesterday",

@@ -77,6 +77,9 @@ func (r Route) operation(types *typeSchemas) operation {
 	if r.OutForm != FormNone {
 		good.Content = content(types, r.OutForm, r.Out, nil)
 	}
+	for _, form := range r.Others {
+		good.Content[form] = media{Schema: schema{"type": "string"}}
+	}
 	o.Responses[strconv.Itoa(r.Status)] = good
 	for _, code := range r.faults() {
 		o.Responses[strconv.Itoa(statuses[code])] = response{Ref: "#/components/responses/" + camel(string(code))}

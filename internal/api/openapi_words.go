@@ -20,7 +20,7 @@ var tags = []tag{
 	{"turns", "Answer, cancel and resume running turns."},
 	{"events", "Read and stream the events of a session."},
 	{"history", "Compact, undo, redo and fork."},
-	{"missions", "Start missions and follow their progress."},
+	{"missions", "Start missions, follow their progress, and control them."},
 	{"devices", "Sign browsers in and out."},
 	{"server", "Models, projects, usage and the server itself."},
 }
@@ -28,13 +28,16 @@ var tags = []tag{
 // tagged maps the end of a route's path to its tag.
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
-	{"/answer", "turns"}, {"/asks", "turns"}, {"/items", "events"}, {"/items/{item}", "events"}, {"/stream", "events"}, {"/cancel", "turns"}, {"/resume", "turns"},
+	{"/answer", "turns"}, {"/asks", "turns"}, {"/items", "events"}, {"/items/{item}", "events"}, {"/items/stream", "events"}, {"/cancel", "turns"}, {"/resume", "turns"},
 	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
 	{"/shell", "turns"}, {"/compact", "history"}, {"/undo", "history"}, {"/preview", "history"}, {"/fork", "history"},
 }
 
 func (r Route) tag() string {
+	if strings.HasPrefix(r.Path, session+"/mission/") {
+		return "missions"
+	}
 	for _, t := range tagged {
 		if strings.HasSuffix(r.Path, t.end) {
 			return t.tag
@@ -57,6 +60,16 @@ var more = map[string]string{
 	"listSessions": "The response is a page. If it has `next`, there are more sessions: pass it as `cursor`, with the same parameters, to get the next page. " +
 		"A page can have fewer sessions than `limit` and still have `next`. The pages contain each session once, in the order of the time of the first page, even if sessions are updated meanwhile.\n\n" +
 		"A session in the state `asking` is also `running`; a `failed` one is also `idle`. A cursor is valid only for its parameters and its user, and gives no access to sessions.",
+	"streamMission": "The response is a stream of server-sent events. The `data` of each is a `Board` as JSON on one line: the first one at once, others when it has changed. " +
+		"To resume after a disconnect, open the stream again. Lines that begin with a colon are keep-alives.",
+	"getMissionReport": "`html` is a self-contained page whose content security policy allows no scripts and no requests. `intoto` is an in-toto statement about the latest round of the gate; " +
+		"the response is not found before the first round.",
+	"getMissionPlan": "The response is not found until the mission has a plan. `hash` identifies the plan in setMissionPlan and approveMission.",
+	"setMissionPlan": "Writes the plan to the mission's `TODO.md`, where the mission reads it at its next step, or when the plan is approved. The response is a conflict if `hash` is not that of the current plan. Only the owner of the mission can edit it.",
+	"approveMission": "The response is a conflict if `hash` is not that of the current plan, edits included. Only missions that were started with `approve_plan` wait for approval.",
+	"pauseMission":   "Workers that run finish, and their work is merged. The response is a conflict if the mission is not running.",
+	"stopMission":    "Interrupts the workers; what they have done is kept for the next attempt. Succeeds if the mission is not running. The response does not wait for the end: the board reports it.",
+	"resumeMission":  "An interrupted mission continues after its last event. A mission that is paused, stopped or blocked gets a new turn with `text` and `settings`. The response is a conflict if the mission is sealed.",
 	"importSession": "The body is `application/x-ndjson`: all events of one session, one per line, starting with the first. " +
 		"The session keeps its ID unless `id` names another; if that exists, the response is a conflict. The import is atomic. Events of older versions are accepted; unknown kinds, fields and values are not.\n\n" +
 		"Only the conversation is imported: prompts, replies, tool calls and their results. The session works where the request says, is idle, and has no settings, permissions, queued prompts, missions or snapshots.",
@@ -117,9 +130,12 @@ var faultWords = map[pawl.Code]string{
 
 // examples are bodies of the main requests, by their routes.
 var examples = map[string]any{
-	"startMission":  pawl.NewMission{Dir: "/home/ada/engine", Order: pawl.MissionOrder{Goal: "Keep the comments."}},
-	"createSession": NewSession{Dir: "/home/ada/engine", Title: "Fix the build"},
-	"renameSession": Title{Title: "Fix the build"},
+	"startMission":   pawl.NewMission{Dir: "/home/ada/engine", Order: pawl.MissionOrder{Goal: "Keep the comments."}},
+	"setMissionPlan": PlanEdit{Hash: "sha256:1a2b…", Tasks: []pawl.Task{{ID: "T1", Title: "Keep the comments", Files: []string{"config/"}}}},
+	"approveMission": PlanApproval{Hash: "sha256:1a2b…"},
+	"resumeMission":  MissionResume{Text: "The key is in place now."},
+	"createSession":  NewSession{Dir: "/home/ada/engine", Title: "Fix the build"},
+	"renameSession":  Title{Title: "Fix the build"},
 	"sendPrompt": Prompt{
 		Parts: pawl.Parts{pawl.Text{Text: "Fix the build."}}, Delivery: pawl.DeliverQueue,
 		Settings: pawl.Settings{Model: "anthropic/claude-sonnet-4-5", Mode: "guard", MaxCost: 2_000_000_000},

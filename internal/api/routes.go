@@ -18,6 +18,10 @@ const (
 	FormLines  Form = "application/x-ndjson" // one event per line
 	FormStream Form = "text/event-stream"
 	FormBytes  Form = "application/octet-stream"
+
+	FormHTML      Form = "text/html"
+	FormMarkdown  Form = "text/markdown"
+	FormStatement Form = "application/vnd.in-toto+json"
 )
 
 // Route is one operation of the HTTP interface.
@@ -33,6 +37,7 @@ type Route struct {
 	In      reflect.Type
 	MaxBody int64 // bytes
 	OutForm Form
+	Others  []Form // other forms of the response, which a parameter selects
 	Out     reflect.Type
 	Status  int // on success
 }
@@ -147,6 +152,18 @@ var Routes = []Route{
 	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Fork a session.", ScopeRun).with(created),
 	one[pawl.NewMission, pawl.Session]("startMission", "POST", "/v1/missions", "Start a mission: a session that runs a team of agents until a goal is verified.", ScopeRun).with(created),
 	one[Empty, pawl.Board]("getMission", "GET", session+"/mission", "Get the state of a mission.", ScopeRead),
+	one[Empty, Empty]("streamMission", "GET", session+"/mission/stream", "Stream the state of a mission, and again after each change.", ScopeRead).with(stream[pawl.Board]),
+	one[Empty, Empty]("getMissionReport", "GET", session+"/mission/report", "Get the report of a mission, with the evidence.", ScopeRead,
+		Param{"format", "string", "json (default), html, markdown or intoto"}).with(func(r *Route) {
+		r.OutForm, r.Status, r.Others = FormJSON, http.StatusOK, []Form{FormHTML, FormMarkdown, FormStatement}
+	}),
+	one[Empty, MissionGate]("getMissionGate", "GET", session+"/mission/gate", "Get the results of a mission's gate: checks and reviews of each round.", ScopeRead),
+	one[Empty, MissionPlan]("getMissionPlan", "GET", session+"/mission/plan", "Get the plan of a mission, with edits.", ScopeRead),
+	one[PlanEdit, MissionPlan]("setMissionPlan", "PUT", session+"/mission/plan", "Edit the plan of a mission.", ScopeRun),
+	one[PlanApproval, Accepted]("approveMission", "POST", session+"/mission/approve", "Approve the plan of a mission and start the work.", ScopeApprove).with(accepted),
+	one[Empty, Empty]("pauseMission", "POST", session+"/mission/pause", "Pause a mission when its workers have finished.", ScopeRun),
+	one[Empty, Empty]("stopMission", "POST", session+"/mission/stop", "Stop a mission now.", ScopeRun),
+	one[MissionResume, Empty]("resumeMission", "POST", session+"/mission/resume", "Resume a mission.", ScopeRun),
 	one[Empty, Usage]("getUsage", "GET", "/v1/usage", "Get token usage and cost by session, day, model and agent.", ScopeRead,
 		Param{"since", "date-time", "only usage since this day"},
 		Param{"session", "string", "only usage of this session and its subagents"},

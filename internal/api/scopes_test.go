@@ -19,6 +19,9 @@ var scopes = map[string]Scope{
 	"listPrompts": ScopeRead, "previewUndo": ScopeRead, "getMission": ScopeRead, "getUsage": ScopeRead, "getProject": ScopeRead,
 	"findFiles": ScopeRead, "listModels": ScopeRead, "getOutput": ScopeRead, "getOpenAPI": ScopeRead,
 
+	"streamMission": ScopeRead, "getMissionReport": ScopeRead, "getMissionGate": ScopeRead, "getMissionPlan": ScopeRead,
+	"setMissionPlan": ScopeRun, "pauseMission": ScopeRun, "stopMission": ScopeRun, "resumeMission": ScopeRun, "approveMission": ScopeApprove,
+
 	"createLink": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
 
 	"trustProject": ScopeAdmin,

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 // SessionEvents returns the stored events of a session up to its head.
@@ -26,14 +27,5 @@ func SessionEvents(ctx context.Context, svc pawl.Service, s pawl.Session) ([]paw
 
 // SessionLog yields the stored events of a session up to its head.
 func SessionLog(ctx context.Context, svc pawl.Service, s pawl.Session) iter.Seq2[pawl.Event, error] {
-	return func(yield func(pawl.Event, error) bool) {
-		for e, err := range svc.Events(ctx, s.ID, 0) {
-			if err == nil && e.Seq == 0 {
-				continue
-			}
-			if !yield(e, err) || err != nil || e.Seq == s.Head {
-				return
-			}
-		}
-	}
+	return mission.Log(ctx, svc, s)
 }

@@ -1,7 +1,9 @@
 package mission
 
 import (
+	"context"
 	_ "embed" // the page
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -68,6 +70,31 @@ func NewReport(b pawl.Board, e Evidence) Report {
 		})
 	}
 	return r
+}
+
+// ReportOf returns the report of a mission from the evidence in its log.
+func ReportOf(ctx context.Context, svc pawl.Service, b pawl.Board) (Report, error) {
+	e, err := ReadEvidence(Log(ctx, svc, b.Session))
+	if err != nil {
+		return Report{}, fmt.Errorf("read the evidence of %s: %w", b.Session.ID, err)
+	}
+	return NewReport(b, e), nil
+}
+
+// Format returns the report as json, html, markdown or intoto.
+func (r Report) Format(format string) ([]byte, error) {
+	switch format {
+	case "json":
+		return json.Marshal(r)
+	case "html":
+		return []byte(r.HTML()), nil
+	case "markdown":
+		return []byte(r.Markdown()), nil
+	case "intoto":
+		return r.Statement()
+	default:
+		return nil, fault.New(pawl.ErrInvalid, "unknown format %.40q of a report: use json, html, markdown or intoto", format)
+	}
 }
 
 // IsCurrent reports whether the evidence is about the report's commit.

@@ -81,8 +81,14 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// maxPlanFile limits the file of a plan, in bytes.
+const maxPlanFile = 4 << 20
+
 // readPlan returns the text of a plan and whether a person has edited it.
 func readPlan(root *os.Root, path string) (text string, edited bool) {
+	if info, err := root.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxPlanFile {
+		return "", false
+	}
 	data, err := root.ReadFile(path)
 	if err != nil {
 		return "", false
@@ -156,6 +162,31 @@ func EditedPlan(dir string, id pawl.SessionID) (*pawl.Plan, error) {
 		return nil, fault.New(err, "the edited plan is invalid: %w", err).Hint("Correct %s, or delete it to get the plan of the mission back.", PlanFile(dir, id))
 	}
 	return &plan, nil
+}
+
+// writeEdit writes a plan to a mission's file as an edit, which the mission reads like that of a person.
+func writeEdit(b pawl.Board, p pawl.Plan) error {
+	m := b.Mission
+	if err := m.Try(pawl.Planned{Plan: p, By: "user"}); err != nil {
+		return fault.New(pawl.ErrInvalid, "the plan is invalid: %w", err)
+	}
+	text := Write(m.Order.Goal, p, states(&m))
+	if read, err := Read(text); err != nil || read.Hash() != p.Hash() {
+		return fault.New(pawl.ErrInvalid, "the plan has a title, a file or a criterion that does not fit on a line of TODO.md")
+	}
+	root, err := os.OpenRoot(b.Session.Dir) // do not write through links in the project
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(pawl.ErrInvalid, "the files of mission %s are on another host", b.Session.ID)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only closes the handle
+	dir := Dir(b.Session.ID)
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	return write(root, filepath.Join(dir, "TODO.md"), text)
 }
 
 // Checklist returns the criteria as a Markdown task list. Only Pawl ticks items: when the gate has passed

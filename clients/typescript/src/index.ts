@@ -81,7 +81,7 @@ export interface Pawl {
   /** The state of a mission. */
   mission(session: string): Promise<Board>;
 
-  /** The state of a mission, and again after each step of it, until the signal or the loop ends. */
+  /** The state of a mission, and again after each change, until the signal or the loop ends. */
   followMission(session: string, options?: { signal?: AbortSignal }): AsyncGenerator<Board, void, undefined>;
 
   /**
@@ -115,7 +115,7 @@ export function connect(config: Config): Pawl {
     info: () => ok(api.GET("/v1/info")),
     startMission: (body) => ok(api.POST("/v1/missions", { body })),
     mission: (id) => getMission(pawl, id),
-    followMission: (id, options) => followMission(pawl, id, options),
+    followMission: (id, options) => followMission(way, id, options),
     events: (session, options) => followEvents(way, session, options),
     exportLog: (id) => ok(api.GET("/v1/sessions/{id}/log", { params: { path: { id } }, parseAs: "text" })),
     importLog: (lines, dir) =>

@@ -1,16 +1,14 @@
 import { ok, type Board, type Pawl } from "./index.js";
-
-/** Kinds of items after which a mission's board may be another one. */
-const steps = new Set(["user", "mission", "subagent", "turn_end"]);
+import { follow, type Message, type Way } from "./stream.js";
 
 /** Follows a mission: see Pawl.followMission. */
-export async function* followMission(pawl: Pawl, id: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<Board, void, undefined> {
-  let first = true;
-  for await (const { changed } of pawl.followItems(id, { limit: 1, ...options })) {
-    if (!first && !changed.some((item) => steps.has(item.kind))) continue;
-    first = false;
-    yield await getMission(pawl, id);
-  }
+export function followMission(way: Way, id: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<Board, void, undefined> {
+  const source = {
+    path: `/v1/sessions/${encodeURIComponent(id)}/mission/stream`,
+    resume: () => "", // each message is the whole board
+    accept: ({ data }: Message) => data as Board,
+  };
+  return follow(way, source, options.signal);
 }
 
 /** Returns the board of a mission. */

@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 // missionApproveFlags are the flags of 'pawl mission approve'.
@@ -59,38 +60,16 @@ func (f *missionApproveFlags) approve(ctx context.Context, cmd *cobra.Command, a
 	if err != nil {
 		return err
 	}
-	if err := approvable(b); err != nil {
-		return err
-	}
-	p, err := planOf(b, nil)
+	p, _, err := mission.Approval(b, func(hash string) bool {
+		_, short, _ := strings.Cut(hash, ":")
+		return strings.HasPrefix(hash, f.hash) || strings.HasPrefix(short, f.hash)
+	})
 	if err != nil {
 		return err
 	}
-	if p.Approved {
-		return fault.New(pawl.ErrInvalid, "the plan of mission %s is already approved", s.ID).Hint("Run `pawl mission resume %s` to continue the work.", s.ID)
-	}
-	if _, hash, _ := strings.Cut(p.Hash, ":"); !strings.HasPrefix(p.Hash, f.hash) && !strings.HasPrefix(hash, f.hash) {
-		return fault.New(pawl.ErrConflict, "the plan has changed: its hash is %s", shortHash(p.Hash)).Hint("Run `pawl mission plan %s` to read it.", s.ID)
-	}
-	text := "The user has approved the plan. Delegate its tasks."
-	if p.Edited {
-		text = "The user has edited the plan and approved it. Delegate its tasks."
-	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s: approving plan %s with %s\n", s.ID, shortHash(p.Hash), humanize.Plural(len(p.Tasks), "task"))
-	return f.send(ctx, cmd, a, s, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: text}}, Settings: settings, Approve: &pawl.Plan{Tasks: p.Tasks}})
-}
-
-// approvable returns an error if a mission does not wait for the approval of its plan.
-func approvable(b pawl.Board) error {
-	id, m := b.Session.ID, b.Mission
-	switch {
-	case b.State == pawl.MissionSealed || !m.Order.ApprovePlan:
-		return fault.New(pawl.ErrInvalid, "mission %s does not wait for approval: it is %s", id, b.State).Hint("Only missions that are started with --plan-only wait for approval.")
-	case b.Session.State() != pawl.StateIdle:
-		return fault.New(pawl.ErrBusy, "mission %s is still planning or working", id).Hint("Run `pawl mission status --watch %[1]s` to follow it, or `pawl mission resume %[1]s` if it was interrupted.", id)
-	case m.Criteria == nil:
-		return fault.New(pawl.ErrInvalid, "mission %s has no plan yet", id).Hint("Run `pawl mission resume %s` to continue planning.", id)
-	default:
-		return nil
+	if _, err := (mission.Operations{}).Approve(ctx, a, s.ID, api.PlanApproval{Hash: p.Hash, Settings: settings}); err != nil {
+		return err
 	}
+	return followMission(cmd, a, f.OutputFlags, s, s.Head)
 }

@@ -18,10 +18,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/transcript"
 )
 
-// stopPrompt is the prompt that 'pawl mission stop' sends if another process runs the mission. A process that follows
-// the mission handles it like Ctrl-C; otherwise the model reads it.
-const stopPrompt = "Stop the mission now: the user has ended it with 'pawl mission stop'. Call block."
-
 // followMission prints the events of a mission until its turn ends, and returns the outcome as an ExitError.
 func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.Session, after pawl.Seq) error {
 	p := &missionPrinter{Printer: out.Printer(cmd), stop: func() error { return a.Cancel(cmd.Context(), s.ID) }}
@@ -59,14 +55,14 @@ func followMission(cmd *cobra.Command, a *app.App, out turn.OutputFlags, s pawl.
 	return endError(board)
 }
 
-// missionPrinter prints events, and calls stop when it receives stopPrompt.
+// missionPrinter prints events, and calls stop when it receives mission.StopPrompt, as for Ctrl-C.
 type missionPrinter struct {
 	turn.Printer
 	stop func() error
 }
 
 func (p *missionPrinter) Event(e pawl.Event) error {
-	if b, ok := e.Body.(pawl.Prompted); ok && b.Delivery == pawl.DeliverSteer && b.Parts.Text() == stopPrompt {
+	if b, ok := e.Body.(pawl.Prompted); ok && b.Delivery == pawl.DeliverSteer && b.Parts.Text() == mission.StopPrompt {
 		if err := p.stop(); err != nil {
 			return err
 		}
@@ -112,7 +108,7 @@ func showEnd(cmd *cobra.Command, a *app.App, out turn.OutputFlags, p turn.Printe
 		_, err := io.WriteString(cmd.OutOrStdout(), "\n"+plan.text())
 		return err
 	}
-	r, err := reportOf(context.WithoutCancel(cmd.Context()), a, b)
+	r, err := mission.ReportOf(context.WithoutCancel(cmd.Context()), a, b)
 	if err != nil {
 		return err
 	}
@@ -140,13 +136,4 @@ func notifyUser(text string) {
 		return
 	}
 	_, _ = os.Stderr.WriteString(notify.New(config.NotifyModes[user.TUI.Notify], os.Environ()).Sequence(text)) // best effort
-}
-
-// reportOf creates the report of a mission from the evidence in its log.
-func reportOf(ctx context.Context, svc pawl.Service, b pawl.Board) (mission.Report, error) {
-	e, err := mission.ReadEvidence(cli.SessionLog(ctx, svc, b.Session))
-	if err != nil {
-		return mission.Report{}, fmt.Errorf("read the evidence of %s: %w", b.Session.ID, err)
-	}
-	return mission.NewReport(b, e), nil
 }

@@ -11,10 +11,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
-
-// pauseText tells the Commander why nothing starts. The prompt pauses by its Pause field, not by this text.
-const pauseText = "The user has paused the mission. No more workers start, and those that run finish. End your reply now."
 
 func missionPauseCommand() *cobra.Command {
 	var t missionTarget
@@ -42,19 +40,16 @@ interrupts the workers instead.`,
 }
 
 func pauseMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) error {
-	b, err := boardOf(ctx, a, s.ID)
+	b, err := a.Mission(ctx, s.ID)
 	if err != nil {
 		return err
 	}
-	if b.State != pawl.MissionWorking || !b.Session.TurnOpen {
+	if !mission.Running(b) {
 		_, err := fmt.Fprintf(w, "pawl: mission %s is not running: %s\n", s.ID, stateText(b.State))
 		return err
 	}
-	if b.Mission.Paused == 0 {
-		p := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: pauseText}}, Delivery: pawl.DeliverSteer, Settings: b.limits, Pause: true}
-		if _, err := a.Send(ctx, s.ID, p); err != nil {
-			return fmt.Errorf("pause mission %s: %w", s.ID, err)
-		}
+	if err := (mission.Operations{}).Pause(ctx, a, s.ID); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(w, "pawl: mission %s starts no more workers and pauses after %s. Run `pawl mission resume %s` to continue.\n",
 		s.ID, humanize.Plural(len(b.Mission.In(pawl.PhaseRunning)), "running task"), s.ID)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/fault"
@@ -58,10 +58,7 @@ func (f *missionPlanFlags) run(ctx context.Context, w io.Writer, a *app.App, s p
 	if err != nil {
 		return err
 	}
-	if len(b.Mission.Tasks) == 0 {
-		return fault.New(pawl.ErrNotFound, "mission %s has no plan yet", s.ID).Hint("Run `pawl mission status %s` to see its progress.", s.ID)
-	}
-	if f.edit {
+	if f.edit && len(b.Mission.Tasks) > 0 {
 		if b.State == pawl.MissionSealed {
 			return fault.New(pawl.ErrInvalid, "mission %s is sealed: its plan cannot change", s.ID)
 		}
@@ -86,65 +83,17 @@ func (f *missionPlanFlags) run(ctx context.Context, w io.Writer, a *app.App, s p
 
 // missionPlan is a plan as --json prints it.
 type missionPlan struct {
-	Mission  pawl.SessionID    `json:"mission"`
-	Goal     string            `json:"goal"`
-	State    pawl.MissionState `json:"state"`
-	Hash     string            `json:"hash"`     // changes with the tasks
-	Approved bool              `json:"approved"` // no task of it waits for approval
-	Edited   bool              `json:"edited"`   // the file has changes that the mission has not taken over yet
-	File     string            `json:"file"`
-	Tasks    []pawl.Task       `json:"tasks"`
-	Criteria []pawl.Criterion  `json:"criteria"`
-	Checks   []plannedCheck    `json:"checks"`
+	api.MissionPlan
 	Forecast *mission.Forecast `json:"forecast,omitempty"` // nil without earlier missions
-
-	ApprovedBy *pawl.Actor `json:"approved_by,omitempty"` // who approved it; nil if nobody has
-}
-
-// plannedCheck is a check, and its result before the work.
-type plannedCheck struct {
-	ID      string   `json:"id"`
-	Command []string `json:"command"`
-	Passes  *bool    `json:"passes,omitempty"` // on the base commit; nil if it did not run there
 }
 
 // planOf returns the plan of a mission, with the edits of the user.
 func planOf(b pawl.Board, expected *mission.Forecast) (*missionPlan, error) {
-	m := b.Mission
-	p := &missionPlan{
-		Mission: b.Session.ID, Goal: m.Order.Goal, State: b.State, Approved: len(m.Unapproved()) == 0, File: mission.PlanFile(b.Session.Dir, b.Session.ID),
-		Criteria: []pawl.Criterion{}, Checks: []plannedCheck{}, Forecast: expected,
-	}
-	plan := m.Plan()
-	edited, err := mission.EditedPlan(b.Session.Dir, b.Session.ID)
+	p, err := mission.PlanOf(b)
 	if err != nil {
 		return nil, err
 	}
-	if edited != nil && edited.Hash() != plan.Hash() {
-		plan, p.Edited = *edited, true
-		p.Approved = p.Approved && !m.Order.ApprovePlan
-	}
-	p.Tasks, p.Hash = plan.Tasks, plan.Hash()
-	if p.Hash == m.Approved {
-		p.ApprovedBy = &m.ApprovedBy
-	}
-	if m.Criteria == nil {
-		return p, nil
-	}
-	p.Criteria = append(p.Criteria, m.Criteria.Criteria...)
-	for _, c := range m.Criteria.Checks {
-		p.Checks = append(p.Checks, plannedCheck{ID: c.ID, Command: c.Args, Passes: passesOnBase(m, c.ID)})
-	}
-	return p, nil
-}
-
-func passesOnBase(m pawl.Mission, check string) *bool {
-	i := slices.IndexFunc(m.Runs, func(r pawl.CheckRan) bool { return r.Check == check && r.On == "base" })
-	if i < 0 {
-		return nil
-	}
-	ok := m.Runs[i].OK()
-	return &ok
+	return &missionPlan{p, expected}, nil
 }
 
 // waitingPlan returns the plan of a mission that waits for approval, or nil.

@@ -135,7 +135,7 @@ func (f *prFlags) prepare(ctx context.Context, cmd *cobra.Command, a *app.App, t
 			return nil, err
 		}
 	}
-	report, err := reportOf(ctx, a, b)
+	report, err := mission.ReportOf(ctx, a, b)
 	if err != nil {
 		return nil, err
 	}

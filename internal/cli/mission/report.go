@@ -1,6 +1,7 @@
 package mission
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func (f *missionReportFlags) run(ctx context.Context, w io.Writer, a *app.App, s
 	if err != nil {
 		return err
 	}
-	r, err := reportOf(ctx, a, b)
+	r, err := mission.ReportOf(ctx, a, b)
 	if err != nil {
 		return err
 	}
@@ -70,20 +71,12 @@ func (f *missionReportFlags) run(ctx context.Context, w io.Writer, a *app.App, s
 }
 
 func (f *missionReportFlags) write(w io.Writer, r mission.Report) error {
-	switch f.format {
-	case "json":
+	if f.format == "json" {
 		return cli.WriteJSON(w, r)
-	case "html":
-		_, err := io.WriteString(w, r.HTML())
-		return err
-	case "intoto":
-		text, err := r.Statement()
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s\n", text)
-		}
-		return err
-	default:
-		_, err := io.WriteString(w, r.Markdown())
-		return err
 	}
+	text, err := r.Format(f.format)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s\n", bytes.TrimSuffix(text, []byte("\n")))
+	}
+	return err
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
-	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 // missionResumeFlags are the flags of 'pawl mission resume'.
@@ -64,56 +65,19 @@ func (f *missionResumeFlags) settings(cmd *cobra.Command) (pawl.Settings, error)
 		return settings, cli.UsageError(cmd, err)
 	}
 	settings.Absent = !f.Attended(cmd)
+	if !cmd.Flags().Changed("model") {
+		settings.Model = "" // keep the mission's model and ignore PAWL_MODEL
+	}
 	return settings, nil
 }
 
 func (f *missionResumeFlags) run(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, settings pawl.Settings, args []string) error {
-	b, err := a.Mission(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	prompt := pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: resumeText(args)}}, Settings: settings}
-	if s.State() != pawl.StateIdle && b.Mission.Paused > 0 { // continue when the workers have finished
-		prompt.Delivery = pawl.DeliverQueue
-		return f.send(ctx, cmd, a, s, prompt)
-	}
-	if s.State() != pawl.StateIdle {
-		if err := a.Resume(ctx, s.ID); errors.Is(err, pawl.ErrBusy) {
-			return fault.New(pawl.ErrBusy, "mission %s is already running", s.ID).Hint("Run `pawl mission status --watch` to follow it.")
-		} else if err != nil {
-			return err
-		}
-		return followMission(cmd, a, f.OutputFlags, s, s.Head)
-	}
-	if s.MissionState() == pawl.MissionSealed {
+	if s.State() == pawl.StateIdle && s.MissionState() == pawl.MissionSealed {
 		fmt.Fprintf(cmd.ErrOrStderr(), "pawl: mission %s is already sealed. Run `pawl mission report %s` to see the evidence.\n", s.ID, s.ID)
 		return nil
 	}
-	return f.send(ctx, cmd, a, s, prompt)
-}
-
-// send sends a prompt with the mission's mode and model, unless flags set others, and follows the mission.
-func (f *missionResumeFlags) send(ctx context.Context, cmd *cobra.Command, a *app.App, s pawl.Session, p pawl.Prompt) error {
-	b, err := boardOf(ctx, a, s.ID)
-	if err != nil {
-		return err
-	}
-	if p.Mode == "" {
-		p.Mode = b.limits.Mode
-	}
-	if !cmd.Flags().Changed("model") {
-		p.Model = "" // keep the mission's model and ignore PAWL_MODEL
-	}
-	if _, err := a.Send(ctx, s.ID, p); err != nil {
+	if err := (mission.Operations{}).Resume(ctx, a, s.ID, api.MissionResume{Text: strings.Join(args[min(1, len(args)):], " "), Settings: settings}); err != nil {
 		return err
 	}
 	return followMission(cmd, a, f.OutputFlags, s, s.Head)
-}
-
-// resumeText returns the prompt: the words after the id, or a default.
-func resumeText(args []string) string {
-	if len(args) < 2 {
-		return "Continue."
-	}
-	return strings.Join(args[1:], " ")
 }

@@ -78,13 +78,6 @@ func boardOf(ctx context.Context, svc pawl.Service, id pawl.SessionID) (board, e
 		return board{}, err
 	}
 	b := board{Board: row, now: time.Now()}
-	for e, err := range cli.SessionLog(ctx, svc, row.Session) {
-		if err != nil {
-			return b, err
-		}
-		if p, ok := e.Body.(pawl.Prompted); ok {
-			b.limits = p.Settings
-		}
-	}
-	return b, nil
+	b.limits, err = mission.NewestSettings(ctx, svc, row.Session)
+	return b, err
 }

@@ -2,7 +2,6 @@ package mission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	"github.com/pawl-dev/pawl/internal/mission"
 )
 
 func missionStopCommand() *cobra.Command {
@@ -40,12 +40,8 @@ func stopMission(ctx context.Context, w io.Writer, a *app.App, s pawl.Session) e
 		_, err := fmt.Fprintf(w, "pawl: mission %s is not running: %s\n", s.ID, s.MissionState())
 		return err
 	}
-	err := a.Cancel(ctx, s.ID)
-	if errors.Is(err, pawl.ErrBusy) { // another process runs it, and reacts to stopPrompt
-		_, err = a.Send(ctx, s.ID, pawl.Prompt{Parts: pawl.Parts{pawl.Text{Text: stopPrompt}}, Delivery: pawl.DeliverSteer})
-	}
-	if err != nil {
-		return fmt.Errorf("stop mission %s: %w", s.ID, err)
+	if err := (mission.Operations{}).Stop(ctx, a, s.ID); err != nil {
+		return err
 	}
 	if err := awaitEnd(ctx, a, s); err != nil {
 		return err

@@ -39,7 +39,7 @@ Exit codes: 0 verified, 1 error, 2 wrong usage, 6 not verified, 130 canceled.`,
 				if err != nil {
 					return err
 				}
-				e, err := mission.ReadEvidence(cli.SessionLog(ctx, a, b.Session))
+				e, err := mission.ReadEvidence(mission.Log(ctx, a, b.Session))
 				if err != nil {
 					return err
 				}

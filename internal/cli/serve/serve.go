@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/service/access"
 )
 
@@ -184,7 +185,8 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 func (f *serverFlags) config(a *app.App, auth authenticator, place listenAddress) httpapi.Config {
 	return httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return auth.access.For(a.Service, p) }, Auth: auth.authenticate, Devices: auth.access,
-		Allow: auth.allow, WorkspaceDir: auth.workspaceDir(), Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Version: app.Version,
+		Missions: mission.Operations{},
+		Allow:    auth.allow, WorkspaceDir: auth.workspaceDir(), Hosts: place.hosts(f.hosts), URL: f.url, Origins: f.origins, Version: app.Version,
 		Ready:   func(ctx context.Context) error { return ready(ctx, a) },
 		Metrics: a.Telemetry.Handler(), Observe: a.Telemetry.Request,
 	}

@@ -42,7 +42,7 @@ func (s *Server) compresses(r *http.Request) bool {
 func isText(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {
-	case string(api.FormJSON), string(api.FormLines), "text/html", "text/plain":
+	case string(api.FormJSON), string(api.FormLines), string(api.FormHTML), string(api.FormMarkdown), string(api.FormStatement), "text/plain":
 		return true
 	}
 	return false

@@ -254,7 +254,7 @@ func TestFormsOfOthers(t *testing.T) { //nolint:paralleltest // it sets environm
 // TestRevokedStreams checks that every open stream of a device ends when it is signed out, and shows nothing more.
 func TestRevokedStreams(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	b := newTestServer(t, nil)
-	id := b.create()
+	id := b.planned("")
 	for _, r := range api.Routes {
 		if r.OutForm != api.FormStream {
 			continue

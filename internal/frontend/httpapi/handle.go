@@ -55,6 +55,7 @@ func (s *Server) serve(route api.Route, do handlerFunc) http.Handler {
 var startsWork = map[string]bool{
 	"createSession": true, "startMission": true, "importSession": true, "sendPrompt": true, "resumeSession": true,
 	"compactSession": true, "undoSession": true, "forkSession": true, "runCommand": true,
+	"approveMission": true, "resumeMission": true,
 }
 
 func (s *Server) handle(w *response, r *http.Request, route api.Route, do handlerFunc) (any, error) {

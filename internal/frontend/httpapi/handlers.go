@@ -272,6 +272,7 @@ func (r *request) sessionDir(in *api.NewSession) (string, error) {
 var worksInDir = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
 	"previewUndo": true, "undoSession": true, "forkSession": true, "runCommand": true,
+	"getMissionPlan": true, "setMissionPlan": true, "approveMission": true, "pauseMission": true, "resumeMission": true,
 }
 
 // checkSessionDir rejects work in a session whose directory the principal may not use.

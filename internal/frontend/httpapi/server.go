@@ -24,6 +24,7 @@ import (
 type Config struct {
 	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it: it decides what they may have done
 	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
+	Missions     api.Missions                                       // what people do with missions; nil means that they cannot
 	Devices      Devices                                            // browsers that are signed in; nil means none
 	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
 	URL          string                                             // the server's own origin as browsers know it, if a proxy is in front, e.g. https://pawl.example.com
@@ -95,7 +96,7 @@ func New(c Config) *Server {
 	c.Bodies, c.AllBodies = cmp.Or(c.Bodies, defaultBodies), cmp.Or(c.AllBodies, defaultAllBodies)
 	s := &Server{Config: c, bodyCounts: bodyCounts{perToken: c.Bodies, total: c.AllBodies}, mux: http.NewServeMux(), routes: map[string]api.Route{}, closing: make(chan struct{})}
 	for _, r := range api.Routes {
-		do, ok := handlers[r.Name]
+		do, ok := c.handler(r.Name)
 		if !ok {
 			panic("httpapi: no handler for the route " + r.Name)
 		}
@@ -119,6 +120,25 @@ func New(c Config) *Server {
 		ConnContext: withConn,
 	}
 	return s
+}
+
+// handler returns the handler of a route.
+func (c Config) handler(name string) (handlerFunc, bool) {
+	if do, ok := missionHandlers[name]; ok {
+		return orUnavailable(do, c.Missions != nil), true
+	}
+	do, ok := handlers[name]
+	return do, ok
+}
+
+// orUnavailable returns a handler, or one that says that the server does not have what it needs.
+func orUnavailable(do handlerFunc, available bool) handlerFunc {
+	if available {
+		return do
+	}
+	return func(*response, *request) (any, error) {
+		return nil, fault.New(pawl.ErrUnavailable, "this server does not support the request")
+	}
 }
 
 // protocols returns HTTP/1.1 and, with TLS, HTTP/2.

@@ -26,6 +26,9 @@ var sessionBodies = map[string]string{
 	"rewordPrompt":  `{"parts":[{"type":"text","text":"x"}]}`,
 	"answer":        `{"outcome":"denied"}`,
 	"runCommand":    `{"command":"true"}`,
+
+	"setMissionPlan": `{"hash":"x","tasks":[]}`,
+	"approveMission": `{"hash":"x"}`,
 }
 
 // sessionsNamed are how other routes can name a session: as a query or a body.
