@@ -56,6 +56,7 @@ var providers = []provider{
 	{ID: "lmstudio", Name: "LM Studio", Protocol: "chat", BaseURL: "http://127.0.0.1:1234/v1", Dialect: "lmstudio", Local: true},
 	{ID: "llamacpp", Name: "llama.cpp", Protocol: "chat", BaseURL: "http://127.0.0.1:8080/v1", Dialect: "llamacpp", Local: true},
 	{ID: "vllm", Name: "vLLM", Protocol: "chat", BaseURL: "http://127.0.0.1:8000/v1", Dialect: "vllm", Local: true},
+	{ID: "custom", Name: "OpenAI-compatible server", Protocol: "chat", EnvKeys: []string{"PAWL_CUSTOM_API_KEY"}, Local: true},
 }
 
 // build converts the source to the data of the file.

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
@@ -37,6 +38,8 @@ type App struct {
 	RawStore  backend.Store // Store without masking: also keeps tokens, tenants and hosts
 	Telemetry *telemetry.Telemetry
 
+	catalog catalogCache
+	opener  *provider.Opener // nil if another process has the API keys
 	closers []closer
 	closed  func(name string) // for tests: called for each component that Close closes; may be nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
@@ -17,21 +16,17 @@ import (
 )
 
 // newProjects returns the component that answers front ends' questions about directories.
-func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers) (*project.Local, error) {
+func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers, known *catalogCache) (*project.Local, error) {
 	p, err := ExtensionPlaces(guard)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := OpenKeys()
 	if err != nil {
 		return nil, err
 	}
 	return project.New(project.Config{
 		Safety: guard, Places: p, Store: st, Servers: projectServers{servers}, Mask: Secrets.Reader,
-		Catalog: sync.OnceValues(OpenCatalog),
+		Catalog: known.get,
 		HasKey: func(p catalog.Provider) bool {
-			_, _, err := keys.Key(AuthProvider(p))
-			return err == nil // an error counts as no key; 'pawl auth list' reports it
+			c, err := known.get()
+			return err == nil && c.HasKey(p)
 		},
 	}), nil
 }

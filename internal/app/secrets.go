@@ -43,12 +43,13 @@ func RegisterSecrets(store string) error {
 	}
 	kept, err := keys.Kept()
 	for id, key := range kept {
-		registerKey(id, key)
+		RegisterKey(id, key)
 	}
 	return err
 }
 
-func registerKey(provider string, key auth.Secret) { Secrets.Add(provider+" key", key.Reveal()) }
+// RegisterKey registers the key of a provider as a secret.
+func RegisterKey(provider string, key auth.Secret) { Secrets.Add(provider+" key", key.Reveal()) }
 
 // OpenKeys returns the API keys of the user.
 func OpenKeys() (*auth.Keys, error) {
@@ -56,5 +57,5 @@ func OpenKeys() (*auth.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json"), Found: registerKey}, nil
+	return &auth.Keys{Ring: auth.SystemKeyring(), File: filepath.Join(data, "keys.json"), Found: RegisterKey}, nil
 }

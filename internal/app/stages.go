@@ -126,9 +126,11 @@ func (b *builder) openTools(context.Context) (err error) {
 }
 
 func (b *builder) openModels(context.Context) (err error) {
-	if b.models = b.options.Models; b.models == nil {
-		b.models, err = NewModels()
+	if b.models = b.options.Models; b.models != nil {
+		return nil
 	}
+	opener, err := newModels(&b.catalog)
+	b.models, b.opener = opener, opener
 	return err
 }
 
@@ -210,7 +212,7 @@ func (b *builder) openMCPServers(context.Context) (err error) {
 }
 
 func (b *builder) openProjects(context.Context) (err error) {
-	if b.Projects, err = newProjects(b.Policy, b.Store, b.MCP); err != nil {
+	if b.Projects, err = newProjects(b.Policy, b.Store, b.MCP, &b.catalog); err != nil {
 		return err
 	}
 	b.onClose("projects", func() error {

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mission/webhook"
 	"github.com/pawl-dev/pawl/internal/model/ratelimit"
+	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
@@ -159,7 +160,7 @@ func checkModels(u config.User) (findings []config.Finding) {
 		return findings
 	}
 	look := func(key, ref string) {
-		if ref == "" || ref == "none" || strings.HasPrefix(ref, "script:") {
+		if ref == "" || ref == "none" || ref == script.DemoRef || strings.HasPrefix(ref, "script:") {
 			return
 		}
 		if _, err := c.Lookup(ref); err != nil {

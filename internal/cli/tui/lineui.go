@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
@@ -90,7 +91,7 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 		Pending: func() bool { return inputPending(in) }, Forget: func() { cli.DiscardInput(in) },
 		Columns: terminalColumns, Bell: func() { _, _ = os.Stdout.WriteString("\a") },
 		AddDir: c.AddDir, Isolate: c.Isolate, Isolated: c.Isolated,
-		Onboarding: lineui.Onboarding{Help: c.Onboarding.Help, Save: c.Onboarding.Save},
+		Onboarding: lineOnboarding(c),
 		Show: func(ctx context.Context, w io.Writer, s pawl.Session) error {
 			return session.Show(ctx, w, a.Service, s)
 		},
@@ -100,6 +101,22 @@ func runLineUI(cmd *cobra.Command, a *app.App, c tui.Config) error {
 		return &cli.ExitError{Code: 128 + int(killed.Signal.(syscall.Signal)), Err: fault.New(turn.ErrInterrupted, "interrupted: %w", killed).Hint("Run `pawl -c` to continue.")}
 	}
 	return err
+}
+
+// lineOnboarding returns the help for users without a model; none if the keys are on a server.
+func lineOnboarding(c tui.Config) lineui.Onboarding {
+	if c.Onboarding.Accounts == nil {
+		return lineui.Onboarding{}
+	}
+	return lineui.Onboarding{Help: app.ModelHelp, Save: saveChoice}
+}
+
+// saveChoice saves a model and a mode in the user's configuration.
+func saveChoice(model, mode string) error {
+	if err := config.Set("model", model, configcmd.Usable); err != nil {
+		return err
+	}
+	return config.Set("permissions.mode", mode, configcmd.Usable)
 }
 
 // terminalColumns returns the width of standard output, or cli.DefaultColumns.

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
-	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/cli/session"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
@@ -93,8 +92,9 @@ func (f *Flags) open(cmd *cobra.Command, prompt string, settings pawl.Settings, 
 	if err != nil {
 		return err
 	}
-	if settings.Model == "" && f.session == "" && !f.last {
-		settings.Model = user.Model // may be "": the user can choose a model in the UI
+	notice, err := f.setup(ctx, &settings, user, lines)
+	if err != nil {
+		return err
 	}
 	a, err := app.OpenAt(ctx, f.server)
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *Flags) open(cmd *cobra.Command, prompt string, settings pawl.Settings, 
 	if err != nil {
 		return err
 	}
-	c := tui.Config{Service: a.Service, Dir: dir, Prompt: prompt, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
+	c := tui.Config{Service: a.Service, Dir: dir, Prompt: prompt, Notice: notice, Settings: settings, History: prompts.File{Path: filepath.Join(data, "prompts.jsonl")}}
 	if err := setAppearance(&c, f.theme, user); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (f *Flags) open(cmd *cobra.Command, prompt string, settings pawl.Settings, 
 		return exportTo(ctx, a, dir, id, file)
 	}
 	if f.server == "" { // the keys and the configuration of a server are not available here
-		c.Onboarding = onboarding.Options{Help: app.ModelHelp, Save: saveChoice}
+		c.Onboarding = onboarding.Options{Accounts: accounts{changed: a.ForgetModels}, Save: saveModel}
 		c.Permissions = permissionSource(a.Policy)
 		c.AddDir = func(added []string, name string) ([]string, error) { return addDir(a.Policy, dir, added, name) }
 		c.Isolated = isolate.Inside() != ""
@@ -153,10 +153,32 @@ func noTerminal(cmd *cobra.Command, prompt string) error {
 	return &cli.ExitError{Code: cli.ExitUsage, Err: fault.New(pawl.ErrInvalid, "the terminal UI needs a terminal").Hint("Run `pawl run \"your prompt\"` to work without one.")}
 }
 
-// saveChoice saves the choices of the onboarding in the user's configuration.
-func saveChoice(model, mode string) error {
-	if err := config.Set("model", model, configcmd.Usable); err != nil {
-		return err
+// errNoModel ends Pawl if the user leaves the first screen.
+var errNoModel = fault.New(pawl.ErrInvalid, "no model chosen").Hint("Run `pawl` to choose one, or `pawl auth` to see what was found.")
+
+// setup sets the model of a new session: the one of the flags, the configured one or, in the terminal UI, the one
+// that the user connects to now. It returns a text for the user. Nothing is stored before the user confirms it.
+func (f *Flags) setup(ctx context.Context, settings *pawl.Settings, user config.User, lines bool) (string, error) {
+	if settings.Model != "" || f.session != "" || f.last {
+		return "", nil
 	}
-	return config.Set("permissions.mode", mode, configcmd.Usable)
+	configured, err := app.ConfiguredModel()
+	if err != nil {
+		return "", err
+	}
+	if settings.Model = configured; configured != "" || lines || f.server != "" {
+		return "", nil
+	}
+	c := tui.Config{Onboarding: onboarding.Options{Accounts: accounts{}, Save: saveModel}}
+	if err := setAppearance(&c, f.theme, user); err != nil {
+		return "", err
+	}
+	chosen, err := tui.Setup(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if settings.Model = chosen.Model; chosen.Model == "" {
+		return "", &cli.ExitError{Code: cli.ExitCanceled, Err: errNoModel}
+	}
+	return chosen.Note, nil
 }

@@ -23,13 +23,18 @@ import (
 )
 
 // DefaultModel returns the configured model. Without one it returns a usage error.
-func DefaultModel(context.Context) (string, error) {
+func DefaultModel(ctx context.Context) (string, error) {
 	user, err := app.LoadUser()
 	if err != nil || user.Model != "" {
 		return user.Model, err
 	}
-	return "", &cli.ExitError{Code: cli.ExitUsage, Err: fault.New(pawl.ErrInvalid, "no model configured").
-		Hint("Run `pawl auth login`, or pass --model (see `pawl models`).")}
+	missing := fault.New(pawl.ErrInvalid, "no model configured")
+	if ref := app.UsableModel(ctx); ref != "" {
+		missing = missing.Hint("Run `pawl config set model %s`, or pass `--model %s`.", ref, ref)
+	} else {
+		missing = missing.Hint("Run `pawl auth login anthropic` and `pawl config set model sonnet`, or pass `--model demo` to try Pawl without a key.")
+	}
+	return "", &cli.ExitError{Code: cli.ExitUsage, Err: missing}
 }
 
 // SettingsFlags are the flags for the settings of a prompt.

@@ -67,7 +67,7 @@ func Help(keys []FoundKey, servers []FoundServer) string {
 	writeFound(&b, lines, "more (see `pawl models --local`)")
 
 	fmt.Fprintf(&b, "\nThen try it: pawl run --model %s \"say hello\"\n", example(keys, servers))
-	b.WriteString("Make it the default: pawl config set model MODEL\nList all models: pawl models\n")
+	b.WriteString("Make it the default: pawl config set model MODEL\nList all models: pawl models. Try Pawl without one: pawl --model demo\n")
 	return b.String()
 }
 

@@ -48,17 +48,29 @@ func (r *systemKeyring) Delete(provider string) error {
 	return r.do(func() error { return keyring.Delete(service, provider) })
 }
 
-// do makes one call and translates its error.
-func (r *systemKeyring) do(call func() error) error {
+// Available returns why the keyring cannot be used, as far as that is known without a call of it.
+func (r *systemKeyring) Available() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.check()
+}
+
+// check remembers and returns why the keyring cannot be used.
+func (r *systemKeyring) check() error {
 	if r.failed == nil {
 		if err := r.available(); err != nil {
 			r.failed = fmt.Errorf("%w: %w", ErrNoKeyring, err)
 		}
 	}
-	if r.failed != nil {
-		return r.failed
+	return r.failed
+}
+
+// do makes one call and translates its error.
+func (r *systemKeyring) do(call func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.check(); err != nil {
+		return err
 	}
 	err := bounded(call)
 	switch {

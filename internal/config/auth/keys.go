@@ -105,12 +105,12 @@ func (k *Keys) fromEnv(p Provider) (Secret, string, error) {
 func missing(p Provider, ringErr error) error {
 	switch {
 	case len(p.EnvKeys) == 0:
-		return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Run `pawl auth login %s`.", p.ID)
+		return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Run `pawl auth login %s` (in the terminal UI, /login).", p.ID)
 	case errors.Is(ringErr, ErrNoKeyring):
 		return fault.New(ErrNoKey, "no API key for %s in the environment or in keys.json (%w)", p.ID, ringErr).
-			Hint("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
+			Hint("Set %s, or run `pawl auth login %s` (in the terminal UI, /login).", p.EnvKeys[0], p.ID)
 	}
-	return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Set %s, or run `pawl auth login %s`.", p.EnvKeys[0], p.ID)
+	return fault.New(ErrNoKey, "no API key for %s", p.ID).Hint("Set %s, or run `pawl auth login %s` (in the terminal UI, /login).", p.EnvKeys[0], p.ID)
 }
 
 // Saved tells where a key was stored.
@@ -133,6 +133,16 @@ func (k *Keys) Save(provider string, key Secret) (Saved, error) {
 		return Saved{}, err
 	}
 	return Saved{Origin: OriginKeyring}, nil
+}
+
+// Destination says where Save would store a key, for people.
+func (k *Keys) Destination() string {
+	if r, ok := k.Ring.(interface{ Available() error }); ok {
+		if err := r.Available(); err != nil {
+			return fmt.Sprintf("%s, readable only by you (%v)", k.File, err)
+		}
+	}
+	return "the system's keyring"
 }
 
 // SaveInFile stores the provider's key in the file, even if there is a keyring.

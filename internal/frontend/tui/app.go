@@ -68,7 +68,7 @@ func newApp(s *ui.Shared, c Config) *app {
 		shared: s, session: pawl.Session{ID: c.Session}, settings: c.Settings,
 		view: chat.NewView(chat.NewLog(), s.Styles), editor: editor.New(s, c.History), queue: dialog.NewQueue(s), tasks: subagents.New(s), mission: subagents.NewMission(s), lists: newLists(s, c),
 	}
-	a.first.text = c.Prompt
+	a.first.text, a.message = c.Prompt, c.Notice
 	a.editor.SetSession(c.Session)
 	return a
 }
@@ -133,7 +133,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, a.follow(a.session, a.view.Log.Last())
 		}
 	case onboarding.Chosen:
-		a.settings.Model, a.settings.Mode = m.Model, m.Mode
+		a.settings.Model, a.message, a.failed = m.Model, m.Note, false
+		return a, a.updateStatus()
+	case onboarding.Left: // the dialog has closed
 	case tea.FocusMsg, tea.BlurMsg:
 		a.notifier.Update(msg)
 	case ui.Notice:

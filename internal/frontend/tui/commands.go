@@ -25,12 +25,18 @@ var commands = map[string]func(a *app, arguments string) tea.Cmd{
 	"models":   (*app).chooseModel,
 	"agents":   (*app).chooseAgent,
 	"mode":     (*app).chooseMode,
-	"add-dir":  (*app).addDir,
-	"isolate":  func(a *app, _ string) tea.Cmd { return a.isolate() },
-	"theme":    (*app).chooseTheme,
-	"todos":    func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
-	"stats":    func(a *app, _ string) tea.Cmd { return a.showStats() },
-	"export":   (*app).exportTo,
+	"login": func(a *app, provider string) tea.Cmd {
+		return ui.Send(ui.Open{Dialog: onboarding.New(a.shared, a.onboarding, provider)})
+	},
+	"logout": func(a *app, provider string) tea.Cmd {
+		return onboarding.Logout(a.shared, a.onboarding.Accounts, provider)
+	},
+	"add-dir": (*app).addDir,
+	"isolate": func(a *app, _ string) tea.Cmd { return a.isolate() },
+	"theme":   (*app).chooseTheme,
+	"todos":   func(a *app, _ string) tea.Cmd { return a.toggleTodos() },
+	"stats":   func(a *app, _ string) tea.Cmd { return a.showStats() },
+	"export":  (*app).exportTo,
 	"permissions": func(a *app, _ string) tea.Cmd {
 		return permissions.Open(a.shared, a.lists.permissions, a.dir())
 	},

@@ -184,8 +184,8 @@ func TestAsks(t *testing.T) {
 	if len(a.dialogs) != 0 {
 		t.Error("what was answered is still asked")
 	}
-	a.Update(onboarding.Chosen{Model: "m", Mode: "guard"})
-	if a.settings.Model != "m" || a.settings.Mode != "guard" {
+	a.Update(onboarding.Chosen{Model: "m"})
+	if a.settings.Model != "m" {
 		t.Errorf("the choice does not hold: %+v", a.settings)
 	}
 }

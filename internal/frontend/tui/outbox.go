@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -74,9 +76,18 @@ func (a *app) sendNext() tea.Cmd {
 		}
 		if m.notes, err = o.send(m.session); err != nil {
 			m.failed = o.failed(err)
+			if m.created && unused(ctx, svc, m.session) { // nothing happened in it
+				return sentMsg{failed: o.failed(errors.Join(err, svc.Delete(ctx, m.session.ID)))}
+			}
 		}
 		return m
 	}
+}
+
+// unused reports whether nothing happened in a session since it was created.
+func unused(ctx context.Context, svc pawl.Service, created pawl.Session) bool {
+	s, err := svc.Get(ctx, created.ID)
+	return err == nil && s.Head == created.Head
 }
 
 // sent shows a new session and the notes, and sends the next item.

@@ -78,7 +78,7 @@ func (a *app) chooseModel(name string) tea.Cmd {
 		if err != nil {
 			return ui.Failed{Err: err}
 		}
-		return ui.Open{Dialog: picker.New(a.shared, "Models", modelItems(list, used.Sessions), picker.Options{ID: pickModel, Chosen: now, Empty: "No models available. Run `pawl auth login` to add an API key."})}
+		return ui.Open{Dialog: picker.New(a.shared, "Models", modelItems(list, used.Sessions), picker.Options{ID: pickModel, Chosen: now, Empty: "No models available. Type /login to add an API key."})}
 	}
 }
 

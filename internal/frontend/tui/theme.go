@@ -104,16 +104,21 @@ func (l themeState) requestBackground() tea.Cmd {
 
 // terminalColors handles what the terminal reports about its colors.
 func (a *app) terminalColors(msg tea.Msg) {
+	a.theme.learn(msg)
+	a.applyTheme()
+}
+
+// learn records what the terminal reports about its colors.
+func (l *themeState) learn(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.BackgroundColorMsg:
-		if a.theme.background = theme.Light; m.IsDark() {
-			a.theme.background = theme.Dark
+		if l.background = theme.Light; m.IsDark() {
+			l.background = theme.Dark
 		}
 	case tea.ColorProfileMsg:
-		a.theme.sixteen = m.String() == "ANSI"
-		a.theme.noColor = a.theme.noColor || m.String() == "Ascii"
+		l.sixteen = m.String() == "ANSI"
+		l.noColor = l.noColor || m.String() == "Ascii"
 	}
-	a.applyTheme()
 }
 
 // applyTheme switches to the current theme.

@@ -29,6 +29,7 @@ type Config struct {
 	Dir         string
 	Session     pawl.SessionID // "" starts a new session with the first prompt
 	Prompt      string         // sent at the start; "" means none
+	Notice      string         // shown at the start until the next key; "" means none
 	Settings    pawl.Settings  // of the next prompts, until the user changes them
 	Theme       string         // "" chooses by the terminal's background
 	Themes      []theme.Theme  // the user's own

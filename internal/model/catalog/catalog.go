@@ -36,7 +36,7 @@ type Provider struct {
 	BaseURLEnv string   `json:"base_url_env"` // environment variable with the base URL, if it depends on the account
 	EnvKeys    []string `json:"env_keys"`     // environment variables with the key; the first one that is set counts
 	Dialect    string   `json:"dialect"`      // variant of the protocol; "" means none
-	Local      bool     `json:"local"`        // a server on this machine: no key, no fixed models
+	Local      bool     `json:"local"`        // a server of the user: no fixed models, and a key only if it has EnvKeys
 	Default    string   `json:"default"`      // ref of the recommended model
 	Small      string   `json:"small"`        // ref of a small model, for titles and summaries
 }
@@ -80,6 +80,10 @@ var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max
 type Catalog struct {
 	Providers []Provider `json:"providers"` // in display order
 	Models    []Model    `json:"models"`    // grouped by provider, in display order
+
+	// HasKey reports whether the user has a key for a provider; it decides between providers of the same model.
+	// It may be nil.
+	HasKey func(Provider) bool `json:"-"`
 
 	byName map[string]int // ref, and provider/ID -> index in Models
 }

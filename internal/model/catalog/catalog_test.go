@@ -79,7 +79,7 @@ func TestData(t *testing.T) {
 		if p.Local != (served[p.ID] == 0) {
 			t.Errorf("%s: local %v, but %d models", p.ID, p.Local, served[p.ID])
 		}
-		if p.BaseURL == "" && p.BaseURLEnv == "" && p.Protocol != ProtocolBedrock && p.Protocol != ProtocolVertex {
+		if p.ID != Custom && p.BaseURL == "" && p.BaseURLEnv == "" && p.Protocol != ProtocolBedrock && p.Protocol != ProtocolVertex {
 			t.Errorf("%s has no address", p.ID)
 		}
 		if strings.HasSuffix(p.BaseURL, "/") {

@@ -25,11 +25,14 @@ type Served struct {
 	Models   []Model
 }
 
-// Locals returns the local providers.
+// Custom is the id of the provider for a server that the user names by its URL.
+const Custom = "custom"
+
+// Locals returns the local providers whose address is known.
 func (c *Catalog) Locals() []Provider {
 	var list []Provider
 	for _, p := range c.Providers {
-		if p.Local {
+		if p.Local && p.BaseURL != "" {
 			list = append(list, p)
 		}
 	}
@@ -45,7 +48,7 @@ func Local(ctx context.Context, servers ...Provider) []Served {
 	var wg sync.WaitGroup
 	for i, p := range servers {
 		wg.Go(func() {
-			if models, err := ask(ctx, p); err == nil {
+			if models, err := List(ctx, p, ""); err == nil {
 				answers[i] = &Served{Provider: p, Models: models}
 			}
 		})
@@ -66,7 +69,8 @@ var localClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func ask(ctx context.Context, p Provider) ([]Model, error) {
+// List queries a server for its models. The key may be "".
+func List(ctx context.Context, p Provider, key string) ([]Model, error) {
 	if p.Dialect == "ollama" {
 		return askOllama(ctx, p)
 	}
@@ -80,7 +84,7 @@ func ask(ctx context.Context, p Provider) ([]Model, error) {
 			} `json:"meta"`
 		} `json:"data"`
 	}
-	if err := get(ctx, p.BaseURL+"/models", &list); err != nil {
+	if err := get(ctx, p.BaseURL+"/models", key, &list); err != nil {
 		return nil, err
 	}
 	if list.Data == nil {
@@ -108,7 +112,7 @@ func askOllama(ctx context.Context, p Provider) ([]Model, error) {
 			Name string `json:"name"`
 		} `json:"models"`
 	}
-	if err := get(ctx, strings.TrimSuffix(p.BaseURL, "/v1")+"/api/tags", &list); err != nil {
+	if err := get(ctx, strings.TrimSuffix(p.BaseURL, "/v1")+"/api/tags", "", &list); err != nil {
 		return nil, err
 	}
 	if list.Models == nil {
@@ -135,10 +139,18 @@ func localModel(p Provider, id string) Model {
 	return m
 }
 
-func get(ctx context.Context, url string, v any) error {
+// StatusError is an answer of a server that is not a list of models.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string { return fmt.Sprintf("the server answered HTTP %d", e.Code) }
+
+func get(ctx context.Context, url, key string, v any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := localClient.Do(req)
 	if err != nil {
@@ -146,7 +158,7 @@ func get(ctx context.Context, url string, v any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server answered %s", resp.Status)
+		return &StatusError{resp.StatusCode}
 	}
 	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(v)
 }

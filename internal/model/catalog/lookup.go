@@ -36,7 +36,7 @@ var aliases = map[string]family{
 func Aliases() []string { return slices.Sorted(maps.Keys(aliases)) }
 
 // Lookup returns the model for a name: a ref (provider/name, or provider/id), an alias such as sonnet, or a
-// bare name or id that only one provider has. Models of local providers are returned without checking. The
+// bare name or id that only one provider has, or only one of those that the user has a key for. Models of local providers are returned without checking. The
 // error for an unknown name suggests similar ones.
 func (c *Catalog) Lookup(name string) (Model, error) {
 	if at, ok := c.byName[name]; ok {
@@ -61,6 +61,9 @@ func (c *Catalog) Lookup(name string) (Model, error) {
 			found = append(found, m)
 		}
 	}
+	if len(found) > 1 {
+		found = c.withKey(found)
+	}
 	switch len(found) {
 	case 0:
 		return Model{}, c.unknown(name)
@@ -69,6 +72,20 @@ func (c *Catalog) Lookup(name string) (Model, error) {
 	default:
 		return Model{}, fault.New(pawl.ErrInvalid, "model %q is served by several providers: use %s", name, orList(refs(found)))
 	}
+}
+
+// withKey returns the models of providers that the user has a key for, or all if the user has no such key.
+func (c *Catalog) withKey(models []Model) []Model {
+	var keyed []Model
+	for _, m := range models {
+		if at := c.provider(m.Provider); at >= 0 && c.HasKey != nil && c.HasKey(c.Providers[at]) {
+			keyed = append(keyed, m)
+		}
+	}
+	if len(keyed) == 0 {
+		return models
+	}
+	return keyed
 }
 
 // newest returns the model of a family with the highest version.

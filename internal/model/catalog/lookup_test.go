@@ -56,6 +56,31 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestLookupByKey checks that a name that several providers have is the one of the only provider with a key.
+func TestLookupByKey(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		keys []string
+		want string // "" means ambiguous
+	}{
+		{nil, ""},
+		{[]string{"anthropic"}, ""},
+		{[]string{"openai"}, "openai/gpt-5"},
+		{[]string{"azure", "anthropic"}, "azure/gpt-5"},
+		{[]string{"openai", "azure"}, ""},
+	} {
+		c := mustOpen(t, "")
+		c.HasKey = func(p Provider) bool { return slices.Contains(test.keys, p.ID) }
+		got, err := c.Lookup("gpt-5")
+		if got.Ref != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("with keys of %v: got %q, %v, want %q", test.keys, got.Ref, err, test.want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "served by several providers: use openai/gpt-5 or azure/gpt-5") {
+			t.Errorf("with keys of %v: %v", test.keys, err)
+		}
+	}
+}
+
 // TestNewest: an alias moves with the data.
 func TestNewest(t *testing.T) {
 	t.Parallel()

@@ -41,10 +41,10 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) 
 	default:
 	}
 	key := ""
-	if !p.Local {
+	if !p.Local || len(p.EnvKeys) > 0 {
 		var err error
 		if key, err = o.Key(p); err != nil {
-			return nil, err
+			return nil, &keyError{err}
 		}
 	}
 	base, own, err := o.endpoint(p)
@@ -53,6 +53,12 @@ func (o *Opener) dial(p catalog.Provider, m catalog.Model) (model.Model, error) 
 	}
 	return client(p, m, protocol.Endpoint{BaseURL: base, Header: headers(p, key, own)})
 }
+
+// keyError is the error of a provider whose key is missing.
+type keyError struct{ error }
+
+// Unwrap returns the reason.
+func (e *keyError) Unwrap() error { return e.error }
 
 // headers returns the headers of each request. The user's override Pawl's.
 func headers(p catalog.Provider, key string, own http.Header) http.Header {

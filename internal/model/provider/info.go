@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // Window returns the context window of a model; zero if it is unknown.
@@ -16,7 +17,7 @@ func (o *Opener) Window(ref string) (model.Window, error) {
 		}
 		return m.Window(), nil
 	}
-	if o.Catalog == nil {
+	if o.Catalog == nil || ref == script.DemoRef {
 		return model.Window{}, nil
 	}
 	known, err := o.Catalog()

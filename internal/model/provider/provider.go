@@ -3,6 +3,8 @@
 package provider
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -35,15 +37,16 @@ type Endpoint struct {
 // Opener opens models and caches them. It is safe for concurrent use; the zero value opens scripts only.
 type Opener struct {
 	Config
-	mu   sync.Mutex
-	open map[string]model.Model
+	mu      sync.Mutex
+	open    map[string]model.Model
+	skipped *warning // about fallback models without a key; nil if all have one
 }
 
 // scripted is the provider of scripts. Their calls are only limited if the user sets a limit.
 const scripted = "script"
 
-// Open returns the model of ref: script:FILE, or a model of the catalog (anthropic/claude-sonnet-4-5, sonnet,
-// …).
+// Open returns the model of ref: script:FILE, demo, or a model of the catalog (anthropic/claude-sonnet-4-5,
+// sonnet, …).
 func (o *Opener) Open(ref string) (model.Model, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,7 +64,17 @@ func (o *Opener) Open(ref string) (model.Model, error) {
 	return m, nil
 }
 
+// Forget makes Open create its models again, after the user has changed keys or endpoints.
+func (o *Opener) Forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.open)
+}
+
 func (o *Opener) new(ref string) (model.Model, error) {
+	if ref == script.DemoRef {
+		return script.Demo()
+	}
 	if path, ok := strings.CutPrefix(ref, "script:"); ok {
 		m, err := script.Open(path)
 		if err != nil {
@@ -74,7 +87,7 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	}
 	switch {
 	case ref == "":
-		return nil, fault.New(pawl.ErrInvalid, "no model configured").Hint("Run `pawl auth login`, or pass --model (see `pawl models`).")
+		return nil, fault.New(pawl.ErrInvalid, "no model configured").Hint("Run `pawl auth login anthropic` and `pawl config set model sonnet`, or choose another one of `pawl models`.")
 	case o.Catalog == nil:
 		return nil, fault.New(pawl.ErrInvalid, "unknown model %q", ref).Hint("Run `pawl models` to see all models.")
 	}
@@ -82,14 +95,32 @@ func (o *Opener) new(ref string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p retrying
-	for _, name := range append([]string{ref}, o.Fallback...) {
-		m, err := o.client(known, name)
-		if err != nil {
-			return nil, err
-		}
-		p.models = append(p.models, named{name, m})
+	m, err := o.client(known, ref)
+	if err != nil {
+		return nil, err
 	}
+	return o.withFallback(known, retrying{models: []named{{ref, m}}})
+}
+
+// withFallback adds the models to fall back to. Those whose provider has no key are left out, with a warning.
+func (o *Opener) withFallback(known *catalog.Catalog, p retrying) (model.Model, error) {
+	var skipped []string
+	for _, name := range o.Fallback {
+		m, err := o.client(known, name)
+		var missing *keyError
+		switch {
+		case errors.As(err, &missing):
+			skipped = append(skipped, name)
+		case err != nil:
+			return nil, fmt.Errorf("fallback model: %w", err)
+		default:
+			p.models = append(p.models, named{name, m})
+		}
+	}
+	if len(skipped) > 0 && o.skipped == nil {
+		o.skipped = &warning{text: fmt.Sprintf("no API key for the fallback %s: skipped", strings.Join(skipped, ", "))}
+	}
+	p.warning = o.skipped
 	return p, nil
 }
 

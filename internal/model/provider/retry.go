@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -28,8 +30,24 @@ const (
 // when the current one stays unavailable. It announces each wait with a ChunkRetry, which voids the chunks
 // before it.
 type retrying struct {
-	models []named
-	first  time.Duration // first backoff; 0 means firstWait
+	models  []named
+	first   time.Duration // first backoff; 0 means firstWait
+	warning *warning      // shown with the first reply; nil means none
+}
+
+// warning is a text that is shown once.
+type warning struct {
+	text  string
+	shown atomic.Bool
+}
+
+// take returns the text on the first call, then "". Requests for titles and summaries do not count: nobody
+// sees what they report.
+func (w *warning) take(agent string) string {
+	if w == nil || slices.Contains([]string{model.AgentTitle, model.AgentSummary, model.AgentCompaction}, agent) || w.shown.Swap(true) {
+		return ""
+	}
+	return w.text
 }
 
 // named is a model with its reference.
@@ -50,6 +68,9 @@ func (m named) hinted(e *model.ProviderError) error {
 // Stream implements [model.Model].
 func (p retrying) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
+		if text := p.warning.take(req.Agent); text != "" && !yield(model.Chunk{Kind: model.ChunkNotice, Text: text}, nil) {
+			return
+		}
 		attempt := 0
 		for i, m := range p.models {
 			for retries := 0; ; retries++ {

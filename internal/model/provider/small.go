@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/script"
 )
 
 // noModel is the user's setting to disable titles and summaries.
@@ -17,6 +18,7 @@ const noModel = "none"
 // A script only uses another script: whoever runs one relies on no other model being called.
 func (o *Opener) Small(ref string) (string, error) {
 	path, scripted := strings.CutPrefix(ref, "script:")
+	scripted = scripted || ref == script.DemoRef
 	if own := o.SmallRef; own != nil {
 		switch {
 		case *own == "" || *own == noModel:
@@ -24,6 +26,9 @@ func (o *Opener) Small(ref string) (string, error) {
 		case !scripted || strings.HasPrefix(*own, "script:"):
 			return *own, nil
 		}
+	}
+	if ref == script.DemoRef {
+		return ref, nil
 	}
 	if scripted && path != "" {
 		return o.smallScript(ref)
@@ -34,7 +39,7 @@ func (o *Opener) Small(ref string) (string, error) {
 // Sibling returns the small model of the same provider, whatever the user's choice for titles: an agent file
 // that requests a small model must not choose which provider reads the work. "" means none.
 func (o *Opener) Sibling(ref string) (string, error) {
-	if ref == "" || strings.HasPrefix(ref, "script:") || o.Catalog == nil {
+	if ref == "" || ref == script.DemoRef || strings.HasPrefix(ref, "script:") || o.Catalog == nil {
 		return "", nil
 	}
 	known, err := o.Catalog()

@@ -53,6 +53,11 @@ func readFile(path string, faults Faults) ([]reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseText(path, text, faults)
+}
+
+// parseText parses and validates the text of a script. Errors include path.
+func parseText(path, text string, faults Faults) ([]reply, error) {
 	var replies []reply
 	number := 0
 	for s := range strings.Lines(text) {

@@ -36,6 +36,7 @@ type Model struct {
 type block struct {
 	file    string
 	replies []reply
+	repeats bool // the last reply repeats
 }
 
 // Open reads and validates a script and the scripts that its calls name. Errors include the file and the line.
@@ -58,6 +59,11 @@ func open(path string, faults Faults) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return build(path, replies, faults)
+}
+
+// build returns the model with the replies of a script.
+func build(path string, replies []reply, faults Faults) (*Model, error) {
 	m := &Model{
 		file:     path,
 		main:     block{file: path},
@@ -79,7 +85,7 @@ func open(path string, faults Faults) (*Model, error) {
 		if err := r.refuseScript(path); err != nil {
 			return nil, err
 		}
-		m.agents[r.Agent] = block{path, append(m.agents[r.Agent].replies, r)}
+		m.agents[r.Agent] = block{file: path, replies: append(m.agents[r.Agent].replies, r)}
 	}
 	return m, m.openChildren(faults)
 }
@@ -160,7 +166,7 @@ func openChild(path string, faults Faults) (block, error) {
 			return block{}, err
 		}
 	}
-	return block{path, replies}, nil
+	return block{file: path, replies: replies}, nil
 }
 
 // refuseScript rejects nested scripts: a subagent of a subagent cannot be matched to its call, because ids
@@ -289,7 +295,7 @@ func ofTeam(req model.Request) iter.Seq[string] {
 
 // reply returns the line at the request's position.
 func (b block) reply(req model.Request) (reply, error) {
-	if slices.Contains(aside, req.Agent) { // the last line repeats: their number is hard to predict
+	if b.repeats || slices.Contains(aside, req.Agent) { // the number of titles and summaries is hard to predict
 		req.Replies = min(req.Replies, len(b.replies)-1)
 	}
 	if req.Replies < 0 || req.Replies >= len(b.replies) {

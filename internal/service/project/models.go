@@ -62,6 +62,13 @@ func (d *Local) Models(ctx context.Context) ([]pawl.ModelInfo, error) {
 	return slices.Clone(m.list), m.err
 }
 
+// ForgetModels makes the next call of Models look for them again.
+func (d *Local) ForgetModels() {
+	d.models.mu.Lock()
+	defer d.models.mu.Unlock()
+	d.models.at = time.Time{}
+}
+
 // refreshModels fills the cache.
 func (d *Local) refreshModels() {
 	list, err := d.findModels(d.ctx)

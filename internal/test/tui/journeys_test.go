@@ -12,34 +12,6 @@ import (
 
 const fix = "The total of a cart is wrong. Please fix it."
 
-// TestFirstRun checks that a new user chooses a model and a mode once.
-func TestFirstRun(t *testing.T) {
-	t.Parallel()
-	w := newShop(t, script(t, reply{Text: "I am here."})...)
-	delete(w.Config, "model")
-	x := w.Start(Normal)
-	x.Await("Welcome to Pawl")
-	x.Answer("enter", "choose a model")
-	x.Await("Choose a model")
-	x.Type("sonnet-4-5")
-	x.Await("claude-sonnet-4-5", "1/13")
-	x.Keys("Enter")
-	x.Await("Choose a permission mode")
-	x.Keys("Enter")
-	x.Await("Saved to your configuration")
-	x.Say("Who is there?")
-	x.Await("I am here.")
-	x.Keys("C-d")
-	x.ended()
-
-	y := w.Start(Normal)
-	y.Await("Ask Pawl to do something…")
-	y.Say("And now?")
-	if s := y.Await("I am here.", "Done ·"); s.Has("Welcome") {
-		t.Errorf("the choice was not kept:\n%s", s)
-	}
-}
-
 // TestTrust checks that project configuration takes effect only after the user trusts
 // it.
 func TestTrust(t *testing.T) {

@@ -44,10 +44,10 @@ var askScreens = []screen{
 	},
 	{
 		name: "first-run-no-key", prepare: func(w *Env) { w.Config, w.Env = map[string]any{"tui": w.Config["tui"]}, nil },
-		drive: func(x *Terminal) { x.Await("Welcome to Pawl") },
+		drive: func(x *Terminal) { x.Await("Welcome to Pawl", "Demo") },
 	},
 	{
 		name: "first-run", picture: true, script: []reply{sumsUp}, prepare: func(w *Env) { delete(w.Config, "model") },
-		drive: func(x *Terminal) { x.Await("Welcome to Pawl") },
+		drive: func(x *Terminal) { x.Await("Welcome to Pawl", "Demo") },
 	},
 }

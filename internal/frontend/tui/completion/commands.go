@@ -45,6 +45,8 @@ var Builtin = []Command{
 	{"board", "Show the progress of the mission", "", keys.Mission},
 	{"rename", "Rename the session", "<title>", ""},
 	{"theme", "Choose the theme", "[theme]", keys.Themes},
+	{"login", "Connect to a model provider", "[provider]", ""},
+	{"logout", "Delete a stored API key", "[provider]", ""},
 	{"trust", "Review and trust the project configuration", "", ""},
 	{"todos", "Show or hide the todo list", "", keys.Todos},
 	{"stats", "Show token usage and cost", "", ""},

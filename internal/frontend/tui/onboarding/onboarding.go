@@ -1,5 +1,5 @@
-// Package onboarding shows the dialogs before the first prompt: trusting the project,
-// and choosing a model and a mode.
+// Package onboarding shows the dialogs before the first prompt: connecting to a model and trusting
+// the project. /login and /logout use the same ones.
 package onboarding
 
 import (
@@ -9,23 +9,26 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/dialog"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/ui"
 )
 
 // Options configures the onboarding.
 type Options struct {
-	Chosen bool // a model is configured
-	// Help returns instructions for getting a model, and what was found; nil means a
-	// generic text.
-	Help func(context.Context) (string, error)
-	// Save stores the choice in the user's configuration; nil keeps it for this
-	// process only.
-	Save func(model, mode string) error
+	Chosen   bool     // a model is configured
+	Title    string   // of the list of sources; "" means "Log in"
+	Accounts Accounts // nil means the models of the service
+	// Save makes a model the user's default, unless one is configured, and reports whether it did. nil
+	// saves nothing.
+	Save func(model string) (saved bool, err error)
 }
 
-// Chosen reports the user's choice.
-type Chosen struct{ Model, Mode string }
+// Chosen reports the user's choice, with a text for the user.
+type Chosen struct{ Model, Note string }
+
+// Left reports that the user has left without a choice.
+type Left struct{}
 
 // Begin loads the project, and opens the first dialog.
 func Begin(s *ui.Shared, o Options) tea.Cmd {
@@ -36,7 +39,7 @@ func Begin(s *ui.Shared, o Options) tea.Cmd {
 		}
 		var open []tea.Cmd
 		if !o.Chosen && folder.Model == "" {
-			open = append(open, ui.Send(ui.Open{Dialog: newWelcome(s, o, find(s, o, folder))}))
+			open = append(open, ui.Send(ui.Open{Dialog: New(s, o, "")}))
 		}
 		if brings(folder) { // on top: trust comes first
 			open = append(open, ui.Send(ui.Open{Dialog: dialog.NewTrust(s, folder)}))
@@ -68,38 +71,31 @@ func AskTrust(s *ui.Shared) tea.Cmd {
 	}
 }
 
-// found is what can be chosen.
-type found struct {
-	models []pawl.ModelInfo
-	folder pawl.Project
-	help   string // how to get a model
-	err    error  // why the models are unknown
+// serverModels offers the models of a service whose keys are out of reach.
+type serverModels struct{ service pawl.Service }
+
+var _ Accounts = serverModels{}
+
+// errOfServer explains why there is no login.
+var errOfServer = fault.New(pawl.ErrUnavailable, "the API keys are on the server").Hint("Run `pawl auth login` there.")
+
+// Sources returns the models.
+func (m serverModels) Sources(ctx context.Context) ([]Source, error) {
+	models, err := m.service.Models(ctx)
+	var sources []Source
+	for _, info := range models {
+		sources = append(sources, Source{Kind: Ready, Provider: info.Provider, Name: info.Ref, Detail: info.Provider, Model: info.Ref})
+	}
+	return sources, err
 }
 
-// foundMsg is the result of another search.
-type foundMsg struct{ found found }
-
-// noHelp is used if Options.Help is nil.
-const noHelp = "Pawl needs a model: an API key of a provider, or a local model.\n\n" +
-	"  export ANTHROPIC_API_KEY=…    or OPENAI_API_KEY, GEMINI_API_KEY, …\n" +
-	"  pawl auth login anthropic     prompts for the key and stores it\n\n" +
-	"Then run `pawl --model sonnet`. Run `pawl models` to list all models."
-
-// find looks for models. It may block.
-func find(s *ui.Shared, o Options, folder pawl.Project) found {
-	f := found{folder: folder, help: noHelp}
-	f.models, f.err = s.Service.Models(s.Context)
-	if errors.Is(f.err, pawl.ErrUnavailable) {
-		f.err = nil
-	}
-	if len(f.models) > 0 || o.Help == nil {
-		return f
-	}
-	help, err := o.Help(s.Context)
-	if err != nil {
-		f.err = errors.Join(f.err, err)
-		return f
-	}
-	f.help = help
-	return f
+// Connect returns the model that was chosen.
+func (serverModels) Connect(_ context.Context, l Login) (Connected, error) {
+	return Connected{Models: []string{l.Model}}, nil
 }
+
+// Stored returns an error.
+func (serverModels) Stored(context.Context) ([]Source, error) { return nil, errOfServer }
+
+// Logout returns an error.
+func (serverModels) Logout(context.Context, string) (string, error) { return "", errOfServer }

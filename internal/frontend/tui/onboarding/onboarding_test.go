@@ -30,10 +30,6 @@ type service struct {
 
 func (d *service) Look(context.Context, string) (pawl.Project, error) { return d.folder, d.err }
 func (d *service) Models(context.Context) ([]pawl.ModelInfo, error)   { return d.models, d.err }
-func help(text string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return text, nil }
-}
-func noHelpAtAll(context.Context) (string, error) { return "", errors.New("the keyring is locked") }
 func models() []pawl.ModelInfo {
 	return []pawl.ModelInfo{
 		{Ref: "anthropic/sonnet", Provider: "anthropic", Context: 200000, Reasoning: true, Images: true},
@@ -96,14 +92,14 @@ func TestBegin(t *testing.T) {
 	}{
 		{"nothing", service{folder: pawl.Project{Model: "m"}}, "", nil},
 		{"a model by flag", service{}, "m", nil},
-		{"no model", service{models: models()}, "", []string{"*onboarding.welcome"}},
+		{"no model", service{models: models()}, "", []string{"*onboarding.setup"}},
 		{"a folder that brings something", service{folder: pawl.Project{Model: "m", Trust: unknown}}, "", []string{"*dialog.Trust"}},
 		{"one that is trusted", service{folder: pawl.Project{Model: "m", Trust: trusted}}, "", nil},
 		{"one that has changed", service{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "changed", Parts: []string{"a"}}}}, "", []string{"*dialog.Trust"}},
 		{"one that brings nothing", service{folder: pawl.Project{Model: "m", Trust: pawl.TrustInfo{State: "unknown"}}}, "", nil},
-		{"both: trust is on top", service{folder: pawl.Project{Trust: unknown}}, "", []string{"*onboarding.welcome", "*dialog.Trust"}},
+		{"both: trust is on top", service{folder: pawl.Project{Trust: unknown}}, "", []string{"*onboarding.setup", "*dialog.Trust"}},
 		{"no desk", service{err: pawl.ErrUnavailable}, "m", nil},
-		{"no desk, no model", service{err: pawl.ErrUnavailable}, "", []string{"*onboarding.welcome"}},
+		{"no desk, no model", service{err: pawl.ErrUnavailable}, "", []string{"*onboarding.setup"}},
 		{"a failure", service{err: pawl.ErrInvalid}, "m", []string{"failed"}},
 	} {
 		var got []string
@@ -151,6 +147,8 @@ func key(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyEscape}
 	case "down":
 		return tea.KeyPressMsg{Code: tea.KeyDown}
+	case "ctrl+s":
+		return tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl}
 	}
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
@@ -163,7 +161,7 @@ func walk(t *testing.T, d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 	var take func(msg tea.Msg)
 	take = func(msg tea.Msg) {
 		switch msg.(type) {
-		case Chosen, ui.Notice, ui.Failed:
+		case Chosen, Left, ui.Notice, ui.Failed:
 			out = append(out, msg)
 			return
 		}
@@ -183,88 +181,175 @@ func walk(t *testing.T, d ui.Dialog, names ...string) (ui.Dialog, []tea.Msg) {
 	return d, out
 }
 
-func TestWelcome(t *testing.T) {
+// fakeAccounts has one source of each kind. Its server requires a key, and only "good" works.
+type fakeAccounts struct {
+	logins []Login
+	keep   bool
+	models []string
+}
+
+var errRejected = errors.New("rejected")
+
+func (*fakeAccounts) Sources(context.Context) ([]Source, error) {
+	return []Source{
+		{Kind: More, Provider: "groq", Name: "Groq", Model: "groq/x"},
+		{Kind: Demo, Name: "Demo", Detail: "scripted", Model: "demo"},
+		{Kind: Server, Provider: "custom", Name: "OpenAI-compatible server", Location: "the keyring"},
+		{Kind: Key, Provider: "openai", Name: "OpenAI\x1b[2J", Model: "openai/gpt", Location: "the keyring"},
+		{Kind: Ready, Provider: "anthropic", Name: "Anthropic", Detail: "key found: ANTHROPIC_API_KEY", Model: "anthropic/sonnet"},
+	}, nil
+}
+
+func (a *fakeAccounts) Connect(_ context.Context, l Login) (Connected, error) {
+	a.logins = append(a.logins, l)
+	switch {
+	case l.Kind == Server && l.APIKey == "":
+		return Connected{}, ErrNeedsKey
+	case (l.Kind == Key || l.Kind == Server) && l.APIKey != "good" && !l.Untested:
+		return Connected{}, errRejected
+	}
+	models := a.models
+	if models == nil {
+		models = []string{l.Model}
+	}
+	return Connected{Models: models, Note: "Saved the key", Keep: a.keep}, nil
+}
+
+func (*fakeAccounts) Stored(context.Context) ([]Source, error) {
+	return []Source{{Provider: "openai", Name: "OpenAI", Detail: "keyring"}}, nil
+}
+
+func (*fakeAccounts) Logout(_ context.Context, provider string) (string, error) {
+	return "Deleted " + provider, nil
+}
+
+// opened returns the dialog with its sources.
+func opened(t *testing.T, o Options) ui.Dialog {
+	t.Helper()
+	d := New(shared(t, &service{models: models()}), o, "")
+	accounts := o.Accounts
+	if accounts == nil {
+		accounts = serverModels{&service{models: models()}}
+	}
+	sources, err := accounts.Sources(t.Context())
+	d.Update(sourcesMsg{sources, err})
+	return d
+}
+
+func TestSetupScreens(t *testing.T) {
 	t.Parallel()
-	boxed := pawl.Project{Sandbox: "bubblewrap", Mode: "ask", Modes: []string{"plan", "ask", "guard"}}
-	for _, c := range []struct {
-		name    string
-		service service
-		help    func(context.Context) (string, error)
-		keys    []string
-	}{
-		{"models", service{folder: boxed, models: models()}, nil, nil},
-		{"list", service{folder: boxed, models: models()}, nil, []string{"enter"}},
-		{"modes_boxed", service{folder: boxed, models: models()}, nil, []string{"enter", "enter"}},
-		{"modes_no_box", service{folder: pawl.Project{Sandbox: "none"}, models: models()}, nil, []string{"enter", "enter"}},
-		{"no_models", service{folder: boxed}, help("Pawl needs a model.\x1b[2J\n\nFound: ANTHROPIC_API_KEY"), []string{"enter"}},
-		{"long_help", service{folder: boxed}, help("Pawl needs a model.\n" + strings.Repeat("\nanother way to one", 30) + " at last"), []string{"down"}},
-		{"no_help", service{folder: boxed}, noHelpAtAll, nil},
-		{"no_desk", service{err: pawl.ErrUnavailable}, nil, nil},
+	for name, names := range map[string][]string{
+		"sources": nil,
+		"key":     {"down", "enter", "b", "a", "d"},
+		"failed":  {"down", "enter", "b", "a", "d", "enter"},
+		"server":  {"down", "down", "enter", "h", "t", "t", "p"},
+		"models":  {"enter"},
 	} {
-		for _, size := range [][2]int{{80, 24}, {120, 40}} {
-			s := shared(t, &c.service)
-			o := Options{Help: c.help}
-			d, _ := walk(t, newWelcome(s, o, find(s, o, c.service.folder)), c.keys...)
-			golden(t, fmt.Sprintf("%s_%d", c.name, size[0]), d.View(size[0], size[1]))
+		for _, size := range [][2]int{{40, 24}, {80, 24}} {
+			d, _ := walk(t, opened(t, Options{Accounts: &fakeAccounts{models: []string{"a/b", "a/c"}}}), names...)
+			view := d.View(size[0], size[1])
+			if strings.Contains(ansi.Strip(view), "bad") {
+				t.Errorf("%s shows the key", name)
+			}
+			golden(t, fmt.Sprintf("%s_%d", name, size[0]), view)
 		}
 	}
 }
 
-// TestChoice: a model and a mode are chosen, kept, and told to the others.
-func TestChoice(t *testing.T) {
+// TestSetup says what is stored and reported for each way through the dialog.
+func TestSetup(t *testing.T) {
 	t.Parallel()
-	var kept []string
-	save := func(model, mode string) error {
-		kept = append(kept, model+" "+mode)
-		return nil
-	}
-	d := &service{folder: pawl.Project{Sandbox: "landlock"}, models: models()}
-	s := shared(t, d)
-	o := Options{Save: save}
-	end, out := walk(t, newWelcome(s, o, find(s, o, d.folder)), "enter", "q", "w", "e", "n", "enter", "down", "enter")
-	if end != nil {
-		t.Error("it stays open")
-	}
-	if diff := cmp.Diff([]string{"ollama/qwen3:8b ask"}, kept); diff != "" {
-		t.Errorf("kept (-want +got)\n%s", diff)
-	}
-	if len(out) != 2 || out[0] != (Chosen{"ollama/qwen3:8b", "ask"}) {
-		t.Errorf("told %v", out)
-	}
-
-	o.Save = func(string, string) error { return errors.New("the disk is full") }
-	_, out = walk(t, newWelcome(s, o, find(s, o, d.folder)), "enter", "enter", "enter")
-	failed, ok := out[1].(ui.Failed)
-	if out[0] != (Chosen{"anthropic/sonnet", "guard"}) || !ok || !strings.Contains(failed.Err.Error(), "the disk is full") {
-		t.Errorf("a choice that cannot be kept: %v", out)
-	}
-	if end, out := walk(t, newWelcome(s, Options{}, find(s, o, d.folder)), "enter", "esc", "esc"); end != nil || len(out) > 0 {
-		t.Errorf("later: %v %v", end, out)
+	key := func(s string) []string { return strings.Split(s, "") }
+	for _, c := range []struct {
+		name   string
+		keys   []string
+		keep   bool
+		want   tea.Msg
+		logins []Login
+	}{
+		{"ready", []string{"enter"}, true, Chosen{"anthropic/sonnet", "Model: anthropic/sonnet (your default now). Saved the key"}, []Login{{}}},
+		{"not kept", []string{"enter"}, false, Chosen{"anthropic/sonnet", "Model: anthropic/sonnet. Saved the key"}, []Login{{}}},
+		{"key", append([]string{"down", "enter"}, append(key("good"), "enter")...), true, Chosen{"openai/gpt", "Model: openai/gpt (your default now). Saved the key"}, []Login{{APIKey: "good"}}},
+		{"wrong key, then another", append(append([]string{"down", "enter"}, append(key("bad"), "enter")...), append(key("good"), "enter")...), true,
+			Chosen{"openai/gpt", "Model: openai/gpt (your default now). Saved the key"}, []Login{{APIKey: "bad"}, {APIKey: "good"}}},
+		{"wrong key, stored", append(append([]string{"down", "enter"}, key("bad")...), "enter", "ctrl+s"), true,
+			Chosen{"openai/gpt", "Model: openai/gpt (your default now). Saved the key"}, []Login{{APIKey: "bad"}, {APIKey: "bad", Untested: true}}},
+		{"not stored before a test", append(append([]string{"down", "enter"}, key("bad")...), "ctrl+s"), true, nil, nil},
+		{"no key", []string{"down", "enter", "enter"}, true, nil, nil},
+		{"server", append(append(append([]string{"down", "down", "enter"}, key("http://x")...), "enter"), append(key("good"), "enter")...), true,
+			Chosen{"", "Model:  (your default now). Saved the key"}, []Login{{URL: "http://x"}, {URL: "http://x", APIKey: "good"}}},
+		{"back and away", []string{"down", "enter", "x", "esc", "esc"}, true, Left{}, nil},
+	} {
+		a := &fakeAccounts{keep: c.keep}
+		_, out := walk(t, opened(t, Options{Accounts: a, Save: func(string) (bool, error) { return true, nil }}), c.keys...)
+		var got tea.Msg
+		if len(out) > 0 {
+			got = out[0]
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+		for i := range a.logins {
+			a.logins[i].Source = Source{}
+		}
+		if diff := cmp.Diff(c.logins, a.logins); diff != "" {
+			t.Errorf("%s: logins (-want +got)\n%s", c.name, diff)
+		}
 	}
 }
 
-// TestTypedAhead: what was typed before the welcome was there chooses nothing.
+// TestSaveFails checks that a choice that cannot be saved still applies.
+func TestSaveFails(t *testing.T) {
+	t.Parallel()
+	o := Options{Accounts: &fakeAccounts{keep: true}, Save: func(string) (bool, error) { return false, errors.New("the disk is full") }}
+	_, out := walk(t, opened(t, o), "enter")
+	if len(out) != 2 || out[0].(Chosen).Model != "anthropic/sonnet" || !strings.Contains(out[1].(ui.Failed).Err.Error(), "the disk is full") {
+		t.Errorf("got %v", out)
+	}
+}
+
+// TestServerModels checks that the models of a server can be chosen without its keys.
+func TestServerModels(t *testing.T) {
+	t.Parallel()
+	_, out := walk(t, opened(t, Options{}), "q", "w", "e", "n", "enter")
+	if len(out) != 1 || out[0] != (Chosen{"ollama/qwen3:8b", "Model: ollama/qwen3:8b"}) {
+		t.Errorf("got %v", out)
+	}
+	s := shared(t, &service{})
+	if m, ok := Logout(s, nil, "openai")().(ui.Failed); !ok || !errors.Is(m.Err, pawl.ErrUnavailable) {
+		t.Errorf("logout: %v", m)
+	}
+}
+
+// TestTypedAhead checks that keys that were typed before the dialog was shown choose nothing.
 func TestTypedAhead(t *testing.T) {
 	t.Parallel()
-	d := &service{models: models()}
-	s := shared(t, d)
-	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))
-	w.Shown()
-	end, out := walk(t, w, "enter", "enter", "enter", "esc")
-	if end == nil || w.list != nil || len(out) > 0 {
+	a := &fakeAccounts{}
+	d := opened(t, Options{Accounts: a})
+	d.(*setup).Shown()
+	if end, out := walk(t, d, "enter", "esc"); end == nil || len(out) > 0 || len(a.logins) > 0 {
 		t.Errorf("keys that were typed ahead have chosen %v", out)
 	}
 }
 
-// TestLookAgain: a key that was set meanwhile is found.
-func TestLookAgain(t *testing.T) {
+func TestLogout(t *testing.T) {
 	t.Parallel()
-	d := &service{}
-	s := shared(t, d)
-	w := newWelcome(s, Options{}, find(s, Options{}, d.folder))
-	d.models = models()
-	end, _ := walk(t, w, "r")
-	if view := end.View(80, 24); !strings.Contains(view, "anthropic: 2") {
-		t.Errorf("not found:\n%s", view)
+	s := shared(t, &service{})
+	open := Logout(s, &fakeAccounts{}, "")().(ui.Open)
+	if _, out := walk(t, open.Dialog, "enter"); len(out) != 1 || out[0] != (ui.Notice{Text: "Deleted openai"}) {
+		t.Errorf("got %v", out)
+	}
+	if m := Logout(s, &fakeAccounts{}, "groq")(); m != (ui.Notice{Text: "Deleted groq"}) {
+		t.Errorf("got %v", m)
+	}
+}
+
+// TestSecret checks that a key is not printed by accident.
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(verb, Login{APIKey: "hush"}); strings.Contains(text, "hush") {
+			t.Error(text)
+		}
 	}
 }

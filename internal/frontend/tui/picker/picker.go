@@ -39,6 +39,8 @@ type Options struct {
 	Empty  string // shown if there are no items
 	Keys   []Key  // each sends Pressed, and the picker stays open
 	Follow bool   // every move sends Moved
+	// Active reports whether keys are accepted; the hints are muted if not. nil means always.
+	Active func() bool
 }
 
 // Chosen reports the chosen item. The picker is closed.

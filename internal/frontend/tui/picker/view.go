@@ -124,10 +124,14 @@ func (p *Picker) head(width int) string {
 // foot returns the key hints.
 func (p *Picker) foot(width int) string {
 	s := p.shared.Styles
+	style := s.Accent
+	if p.opts.Active != nil && !p.opts.Active() {
+		style = s.Muted
+	}
 	var hints []string
 	hint := func(key, help string) {
 		if key != "" {
-			hints = append(hints, s.Accent.Render(key)+" "+s.Muted.Render(help))
+			hints = append(hints, style.Render(key)+" "+s.Muted.Render(help))
 		}
 	}
 	hint(p.shared.Keys.Key(keys.Choose), "choose")
