@@ -27,6 +27,12 @@ type Projects interface {
 	// they stand for. notes are messages for the user.
 	Expand(ctx context.Context, dir string, p Prompt) (expanded Prompt, notes []string, err error)
 
+	// Diff returns what a session changed in files, including what its commands and
+	// subagents changed: in one turn, or from its first change to now without what was
+	// undone. Files that permission rules keep from being read have no patch. ErrNotFound
+	// if the turn does not exist, or the directory is in no repository.
+	Diff(ctx context.Context, id SessionID, o DiffOptions) (Diff, error)
+
 	// Output opens a stored output; see [Result.Full].
 	Output(ctx context.Context, id SessionID, blob string) (io.ReadCloser, error)
 }

@@ -49,6 +49,19 @@ func (c *Client) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.Pr
 	return pawl.Prompt{Parts: out.Prompt.Parts, Delivery: out.Prompt.Delivery, Settings: out.Prompt.Settings}, out.Notes, err
 }
 
+// Diff returns what a session changed in files.
+func (c *Client) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions) (d pawl.Diff, err error) {
+	q := url.Values{}
+	if o.Turn != 0 {
+		q.Set("turn", strconv.Itoa(o.Turn))
+	}
+	if o.WorkingTree {
+		q.Set("working_tree", "true")
+	}
+	setText(q, "path", o.Path)
+	return d, c.ask(ctx, id, http.MethodGet, path(id, "/diff"), q, nil, &d)
+}
+
 // Output opens an output that is stored next to the log.
 func (c *Client) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	r, err := c.request(ctx, http.MethodGet, path(id, "/outputs/"+url.PathEscape(blob)), nil, api.FormNone, nil)

@@ -48,7 +48,7 @@ func (n *API) open(ctx context.Context) error {
 	n.App, err = app.Open(ctx, app.Options{
 		Link: n.connections.Link, Models: models, Projects: projects,
 		Run: func(a *app.App, _ *agent.Stepper, front *service.Config) (service.Runner, error) {
-			projects.Projects = a.Projects
+			projects.Projects, projects.store = a.Projects, a.Store
 			return n.runner, n.configure(ctx, a, models, front)
 		},
 	})

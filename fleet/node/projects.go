@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/store"
 )
 
 // The queries about a directory that its host answers.
@@ -20,11 +21,17 @@ const (
 	queryFiles  = "files"
 	queryExpand = "expand"
 	queryPlan   = "plan"
+	queryDiff   = "diff"
 )
 
 type planQuery struct {
 	Session pawl.SessionID `json:"session"`
 	Undo    pawl.Undo      `json:"undo"`
+}
+
+type diffQuery struct {
+	Session pawl.SessionID   `json:"session"`
+	Options pawl.DiffOptions `json:"options"`
 }
 
 type filesQuery struct {
@@ -48,6 +55,7 @@ type remoteProjects struct {
 	pawl.Projects // answers what is not about a directory; set before the service is used
 	runner        *runner.Runner
 	models        modelLister // nil means the models of this process
+	store         store.Store // of the sessions
 }
 
 func (p *remoteProjects) Look(ctx context.Context, dir string) (f pawl.Project, err error) {
@@ -76,6 +84,19 @@ func (p *remoteProjects) Expand(ctx context.Context, dir string, prompt pawl.Pro
 	return out.Prompt, out.Notes, err
 }
 
+func (p *remoteProjects) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions) (d pawl.Diff, err error) {
+	return d, p.querySession(ctx, id, queryDiff, diffQuery{id, o}, &d)
+}
+
+// querySession queries the host that holds the directory of a session.
+func (p *remoteProjects) querySession(ctx context.Context, id pawl.SessionID, name string, ask, answer any) error {
+	row, err := p.store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	return p.runner.QueryFolder(ctx, row.Dir, name, ask, answer)
+}
+
 func (p *remoteProjects) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	if p.Projects == nil {
 		return nil, errors.New("the node is still starting")
@@ -98,6 +119,9 @@ func queryHandlers(a *app.App, s *agent.Stepper) map[string]func(context.Context
 		queryExpand: handler(func(ctx context.Context, dir string, p pawl.Prompt) (expanded, error) {
 			out, notes, err := a.Projects.Expand(ctx, dir, p)
 			return expanded{out, notes}, err
+		}),
+		queryDiff: handler(func(ctx context.Context, _ string, q diffQuery) (pawl.Diff, error) {
+			return a.Projects.Diff(ctx, q.Session, q.Options)
 		}),
 		queryPlan: handler(func(ctx context.Context, _ string, q planQuery) (pawl.UndoPlan, error) {
 			return s.PlanUndo(ctx, q.Session, q.Undo)

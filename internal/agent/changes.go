@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/workspace/snapshot"
 )
 
@@ -19,6 +21,69 @@ type changes struct {
 	dir   string                     // the workspace
 	spans map[string][]snapshot.Span // by directory
 	blind []pawl.CallID              // calls whose changes are unknown
+
+	open bool // calls that still run count, too: their spans have no end
+	turn bool // subagents that were started before the message do not count
+}
+
+// Changes is what a session changed in files.
+type Changes struct {
+	Dir      string                     // the workspace
+	Spans    map[string][]snapshot.Span // by directory; the end of a call that still runs is ""
+	Unknown  []pawl.CallID              // calls without snapshots
+	Settings pawl.Settings              // of the newest prompt
+}
+
+// Changes returns what a turn of a session and its subagents changed, or the whole session if
+// turn is 0, without what was undone.
+func (s *Stepper) Changes(ctx context.Context, id pawl.SessionID, turn int) (Changes, error) {
+	c, err := s.changesOf(ctx, id, turn)
+	var internal *internalError
+	if errors.As(err, &internal) {
+		err = internal.err
+	}
+	return c, err
+}
+
+func (s *Stepper) changesOf(ctx context.Context, id pawl.SessionID, turn int) (Changes, error) {
+	events, err := s.readLog(ctx, id, 0)
+	if err != nil {
+		return Changes{}, err
+	}
+	if len(events) == 0 {
+		return Changes{}, store.NotFound(id)
+	}
+	h, err := pawl.Fold(pawl.SliceLog(events))
+	if err != nil {
+		return Changes{}, err
+	}
+	first := pawl.Seq(1)
+	if turn != 0 {
+		if first, events = turnEvents(events, turn); first == 0 {
+			return Changes{}, fault.New(pawl.ErrNotFound, "turn %d not found: the session has had %d", turn, h.Turns())
+		}
+	}
+	d := changes{s: s, dir: h.Created().Dir, open: true, turn: turn != 0}
+	err = d.from(ctx, events, first)
+	return Changes{Dir: d.dir, Spans: d.spans, Unknown: d.blind, Settings: h.Settings()}, err
+}
+
+// turnEvents returns the Seq with which a turn began, 0 if there is no such turn, and the log up to
+// its end.
+func turnEvents(events []pawl.Event, turn int) (first pawl.Seq, upTo []pawl.Event) {
+	for _, e := range events {
+		if e.Turn != turn {
+			continue
+		}
+		switch e.Body.(type) {
+		case pawl.TurnStarted:
+			first = e.Seq
+		case pawl.TurnFinished:
+			return first, events[:e.Seq]
+		default: // in the middle of it
+		}
+	}
+	return first, events
 }
 
 // from collects the changes since a message.
@@ -89,7 +154,13 @@ func (d *changes) log(ctx context.Context, events []pawl.Event, to pawl.Seq, beg
 		}
 	}
 	for _, id := range order {
-		if _, ok := open[id]; ok {
+		e, ok := open[id]
+		switch {
+		case ok && d.open && e.before[d.dir] != "":
+			for dir, before := range e.before {
+				d.spans[dir] = append(d.spans[dir], snapshot.Span{Before: snapshot.ID(before), From: e.from, To: d.s.Clock()})
+			}
+		case ok:
 			d.add(d.dir, snapshot.Span{}, cmp.Or(call, id))
 		}
 	}
@@ -109,7 +180,7 @@ func (d *changes) add(dir string, span snapshot.Span, call pawl.CallID) {
 // subagent collects the changes of a subagent. For one that was started before the message
 // and ran in the background, these are the calls that began after it.
 func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq, events []pawl.Event, began time.Time) error {
-	if seq < to && !c.Background {
+	if seq < to && (!c.Background || d.turn) {
 		return nil
 	}
 	row, err := d.s.Store.Session(ctx, c.Subagent)
@@ -119,7 +190,7 @@ func (d *changes) subagent(ctx context.Context, c pawl.Spawned, seq, to pawl.Seq
 		return nil
 	case err != nil:
 		return &internalError{err}
-	case row.State() != pawl.StateIdle:
+	case row.State() != pawl.StateIdle && !d.open:
 		return &pawl.BusyError{Session: c.Subagent}
 	}
 	log, err := d.s.readLog(ctx, c.Subagent, 0)

@@ -21,6 +21,8 @@ var tags = []tag{
 	{"events", "Read and stream the events of a session."},
 	{"history", "Compact, undo, redo and fork."},
 	{"missions", "Start missions, follow their progress, and control them."},
+	{"missions", "Start missions and follow their progress."},
+	{"files", "Read the files of a session, and see what it changed."},
 	{"devices", "Sign browsers in and out."},
 	{"server", "Models, projects, usage and the server itself."},
 }
@@ -29,6 +31,7 @@ var tags = []tag{
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
 	{"/answer", "turns"}, {"/asks", "turns"}, {"/items", "events"}, {"/items/{item}", "events"}, {"/items/stream", "events"}, {"/cancel", "turns"}, {"/resume", "turns"},
+	{"/diff", "files"},
 	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
 	{"/shell", "turns"}, {"/compact", "history"}, {"/undo", "history"}, {"/preview", "history"}, {"/fork", "history"},
@@ -107,6 +110,10 @@ var more = map[string]string{
 		"and the event `shell.ran` reports the result.",
 	"previewUndo": "Without `to` and `redo`, it previews the undo of the last turn, or of the user's shell command after it.",
 	"undoSession": "The event `undone` reports the result. The response is busy unless the session is idle.",
+	"getDiff": "Without `turn` and `working_tree`, it compares the files as they were before the session first changed them with now, without what was undone. " +
+		"With `turn` it has what the tool calls and subagents of that turn changed, and its commands too. With `working_tree` it compares the working directory with the last commit, and has untracked files; " +
+		"the response is not found outside of a repository. Files that permission rules keep the agent from reading without asking have no patch, and `hidden` says so.\n\n" +
+		"A patch is a unified diff. At most 1,000 files, 1 MiB in all and 128 KiB of each file are returned, and `truncated` says if there is more: ask for one file with `path` to get up to 1 MiB of it.",
 	"forkSession": "The files do not change.",
 	"createLink": "Open the link in the browser to sign in; it is valid for 5 minutes and works once. The device has the user, limits and at most the scope of the caller, " +
 		"and is valid for 90 days, or as long as the caller's token. The response is the only one that has the link.",

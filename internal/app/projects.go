@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/agent"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/mcp/mcpclient"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/store"
+	"github.com/pawl-dev/pawl/internal/workspace/isolate"
 )
 
 // newProjects returns the component that answers front ends' questions about directories.
@@ -29,6 +32,19 @@ func newProjects(guard *policy.Safety, st store.Store, servers *MCPServers, know
 			return err == nil && c.HasKey(p)
 		},
 	}), nil
+}
+
+// useSessions makes the projects answer about the files of sessions.
+func (b *builder) useSessions(stepper *agent.Stepper) error {
+	views, err := config.Isolated()
+	if err != nil {
+		return err
+	}
+	b.Projects.Sessions = project.Sessions{Policy: b.authority().Policy, Changes: stepper.Changes, Sees: isolate.Store{Dir: views}.Sees}
+	if snapshots, ok := b.agent.Snapshots.(project.Snapshots); ok {
+		b.Projects.Sessions.Snapshots = snapshots
+	}
+	return nil
 }
 
 // projectServers provides the MCP servers of this process to package project.

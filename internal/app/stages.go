@@ -242,6 +242,9 @@ func (b *builder) admit(ctx context.Context, id pawl.SessionID) error {
 func (b *builder) openRunner(context.Context) (err error) {
 	stepper := agent.NewStepper(b.agent)
 	b.front.PlanUndo = stepper.PlanUndo
+	if err := b.useSessions(stepper); err != nil {
+		return err
+	}
 	if b.options.Run == nil {
 		b.Runner = local.New(local.Config{Stepper: stepper, Admit: b.admit})
 		b.onClose("runner", func() error {

@@ -138,6 +138,10 @@ func (w *env) all() (faults []error) {
 	note(err)
 	_, err = r.Diff(ctx, "")
 	note(err)
+	_, _, err = r.Changed(ctx, ".")
+	note(err)
+	_, err = r.DiffHead(ctx, []string{"f"}, 1<<20)
+	note(err)
 	for _, c := range []Call{
 		{Args: []string{"log", "-p", "-1"}},
 		{Args: []string{"show"}, Refs: []string{"main"}},

@@ -26,9 +26,6 @@ func newOwn(t *testing.T) *Own {
 	return o
 }
 
-// emptyTree is the id of the empty tree, which git always has.
-const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
 func TestOwn(t *testing.T) {
 	t.Setenv("GIT_DIR", t.TempDir())
 	t.Setenv("GIT_OBJECT_DIRECTORY", t.TempDir())
@@ -38,8 +35,8 @@ func TestOwn(t *testing.T) {
 		text, err = io.ReadAll(r)
 		return err
 	}
-	err := o.Run(t.Context(), OwnCall{Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(emptyTree + "\n"), Out: read})
-	if want := emptyTree + " tree 0\n"; string(text) != want || err != nil {
+	err := o.Run(t.Context(), OwnCall{Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(emptyTreeID + "\n"), Out: read})
+	if want := emptyTreeID + " tree 0\n"; string(text) != want || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, args := range [][]string{nil, {"status"}, {"config", "--list"}, {"-c", "x=y", "cat-file"}, {"fetch"}} {
@@ -68,13 +65,13 @@ func TestOwnEnough(t *testing.T) {
 	o := newOwn(t)
 	first := ""
 	err := o.Run(t.Context(), OwnCall{
-		Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(strings.Repeat(emptyTree+"\n", 100_000)),
+		Args: []string{"cat-file", "--batch-check"}, In: strings.NewReader(strings.Repeat(emptyTreeID+"\n", 100_000)),
 		Out: func(r io.Reader) (err error) {
 			first, err = bufio.NewReader(r).ReadString('\n')
 			return err
 		},
 	})
-	if err != nil || first != emptyTree+" tree 0\n" {
+	if err != nil || first != emptyTreeID+" tree 0\n" {
 		t.Errorf("%q, %v", first, err)
 	}
 }

@@ -34,3 +34,7 @@ func (noProjects) Expand(context.Context, string, pawl.Prompt) (pawl.Prompt, []s
 func (noProjects) Output(context.Context, pawl.SessionID, string) (io.ReadCloser, error) {
 	return nil, errNoProjects
 }
+
+func (noProjects) Diff(context.Context, pawl.SessionID, pawl.DiffOptions) (pawl.Diff, error) {
+	return pawl.Diff{}, errNoProjects
+}

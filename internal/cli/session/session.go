@@ -34,7 +34,7 @@ the last 6 characters of an id.`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(),
+	cmd.AddCommand(sessionListCommand(), sessionShowCommand(), sessionDiffCommand(), sessionUndoCommand(), sessionRedoCommand(), sessionRewindCommand(), sessionForkCommand(),
 		sessionQueueCommand(), sessionCompactCommand(), sessionShellCommand(), sessionRenameCommand(), sessionExportCommand(), sessionImportCommand(), sessionDeleteCommand(),
 		sessionChangesCommand(), sessionApplyCommand(), sessionBranchCommand(), sessionDiscardCommand())
 	return cmd

@@ -141,6 +141,7 @@ var handlers = map[string]handlerFunc{
 		}
 		return r.service.Fork(r.Context(), r.id, in.At)
 	},
+	"getDiff":      getDiff,
 	"startMission": startMission,
 	"getMission":   func(_ *response, r *request) (any, error) { return r.service.Mission(r.Context(), r.id) },
 	"getUsage": func(_ *response, r *request) (any, error) {
@@ -268,11 +269,12 @@ func (r *request) sessionDir(in *api.NewSession) (string, error) {
 	return r.checkDir(dir)
 }
 
-// worksInDir lists the routes that make a session do something in its directory.
+// worksInDir lists the routes that make a session do something in its directory, or read its files.
 var worksInDir = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
 	"previewUndo": true, "undoSession": true, "forkSession": true, "runCommand": true,
 	"getMissionPlan": true, "setMissionPlan": true, "approveMission": true, "pauseMission": true, "resumeMission": true,
+	"getDiff": true,
 }
 
 // checkSessionDir rejects work in a session whose directory the principal may not use.

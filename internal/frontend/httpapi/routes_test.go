@@ -359,6 +359,7 @@ var routes = map[string]func(b *testServer){
 		b.refused(400, pawl.CodeInvalid, "POST", s+"/shell", `{"command":" "}`)
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/shell", `{"command":"true"}`)
 	},
+	"getDiff":     diffRoute,
 	"previewUndo": undo,
 	"undoSession": undo,
 	"forkSession": func(b *testServer) {

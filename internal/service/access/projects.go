@@ -47,3 +47,12 @@ func (s *service) Output(ctx context.Context, id pawl.SessionID, blob string) (i
 	}
 	return s.next.Output(ctx, id, blob)
 }
+
+// Diff returns what a session changed. Like Preview it shows current files of the directory, so only the
+// owner may.
+func (s *service) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions) (pawl.Diff, error) {
+	if err := s.own(ctx, id); err != nil {
+		return pawl.Diff{}, err
+	}
+	return s.next.Diff(ctx, id, o)
+}

@@ -141,3 +141,7 @@ func (s tenanted) Expand(ctx context.Context, dir string, p pawl.Prompt) (pawl.P
 func (s tenanted) Output(ctx context.Context, id pawl.SessionID, blob string) (io.ReadCloser, error) {
 	return s.next.Output(s.of(ctx), id, blob)
 }
+
+func (s tenanted) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions) (pawl.Diff, error) {
+	return s.next.Diff(s.of(ctx), id, o)
+}

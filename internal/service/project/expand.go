@@ -13,10 +13,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/extension"
 	"github.com/pawl-dev/pawl/internal/extension/definition"
 	"github.com/pawl-dev/pawl/internal/fault"
-	"github.com/pawl-dev/pawl/internal/security/permission"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 	"github.com/pawl-dev/pawl/internal/suggest"
-	"github.com/pawl-dev/pawl/internal/tool/toolapi"
 	"github.com/pawl-dev/pawl/internal/workspace"
 )
 
@@ -155,13 +153,7 @@ func (e *expansion) readable(ctx context.Context) (definition.Files, error) {
 		return nil, err
 	}
 	return func(path string, limit int64) ([]byte, error) {
-		real, err := workspace.Real(policy.Dir, path)
-		if err != nil {
-			return nil, err
-		}
-		accesses := []pawl.Access{{Kind: pawl.AccessRead, Target: path}, {Kind: pawl.AccessRead, Target: real}}
-		call := permission.Call{Tool: "read", Risk: toolapi.RiskSafe, Access: accesses}
-		if permission.Decide(policy, call).Decision != permission.Allow {
+		if !readAllowed(policy, path) {
 			return nil, fault.New(pawl.ErrDenied, "reading it requires permission")
 		}
 		w, err := workspace.Open(policy.Dir)

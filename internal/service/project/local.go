@@ -46,6 +46,8 @@ type Config struct {
 	Servers Servers                   // nil means no servers
 	Mask    func(io.Reader) io.Reader // masks secrets in outputs; may be nil
 	Clock   func() time.Time          // nil means time.Now
+
+	Sessions Sessions // set before it is used; the zero value knows nothing of the files of sessions
 }
 
 // Local implements pawl.Projects for directories on this host.

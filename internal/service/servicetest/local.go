@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/model/provider"
 	"github.com/pawl-dev/pawl/internal/service"
 	"github.com/pawl-dev/pawl/internal/service/local"
+	"github.com/pawl-dev/pawl/internal/service/project"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/store/sqlite"
 	"github.com/pawl-dev/pawl/internal/test/harness"
@@ -70,8 +71,10 @@ func By(t testing.TB, st store.Store, run func(*agent.Stepper) (r service.Runner
 			t.Error(err)
 		}
 	})
+	projects := Projects(t, st)
+	projects.Sessions = project.Sessions{Policy: projects.Safety.Policy, Changes: stepper.Changes, Snapshots: snapshots}
 	svc := service.New(service.Config{
-		Store: st, Bus: events, Runner: runner, PlanUndo: stepper.PlanUndo, CopySnapshots: snapshots.Adopt, DeleteSnapshots: snapshots.Forget, Projects: Projects(t, st),
+		Store: st, Bus: events, Runner: runner, PlanUndo: stepper.PlanUndo, CopySnapshots: snapshots.Adopt, DeleteSnapshots: snapshots.Forget, Projects: projects,
 		Check: func(_ context.Context, _ string, s pawl.Settings) error {
 			if _, err := agent.Lookup(s.Agent); err != nil {
 				return err

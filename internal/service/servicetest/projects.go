@@ -19,7 +19,7 @@ import (
 )
 
 // Projects returns the [pawl.Projects] of a new user who has one API key.
-func Projects(t testing.TB, st store.Store) pawl.Projects {
+func Projects(t testing.TB, st store.Store) *project.Local {
 	t.Helper()
 	base := t.TempDir()
 	for name, path := range map[string]string{"PAWL_DATA": "data", "PAWL_CACHE": "cache", "PAWL_CONFIG": "pawl.json"} {

@@ -135,6 +135,11 @@ var suite = []struct {
 	{"desk: files", testFiles},
 	{"desk: expand", testExpand},
 	{"desk: output", testOutput},
+	{"diff: turns and sessions", testDiff},
+	{"diff: a turn that runs", testDiffOfARunningTurn},
+	{"diff: subagents", testDiffOfSubagents},
+	{"diff: the working tree", testDiffOfTheWorkingTree},
+	{"diff refuses", testDiffRefuses},
 }
 
 // Run runs the suite. open returns a new service for each test.

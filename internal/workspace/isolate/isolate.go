@@ -207,6 +207,19 @@ func (v View) Used() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
+// Sees returns an error if a session works on a view that this process does not see.
+func (s Store) Sees(id pawl.SessionID) error {
+	v, ok, err := s.Find(id)
+	if err != nil {
+		return fmt.Errorf("find the view of the session: %w", err)
+	}
+	if ok && os.Getenv(namespace.IsolatedVar) != v.Name {
+		return fault.New(pawl.ErrDenied, "session %s is isolated: its files are in a view that this process does not see", id).
+			Hint("Run `pawl session changes %s` to see what it has changed.", id)
+	}
+	return nil
+}
+
 // Admit returns an error unless this process may work on a session in a directory: it
 // must see the view that the session works on, or the project itself if it has none. A
 // session without a view gets that of an isolated process.

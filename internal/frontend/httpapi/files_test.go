@@ -1,0 +1,35 @@
+package httpapi_test
+
+import (
+	"strings"
+
+	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/api"
+)
+
+// worked returns the path of a session whose first turn has written the file a.
+func (b *testServer) worked(text string) string {
+	b.Helper()
+	id := b.create()
+	path := "/v1/sessions/" + string(id)
+	b.ask(202, "POST", path+"/prompts", prompt(b.script(`{"calls":[{"name":"write","input":{"path":"a","content":"`+text+`"}}]}`, `{"text":"Done."}`), ""), new(api.Accepted))
+	b.finished(id)
+	return path
+}
+
+func diffRoute(b *testServer) {
+	path := b.worked("<b>\\n")
+	for _, query := range []string{"", "?turn=1", "?turn=1&path=a", "?working_tree=false"} {
+		var d pawl.Diff
+		b.ask(200, "GET", path+"/diff"+query, "", &d)
+		if len(d.Files) != 1 || d.Files[0].Path != "a" || d.Added != 1 || !strings.HasSuffix(d.Files[0].Patch, "@@ -0,0 +1 @@\n+<b>\n") {
+			b.Errorf("%s: %+v", query, d)
+		}
+	}
+	b.refused(404, pawl.CodeNotFound, "GET", path+"/diff?turn=2", "")
+	b.refused(404, pawl.CodeNotFound, "GET", path+"/diff?working_tree=true", "")
+	for _, query := range []string{"turn=0", "turn=x", "working_tree=x", "turn=1&working_tree=1", "path=..%2Fb"} {
+		b.refused(400, pawl.CodeInvalid, "GET", path+"/diff?"+query, "")
+	}
+	b.refused(404, pawl.CodeNotFound, "GET", nobody+"/diff", "")
+}
