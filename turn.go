@@ -55,7 +55,7 @@ type Settings struct {
 	Agent    string `json:"agent,omitempty"`     // "" means the default agent
 	Model    string `json:"model,omitempty"`     // e.g. script:/path/to/file
 	Effort   string `json:"effort,omitempty"`    // reasoning effort, such as low, medium or high; "" means the model's default
-	Mode     string `json:"mode,omitempty"`      // permission mode: plan, ask, guard, auto, yolo
+	Mode     string `json:"mode,omitempty"`      // permission mode: plan, ask, guard, auto, yolo; "" keeps plan, ask and guard of the session, else the default
 	MaxSteps int    `json:"max_steps,omitempty"` // 0 means the agent's own limit
 
 	// Limits of the turn, including its subagents. The turn ends when one is

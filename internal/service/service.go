@@ -224,8 +224,8 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 	default:
 		return 0, fault.New(pawl.ErrInvalid, "unknown delivery %q: use queue or steer, or omit it", p.Delivery)
 	}
-	var err error
-	if p.Mode, err = agent.ModeOf(p.Settings); err != nil {
+	mode, err := agent.ModeOf(p.Settings)
+	if err != nil {
 		return 0, err
 	}
 	for {
@@ -233,6 +233,7 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 		if err != nil {
 			return 0, err
 		}
+		p.Mode = cmp.Or(mode, keptMode(row))
 		if p.Delivery == pawl.DeliverNow && row.State() != pawl.StateIdle {
 			return 0, &pawl.BusyError{Session: id}
 		}
@@ -256,6 +257,20 @@ func (s *Service) accept(ctx context.Context, id pawl.SessionID, p pawl.Prompt) 
 			return 0, fmt.Errorf("send: %w", err)
 		}
 	}
+}
+
+// keptMode returns the permission mode for a prompt that chooses none: the session's, so that continuing a
+// session never loosens it. "" means the default: for a session in a mode that may be looser than that, and for
+// one whose mode was that of its agent.
+func keptMode(row pawl.Session) string {
+	own, err := agent.ModeOf(pawl.Settings{Agent: row.Agent})
+	switch row.Mode {
+	case "ask", "guard", "plan":
+		if err == nil && own != row.Mode {
+			return row.Mode
+		}
+	}
+	return ""
 }
 
 // checkParts returns an error unless the parts of a prompt are texts and files, and not empty.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // Limits of clearing.
@@ -116,14 +117,14 @@ func toolOf(calls []pawl.ToolCall, id pawl.CallID) string {
 func clearedNote(tool string, r pawl.ToolResult) string {
 	files := ""
 	if n := len(r.Files); n > 0 {
-		files = fmt.Sprintf(" and %d files", n)
+		files = " and " + humanize.Plural(n, "file")
 	}
 	how := "by the same call if it only reads"
 	if id := blobIn(r.Content); id != "" {
 		how = "read blob:" + id + ", or " + how
 	}
-	return fmt.Sprintf("[The result of %.60s was cleared to save space: %d bytes in %d lines%s. Its effects remain. To read it again: %s.]",
-		tool, len(r.Content), lines(r.Content), files, how)
+	return fmt.Sprintf("[The result of %.60s was cleared to save space: %s in %s%s. Its effects remain. To read it again: %s.]",
+		tool, humanize.Plural(len(r.Content), "byte"), humanize.Plural(lines(r.Content), "line"), files, how)
 }
 
 func lines(text string) int {

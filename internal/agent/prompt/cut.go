@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // cutMost is the first limit that results are cut to, in bytes.
@@ -37,7 +38,7 @@ func cutResults(messages []pawl.Message, limit int, files bool) []pawl.Message {
 			r.Content = cutText(r.Content, limit)
 			if n := len(r.Files); n > 0 && files {
 				r.Files = nil
-				r.Content += fmt.Sprintf("\n[%d files omitted to save space]", n)
+				r.Content += fmt.Sprintf("\n[%s omitted to save space]", humanize.Plural(n, "file"))
 			}
 			out[i].Parts[j] = r
 		}

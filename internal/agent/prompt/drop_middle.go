@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // DropMiddle returns the conversation with its middle left out, so that it has at most budget
@@ -187,12 +188,12 @@ func (t middleDrop) note(missing []pawl.Message) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%d messages omitted here to save space", len(missing))
+	fmt.Fprintf(&b, "[%s omitted here to save space", humanize.Plural(len(missing), "message"))
 	if calls > 0 {
 		for i, name := range tools {
 			tools[i] = fmt.Sprintf("%.*s %d", namedBytes, name, counts[name])
 		}
-		fmt.Fprintf(&b, ". They had %d tool calls (%s), whose effects remain", calls, list(tools, namedTools))
+		fmt.Fprintf(&b, ". They had %s (%s), whose effects remain", humanize.Plural(calls, "tool call"), list(tools, namedTools))
 	}
 	if len(files) > 0 {
 		for i, name := range files {

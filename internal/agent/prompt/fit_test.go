@@ -198,10 +198,10 @@ func TestClear(t *testing.T) {
 	}
 	got := prompt.Clear(messages, 45_000)
 	want := []string{
-		"[The result of read was cleared to save space: 32000 bytes in 2000 lines. Its effects remain. To read it again: by the same call if it only reads.]",
-		"[The result of read was cleared to save space: 64113 bytes in 4002 lines. Its effects remain. To read it again: read blob:" + blob + ", or by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 32,000 bytes in 2,000 lines. Its effects remain. To read it again: by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 64,113 bytes in 4,002 lines. Its effects remain. To read it again: read blob:" + blob + ", or by the same call if it only reads.]",
 		"little",
-		"[The result of read was cleared to save space: 9 bytes in 1 lines and 1 files. Its effects remain. To read it again: by the same call if it only reads.]",
+		"[The result of read was cleared to save space: 9 bytes in 1 line and 1 file. Its effects remain. To read it again: by the same call if it only reads.]",
 		big, big, big, big,
 	}
 	for i, text := range want {

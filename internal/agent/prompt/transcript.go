@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/humanize"
 )
 
 // The first limits of the entries of a transcript, in bytes. They are halved together until it
@@ -86,7 +87,7 @@ func resultLabel(name string, r pawl.ToolResult) string {
 		label += " of " + name
 	}
 	if n := len(r.Files); n > 0 {
-		label += fmt.Sprintf(" and %d files", n)
+		label += " and " + humanize.Plural(n, "file")
 	}
 	return label
 }

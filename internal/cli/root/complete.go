@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
+	"github.com/pawl-dev/pawl/internal/model/script"
 	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/store/backend"
 	"github.com/pawl-dev/pawl/internal/tool"
@@ -119,7 +120,7 @@ func modelNames(context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	var names []string
+	names := []string{script.DemoRef + "\tscripted demonstration, no key needed"}
 	for _, alias := range catalog.Aliases() {
 		if m, err := c.Lookup(alias); err == nil {
 			names = append(names, alias+"\t"+m.Name)

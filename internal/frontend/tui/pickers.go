@@ -180,7 +180,16 @@ func (a *app) mode() string {
 	if a.settings.Mode == "" && a.settings.Agent == planAgent {
 		return "plan"
 	}
-	return cmp.Or(a.settings.Mode, folder.Mode)
+	return cmp.Or(a.settings.Mode, a.sessionMode(), folder.Mode)
+}
+
+// sessionMode returns the mode that the session keeps if the next prompt chooses none; "" means the default.
+func (a *app) sessionMode() string {
+	last := a.view.Log.Settings()
+	if last.Agent == planAgent || last.Mode == "auto" || last.Mode == modeYolo {
+		return ""
+	}
+	return last.Mode
 }
 
 // modesMsg triggers listModes; its value is the number of attempts.

@@ -39,7 +39,9 @@ func (b *testEnv) goOn(id pawl.SessionID) {
 	for range replies {
 		lines = append(lines, `{"text":"It was said before."}`)
 	}
-	b.send(id, prompt("on", b.script(append(lines, reply(bash("printf on > on")), `{"text":"Went on."}`)...), pawl.DeliverNow))
+	on := prompt("on", b.script(append(lines, reply(bash("printf on > on")), `{"text":"Went on."}`)...), pawl.DeliverNow)
+	on.Mode = "guard" // it may have been ask
+	b.send(id, on)
 	b.idle(id)
 	talk := b.conversation(id)
 	check(b, remembered, talk[:len(remembered)], cmpopts.EquateEmpty())

@@ -111,6 +111,34 @@ func testModelStays(b *testEnv) {
 	check(b, says(pawl.RoleAssistant, "2"), b.conversation(id)[3])
 }
 
+// testModeStays checks that a prompt without a mode never loosens the session's.
+func testModeStays(b *testEnv) {
+	model := b.script(`{"text":"1"}`, `{"text":"2"}`)
+	for _, c := range []struct {
+		first pawl.Settings
+		next  string // the mode of the next prompt
+		want  string
+	}{
+		{pawl.Settings{Mode: "ask"}, "", "ask"},
+		{pawl.Settings{Mode: "plan"}, "", "plan"},
+		{pawl.Settings{Mode: "guard"}, "", "guard"},
+		{pawl.Settings{Mode: "ask"}, "guard", "guard"}, // chosen
+		{pawl.Settings{Mode: "auto"}, "", ""},          // the default may be stricter
+		{pawl.Settings{Agent: "plan"}, "", ""},         // the mode of the agent
+		{pawl.Settings{}, "", ""},
+	} {
+		id, first := b.create(), prompt("one", model, pawl.DeliverNow)
+		first.Agent, first.Mode = c.first.Agent, c.first.Mode
+		b.send(id, first)
+		b.idle(id)
+		next := prompt("two", "", pawl.DeliverNow)
+		next.Mode = c.next
+		b.send(id, next)
+		b.idle(id)
+		check(b, c.want, b.get(id).Mode)
+	}
+}
+
 // busy returns a session whose first turn waits for the file "go".
 func (b *testEnv) busy(more ...string) (id pawl.SessionID, model string) {
 	b.Helper()

@@ -42,6 +42,7 @@ var suite = []struct {
 	{"R2 send keeps what it accepts", testSendAccepted},
 	{"send refuses", testSendRefuses},
 	{"the model of the last prompt", testModelStays},
+	{"the mode of the last prompt", testModeStays},
 	{"R1 a busy session rejects", testBusyRejects},
 	{"R1 a busy session queues", testBusyQueues},
 	{"R1 a busy session is steered", testBusySteered},
