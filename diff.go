@@ -30,3 +30,11 @@ type FileDiff struct {
 	Hidden    string `json:"hidden,omitempty"`    // why there is no patch
 	Patch     string `json:"patch,omitempty"`     // a unified diff with git's header; untrusted text
 }
+
+// FileInfo is an entry of a directory. Its name is untrusted text.
+type FileInfo struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"` // file, directory, link or other
+	Size    int64  `json:"size,omitempty"`
+	Ignored bool   `json:"ignored,omitempty"` // by .gitignore or .ignore
+}

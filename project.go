@@ -33,6 +33,17 @@ type Projects interface {
 	// if the turn does not exist, or the directory is in no repository.
 	Diff(ctx context.Context, id SessionID, o DiffOptions) (Diff, error)
 
+	// ListDir returns the entries of one of a session's directories, sorted by name; more
+	// is set if there are too many. A path is relative to the working directory, "" is
+	// the working directory itself, or absolute in an added directory.
+	ListDir(ctx context.Context, id SessionID, path string) (entries []FileInfo, more bool, err error)
+
+	// ReadFile returns a part of a file of a session, and the size of the whole file; a
+	// length of 0 means as much as is allowed, 1 MiB. ErrDenied if the read tool of the
+	// session would have to ask first, or may not read it. The media type is safe for
+	// browsers: plain text, an image or unknown, by content.
+	ReadFile(ctx context.Context, id SessionID, path string, offset, length int64) (part File, size int64, err error)
+
 	// Output opens a stored output; see [Result.Full].
 	Output(ctx context.Context, id SessionID, blob string) (io.ReadCloser, error)
 }

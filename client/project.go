@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 
 	"github.com/pawl-dev/pawl"
@@ -60,6 +62,35 @@ func (c *Client) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions
 	}
 	setText(q, "path", o.Path)
 	return d, c.ask(ctx, id, http.MethodGet, path(id, "/diff"), q, nil, &d)
+}
+
+// ListDir returns the entries of a directory of a session.
+func (c *Client) ListDir(ctx context.Context, id pawl.SessionID, dir string) ([]pawl.FileInfo, bool, error) {
+	q := url.Values{}
+	setText(q, "path", dir)
+	var l api.Listing
+	err := c.ask(ctx, id, http.MethodGet, path(id, "/files"), q, nil, &l)
+	return l.Entries, l.More, err
+}
+
+// ReadFile returns a part of a file of a session, and the size of the whole file.
+func (c *Client) ReadFile(ctx context.Context, id pawl.SessionID, name string, offset, length int64) (pawl.File, int64, error) {
+	q := url.Values{"path": {name}, "offset": {strconv.FormatInt(offset, 10)}, "length": {strconv.FormatInt(length, 10)}}
+	r, err := c.request(ctx, http.MethodGet, path(id, "/file"), q, api.FormNone, nil)
+	if err != nil {
+		return pawl.File{}, 0, err
+	}
+	resp, err := c.do(r, id)
+	if err != nil {
+		return pawl.File{}, 0, err
+	}
+	defer resp.Body.Close()
+	size, err := strconv.ParseInt(resp.Header.Get(api.FileSizeHeader), 10, 64)
+	if err != nil {
+		return pawl.File{}, 0, fmt.Errorf("read %s: the response does not say how large the file is", name)
+	}
+	data, err := io.ReadAll(resp.Body)
+	return pawl.File{Name: filepath.Base(name), MediaType: resp.Header.Get("Content-Type"), Data: data}, size, err
 }
 
 // Output opens an output that is stored next to the log.

@@ -22,6 +22,8 @@ const (
 	queryExpand = "expand"
 	queryPlan   = "plan"
 	queryDiff   = "diff"
+	queryList   = "list"
+	queryRead   = "read"
 )
 
 type planQuery struct {
@@ -32,6 +34,28 @@ type planQuery struct {
 type diffQuery struct {
 	Session pawl.SessionID   `json:"session"`
 	Options pawl.DiffOptions `json:"options"`
+}
+
+type listQuery struct {
+	Session pawl.SessionID `json:"session"`
+	Path    string         `json:"path"`
+}
+
+type listing struct {
+	Entries []pawl.FileInfo `json:"entries"`
+	More    bool            `json:"more"`
+}
+
+type readQuery struct {
+	Session pawl.SessionID `json:"session"`
+	Path    string         `json:"path"`
+	Offset  int64          `json:"offset"`
+	Length  int64          `json:"length"`
+}
+
+type filePart struct {
+	File pawl.File `json:"file"`
+	Size int64     `json:"size"`
 }
 
 type filesQuery struct {
@@ -88,6 +112,18 @@ func (p *remoteProjects) Diff(ctx context.Context, id pawl.SessionID, o pawl.Dif
 	return d, p.querySession(ctx, id, queryDiff, diffQuery{id, o}, &d)
 }
 
+func (p *remoteProjects) ListDir(ctx context.Context, id pawl.SessionID, path string) ([]pawl.FileInfo, bool, error) {
+	var out listing
+	err := p.querySession(ctx, id, queryList, listQuery{id, path}, &out)
+	return out.Entries, out.More, err
+}
+
+func (p *remoteProjects) ReadFile(ctx context.Context, id pawl.SessionID, path string, offset, length int64) (pawl.File, int64, error) {
+	var out filePart
+	err := p.querySession(ctx, id, queryRead, readQuery{id, path, offset, length}, &out)
+	return out.File, out.Size, err
+}
+
 // querySession queries the host that holds the directory of a session.
 func (p *remoteProjects) querySession(ctx context.Context, id pawl.SessionID, name string, ask, answer any) error {
 	row, err := p.store.Session(ctx, id)
@@ -122,6 +158,14 @@ func queryHandlers(a *app.App, s *agent.Stepper) map[string]func(context.Context
 		}),
 		queryDiff: handler(func(ctx context.Context, _ string, q diffQuery) (pawl.Diff, error) {
 			return a.Projects.Diff(ctx, q.Session, q.Options)
+		}),
+		queryList: handler(func(ctx context.Context, _ string, q listQuery) (out listing, err error) {
+			out.Entries, out.More, err = a.Projects.ListDir(ctx, q.Session, q.Path)
+			return out, err
+		}),
+		queryRead: handler(func(ctx context.Context, _ string, q readQuery) (out filePart, err error) {
+			out.File, out.Size, err = a.Projects.ReadFile(ctx, q.Session, q.Path, q.Offset, q.Length)
+			return out, err
 		}),
 		queryPlan: handler(func(ctx context.Context, _ string, q planQuery) (pawl.UndoPlan, error) {
 			return s.PlanUndo(ctx, q.Session, q.Undo)

@@ -207,6 +207,15 @@ type Files struct {
 	Files []string `json:"files"`
 }
 
+// Listing is the response of listDirectory.
+type Listing struct {
+	Entries []pawl.FileInfo `json:"entries"` // sorted by name
+	More    bool            `json:"more"`    // there are more entries than are returned
+}
+
+// FileSizeHeader is the response header of readFile with the size of the whole file.
+const FileSizeHeader = "X-File-Size"
+
 // Expand is the body of expandPrompt.
 type Expand struct {
 	Dir    string `json:"dir"`

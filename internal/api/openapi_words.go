@@ -31,7 +31,7 @@ var tags = []tag{
 var tagged = []struct{ end, tag string }{
 	{"/prompts", "prompts"}, {"/prompts/{seq}", "prompts"},
 	{"/answer", "turns"}, {"/asks", "turns"}, {"/items", "events"}, {"/items/{item}", "events"}, {"/items/stream", "events"}, {"/cancel", "turns"}, {"/resume", "turns"},
-	{"/diff", "files"},
+	{"/diff", "files"}, {"{id}/files", "files"}, {"/file", "files"},
 	{"/missions", "missions"}, {"/mission", "missions"},
 	{"/events", "events"}, {"/log", "events"}, {"/draft", "events"},
 	{"/shell", "turns"}, {"/compact", "history"}, {"/undo", "history"}, {"/preview", "history"}, {"/fork", "history"},
@@ -114,6 +114,9 @@ var more = map[string]string{
 		"With `turn` it has what the tool calls and subagents of that turn changed, and its commands too. With `working_tree` it compares the working directory with the last commit, and has untracked files; " +
 		"the response is not found outside of a repository. Files that permission rules keep the agent from reading without asking have no patch, and `hidden` says so.\n\n" +
 		"A patch is a unified diff. At most 1,000 files, 1 MiB in all and 128 KiB of each file are returned, and `truncated` says if there is more: ask for one file with `path` to get up to 1 MiB of it.",
+	"listDirectory": "At most 5,000 entries are returned; `more` says whether there are others. Names of files are listed whether or not they can be read.",
+	"readFile": "Only files in the working directory and in added directories can be read, and only those that the agent may read without asking; symbolic links must not lead out of them. " +
+		"The header `X-File-Size` has the size of the whole file. The content type is `text/plain`, an image type or `application/octet-stream`, by content and not by name, and browsers save the response instead of showing it.",
 	"forkSession": "The files do not change.",
 	"createLink": "Open the link in the browser to sign in; it is valid for 5 minutes and works once. The device has the user, limits and at most the scope of the caller, " +
 		"and is valid for 90 days, or as long as the caller's token. The response is the only one that has the link.",

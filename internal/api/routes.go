@@ -153,6 +153,14 @@ var Routes = []Route{
 		Param{"turn", "integer", "only the changes of this turn, from 1"},
 		Param{"working_tree", "boolean", "instead: the uncommitted changes in the working directory, whoever made them"},
 		Param{"path", "string", "only this file, with a higher limit"}),
+	one[Empty, Listing]("listDirectory", "GET", session+"/files", "List a directory of a session.", ScopeRead,
+		Param{"path", "string", "relative to the working directory, which is the default; absolute in an added directory"}),
+	one[Empty, Empty]("readFile", "GET", session+"/file", "Read a file of a session, or a part of it.", ScopeRead,
+		Param{"path", "string", "relative to the working directory; absolute in an added directory"},
+		Param{"offset", "integer", "the first byte, from 0"},
+		Param{"length", "integer", "maximum number of bytes: default and at most 1 MiB"}).with(func(r *Route) {
+		r.OutForm, r.Status, r.Others = FormBytes, http.StatusOK, []Form{"text/plain", "image/png", "image/jpeg", "image/gif", "image/webp"}
+	}),
 	one[Fork, pawl.Session]("forkSession", "POST", session+"/fork", "Fork a session.", ScopeRun).with(created),
 	one[pawl.NewMission, pawl.Session]("startMission", "POST", "/v1/missions", "Start a mission: a session that runs a team of agents until a goal is verified.", ScopeRun).with(created),
 	one[Empty, pawl.Board]("getMission", "GET", session+"/mission", "Get the state of a mission.", ScopeRead),

@@ -21,7 +21,7 @@ var scopes = map[string]Scope{
 
 	"streamMission": ScopeRead, "getMissionReport": ScopeRead, "getMissionGate": ScopeRead, "getMissionPlan": ScopeRead,
 	"setMissionPlan": ScopeRun, "pauseMission": ScopeRun, "stopMission": ScopeRun, "resumeMission": ScopeRun, "approveMission": ScopeApprove,
-	"getDiff": ScopeRead,
+	"getDiff": ScopeRead, "listDirectory": ScopeRead, "readFile": ScopeRead,
 
 	"createLink": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
 

@@ -38,3 +38,11 @@ func (noProjects) Output(context.Context, pawl.SessionID, string) (io.ReadCloser
 func (noProjects) Diff(context.Context, pawl.SessionID, pawl.DiffOptions) (pawl.Diff, error) {
 	return pawl.Diff{}, errNoProjects
 }
+
+func (noProjects) ListDir(context.Context, pawl.SessionID, string) ([]pawl.FileInfo, bool, error) {
+	return nil, false, errNoProjects
+}
+
+func (noProjects) ReadFile(context.Context, pawl.SessionID, string, int64, int64) (pawl.File, int64, error) {
+	return pawl.File{}, 0, errNoProjects
+}

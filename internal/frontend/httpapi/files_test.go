@@ -33,3 +33,19 @@ func diffRoute(b *testServer) {
 	}
 	b.refused(404, pawl.CodeNotFound, "GET", nobody+"/diff", "")
 }
+
+func readRoute(b *testServer) {
+	path := b.worked("<script>")
+	got := b.send(request{method: "GET", path: path + "/file?path=a&offset=1&length=6"})
+	if got.status != 200 || got.text != "script" || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || got.header.Get("X-File-Size") != "8" {
+		b.Errorf("got %+v", got)
+	}
+	if policy := got.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "sandbox") || got.header.Get("Content-Disposition") != "attachment" {
+		b.Errorf("a browser may show it: %v", got.header)
+	}
+	b.refused(404, pawl.CodeNotFound, "GET", path+"/file?path=none", "")
+	for _, query := range []string{"path=a&offset=-1", "path=a&length=x", "path=..%2Fa", "path="} {
+		b.refused(400, pawl.CodeInvalid, "GET", path+"/file?"+query, "")
+	}
+	b.refused(404, pawl.CodeNotFound, "GET", nobody+"/file?path=a", "")
+}

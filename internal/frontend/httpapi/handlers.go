@@ -141,9 +141,11 @@ var handlers = map[string]handlerFunc{
 		}
 		return r.service.Fork(r.Context(), r.id, in.At)
 	},
-	"getDiff":      getDiff,
-	"startMission": startMission,
-	"getMission":   func(_ *response, r *request) (any, error) { return r.service.Mission(r.Context(), r.id) },
+	"getDiff":       getDiff,
+	"listDirectory": listDirectory,
+	"readFile":      readFile,
+	"startMission":  startMission,
+	"getMission":    func(_ *response, r *request) (any, error) { return r.service.Mission(r.Context(), r.id) },
 	"getUsage": func(_ *response, r *request) (any, error) {
 		since, err := r.time("since")
 		if err != nil {
@@ -274,7 +276,7 @@ var worksInDir = map[string]bool{
 	"sendPrompt": true, "rewordPrompt": true, "answer": true, "resumeSession": true, "compactSession": true,
 	"previewUndo": true, "undoSession": true, "forkSession": true, "runCommand": true,
 	"getMissionPlan": true, "setMissionPlan": true, "approveMission": true, "pauseMission": true, "resumeMission": true,
-	"getDiff": true,
+	"getDiff": true, "listDirectory": true, "readFile": true,
 }
 
 // checkSessionDir rejects work in a session whose directory the principal may not use.
@@ -340,10 +342,7 @@ func getOutput(w *response, r *request) (any, error) {
 		return nil, err
 	}
 	defer out.Close()
-	w.Header().Set("Content-Type", string(api.FormBytes))
-	w.Header().Set("Content-Disposition", "attachment")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	w.WriteHeader(http.StatusOK)
+	writeDownloadHeader(w, string(api.FormBytes))
 	if w.head {
 		return nil, errWritten
 	}
@@ -351,6 +350,14 @@ func getOutput(w *response, r *request) (any, error) {
 		panic(http.ErrAbortHandler) // the status was sent already
 	}
 	return nil, errWritten
+}
+
+// writeDownloadHeader writes the header of a response that browsers save and run nothing of.
+func writeDownloadHeader(w *response, contentType string) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Disposition", "attachment")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	w.WriteHeader(http.StatusOK)
 }
 
 // maxLine bounds an event of an import, in bytes.

@@ -359,7 +359,19 @@ var routes = map[string]func(b *testServer){
 		b.refused(400, pawl.CodeInvalid, "POST", s+"/shell", `{"command":" "}`)
 		b.refused(404, pawl.CodeNotFound, "POST", nobody+"/shell", `{"command":"true"}`)
 	},
-	"getDiff":     diffRoute,
+	"getDiff": diffRoute,
+	"listDirectory": func(b *testServer) {
+		path := b.worked("text")
+		var l api.Listing
+		b.ask(200, "GET", path+"/files", "", &l)
+		if diff := cmp.Diff(api.Listing{Entries: []pawl.FileInfo{{Name: "a", Type: "file", Size: 4}}}, l); diff != "" {
+			b.Error(diff)
+		}
+		b.refused(404, pawl.CodeNotFound, "GET", path+"/files?path=none", "")
+		b.refused(400, pawl.CodeInvalid, "GET", path+"/files?path=..", "")
+		b.refused(404, pawl.CodeNotFound, "GET", nobody+"/files", "")
+	},
+	"readFile":    readRoute,
 	"previewUndo": undo,
 	"undoSession": undo,
 	"forkSession": func(b *testServer) {

@@ -56,3 +56,19 @@ func (s *service) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOption
 	}
 	return s.next.Diff(ctx, id, o)
 }
+
+// ListDir lists a directory of a session. Files are not part of what is shared, so only the owner may.
+func (s *service) ListDir(ctx context.Context, id pawl.SessionID, path string) ([]pawl.FileInfo, bool, error) {
+	if err := s.own(ctx, id); err != nil {
+		return nil, false, err
+	}
+	return s.next.ListDir(ctx, id, path)
+}
+
+// ReadFile reads a file of a session; only the owner may.
+func (s *service) ReadFile(ctx context.Context, id pawl.SessionID, path string, offset, length int64) (pawl.File, int64, error) {
+	if err := s.own(ctx, id); err != nil {
+		return pawl.File{}, 0, err
+	}
+	return s.next.ReadFile(ctx, id, path, offset, length)
+}

@@ -145,3 +145,11 @@ func (s tenanted) Output(ctx context.Context, id pawl.SessionID, blob string) (i
 func (s tenanted) Diff(ctx context.Context, id pawl.SessionID, o pawl.DiffOptions) (pawl.Diff, error) {
 	return s.next.Diff(s.of(ctx), id, o)
 }
+
+func (s tenanted) ListDir(ctx context.Context, id pawl.SessionID, path string) ([]pawl.FileInfo, bool, error) {
+	return s.next.ListDir(s.of(ctx), id, path)
+}
+
+func (s tenanted) ReadFile(ctx context.Context, id pawl.SessionID, path string, offset, length int64) (pawl.File, int64, error) {
+	return s.next.ReadFile(s.of(ctx), id, path, offset, length)
+}

@@ -141,6 +141,8 @@ var suite = []struct {
 	{"diff: subagents", testDiffOfSubagents},
 	{"diff: the working tree", testDiffOfTheWorkingTree},
 	{"diff refuses", testDiffRefuses},
+	{"files: list and read", testReadFiles},
+	{"files: what may not be read", testReadFilesRefuses},
 }
 
 // Run runs the suite. open returns a new service for each test.

@@ -36,6 +36,10 @@ var rowsM = []row{
 	{id: "M20", title: "BREACH: the size of a compressed response", attack: guessesBySize, defense: "web.padding"},
 	{id: "M21", title: "a user signs out the browsers of another", attack: revokesOthers, defense: "web.owner"},
 	{id: "M22", title: "more requests by means of more browsers", attack: multipliesItsRate, defense: "web.family"},
+	{id: "M23", title: "paths and links that lead out of the session's directories", attack: readsOutside, defense: "files.confined"},
+	{id: "M24", title: "a file that the agent may not read without asking, and its diff", attack: readsSecrets, defense: "project.readable"},
+	{id: "M25", title: "a page or drawing with a script as a file of the project", attack: showsActiveContent, defense: "files.type"},
+	{id: "M26", title: "files and diffs of another user's session", attack: readsOthersFiles, defense: "access.owner"},
 }
 
 // cancels sends the simplest request that changes something, and reports whether it was accepted.
