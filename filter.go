@@ -5,6 +5,7 @@ import "time"
 // Filter selects sessions. The zero value selects the most recently updated ones.
 type Filter struct {
 	Query      string    // words; each must begin a word of the title or first prompt
+	Search     string    // words and "phrases" that a message or the title must contain; see docs/how-to/sessions.md
 	Dir        string    // only this working directory
 	State      State     // only sessions in this state; "" means any
 	Agent      string    // only sessions whose newest prompt is for this agent; "" means any
@@ -28,6 +29,18 @@ type Filter struct {
 type SessionPage struct {
 	Sessions []Session `json:"sessions"`
 	Next     string    `json:"next,omitempty"` // the cursor of the next page; "" on the last page
+}
+
+// Match is what a search found in a session: the newest message that matches.
+type Match struct {
+	Seq     Seq       `json:"seq"` // the event of the message, or of the title
+	Snippet []Snippet `json:"snippet"`
+}
+
+// Snippet is a part of an excerpt: plain text on one line, without control characters.
+type Snippet struct {
+	Text  string `json:"text"`
+	Match bool   `json:"match,omitempty"` // the search has found this part
 }
 
 // Draft is the part of a reply that has arrived so far. It is saved at most a few

@@ -58,6 +58,7 @@ type Session struct {
 	Created  time.Time    `json:"created"`
 	Mission  MissionState `json:"mission,omitempty"` // of a mission's Commander: the recorded state; "" for other sessions
 	Updated  time.Time    `json:"updated"`           // time of the newest prompt, ask, answer, title or turn change
+	Match    *Match       `json:"match,omitempty"`   // in a list with Filter.Search: what was found
 }
 
 // State returns whether the session has work.

@@ -38,6 +38,7 @@ func (c *Client) Get(ctx context.Context, id pawl.SessionID) (s pawl.Session, er
 func (c *Client) List(ctx context.Context, f pawl.Filter) (page pawl.SessionPage, err error) {
 	q := url.Values{}
 	setText(q, "query", f.Query)
+	setText(q, "search", f.Search)
 	setText(q, "dir", f.Dir)
 	setText(q, "state", string(f.State))
 	setText(q, "agent", f.Agent)

@@ -62,6 +62,9 @@ var more = map[string]string{
 		"With an `id` the request is safe to retry, as with createSession.",
 	"listSessions": "The response is a page. If it has `next`, there are more sessions: pass it as `cursor`, with the same parameters, to get the next page. " +
 		"A page can have fewer sessions than `limit` and still have `next`. The pages contain each session once, in the order of the time of the first page, even if sessions are updated meanwhile.\n\n" +
+		"With `search`, each session has `match`: the newest message that contains all words, with an excerpt. What users and agents wrote and the title are searched, without case and accents; what was undone is not. " +
+		"Words in double quotes, and words that only punctuation separates, such as a path, must follow each other. The last word may be the beginning of one, unless it is in quotes or a space follows it. " +
+		"An excerpt is plain text: show it as text, not as HTML.\n\n" +
 		"A session in the state `asking` is also `running`; a `failed` one is also `idle`. A cursor is valid only for its parameters and its user, and gives no access to sessions.",
 	"streamMission": "The response is a stream of server-sent events. The `data` of each is a `Board` as JSON on one line: the first one at once, others when it has changed. " +
 		"To resume after a disconnect, open the stream again. Lines that begin with a colon are keep-alives.",

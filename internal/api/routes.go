@@ -100,6 +100,7 @@ var Routes = []Route{
 	one[Empty, pawl.SessionPage]("listSessions", "GET", "/v1/sessions", "List sessions, most recently updated first.", ScopeRead,
 		Param{"cursor", "string", "`next` of the page before; all other parameters except limit must be the same"},
 		Param{"query", "string", "prefixes of words in the title or the first prompt"},
+		Param{"search", "string", "words and \"phrases\" that a message or the title must contain"},
 		Param{"dir", "string", "only sessions in this directory"},
 		Param{"state", "string", "only sessions in this state: idle, queued, running, asking or failed"},
 		Param{"agent", "string", "only sessions whose newest prompt is for this agent"},

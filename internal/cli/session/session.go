@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/cli"
 	"github.com/pawl-dev/pawl/internal/humanize"
+	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 
 // Command returns 'pawl session' with its subcommands.
@@ -48,6 +50,7 @@ func sessionListCommand() *cobra.Command {
 		Short: "List the sessions of this directory, newest first",
 		Example: `  pawl session list
   pawl session list --all fix parser     # match the beginnings of words in titles and first prompts
+  pawl session list --search 'lexer.go "out of range"'   # search the conversations
   pawl session list --json | jq -r '.[].id'`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return cli.WithApp(cmd, func(ctx context.Context, a *app.App) error {
@@ -74,16 +77,38 @@ func sessionListCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the sessions of all directories")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&f.Search, "search", "", "list sessions with a message or title that contains all of these `words`; quote \"phrases\"")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "list at most `n` sessions")
 	return cmd
 }
 
-// PrintSessions prints sessions as a table, with their owners if any has one.
+// PrintSessions prints sessions as a table, with their owners if any has one, and below
+// each what a search found in it.
 func PrintSessions(w io.Writer, sessions []pawl.Session) error {
 	if len(sessions) == 0 {
 		_, err := fmt.Fprintln(w, "no sessions")
 		return err
 	}
+	var table strings.Builder
+	if err := writeTable(&table, sessions); err != nil {
+		return err
+	}
+	lines := strings.SplitAfter(table.String(), "\n") // the first has the headings
+	for i, s := range sessions {
+		if s.Match == nil {
+			continue
+		}
+		lines[i+1] += "        "
+		for _, part := range s.Match.Snippet {
+			lines[i+1] += sanitize.Line(part.Text)
+		}
+		lines[i+1] += "\n"
+	}
+	_, err := io.WriteString(w, strings.Join(lines, ""))
+	return err
+}
+
+func writeTable(w io.Writer, sessions []pawl.Session) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	owned := slices.ContainsFunc(sessions, func(s pawl.Session) bool { return s.Owner != "" })
 	owner := func(text string) string {

@@ -302,7 +302,7 @@ func (r *request) owner() *pawl.User {
 
 func (r *request) filter() (f pawl.Filter, err error) {
 	f = pawl.Filter{
-		Query: r.query.Get("query"), Dir: r.query.Get("dir"), State: pawl.State(r.query.Get("state")), Agent: r.query.Get("agent"), Model: r.query.Get("model"),
+		Query: r.query.Get("query"), Search: r.query.Get("search"), Dir: r.query.Get("dir"), State: pawl.State(r.query.Get("state")), Agent: r.query.Get("agent"), Model: r.query.Get("model"),
 		Parent: pawl.SessionID(r.query.Get("parent")), Owner: r.owner(), Cursor: r.query.Get("cursor"),
 	}
 	for name, value := range map[string]*bool{"shared": &f.Shared, "unfinished": &f.Unfinished, "missions": &f.Missions, "asking": &f.Asking} {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -42,6 +43,16 @@ var routes = map[string]func(b *testServer){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?limit=-1", "")
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?state=busy", "")
+
+		var found pawl.SessionPage
+		if err := b.svc.Rename(b.Context(), id, "look for the <needle>"); err != nil {
+			b.Fatal(err)
+		}
+		b.ask(200, "GET", "/v1/sessions?search=%22the+needle%22", "", &found)
+		if want := (&pawl.Match{Seq: 2, Snippet: []pawl.Snippet{{Text: "look for "}, {Text: "the <needle", Match: true}, {Text: ">"}}}); len(found.Sessions) != 1 || !reflect.DeepEqual(found.Sessions[0].Match, want) {
+			b.Errorf("found %+v", found)
+		}
+		b.refused(400, pawl.CodeInvalid, "GET", "/v1/sessions?search=%22", "")
 
 		older, first, second := id, pawl.SessionPage{}, pawl.SessionPage{}
 		newer := b.create()

@@ -51,6 +51,20 @@ func TestListsAreOnesOwn(t *testing.T) { //nolint:paralleltest // it sets enviro
 	b.same("children", b.ids(b.as(ada), pawl.Filter{Parent: adas}), []pawl.SessionID{subagent})
 	b.same("ada's children as bob asks", b.ids(b.as(bob), pawl.Filter{Parent: adas}), []pawl.SessionID(nil))
 	b.same("all", len(b.ids(b.as(""), pawl.Filter{})), 3)
+	for _, id := range []pawl.SessionID{adas, subagent} {
+		if err := b.as(ada).Rename(t.Context(), id, "hidden needle"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.as(ada).Rename(t.Context(), shown, "shown needle"); err != nil {
+		t.Fatal(err)
+	}
+	b.same("ada finds", b.ids(b.as(ada), pawl.Filter{Search: "needle"}), []pawl.SessionID{adas, shown})
+	b.same("bob finds", b.ids(b.as(bob), pawl.Filter{Search: "needle"}), []pawl.SessionID{shown})
+	b.same("bob finds of ada's", b.ids(b.as(bob), pawl.Filter{Search: "needle", Owner: &ada}), []pawl.SessionID(nil))
+	b.same("bob finds below ada's", b.ids(b.as(bob), pawl.Filter{Search: "needle", Parent: adas}), []pawl.SessionID(nil))
+	b.same("eve finds", b.ids(b.as("eve"), pawl.Filter{Search: "needle"}), []pawl.SessionID(nil))
+	b.same("all find", len(b.ids(b.as(""), pawl.Filter{Search: "needle"})), 2)
 	page, err := b.as(ada).List(t.Context(), pawl.Filter{Limit: 1})
 	if err != nil || page.Next == "" {
 		t.Fatalf("cursor %q, %v", page.Next, err)

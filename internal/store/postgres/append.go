@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -54,9 +55,9 @@ const (
 		SELECT $1, $2::bigint + 1, $4, $5, $6, $7, $8 FROM moved`
 )
 
-// statement has the variants of an append: for one event or several, with and without
-// usage.
-type statement struct{ one, several, oneReplied, severalReplied string }
+// statement is an append without its variable parts: for one event or several, with and
+// without usage, with and without changes of the search index.
+type statement struct{ moved, used string }
 
 var (
 	create  = appending(createSession, 36)
@@ -64,33 +65,29 @@ var (
 	advance = appending(advanceSession, 8)
 )
 
-// appending returns the variants of an append whose first part is move, with n
-// parameters before those of the usage.
+// appending returns an append whose first part is move, with n parameters before those of
+// the usage.
 func appending(move string, n int) statement {
-	moved := "WITH moved AS (" + move + " RETURNING 1) "
-	used := "WITH moved AS (" + move + " RETURNING 1), used AS (" + addUsage(n) + ") "
-	return statement{moved + insertEvent, moved + insertEvents, used + insertEvent, used + insertEvents}
+	return statement{"WITH moved AS (" + move + " RETURNING 1)", "used AS (" + addUsage(n) + ")"}
 }
 
-// text returns the variant for a batch.
-func (s statement) text(batch record.Batch) string {
-	switch one, replied := len(batch.Rows) == 1, len(batch.Usage) > 0; {
-	case one && replied:
-		return s.oneReplied
-	case one:
-		return s.one
-	case replied:
-		return s.severalReplied
-	default:
-		return s.several
+// text returns the variant for a batch, with other parts.
+func (s statement) text(batch record.Batch, more []string) string {
+	parts, insert := []string{s.moved}, insertEvents
+	if len(batch.Usage) > 0 {
+		parts = append(parts, s.used)
 	}
+	if len(batch.Rows) == 1 {
+		insert = insertEvent
+	}
+	return strings.Join(append(parts, more...), ", ") + " " + insert
 }
 
 // Append implements [store.Store]. It also returns ErrConflict if the session does
 // not exist, or no longer: the writer's view of it is out of date. If ctx ends or the
 // connection breaks while the statement runs, the events may have been written.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
-	batch, err := record.NewBatch(id, after, events)
+	batch, err := record.NewBatch(id, after, events, undo(ctx, s.pool, id))
 	if err == nil {
 		err = appendBatch(ctx, s.pool, id, after, batch)
 	}
@@ -118,7 +115,8 @@ func appendBatch(ctx context.Context, db execer, id pawl.SessionID, after pawl.S
 	if len(batch.Usage) > 0 {
 		args = append(args, usageColumns(batch.Usage)...)
 	}
-	tag, err := db.Exec(ctx, statement.text(batch), args...)
+	texts, more := indexed(batch.Index, len(args))
+	tag, err := db.Exec(ctx, statement.text(batch, texts), append(args, more...)...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return pawl.ErrConflict
 	}

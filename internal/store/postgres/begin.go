@@ -15,7 +15,7 @@ import (
 
 // Begin implements [store.Store], in one transaction.
 func (s *Store) Begin(ctx context.Context, id pawl.SessionID, blobs iter.Seq2[io.Reader, error], events ...pawl.Event) ([]pawl.Event, error) {
-	batch, err := record.NewBatch(id, 0, events)
+	batch, err := record.NewBatch(id, 0, events, undo(ctx, s.pool, id))
 	if err == nil {
 		err = s.begin(ctx, id, blobs, batch)
 	}

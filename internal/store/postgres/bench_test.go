@@ -60,3 +60,8 @@ func appender(ctx context.Context, t *testing.T, s *postgres.Store) func(n int) 
 		return err
 	}
 }
+
+// TestBenchSearch measures searches, and what the index adds to an append.
+func TestBenchSearch(t *testing.T) { //nolint:paralleltest // it measures time
+	storetest.MeasureSearch(t, open(t, schema(t)))
+}

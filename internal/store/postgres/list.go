@@ -16,7 +16,11 @@ import (
 func (s *Store) Sessions(ctx context.Context, f pawl.Filter) (pawl.SessionPage, error) {
 	l, err := record.NewList(ctx, f)
 	var all []record.Placed
-	if err == nil {
+	switch {
+	case err != nil:
+	case l.Search != nil:
+		all, err = s.search(ctx, l)
+	default:
 		query, args := list(l)
 		rows, _ := s.pool.Query(ctx, query, args...) // CollectRows returns its error
 		all, err = pgx.CollectRows(rows, scanPlaced)
@@ -28,7 +32,7 @@ func (s *Store) Sessions(ctx context.Context, f pawl.Filter) (pawl.SessionPage, 
 }
 
 func scanPlaced(row pgx.CollectableRow) (p record.Placed, err error) {
-	p.Session, err = scanColumns(row, &p.At)
+	p.Session, err = scanColumns(row, &p.At, &p.Match)
 	return p, err
 }
 
@@ -41,8 +45,12 @@ func list(l record.List) (query string, args []any) {
 		return fmt.Sprintf("$%d", len(args))
 	}
 	where, limit := conditions(l.Filter, arg), arg(l.Limit+1)
+	from, matched := "sessions", "0::bigint"
+	if l.Search != nil {
+		from, matched = "sessions JOIN "+fmt.Sprintf(found, phrases(l.Search, arg))+" ON session_id = sessions.id", "matched"
+	}
 	rows := func(place, more string) string {
-		return "SELECT " + sessionColumns + ", " + place + " AS place FROM sessions WHERE " + where + more
+		return "SELECT " + sessionColumns + ", " + place + " AS place, " + matched + " AS matched FROM " + from + " WHERE " + where + more
 	}
 	if l.After == nil {
 		return rows("updated", "") + " ORDER BY updated DESC, id DESC LIMIT " + limit, args

@@ -50,6 +50,11 @@ func (s schema) Apply(ctx context.Context, m migrate.Migration) error {
 		if _, err := tx.Exec(ctx, m.SQL); err != nil {
 			return err
 		}
+		if m.Name == "migrations/0013_search.sql" {
+			if err := indexAll(ctx, tx); err != nil {
+				return err
+			}
+		}
 		_, err = tx.Exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, m.Version, m.Name)
 		return err
 	})

@@ -84,6 +84,32 @@ func TestWordsAreFoundByIndex(t *testing.T) {
 	}
 }
 
+// TestConversationsAreFoundByIndex checks that a search reads the texts that match, and no
+// others, also with row-level security.
+func TestConversationsAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, schema(t))
+	query(t, s, `INSERT INTO sessions SELECT lpad(i::text, 26, '0'), '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '', '{}', '{}'
+		FROM generate_series(1, 100) i`)
+	query(t, s, `INSERT INTO search_texts (session_id, seq, message, words, lexemes)
+		SELECT id, n, n, ' word' || n || ' common ', array_to_tsvector(ARRAY['word' || n, 'common', 't:']) FROM sessions, generate_series(1, 200) n`)
+	query(t, s, "ANALYZE search_texts")
+	tx, err := s.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), `SELECT set_config('pawl.search', $1, true)`, "'word42' & 'common'"); err != nil {
+		t.Fatal(err)
+	}
+	sql, args := postgres.List(record.List{Filter: pawl.Filter{Limit: 100}, Search: record.Search{{Words: []string{"word42"}}, {Words: []string{"common"}}}})
+	rows, _ := tx.Query(t.Context(), "EXPLAIN "+sql, args...)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if plan := strings.Join(lines, "\n"); err != nil || !strings.Contains(plan, "search_texts_by_word") {
+		t.Errorf("want the index of words to be used, %v:\n%s", err, plan)
+	}
+}
+
 func TestUsageIsFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t))

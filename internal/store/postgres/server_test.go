@@ -27,7 +27,7 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 12 {
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 13 {
 		t.Errorf("applied %v", applied)
 	}
 }
@@ -46,13 +46,15 @@ func TestOldSchema(t *testing.T) {
 	err = admin(t.Context(), "SET search_path = "+name+";"+string(first)+`;
 		CREATE TABLE migrations (version integer PRIMARY KEY, name text NOT NULL, applied timestamptz NOT NULL DEFAULT now());
 		INSERT INTO migrations (version, name) VALUES (1, 'init');
-		INSERT INTO sessions SELECT '`+string(id)+`', '', '/w', now(), now(), 1, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '', '{}', '{}'`)
+		INSERT INTO sessions SELECT '`+string(id)+`', '', '/w', now(), now(), 5, 0, false, 0, 0, 0, 0, 0, 0, 0, '', '', '', '{}', '{}';
+		INSERT INTO events VALUES `+storetest.OldEvents(t, id, "now()"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, schemaURL(t, name))
-	storetest.TakesUsage(t, s, id, 1)
-	storetest.TakesMissions(t, s, id, 2)
+	storetest.FindsOld(t, s, id)
+	storetest.TakesUsage(t, s, id, 5)
+	storetest.TakesMissions(t, s, id, 6)
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {

@@ -26,13 +26,15 @@ type Position struct {
 // Placed is a row of a list with its time as of the start of the list.
 type Placed struct {
 	pawl.Session
-	At time.Time
+	At    time.Time
+	Match pawl.Seq // the newest event that the search has found; 0 without a search
 }
 
 // List is a checked and normalized [pawl.Filter].
 type List struct {
 	pawl.Filter
-	After *Position // nil on the first page
+	After  *Position // nil on the first page
+	Search Search    // nil without a search
 
 	tenant store.Tenant
 }
@@ -42,6 +44,12 @@ func NewList(ctx context.Context, f pawl.Filter) (List, error) {
 	l := List{Filter: normalize(f), tenant: store.TenantOf(ctx)}
 	if _, known := States[f.State]; f.State != "" && !known {
 		return l, fault.New(pawl.ErrInvalid, "unknown state %.40q: use idle, queued, running, asking or failed", f.State)
+	}
+	if f.Search != "" {
+		var err error
+		if l.Search, err = ParseSearch(f.Search); err != nil {
+			return l, err
+		}
 	}
 	if f.Cursor == "" {
 		return l, nil

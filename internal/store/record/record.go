@@ -28,16 +28,18 @@ type Batch struct {
 	Events []pawl.Event    // the events as reading the rows yields them
 	Change store.Change    // the change to the session's row
 	Usage  []pawl.UsageRow // the usage to add, each key once
+	Index  Index           // the change to the search index
 }
 
 // NewBatch checks and encodes an append. It returns ErrInvalid if there are no
 // events, if an event does not belong in a log, or if a session does not begin with
-// exactly one SessionCreated.
+// exactly one SessionCreated. undo returns the request of an earlier UndoAsked event of
+// the session.
 //
 // NewBatch decodes each body again before it is written, for two reasons: a log with
 // one unreadable event could never be opened again, and the caller continues with
 // exactly what a restart would read.
-func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, error) {
+func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event, undo func(pawl.Seq) (pawl.Undo, error)) (Batch, error) {
 	switch {
 	case !id.Valid():
 		return Batch{}, fault.New(pawl.ErrInvalid, "invalid session id %q", id)
@@ -60,7 +62,9 @@ func NewBatch(id pawl.SessionID, after pawl.Seq, events []pawl.Event) (Batch, er
 	}
 	b.Change = store.ChangeOf(b.Events)
 	b.Usage = store.UsageOf(b.Events)
-	return b, nil
+	var err error
+	b.Index, err = newIndex(b.Events, undo)
+	return b, err
 }
 
 func encode(e pawl.Event) (Row, error) {

@@ -7,14 +7,19 @@ import (
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
-// QuietKinds is [store.QuietKinds] as an SQL list.
-var QuietKinds = func() string {
+// Kinds as SQL lists.
+var (
+	QuietKinds    = list(store.QuietKinds)
+	IndexKindList = list(IndexKinds)
+)
+
+func list(kinds []pawl.Kind) string {
 	var names []string
-	for _, k := range store.QuietKinds {
+	for _, k := range kinds {
 		names = append(names, "'"+string(k)+"'")
 	}
 	return "(" + strings.Join(names, ", ") + ")"
-}()
+}
 
 // States has the SQL condition of each [pawl.Filter.State].
 var States = map[pawl.State]string{

@@ -50,7 +50,7 @@ const (
 // Append implements [store.Store]. It also returns ErrConflict if the session does
 // not exist, or no longer: the writer's view of it is out of date.
 func (s *Store) Append(ctx context.Context, id pawl.SessionID, after pawl.Seq, events ...pawl.Event) ([]pawl.Event, error) {
-	batch, err := record.NewBatch(id, after, events)
+	batch, err := record.NewBatch(id, after, events, undo(ctx, s.read.db.QueryRowContext, id))
 	if err == nil {
 		commit := s.write.passing
 		if slices.ContainsFunc(batch.Events, func(e pawl.Event) bool { return store.NeedsSync(e.Body) }) {
@@ -81,6 +81,9 @@ func (w *writer) append(ctx context.Context, id pawl.SessionID, after pawl.Seq, 
 		if err != nil {
 			return err
 		}
+	}
+	if err := w.index(ctx, id, batch.Index); err != nil {
+		return err
 	}
 	for _, r := range batch.Usage {
 		u := r.Usage

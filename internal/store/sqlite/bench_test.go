@@ -25,3 +25,8 @@ func TestBenchAppend(t *testing.T) { //nolint:paralleltest // it measures time
 		return err
 	})
 }
+
+// TestBenchSearch measures searches, and what the index adds to an append.
+func TestBenchSearch(t *testing.T) { //nolint:paralleltest // it measures time
+	storetest.MeasureSearch(t, open(t, filepath.Join(t.TempDir(), "pawl.db")))
+}

@@ -18,6 +18,9 @@ func (s *Store) Sessions(ctx context.Context, f pawl.Filter) (pawl.SessionPage, 
 	if err == nil {
 		rows, err = s.list(ctx, l)
 	}
+	if err == nil && l.Search != nil {
+		err = s.addMatches(ctx, l, rows)
+	}
 	if err != nil {
 		return pawl.SessionPage{}, fmt.Errorf("list sessions: %w", classify(err))
 	}
@@ -37,11 +40,12 @@ func (s *Store) list(ctx context.Context, l record.List) ([]record.Placed, error
 	var all []record.Placed
 	for rows.Next() {
 		var at int64
-		row, err := scanSession(rows, &at)
+		var match pawl.Seq
+		row, err := scanSession(rows, &at, &match)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, record.Placed{Session: row, At: time.UnixMicro(at).UTC()})
+		all = append(all, record.Placed{Session: row, At: time.UnixMicro(at).UTC(), Match: match})
 	}
 	return all, rows.Err()
 }
@@ -55,8 +59,12 @@ func list(l record.List) (query string, args []any) {
 		return fmt.Sprintf("?%d", len(args))
 	}
 	where, limit := conditions(l.Filter, arg), arg(l.Limit+1)
+	from, matched := "sessions", "0"
+	if l.Search != nil {
+		from, matched = "sessions JOIN "+fmt.Sprintf(found, arg(match(l.Search)))+" ON session_id = sessions.id", "matched"
+	}
 	rows := func(place, more string) string {
-		return "SELECT " + sessionColumns + ", " + place + " AS place FROM sessions WHERE " + where + more
+		return "SELECT " + sessionColumns + ", " + place + " AS place, " + matched + " FROM " + from + " WHERE " + where + more
 	}
 	if l.After == nil {
 		return rows("updated", "") + newestFirst + limit, args

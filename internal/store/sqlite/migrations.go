@@ -29,6 +29,11 @@ func (w *writer) Apply(ctx context.Context, m migrate.Migration) error {
 		if _, err := w.conn.ExecContext(ctx, m.SQL); err != nil {
 			return err
 		}
+		if m.Name == "migrations/0007_search.sql" {
+			if err := w.indexAll(ctx); err != nil {
+				return err
+			}
+		}
 		_, err = w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", m.Version))
 		return err
 	})

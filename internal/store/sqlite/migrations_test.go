@@ -16,26 +16,26 @@ import (
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
-	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}, "migrations/0005_asks.sql": {}, "migrations/0006_devices.sql": {}} // placeholders for those applied by Open
+	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}, "migrations/0005_asks.sql": {}, "migrations/0006_devices.sql": {}, "migrations/0007_search.sql": {}} // placeholders for those applied by Open
 
-	step(t, s, files, "", 6)
-	files["migrations/0007_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
-	files["migrations/0008_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
-	step(t, s, files, "", 8)
-	step(t, s, files, "", 8)
+	step(t, s, files, "", 7)
+	files["migrations/0008_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
+	files["migrations/0009_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
+	step(t, s, files, "", 9)
+	step(t, s, files, "", 9)
 
-	files["migrations/0009_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
-	step(t, s, files, "0009_bad.sql: ", 8)
+	files["migrations/0010_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
+	step(t, s, files, "0010_bad.sql: ", 9)
 	var sum int
 	if err := s.Conn().QueryRowContext(t.Context(), "SELECT sum(x) FROM more").Scan(&sum); err != nil || sum != 5 {
 		t.Errorf("the table holds %d, %v; want each migration once and nothing of the bad one", sum, err)
 	}
 
-	delete(files, "migrations/0009_bad.sql")
-	delete(files, "migrations/0008_again.sql")
-	step(t, s, files, "upgrade Pawl", 8)
-	files["migrations/0009_late.sql"] = &fstest.MapFile{}
-	step(t, s, files, "numbered consecutively", 8)
+	delete(files, "migrations/0010_bad.sql")
+	delete(files, "migrations/0009_again.sql")
+	step(t, s, files, "upgrade Pawl", 9)
+	files["migrations/0010_late.sql"] = &fstest.MapFile{}
+	step(t, s, files, "numbered consecutively", 9)
 }
 
 // TestOldFile checks that a file of an earlier version is migrated with all its data.
@@ -52,13 +52,14 @@ func TestOldFile(t *testing.T) {
 	}
 	id := storetest.NewID()
 	_, err = old.ExecContext(t.Context(), string(first)+"PRAGMA user_version = 1; INSERT INTO sessions VALUES ('"+string(id)+
-		"', '', '/w', '', '', '', '', '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)")
+		"', '', '/w', '', '', '', '', '', 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); INSERT INTO events VALUES "+storetest.OldEvents(t, id, "0"))
 	if err := errors.Join(err, old.Close()); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	storetest.TakesUsage(t, s, id, 1)
-	storetest.TakesMissions(t, s, id, 2)
+	storetest.FindsOld(t, s, id)
+	storetest.TakesUsage(t, s, id, 5)
+	storetest.TakesMissions(t, s, id, 6)
 }
 
 // step migrates and checks the error, if any, and the version of the file afterwards.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/store/record"
@@ -69,12 +68,10 @@ func (s *Store) page(ctx context.Context, id pawl.SessionID, after pawl.Seq) ([]
 	defer rows.Close()
 	var page []pawl.Event
 	for rows.Next() {
-		var r record.Row
-		var at int64
-		if err := rows.Scan(&r.Seq, &r.Turn, &at, &r.Kind, &r.Version, &r.Data); err != nil {
+		r, err := scanEvent(rows)
+		if err != nil {
 			return nil, err
 		}
-		r.At = time.UnixMicro(at)
 		e, err := r.Event(id)
 		if err != nil {
 			return nil, err

@@ -30,6 +30,7 @@ type writer struct {
 	save, keep, undo        *sql.Stmt
 	create, change, advance *sql.Stmt
 	insert, use             *sql.Stmt
+	text, words             *sql.Stmt
 	open                    []*sql.Stmt // all of them, for close
 }
 
@@ -84,6 +85,8 @@ func (w *writer) prepare(ctx context.Context) error {
 		&w.advance: advanceSession,
 		&w.insert:  insertEvent,
 		&w.use:     addUsage,
+		&w.text:    insertText,
+		&w.words:   insertWords,
 	})
 }
 

@@ -73,7 +73,7 @@ var storeTries = map[string]try{
 		all := [][]pawl.Session{}
 		for _, f := range []pawl.Filter{
 			{}, {Parent: x.session}, {Dir: "/w"}, {Query: "secret"}, {Owner: named("ada"), Shared: true},
-			{Owner: named("bob"), Shared: true}, {Unfinished: true}, {Missions: true}, {Asking: true},
+			{Owner: named("bob"), Shared: true}, {Unfinished: true}, {Missions: true}, {Asking: true}, {Search: "secret"}, {Search: "s", Parent: x.session}, {State: pawl.StateIdle},
 		} {
 			got, err := s.Sessions(ctx, f)
 			if err != nil {
@@ -268,6 +268,8 @@ func all(ctx context.Context, t *testing.T, s Tenanted, x things) (have []any) {
 	add(row, err)
 	list, err := s.Sessions(ctx, pawl.Filter{Query: "secret", Owner: named("bob"), Shared: true})
 	add(list, err)
+	found, err := s.Sessions(ctx, pawl.Filter{Search: "secret plan"})
+	add(found, err)
 	used, err := s.Usage(ctx, pawl.UsageFilter{})
 	add(used, err)
 	below, err := s.SubagentUsage(ctx, x.session)

@@ -36,7 +36,7 @@ var jsonRuns = []jsonRun{
 	{"mission list", 0}, {"mission status", 0}, {"mission plan", 0}, {"mission diff", 0},
 	{"models", 0}, {"models no-such-model", 0},
 	{"permissions list", 0}, {"permissions test --json ls", 0},
-	{"session list", 0}, {"session list no-such-words", 0}, {"session queue last", 0},
+	{"session list", 0}, {"session list no-such-words", 0}, {"session list --search go", 0}, {"session queue last", 0},
 	{"session diff last", 0}, {"session diff last --turn 1", 0}, {"session undo last --dry-run", 0}, {"session undo last --yes", 0}, {"session redo last --yes", 0}, {"session rewind last", 0}, {"session rewind last 3 --dry-run", 0},
 	{"stats", 0},
 	{"token create ci --user ada --scope run", 0}, {"token link --url http://127.0.0.1:4747 --name phone", 0}, {"token list", 0},

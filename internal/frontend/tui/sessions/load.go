@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +21,7 @@ const (
 type foundMsg struct {
 	of search
 	pawl.SessionPage
+	used   pawl.Filter
 	behind bool // it follows the current rows
 	err    error
 }
@@ -47,7 +49,7 @@ func (d *Dialog) load() tea.Cmd {
 
 // next reads the page after the last row.
 func (d *Dialog) next() tea.Cmd {
-	f := d.filter()
+	f := d.used
 	f.Cursor = d.cursor
 	return d.ask(f, true)
 }
@@ -57,7 +59,13 @@ func (d *Dialog) ask(f pawl.Filter, behind bool) tea.Cmd {
 	svc, ctx, of := d.shared.Service, d.shared.Context, d.search()
 	return func() tea.Msg {
 		page, err := svc.List(ctx, f)
-		return foundMsg{of, page, behind, err}
+		if err == nil && len(page.Sessions) == 0 && f.Query != "" { // no title or first prompt matches
+			f.Query, f.Search = "", f.Query
+			if page, err = svc.List(ctx, f); errors.Is(err, pawl.ErrInvalid) {
+				page, err = pawl.SessionPage{}, nil // it has no words
+			}
+		}
+		return foundMsg{of, page, f, behind, err}
 	}
 }
 
@@ -71,7 +79,7 @@ func (d *Dialog) found(m foundMsg) tea.Cmd {
 		d.fault, d.cursor = m.err, ""
 		return nil
 	}
-	d.cursor = m.Next
+	d.used, d.cursor = m.used, m.Next
 	was, _ := d.session()
 	same := d.loaded == m.of
 	d.loaded = m.of

@@ -34,7 +34,8 @@ type Dialog struct {
 	all     bool // of all directories
 	query   string
 	rows    []pawl.Session
-	cursor  string // of the page after the last row; "" on the last page
+	used    pawl.Filter // of rows
+	cursor  string      // of the page after the last row; "" on the last page
 	at, top int
 	listed  int // visible rows, as drawn last
 	tallest int // the most rows so far, so that the window keeps its size while searching

@@ -183,6 +183,23 @@ func TestAll(t *testing.T) { //nolint:paralleltest // it sets environment variab
 	}
 }
 
+// TestConversations: without a title or first prompt that matches, the list has the sessions whose conversation does.
+func TestConversations(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	w := newEnv(t)
+	for i := range pageRows + 5 {
+		w.keep(i+1, "/work/here", "work", time.Duration(i)*time.Minute, pawl.Replied{Parts: pawl.Parts{pawl.Text{Text: "Found the needle."}}})
+	}
+	w.begin(80)
+	d, _ := uitest.Press(w.Dialog, strings.Split("needle", "")...)
+	uitest.Press(d, "end", "end")
+	if len(w.rows) != pageRows+5 {
+		t.Errorf("%d rows", len(w.rows))
+	}
+	if uitest.Press(d, strings.Split(" nowhere", "")...); len(w.rows) != 0 || w.fault != nil {
+		t.Errorf("%d rows, %v", len(w.rows), w.fault)
+	}
+}
+
 // TestSameAge: sessions of the same age are all listed, wherever a page ends.
 func TestSameAge(t *testing.T) { //nolint:paralleltest // it sets environment variables
 	w := newEnv(t)
