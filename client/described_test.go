@@ -15,6 +15,8 @@ import (
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/service/access"
+	"github.com/pawl-dev/pawl/internal/service/access/passkey"
+	"github.com/pawl-dev/pawl/internal/service/access/passkey/passkeytest"
 	"github.com/pawl-dev/pawl/internal/service/servicetest"
 	"github.com/pawl-dev/pawl/internal/store"
 	"github.com/pawl-dev/pawl/internal/transcript"
@@ -42,11 +44,11 @@ func askOthers(t *testing.T, p *proof) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, device, err := devices.Redeem(t.Context(), secret, "here")
+	cookie, device, err := devices.Redeem(t.Context(), secret, "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(method, path, body string) {
+	ask := func(method, path, body string, header ...string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://pawl"+path, strings.NewReader(body))
 		if err != nil {
@@ -54,6 +56,9 @@ func askOthers(t *testing.T, p *proof) {
 		}
 		if body != "" {
 			r.Header.Set("Content-Type", "application/json")
+		}
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
 		}
 		resp, err := way.Do(r)
 		if err != nil {
@@ -86,7 +91,25 @@ func askOthers(t *testing.T, p *proof) {
 		ask(http.MethodGet, path, "")
 	}
 	ask(http.MethodPost, "/v1/devices/links", `{"name":"phone","scope":"run"}`)
+	page := []string{"Cookie", "__Host-pawl=" + cookie, "Sec-Fetch-Site", "same-origin"}
+	ask(http.MethodPost, "/v1/passkeys/options", "", page...)
+	ask(http.MethodPost, "/v1/passkeys", newPasskey(t, devices, cookie), page...)
 	ask(http.MethodDelete, "/v1/devices/"+device.ID, "")
+}
+
+// newPasskey returns the request with which a browser adds a passkey.
+func newPasskey(t *testing.T, devices *access.Access, cookie string) string {
+	t.Helper()
+	browser, err := devices.AuthDevice(t.Context(), cookie)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := passkey.Site{Host: "pawl.example.com", Origin: "https://pawl.example.com"}
+	options, err := devices.PasskeyOptions(t.Context(), browser, site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `{"credential":` + string(passkeytest.New(site.Host, site.Origin).Create(options)) + `}`
 }
 
 // TestSamplesAreAsDescribed checks that an event of each kind, with all keys, and the

@@ -4,6 +4,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"time"
 
 	"github.com/pawl-dev/pawl"
@@ -241,12 +242,24 @@ type Link struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Devices is the response of listDevices.
-type Devices struct {
-	Devices []Device `json:"devices"` // newest first
+// NewPasskey is the body of createPasskey.
+type NewPasskey struct {
+	Name       string          `json:"name,omitempty"` // generated if omitted
+	Credential json.RawMessage `json:"credential"`     // what the browser created, as PublicKeyCredential.toJSON returns it
 }
 
-// Device is a browser that is signed in.
+// PasskeyOptions is the response of createPasskeyOptions.
+type PasskeyOptions struct {
+	PublicKey json.RawMessage `json:"publicKey"` // for PublicKeyCredential.parseCreationOptionsFromJSON
+}
+
+// Devices is the response of listDevices.
+type Devices struct {
+	Devices  []Device `json:"devices"`  // newest first
+	Passkeys []Device `json:"passkeys"` // newest first
+}
+
+// Device is a browser that is signed in, or a passkey that signs browsers in.
 type Device struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`

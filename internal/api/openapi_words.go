@@ -123,8 +123,10 @@ var more = map[string]string{
 	"forkSession": "The files do not change.",
 	"createLink": "Open the link in the browser to sign in; it is valid for 5 minutes and works once. The device has the user, limits and at most the scope of the caller, " +
 		"and is valid for 90 days, or as long as the caller's token. The response is the only one that has the link.",
-	"listDevices":  "Callers see the devices of their user; those that can see all sessions and have the scope `admin` see all devices.",
-	"revokeDevice": "Open event streams of the device end at once.",
+	"createPasskeyOptions": "For pages of the server: pass the options to `navigator.credentials.create`. Only a browser that was signed in within the last 10 minutes can add a passkey.",
+	"createPasskey":        "The passkey signs browsers in as the user, with the scope and limits, of the browser that adds it, for a year. Revoke it with `revokeDevice`.",
+	"listDevices":          "Callers see the devices and passkeys of their user; those that can see all sessions and have the scope `admin` see all.",
+	"revokeDevice":         "Open event streams of the device end at once.",
 }
 
 // faultWords say what a code means.

@@ -190,8 +190,10 @@ var Routes = []Route{
 	one[Empty, Info]("getInfo", "GET", "/v1/info", "Get the version of the server, and who the token is for.", ScopeRead),
 	one[Empty, Models]("listModels", "GET", "/v1/models", "List the available models.", ScopeRead),
 	one[NewLink, Link]("createLink", "POST", "/v1/devices/links", "Create a link that signs a browser in, once.", ScopeRun).with(created),
-	one[Empty, Devices]("listDevices", "GET", "/v1/devices", "List the browsers that are signed in.", ScopeRead),
-	one[Empty, Empty]("revokeDevice", "DELETE", "/v1/devices/{device}", "Sign a browser out.", ScopeRun),
+	one[Empty, PasskeyOptions]("createPasskeyOptions", "POST", "/v1/passkeys/options", "Start to create a passkey.", ScopeRun),
+	one[NewPasskey, Device]("createPasskey", "POST", "/v1/passkeys", "Add a passkey, which signs browsers in.", ScopeRun).with(created),
+	one[Empty, Devices]("listDevices", "GET", "/v1/devices", "List the browsers that are signed in, and the passkeys.", ScopeRead),
+	one[Empty, Empty]("revokeDevice", "DELETE", "/v1/devices/{device}", "Sign a browser out, or revoke a passkey.", ScopeRun),
 	one[Empty, Empty]("getOutput", "GET", session+"/outputs/{blob}", "Get a large output that is stored outside of the log.", ScopeRead).with(func(r *Route) {
 		r.OutForm, r.Status = FormBytes, http.StatusOK
 	}),

@@ -23,7 +23,7 @@ var scopes = map[string]Scope{
 	"setMissionPlan": ScopeRun, "pauseMission": ScopeRun, "stopMission": ScopeRun, "resumeMission": ScopeRun, "approveMission": ScopeApprove,
 	"getDiff": ScopeRead, "listDirectory": ScopeRead, "readFile": ScopeRead,
 
-	"createLink": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
+	"createLink": ScopeRun, "createPasskeyOptions": ScopeRun, "createPasskey": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
 
 	"trustProject": ScopeAdmin,
 }

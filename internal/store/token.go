@@ -23,6 +23,7 @@ type Token struct {
 	Used    time.Time `json:"used,omitzero"`    // last use, within a minute
 	Revoked time.Time `json:"revoked,omitzero"` // zero means that it is not revoked
 	Limits  Limits    `json:"limits,omitzero"`
+	Passkey string    `json:"-"` // of a passkey: its public key and counter, as JSON; its Hash is that of its ID
 }
 
 // TokenKind is what the secret of a token is for.
@@ -33,6 +34,9 @@ const (
 	TokenAPI    TokenKind = ""       // programs send it with each request
 	TokenDevice TokenKind = "device" // a browser has it in a cookie
 	TokenLink   TokenKind = "link"   // signs a browser in, once: see Redeem
+
+	// TokenPasskey is the public key of a passkey, which signs browsers in.
+	TokenPasskey TokenKind = "passkey"
 )
 
 // Live reports whether the token is valid at that time.
@@ -65,6 +69,10 @@ type Tokens interface {
 	// the first call succeeds, others return ErrNotFound. So does one for a link
 	// that is revoked, or expired when the device is created.
 	Redeem(ctx context.Context, link string, device Token) error
+
+	// UpdatePasskey replaces the state of a passkey after a sign-in. ErrConflict if it is not
+	// the old one anymore, as then the passkey was used at the same time.
+	UpdatePasskey(ctx context.Context, id, old, state string) error
 
 	// Tokens returns all tokens of the tenant, newest first.
 	Tokens(ctx context.Context) ([]Token, error)

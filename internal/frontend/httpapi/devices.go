@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/service/access/passkey"
 )
 
 // Devices signs browsers in and out.
@@ -22,8 +24,18 @@ type Devices interface {
 	Redeem(ctx context.Context, link, from string) (secret string, d api.Device, err error)
 
 	AuthDevice(ctx context.Context, secret string) (api.Principal, error)
-	Devices(ctx context.Context, p api.Principal) ([]api.Device, error)
+	Devices(ctx context.Context, p api.Principal) (api.Devices, error)
 	RevokeDevice(ctx context.Context, p api.Principal, id string) error
+
+	// PasskeyOptions returns the options with which the browser of the principal creates
+	// a passkey, and AddPasskey stores it.
+	PasskeyOptions(ctx context.Context, p api.Principal, site passkey.Site) (json.RawMessage, error)
+	AddPasskey(ctx context.Context, p api.Principal, site passkey.Site, n api.NewPasskey) (api.Device, error)
+
+	// SignInOptions returns the options with which a browser asks for a passkey, and
+	// SignIn the secret of the device that its response signs in.
+	SignInOptions(site passkey.Site) (json.RawMessage, error)
+	SignIn(ctx context.Context, site passkey.Site, response []byte, from string) (secret string, d api.Device, err error)
 
 	// Watch returns a context that ends when the token of the principal is revoked.
 	Watch(ctx context.Context, p api.Principal) (_ context.Context, stop func())
@@ -123,10 +135,9 @@ func LinkURL(base, secret string) string {
 
 func listDevices(_ *response, r *request) (any, error) {
 	if r.server.Devices == nil {
-		return api.Devices{Devices: []api.Device{}}, nil
+		return api.Devices{Devices: []api.Device{}, Passkeys: []api.Device{}}, nil
 	}
-	all, err := r.server.Devices.Devices(r.Context(), r.principal)
-	return api.Devices{Devices: all}, err
+	return r.server.Devices.Devices(r.Context(), r.principal)
 }
 
 func revokeDevice(_ *response, r *request) (any, error) {

@@ -201,11 +201,13 @@ var handlers = map[string]handlerFunc{
 		models, err := r.service.Models(r.Context())
 		return api.Models{Models: orEmpty(models)}, err
 	},
-	"createLink":   createLink,
-	"listDevices":  listDevices,
-	"revokeDevice": revokeDevice,
-	"getOutput":    getOutput,
-	"getOpenAPI":   func(*response, *request) (any, error) { return api.OpenAPI() },
+	"createLink":           createLink,
+	"createPasskeyOptions": createPasskeyOptions,
+	"createPasskey":        createPasskey,
+	"listDevices":          listDevices,
+	"revokeDevice":         revokeDevice,
+	"getOutput":            getOutput,
+	"getOpenAPI":           func(*response, *request) (any, error) { return api.OpenAPI() },
 }
 
 func startMission(w *response, r *request) (any, error) {

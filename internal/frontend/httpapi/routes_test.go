@@ -157,9 +157,11 @@ var routes = map[string]func(b *testServer){
 		}
 		b.refused(400, pawl.CodeInvalid, "GET", "/v1/models?x=y", "")
 	},
-	"createLink":   deviceRoutes,
-	"listDevices":  deviceRoutes,
-	"revokeDevice": deviceRoutes,
+	"createLink":           deviceRoutes,
+	"createPasskeyOptions": deviceRoutes,
+	"createPasskey":        deviceRoutes,
+	"listDevices":          deviceRoutes,
+	"revokeDevice":         deviceRoutes,
 	"getOutput": func(b *testServer) {
 		id := b.create()
 		blob, err := b.store.PutBlob(b.Context(), id, strings.NewReader("<script>"))

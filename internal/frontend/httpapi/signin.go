@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/service/access/passkey"
 )
 
 // The paths of the pages.
@@ -32,6 +33,12 @@ var signInPage = template.Must(template.New("signin").Parse(signInHTML))
 // forms for this server only.
 var pagePolicy = "default-src 'none'; style-src '" + styleHash(signInHTML) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// passkeyPolicy is added where browsers can use passkeys. It names the one script with its
+// whole address, so that no other response of the server can be loaded as one.
+func passkeyPolicy(site passkey.Site) string {
+	return "; script-src " + site.Origin + scriptPath + "; connect-src " + site.Origin
+}
+
 // styleHash returns the source expression that allows the style sheet of a page.
 func styleHash(page string) string {
 	_, rest, _ := strings.Cut(page, "<style>")
@@ -47,6 +54,8 @@ type page struct {
 	User   pawl.User
 	Scope  api.Scope
 	Error  string
+
+	Passkeys bool // browsers can use passkeys here
 }
 
 // servePages adds the pages to the mux.
@@ -57,29 +66,32 @@ func (s *Server) servePages() {
 	s.mux.HandleFunc("GET "+signInPath, s.showSignIn)
 	s.mux.HandleFunc("POST "+signInPath, s.signIn)
 	s.mux.HandleFunc("POST "+signOutPath, s.signOut)
+	s.mux.HandleFunc("GET "+scriptPath, s.showScript)
+	s.mux.HandleFunc("POST "+passkeyOptionsPath, s.passkeyOptions)
+	s.mux.HandleFunc("POST "+passkeyPath, s.signInPasskey)
 }
 
 // showSignIn shows a button that signs the browser in. It changes nothing and does not
 // look the link up, so programs that fetch links for a preview do not use it up.
 func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if link := r.URL.Query().Get("link"); link != "" {
-		s.writePage(w, http.StatusOK, page{Link: link})
+		s.writePage(w, r, http.StatusOK, page{Link: link})
 		return
 	}
 	p, err := s.authenticate(r, api.ScopeRead)
-	s.writePage(w, http.StatusOK, page{Device: err == nil && p.Device, User: p.User, Scope: p.Scope})
+	s.writePage(w, r, http.StatusOK, page{Device: err == nil && p.Device, User: p.User, Scope: p.Scope})
 }
 
 // signIn exchanges a link for a cookie.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	if err := s.checkForm(w, r); err != nil {
-		s.writeErrorPage(w, err)
+		s.writeErrorPage(w, r, err)
 		return
 	}
 	secret, d, err := s.Devices.Redeem(r.Context(), r.PostForm.Get("link"), remoteHost(r))
 	if err != nil {
 		s.Log.Warn("sign-in failed", "from", remoteHost(r), "error", err)
-		s.writeErrorPage(w, err)
+		s.writeErrorPage(w, r, err)
 		return
 	}
 	http.SetCookie(w, s.cookie(r, secret, d))
@@ -101,12 +113,14 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 		err = s.Devices.RevokeDevice(r.Context(), p, p.Token)
 	}
 	if err != nil {
-		s.writeErrorPage(w, err)
+		s.writeErrorPage(w, r, err)
 		return
 	}
 	http.SetCookie(w, s.cookie(r, "", api.Device{}))
 	http.Redirect(w, r, signInPath, http.StatusSeeOther)
 }
+
+var errForeignPage = fault.New(pawl.ErrDenied, "the request must come from a page of this server")
 
 // checkForm reads a form that one of the pages sent.
 func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) error {
@@ -114,7 +128,7 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case from != fromOwnPage:
-		return fault.New(pawl.ErrDenied, "the request must come from a page of this server")
+		return errForeignPage
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -124,22 +138,27 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeErrorPage shows an error to a person.
-func (s *Server) writeErrorPage(w http.ResponseWriter, err error) {
+func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, err error) {
 	body, status := api.FaultOf(err)
-	s.writePage(w, status, page{Error: body.Error.Message})
+	s.writePage(w, r, status, page{Error: body.Error.Message})
 }
 
 // writePage writes a page. Its referrer policy differs from that of other responses:
 // with no-referrer, browsers would send its forms without their origin. The link goes to
 // no other site, as the page has neither links nor anything to load.
-func (s *Server) writePage(w http.ResponseWriter, status int, p page) {
+func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, p page) {
+	policy := pagePolicy
+	if site, err := s.site(r); err == nil {
+		policy += passkeyPolicy(site)
+		p.Passkeys = true
+	}
 	var text bytes.Buffer
 	if err := signInPage.Execute(&text, p); err != nil {
 		status = http.StatusInternalServerError
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
 	w.WriteHeader(status)
 	_, _ = w.Write(text.Bytes()) // the client may have disconnected

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/internal/service/access/passkey"
 	"github.com/pawl-dev/pawl/internal/store"
 )
 
@@ -29,6 +31,8 @@ type Access struct {
 
 	tokens  tokenCache
 	links   linkAttempts
+	once    sync.Once
+	checker *passkey.Checker // see passkeys
 	watched watchers
 	sends   lockStripes
 	tenants lockStripes

@@ -57,7 +57,7 @@ func (a *Access) NewLink(ctx context.Context, p api.Principal, n api.NewLink) (s
 	ctx, now := store.WithTenant(ctx, p.Tenant), a.now()
 	id, secret := ulid.Make().String(), linkPrefix+random()
 	t := store.Token{
-		ID: id, Name: cmp.Or(n.Name, "device-"+strings.ToLower(id[len(id)-6:])), Kind: store.TokenLink, Tenant: p.Tenant, User: p.User,
+		ID: id, Name: cmp.Or(n.Name, "device-"+suffix(id)), Kind: store.TokenLink, Tenant: p.Tenant, User: p.User,
 		Scope: string(n.Scope), Hash: Hash(secret), Created: now, Expires: now.Add(linkLife), Limits: p.Limits,
 	}
 	if pawl.SessionID(p.Token).Valid() { // not the operator
@@ -175,33 +175,38 @@ func (a *Access) AuthDevice(ctx context.Context, secret string) (api.Principal, 
 	return a.auth(ctx, secret, store.TokenDevice)
 }
 
-// Devices returns the devices of the principal that are signed in: those of their user, or all.
-func (a *Access) Devices(ctx context.Context, p api.Principal) ([]api.Device, error) {
-	devices := []api.Device{}
+// Devices returns the devices and passkeys of the principal: those of their user, or all.
+func (a *Access) Devices(ctx context.Context, p api.Principal) (api.Devices, error) {
+	found := api.Devices{Devices: []api.Device{}, Passkeys: []api.Device{}}
 	if a.Tokens == nil {
-		return devices, nil
+		return found, nil
 	}
 	all, err := a.Tokens.Tokens(store.WithTenant(ctx, p.Tenant))
 	for _, t := range all {
-		if t.Kind == store.TokenDevice && t.Live(a.now()) && manages(p, t) {
-			devices = append(devices, deviceOf(t, p))
+		switch {
+		case !t.Live(a.now()) || !manages(p, t):
+		case t.Kind == store.TokenDevice:
+			found.Devices = append(found.Devices, deviceOf(t, p))
+		case t.Kind == store.TokenPasskey:
+			found.Passkeys = append(found.Passkeys, deviceOf(t, p))
 		}
 	}
-	return devices, err
+	return found, err
 }
 
-// manages reports whether a principal may see and revoke a device.
+// manages reports whether a principal may see and revoke a device or a passkey.
 func manages(p api.Principal, t store.Token) bool {
 	return t.User == p.User || p.User == "" && p.Scope.Covers(api.ScopeAdmin)
 }
 
-// RevokeDevice signs a device out, or returns ErrNotFound. Its open streams end.
+// RevokeDevice signs a device out, or revokes a passkey; or it returns ErrNotFound. Open streams of the
+// device end.
 func (a *Access) RevokeDevice(ctx context.Context, p api.Principal, id string) error {
-	devices, err := a.Devices(ctx, p)
+	found, err := a.Devices(ctx, p)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(devices, func(d api.Device) bool { return d.ID == id }) {
+	if !slices.ContainsFunc(slices.Concat(found.Devices, found.Passkeys), func(d api.Device) bool { return d.ID == id }) {
 		return fault.New(pawl.ErrNotFound, "device not found")
 	}
 	if err := a.Tokens.RevokeToken(store.WithTenant(ctx, p.Tenant), id, a.now()); err != nil {

@@ -141,7 +141,7 @@ func TestDevicesAreOnesOwn(t *testing.T) {
 	}{{adas, "[ada true]"}, {bobs, "[bob true]"}, {all, "[all true]"}, {operator, "[all false bob false ada false]"}} {
 		devices, err := k.gate.Devices(t.Context(), c.who)
 		var got []any
-		for _, d := range devices {
+		for _, d := range devices.Devices {
 			got = append(got, d.Name, d.Current)
 		}
 		if fmt.Sprint(got) != c.want || err != nil {
@@ -256,13 +256,13 @@ func TestDevicesOfTenants(t *testing.T) { //nolint:paralleltest // it sets envir
 	if err != nil || device.Tenant != "acme" {
 		t.Fatalf("%+v, %v", device, err)
 	}
-	if all, err := n.gates[0].Devices(t.Context(), rival); err != nil || len(all) > 0 {
+	if all, err := n.gates[0].Devices(t.Context(), rival); err != nil || len(all.Devices) > 0 {
 		t.Errorf("rival sees %v, %v", all, err)
 	}
 	if err := n.gates[0].RevokeDevice(t.Context(), rival, device.Token); !errors.Is(err, pawl.ErrNotFound) {
 		t.Errorf("rival revokes: %v", err)
 	}
-	if all, err := n.gates[0].Devices(t.Context(), acme); err != nil || len(all) != 1 {
+	if all, err := n.gates[0].Devices(t.Context(), acme); err != nil || len(all.Devices) != 1 {
 		t.Errorf("acme sees %v, %v", all, err)
 	}
 	if _, err := n.store.SetTenant(t.Context(), "acme", func(a *store.Account) { a.Suspended = time.Now() }); err != nil {

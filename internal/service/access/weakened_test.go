@@ -35,6 +35,10 @@ func TestDefensesMatter(t *testing.T) {
 		"web.kind":         "TestLinks",
 		"web.attempts":     "TestAttempts",
 		"web.owner":        "TestDevicesAreOnesOwn",
+		"passkey.fresh":    "TestPasskeyRegistration",
+		"passkey.once":     "TestPasskeyResponses",
+		"passkey.counter":  "TestPasskeyResponses",
+		"passkey.verified": "TestPasskeyResponses",
 	} {
 		defensetest.NoticedBy(t, test, defense)
 	}

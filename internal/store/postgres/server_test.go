@@ -27,7 +27,7 @@ func TestManyOpenAnEmptySchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 13 {
+	if applied := query(t, open(t, url), "SELECT name FROM migrations"); len(applied) != 14 {
 		t.Errorf("applied %v", applied)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var _ store.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant, kind, parent FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, tenant, kind, parent, passkey FROM tokens `
 
 // AddToken implements [store.Tokens].
 func (s *Store) AddToken(ctx context.Context, t store.Token) error {
@@ -30,10 +30,10 @@ func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 	if err == nil {
 		var added pgconn.CommandTag
 		added, err = s.pool.Exec(ctx, `INSERT INTO tokens
-			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
+			(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent, passkey)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`,
 			t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created, moment(t.Expires), moment(t.Used), moment(t.Revoked),
-			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent)
+			t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent, t.Passkey)
 		if err == nil && added.RowsAffected() == 0 {
 			err = pawl.ErrConflict
 		}
@@ -55,7 +55,7 @@ func moment(at time.Time) *time.Time {
 func scanToken(row pgx.CollectableRow) (t store.Token, err error) {
 	var expires, used, revoked *time.Time
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &t.Created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant, &t.Kind, &t.Parent)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Tenant, &t.Kind, &t.Parent, &t.Passkey)
 	t.Created = t.Created.UTC()
 	for dst, at := range map[*time.Time]*time.Time{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {
@@ -96,6 +96,19 @@ func (s *Store) Redeem(ctx context.Context, link string, d store.Token) error {
 	}
 	if err != nil {
 		return fmt.Errorf("redeem link: %w", classify(err))
+	}
+	return nil
+}
+
+// UpdatePasskey implements [store.Tokens].
+func (s *Store) UpdatePasskey(ctx context.Context, id, old, state string) error {
+	updated, err := s.pool.Exec(ctx, "UPDATE tokens SET passkey = $1 WHERE id = $2 AND kind = $3 AND passkey = $4",
+		state, key(pawl.SessionID(id)), store.TokenPasskey, old)
+	if err == nil && updated.RowsAffected() == 0 {
+		err = pawl.ErrConflict
+	}
+	if err != nil {
+		return fmt.Errorf("update passkey %s: %w", id, classify(err))
 	}
 	return nil
 }

@@ -23,12 +23,19 @@ func Token(t store.Token, of store.Tenant) (store.Token, error) {
 	}
 	switch t.Kind {
 	case store.TokenAPI, store.TokenDevice:
+	case store.TokenPasskey:
+		if t.Passkey == "" {
+			return t, fault.New(pawl.ErrInvalid, "the passkey has no public key")
+		}
 	case store.TokenLink:
 		if t.Expires.IsZero() {
 			return t, fault.New(pawl.ErrInvalid, "a link must expire")
 		}
 	default:
 		return t, fault.New(pawl.ErrInvalid, "invalid kind of token %.50q", t.Kind)
+	}
+	if t.Passkey != "" && t.Kind != store.TokenPasskey {
+		return t, fault.New(pawl.ErrInvalid, "only passkeys have a public key")
 	}
 	if t.Parent != "" && !pawl.SessionID(t.Parent).Valid() {
 		return t, fault.New(pawl.ErrInvalid, "invalid token id %.50q", t.Parent)

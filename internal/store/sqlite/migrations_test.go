@@ -16,26 +16,26 @@ import (
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pawl.db"))
-	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}, "migrations/0005_asks.sql": {}, "migrations/0006_devices.sql": {}, "migrations/0007_search.sql": {}} // placeholders for those applied by Open
+	files := fstest.MapFS{"migrations/0001_init.sql": {}, "migrations/0002_usage.sql": {}, "migrations/0003_teams.sql": {}, "migrations/0004_missions.sql": {}, "migrations/0005_asks.sql": {}, "migrations/0006_devices.sql": {}, "migrations/0007_search.sql": {}, "migrations/0008_passkeys.sql": {}} // placeholders for those applied by Open
 
-	step(t, s, files, "", 7)
-	files["migrations/0008_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
-	files["migrations/0009_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
-	step(t, s, files, "", 9)
-	step(t, s, files, "", 9)
+	step(t, s, files, "", 8)
+	files["migrations/0009_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x); INSERT INTO more VALUES (2);")}
+	files["migrations/0010_again.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (3);")}
+	step(t, s, files, "", 10)
+	step(t, s, files, "", 10)
 
-	files["migrations/0010_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
-	step(t, s, files, "0010_bad.sql: ", 9)
+	files["migrations/0011_bad.sql"] = &fstest.MapFile{Data: []byte("INSERT INTO more VALUES (4); INSERT INTO nothing VALUES (4);")}
+	step(t, s, files, "0011_bad.sql: ", 10)
 	var sum int
 	if err := s.Conn().QueryRowContext(t.Context(), "SELECT sum(x) FROM more").Scan(&sum); err != nil || sum != 5 {
 		t.Errorf("the table holds %d, %v; want each migration once and nothing of the bad one", sum, err)
 	}
 
-	delete(files, "migrations/0010_bad.sql")
-	delete(files, "migrations/0009_again.sql")
-	step(t, s, files, "upgrade Pawl", 9)
-	files["migrations/0010_late.sql"] = &fstest.MapFile{}
-	step(t, s, files, "numbered consecutively", 9)
+	delete(files, "migrations/0011_bad.sql")
+	delete(files, "migrations/0010_again.sql")
+	step(t, s, files, "upgrade Pawl", 10)
+	files["migrations/0011_late.sql"] = &fstest.MapFile{}
+	step(t, s, files, "numbered consecutively", 10)
 }
 
 // TestOldFile checks that a file of an earlier version is migrated with all its data.

@@ -13,7 +13,7 @@ import (
 
 var _ store.Tokens = (*Store)(nil)
 
-const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent FROM tokens `
+const selectToken = `SELECT id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent, passkey FROM tokens `
 
 // AddToken implements [store.Tokens].
 func (s *Store) AddToken(ctx context.Context, t store.Token) error {
@@ -26,10 +26,10 @@ func (s *Store) AddToken(ctx context.Context, t store.Token) error {
 				}
 			}
 			added, err := s.write.conn.ExecContext(ctx, `INSERT INTO tokens
-				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				(id, name, owner, scope, hash, created, expires, used, revoked, rate, budget, parallel, streams, kind, parent, passkey)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 				t.ID, t.Name, string(t.User), t.Scope, t.Hash, t.Created.UnixMicro(), micro(t.Expires), micro(t.Used), micro(t.Revoked),
-				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent)
+				t.Limits.Rate, int64(t.Limits.Budget), t.Limits.Parallel, t.Limits.Streams, t.Kind, t.Parent, t.Passkey)
 			return affected(added, err, pawl.ErrConflict)
 		})
 	}
@@ -62,7 +62,7 @@ func scanToken(row interface{ Scan(...any) error }) (t store.Token, err error) {
 	var created int64
 	var expires, used, revoked *int64
 	err = row.Scan(&t.ID, &t.Name, &t.User, &t.Scope, &t.Hash, &created, &expires, &used, &revoked,
-		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Kind, &t.Parent)
+		&t.Limits.Rate, &t.Limits.Budget, &t.Limits.Parallel, &t.Limits.Streams, &t.Kind, &t.Parent, &t.Passkey)
 	t.Created = time.UnixMicro(created).UTC()
 	for dst, at := range map[*time.Time]*int64{&t.Expires: expires, &t.Used: used, &t.Revoked: revoked} {
 		if at != nil {
@@ -95,6 +95,18 @@ func (s *Store) Redeem(ctx context.Context, link string, d store.Token) error {
 	}
 	if err != nil {
 		return fmt.Errorf("redeem link: %w", classify(err))
+	}
+	return nil
+}
+
+// UpdatePasskey implements [store.Tokens].
+func (s *Store) UpdatePasskey(ctx context.Context, id, old, state string) error {
+	err := s.write.transaction(ctx, func(ctx context.Context) error {
+		updated, err := s.write.conn.ExecContext(ctx, "UPDATE tokens SET passkey = ? WHERE id = ? AND kind = ? AND passkey = ?", state, id, store.TokenPasskey, old)
+		return affected(updated, err, pawl.ErrConflict)
+	})
+	if err != nil {
+		return fmt.Errorf("update passkey %s: %w", id, classify(err))
 	}
 	return nil
 }

@@ -91,6 +91,7 @@ func RunTokens(t *testing.T, open func(t *testing.T) (a, b store.Tokens)) {
 		{"tokens are revoked once", tokensRevoked},
 		{"tokens are used", tokensUsed},
 		{"links are redeemed once", linksRedeemed},
+		{"passkeys are updated once", passkeysUpdated},
 		{"links expire", linksExpire},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -129,6 +129,9 @@ var storeTries = map[string]try{
 		d.Tenant = store.TenantOf(ctx)
 		return errorOnly(s.Redeem(ctx, x.link.Hash, d))
 	}},
+	"UpdatePasskey": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
+		return errorOnly(s.UpdatePasskey(ctx, x.token.ID, "", "{}"))
+	}},
 	"UseToken": {do: func(ctx context.Context, s Tenanted, x things) (any, error) {
 		return errorOnly(s.UseToken(ctx, x.token.ID, dawn.Add(time.Hour)))
 	}},

@@ -71,6 +71,8 @@ func tokensRefused(t *testing.T, a, b store.Tokens) {
 		"no id":            func(k *store.Token) { k.ID = "" },
 		"an odd kind":      func(k *store.Token) { k.Kind = "x" },
 		"an odd parent":    func(k *store.Token) { k.Parent = "x" },
+		"no public key":    func(k *store.Token) { k.Kind = store.TokenPasskey },
+		"a public key":     func(k *store.Token) { k.Passkey = "{}" },
 		"an endless link":  func(k *store.Token) { k.Kind, k.Expires = store.TokenLink, time.Time{} },
 		"no hash":          func(k *store.Token) { k.Hash = "" },
 		"a secret as hash": func(k *store.Token) { k.Hash = "pawl_secret" },
@@ -117,6 +119,38 @@ func tokensUsed(t *testing.T, a, b store.Tokens) {
 	found(t, a, k)
 	if err := a.UseToken(t.Context(), string(NewID()), dawn); err != nil {
 		t.Error(err)
+	}
+}
+
+// passkeysUpdated checks that of several processes that update a passkey, one succeeds.
+func passkeysUpdated(t *testing.T, a, b store.Tokens) {
+	k, other := token("laptop"), token("phone")
+	k.Kind, k.Passkey = store.TokenPasskey, `{"count":1}`
+	other.Kind, other.Passkey = store.TokenPasskey, k.Passkey
+	added(t, a, k, other)
+	found(t, b, k)
+	var all sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		all.Go(func() {
+			errs[i] = []store.Tokens{a, b}[i%2].UpdatePasskey(t.Context(), k.ID, k.Passkey, `{"count":2}`)
+		})
+	}
+	all.Wait()
+	done := 0
+	for _, err := range errs {
+		if err == nil {
+			done++
+		} else {
+			fails(t, "a second use", err, pawl.ErrConflict)
+		}
+	}
+	equal(t, "updates", done, 1)
+	k.Passkey = `{"count":2}`
+	found(t, b, k)
+	found(t, b, other)
+	for _, id := range []string{"", string(NewID()), "\xff\x00"} {
+		fails(t, id, a.UpdatePasskey(t.Context(), id, k.Passkey, "{}"), pawl.ErrConflict)
 	}
 }
 

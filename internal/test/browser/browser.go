@@ -167,6 +167,16 @@ func (p *Page) Click(selector, text string) {
 	p.Eval(find+".click()", nil)
 }
 
+// AddAuthenticator gives the browser a store of passkeys, which confirms each use.
+func (p *Page) AddAuthenticator() {
+	p.t.Helper()
+	p.call("WebAuthn.enable", map[string]any{}, &struct{}{})
+	p.call("WebAuthn.addVirtualAuthenticator", map[string]any{"options": map[string]any{
+		"protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+		"isUserVerified": true, "automaticPresenceSimulation": true,
+	}}, &struct{}{})
+}
+
 // Text returns the text of the page.
 func (p *Page) Text() string {
 	p.t.Helper()

@@ -45,7 +45,7 @@ func newSite(t *testing.T, cuts int) *site {
 	}}
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir("../../../examples/page")))
-	for _, path := range []string{"/v1/", "/signin", "/signin/"} {
+	for _, path := range []string{"/v1/", "/signin", "/signin/", "/signin.js", "/signout"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			if s.target.Load() == nil { // it is being restarted
 				w.WriteHeader(http.StatusBadGateway)
@@ -206,5 +206,30 @@ func TestExamplePage(t *testing.T) {
 	}
 	if _, err := os.Stat(w.Dir + "/made-by-subagent"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPasskey checks that a person can add a passkey, sign out, and sign in with it.
+func TestPasskey(t *testing.T) {
+	t.Parallel()
+	w := harness.NewWorkdir(t, harness.Binary(t, ""), "")
+	site := newSite(t, 0)
+	site.URL = strings.Replace(site.URL, "127.0.0.1", "localhost", 1) // browsers have no passkeys for addresses
+	started := serve(t, w, site, "--link")
+	page := browser.Open(t)
+	page.AddAuthenticator()
+	page.Go(started.link)
+	page.Click("button", "Sign in")
+	page.Until("the browser is signed in", `document.body.innerText.includes('You are signed in')`)
+	page.Click("button:not([hidden])", "Add a passkey")
+	page.Until("the passkey is added", `document.getElementById('status').textContent.startsWith('Added passkey-')`)
+	page.Click("button", "Sign out")
+	page.Until("the browser is signed out", `document.body.innerText.includes('You are not signed in')`)
+	page.Click("button:not([hidden])", "Sign in with a passkey")
+	page.Until("the browser is signed in again", `document.body.innerText.includes('You are signed in')`)
+	var names []string
+	page.Eval(`fetch('/v1/devices').then(r => r.json()).then(d => [d.devices, d.passkeys].map(l => l.map(x => x.name.split('-')[0]).join()))`, &names)
+	if diff := cmp.Diff([]string{"browser", "passkey"}, names); diff != "" {
+		t.Errorf("devices and passkeys: want -, got +\n%s", diff)
 	}
 }

@@ -144,7 +144,7 @@ func (s *webServer) devices() int {
 	if err != nil {
 		s.a.Fatal(err)
 	}
-	return len(all)
+	return len(all.Devices)
 }
 
 // stream opens an event stream, and returns a function that returns its next line.

@@ -147,10 +147,10 @@ func watchesAfterRevocation(a *attackEnv) {
 		}
 	}
 	devices, err := s.access.Devices(a.Context(), api.Principal{Scope: api.ScopeAdmin})
-	if err != nil || len(devices) != 1 {
+	if err != nil || len(devices.Devices) != 1 {
 		a.Fatalf("%v, %v", devices, err)
 	}
-	if status, text, _ := s.ask("DELETE", "/v1/devices/"+devices[0].ID, "", operator); status != http.StatusNoContent {
+	if status, text, _ := s.ask("DELETE", "/v1/devices/"+devices.Devices[0].ID, "", operator); status != http.StatusNoContent {
 		a.Fatalf("%d %s", status, text)
 	}
 	a.ok(s.svc.Rename(a.Context(), s.id, "secret"))
@@ -218,15 +218,15 @@ func readerManagesDevices(a *attackEnv) {
 		a.breach("it has made a link")
 	}
 	devices, err := s.access.Devices(a.Context(), api.Principal{User: "eve"})
-	if err != nil || len(devices) == 0 {
+	if err != nil || len(devices.Devices) == 0 {
 		a.Fatalf("%v, %v", devices, err)
 	}
-	for _, d := range devices {
+	for _, d := range devices.Devices {
 		if status, _, _ := s.ask("DELETE", "/v1/devices/"+d.ID, "", reader); status < 300 {
 			a.breach("it has signed a browser out")
 		}
 	}
-	for _, q := range [][2]string{{"GET", "/v1/devices"}, {"POST", "/v1/devices/links"}, {"DELETE", "/v1/devices/" + devices[0].ID}} {
+	for _, q := range [][2]string{{"GET", "/v1/devices"}, {"POST", "/v1/devices/links"}, {"DELETE", "/v1/devices/" + devices.Devices[0].ID}} {
 		if status, _, _ := s.ask(q[0], q[1], "", as{}); status != http.StatusUnauthorized {
 			a.breach("%s %s without a token: %d", q[0], q[1], status)
 		}
@@ -291,10 +291,10 @@ func revokesOthers(a *attackEnv) {
 		a.breach("eve sees %s", text)
 	}
 	devices, err := s.access.Devices(a.Context(), api.Principal{User: "ada"})
-	if err != nil || len(devices) == 0 {
+	if err != nil || len(devices.Devices) == 0 {
 		a.Fatalf("%v, %v", devices, err)
 	}
-	s.ask("DELETE", "/v1/devices/"+devices[0].ID, "", eve)
+	s.ask("DELETE", "/v1/devices/"+devices.Devices[0].ID, "", eve)
 	if status, _, _ := s.ask("GET", "/v1/sessions", "", s.own(victim)); status != http.StatusOK {
 		a.breach("eve has signed ada out")
 	}

@@ -40,6 +40,11 @@ var rowsM = []row{
 	{id: "M24", title: "a file that the agent may not read without asking, and its diff", attack: readsSecrets, defense: "project.readable"},
 	{id: "M25", title: "a page or drawing with a script as a file of the project", attack: showsActiveContent, defense: "files.type"},
 	{id: "M26", title: "files and diffs of another user's session", attack: readsOthersFiles, defense: "access.owner"},
+	{id: "M27", title: "a stolen cookie makes its access last with a passkey", attack: addsAPasskeyLate, defense: "passkey.fresh"},
+	{id: "M28", title: "the response of a passkey, sent again", attack: replaysThePasskey, defense: "passkey.once"},
+	{id: "M29", title: "a page of a subdomain asks for the passkey", attack: phishesForThePasskey, defense: "passkey.origin"},
+	{id: "M30", title: "a copy of a security key", attack: copiesTheKey, defense: "passkey.counter"},
+	{id: "M31", title: "a security key that was found", attack: usesAnUnlockedKey, defense: "passkey.verified"},
 }
 
 // cancels sends the simplest request that changes something, and reports whether it was accepted.
