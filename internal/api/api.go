@@ -130,6 +130,8 @@ type Prompt struct {
 	Delivery pawl.Delivery `json:"delivery,omitempty"` // what to do while a turn is open: queue or steer; without it the request fails with busy
 	pawl.Settings
 
+	Comments []Comment `json:"comments,omitempty"` // comments on lines of files, added to the parts as text; at most 100
+
 	Approve *pawl.Plan `json:"approve,omitempty"` // of a mission: the plan to approve, so that its tasks start; needs the scope approve
 	Pause   bool       `json:"pause,omitempty"`   // of a running mission: start no more workers; the next prompt continues it
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"strings"
+	"testing"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
@@ -32,6 +33,23 @@ func diffRoute(b *testServer) {
 		b.refused(400, pawl.CodeInvalid, "GET", path+"/diff?"+query, "")
 	}
 	b.refused(404, pawl.CodeNotFound, "GET", nobody+"/diff", "")
+}
+
+// TestComments: the comments of a prompt are text that the model reads.
+func TestComments(t *testing.T) { //nolint:paralleltest // it sets environment variables
+	b := newTestServer(t, nil)
+	id := b.create()
+	path := "/v1/sessions/" + string(id) + "/prompts"
+	send := func(line string) string {
+		return `{"parts":[{"type":"text","text":"go"}],"model":"` + b.script(`{"expect":"main.go:7\\n> x\\nWhy\\\\?","text":"Done."}`) + `","comments":[{"path":"main.go","line":` + line + `,"quote":"x","text":"Why?"}]}`
+	}
+	b.refused(400, pawl.CodeInvalid, "POST", path, send("0"))
+	b.ask(202, "POST", path, send("7"), new(api.Accepted))
+	b.finished(id)
+	events := b.send(request{method: "GET", path: "/v1/sessions/" + string(id) + "/log"}).text
+	if !strings.Contains(events, `main.go:7\n> x\nWhy?`) || !strings.Contains(events, "Done.") {
+		b.Errorf("the log is %s", events)
+	}
 }
 
 func readRoute(b *testServer) {

@@ -73,7 +73,11 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		seq, err := r.service.Send(r.Context(), r.id, pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings, Approve: in.Approve, Pause: in.Pause})
+		p, err := promptOf(in)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := r.service.Send(r.Context(), r.id, p)
 		return api.Accepted{Seq: seq}, err
 	},
 	"listPrompts": func(_ *response, r *request) (any, error) {
@@ -194,7 +198,11 @@ var handlers = map[string]handlerFunc{
 		if err != nil {
 			return nil, err
 		}
-		p, notes, err := r.service.Expand(r.Context(), dir, pawl.Prompt{Parts: in.Prompt.Parts, Delivery: in.Prompt.Delivery, Settings: in.Prompt.Settings})
+		p, err := promptOf(in.Prompt)
+		if err != nil {
+			return nil, err
+		}
+		p, notes, err := r.service.Expand(r.Context(), dir, pawl.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings})
 		return api.Expanded{Prompt: api.Prompt{Parts: p.Parts, Delivery: p.Delivery, Settings: p.Settings}, Notes: orEmpty(notes)}, err
 	},
 	"listModels": func(_ *response, r *request) (any, error) {
@@ -208,6 +216,17 @@ var handlers = map[string]handlerFunc{
 	"revokeDevice":         revokeDevice,
 	"getOutput":            getOutput,
 	"getOpenAPI":           func(*response, *request) (any, error) { return api.OpenAPI() },
+}
+
+// promptOf returns a prompt with its comments as text.
+func promptOf(in api.Prompt) (pawl.Prompt, error) {
+	p := pawl.Prompt{Parts: in.Parts, Delivery: in.Delivery, Settings: in.Settings, Approve: in.Approve, Pause: in.Pause}
+	if len(in.Comments) == 0 {
+		return p, nil
+	}
+	text, err := api.CommentText(in.Comments)
+	p.Parts = append(p.Parts, text)
+	return p, err
 }
 
 func startMission(w *response, r *request) (any, error) {
