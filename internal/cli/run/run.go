@@ -50,7 +50,8 @@ func Command() *cobra.Command {
 		Short: "Run a prompt and exit, for scripts and CI",
 		Long: `Run a prompt in the working directory, print the answer and exit.
 
-Pawl appends standard input to the prompt. Ctrl-C cancels the turn; a second Ctrl-C exits
+Pawl attaches standard input to the prompt; without a prompt, standard input is the
+prompt. Ctrl-C cancels the turn; a second Ctrl-C exits
 at once. If Pawl is killed, 'pawl resume' continues the turn.
 
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 permission denied, 4 limit reached,
@@ -192,8 +193,10 @@ func (f *Flags) startMission(cmd *cobra.Command, goal string, p pawl.Prompt) err
 			return cli.UsageError(cmd, fmt.Errorf("/mission starts a mission, which has no --%s", name))
 		}
 	}
-	if len(p.Parts) > 0 { // from standard input
-		goal += "\n\n" + p.Parts.Text()
+	for _, part := range p.Parts {
+		if piped, ok := part.(pawl.File); ok && piped.Name == stdinName {
+			goal += "\n\n" + string(piped.Data)
+		}
 	}
 	return mission.Start(cmd, goal, p.Settings, f.OutputFlags, f.server)
 }
@@ -262,8 +265,12 @@ func (f *Flags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	if piped = strings.TrimSpace(piped); piped != "" {
+	switch piped = strings.TrimSpace(piped); {
+	case piped == "":
+	case len(f.words) == 0:
 		p.Parts = append(p.Parts, pawl.Text{Text: piped})
+	default:
+		p.Parts = append(p.Parts, pawl.File{Name: stdinName, MediaType: "text/plain", Data: []byte(piped)})
 	}
 	if len(f.words)+len(p.Parts) == 0 {
 		return p, fault.New(pawl.ErrInvalid, "no prompt given").Hint("Pass it as an argument or on standard input (see `pawl run --help`).")
@@ -277,6 +284,9 @@ func (f *Flags) prompt(cmd *cobra.Command, args []string) (pawl.Prompt, error) {
 	}
 	return p, nil
 }
+
+// stdinName is the name of standard input as an attachment.
+const stdinName = "stdin"
 
 func readAttachment(path string) (pawl.File, error) {
 	info, err := os.Stat(path)

@@ -143,9 +143,18 @@ func (x *expander) quote(name string) (string, error) {
 	return Quote(name, x.files)
 }
 
-// Quote returns a text file of the workspace in the form in which prompts
-// include files.
+// Quote returns the text of a file, quoted for the model; see ReadText.
 func Quote(name string, files Files) (string, error) {
+	text, err := ReadText(name, files)
+	if err != nil {
+		return "", err
+	}
+	return quoted(filepath.Clean(filepath.FromSlash(name)), text), nil
+}
+
+// ReadText returns a text file of the workspace in the form in which prompts
+// include files.
+func ReadText(name string, files Files) (string, error) {
 	path := filepath.Clean(filepath.FromSlash(name))
 	switch {
 	case name == "" || !filepath.IsLocal(path) || strings.HasPrefix(name, "~"):
@@ -164,7 +173,7 @@ func Quote(name string, files Files) (string, error) {
 	if replaced {
 		return "", fault.New(pawl.ErrInvalid, "it is not a text file")
 	}
-	return quoted(path, sanitize.Unhidden(text)), nil
+	return sanitize.Unhidden(text), nil
 }
 
 // quoted quotes a file between delimiter lines that do not occur in it.

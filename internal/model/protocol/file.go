@@ -67,10 +67,24 @@ func (t Takes) takes(f pawl.File) bool {
 
 // words describes a file: its text, or why the model does not see it.
 func (t Takes) words(f pawl.File) string {
-	if strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" || f.MediaType == "image/svg+xml" {
-		return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, f.Data)
+	if IsText(f) {
+		return Quote(f)
 	}
 	return fmt.Sprintf("[%s, %s, %s: %s]", f.Name, f.MediaType, humanize.Bytes(len(f.Data)), t.why(f))
+}
+
+// IsText reports whether a file is sent as text.
+func IsText(f pawl.File) bool {
+	return strings.HasPrefix(f.MediaType, "text/") || f.MediaType == "application/json" || f.MediaType == "image/svg+xml"
+}
+
+// Quote returns the text of a file with its name, between tags that do not occur in it.
+func Quote(f pawl.File) string {
+	text, tag := strings.TrimRight(string(f.Data), "\n"), "file"
+	for strings.Contains(text, "</"+tag+">") {
+		tag += "_"
+	}
+	return fmt.Sprintf("<%s name=%q>\n%s\n</%s>", tag, f.Name, text, tag)
 }
 
 func (t Takes) why(f pawl.File) string {

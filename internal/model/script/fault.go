@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 // Kind is a kind of fault.
@@ -48,7 +49,7 @@ func misfit(format string, args ...any) *Fault {
 	return &Fault{Kind: KindMisfit, Message: fmt.Sprintf(format, args...)}
 }
 
-// lastText returns the text that Expect is matched against: texts and tool results of the last message.
+// lastText returns the text that Expect is matched against: texts, text files and tool results of the last message.
 func lastText(messages []pawl.Message) string {
 	if len(messages) == 0 {
 		return ""
@@ -60,7 +61,11 @@ func lastText(messages []pawl.Message) string {
 			texts = append(texts, p.Text)
 		case pawl.ToolResult:
 			texts = append(texts, p.Content)
-		case pawl.Reasoning, pawl.ToolCall, pawl.File, pawl.Patch:
+		case pawl.File:
+			if protocol.IsText(p) {
+				texts = append(texts, protocol.Quote(p))
+			}
+		case pawl.Reasoning, pawl.ToolCall, pawl.Patch:
 		}
 	}
 	return strings.Join(texts, "\n")

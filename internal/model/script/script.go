@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/model"
+	"github.com/pawl-dev/pawl/internal/model/protocol"
 )
 
 var _ model.Model = (*Model)(nil)
@@ -227,7 +228,11 @@ func (m *Model) overflow(req model.Request) error {
 				size += len(p.Name) + len(p.Input)
 			case pawl.ToolResult:
 				size += len(p.Content)
-			case pawl.File, pawl.Patch:
+			case pawl.File:
+				if protocol.IsText(p) {
+					size += len(p.Data)
+				}
+			case pawl.Patch:
 			}
 		}
 	}

@@ -67,7 +67,11 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 		".pawl/agents/mine.md":    "---\nmodel: openai/y\nmode: all\n---\nYou are mine.",
 		".pawl/commands/plain.md": "As it is.",
 	})
-	file := func(name, text string) string { return "The file " + name + ":\n```\n" + text + "\n```" }
+	quoted := func(name, text string) string { return "The file " + name + ":\n```\n" + text + "\n```" }
+	file := func(name, text string) pawl.Part {
+		return pawl.File{Name: name, MediaType: "text/plain", Data: []byte(text)}
+	}
+	add := func(p pawl.Prompt, parts ...pawl.Part) pawl.Prompt { p.Parts = append(p.Parts, parts...); return p }
 	with := func(p pawl.Prompt, s pawl.Settings) pawl.Prompt { p.Settings = s; return p }
 	for name, test := range map[string]struct {
 		prompt pawl.Prompt
@@ -76,11 +80,12 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 	}{
 		"words":                      {says("hello"), says("hello"), nil},
 		"nothing":                    {says(), says(), nil},
-		"a file":                     {says("see @a.txt."), says("see @a.txt.", file("a.txt", "text a")), nil},
-		"a file in a folder, twice":  {says("(@sub/b.go) [@./sub/b.go]"), says("(@sub/b.go) [@./sub/b.go]", file("sub/b.go", "package b")), nil},
-		"a file with blanks":         {says(`see @"my file.md"`), says(`see @"my file.md"`, file("my file.md", "words")), nil},
-		"lines of a file":            {says("@a.txt:3-4 and @sub/b.go:1"), says("@a.txt:3-4 and @sub/b.go:1", file("a.txt", "text a"), file("sub/b.go", "package b")), nil},
-		"a file with a fence":        {says("@fenced.md"), says("@fenced.md", "The file fenced.md:\n````\n```\nx\n```\n````"), nil},
+		"a file":                     {says("see @a.txt."), add(says("see @a.txt."), file("a.txt", "text a\n")), nil},
+		"a file in a folder, twice":  {says("(@sub/b.go) [@./sub/b.go]"), add(says("(@sub/b.go) [@./sub/b.go]"), file("sub/b.go", "package b")), nil},
+		"a file with blanks":         {says(`see @"my file.md"`), add(says(`see @"my file.md"`), file("my file.md", "words")), nil},
+		"lines of a file":            {says("@a.txt:3-4 and @sub/b.go:1"), add(says("@a.txt:3-4 and @sub/b.go:1"), file("a.txt", "text a\n"), file("sub/b.go", "package b")), nil},
+		"a file with a fence":        {says("@fenced.md"), add(says("@fenced.md"), file("fenced.md", "```\nx\n```")), nil},
+		"a file that is attached":    {add(says("see @a.txt"), file("a.txt", "old")), add(says("see @a.txt"), file("a.txt", "text a\n")), nil},
 		"no file":                    {says("@dataclass, me@a.txt, @sub @ @."), says("@dataclass, me@a.txt, @sub @ @."), nil},
 		"not without asking":         {says("@.env"), says("@.env"), []string{"@.env was not attached: reading it requires permission"}},
 		"outside":                    {says("@/etc/passwd @../x @~/x"), says("@/etc/passwd @../x @~/x"), []string{"@/etc/passwd was not attached: it is outside the workspace", "@../x was not attached: it is outside the workspace", "@~/x was not attached: it is outside the workspace"}},
@@ -88,8 +93,8 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 		"too large":                  {says("@large.txt"), says("@large.txt"), []string{"@large.txt was not attached: it is larger than 65536 bytes"}},
 		"only of the first part":     {says("hello", "@a.txt", "/mine"), says("hello", "@a.txt", "/mine"), nil},
 		"a command":                  {says("/plain", "@a.txt"), says("As it is.", "@a.txt"), nil},
-		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
-		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+file("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
+		"a command with all":         {says("/mine @sub/b.go\nnow"), with(says("Do @sub/b.go\nnow with @a.txt and @.env\n\n"+quoted("a.txt", "text a")), pawl.Settings{Agent: "plan", Model: "openai/x"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
+		"a command and a choice":     {with(says("/mine"), pawl.Settings{Agent: "build", Model: "m"}), with(says("Do  with @a.txt and @.env\n\n"+quoted("a.txt", "text a")), pawl.Settings{Agent: "build", Model: "m"}), []string{"/mine: file .env was not attached: reading it requires permission"}},
 		"a path":                     {says("/tmp is full"), says("/tmp is full"), nil},
 		"a blank before it":          {says(" /mine"), says(" /mine"), nil},
 		"an agent's model":           {with(says("x"), pawl.Settings{Agent: "mine"}), with(says("x"), pawl.Settings{Agent: "mine", Model: "openai/y"}), nil},
@@ -98,7 +103,7 @@ func TestExpand(t *testing.T) { //nolint:paralleltest // it sets environment var
 		"a stranger's agent":         {with(says("x"), pawl.Settings{Agent: "painter"}), with(says("x"), pawl.Settings{Agent: "painter"}), nil},
 		"a server's prompt":          {says("/mcp__docs__ask why"), says("asked why"), nil},
 		"a server's document":        {says("see @docs:a"), says("see @docs:a", "the document a"), []string{"@docs:b was not read"}},
-		"a document, and a file too": {says("@a.txt @docs:a"), says("@a.txt @docs:a", "the document a", file("a.txt", "text a")), []string{"@docs:b was not read"}},
+		"a document, and a file too": {says("@a.txt @docs:a"), add(says("@a.txt @docs:a", "the document a"), file("a.txt", "text a\n")), []string{"@docs:b was not read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, notes, err := w.Expand(t.Context(), w.dir, test.prompt)

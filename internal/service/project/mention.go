@@ -19,7 +19,7 @@ var mentioned = regexp.MustCompile(`(?:^|[\s("'\[{])@(?:"([^"\n]+)"|([^\s"'@]+))
 // trailing are the characters after a path that do not belong to it.
 const trailing = ".,;:!?)]}>'\""
 
-// mention attaches the mentioned files as further texts. A name that does not exist, or is a directory, is
+// mention attaches the mentioned files. A file that is attached already is read again. A name that does not exist, or is a directory, is
 // left as it is.
 func (e *expansion) mention(ctx context.Context, words string) error {
 	names := mentions(words)
@@ -36,10 +36,10 @@ func (e *expansion) mention(ctx context.Context, words string) error {
 			e.notes = append(e.notes, fmt.Sprintf("@%s and later files were not attached: %d files is the limit", name, added))
 			return nil
 		}
-		text, err := definition.Quote(name, files)
+		text, err := definition.ReadText(name, files)
 		switch {
 		case err == nil:
-			e.prompt.Parts = append(e.prompt.Parts, pawl.Text{Text: text})
+			e.attach(pawl.File{Name: filepath.ToSlash(name), MediaType: "text/plain", Data: []byte(text)})
 			added++
 		case errors.Is(err, pawl.ErrNotFound), errors.Is(err, errIsDir):
 		default:
@@ -47,6 +47,19 @@ func (e *expansion) mention(ctx context.Context, words string) error {
 		}
 	}
 	return nil
+}
+
+// attach adds a file to the prompt, or replaces the one of the same name.
+func (e *expansion) attach(f pawl.File) {
+	same := func(p pawl.Part) bool {
+		other, ok := p.(pawl.File)
+		return ok && other.Name == f.Name
+	}
+	if i := slices.IndexFunc(e.prompt.Parts, same); i >= 0 {
+		e.prompt.Parts[i] = f
+		return
+	}
+	e.prompt.Parts = append(e.prompt.Parts, f)
 }
 
 // lines matches a line range after a path. The whole file is attached all the same.

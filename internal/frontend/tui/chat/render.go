@@ -96,6 +96,9 @@ func attachment(f pawl.File) string {
 	if name == "" {
 		name = "file"
 	}
+	if f.MediaType == "text/plain" {
+		return fmt.Sprintf("%s · %s", name, humanize.Bytes(len(f.Data)))
+	}
 	return fmt.Sprintf("%s (%s, %s)", name, sanitize.Line(f.MediaType), humanize.Bytes(len(f.Data)))
 }
 
