@@ -46,7 +46,8 @@ var layers = map[string]int{
 	"internal/strictjson":        layerBase,
 	"internal/security/sanitize": layerBase,
 
-	".": layerAPI,
+	".":      layerAPI,
+	"manage": layerAPI, // what a person manages; it does not use the root package
 
 	"internal/humanize":       layerPrimitive,
 	"internal/workspace/tree": layerPrimitive,

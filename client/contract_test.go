@@ -14,6 +14,8 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/client"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/app/management"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/proc"
@@ -58,7 +60,7 @@ func serve(t *testing.T, svc pawl.Service, p *proof, change ...func(*httpapi.Con
 	c := httpapi.Config{
 		Service:  func(api.Principal) pawl.Service { return svc },
 		Auth:     func(*http.Request) (api.Principal, error) { return api.Principal{Scope: api.ScopeAdmin}, nil },
-		Missions: mission.Operations{},
+		Missions: mission.Operations{}, Manage: &management.Manager{Usable: configcmd.Usable},
 	}
 	for _, f := range change {
 		f(&c)

@@ -5,15 +5,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
+	"github.com/pawl-dev/pawl/internal/security/permission"
+	"github.com/pawl-dev/pawl/internal/security/policy"
 	"github.com/pawl-dev/pawl/internal/service/access"
 	"github.com/pawl-dev/pawl/internal/service/access/passkey"
 	"github.com/pawl-dev/pawl/internal/service/access/passkey/passkeytest"
@@ -90,6 +97,7 @@ func askOthers(t *testing.T, p *proof) {
 	} {
 		ask(http.MethodGet, path, "")
 	}
+	askManage(t, ask)
 	ask(http.MethodPost, "/v1/devices/links", `{"name":"phone","scope":"run"}`)
 	page := []string{"Cookie", "__Host-pawl=" + cookie, "Sec-Fetch-Site", "same-origin"}
 	ask(http.MethodPost, "/v1/passkeys/options", "", page...)
@@ -110,6 +118,61 @@ func newPasskey(t *testing.T, devices *access.Access, cookie string) string {
 		t.Fatal(err)
 	}
 	return `{"credential":` + string(passkeytest.New(site.Host, site.Origin).Create(options)) + `}`
+}
+
+// askManage sends the requests that manage the machine.
+func askManage(t *testing.T, ask func(method, path, body string, header ...string)) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pawl.json")
+	for name, value := range map[string]string{"PAWL_CONFIG": file, "PAWL_DATA": dir, "HOME": dir, "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "", "ANTHROPIC_API_KEY": ""} {
+		t.Setenv(name, value)
+	}
+	provider := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(provider.Close)
+	text := fmt.Sprintf(`{"providers":{"anthropic":{"base_url":%q}},"mcp":{"files":{"command":"files"}}}`, provider.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hashed := func(method, path, format string) {
+		t.Helper()
+		hash, err := config.UserHash()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if method == http.MethodDelete {
+			ask(method, path+"?hash="+hash, "")
+			return
+		}
+		ask(method, path, fmt.Sprintf(format, hash))
+	}
+	const rule = `{"rule":{"tool":"bash","pattern":"git push","decision":"deny"},"hash":%q}`
+	hashed(http.MethodPatch, "/v1/manage/config", `{"key":"permissions.mode","value":"ask","hash":%q}`)
+	hashed(http.MethodPost, "/v1/manage/permissions/rules", rule)
+	ask(http.MethodPut, "/v1/manage/providers/anthropic/key", `{"key":"sk-ant-0123456789abcdef"}`)
+	ask(http.MethodPost, "/v1/manage/providers/anthropic/key/test", "")
+	for _, path := range []string{"config", "providers", "permissions?dir=" + dir, "extensions?dir=" + dir} {
+		ask(http.MethodGet, "/v1/manage/"+path, "")
+	}
+	ask(http.MethodDelete, "/v1/manage/providers/anthropic/key", "")
+	hashed(http.MethodPost, "/v1/manage/permissions/rules/remove", rule)
+	hashed(http.MethodPatch, "/v1/manage/mcp/files", `{"enabled":false,"hash":%q}`)
+	hashed(http.MethodDelete, "/v1/manage/mcp/files", "")
+	ask(http.MethodDelete, "/v1/manage/permissions/answers/"+saveAnswer(t, dir), "")
+}
+
+// saveAnswer saves that a person chose to always allow a command, and returns its ID.
+func saveAnswer(t *testing.T, dir string) string {
+	t.Helper()
+	s, err := policy.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := permission.Grant{Rule: permission.Rule{Tool: "bash", Kind: pawl.AccessExec, Pattern: "go test", Decision: permission.Allow}, Scope: permission.ScopeProject, Dir: dir, At: time.Now()}
+	if err := s.Grants().Add(g); err != nil {
+		t.Fatal(err)
+	}
+	return g.ID()
 }
 
 // TestSamplesAreAsDescribed checks that an event of each kind, with all keys, and the

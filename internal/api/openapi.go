@@ -98,6 +98,12 @@ func (r Route) parameters() []parameter {
 			p.Description, p.Schema = "the number of the event", schema{"type": "integer"}
 		case "blob":
 			p.Description = "the ID of the output"
+		case "provider":
+			p.Description = "the ID of the provider"
+		case "server":
+			p.Description = "the name of the MCP server"
+		case "answer":
+			p.Description = "the ID of the saved answer"
 		}
 		list = append(list, p)
 	}
@@ -120,7 +126,7 @@ func (r Route) parameters() []parameter {
 // faults returns the error codes that a route can return.
 func (r Route) faults() []pawl.Code {
 	codes := []pawl.Code{pawl.CodeInvalid, CodeUnauthorized, pawl.CodeDenied, CodeLimited, pawl.CodeInternal, pawl.CodeUnavailable}
-	if strings.Contains(r.Path, "{id}") || r.InForm != FormNone || slices.Contains(r.Query, projectDir) {
+	if strings.Contains(r.Path, "{id}") || strings.HasPrefix(r.Path, managed) || r.InForm != FormNone || slices.Contains(r.Query, projectDir) {
 		codes = append(codes, pawl.CodeNotFound) // something that the body refers to may not exist either
 	}
 	if r.InForm != FormNone {

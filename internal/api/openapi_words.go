@@ -1,9 +1,11 @@
 package api
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/pawl-dev/pawl"
+	"github.com/pawl-dev/pawl/manage"
 )
 
 const about = "The HTTP API of Pawl, served by `pawl serve`.\n\n" +
@@ -24,6 +26,7 @@ var tags = []tag{
 	{"missions", "Start missions and follow their progress."},
 	{"files", "Read the files of a session, and see what it changed."},
 	{"devices", "Sign browsers in and out."},
+	{"manage", "Manage the configuration, API keys, permissions and extensions of the user who runs the server."},
 	{"server", "Models, projects, usage and the server itself."},
 }
 
@@ -38,8 +41,11 @@ var tagged = []struct{ end, tag string }{
 }
 
 func (r Route) tag() string {
-	if strings.HasPrefix(r.Path, session+"/mission/") {
+	switch {
+	case strings.HasPrefix(r.Path, session+"/mission/"):
 		return "missions"
+	case strings.HasPrefix(r.Path, managed):
+		return "manage"
 	}
 	for _, t := range tagged {
 		if strings.HasSuffix(r.Path, t.end) {
@@ -120,7 +126,18 @@ var more = map[string]string{
 	"listDirectory": "At most 5,000 entries are returned; `more` says whether there are others. Names of files are listed whether or not they can be read.",
 	"readFile": "Only files in the working directory and in added directories can be read, and only those that the agent may read without asking; symbolic links must not lead out of them. " +
 		"The header `X-File-Size` has the size of the whole file. The content type is `text/plain`, an image type or `application/octet-stream`, by content and not by name, and browsers save the response instead of showing it.",
-	"forkSession": "The files do not change.",
+	"forkSession":    "The files do not change.",
+	"getConfig":      "Secrets are masked. `hash` identifies the user's file in requests that change it. If a file cannot be read, `problems` says so, and the other settings are returned.",
+	"setConfigValue": "The value is validated with the schema of the configuration, and the rest of the file, with its comments, stays as it is. The response is a conflict if the file has changed since `hash` was read.",
+	"listProviders":  "`key` says whether the API key comes from the environment, the keyring or a file. No route returns a key.",
+	"setKey":         "The key is saved in the system keyring or, without one, in a file that only the user can read. A key in the environment takes precedence.",
+	"deleteKey":      "A key in the environment stays. The response is not found if no key is saved.",
+	"testKey":        "The request lists the provider's models, which is free.",
+	"getPermissions": "Built-in rules are left out. Only rules whose `origin` is `user` can be removed.",
+	"addRule":        "The response is a conflict if the rule exists, or if the file has changed since `hash` was read. Comments between the rules of the file are lost.",
+	"removeRule":     "The rule must be as getPermissions returns it. The response is a conflict if the file has changed since `hash` was read.",
+	"listExtensions": "It starts none of them. Extensions of a project that is not trusted are inactive. Built-in hooks are left out.",
+	"setServer":      "Servers of a project cannot be changed. Sessions that run keep their servers.",
 	"createLink": "Open the link in the browser to sign in; it is valid for 5 minutes and works once. The device has the user, limits and at most the scope of the caller, " +
 		"and is valid for 90 days, or as long as the caller's token. The response is the only one that has the link.",
 	"createPasskeyOptions": "For pages of the server: pass the options to `navigator.credentials.create`. Only a browser that was signed in within the last 10 minutes can add a passkey.",
@@ -149,6 +166,10 @@ var examples = map[string]any{
 	"setMissionPlan": PlanEdit{Hash: "sha256:1a2b…", Tasks: []pawl.Task{{ID: "T1", Title: "Keep the comments", Files: []string{"config/"}}}},
 	"approveMission": PlanApproval{Hash: "sha256:1a2b…"},
 	"resumeMission":  MissionResume{Text: "The key is in place now."},
+	"setConfigValue": ConfigValue{Key: "permissions.mode", Value: json.RawMessage(`"guard"`), Hash: "1a2b…"},
+	"setKey":         ProviderKey{Key: "sk-…"},
+	"addRule":        RuleChange{Rule: manage.Rule{Tool: "bash", Pattern: "go test *", Decision: "allow"}, Hash: "1a2b…"},
+	"setServer":      ServerChange{Enabled: true, Hash: "1a2b…"},
 	"createSession":  NewSession{Dir: "/home/ada/engine", Title: "Fix the build"},
 	"renameSession":  Title{Title: "Fix the build"},
 	"sendPrompt": Prompt{

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/transcript"
@@ -95,7 +96,9 @@ var projectDir = Param{"dir", "string", "the absolute path of the directory"}
 var after = Param{"after", "integer", "only events after this number"}
 
 // Routes lists all routes, in the order of the documentation.
-var Routes = []Route{
+var Routes = slices.Concat(mainRoutes, manageRoutes)
+
+var mainRoutes = []Route{
 	one[NewSession, pawl.Session]("createSession", "POST", "/v1/sessions", "Create a session.", ScopeRun).with(created),
 	one[Empty, pawl.SessionPage]("listSessions", "GET", "/v1/sessions", "List sessions, most recently updated first.", ScopeRead,
 		Param{"cursor", "string", "`next` of the page before; all other parameters except limit must be the same"},

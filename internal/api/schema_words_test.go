@@ -26,6 +26,7 @@ func TestWordsAreTheComments(t *testing.T) {
 	all := map[string]words{}
 	readWords(t, all, "pawl", os.DirFS("../.."))
 	readWords(t, all, "transcript", os.DirFS("../transcript"))
+	readWords(t, all, "manage", os.DirFS("../../manage"))
 	readWords(t, all, "api", os.DirFS("."))
 	text, err := json.MarshalIndent(sent(t, all), "", "  ")
 	if err != nil {

@@ -26,6 +26,10 @@ var scopes = map[string]Scope{
 	"createLink": ScopeRun, "createPasskeyOptions": ScopeRun, "createPasskey": ScopeRun, "revokeDevice": ScopeRun, "listDevices": ScopeRead,
 
 	"trustProject": ScopeAdmin,
+
+	"listProviders": ScopeRead, "getPermissions": ScopeRead, "listExtensions": ScopeRead,
+	"getConfig": ScopeAdmin, "setConfigValue": ScopeAdmin, "setKey": ScopeAdmin, "deleteKey": ScopeAdmin, "testKey": ScopeAdmin,
+	"addRule": ScopeAdmin, "removeRule": ScopeAdmin, "revokeAnswer": ScopeAdmin, "setServer": ScopeAdmin, "removeServer": ScopeAdmin,
 }
 
 func TestEveryRouteHasADeclaredScope(t *testing.T) {

@@ -11,11 +11,17 @@ import (
 // LoadPolicy returns the permission policy of the working directory. A mode other than ""
 // overrides the configured one.
 func LoadPolicy(ctx context.Context, mode string) (permission.Policy, error) {
-	s, err := policy.Open()
+	dir, err := WorkingDir()
 	if err != nil {
 		return permission.Policy{}, err
 	}
-	dir, err := WorkingDir()
+	return PolicyOf(ctx, dir, mode)
+}
+
+// PolicyOf returns the permission policy of a directory. A mode other than "" overrides the
+// configured one.
+func PolicyOf(ctx context.Context, dir, mode string) (permission.Policy, error) {
+	s, err := policy.Open()
 	if err != nil {
 		return permission.Policy{}, err
 	}

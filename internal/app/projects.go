@@ -77,6 +77,12 @@ func (s projectServers) Status(ctx context.Context, dir string) ([]pawl.ServerIn
 	return list, faults
 }
 
+// States returns the state of a directory's servers, and problems of their configuration. It starts
+// none.
+func (s *MCPServers) States(ctx context.Context, dir string) ([]pawl.ServerInfo, []string) {
+	return projectServers{s}.Status(ctx, dir)
+}
+
 func originOf(e MCPServer) string {
 	if e.Project {
 		return "project"

@@ -23,6 +23,12 @@ import (
 // comments. If the value is invalid, or the changed file would not load or not pass
 // check, it returns pawl.ErrInvalid and writes nothing.
 func Set(name, value string, check func(User) error) error {
+	return SetIf("", name, value, check)
+}
+
+// SetIf is Set, if hash is "" or that of the user's file; see UserHash. Otherwise it
+// returns pawl.ErrConflict.
+func SetIf(hash, name, value string, check func(User) error) error {
 	path := splitKey(name)
 	t, err := settable(path)
 	if err != nil {
@@ -35,14 +41,26 @@ func Set(name, value string, check func(User) error) error {
 	if err != nil {
 		return fault.New(pawl.ErrInvalid, "%s: %w", name, err)
 	}
-	return editUser(check, func(d *document) error { return d.set(path, v.Value) })
+	return editUser(check, func(d *document) error {
+		if err := d.expect(hash); err != nil {
+			return err
+		}
+		return d.set(path, v.Value)
+	})
 }
 
 // Unset removes a key and its comment from the user's file. If the key does not exist it
 // returns pawl.ErrNotFound.
-func Unset(name string, check func(User) error) error {
+func Unset(name string, check func(User) error) error { return UnsetIf("", name, check) }
+
+// UnsetIf is Unset, if hash is "" or that of the user's file. Otherwise it returns
+// pawl.ErrConflict.
+func UnsetIf(hash, name string, check func(User) error) error {
 	path := splitKey(name)
 	return editUser(check, func(d *document) error {
+		if err := d.expect(hash); err != nil {
+			return err
+		}
 		if d.root.Find(pointer(path)) == nil {
 			return fault.New(pawl.ErrNotFound, "%s is not set in your configuration file", name)
 		}
@@ -152,7 +170,7 @@ func editUser(check func(User) error, change func(*document) error) error {
 	defer unlock()
 	text, err := readText(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		text, err = []byte("{\n}\n"), nil
+		text, err = []byte(emptyFile), nil
 	}
 	if err != nil {
 		return fmt.Errorf("change %s: %w", path, err)

@@ -2,14 +2,12 @@
 package auth
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -20,7 +18,6 @@ import (
 	"github.com/pawl-dev/pawl/internal/config/auth"
 	"github.com/pawl-dev/pawl/internal/humanize"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
-	"github.com/pawl-dev/pawl/internal/tool/websearch"
 )
 
 // Command returns 'pawl auth' with its subcommands.
@@ -56,28 +53,11 @@ func withProvider(cmd *cobra.Command, id string, f func(p catalog.Provider, keys
 	if err != nil {
 		return err
 	}
-	p, err := c.Provider(id)
-	for _, s := range SearchProviders() {
-		if s.ID == id {
-			p, err = s, nil
-		}
-	}
+	p, err := app.KeyProvider(c, id)
 	if err != nil {
 		return cli.UsageError(cmd, err)
 	}
-	if p.Protocol == catalog.ProtocolVertex {
-		return cli.UsageError(cmd, fmt.Errorf("%s uses no API key: it authenticates with Google Application Default Credentials", p.ID))
-	}
 	return f(p, keys)
-}
-
-// SearchProviders returns the search services that take an API key.
-func SearchProviders() []catalog.Provider {
-	var out []catalog.Provider
-	for _, p := range websearch.Providers() {
-		out = append(out, catalog.Provider{ID: p.ID, Name: p.ID, Protocol: "search", EnvKeys: p.EnvKeys})
-	}
-	return out
 }
 
 func authLoginCommand() *cobra.Command {
@@ -205,7 +185,7 @@ func authListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := app.FindKeys(keys, append(slices.Clone(c.Providers), SearchProviders()...))
+			found, err := app.FindKeys(keys, append(slices.Clone(c.Providers), app.SearchProviders()...))
 			if err != nil {
 				return err
 			}
@@ -259,20 +239,6 @@ variables stay set.`,
 	}
 }
 
-// baseURLOf returns the base URL for requests to p: the flag or, if it is "", the one that
-// 'pawl run' uses.
-func baseURLOf(p catalog.Provider, flag string) (string, error) {
-	user, err := app.LoadUser()
-	if err != nil {
-		return "", err
-	}
-	account := ""
-	if p.BaseURLEnv != "" {
-		account = os.Getenv(p.BaseURLEnv)
-	}
-	return strings.TrimRight(cmp.Or(flag, user.Providers[p.ID].BaseURL, account, p.BaseURL), "/"), nil
-}
-
 func authTestCommand() *cobra.Command {
 	var baseURL string
 	cmd := &cobra.Command{
@@ -287,17 +253,9 @@ rejected, the provider is unreachable, or the answer is inconclusive.`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProvider(cmd, args[0], func(p catalog.Provider, keys *auth.Keys) error {
-				key, origin, err := keys.Key(app.AuthProvider(p))
+				o, origin, err := app.TestKey(cmd.Context(), p, keys, baseURL)
 				if err != nil {
 					return err
-				}
-				base, err := baseURLOf(p, baseURL)
-				if err != nil {
-					return err
-				}
-				o, err := auth.Check(cmd.Context(), auth.Target{Protocol: string(p.Protocol), Dialect: p.Dialect, BaseURL: base}, key)
-				if err != nil {
-					return fmt.Errorf("test the %s key: %w", p.ID, err)
 				}
 				line := fmt.Sprintf("%s: %s (key from %s", p.ID, o.Verdict, origin)
 				if o.Detail != "" {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/internal/app"
-	"github.com/pawl-dev/pawl/internal/cli/inventory"
+	"github.com/pawl-dev/pawl/internal/app/inventory"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/fault"
 	"github.com/pawl-dev/pawl/internal/git"

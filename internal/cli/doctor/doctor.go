@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-dev/pawl/internal/app/inventory"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-dev/pawl/internal/cli/inventory"
+	"github.com/pawl-dev/pawl/internal/app/inventory"
 )
 
 // TestFaultsAreBounded checks that the number of reported faults is limited, and that the last

@@ -3,7 +3,7 @@ package doctor
 import (
 	"fmt"
 
-	"github.com/pawl-dev/pawl/internal/cli/inventory"
+	"github.com/pawl-dev/pawl/internal/app/inventory"
 	"github.com/pawl-dev/pawl/internal/security/sanitize"
 )
 

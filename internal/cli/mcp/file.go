@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/tailscale/hujson"
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/app"
@@ -59,21 +58,9 @@ func (p serverFile) entries() (map[string]config.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	if text, err = hujson.Standardize(text); err == nil {
-		err = json.Unmarshal(text, &file)
-	}
-	if err == nil && file[p.key()] != nil {
-		err = json.Unmarshal(file[p.key()], &servers)
-	}
+	all, err := config.ServersIn(text, p.key())
 	if err != nil {
 		return nil, fault.New(pawl.ErrInvalid, "read %s: %w", where, err).Hint("Correct the file first.")
-	}
-	all := map[string]config.Server{}
-	for name, raw := range servers {
-		var s config.Server
-		_ = json.Unmarshal(raw, &s) // an invalid entry can still be removed or replaced
-		all[name] = s
 	}
 	return all, nil
 }
@@ -145,17 +132,13 @@ func userKey(path []string) string {
 
 // read returns the content of the file, or an empty object if the file does not exist.
 func (p serverFile) read() (text []byte, err error) {
-	if p.project {
-		err = p.folder(func(w *workspace.Workspace) error {
-			text, err = w.ReadFile(sharedFile)
-			return err
-		})
-	} else {
-		var path string
-		if path, err = config.UserFile(); err == nil {
-			text, err = os.ReadFile(path)
-		}
+	if !p.project {
+		return config.UserText()
 	}
+	err = p.folder(func(w *workspace.Workspace) error {
+		text, err = w.ReadFile(sharedFile)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return []byte("{\n}\n"), nil
 	}

@@ -12,10 +12,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/agent"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/app/inventory"
 	"github.com/pawl-dev/pawl/internal/cli"
-	"github.com/pawl-dev/pawl/internal/cli/auth"
 	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
-	"github.com/pawl-dev/pawl/internal/cli/inventory"
 	"github.com/pawl-dev/pawl/internal/cli/turn"
 	"github.com/pawl-dev/pawl/internal/config"
 	"github.com/pawl-dev/pawl/internal/frontend/tui/theme"
@@ -148,7 +147,7 @@ func modelProviders(context.Context) []string {
 // providerNames returns the providers that take a key.
 func providerNames(ctx context.Context) []string {
 	names := modelProviders(ctx)
-	for _, p := range auth.SearchProviders() {
+	for _, p := range app.SearchProviders() {
 		names = append(names, p.ID+"\t"+p.Name)
 	}
 	return names

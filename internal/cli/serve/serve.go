@@ -19,7 +19,9 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/app"
+	"github.com/pawl-dev/pawl/internal/app/management"
 	"github.com/pawl-dev/pawl/internal/cli"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/service/access"
@@ -158,6 +160,9 @@ func (f *serverFlags) run(cmd *cobra.Command, openNode func(ctx context.Context,
 	}
 	c := f.config(a, auth, place)
 	c.RemoteDirs, c.Log = fleet, log
+	if !fleet { // the nodes of a fleet are not managed over HTTP
+		c.Manage = &management.Manager{Usable: configcmd.Usable, MCP: a.MCP}
+	}
 	s := httpapi.New(c)
 	clients.open(a, s)
 	measure(a, s)

@@ -35,7 +35,7 @@ func compress(h http.Handler) http.Handler {
 // of events that are encoded once for all.
 func (s *Server) compresses(r *http.Request) bool {
 	route := s.routes[s.pattern(r)]
-	return route.OutForm != api.FormStream && route.OutForm != api.FormBytes && route.Name != "createLink" && !strings.HasPrefix(r.URL.Path, signInPath)
+	return route.OutForm != api.FormStream && route.OutForm != api.FormBytes && route.Name != "createLink" && manageHandlers[route.Name] == nil && !strings.HasPrefix(r.URL.Path, signInPath)
 }
 
 // isText reports whether a media type is one of text that the server sends.

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
 	"github.com/pawl-dev/pawl/internal/fault"
+	"github.com/pawl-dev/pawl/manage"
 )
 
 // Config configures a Server. Defaults are closed: without Auth every request is
@@ -25,6 +26,7 @@ type Config struct {
 	Service      func(api.Principal) pawl.Service                   // the service as the principal may use it: it decides what they may have done
 	Auth         func(r *http.Request) (api.Principal, error)       // authenticates a request; an error other than api.ErrLimited, ErrUnavailable and ErrDenied means unauthorized
 	Missions     api.Missions                                       // what people do with missions; nil means that they cannot
+	Manage       manage.Service                                     // the configuration of the user who runs the server; nil means that it cannot be managed
 	Devices      Devices                                            // browsers that are signed in; nil means none
 	Hosts        []string                                           // allowed values of the Host header, with or without a port; nil means any, for a socket that no browser can reach
 	URL          string                                             // the server's own origin as browsers know it, if a proxy is in front, e.g. https://pawl.example.com
@@ -126,6 +128,9 @@ func New(c Config) *Server {
 func (c Config) handler(name string) (handlerFunc, bool) {
 	if do, ok := missionHandlers[name]; ok {
 		return orUnavailable(do, c.Missions != nil), true
+	}
+	if do, ok := manageHandlers[name]; ok {
+		return forOperator(orUnavailable(do, c.Manage != nil)), true
 	}
 	do, ok := handlers[name]
 	return do, ok

@@ -40,7 +40,8 @@ var sessionsNamed = map[string]string{
 }
 
 // notOfSessions are the routes that cannot name one that exists.
-var notOfSessions = []string{"startMission", "importSession", "getProject", "trustProject", "findFiles", "expandPrompt", "listModels", "getOpenAPI", "createLink", "createPasskeyOptions", "createPasskey", "listDevices", "revokeDevice", "getInfo", "streamFeed"}
+var notOfSessions = []string{"startMission", "importSession", "getProject", "trustProject", "findFiles", "expandPrompt", "listModels", "getOpenAPI", "createLink", "createPasskeyOptions", "createPasskey", "listDevices", "revokeDevice", "getInfo", "streamFeed",
+	"getConfig", "setConfigValue", "listProviders", "setKey", "deleteKey", "testKey", "getPermissions", "addRule", "removeRule", "revokeAnswer", "listExtensions", "setServer", "removeServer"}
 
 // tenants is a server of many, on PostgreSQL. A token is called as its tenant. All
 // of them have a user of the same name.

@@ -20,6 +20,8 @@ import (
 
 	"github.com/pawl-dev/pawl"
 	"github.com/pawl-dev/pawl/internal/api"
+	"github.com/pawl-dev/pawl/internal/app/management"
+	configcmd "github.com/pawl-dev/pawl/internal/cli/config"
 	"github.com/pawl-dev/pawl/internal/frontend/httpapi"
 	"github.com/pawl-dev/pawl/internal/mission"
 	"github.com/pawl-dev/pawl/internal/proc"
@@ -73,7 +75,7 @@ func newTestServer(t *testing.T, svc pawl.Service, change ...func(*httpapi.Confi
 	}
 	c := httpapi.Config{
 		Service: func(p api.Principal) pawl.Service { return acc.For(svc, p) }, Auth: auth, Devices: acc, Hosts: []string{"127.0.0.1"}, Version: "1.2.3",
-		Missions: mission.Operations{},
+		Missions: mission.Operations{}, Manage: &management.Manager{Usable: configcmd.Usable},
 	}
 	for _, f := range change {
 		f(&c)

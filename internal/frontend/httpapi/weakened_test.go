@@ -16,4 +16,8 @@ func TestDefensesMatter(t *testing.T) {
 	defensetest.NoticedBy(t, "TestSignIn", "web.cookie", "web.policy", "web.prefetch")
 	defensetest.NoticedBy(t, "TestFormsOfOthers", "web.form")
 	defensetest.NoticedBy(t, "TestRoutesAreGuarded", "server.scope")
+	defensetest.NoticedBy(t, "TestOnlyTheOperatorManages", "manage.operator")
+	defensetest.NoticedBy(t, "TestKeysAreNotShown", "manage.error")
+	defensetest.NoticedBy(t, "TestReadersDoNotEditPlans", "mission.owner")
+	defensetest.NoticedBy(t, "TestReportsRunNothing", "mission.policy")
 }

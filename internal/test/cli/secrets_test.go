@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-dev/pawl/internal/cli/auth"
+	"github.com/pawl-dev/pawl/internal/app"
 	"github.com/pawl-dev/pawl/internal/model/catalog"
 	"github.com/pawl-dev/pawl/internal/security/redact"
 	"github.com/pawl-dev/pawl/internal/test/harness"
@@ -121,7 +121,7 @@ func TestEveryKeyVariableIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range slices.Concat(c.Providers, auth.SearchProviders()) {
+	for _, p := range slices.Concat(c.Providers, app.SearchProviders()) {
 		for _, name := range p.EnvKeys {
 			var r redact.Redactor
 			r.AddEnv([]string{name + "=" + envSecret})
