@@ -65,7 +65,8 @@ type Answer struct {
 	Answers [][]string `json:"answers,omitempty"` // for each question the chosen labels, or free text
 	Text    string     `json:"text,omitempty"`    // a message to the model, in addition to the answers
 
-	Always []json.RawMessage `json:"always,omitempty"` // of a permission: rules to save, as offered or narrower
+	Always  []json.RawMessage `json:"always,omitempty"`  // of a permission: rules to save, as offered or edited
+	Session bool              `json:"session,omitempty"` // the rules apply to this session only, not to the project
 
 	// Names repeats that of the ask, so that the answer counts only for what the user has
 	// seen; "" is not checked.
@@ -100,6 +101,9 @@ func (a Ask) Check(answer Answer) error {
 		return fmt.Errorf("outcome %q cannot be given by a user: use answered or denied", answer.Outcome)
 	default:
 		return fmt.Errorf("unknown outcome %q: use answered or denied", answer.Outcome)
+	}
+	if answer.Session && len(answer.Always) == 0 {
+		return errors.New("an answer for the session needs the rules to allow: give them as always")
 	}
 	if len(answer.Always) > 0 && len(a.Offer) == 0 {
 		return errors.New("always allow is not offered here: allow once or deny")

@@ -59,7 +59,7 @@ func samples() []Event {
 			Questions: []Question{{Header: "Color", Question: "Which one?", Options: []Option{{Label: "red", Description: "loud"}}, Multiple: true}},
 			Offer:     []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}, Names: "5891b5b5",
 		}},
-		Answered{Ask: 9, By: by, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick.", Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}, Names: "5891b5b5"}},
+		Answered{Ask: 9, By: by, Answer: Answer{Outcome: OutcomeAnswered, Answers: [][]string{{"red", "a darker one"}}, Text: "Be quick.", Always: []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"ls","decision":"allow"}`)}, Session: true, Names: "5891b5b5"}},
 		TodosSet{Call: "call_1_3", Todos: []Todo{{ID: "1", Content: "Fix it", Status: TodoInProgress, Priority: PriorityHigh}}},
 		ModeChanged{Call: "call_1_4", Mode: "guard"},
 		Spawned{Call: "call_1_5", Subagent: "01JD0000000000000000000001", Agent: "explore", Title: "Find it", Background: true},

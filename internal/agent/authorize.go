@@ -16,8 +16,9 @@ import (
 type Authority interface {
 	// Policy returns the current permission policy for a session in a directory.
 	Policy(ctx context.Context, id pawl.SessionID, dir string, s pawl.Settings) (permission.Policy, error)
-	// SaveRules adds rules for a directory. Rules that it has already stay as they are.
-	SaveRules(ctx context.Context, dir string, rules []json.RawMessage) error
+	// SaveRules adds rules for a directory, or only for a session in it. Rules that it has already
+	// stay as they are.
+	SaveRules(ctx context.Context, dir string, session pawl.SessionID, rules []json.RawMessage) error
 }
 
 // deniedError says why a call is denied.

@@ -53,7 +53,11 @@ func (s *Stepper) acceptAnswer(ctx context.Context, j *journal, p plannedCall, a
 		return err
 	}
 	if len(answer.Always) > 0 {
-		if err := s.Authority.SaveRules(ctx, p.call.Dir, answer.Always); err != nil {
+		var session pawl.SessionID
+		if answer.Session {
+			session = j.id
+		}
+		if err := s.Authority.SaveRules(ctx, p.call.Dir, session, answer.Always); err != nil {
 			return denied("not permitted: the answer could not be saved: %v", err)
 		}
 	}

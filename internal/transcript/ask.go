@@ -54,15 +54,17 @@ func Choices(a pawl.Ask) []Choice {
 }
 
 func permissionChoices(a pawl.Ask, yes, no pawl.Answer) []Choice {
-	once, always, deny := "Allow once", "Always allow in this project", "Deny"
+	once, session, always, deny := "Allow once", "Allow for this session", "Always allow in this project", "Deny"
 	if a.Ran {
-		once, always, deny = "Apply", "Always apply in this project", "Discard"
+		once, session, always, deny = "Apply", "Apply for this session", "Always apply in this project", "Discard"
 	}
 	list := []Choice{{"allow", once, yes}}
 	if len(a.Offer) > 0 {
 		saved := yes
 		saved.Always = a.Offer
-		list = append(list, Choice{"always", always, saved})
+		short := saved
+		short.Session = true
+		list = append(list, Choice{"session", session, short}, Choice{"always", always, saved})
 	}
 	return append(list, Choice{"deny", deny, no})
 }

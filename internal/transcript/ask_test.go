@@ -20,9 +20,9 @@ func TestChoices(t *testing.T) {
 		ask  pawl.Ask
 		want []string
 	}{
-		"permission":             {pawl.Ask{Kind: pawl.AskPermission, Names: "n", Offer: rule}, []string{"Allow once", "Always allow in this project", "Deny"}},
+		"permission":             {pawl.Ask{Kind: pawl.AskPermission, Names: "n", Offer: rule}, []string{"Allow once", "Allow for this session", "Always allow in this project", "Deny"}},
 		"permission for once":    {pawl.Ask{Kind: pawl.AskPermission, Names: "n"}, []string{"Allow once", "Deny"}},
-		"changes":                {pawl.Ask{Kind: pawl.AskPermission, Ran: true, Offer: rule}, []string{"Apply", "Always apply in this project", "Discard"}},
+		"changes":                {pawl.Ask{Kind: pawl.AskPermission, Ran: true, Offer: rule}, []string{"Apply", "Apply for this session", "Always apply in this project", "Discard"}},
 		"loop":                   {pawl.Ask{Kind: pawl.AskLoop}, []string{"Continue", "Stop"}},
 		"question":               {pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{Options: options}}}, []string{"red", "blue"}},
 		"several answers":        {pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{Options: options, Multiple: true}}}, nil},

@@ -243,9 +243,9 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 		hint = "? Apply this?"
 	}
 	for _, c := range transcript.Choices(ask) {
-		key, text := map[string]string{"allow": "yes", "always": "always", "deny": "no"}[c.Name], strings.ToLower(c.Label)
+		key, text := map[string]string{"allow": "yes", "session": "session", "always": "always", "deny": "no"}[c.Name], strings.ToLower(c.Label)
 		switch c.Name {
-		case "always":
+		case "session", "always":
 			text += ", as shown above"
 		case "deny":
 			text += " and stop"
@@ -264,8 +264,8 @@ func (a *Asker) permission(ctx context.Context, ask pawl.Ask) (pawl.Answer, erro
 		case ok:
 			return answer, nil
 		case word == "": // Enter alone is not an answer
-		case word == "a" || word == "always":
-			fmt.Fprintln(a.out, "  always allow is not available for this")
+		case word == "a" || word == "always" || word == "s" || word == "session":
+			fmt.Fprintln(a.out, "  this can only be allowed once")
 		default:
 			return pawl.Answer{Outcome: pawl.OutcomeDenied, Text: typed}, nil
 		}

@@ -150,7 +150,7 @@ func TestTooLongARule(t *testing.T) {
 	if _, err := s.present(t.Context(), call{}, pawl.Ask{Kind: pawl.AskPermission, Text: rule, Offer: []json.RawMessage{json.RawMessage(rule)}}); err != nil {
 		t.Fatal(err)
 	}
-	if name := p.choices[0].options[1].name; name != "Always allow in this project: the rules shown above" {
+	if name := p.choices[0].options[2].name; name != "Always allow in this project: the rules shown above" {
 		t.Errorf("the option is %q", name)
 	}
 	if text := p.choices[0].call.content[0].text; !strings.Contains(text, rule) {

@@ -95,7 +95,7 @@ const maxTitle = 60
 func (u *ui) permission(a pendingAsk) *question {
 	choices := u.choices(a)
 	deny := choices[len(choices)-1].text
-	choices = append(choices, choice{number: "4", words: "but", text: deny + ", and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
+	choices = append(choices, choice{number: "5", words: "but", text: deny + ", and say what to do instead", then: "instead", do: func(ctx context.Context, words string) {
 		u.sendAnswer(ctx, a, pawl.Answer{Outcome: pawl.OutcomeDenied, Text: words})
 	}})
 	title, text, _ := strings.Cut(a.ask.Text, "\n")
@@ -107,8 +107,8 @@ func (u *ui) permission(a pendingAsk) *question {
 
 // keys are what the user types for the answers to asks.
 var keys = map[string]choice{
-	"allow": {number: "1", words: "y yes allow apply"}, "always": {number: "2", words: "a always"}, "deny": {number: "3", words: "n no deny discard"},
-	"continue": {number: "1", words: "y yes continue"}, "stop": {number: "3", words: "n no stop"},
+	"allow": {number: "1", words: "y yes allow apply"}, "session": {number: "2", words: "s session"}, "always": {number: "3", words: "a always"},
+	"deny": {number: "4", words: "n no deny discard"}, "continue": {number: "1", words: "y yes continue"}, "stop": {number: "3", words: "n no stop"},
 }
 
 // choices returns the answers that an ask offers.
@@ -117,7 +117,7 @@ func (u *ui) choices(a pendingAsk) []choice {
 	for _, c := range transcript.Choices(a.ask) {
 		entry := keys[c.Name]
 		entry.text, entry.do = strings.ToLower(c.Label), u.answerWith(a, c.Answer)
-		if c.Name == "always" {
+		if len(c.Answer.Always) > 0 {
 			entry.text += ", with the rules above"
 		}
 		list = append(list, entry)

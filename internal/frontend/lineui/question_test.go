@@ -146,6 +146,8 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	yes, no := pawl.Answer{Outcome: pawl.OutcomeAnswered}, pawl.Answer{Outcome: pawl.OutcomeDenied}
 	always, but, goOn := yes, no, yes
 	always.Always = append(always.Always, []byte(rule))
+	session := always
+	session.Session = true
 	but.Text, goOn.Text = "use b", "use b"
 	permission := pawl.Ask{Kind: pawl.AskPermission, Text: "x", Offer: always.Always, Names: "what is shown"}
 	apply := pawl.Ask{Kind: pawl.AskPermission, Text: "x", Ran: true, Names: "what is shown"}
@@ -158,15 +160,17 @@ func TestMenus(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	}{
 		{permission, []string{"1"}, []pawl.Answer{yes}},
 		{permission, []string{" Yes "}, []pawl.Answer{yes}},
-		{permission, []string{"2"}, []pawl.Answer{always}},
+		{permission, []string{"2"}, []pawl.Answer{session}},
+		{permission, []string{"s"}, []pawl.Answer{session}},
+		{permission, []string{"3"}, []pawl.Answer{always}},
 		{permission, []string{"a"}, []pawl.Answer{always}},
-		{permission, []string{"3"}, []pawl.Answer{no}},
+		{permission, []string{"4"}, []pawl.Answer{no}},
 		{permission, []string{"n"}, []pawl.Answer{no}},
-		{permission, []string{"4 use b"}, []pawl.Answer{but}},
+		{permission, []string{"5 use b"}, []pawl.Answer{but}},
 		{permission, []string{"but", "use b"}, []pawl.Answer{but}},
-		{permission, []string{"4", "", "use b"}, []pawl.Answer{but}},
-		{permission, []string{"", "5", "yes please", "1 2", "11", "1\n2"}, nil},
-		{once, []string{"2", "always"}, nil},
+		{permission, []string{"5", "", "use b"}, []pawl.Answer{but}},
+		{permission, []string{"", "6", "yes please", "1 2", "11", "1\n2"}, nil},
+		{once, []string{"2", "3", "always", "session"}, nil},
 		{apply, []string{"apply"}, []pawl.Answer{yes}},
 		{apply, []string{"discard"}, []pawl.Answer{no}},
 		{loop, []string{"1"}, []pawl.Answer{yes}},

@@ -56,6 +56,7 @@ type app struct {
 
 	width, height int
 	tooSmall      bool // the top dialog does not fit the screen
+	panelTop      int  // the row of the top dialog
 
 	program *tea.Program // nil in tests
 	frames  frameLimiter
@@ -200,12 +201,13 @@ func (a *app) forward(msg tea.Msg) tea.Cmd {
 		if a.tooSmall && userInput(msg) {
 			return nil
 		}
-		next, cmd := a.dialogs[n-1].Update(msg)
-		if next == nil {
-			a.dialogs = a.dialogs[:n-1]
-			return a.beforeFirstPrompt(tea.Batch(cmd, a.topChanged()))
+		if cmd, taken := a.pasteBelow(msg); taken {
+			return cmd
 		}
-		a.dialogs[n-1] = next
+		next, cmd := a.dialogs[n-1].Update(msg)
+		if cmd = a.replaceTop(next, cmd); next == nil {
+			return cmd
+		}
 		switch msg.(type) {
 		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.ClipboardMsg:
 			return cmd
@@ -227,15 +229,18 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if cmd, taken := a.helpKey(k); taken {
 		return cmd
 	}
-	if n := len(a.dialogs); n > 0 {
-		if a.tooSmall {
-			return a.tooSmallKey(k)
+	if len(a.dialogs) > 0 {
+		cmd, taken := a.dialogKey(k)
+		if taken {
+			return cmd
 		}
-		if d, ok := a.dialogs[n-1].(dialog.Asker); ok && !d.Typing() && a.shared.Keys.Action(keys.Global, k.String()) == keys.Quit {
-			return tea.Quit // the ask stays pending in the log
-		}
-		return a.forward(k)
+		return tea.Batch(cmd, a.screenKey(k, armed))
 	}
+	return a.screenKey(k, armed)
+}
+
+// screenKey handles a key for the conversation and the composer.
+func (a *app) screenKey(k tea.KeyPressMsg, armed bool) tea.Cmd {
 	if a.view.Finding() && a.shared.Keys.Action(keys.Global, k.String()) != keys.Quit {
 		return tea.Batch(a.view.Update(k), a.older())
 	}
@@ -345,7 +350,7 @@ func (a *app) interrupt(armed bool) tea.Cmd {
 // the pointer.
 func (a *app) mouse(m tea.MouseMsg) tea.Cmd {
 	if len(a.dialogs) > 0 {
-		return a.forward(m)
+		return a.dialogMouse(m)
 	}
 	if wheel, ok := m.(tea.MouseWheelMsg); ok {
 		a.wheel(wheel)

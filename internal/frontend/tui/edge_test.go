@@ -239,7 +239,7 @@ func TestCramped(t *testing.T) {
 		t.Errorf("something was chosen that was not seen: %+v", a.theme)
 	}
 	a = narrow(t)
-	a.do(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})
+	a.Update(ui.Open{Dialog: dialog.NewFailure(a.shared, errors.New("that went wrong"))})
 	a.says(t, "The window is too")
 	if a.do(press("esc")); len(a.dialogs) != 0 {
 		t.Error("what asks nothing cannot be closed")

@@ -66,6 +66,7 @@ func (a *app) runHelpItem(id string) tea.Cmd {
 
 // conversation returns the lines of the conversation or, if it is empty, hints.
 func (a *app) conversation(height int) []string {
+	a.view.Resize(a.width, height)
 	lines := a.view.Render()
 	if len(a.view.Log.Entries()) > 0 || a.view.Finding() || a.session.ID != "" {
 		return lines

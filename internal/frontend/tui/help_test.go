@@ -58,7 +58,7 @@ func TestHelpWhileAsked(t *testing.T) {
 	a := drawn(t)
 	give(a, nil, pawl.Event{Seq: 1, Body: pawl.Asked{Ask: pawl.Ask{Kind: pawl.AskLoop, Text: "one"}}})
 	a.do(f1)
-	a.says(t, "when Pawl asks")
+	a.says(t, "in dialogs")
 	if view := ansi.Strip(a.View().Content); strings.Contains(view, "Edit the rule") {
 		t.Errorf("it has a key that does nothing here:\n%s", view)
 	}

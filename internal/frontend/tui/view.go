@@ -50,24 +50,29 @@ func (a *app) draw(v *tea.View) {
 	a.editor.SetMaxHeight(a.height - 2 - len(above)) // leaves space for a line of conversation, the lines above the prompt, and the status line
 	below := slices.Concat(above, []string{a.editor.View()})
 	height := a.height - 1 - lipgloss.Height(strings.Join(below, "\n"))
-	a.view.Resize(a.width, height)
+	panel := a.docked(height)
+	talk := a.conversation(height - len(panel))
 	a.editor.SetTop(height + len(above))
-	talk := a.conversation(height)
-	v.Content = strings.Join(slices.Concat(talk, below, []string{a.status()}), "\n") // drawn last: the status line depends on the scroll position
+	v.Content = strings.Join(slices.Concat(talk, panel, below, []string{a.status()}), "\n") // drawn last: the status line depends on the scroll position
 	a.tooSmall = false
-	if n := len(a.dialogs); n > 0 {
-		panel := a.dialogs[n-1].View(a.width, a.height)
-		if a.tooSmall = lipgloss.Width(panel) > a.width || lipgloss.Height(panel) > a.height; a.tooSmall {
-			v.Content = a.fitMessage("The window is too small for this dialog. Enlarge it, or press " + a.shared.Keys.Key(keys.Quit) + " to quit.")
-			return
-		}
-		v.Content = a.overlay(v.Content, panel)
+	if len(a.dialogs) > 0 && panel == nil {
+		a.drawDialog(v)
 		return
 	}
-	if c := a.editor.Cursor(); c != nil && !a.chatFocused && !a.view.Finding() {
+	if c := a.editor.Cursor(); c != nil && a.composing() {
 		c.Y += height + len(above)
 		v.Cursor = c
 	}
+}
+
+// drawDialog draws the top dialog over the screen.
+func (a *app) drawDialog(v *tea.View) {
+	panel := a.dialogs[len(a.dialogs)-1].View(a.width, a.height)
+	if a.tooSmall = lipgloss.Width(panel) > a.width || lipgloss.Height(panel) > a.height; a.tooSmall {
+		v.Content = a.fitMessage("The window is too small for this dialog. Enlarge it, or press " + a.shared.Keys.Key(keys.Quit) + " to quit.")
+		return
+	}
+	v.Content = a.overlay(v.Content, panel)
 }
 
 // resize sets the size. A dialog that did not fit and does now starts its input lock
@@ -118,6 +123,7 @@ func fit(content string, height int) string {
 func (a *app) overlay(content, panel string) string {
 	lines, above := strings.Split(content, "\n"), strings.Split(panel, "\n")
 	x, y := max(0, (a.width-lipgloss.Width(panel))/2), max(0, (a.height-len(above))/2)
+	a.panelTop = y
 	for i, line := range above {
 		if y+i < len(lines) {
 			lines[y+i] = strings.Repeat(" ", x) + line

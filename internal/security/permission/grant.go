@@ -31,6 +31,19 @@ type Grant struct {
 	At      time.Time      `json:"at"`
 }
 
+// NewGrants returns grants of rules for a directory, given its real path, or only for a session in it.
+func NewGrants(rules []Rule, dir string, session pawl.SessionID, at time.Time) []Grant {
+	scope := ScopeProject
+	if session != "" {
+		scope = ScopeSession
+	}
+	var grants []Grant
+	for _, r := range rules {
+		grants = append(grants, Grant{Rule: r, Scope: scope, Dir: dir, Session: session, At: at})
+	}
+	return grants
+}
+
 // ID returns a hash of what is granted: equal grants have equal ids.
 func (g Grant) ID() string {
 	h := newHash("pawl grant 1")

@@ -65,15 +65,61 @@ func (j *decider) rule(kind pawl.AccessKind, pattern string) *Rule {
 	return &r
 }
 
-// offerCommand offers a rule for exactly the words of the command.
+// varied lists commands whose further words may vary in the rule that a prompt offers: they build, test
+// or check the project, and their risky options are known. The rule of any other command is for
+// exactly its words.
+var varied = map[string]map[string]bool{
+	"go":          set("test build vet list doc"),
+	"cargo":       set("test build check clippy"),
+	"npm":         set("test"),
+	"pnpm":        set("test"),
+	"yarn":        set("test"),
+	"git":         set("status diff log show blame add"),
+	"pytest":      nil,
+	"jest":        nil,
+	"eslint":      nil,
+	"ruff":        nil,
+	"mypy":        nil,
+	"tsc":         nil,
+	"staticcheck": nil,
+}
+
+// offerVaried offers a rule for a command with any further words, or nil. A command outside the
+// sandbox is allowed only as it is.
+func (j *decider) offerVaried(a pawl.Access, s Segment) *Rule {
+	subcommands, ok := varied[s.words[0].text]
+	n := 1
+	if subcommands != nil {
+		n = 2
+	}
+	if !ok || !j.Sandboxed || a.Kind != pawl.AccessExec || len(s.words) < n || n == 2 && !subcommands[s.words[1].text] {
+		return nil
+	}
+	pattern, err := quoteCommand(s.words[:n])
+	if err != nil {
+		return nil
+	}
+	return j.covering(a, pattern+" *", s)
+}
+
+// offerCommand offers a rule for the command: for any further words if the command is harmless with
+// them, else for exactly its words.
 func (j *decider) offerCommand(a pawl.Access, s Segment) *Rule {
 	if !s.Literal() {
 		return nil
+	}
+	if r := j.offerVaried(a, s); r != nil {
+		return r
 	}
 	pattern, err := quoteCommand(s.words)
 	if err != nil {
 		return nil
 	}
+	return j.covering(a, pattern, s)
+}
+
+// covering returns the rule with a pattern if it may be offered and allows the segment, or nil.
+func (j *decider) covering(a pawl.Access, pattern string, s Segment) *Rule {
 	r := j.rule(a.Kind, pattern)
 	if r == nil {
 		return nil

@@ -100,12 +100,13 @@ func promptDiff(diff string) string {
 // reason returns in a few sentences why the call needs approval.
 func reason(v Verdict) string {
 	var list []string
+	first := ""
 	for _, f := range v.Findings {
 		if f.Decision != v.Decision {
 			continue
 		}
 		if f.Segment != nil && f.Segment.deletes {
-			list = append(list, "Deletes files.")
+			first = "Deletes files. "
 		}
 		list = append(list, sentence(f.Why))
 	}
@@ -113,7 +114,7 @@ func reason(v Verdict) string {
 		list = append(list, sentence(v.Why))
 	}
 	slices.Sort(list)
-	return strings.Join(slices.Compact(list), " ")
+	return first + strings.Join(slices.Compact(list), " ")
 }
 
 // risk returns how much harm the call could do.

@@ -27,8 +27,9 @@ type allowed struct {
 	Approvals []trust.Approval   `json:"approvals,omitempty"`
 }
 
-// SaveRules stores rules for a directory. Existing ones stay as they are.
-func (s *Safety) SaveRules(ctx context.Context, dir string, rules []json.RawMessage) error {
+// SaveRules stores rules for a directory, or only for a session in it. Existing ones stay as
+// they are.
+func (s *Safety) SaveRules(ctx context.Context, dir string, session pawl.SessionID, rules []json.RawMessage) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -37,10 +38,7 @@ func (s *Safety) SaveRules(ctx context.Context, dir string, rules []json.RawMess
 	if err != nil {
 		return err
 	}
-	var grants []permission.Grant
-	for _, r := range parsed {
-		grants = append(grants, permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: real, At: time.Now()})
-	}
+	grants := permission.NewGrants(parsed, real, session, time.Now())
 	return s.allow(ctx, dir, real, func(a *allowed) { a.Grants = append(a.Grants, grants...) },
 		func() error { return s.grantsOf(real).Add(grants...) })
 }

@@ -24,7 +24,7 @@ func TestAdopt(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.SaveRules(t.Context(), dir, []json.RawMessage{rule})
+		return s.SaveRules(t.Context(), dir, "", []json.RawMessage{rule})
 	}
 	decided := func(dir string, a pawl.Access) permission.Decision {
 		t.Helper()

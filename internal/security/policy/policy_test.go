@@ -83,7 +83,7 @@ func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment vari
 	if got := decide(policy(t, s, dir, ask), "bash", access); got != permission.Ask {
 		t.Fatalf("got %s", got)
 	}
-	if err := s.SaveRules(t.Context(), dir, []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"go vet","decision":"allow"}`)}); err != nil {
+	if err := s.SaveRules(t.Context(), dir, "", []json.RawMessage{json.RawMessage(`{"tool":"bash","pattern":"go vet","decision":"allow"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := decide(policy(t, s, dir, ask), "bash", access); got != permission.Allow {
@@ -93,7 +93,7 @@ func TestGrant(t *testing.T) { //nolint:paralleltest // it sets environment vari
 		t.Errorf("elsewhere: %s", got)
 	}
 	for _, rule := range []string{`{"tool":"bash","pattern":"bash *","decision":"allow"}`, `{"tool":"bash","patern":"ls","decision":"allow"}`, `{}`, `7`} {
-		if err := s.SaveRules(t.Context(), dir, []json.RawMessage{json.RawMessage(rule)}); !errors.Is(err, pawl.ErrInvalid) {
+		if err := s.SaveRules(t.Context(), dir, "", []json.RawMessage{json.RawMessage(rule)}); !errors.Is(err, pawl.ErrInvalid) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}

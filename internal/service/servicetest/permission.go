@@ -118,6 +118,23 @@ func testPermission(b *testEnv) {
 	check(b, map[pawl.CallID]pawl.CallStatus{"call_1_1": pawl.CallDone, "call_2_1": pawl.CallDone}, b.statuses(id))
 }
 
+// testPermissionSession checks that "allow for this session" holds in the session, and in no other one of
+// the directory.
+func testPermissionSession(b *testEnv) {
+	id := b.create()
+	b.send(id, inMode("ask", b.script(reply(bash("touch a")), reply(bash("touch a")), `{"text":"Done."}`)))
+	seq, ask := b.permission(id, 1)
+	b.ok(b.Answer(b.Context(), id, seq, pawl.Answer{Outcome: pawl.OutcomeAnswered, Always: ask.Offer, Session: true}))
+	b.idle(id)
+	check(b, 1, b.count(id)["asked"])
+
+	other := b.create()
+	b.send(other, inMode("ask", b.script(reply(bash("touch a")), `{"text":"Done."}`)))
+	b.permission(other, 1)
+	b.ok(b.Cancel(b.Context(), other))
+	b.idle(other)
+}
+
 // testPermissionAlways checks that "always allow" is stored for the directory and not
 // asked again, except for the parts that the user leaves out.
 func testPermissionAlways(b *testEnv) {

@@ -62,6 +62,7 @@ var suite = []struct {
 	{"answer after a crash", testAnswerAfterACrash},
 	{"R18 permission: once", testPermission},
 	{"R18 permission: always", testPermissionAlways},
+	{"R18 permission: for the session", testPermissionSession},
 	{"R18 permission: what can be granted", testPermissionSavedRules},
 	{"R6 permission: declined", testPermissionDeniedByUser},
 	{"permission: declined with a word", testPermissionWord},

@@ -175,7 +175,7 @@ func TestAskAlwaysNotOffered(t *testing.T) {
 		t.Errorf("it is offered:\n%s", shown)
 	}
 	x.Type("a\n")
-	x.Await("always allow is not available for this")
+	x.Await("this can only be allowed once")
 	x.Await(hint)
 	x.Type("no\n")
 	ended(t, x, cli.ExitDenied)

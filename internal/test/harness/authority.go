@@ -93,8 +93,8 @@ func (a *Authority) Policy(_ context.Context, id pawl.SessionID, dir string, s p
 	return p, err
 }
 
-// SaveRules stores rules for a directory.
-func (a *Authority) SaveRules(_ context.Context, dir string, rules []json.RawMessage) error {
+// SaveRules stores rules for a directory, or for a session in it.
+func (a *Authority) SaveRules(_ context.Context, dir string, session pawl.SessionID, rules []json.RawMessage) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -103,10 +103,5 @@ func (a *Authority) SaveRules(_ context.Context, dir string, rules []json.RawMes
 	if err != nil {
 		return err
 	}
-	for _, r := range parsed {
-		if err := a.Grants.Add(permission.Grant{Rule: r, Scope: permission.ScopeProject, Dir: dir, At: time.Now()}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.Grants.Add(permission.NewGrants(parsed, dir, session, time.Now())...)
 }

@@ -30,10 +30,10 @@ func TestDemo(t *testing.T) {
 		show(0.6)
 	}
 	x.Keys("Enter")
-	x.Await("Edit this file?")
-	x.Await("i.Cents * i.Count")
+	x.Await("Edit cart.go")
+	x.Focused("i.Cents * i.Count")
 	show(4)
-	x.Answer("y", "allow once")
+	x.Choose("1", "Allow once")
 	x.Await("The tests pass.", "Done ·")
 	show(5)
 	if *shots == "" {

@@ -107,6 +107,19 @@ func (s Screen) Live(key, does string) bool {
 	return false
 }
 
+// Focused waits until a text is visible and the prompt has the keyboard: a choice is marked.
+func (x *Terminal) Focused(text string) {
+	x.t.Helper()
+	x.Await(text, "❯ ")
+}
+
+// Choose waits until a prompt with a choice has the keyboard, and chooses it by its number.
+func (x *Terminal) Choose(number, label string) {
+	x.t.Helper()
+	x.Focused(number + "  " + label)
+	x.Keys(number)
+}
+
 // Answer waits until a key of a dialog is active, and presses it.
 func (x *Terminal) Answer(key, does string) {
 	x.t.Helper()

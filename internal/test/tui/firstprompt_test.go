@@ -37,7 +37,7 @@ func TestFirstPromptAfterTrust(t *testing.T) {
 	if len(w.Asked()) > 0 {
 		t.Error("the prompt was sent before the answer")
 	}
-	x.Answer("y", "trust this project")
+	x.Choose("1", "Trust this project")
 	x.Await("Who is there?", "I am here.")
 	if !strings.Contains(w.Asked()[0], "Say please to the parrot.") {
 		t.Error("the model did not get the instructions of the project")

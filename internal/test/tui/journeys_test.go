@@ -19,14 +19,14 @@ func TestTrust(t *testing.T) {
 	for _, c := range []struct {
 		key, does string
 		reported  bool
-	}{{"y", "trust this project", true}, {"n", "not now", false}} {
+	}{{"1", "Trust this project", true}, {"2", "Not now", false}} {
 		t.Run(c.does, func(t *testing.T) {
 			t.Parallel()
 			w := newShop(t, script(t, reply{Text: "I am here."})...)
 			w.Write("AGENTS.md", "Say please to the parrot.\n")
 			x := w.Start(Normal)
 			x.Await("Trust this project?")
-			x.Answer(c.key, c.does)
+			x.Choose(c.key, c.does)
 			x.Vanished("Trust this project?")
 			x.Say("Who is there?")
 			x.Await("I am here.")
@@ -44,14 +44,15 @@ func TestApproveDiff(t *testing.T) {
 	w := newShop(t, script(t, reply{Calls: looks.Calls[:1]}, changes, reply{Text: "Fixed."})...)
 	x := w.Start(Normal, "--mode", "ask")
 	ask(x)
-	x.Await("Edit this file?", "more lines")
-	x.Answer("y", "allow once") // not active yet: there is more to see
+	x.Await("Edit cart.go", "more lines")
+	x.Choose("1", "Allow once") // not accepted yet: there is more to see
+	x.Await("not shown yet")
 	x.Keys("End")
 	x.Await("i.Cents * i.Count")
 	if got := w.Read("cart/cart.go"); got != cartGo {
 		t.Errorf("the file was changed before the answer:\n%s", got)
 	}
-	x.Answer("y", "allow once")
+	x.Choose("1", "Allow once")
 	x.Await("Fixed.", "Done ·")
 	if got := w.Read("cart/cart.go"); !strings.Contains(got, "i.Cents * i.Count") {
 		t.Errorf("the file was not changed:\n%s", got)
@@ -66,8 +67,8 @@ func TestAlways(t *testing.T) {
 	w := newShop(t, script(t, run, reply{Text: "Once."}, run, reply{Text: "Twice."}, reply{Calls: []call{bash("touch other")}})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("Apply the changes of this command?", `"touch made"`)
-	x.Answer("a", "always")
+	x.Await("`touch made` changed 1 file")
+	x.Choose("3", "Always apply in this project  touch made")
 	x.Await("Once.", "Done ·")
 	if err := os.Remove(filepath.Join(w.Project, "made")); err != nil {
 		t.Fatal(err)
@@ -78,7 +79,7 @@ func TestAlways(t *testing.T) {
 	y := w.Start(Large, "--mode", "ask", "-c")
 	y.Await("Once.")
 	y.Say("Again.")
-	if s := y.Await("Twice."); s.Has("Apply the changes of this command?") {
+	if s := y.Await("Twice."); s.Has("`touch made` changed 1 file") {
 		t.Errorf("it was asked again:\n%s", s)
 	}
 	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
@@ -86,7 +87,7 @@ func TestAlways(t *testing.T) {
 	}
 	y.Await("Done · 2 steps")
 	y.Say("And another.")
-	y.Await("Apply the changes of this command?", "touch other")
+	y.Await("`touch other` changed 1 file")
 }
 
 // TestDenyWithAWord checks that a denial can have a message, with which the model
@@ -96,8 +97,8 @@ func TestDenyWithAWord(t *testing.T) {
 	w := newShop(t, script(t, reply{Calls: []call{bash("touch made")}}, reply{Text: "Then not.", Expect: "only look"})...)
 	x := w.Start(Large, "--mode", "ask")
 	ask(x)
-	x.Await("Apply the changes of this command?")
-	x.Answer("w", "deny with message")
+	x.Choose("4", "Discard and tell Pawl what to do instead")
+	x.Await("What should Pawl do instead?")
 	x.Type("only look at it")
 	x.Await("only look at it")
 	x.Keys("Enter")
@@ -274,24 +275,33 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// TestEarlyKeys checks that keys pressed before a dialog appears do not answer it.
+// TestEarlyKeys checks that keys pressed while a permission prompt opens go to the composer and do
+// not answer it.
 func TestEarlyKeys(t *testing.T) {
 	t.Parallel()
-	w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
-	x := w.Start(Large, "--mode", "ask")
-	ask(x)
-	for !x.Screen().Has("Apply the changes of this command?") {
-		x.Keys("y")
-	}
-	x.Keys("y", "y", "a", "y")
-	x.Until("keys count", func(s Screen) bool { return s.Live("y", "allow once") })
-	if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
-		t.Errorf("a key that was pressed before answered: %v", err)
-	}
-	x.Answer("y", "allow once")
-	x.Await("It ran.")
-	if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
-		t.Error(err)
+	for _, size := range []Size{Normal, Large} {
+		t.Run(size.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t, script(t, reply{Text: "I run it.", Calls: []call{bash("touch made")}, DelayMS: 100}, reply{Text: "It ran."})...)
+			x := w.Start(size, "--mode", "ask")
+			ask(x)
+			for !x.Screen().Has("`touch made` changed 1 file") {
+				x.Keys("y")
+			}
+			x.Keys("y", "a", "1", "2", "n")
+			x.Await("ya12n")
+			if _, err := os.Stat(filepath.Join(w.Project, "made")); !os.IsNotExist(err) {
+				t.Errorf("a key that was pressed before answered: %v", err)
+			}
+			x.Await("tab answer")
+			x.Keys("Tab")
+			x.Choose("1", "Apply")
+			x.Await("It ran.")
+			if _, err := os.Stat(filepath.Join(w.Project, "made")); err != nil {
+				t.Error(err)
+			}
+			x.Await("ya12n") // the draft stays
+		})
 	}
 }
 

@@ -73,7 +73,7 @@ var smallScreens = []screen{
 		ready(x)
 		x.Type("Fix it.")
 		x.Keys("Enter")
-		x.Await("Run this")
+		x.Focused("Allow once")
 	}},
 	{name: "small-list", sizes: []Size{{40, 12}, {20, 10}}, script: []reply{sumsUp}, drive: func(x *Terminal) { ready(x); x.Keys("C-p"); x.Await("new") }},
 }

@@ -107,7 +107,7 @@ var talkScreens = []screen{
 	}},
 	{name: "permissions", script: []reply{{Calls: []call{bash("touch made")}}, {Text: "Made."}}, args: []string{"--mode", "ask"}, drive: func(x *Terminal) {
 		ask(x)
-		x.Answer("a", "always allow")
+		x.Choose("3", "Always apply in this project")
 		x.Await("Done ·")
 		x.Say("/permissions")
 		x.Vanished("› /permissions")

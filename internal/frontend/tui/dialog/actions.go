@@ -18,19 +18,20 @@ var byLine = []keys.Action{keys.Up, keys.Down}
 // ends are the actions of every ask.
 var ends = []keys.Action{keys.Quit, keys.Help}
 
+// choosing are the actions of a list of choices.
+var choosing = []keys.Action{keys.Up, keys.Down, keys.Choose, keys.Close}
+
 // Actions returns the actions of a permission prompt.
 func (p *permission) Actions() []keys.Action {
-	list := []keys.Action{keys.Approve}
+	list := slices.Clone(choosing)
 	if len(p.offer) > 0 {
-		list = append(list, keys.Always, keys.EditRule)
+		list = append(list, keys.EditRule)
 	}
-	return slices.Concat(list, []keys.Action{keys.Deny, keys.Message}, byLine, moving, ends)
+	return slices.Concat(list, []keys.Action{keys.Details}, moving, ends)
 }
 
 // Actions returns the actions of a confirmation.
-func (c *confirm) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Approve, keys.Message, keys.Deny}, byLine, moving, ends)
-}
+func (c *confirm) Actions() []keys.Action { return slices.Concat(choosing, moving, ends) }
 
 // Actions returns the actions of a form.
 func (f *form) Actions() []keys.Action {
@@ -39,7 +40,7 @@ func (f *form) Actions() []keys.Action {
 
 // Actions returns the actions of the trust dialog.
 func (t *Trust) Actions() []keys.Action {
-	return slices.Concat([]keys.Action{keys.Approve, keys.Deny}, byLine, moving, []keys.Action{keys.Help})
+	return slices.Concat(choosing, moving, []keys.Action{keys.Help})
 }
 
 // Actions returns the actions of an error dialog.

@@ -22,10 +22,10 @@ func TestActions(t *testing.T) {
 		ask       pawl.Ask
 		has, lack []keys.Action
 	}{
-		{"a permission", pawl.Ask{Kind: pawl.AskPermission, Offer: rule}, []keys.Action{keys.Approve, keys.Always, keys.EditRule, keys.Deny, keys.Message}, []keys.Action{keys.Choose, keys.Close}},
-		{"one without a rule", pawl.Ask{Kind: pawl.AskPermission}, []keys.Action{keys.Approve, keys.Deny}, []keys.Action{keys.Always, keys.EditRule}},
-		{"a question whether to go on", pawl.Ask{Kind: pawl.AskLoop}, []keys.Action{keys.Approve, keys.Deny, keys.Message}, []keys.Action{keys.Always}},
-		{"a form", pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{Question: "x"}}}, []keys.Action{keys.Up, keys.Down, keys.Choose, keys.Close, keys.Message}, []keys.Action{keys.Approve, keys.Always}},
+		{"a permission", pawl.Ask{Kind: pawl.AskPermission, Offer: rule}, []keys.Action{keys.Up, keys.Choose, keys.Close, keys.EditRule, keys.Details}, []keys.Action{keys.Approve, keys.Deny}},
+		{"one without a rule", pawl.Ask{Kind: pawl.AskPermission}, []keys.Action{keys.Choose, keys.Close, keys.Details}, []keys.Action{keys.EditRule}},
+		{"a question whether to go on", pawl.Ask{Kind: pawl.AskLoop}, []keys.Action{keys.Choose, keys.Close}, []keys.Action{keys.Approve, keys.EditRule}},
+		{"a form", pawl.Ask{Kind: pawl.AskQuestion, Questions: []pawl.Question{{Question: "x"}}}, []keys.Action{keys.Up, keys.Down, keys.Choose, keys.Close, keys.Message}, []keys.Action{keys.Approve, keys.EditRule}},
 	} {
 		k, err := keys.New(nil)
 		if err != nil {

@@ -68,22 +68,25 @@ func TestAnswers(t *testing.T) {
 		keys   []string
 		want   *pawl.Answer
 	}{
-		{"once", both, []string{"y"}, &pawl.Answer{Outcome: yes}},
-		{"enter permits nothing", both, []string{"enter", "space", "down", "right"}, nil},
-		{"always", both, []string{"a"}, &pawl.Answer{Outcome: yes, Always: rules(testRule, tailRule)}},
-		{"always is not offered", change(3), []string{"a", "e"}, nil},
-		{"no", both, []string{"n"}, &pawl.Answer{Outcome: no}},
+		{"once, by enter", both, []string{"enter"}, &pawl.Answer{Outcome: yes}},
+		{"once, by its number", both, []string{"1"}, &pawl.Answer{Outcome: yes}},
+		{"no letter answers", both, []string{"y", "a", "n", "w", "space", "right", "5", "0", "d"}, nil},
+		{"for the session", both, []string{"2"}, &pawl.Answer{Outcome: yes, Always: rules(testRule, tailRule), Session: true}},
+		{"always", both, []string{"down", "down", "enter"}, &pawl.Answer{Outcome: yes, Always: rules(testRule, tailRule)}},
+		{"always is not offered", change(3), []string{"e", "3", "4"}, nil},
 		{"esc", both, []string{"esc"}, &pawl.Answer{Outcome: no}},
-		{"no, with a word", both, []string{"w", ":yes, use make", "enter"}, &pawl.Answer{Outcome: no, Text: "yes, use make"}},
-		{"no word is none", both, []string{"w", "enter"}, nil},
-		{"back from the word", both, []string{"w", ":y", "esc"}, nil},
-		{"a rule taken out", both, append([]string{"e"}, append(strings.Split(strings.Repeat("backspace ", len(tailRule))+"backspace", " "), "enter", "a")...),
+		{"esc leaves the details first", both, []string{"d", "esc"}, nil},
+		{"no, with a message", both, []string{"4", ":yes, use make", "enter"}, &pawl.Answer{Outcome: no, Text: "yes, use make"}},
+		{"no, without a message", both, []string{"4", "enter"}, &pawl.Answer{Outcome: no}},
+		{"back from the message", both, []string{"4", ":y", "esc"}, nil},
+		{"a pattern removed", both, append([]string{"e"}, append(strings.Split(strings.Repeat("backspace ", len("tail -5"))+"backspace", " "), "enter", "3")...),
 			&pawl.Answer{Outcome: yes, Always: rules(testRule)}},
-		{"no rule", both, []string{"e", "backspace", "enter", "y"}, nil},
-		{"what is not seen is not permitted", change(60), []string{"y", "a"}, nil},
-		{"what is seen is", change(60), []string{"y", "end", "y"}, &pawl.Answer{Outcome: yes}},
-		{"what is seen by pages is", change(30), []string{"pgdown", "space", "space", "y"}, &pawl.Answer{Outcome: yes}},
-		{"unseen can be declined", change(60), []string{"n"}, &pawl.Answer{Outcome: no}},
+		{"a pattern changed", both, []string{"e", "backspace", ":9", "enter", "enter"},
+			&pawl.Answer{Outcome: yes, Always: rules(testRule, `{"decision":"allow","pattern":"tail -9","tool":"bash"}`)}},
+		{"what is not seen is not permitted", change(60), []string{"1", "enter"}, nil},
+		{"what is seen is", change(60), []string{"1", "end", "1"}, &pawl.Answer{Outcome: yes}},
+		{"what is seen by pages is", change(30), []string{"pgdown", "space", "space", "space", "1"}, &pawl.Answer{Outcome: yes}},
+		{"unseen can be denied", change(60), []string{"esc"}, &pawl.Answer{Outcome: no}},
 
 		{"questions", twoQuestions, []string{"enter", "1", "2", "enter", "enter"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"SQLite"}, {"Metrics", "Tracing"}}}},
 		{"one of several by enter", twoQuestions, []string{"2", "down", "enter", "enter"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"PostgreSQL"}, {"Tracing"}}}},
@@ -99,9 +102,9 @@ func TestAnswers(t *testing.T) {
 		{"a plan, by arrows", planned, []string{"down", "down", "enter"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"Begin, and ask"}}}},
 		{"a plan, with a word", planned, []string{"w", ":no tests", "enter", "3"}, &pawl.Answer{Outcome: yes, Answers: [][]string{{"Keep planning"}}, Text: "no tests"}},
 
-		{"go on", loopAsk, []string{"y"}, &pawl.Answer{Outcome: yes}},
-		{"go on, with a word", loopAsk, []string{"w", ":read it first", "enter"}, &pawl.Answer{Outcome: yes, Text: "read it first"}},
-		{"stop", loopAsk, []string{"enter", "n"}, &pawl.Answer{Outcome: no}},
+		{"go on", loopAsk, []string{"1"}, &pawl.Answer{Outcome: yes}},
+		{"go on, with a word", loopAsk, []string{"2", ":read it first", "enter"}, &pawl.Answer{Outcome: yes, Text: "read it first"}},
+		{"stop", loopAsk, []string{"y", "n", "3"}, &pawl.Answer{Outcome: no}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			svc := &notes{}
@@ -132,7 +135,7 @@ func TestAnswers(t *testing.T) {
 // answers nothing, and makes it wait anew.
 func TestEarlyKeys(t *testing.T) {
 	t.Parallel()
-	all := []string{"y", "a", "enter", "n", "esc", "w", "1", "space", "end"}
+	all := []string{"y", "a", "enter", "n", "esc", "w", "1", "2", "space", "end"}
 	trust := func(svc pawl.Service) ui.Dialog {
 		d := NewTrust(shared(t, "dark", svc), folder)
 		d.Shown()
@@ -210,7 +213,7 @@ func TestStuck(t *testing.T) {
 	}
 	*now = now.Add(time.Hour)
 	d.Update(settledMsg{l, l.round})
-	if _, cmd := d.Update(key("y")); cmd != nil || l.Open() {
+	if _, cmd := d.Update(key("1")); cmd != nil || l.Open() {
 		t.Error("a key that was pressed while nothing was drawn is an answer")
 	}
 }
@@ -241,7 +244,7 @@ func TestNotTaken(t *testing.T) {
 		svc := &notes{err: c.err}
 		d, _ := at(t, shared(t, "dark", svc), permissionAsk(command, testRule), 1)
 		settle(d)
-		_, cmd := press(d, "a")
+		_, cmd := press(d, "3")
 		sent := perform(d, cmd)
 		if closed := len(sent) > 0; closed != c.closed {
 			t.Errorf("%v: sent %v", c.err, sent)
@@ -250,7 +253,7 @@ func TestNotTaken(t *testing.T) {
 			t.Errorf("%v: shown: %v", c.err, shows)
 		}
 		svc.err = nil
-		if _, cmd := press(d, "n"); !c.closed && len(perform(d, cmd)) != 1 {
+		if _, cmd := press(d, "esc"); !c.closed && len(perform(d, cmd)) != 1 {
 			t.Errorf("%v: it cannot be answered again", c.err)
 		}
 	}
@@ -265,18 +268,18 @@ func TestTrust(t *testing.T) {
 	d := NewTrust(shared(t, "dark", svc), folder)
 	d.Shown()
 	settle(d)
-	_, cmd := press(d, "enter", "y")
+	_, cmd := press(d, "y", "1")
 	perform(d, cmd)
 	view := d.View(80, 24)
 	if !strings.Contains(view, "evil.sh") || !strings.Contains(view, "has changed: review it again") {
 		t.Errorf("what has changed is not shown:\n%s", view)
 	}
-	if _, cmd := press(d, "y"); cmd != nil {
+	if _, cmd := press(d, "1"); cmd != nil {
 		t.Error("what has changed is trusted at once")
 	}
 	svc.err = nil
 	settle(d)
-	next, cmd := d.Update(key("y"))
+	next, cmd := d.Update(key("1"))
 	msg := cmd().(trustedMsg)
 	next, cmd = next.Update(msg)
 	if next != nil {
@@ -290,7 +293,7 @@ func TestTrust(t *testing.T) {
 	}
 	d = NewTrust(shared(t, "dark", svc), folder)
 	settle(d)
-	if next, _ := d.Update(key("n")); next != nil || len(svc.trusted) != 2 {
+	if next, _ := d.Update(key("enter")); next != nil || len(svc.trusted) != 2 {
 		t.Error("not now does not close it, or trusts")
 	}
 }

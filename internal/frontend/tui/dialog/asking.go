@@ -44,17 +44,13 @@ type Resolved struct{ ID ID }
 
 // Asker is the dialog of an ask.
 type Asker interface {
-	ui.Dialog
+	Prompt
 	ID() ID
-	// Shown is called when the dialog comes to the top. It starts the lock.
-	Shown() tea.Cmd
-	// Typing reports whether a text field has the focus, so that keys are text.
-	Typing() bool
 }
 
 // New returns the dialog of an ask. waiting returns the number of pending asks.
 func New(s *ui.Shared, a Asking, waiting func() int) Asker {
-	b := &base{shared: s, asking: a, waiting: waiting, now: time.Now}
+	b := &base{shared: s, asking: a, waiting: waiting, now: time.Now, lock: NewLock()}
 	b.lock.now = func() time.Time { return b.now() }
 	switch {
 	case a.Ask.Kind == pawl.AskPermission:
@@ -73,7 +69,7 @@ type base struct {
 	waiting func() int
 	now     func() time.Time
 
-	lock    Lock
+	lock    *Lock
 	pane    Pane
 	field   *field
 	fault   string // why the answer was rejected
@@ -86,6 +82,25 @@ func (b *base) ID() ID { return b.asking.ID() }
 
 // Typing reports whether a text field has the focus.
 func (b *base) Typing() bool { return b.field != nil }
+
+func (b *base) keyboard() *Lock { return b.lock }
+
+// focused reports whether the dialog has the keyboard.
+func (b *base) focused() bool { return b.lock.focused() }
+
+// click chooses what is in a line of the window. The first click on a dialog that does not have the
+// keyboard only gives it the keyboard.
+func (b *base) click(line int, m *menu) tea.Cmd {
+	if !b.lock.Open() {
+		b.lock.engage()
+		return nil
+	}
+	b.lock.engage()
+	if b.field != nil || b.sending {
+		return nil
+	}
+	return m.click(line)
+}
 
 // Shown starts the lock, and the clock if the ask has a timeout.
 func (b *base) Shown() tea.Cmd {
@@ -202,14 +217,6 @@ func (b *base) frame(width int, tone lipgloss.Style, title string) Frame {
 		add(humanize.Plural(int(left.Round(time.Second).Seconds()), "second") + " left")
 	}
 	return Frame{Styles: b.shared.Styles, Tone: tone, Title: title, Right: right, Width: width}
-}
-
-// window draws the asker, the text and the actions.
-func (b *base) window(f Frame, height int, foot []string) string {
-	lines := b.who(f.Inner())
-	lines = append(lines, b.pane.View(height-4-len(lines)-len(foot))...)
-	lines = append(lines, b.pane.More(b.shared))
-	return f.Render(append(lines, foot...))
 }
 
 // who returns the line that names the subagent that asks; nil for the open session.

@@ -11,7 +11,7 @@ import (
 )
 
 // bar precedes text of the model.
-const bar = "  | "
+const bar = "  │ "
 
 // painter colors a diff line by line, by change and by language. It does not add or
 // omit anything: a line that it misinterprets is only colored differently.
@@ -45,7 +45,7 @@ func (p *painter) paint(text string, width int) []string {
 // chop breaks a line; each part follows the bar.
 func (p *painter) chop(text string, width int) (lines []string, under layout.SGR) {
 	spans, under := p.spans(text)
-	for _, line := range layout.Chop(spans, width, layout.Same(layout.Span{Text: bar})) {
+	for _, line := range layout.Chop(spans, width, layout.Same(layout.Span{Text: bar, SGR: p.note})) {
 		lines = append(lines, line.Text)
 	}
 	return lines, under

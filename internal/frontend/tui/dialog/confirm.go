@@ -10,9 +10,32 @@ import (
 )
 
 // confirm is a yes-or-no question: whether a turn that repeats itself continues.
-type confirm struct{ *base }
+type confirm struct {
+	*base
+	menu menu
+}
 
-func newConfirm(b *base) *confirm { return &confirm{b} }
+func newConfirm(b *base) *confirm {
+	c := &confirm{base: b}
+	c.menu.items = []menuItem{
+		{label: "Continue", do: func() tea.Cmd { return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered}) }},
+		{label: "Continue and tell Pawl what to do", do: func() tea.Cmd {
+			c.field = newField(c.shared, "What should Pawl do?", "")
+			return nil
+		}},
+		{label: "Stop the turn", do: func() tea.Cmd { return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied}) }},
+	}
+	return c
+}
+
+// uses reports whether a character does something in the dialog.
+func (c *confirm) uses(key string) bool {
+	_, number := c.menu.number(key)
+	return number || key == "space"
+}
+
+// Click chooses what is in a line of the window.
+func (c *confirm) Click(line int) (ui.Dialog, tea.Cmd) { return c, c.click(line, &c.menu) }
 
 // Update handles a message.
 func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
@@ -20,11 +43,11 @@ func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 		return c, cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		if !c.lock.Takes() || c.field == nil && c.pane.Key(c.shared.Keys, k.String(), true) {
+		if !c.lock.Takes() {
 			return c, nil
 		}
 		if c.field == nil {
-			return c, c.key(k)
+			return c, c.key(k.String())
 		}
 	}
 	if c.field == nil {
@@ -41,15 +64,15 @@ func (c *confirm) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	return c, cmd
 }
 
-func (c *confirm) key(k tea.KeyPressMsg) tea.Cmd {
-	switch c.shared.Keys.Action(keys.Ask, k.String()) {
-	case keys.Approve:
-		return c.answer(pawl.Answer{Outcome: pawl.OutcomeAnswered})
-	case keys.Deny:
+func (c *confirm) key(name string) tea.Cmd {
+	if c.pane.Key(c.shared.Keys, name, false) || c.pane.edgeKey(name) {
+		return nil
+	}
+	if cmd, ok := c.menu.key(c.shared.Keys, name); ok {
+		return cmd
+	}
+	if c.shared.Keys.Action(keys.Dialog, name) == keys.Close {
 		return c.answer(pawl.Answer{Outcome: pawl.OutcomeDenied})
-	case keys.Message:
-		c.field = newField(c.shared, "continue, but", "")
-	default:
 	}
 	return nil
 }
@@ -62,8 +85,18 @@ func (c *confirm) View(width, height int) string {
 		title = "Yes or no?"
 	}
 	f := c.frame(width, c.shared.Styles.Warn, title)
-	c.pane.Fit(f.Inner(), c.shared.Styles, func(width int) []string { return wrapWords(sanitize.Marked(c.asking.Ask.Text), width) })
-	return c.window(f, height, c.foot(f.Inner()))
+	inner := f.Inner()
+	c.pane.Fit(inner, c.shared.Styles, func(width int) []string { return wrapWords(sanitize.Marked(c.asking.Ask.Text), width) })
+	choices := append(c.menu.view(c.shared.Styles, inner, c.focused()), "")
+	if c.field != nil || c.sending {
+		choices, c.menu.rows = nil, nil
+	}
+	foot := c.foot(inner)
+	lines := c.who(inner)
+	lines = append(lines, c.pane.View(height-4-len(lines)-len(choices)-len(foot))...)
+	lines = append(lines, c.pane.More(c.shared))
+	c.menu.top = len(lines) + 1
+	return f.Render(append(append(lines, choices...), foot...))
 }
 
 func (c *confirm) foot(inner int) []string {
@@ -74,7 +107,8 @@ func (c *confirm) foot(inner int) []string {
 	case c.field != nil:
 		foot = append(foot, c.field.view(inner)...)
 		return append(foot, Hints(c.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "continue"}, Hint{k.Key(keys.Close), "back"})...)
+	case !c.focused():
+		return append(foot, waitingHints(c.shared, inner)...)
 	}
-	return append(foot, Hints(c.shared.Styles, inner, c.lock.Open(), Hint{k.Key(keys.Approve), "continue"},
-		Hint{k.Key(keys.Message), "continue with message"}, Hint{k.Key(keys.Deny), "stop the turn"})...)
+	return append(foot, Hints(c.shared.Styles, inner, true, Hint{"↑↓", "move"}, Hint{k.Key(keys.Choose), "choose"}, Hint{k.Key(keys.Close), "stop the turn"})...)
 }

@@ -56,13 +56,15 @@ func at(t testing.TB, s *ui.Shared, a Asking, waiting int) (Asker, *time.Time) {
 func lockOf(d ui.Dialog) *Lock {
 	switch d := d.(type) {
 	case *permission:
-		return &d.lock
+		return d.lock
 	case *form:
-		return &d.lock
+		return d.lock
 	case *confirm:
-		return &d.lock
+		return d.lock
 	case *Trust:
-		return &d.lock
+		return d.lock
+	case *Failure:
+		return d.lock
 	case *Sure:
 		return d.lock
 	default:
@@ -131,6 +133,17 @@ Always allow adds
   {"tool":"bash","pattern":"tail -5","decision":"allow"}
 `
 
+const deletes = `Run this command?
+  | go test ./... && rm -rf build
+Parts
+  | go test ./...
+  | rm -rf build
+    Deletes files.
+    Not fully analyzed: a doubt.
+Reason
+  Ask mode confirms every change and command.
+`
+
 func rules(texts ...string) (list []json.RawMessage) {
 	for _, t := range texts {
 		list = append(list, json.RawMessage(t))
@@ -176,6 +189,10 @@ func TestScreens(t *testing.T) {
 	subagentFeed := permissionAsk(command, testRule, tailRule)
 	subagentFeed.Who = `Subagent "Run the tests" (general)`
 	subagentFeed.Ask.Timeout = time.Minute
+	risky := permissionAsk(deletes, `{"tool":"bash","pattern":"go test *","decision":"allow"}`, `{"tool":"bash","pattern":"rm -rf build","decision":"allow"}`)
+	risky.Ask.Title, risky.Ask.Risk, risky.Ask.Command, risky.Ask.Reason = "Run command", "high", "go test ./... && rm -rf build", "Deletes files. Ask mode confirms every change and command."
+	applied := change(4)
+	applied.Ask.Ran, applied.Ask.Title, applied.Ask.Risk, applied.Ask.Command, applied.Ask.Reason = true, "Apply changes of command", "medium", "make generate", "1 file changed: 4 lines added, 1 removed"
 	for _, c := range []struct {
 		name    string
 		asking  Asking
@@ -185,10 +202,13 @@ func TestScreens(t *testing.T) {
 		{"permission", permissionAsk(command, testRule, tailRule), 1, nil},
 		{"permission_child", subagentFeed, 3, nil},
 		{"permission_long", change(40), 1, nil},
-		{"permission_unread", change(40), 1, []string{"y"}},
+		{"permission_unread", change(40), 1, []string{"1"}},
 		{"permission_edit", permissionAsk(command, testRule, tailRule), 1, []string{"e"}},
-		{"permission_no_rule", permissionAsk(command, testRule, tailRule), 1, []string{"e", "backspace", "enter"}},
-		{"permission_word", permissionAsk(command, testRule, tailRule), 1, []string{"w", ":use make"}},
+		{"permission_no_rule", permissionAsk(command, testRule, tailRule), 1, append(append([]string{"e"}, strings.Split(strings.Repeat("backspace ", 20)+"backspace", " ")...), "enter")},
+		{"permission_word", permissionAsk(command, testRule, tailRule), 1, []string{"4", ":use make"}},
+		{"permission_details", permissionAsk(command, testRule, tailRule), 1, []string{"d"}},
+		{"permission_risk", risky, 1, nil},
+		{"permission_applied", applied, 1, nil},
 		{"questions", twoQuestions, 1, nil},
 		{"questions_several", twoQuestions, 1, []string{"2", "2", "3", ":a logo", "enter"}},
 		{"questions_all", twoQuestions, 1, []string{"2", "2", "enter"}},

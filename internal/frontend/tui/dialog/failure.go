@@ -39,6 +39,7 @@ func Long(text string, width int) bool {
 type Failure struct {
 	shared *ui.Shared
 	err    error
+	lock   *Lock
 	pane   Pane
 }
 
@@ -47,32 +48,51 @@ func NewFailure(s *ui.Shared, err error) *Failure {
 	if err == nil {
 		err = errors.New("unknown error")
 	}
-	return &Failure{shared: s, err: err}
+	return &Failure{shared: s, err: err, lock: NewLock()}
 }
+
+// Shown starts the lock.
+func (f *Failure) Shown() tea.Cmd { return f.lock.Shut() }
+
+// Typing reports that there is no text field.
+func (f *Failure) Typing() bool { return false }
+
+func (f *Failure) keyboard() *Lock { return f.lock }
+
+// uses reports whether a character does something in the dialog.
+func (f *Failure) uses(key string) bool { return key == "space" }
 
 // Update handles a message.
 func (f *Failure) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
-	if m, ok := msg.(tea.MouseWheelMsg); ok {
+	switch m := msg.(type) {
+	case tea.MouseWheelMsg:
 		f.pane.Wheel(m)
+	case settledMsg:
+		return f, f.lock.settled(m)
 	}
 	k, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return f, nil
 	}
+	if f.shared.Keys.Action(keys.Dialog, k.String()) == keys.Close { // harmless at any time
+		return nil, nil
+	}
+	if !f.lock.Takes() {
+		return f, nil
+	}
 	if f.pane.Key(f.shared.Keys, k.String(), true) {
 		return f, nil
 	}
-	switch f.shared.Keys.Action(keys.Dialog, k.String()) {
-	case keys.Choose, keys.Close:
+	if f.shared.Keys.Action(keys.Dialog, k.String()) == keys.Choose {
 		return nil, nil
-	default:
-		return f, nil
 	}
+	return f, nil
 }
 
 // View draws the dialog.
 func (f *Failure) View(width, height int) string {
 	s := f.shared.Styles
+	f.lock.Drawn()
 	frame := Frame{Styles: s, Tone: s.Bad, Title: "Error", Width: width}
 	inner := frame.Inner()
 	f.pane.Fit(inner, s, func(width int) []string { return wrapWords(sanitize.Marked(strings.TrimSpace(f.err.Error())), width) })
@@ -81,7 +101,7 @@ func (f *Failure) View(width, height int) string {
 		foot = append(foot, s.Accent.Render(line))
 	}
 	foot = append(foot, "")
-	foot = append(foot, Hints(s, inner, true, Hint{f.shared.Keys.Key(keys.Close), "close"})...)
+	foot = append(foot, Hints(s, inner, f.lock.focused(), Hint{f.shared.Keys.Key(keys.Close), "close"})...)
 	lines := f.pane.View(height - 4 - len(foot))
 	return frame.Render(append(append(lines[:len(lines):len(lines)], f.pane.More(f.shared)), foot...))
 }

@@ -41,6 +41,13 @@ func newForm(b *base) *form {
 
 func (f *form) isPlan() bool { return f.asking.Ask.Kind == pawl.AskPlan }
 
+// uses reports whether a character does something in the form.
+func (f *form) uses(key string) bool {
+	n, err := strconv.Atoi(key)
+	number := err == nil && !f.review() && n >= 1 && n <= len(f.asking.Ask.Questions[f.at].Options)+1
+	return number || key == "space" || f.shared.Keys.Action(keys.Ask, key) == keys.Message
+}
+
 // question returns the current question and its answer.
 func (f *form) question() (pawl.Question, *answerState) {
 	return f.asking.Ask.Questions[f.at], &f.answers[f.at]

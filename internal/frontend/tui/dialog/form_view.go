@@ -52,9 +52,6 @@ func around(lines []string, height int) []string {
 	return lines[top : top+height]
 }
 
-// cursorMark precedes the option under the cursor.
-const cursorMark = "› "
-
 // text returns what the questions are about.
 func (f *form) text(width int) []string {
 	if strings.TrimSpace(f.asking.Ask.Text) == "" {
@@ -108,7 +105,7 @@ func (f *form) option(width, i int, multiple bool, g *answerState, label, about 
 		mark += checkbox
 	}
 	style, cursor := s.Text, "  "
-	if g.cursor == i {
+	if g.cursor == i && f.focused() {
 		style, cursor = s.Accent, cursorMark
 	}
 	indent := strings.Repeat(" ", ansi.StringWidth(cursor+mark))
@@ -179,7 +176,10 @@ func (f *form) foot(inner int) []string {
 		foot = append(foot, f.field.view(inner)...)
 		return append(foot, Hints(f.shared.Styles, inner, true, Hint{k.Key(keys.Choose), "done"}, Hint{k.Key(keys.Close), "back"})...)
 	}
-	return append(foot, Hints(f.shared.Styles, inner, f.lock.Open(), f.hints()...)...)
+	if !f.focused() {
+		return append(foot, waitingHints(f.shared, inner)...)
+	}
+	return append(foot, Hints(f.shared.Styles, inner, true, f.hints()...)...)
 }
 
 func (f *form) hints() []Hint {

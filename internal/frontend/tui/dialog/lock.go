@@ -6,13 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A dialog accepts an answer only after it has been visible, with no key pressed, for
-// this many steps. A single long timer would not do: if the process was suspended or
-// the terminal blocked, the timer fires at once, and the keys pressed meanwhile arrive
-// right after it.
+// A dialog takes keys only after it has been visible, with no key pressed, for all steps but the one
+// that had begun: for at least 400 ms. A single long timer would not do: if the process was suspended
+// or the terminal blocked, the timer fires at once, and the keys pressed meanwhile arrive right after
+// it.
 const (
-	settleSteps   = 4
-	settleStep    = 120 * time.Millisecond
+	settleSteps   = 5
+	settleStep    = 100 * time.Millisecond
 	maxSettleStep = time.Second // a step that took longer does not count: the process was suspended
 )
 
@@ -21,6 +21,8 @@ type Lock struct {
 	left    int
 	round   int
 	drawn   bool
+	engaged bool // the user gave the dialog the keyboard
+	draft   bool // the composer has a draft
 	ordered time.Time
 	now     func() time.Time
 }
@@ -39,7 +41,12 @@ func (l *Lock) Drawn() { l.drawn = true }
 
 // Shut starts the lock.
 func (l *Lock) Shut() tea.Cmd {
-	l.left, l.drawn = settleSteps, false
+	l.drawn = false
+	return l.restart()
+}
+
+func (l *Lock) restart() tea.Cmd {
+	l.left, l.engaged = settleSteps, false
 	l.round++
 	return l.step()
 }
@@ -87,3 +94,23 @@ func (l *Lock) Takes() bool {
 
 // Open reports whether keys are accepted now.
 func (l *Lock) Open() bool { return l.left == 0 }
+
+// focused reports whether the dialog has the keyboard. While the composer has a draft, the pause is not
+// enough.
+func (l *Lock) focused() bool { return l.Open() && (l.engaged || !l.draft) }
+
+// engage gives the dialog the keyboard at once, if it is visible.
+func (l *Lock) engage() {
+	if l.drawn {
+		l.left, l.engaged = 0, true
+	}
+}
+
+// touch records a key for something else: the pause begins again.
+func (l *Lock) touch() tea.Cmd {
+	if l.left > 0 {
+		l.left = settleSteps
+		return nil
+	}
+	return l.restart()
+}

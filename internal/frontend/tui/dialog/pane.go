@@ -73,15 +73,18 @@ func wrapText(text string, width int) []string {
 // wrapLine breaks one line.
 func wrapLine(line string, width int) []string {
 	prefix := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	if strings.HasPrefix(line[len(prefix):], "| ") {
-		prefix += "| "
+	for _, b := range []string{"| ", "│ "} {
+		if strings.HasPrefix(line[len(prefix):], b) {
+			prefix += b
+			break
+		}
 	}
-	if len(prefix) > width/2 {
+	if ansi.StringWidth(prefix) > width/2 {
 		prefix = ""
 	}
 	var lines []string
 	for rest := line[len(prefix):]; rest != ""; {
-		n := fitWidth(rest, max(1, width-len(prefix)))
+		n := fitWidth(rest, max(1, width-ansi.StringWidth(prefix)))
 		lines = append(lines, prefix+rest[:n])
 		rest = rest[n:]
 	}

@@ -35,16 +35,8 @@ func (p *Pane) Key(m *keys.Map, name string, byLine bool) bool {
 	return byLine && p.lineKey(m, name)
 }
 
-func (p *Pane) lineKey(m *keys.Map, name string) bool {
-	switch m.Action(keys.Dialog, name) {
-	case keys.Up:
-		p.scroll(-1)
-		return true
-	case keys.Down:
-		p.scroll(1)
-		return true
-	default:
-	}
+// edgeKey scrolls by a page, or to an end.
+func (p *Pane) edgeKey(name string) bool {
 	switch name {
 	case "space":
 		p.scroll(p.page())
@@ -56,6 +48,19 @@ func (p *Pane) lineKey(m *keys.Map, name string) bool {
 		return false
 	}
 	return true
+}
+
+func (p *Pane) lineKey(m *keys.Map, name string) bool {
+	switch m.Action(keys.Dialog, name) {
+	case keys.Up:
+		p.scroll(-1)
+		return true
+	case keys.Down:
+		p.scroll(1)
+		return true
+	default:
+	}
+	return p.edgeKey(name)
 }
 
 // More says how much is below the visible lines.

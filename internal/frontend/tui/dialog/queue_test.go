@@ -158,20 +158,24 @@ func TestWholeStory(t *testing.T) { //nolint:paralleltest // it sets environment
 	d.follow(nil, 0)
 	one := d.asked("touch one two")
 	keys := []string{"e"}
-	for range len(` two","decision":"allow"}`) {
+	for range len(` two`) {
 		keys = append(keys, "backspace")
 	}
-	d.answers(one, append(keys, `: *","decision":"allow"}`, "enter", "a")...)
-	d.answers(d.asked("touch three"), "w", ":not that", "enter")
-	d.answers(d.asked("touch four"), "n")
+	d.answers(one, append(keys, `: *`, "enter", "3")...)
+	d.answers(d.asked("touch three"), "4", ":not that", "enter")
+	d.answers(d.asked("touch four"), "esc")
 	var got []pawl.Answer
 	for _, e := range d.log() {
 		if a, ok := e.Body.(pawl.Answered); ok {
+			if a.Names == "" {
+				t.Error("an answer does not name what it is for")
+			}
+			a.Names = ""
 			got = append(got, a.Answer)
 		}
 	}
 	want := []pawl.Answer{
-		{Outcome: pawl.OutcomeAnswered, Always: rules(`{"tool":"bash","pattern":"touch one *","decision":"allow"}`)},
+		{Outcome: pawl.OutcomeAnswered, Always: rules(`{"decision":"allow","pattern":"touch one *","tool":"bash"}`)},
 		{Outcome: pawl.OutcomeDenied, Text: "not that"},
 		{Outcome: pawl.OutcomeDenied},
 	}
@@ -186,13 +190,13 @@ func TestRejectedRule(t *testing.T) { //nolint:paralleltest // it sets environme
 	d.follow(nil, 0)
 	one := d.asked("touch one")
 	keys := []string{"e"}
-	for range len(`touch one","decision":"allow"}`) {
+	for range len(`touch one`) {
 		keys = append(keys, "backspace")
 	}
-	_, cmd := press(d.dialog, append(keys, `:bash *","decision":"allow"}`, "enter", "a")...)
+	_, cmd := press(d.dialog, append(keys, `:bash *`, "enter", "3")...)
 	d.run(cmd)
 	d.until("the reason", func() bool { return strings.Contains(d.dialog.View(120, 40), "runs any command it is given") })
-	d.answers(one, "n")
+	d.answers(one, "esc")
 }
 
 const subagentScript = `{"agent":"general","calls":[{"name":"bash","input":{"command":"touch made"}}]}`
@@ -223,7 +227,7 @@ func TestSubagentAsk(t *testing.T) { //nolint:paralleltest // it sets environmen
 		if view := d.dialog.View(80, 24); !strings.Contains(view, "asks:") {
 			t.Errorf("late %v: the dialog does not say who asks:\n%s", late, view)
 		}
-		d.answers(asking, "y")
+		d.answers(asking, "1")
 		if end := d.log(); end[len(end)-1].Body.(pawl.TurnFinished).Reason != pawl.ReasonEndTurn {
 			t.Errorf("late %v: ended with %+v", late, end[len(end)-1].Body)
 		}

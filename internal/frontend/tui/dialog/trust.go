@@ -20,15 +20,48 @@ type Trusted struct{ Dir string }
 type Trust struct {
 	shared  *ui.Shared
 	folder  pawl.Project
-	lock    Lock
+	lock    *Lock
 	pane    Pane
+	menu    menu
 	fault   string
 	sending bool
+	left    bool // the user does not trust the project
 }
 
 // NewTrust returns the dialog of a project.
 func NewTrust(s *ui.Shared, f pawl.Project) *Trust {
-	return &Trust{shared: s, folder: f, lock: *NewLock()}
+	t := &Trust{shared: s, folder: f, lock: NewLock()}
+	t.menu = menu{cursor: 1, items: []menuItem{{label: "Trust this project", do: t.approve}, {label: "Not now", do: nil}}}
+	t.menu.items[1].do = func() tea.Cmd {
+		t.left = true
+		return nil
+	}
+	return t
+}
+
+// Typing reports that there is no text field.
+func (t *Trust) Typing() bool { return false }
+
+func (t *Trust) keyboard() *Lock { return t.lock }
+
+// uses reports whether a character does something in the dialog.
+func (t *Trust) uses(key string) bool {
+	_, number := t.menu.number(key)
+	return number || key == "space"
+}
+
+// Click chooses what is in a line of the window. The first click on a dialog that does not have the
+// keyboard only gives it the keyboard.
+func (t *Trust) Click(line int) (ui.Dialog, tea.Cmd) {
+	if !t.lock.Open() {
+		t.lock.engage()
+		return t, nil
+	}
+	cmd := t.menu.click(line)
+	if t.left {
+		return nil, nil
+	}
+	return t, cmd
 }
 
 // trustedMsg is the result of trusting a project.
@@ -50,30 +83,36 @@ func (t *Trust) Update(msg tea.Msg) (ui.Dialog, tea.Cmd) {
 	case tea.MouseWheelMsg:
 		t.pane.Wheel(m)
 	case tea.KeyPressMsg:
-		if !t.lock.Takes() || t.pane.Key(t.shared.Keys, m.String(), true) {
+		if !t.lock.Takes() {
 			return t, nil
 		}
-		return t.key(m)
+		return t.key(m.String())
 	}
 	return t, nil
 }
 
-func (t *Trust) key(k tea.KeyPressMsg) (ui.Dialog, tea.Cmd) {
-	switch t.shared.Keys.Action(keys.Ask, k.String()) {
-	case keys.Approve:
-		switch {
-		case t.sending:
-		case t.pane.unseen() > 0:
-			t.fault = "some lines have not been shown yet: read to the end first"
-		default:
-			t.sending, t.fault = true, ""
-			return t, t.trust()
-		}
-	case keys.Deny:
-		return nil, nil
-	default:
+func (t *Trust) key(name string) (ui.Dialog, tea.Cmd) {
+	if t.pane.Key(t.shared.Keys, name, false) || t.pane.edgeKey(name) {
+		return t, nil
 	}
-	return t, nil
+	cmd, ok := t.menu.key(t.shared.Keys, name)
+	if t.left || !ok && t.shared.Keys.Action(keys.Dialog, name) == keys.Close {
+		return nil, nil
+	}
+	return t, cmd
+}
+
+// approve trusts the project, if all of its configuration has been visible.
+func (t *Trust) approve() tea.Cmd {
+	switch {
+	case t.sending:
+		return nil
+	case t.pane.unseen() > 0:
+		t.fault = "some lines have not been shown yet: read to the end first"
+		return nil
+	}
+	t.sending, t.fault = true, ""
+	return t.trust()
 }
 
 func (t *Trust) trust() tea.Cmd {
@@ -111,9 +150,11 @@ func (t *Trust) View(width, height int) string {
 	f := Frame{Styles: s, Tone: s.Warn, Title: "Trust this project?", Width: width}
 	inner := f.Inner()
 	t.pane.Fit(inner, s, t.text)
-	foot := t.foot(inner)
-	lines := t.pane.View(height - 4 - len(foot))
-	return f.Render(append(append(lines[:len(lines):len(lines)], t.pane.More(t.shared)), foot...))
+	choices, foot := append(t.menu.view(s, inner, t.lock.focused()), ""), t.foot(inner)
+	lines := t.pane.View(height - 4 - len(choices) - len(foot))
+	lines = append(lines[:len(lines):len(lines)], t.pane.More(t.shared))
+	t.menu.top = len(lines) + 1
+	return f.Render(append(append(lines, choices...), foot...))
 }
 
 // text lists the project's configuration.
@@ -147,5 +188,8 @@ func (t *Trust) foot(inner int) []string {
 	if t.sending {
 		return append(foot, s.Muted.Render("trusting …"))
 	}
-	return append(foot, Hints(s, inner, t.lock.Open(), Hint{k.Key(keys.Approve), "trust this project"}, Hint{k.Key(keys.Deny), "not now"})...)
+	if !t.lock.focused() {
+		return append(foot, Hints(s, inner, true, Hint{"tab", "answer"})...)
+	}
+	return append(foot, Hints(s, inner, true, Hint{"↑↓", "move"}, Hint{k.Key(keys.Choose), "choose"}, Hint{k.Key(keys.Close), "not now"})...)
 }

@@ -121,6 +121,9 @@ func (e *Editor) Height() int { return len(e.lines()) }
 // Empty reports whether there is no text, attachment or edited prompt.
 func (e *Editor) Empty() bool { return e.draft.empty() }
 
+// Completing reports whether a completion is open.
+func (e *Editor) Completing() bool { return e.complete.Open() }
+
 // Text returns the text.
 func (e *Editor) Text() string { return e.draft.text.String() }
 

@@ -92,10 +92,10 @@ const (
 	Leave         Action = "leave_changed"
 
 	Approve  Action = "approve"
-	Always   Action = "approve_always"
 	EditRule Action = "edit_rule"
 	Deny     Action = "deny"
 	Message  Action = "answer_with_message"
+	Details  Action = "details"
 
 	Todos Action = "todos"
 
@@ -158,11 +158,11 @@ var Default = []Binding{
 	{Leave, InRewind, []string{"l"}, "Rewind, but keep files with other changes"},
 	{ForkHere, InRewind, []string{"f"}, "Fork the session before the message"},
 	{EndTask, InTasks, []string{"x"}, "Stop the subagent"},
-	{Approve, Ask, []string{"y"}, "Allow or confirm"},
-	{Always, Ask, []string{"a"}, "Always allow"},
-	{EditRule, Ask, []string{"e"}, "Edit the rule"},
-	{Deny, Ask, []string{"n", "esc"}, "Deny or cancel"},
-	{Message, Ask, []string{"w"}, "Answer with a message to the model"},
+	{Approve, Ask, []string{"y"}, "Confirm what you asked for"},
+	{Deny, Ask, []string{"n", "esc"}, "Cancel"},
+	{EditRule, Ask, []string{"e"}, "Edit the rule of a permission prompt"},
+	{Details, Ask, []string{"d"}, "Show the details of a permission prompt"},
+	{Message, Ask, []string{"w"}, "Add a message to the answers"},
 	{SessionNew, InSessions, []string{"ctrl+n"}, "Start a new session"},
 	{SessionRename, InSessions, []string{"ctrl+r"}, "Rename the session"},
 	{SessionFork, InSessions, []string{"ctrl+f"}, "Fork the session"},

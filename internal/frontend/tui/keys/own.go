@@ -85,7 +85,7 @@ func unfit(b Binding, name string) string {
 		return fmt.Sprintf("%s is needed for typing: combine it with ctrl or alt", name)
 	case name == "tab" && (b.Scope == Global || b.Scope == Editor):
 		return "tab accepts completions in the editor: use another key"
-	case (name == "enter" || name == "space") && (b.Action == Approve || b.Action == Always):
+	case (name == "enter" || name == "space") && b.Action == Approve:
 		return name + " is easily pressed by accident and must not allow anything: use another key"
 	}
 	return ""
