@@ -105,7 +105,7 @@ func TestPermissions(t *testing.T) {
 			for _, o := range request.Options {
 				kinds += string(o.Kind) + " "
 			}
-			if kinds != "allow_once allow_always reject_once reject_once " {
+			if kinds != "allow_once allow_always allow_always reject_once reject_once " {
 				t.Errorf("offered %s", kinds)
 			}
 			if name := request.Options[1].Name; !strings.Contains(name, "a.txt") {

@@ -98,8 +98,8 @@ func TestConversations(t *testing.T) {
 			{"\n> ", "/reasoning\n"}, {"\n> ", "look at it\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},
 		}},
 		{"permission", "ask", []string{writes, writesB, done, done}, []step{
-			{"\n> ", "go\n"}, {"number: ", "\n"}, {"number: ", "9\n"}, {"number: ", "4\n"}, {"instead: ", "call it b\n"},
-			{"number: ", "/again\n"}, {"number: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},
+			{"\n> ", "go\n"}, {"number: ", "\n"}, {"number: ", "9\n"}, {"number: ", "5\n"}, {"instead: ", "call it b\n"},
+			{"number: ", "/again\n"}, {"number: ", "3\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"},
 		}},
 		{"declined", "ask", []string{writes}, []step{{"\n> ", "go\n"}, {"number: ", "no\n"}, {"\nnext: ", ""}, {"\n> ", "/quit\n"}}},
 		{"question", "ask", []string{asks, done}, []step{{"\n> ", "go\n"}, {"answer: ", "2\n"}, {"\ndone", ""}, {"\n> ", "/quit\n"}}},
@@ -456,7 +456,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	x.Type("/reasoning on\n")
 	x.Await("\n> ")
 	x.Type("go\n")
-	x.Await("4: deny, and say what to do instead\nnumber: ")
+	x.Await("5: deny, and say what to do instead\nnumber: ")
 	x.Type("1\n")
 	x.Await("number or answer: ")
 	x.Type("1\n")
