@@ -23,9 +23,8 @@ var tags = []tag{
 	{"events", "Read and stream the events of a session."},
 	{"history", "Compact, undo, redo and fork."},
 	{"missions", "Start missions, follow their progress, and control them."},
-	{"missions", "Start missions and follow their progress."},
 	{"files", "Read the files of a session, and see what it changed."},
-	{"devices", "Sign browsers in and out."},
+	{"devices", "Sign browsers in and out, with links and passkeys."},
 	{"manage", "Manage the configuration, API keys, permissions and extensions of the user who runs the server."},
 	{"server", "Models, projects, usage and the server itself."},
 }
@@ -52,7 +51,7 @@ func (r Route) tag() string {
 			return t.tag
 		}
 	}
-	if strings.HasPrefix(r.Path, "/v1/devices") {
+	if strings.HasPrefix(r.Path, "/v1/devices") || strings.HasPrefix(r.Path, "/v1/passkeys") {
 		return "devices"
 	}
 	if strings.HasPrefix(r.Path, "/v1/sessions") {

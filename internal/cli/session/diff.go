@@ -32,7 +32,7 @@ the turns. With --working-tree, show all uncommitted changes in the session's wo
 directory, whoever made them. Ignored files, very large files and files outside the
 project are not in the snapshots that the diff is made from.`,
 		Example: `  pawl session diff
-  pawl session diff last --turn 2 --stat
+  pawl session diff last --turn 1 --stat
   pawl session diff 8Q4Z7K --path main.go
   pawl session diff last | less`,
 		Args: cli.Args(cobra.MaximumNArgs(1)),
