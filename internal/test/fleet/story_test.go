@@ -103,7 +103,7 @@ func report(t *testing.T, h servicetest.Harness) string {
 	}
 	path := filepath.Join(s.TempDir(), "script.jsonl")
 	s.ok(os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
-	plain := pawl.Settings{Model: "script:" + path}
+	plain := pawl.Settings{Model: "script:" + path, Mode: "guard"}
 	limited, guarded := plain, plain
 	limited.MaxSteps, guarded.Mode = 2, "ask"
 	created, err := s.Create(t.Context(), pawl.NewSession{Dir: s.dir})
