@@ -233,7 +233,7 @@ func leaks(t *testing.T, words string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(fmt.Sprint(got.Parts), "s3cret")
+	return strings.Contains(fmt.Sprintf("%s", got.Parts), "s3cret")
 }
 
 func TestReadable(t *testing.T) { //nolint:paralleltest // it sets environment variables
